@@ -1,0 +1,151 @@
+// What one probe of a domain saw, record by record. Written by @strata/scan, read by detection; plain data, JSON-safe.
+
+/**
+ * How a look-up ended. `empty` (NOERROR without such a record, RFC 2308 NODATA) and `nxdomain` are measured absence;
+ * `skipped` was never asked; every other status is a failure and says nothing about the record.
+ */
+export type LookupStatus =
+  | 'found'
+  | 'empty'
+  | 'nxdomain'
+  | 'servfail'
+  | 'refused'
+  | 'timeout'
+  | 'malformed'
+  | 'skipped';
+
+/** One DNS question and its outcome. `records` is empty unless `status` is `found`. */
+export interface Lookup<T> {
+  readonly status: LookupStatus;
+  readonly records: readonly T[];
+  /** CNAME targets followed, in order, lower-case without trailing dot; kept even when the chain dangles. */
+  readonly aliases: readonly string[];
+  /** Why it failed, or what was cut; for people, never parsed. */
+  readonly detail?: string;
+}
+
+export interface MxRecord {
+  readonly preference: number;
+  /** Lower-case host name without trailing dot; `''` is the null MX of RFC 7505. */
+  readonly exchange: string;
+}
+
+export interface SoaRecord {
+  readonly mname: string;
+  readonly rname: string;
+  readonly serial: number;
+}
+
+export interface CaaRecord {
+  readonly critical: boolean;
+  readonly tag: string;
+  readonly value: string;
+}
+
+export interface DsRecord {
+  readonly keyTag: number;
+  readonly algorithm: number;
+  readonly digestType: number;
+  /** Lower-case hex. */
+  readonly digest: string;
+}
+
+export interface DnsEvidence {
+  readonly ns: Lookup<string>;
+  readonly soa: Lookup<SoaRecord>;
+  readonly a: Lookup<string>;
+  readonly aaaa: Lookup<string>;
+  /** Sorted by preference, then exchange. */
+  readonly mx: Lookup<MxRecord>;
+  /** Apex TXT, character strings of one record joined without blanks (RFC 7208 §3.3). */
+  readonly txt: Lookup<string>;
+  readonly caa: Lookup<CaaRecord>;
+  readonly ds: Lookup<DsRecord>;
+  /** A of `www`; its CNAME chain is `www.aliases`. */
+  readonly www: Lookup<string>;
+  /** TXT of `_dmarc`, `_mta-sts`, `_smtp._tls`, `default._bimi`. */
+  readonly dmarc: Lookup<string>;
+  readonly mtaSts: Lookup<string>;
+  readonly tlsRpt: Lookup<string>;
+  readonly bimi: Lookup<string>;
+  /** Names the rulebook asked for, keyed by label relative to the domain (`selector1._domainkey`, `autodiscover`). */
+  readonly named: Readonly<Record<string, Lookup<string>>>;
+  /** TXT and A of a random label: what a wildcard answers for anything (`found` means there is a wildcard). */
+  readonly wildcardTxt: Lookup<string>;
+  readonly wildcardA: Lookup<string>;
+}
+
+/** The network that announces an address, from Team Cymru's IP-to-ASN zone. */
+export interface AddressEvidence {
+  readonly address: string;
+  /** `web`: the apex, `www`: its www name, `mail`: the most preferred MX. */
+  readonly use: 'web' | 'www' | 'mail';
+  readonly status: LookupStatus;
+  readonly asn: number | null;
+  readonly asName: string | null;
+  /** CIDR announced, country code: as the zone gives them. */
+  readonly prefix: string | null;
+}
+
+/** What detection reads of an HTML page, extracted while it streamed; lists are bounded. */
+export interface Page {
+  readonly title: string | null;
+  /** `<meta name|property>` -> content, names lower-case. `generator` is the interesting one. */
+  readonly metas: Readonly<Record<string, string>>;
+  /** `src` of scripts, images and frames, `href` of links, resolved against the page's URL. */
+  readonly assets: readonly string[];
+  /** Ids, and names of `data-…` and `ng-…` attributes, lower-case: `__next_data__`, `data-wf-site`. */
+  readonly markers: readonly string[];
+  /** The page was longer than the limit and only its beginning was read. */
+  readonly isTruncated: boolean;
+}
+
+/** `blocked` is a bot wall or a robots.txt that forbids us: the site exists and was not measured. */
+export type HttpStatus = 'found' | 'blocked' | 'refused' | 'timeout' | 'failed' | 'skipped';
+
+export interface HttpEvidence {
+  readonly status: HttpStatus;
+  /** The last URL of the redirect chain, and the URLs before it in order. */
+  readonly url: string | null;
+  readonly redirects: readonly string[];
+  readonly statusCode: number | null;
+  /** Lower-case names; repeated headers joined by `, `; `set-cookie` left out. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Cookie names, never their values. */
+  readonly cookies: readonly string[];
+  readonly page: Page | null;
+  readonly detail?: string;
+}
+
+export interface TlsEvidence {
+  readonly status: 'found' | 'refused' | 'timeout' | 'failed' | 'skipped';
+  /** Issuer's organisation (O), else its common name. */
+  readonly issuer: string | null;
+  readonly issuerCommonName: string | null;
+  readonly names: readonly string[];
+  /** ISO 8601 UTC. */
+  readonly validFrom: string | null;
+  readonly validTo: string | null;
+  /** `TLSv1.3` and the like. */
+  readonly protocol: string | null;
+  /** Whether the chain and the name were accepted; `problem` is OpenSSL's code (`CERT_HAS_EXPIRED`) when not. */
+  readonly isTrusted: boolean | null;
+  readonly problem: string | null;
+}
+
+export interface Evidence {
+  /** Registrable domain, lower-case A-label form. */
+  readonly domain: string;
+  /** ISO 8601 UTC, when the probe began. */
+  readonly observedAt: string;
+  readonly durationMs: number;
+  readonly dns: DnsEvidence;
+  readonly addresses: readonly AddressEvidence[];
+  readonly http: HttpEvidence;
+  readonly tls: TlsEvidence;
+}
+
+/** Whether the outcome tells us what is there: found, or surely not there. */
+export function isMeasured(status: LookupStatus): boolean {
+  return status === 'found' || status === 'empty' || status === 'nxdomain';
+}

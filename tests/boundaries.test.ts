@@ -1,0 +1,80 @@
+// Imports point inward only: service -> edge -> core, never sideways, never past a package's index.
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+const root = path.join(import.meta.dirname, '..');
+
+/** What each workspace may import of the others. A missing name is a ban; the reason stands beside it. */
+const allowed: Record<string, { may: readonly string[]; why: string }> = {
+  catalog: { may: [], why: 'data knows no code' },
+  'packages/detect': { may: [], why: 'core: pure, tested without any I/O' },
+  'packages/receipts': { may: [], why: 'core: also runs in the browser' },
+  'packages/scan': { may: ['detect'], why: 'edge: opens sockets, never touches the database' },
+  'packages/store': { may: ['detect'], why: 'edge: the only place that knows SQL' },
+  'packages/log': { may: ['receipts'], why: 'edge: the only place that writes tiles' },
+  'packages/http': { may: ['receipts'], why: 'edge: keys and quotas come in as interfaces' },
+  'packages/client': { may: ['receipts'], why: 'runs at the user, knows only what is public' },
+  'packages/testnet': { may: [], why: 'must not learn from the code that it tests' },
+  'services/stack': { may: ['catalog', 'detect', 'receipts', 'scan', 'store', 'log', 'http'], why: 'composes' },
+  'services/cli': {
+    may: ['catalog', 'detect', 'receipts', 'client', 'store', 'scan', 'stack'],
+    why: 'thin commands over the rest; the simulated internet stays out of real mode',
+  },
+  'services/demo': {
+    may: ['stack', 'testnet', 'store', 'detect', 'scan'],
+    why: 'the one program that may use testnet',
+  },
+};
+
+/** Core packages: value in, value out. */
+const pure = ['packages/detect', 'packages/receipts'];
+
+const importPattern = /(?:from\s+|import\s*\(\s*|import\s+)['"]([^'"]+)['"]/g;
+
+function sourcesOf(workspace: string): string[] {
+  return globSync(`${workspace}/**/*.ts`, { cwd: root, exclude: (name) => name === 'node_modules' });
+}
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(path.join(root, file), 'utf8');
+  return [...text.matchAll(importPattern)].map((match) => match[1] ?? '');
+}
+
+const isTest = (file: string) => /\.test\.ts$|\/test\//.test(file);
+
+describe('import boundaries', () => {
+  it('every workspace stands in the table', () => {
+    const found = [...globSync('packages/*', { cwd: root }), ...globSync('services/*', { cwd: root }), 'catalog'];
+    assert.deepEqual(found.sort(), Object.keys(allowed).sort());
+  });
+
+  for (const [workspace, { may, why }] of Object.entries(allowed)) {
+    it(`${workspace} imports only what it may (${why})`, () => {
+      const problems: string[] = [];
+      for (const file of sourcesOf(workspace)) {
+        for (const specifier of importsOf(file)) {
+          const problem = judge(file, specifier, workspace, may);
+          if (problem) problems.push(`${file}: '${specifier}' ${problem}`);
+        }
+      }
+      assert.deepEqual(problems, []);
+    });
+  }
+});
+
+function judge(file: string, specifier: string, workspace: string, may: readonly string[]): string | undefined {
+  if (specifier.startsWith('@strata/')) {
+    const [name = '', ...deeper] = specifier.slice('@strata/'.length).split('/');
+    if (deeper.length > 0) return 'reaches past the index';
+    if (isTest(file) && (name === 'testnet' || name === 'catalog')) return undefined;
+    return may.includes(name) ? undefined : 'is not in the table';
+  }
+  if (specifier.startsWith('.')) {
+    const target = path.join(path.dirname(file), specifier);
+    return target.startsWith(`${workspace}/`) ? undefined : 'leaves its package';
+  }
+  if (pure.includes(workspace) && !isTest(file) && specifier.startsWith('node:')) return 'is I/O in a pure package';
+  return undefined;
+}
