@@ -1,0 +1,114 @@
+// The only reader of the environment: STRATA_* -> one validated, frozen Config.
+import { z } from 'zod';
+
+const Port = z.coerce.number().int().min(0).max(65_535);
+const Hours = z.coerce.number().min(0).max(8_760);
+const Switch = z
+  .enum(['on', 'off', 'true', 'false', '1', '0'])
+  .transform((value) => ['on', 'true', '1'].includes(value));
+const List = z.string().transform((value) =>
+  value
+    .split(/[\s,]+/)
+    .map((item) => item.trim())
+    .filter((item) => item.length > 0),
+);
+
+/** `address` or `address:port` or `[v6]:port`. */
+const ResolverAddress = z.string().transform((value, context) => {
+  const match = /^(?:\[([0-9a-fA-F:]+)\]|([0-9.]+|[0-9a-fA-F:]{3,}))(?::(\d{1,5}))?$/.exec(value);
+  const address = match?.[1] ?? match?.[2];
+  const port = Number(match?.[3] ?? 53);
+  if (!address || port < 1 || port > 65_535) {
+    context.addIssue({ code: 'custom', message: `'${value}' is not address, address:port or [address]:port` });
+    return z.NEVER;
+  }
+  return { address, port };
+});
+
+/** Every setting: variable, meaning and default stand together; `docs/operations.md` is checked against this table. */
+const Environment = z.object({
+  STRATA_DATA: z.string().min(1).default('./data'),
+  STRATA_DATABASE_URL: z
+    .string()
+    .regex(/^sqlite:/, 'must begin with sqlite:')
+    .optional(),
+  STRATA_HOST: z.string().min(1).default('127.0.0.1'),
+  STRATA_STACK_PORT: Port.default(8787),
+  STRATA_METRICS_PORT: Port.default(9464),
+  STRATA_LEDGER_ORIGIN: z
+    .string()
+    .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
+    .default('localhost/strata/stack'),
+  STRATA_RESOLVERS: List.pipe(z.array(ResolverAddress)).optional(),
+  STRATA_ALLOW_ADDRESSES: List.default([]),
+  STRATA_OPT_OUT_FILE: z.string().min(1).optional(),
+  STRATA_CONTACT_URL: z.url({ protocol: /^https?$/ }).default('https://strata.invalid/bot'),
+  STRATA_SCAN: Switch.default(true),
+  STRATA_SCAN_CONCURRENCY: z.coerce.number().int().min(1).max(5_000).default(64),
+  STRATA_ON_DEMAND: Switch.default(true),
+  STRATA_ON_DEMAND_PER_HOUR: z.coerce.number().int().min(0).default(60),
+  STRATA_CONFIRM_AFTER_HOURS: Hours.default(6),
+  STRATA_RESCAN_HOURS: Hours.default(24),
+  STRATA_FREE_KEYS_PER_DAY: z.coerce.number().int().min(0).default(5),
+  STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+export interface Config {
+  readonly dataDirectory: string;
+  /** `sqlite:<path>`; by default `strata.db` in the data directory. */
+  readonly databaseUrl: string;
+  readonly host: string;
+  readonly port: number;
+  readonly metricsPort: number;
+  readonly ledgerOrigin: string;
+  /** Empty: the system's resolvers. */
+  readonly resolvers: readonly { readonly address: string; readonly port: number }[];
+  readonly allowAddresses: readonly string[];
+  readonly optOutFile: string | undefined;
+  readonly contactUrl: string;
+  readonly isScanning: boolean;
+  readonly scanConcurrency: number;
+  readonly isOnDemand: boolean;
+  readonly onDemandPerHour: number;
+  readonly confirmAfterMs: number;
+  readonly rescanAfterMs: number;
+  readonly freeKeysPerDay: number;
+  readonly logLevel: string;
+}
+
+/** A setting that cannot be used; the message names each variable and what is wrong with it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Reads the settings; throws ConfigError with one line a problem. An empty variable counts as unset. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = Environment.safeParse(set);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    throw new ConfigError(lines.join('\n'));
+  }
+  const value = parsed.data;
+  const hourMs = 3_600_000;
+  return Object.freeze({
+    dataDirectory: value.STRATA_DATA,
+    databaseUrl: value.STRATA_DATABASE_URL ?? `sqlite:${value.STRATA_DATA}/strata.db`,
+    host: value.STRATA_HOST,
+    port: value.STRATA_STACK_PORT,
+    metricsPort: value.STRATA_METRICS_PORT,
+    ledgerOrigin: value.STRATA_LEDGER_ORIGIN,
+    resolvers: value.STRATA_RESOLVERS ?? [],
+    allowAddresses: value.STRATA_ALLOW_ADDRESSES,
+    optOutFile: value.STRATA_OPT_OUT_FILE,
+    contactUrl: value.STRATA_CONTACT_URL,
+    isScanning: value.STRATA_SCAN,
+    scanConcurrency: value.STRATA_SCAN_CONCURRENCY,
+    isOnDemand: value.STRATA_ON_DEMAND,
+    onDemandPerHour: value.STRATA_ON_DEMAND_PER_HOUR,
+    confirmAfterMs: value.STRATA_CONFIRM_AFTER_HOURS * hourMs,
+    rescanAfterMs: value.STRATA_RESCAN_HOURS * hourMs,
+    freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
+    logLevel: value.STRATA_LOG_LEVEL,
+  });
+}

@@ -1,0 +1,151 @@
+// Decides when a domain is scanned: the schedule (what is due, in the background) and on demand (while a request waits).
+import { detect, type Evidence, type Profile, type Rulebook } from '@strata/detect';
+import type { Prober } from '@strata/scan';
+import type { RecordedScan, Store } from '@strata/store';
+import type { Logger } from 'pino';
+
+/** How one scan of a domain ended. `failed` is our own trouble (the database), already logged. */
+export type ScanOutcome =
+  | { readonly kind: 'recorded'; readonly profile: Profile; readonly recorded: RecordedScan }
+  | { readonly kind: 'nonexistent' }
+  | { readonly kind: 'opted-out' }
+  | { readonly kind: 'failed' };
+
+type OnDone = (domain: string, outcome: ScanOutcome) => void;
+
+export interface ScannerParts {
+  readonly store: Store;
+  readonly prober: Prober;
+  readonly rulebook: Rulebook;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  /** Called after each recorded scan, before its outcome is given out: what answers about the domain are now stale. */
+  readonly onRecorded: (domain: string, recorded: RecordedScan) => void;
+}
+
+export interface ScannerOptions {
+  readonly confirmAfterMs: number;
+  /** Probes of the schedule that run at once. On-demand scans come on top, at most `onDemandConcurrency`. */
+  readonly concurrency: number;
+  readonly onDemandConcurrency: number;
+  readonly isOptedOut: (domain: string) => boolean;
+}
+
+export interface Scanner extends AsyncDisposable {
+  /** Scans now, sharing a scan of the same domain that is already under way. Undefined when there is no room. */
+  scan(domain: string): Promise<ScanOutcome> | undefined;
+  /** Works off what is due until `signal` aborts; returns when the last probe has ended. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Scans these domains and ends; `onDone` is called after each. */
+  runAll(domains: Iterable<string>, options: { readonly onDone: OnDone; readonly signal: AbortSignal }): Promise<void>;
+}
+
+/** How long the schedule sleeps when nothing is due. */
+const idleMs = 1_000;
+
+export function createScanner(parts: ScannerParts, options: ScannerOptions): Scanner {
+  const { store, prober, rulebook, logger, now } = parts;
+  const underWay = new Map<string, Promise<ScanOutcome>>();
+  const stopping = new AbortController();
+  let onDemand = 0;
+
+  const redetect = (evidence: Evidence) => detect(evidence, rulebook);
+
+  async function scanOnce(domain: string): Promise<ScanOutcome> {
+    if (options.isOptedOut(domain)) return { kind: 'opted-out' };
+    try {
+      const startedAt = now();
+      const evidence = await prober.probe(domain, { signal: stopping.signal });
+      const profile = detect(evidence, rulebook);
+      // A name that never existed leaves no trace; one that we knew and that is gone is history.
+      if (profile.state === 'nonexistent' && !(await store.isTracked(domain))) return { kind: 'nonexistent' };
+      const recorded = await store.recordScan(
+        { profile, evidence, startedAt, finishedAt: now() },
+        { confirmAfterMs: options.confirmAfterMs, redetect },
+      );
+      parts.onRecorded(domain, recorded);
+      return { kind: 'recorded', profile, recorded };
+    } catch (error) {
+      if (!stopping.signal.aborted) logger.error({ err: error, domain }, 'scan failed');
+      return { kind: 'failed' };
+    }
+  }
+
+  function share(domain: string): Promise<ScanOutcome> {
+    const running = underWay.get(domain);
+    if (running) return running;
+    const started = scanOnce(domain).finally(() => underWay.delete(domain));
+    underWay.set(domain, started);
+    return started;
+  }
+
+  function scan(domain: string): Promise<ScanOutcome> | undefined {
+    const running = underWay.get(domain);
+    if (running) return running;
+    if (onDemand >= options.onDemandConcurrency) return undefined;
+    onDemand += 1;
+    return share(domain).finally(() => {
+      onDemand -= 1;
+    });
+  }
+
+  async function work(take: () => Promise<string | undefined>, onDone: OnDone, signal: AbortSignal): Promise<void> {
+    const worker = async () => {
+      for (let domain = await take(); domain !== undefined && !signal.aborted; domain = await take()) {
+        onDone(domain, await share(domain));
+      }
+    };
+    await Promise.all(Array.from({ length: options.concurrency }, worker));
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    let queue: string[] = [];
+    let refill: Promise<void> | undefined;
+    // What is being probed is still due in the store, so a refill asks for more than that and leaves it out.
+    const fill = async () => {
+      const due = await store.due(now(), options.concurrency * 8).catch((error: unknown) => {
+        logger.error({ err: error }, 'the schedule could not be read');
+        return [];
+      });
+      queue = due.filter((domain) => !underWay.has(domain)).reverse();
+      if (queue.length === 0) await sleep(idleMs, signal);
+    };
+    const take = async () => {
+      while (queue.length === 0 && !signal.aborted) {
+        refill ??= fill().finally(() => {
+          refill = undefined;
+        });
+        await refill;
+      }
+      return queue.pop();
+    };
+    await work(take, () => {}, signal);
+  }
+
+  async function runAll(domains: Iterable<string>, { onDone, signal }: { onDone: OnDone; signal: AbortSignal }) {
+    const queue = domains[Symbol.iterator]();
+    await work(async () => queue.next().value, onDone, signal);
+  }
+
+  return {
+    scan,
+    run,
+    runAll,
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await Promise.allSettled(underWay.values());
+    },
+  };
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+  });
+}
