@@ -1,1 +1,8 @@
-export {};
+// What @strata/detect offers: names, the rulebook, detection, and the types that evidence and profiles have.
+export { Provider, RuleGroup } from './catalog.ts';
+export * from './evidence.ts';
+export { CatalogError, loadCatalog } from './load-catalog.ts';
+export { type NameProblem, type ParsedDomain, parseDomain, registrableDomain } from './names.ts';
+export { extractPage, type PageOptions } from './page.ts';
+export * from './profile.ts';
+export { compileRulebook, type Rulebook } from './rulebook.ts';

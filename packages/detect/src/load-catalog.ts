@@ -1,0 +1,85 @@
+// Catalog entries as they come (JSON) -> validated providers, or every problem at once.
+import { Provider } from './catalog.ts';
+import { patternsOf } from './patterns.ts';
+
+/** What is wrong with a catalog; `problems` has one line each: entry, path, complaint. */
+export class CatalogError extends Error {
+  override readonly name = 'CatalogError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`the catalog has ${problems.length} problem(s):\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+/** Validates entries against the format and each other; throws CatalogError with all that is wrong. */
+export function loadCatalog(entries: readonly unknown[]): readonly Provider[] {
+  const problems: string[] = [];
+  const providers: Provider[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const parsed = Provider.safeParse(entry);
+    if (parsed.success) {
+      providers.push(parsed.data);
+      continue;
+    }
+    for (const issue of parsed.error.issues) {
+      problems.push(`${labelOf(entry, index)} ${issue.path.map(String).join('.') || '(entry)'}: ${issue.message}`);
+    }
+  }
+  problems.push(...duplicateIds(providers), ...duplicateNames(providers), ...sharedPatterns(providers));
+  if (problems.length > 0) throw new CatalogError(problems);
+  return providers;
+}
+
+function labelOf(entry: unknown, index: number): string {
+  if (typeof entry === 'object' && entry !== null && 'id' in entry && typeof entry.id === 'string') return entry.id;
+  return `entry ${index}`;
+}
+
+function duplicateIds(providers: readonly Provider[]): string[] {
+  const seen = new Set<string>();
+  return providers.flatMap(({ id }) => {
+    if (seen.has(id)) return [`${id} id: stands in the catalog twice`];
+    seen.add(id);
+    return [];
+  });
+}
+
+/** Ids, names and aliases share one space: a provider is asked for by any of them. */
+function duplicateNames(providers: readonly Provider[]): string[] {
+  const holders = new Map<string, string>();
+  const problems: string[] = [];
+  for (const provider of providers) {
+    const own = new Set([provider.id, provider.name, ...provider.aliases].map((name) => name.toLowerCase()));
+    for (const name of own) {
+      const holder = holders.get(name);
+      if (holder !== undefined && holder !== provider.id) {
+        problems.push(`${provider.id} name: '${name}' already names ${holder}`);
+      } else holders.set(name, provider.id);
+    }
+    const aliases = provider.aliases.map((alias) => alias.toLowerCase());
+    const twice = aliases.find((alias, i) => aliases.indexOf(alias) !== i || alias === provider.name.toLowerCase());
+    if (twice !== undefined) problems.push(`${provider.id} aliases: '${twice}' is given twice`);
+  }
+  return problems;
+}
+
+/** One pattern names one provider: with two, which of them a domain uses would be decided by the order of files. */
+function sharedPatterns(providers: readonly Provider[]): string[] {
+  const holders = new Map<string, string>();
+  const problems: string[] = [];
+  for (const provider of providers) {
+    for (const [groupIndex, group] of provider.rules.entries()) {
+      for (const { channel, pattern, path } of patternsOf(group)) {
+        const key = `${channel} ${pattern.toLowerCase()}`;
+        const holder = holders.get(key);
+        if (holder === undefined) holders.set(key, provider.id);
+        else if (holder !== provider.id) {
+          problems.push(`${provider.id} rules.${groupIndex}.${path}: '${pattern}' is already a pattern of ${holder}`);
+        }
+      }
+    }
+  }
+  return problems;
+}

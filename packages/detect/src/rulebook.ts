@@ -1,0 +1,100 @@
+// The catalog compiled for matching: tries and maps, made once; a look-up costs the same at 100 or 10,000 rules.
+import type { Provider } from './catalog.ts';
+import { addRule, createMatchers, getOrCreate, type Matchers, type Rule } from './matchers.ts';
+import { type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
+import { type Category, ROLES, type Role, type Source } from './profile.ts';
+import { ENGINE_VERSION, FAMILY_OF, HOSTED_RECORD_STRENGTH, strengthOf } from './strengths.ts';
+
+/** A compiled catalog. Immutable once made; share one among all probes. */
+export interface Rulebook {
+  /** Derived from the rules and the engine that reads them: the same rules give the same version anywhere. */
+  readonly version: string;
+  readonly providers: ReadonlyMap<string, Provider>;
+  /** Every label that a `named` pattern asks for, sorted. */
+  readonly probeLabels: readonly string[];
+  /** By id, name or alias, case-insensitive. */
+  findProvider(nameOrAlias: string): Provider | undefined;
+  readonly matchers: Matchers;
+  /** Where a role's evidence can come from under this rulebook. */
+  readonly sourcesOf: ReadonlyMap<Role, ReadonlySet<Source>>;
+  /** Providers that have mailboxes, by an MX pattern. */
+  readonly mailboxProviders: ReadonlySet<string>;
+}
+
+/** Compiles validated providers; pure, tens of milliseconds for thousands of rules. */
+export function compileRulebook(catalog: readonly Provider[]): Rulebook {
+  const matchers = createMatchers();
+  const rules: Rule[] = [];
+  const mailboxProviders = new Set<string>();
+  for (const provider of catalog) {
+    const isGateway = provider.rules.some((group) => group.category === 'email_security' && group.mx !== undefined);
+    for (const group of provider.rules) {
+      if (group.category === 'email' && group.mx) mailboxProviders.add(provider.id);
+      for (const pattern of patternsOf(group)) {
+        const rule = createRule(provider.id, group.category, pattern, { isParking: group.parking === true, isGateway });
+        rules.push(rule);
+        addRule(matchers, pattern, rule);
+      }
+    }
+  }
+  const names = new Map(
+    catalog.flatMap((provider) =>
+      [provider.id, provider.name, ...provider.aliases].map((name) => [name.toLowerCase(), provider] as const),
+    ),
+  );
+  return {
+    version: versionOf(rules),
+    providers: new Map(catalog.map((provider) => [provider.id, provider])),
+    probeLabels: [...matchers.named.keys()].sort(),
+    findProvider: (nameOrAlias) => names.get(nameOrAlias.toLowerCase()),
+    matchers,
+    sourcesOf: sourcesByRole(rules),
+    mailboxProviders,
+  };
+}
+
+function createRule(
+  provider: string,
+  category: Category,
+  { channel, pattern }: Pattern,
+  options: { isParking: boolean; isGateway: boolean },
+): Rule {
+  const role = ROLES[category];
+  const source = SOURCE_OF[channel];
+  const isHostedRecord = channel === 'spf' && role === 'gateway' && !options.isGateway;
+  return {
+    id: `${provider}/${source}/${pattern}`,
+    provider,
+    category,
+    role,
+    channel,
+    source,
+    family: FAMILY_OF[channel],
+    strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(channel, role),
+    isParking: options.isParking,
+  };
+}
+
+function sourcesByRole(rules: readonly Rule[]): ReadonlyMap<Role, ReadonlySet<Source>> {
+  const sources = new Map<Role, Set<Source>>();
+  for (const { role, source } of rules) getOrCreate(sources, role, () => new Set()).add(source);
+  return sources;
+}
+
+/** Two 32-bit FNV-1a sums over the sorted rules: 64 bits, no order of files or of entries in it. */
+function versionOf(rules: readonly Rule[]): string {
+  const lines = rules.map(({ id, category, isParking }) => `${category} ${id}${isParking ? ' parking' : ''}`).sort();
+  const text = `${ENGINE_VERSION}\n${lines.join('\n')}`;
+  let low = 0x811c9dc5;
+  let high = 0x9747b28c;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul(high ^ (code + i), 0x01000193);
+  }
+  return `${ENGINE_VERSION}-${hex(high)}${hex(low)}`;
+}
+
+function hex(word: number): string {
+  return (word >>> 0).toString(16).padStart(8, '0');
+}

@@ -1,0 +1,59 @@
+// Text patterns as a trie over characters: prefixes and fragments are found in the text's own length, not the rules'.
+
+interface Node<T> {
+  readonly next: Map<number, Node<T>>;
+  values: T[];
+}
+
+const NOTHING: readonly never[] = [];
+
+/** Maps texts to values. Comparison is exact: a caller that wants it case-insensitive lower-cases both sides. */
+export class TextTrie<T> {
+  readonly #root: Node<T> = { next: new Map(), values: [] };
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(text: string, value: T): void {
+    let node = this.#root;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      let next = node.next.get(code);
+      if (!next) {
+        next = { next: new Map(), values: [] };
+        node.next.set(code, next);
+      }
+      node = next;
+    }
+    node.values.push(value);
+    this.#size++;
+  }
+
+  /** Values of the longest pattern that stands in `text` at `from`. */
+  findAt(text: string, from = 0): readonly T[] {
+    let node: Node<T> | undefined = this.#root;
+    let best: readonly T[] = NOTHING;
+    for (let i = from; node; i++) {
+      if (node.values.length > 0) best = node.values;
+      // Past the end charCodeAt is NaN, which no pattern holds.
+      node = node.next.get(text.charCodeAt(i));
+    }
+    return best;
+  }
+
+  /** Values of the longest pattern at every place of `text`, each once. */
+  findWithin(text: string): readonly T[] {
+    if (this.#size === 0) return NOTHING;
+    let found: Set<T> | undefined;
+    for (let i = 0; i < text.length; i++) {
+      if (!this.#root.next.has(text.charCodeAt(i))) continue;
+      for (const value of this.findAt(text, i)) {
+        found ??= new Set();
+        found.add(value);
+      }
+    }
+    return found ? [...found] : NOTHING;
+  }
+}
