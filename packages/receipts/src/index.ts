@@ -1,1 +1,95 @@
-export {};
+// Receipts: issue and verify signed answers, and the tree, tiles and notes of the ledger that keeps them.
+export {
+  decodeBase32,
+  decodeBase64,
+  decodeBase64Url,
+  decodeHex,
+  encodeBase32,
+  encodeBase64,
+  encodeBase64Url,
+  encodeHex,
+} from './base-encoding.ts';
+export { type Checkpoint, formatCheckpoint, parseCheckpoint } from './checkpoint.ts';
+export { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, type Signer, verifyEd25519 } from './ed25519.ts';
+export { CanonicalFormError, canonicalize } from './jcs.ts';
+export {
+  jwkThumbprint,
+  type KeySet,
+  keyIdOf,
+  keySetDocument,
+  type LedgerEntry,
+  ledgerVerifiers,
+  type PublicKeyEntry,
+  publicKeyEntry,
+} from './key-set.ts';
+export {
+  type LedgerEvidence,
+  type LedgerReceipt,
+  ledgerReceiptDocument,
+  ledgerReceiptProof,
+  readLedgerReceipt,
+} from './ledger-receipt.ts';
+export {
+  type ConsistencyClaim,
+  EMPTY_ROOT,
+  equalBytes,
+  HASH_BYTES,
+  type InclusionClaim,
+  leafHash,
+  nodeHash,
+  sha256,
+  verifyConsistency,
+  verifyInclusion,
+} from './merkle.ts';
+export {
+  formatVerifierKey,
+  type NoteSigner,
+  type NoteVerifier,
+  noteVerifier,
+  type OpenedNote,
+  openNote,
+  parseVerifierKey,
+  signNote,
+} from './note.ts';
+export { consistencyProof, foldHashes, type HashReader, inclusionProof, perfectSubtrees, treeRoot } from './proof.ts';
+export {
+  type IssuedReceipt,
+  type IssueOptions,
+  issueDetachedReceipt,
+  issueReceipt,
+  LEDGER_ID_BYTES,
+  type LeafFields,
+  ledgerReceiptIdOf,
+  type Provenance,
+  type SignedBody,
+} from './receipt.ts';
+export { AmbiguousJsonError, parseStrictJson } from './strict-json.ts';
+export {
+  decodeEntries,
+  encodeEntries,
+  FULL_TILE_BYTES,
+  hashesAtLevel,
+  MAX_ENTRY_BYTES,
+  parseTilePath,
+  TILE_HEIGHT,
+  TILE_WIDTH,
+  type TileAddress,
+  tilePath,
+  tilesOfTree,
+} from './tile.ts';
+export { TileNodes, tileHashReader } from './tile-nodes.ts';
+export { formatTlogProof, parseTlogProof, type TlogProof } from './tlog-proof.ts';
+export { isUlid, ulid } from './ulid.ts';
+export {
+  type DetachedAnswer,
+  failed,
+  KEY_OVERLAP_MS,
+  readProvenance,
+  type StepResult,
+  VERIFY_STEPS,
+  type Verification,
+  type VerifyOptions,
+  type VerifyStep,
+  verifyAnswer,
+  verifyDetachedAnswer,
+} from './verify.ts';

@@ -1,0 +1,66 @@
+// RFC 8785 (JCS): the one text of a JSON value, so that a signature over it means the value and not its spelling.
+
+/** Deeper values are refused: no answer nests this far, and hostile ones must not exhaust the stack. */
+const MAX_DEPTH = 256;
+
+/** The value is not JSON data that RFC 8785 can write. */
+export class CanonicalFormError extends Error {
+  override readonly name = 'CanonicalFormError';
+}
+
+/**
+ * RFC 8785 text of a JSON value. Throws CanonicalFormError on what JSON cannot say: NaN, infinities, undefined,
+ * functions, symbols, big integers, objects that are not plain, lone surrogates, cycles and extreme depth.
+ */
+export function canonicalize(value: unknown): string {
+  return write(value, 0);
+}
+
+function write(value: unknown, depth: number): string {
+  switch (typeof value) {
+    case 'string':
+      return writeString(value);
+    case 'number':
+      // Section 3.2.2.3: the ECMAScript form, which writes -0 as 0.
+      if (!Number.isFinite(value)) throw new CanonicalFormError(`${value} is not a JSON number`);
+      return String(value);
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'object':
+      if (value === null) return 'null';
+      if (depth === MAX_DEPTH) throw new CanonicalFormError(`nested deeper than ${MAX_DEPTH} levels`);
+      return Array.isArray(value) ? writeArray(value, depth + 1) : writeObject(value, depth + 1);
+    default:
+      throw new CanonicalFormError(`a value of type ${typeof value} is not JSON`);
+  }
+}
+
+function writeString(text: string): string {
+  if (!text.isWellFormed()) throw new CanonicalFormError('a string holds a lone surrogate');
+  // ECMAScript's own escapes are those of section 3.2.2.2.
+  return JSON.stringify(text);
+}
+
+function writeArray(items: readonly unknown[], depth: number): string {
+  let text = '[';
+  for (let index = 0; index < items.length; index++) {
+    if (index > 0) text += ',';
+    text += write(items[index], depth);
+  }
+  return `${text}]`;
+}
+
+function writeObject(object: object, depth: number): string {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new CanonicalFormError('an object with a prototype of its own is not plain data');
+  }
+  const members = object as Record<string, unknown>;
+  // Section 3.2.3: sorted by UTF-16 code units, which is the default order of sort().
+  let text = '{';
+  for (const name of Object.keys(members).sort()) {
+    if (text.length > 1) text += ',';
+    text += `${writeString(name)}:${write(members[name], depth)}`;
+  }
+  return `${text}}`;
+}

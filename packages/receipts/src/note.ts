@@ -1,0 +1,114 @@
+// Signed notes with Ed25519 signatures (c2sp.org/signed-note).
+import { decodeBase64, encodeBase64, encodeHex } from './base-encoding.ts';
+import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verifyEd25519 } from './ed25519.ts';
+import { equalBytes, sha256 } from './merkle.ts';
+
+const ED25519 = 0x01;
+const KEY_ID_BYTES = 4;
+/** A note beyond this is refused unread; the specification asks for at least 16 signatures. */
+const MAX_NOTE_CHARACTERS = 65_536;
+const MAX_SIGNATURES = 64;
+
+/** Signs notes under a key name; `sign` answers 64 bytes. */
+export interface NoteSigner {
+  readonly name: string;
+  readonly publicKey: Uint8Array;
+  sign(bytes: Uint8Array): Uint8Array;
+}
+
+/** A key that notes are checked with. */
+export interface NoteVerifier {
+  readonly name: string;
+  readonly keyId: Uint8Array;
+  readonly publicKey: Uint8Array;
+}
+
+/** The opened note, or why it must be ignored. */
+export type OpenedNote = { ok: true; text: string; signedBy: NoteVerifier } | { ok: false; problem: string };
+
+/** Verifier of a key name and an Ed25519 public key. Throws RangeError for a name that notes cannot carry. */
+export function noteVerifier(name: string, publicKey: Uint8Array): NoteVerifier {
+  if (!isKeyName(name)) throw new RangeError('a key name has no spaces, no plus sign and is not empty');
+  const prefix = new TextEncoder().encode(`${name}\n`);
+  const input = new Uint8Array(prefix.length + 1 + publicKey.length);
+  input.set(prefix);
+  input[prefix.length] = ED25519;
+  input.set(publicKey, prefix.length + 1);
+  return { name, publicKey, keyId: sha256(input).slice(0, KEY_ID_BYTES) };
+}
+
+/** `<name>+<key id>+<key>`: the text by which a verifier key is handed out. */
+export function formatVerifierKey({ name, keyId, publicKey }: NoteVerifier): string {
+  return `${name}+${encodeHex(keyId)}+${encodeBase64(Uint8Array.of(ED25519, ...publicKey))}`;
+}
+
+/** Verifier of a vkey text, or undefined when it is no Ed25519 vkey or its key id is not the recommended one. */
+export function parseVerifierKey(text: string): NoteVerifier | undefined {
+  const match = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/s.exec(text);
+  const [, name = '', keyId = '', key = ''] = match ?? [];
+  const typed = decodeBase64(key);
+  if (!isKeyName(name) || typed?.length !== 1 + PUBLIC_KEY_BYTES || typed[0] !== ED25519) return undefined;
+  const verifier = noteVerifier(name, typed.subarray(1));
+  return encodeHex(verifier.keyId) === keyId ? verifier : undefined;
+}
+
+/** Signed note over a text that ends in a newline. Throws RangeError for a text that a note cannot hold. */
+export function signNote(text: string, signers: readonly NoteSigner[]): string {
+  if (!isNoteText(text) || !text.endsWith('\n')) throw new RangeError('not the text of a note');
+  const bytes = new TextEncoder().encode(text);
+  const lines = signers.map((signer) => {
+    const { keyId } = noteVerifier(signer.name, signer.publicKey);
+    return `— ${signer.name} ${encodeBase64(Uint8Array.of(...keyId, ...signer.sign(bytes)))}\n`;
+  });
+  return `${text}\n${lines.join('')}`;
+}
+
+/**
+ * Checks a note against known keys. Signatures of unknown keys are ignored; one bad signature of a known key refuses
+ * the note, and so does the absence of a good one.
+ */
+export async function openNote(note: string, verifiers: readonly NoteVerifier[]): Promise<OpenedNote> {
+  const parts = splitNote(note);
+  if (!parts) return { ok: false, problem: 'the note is malformed' };
+  const bytes = new TextEncoder().encode(parts.text);
+  let signedBy: NoteVerifier | undefined;
+  for (const { name, keyId, signature } of parts.signatures) {
+    const verifier = verifiers.find((known) => known.name === name && equalBytes(known.keyId, keyId));
+    if (!verifier) continue;
+    if (!(await verifyEd25519(verifier.publicKey, signature, bytes))) {
+      return { ok: false, problem: `the signature of ${name} does not verify` };
+    }
+    signedBy ??= verifier;
+  }
+  if (!signedBy) return { ok: false, problem: 'no signature is by a known key' };
+  return { ok: true, text: parts.text, signedBy };
+}
+
+interface NoteParts {
+  readonly text: string;
+  readonly signatures: readonly { name: string; keyId: Uint8Array; signature: Uint8Array }[];
+}
+
+function splitNote(note: string): NoteParts | undefined {
+  if (note.length > MAX_NOTE_CHARACTERS || !isNoteText(note)) return undefined;
+  const split = note.lastIndexOf('\n\n');
+  if (split < 0 || !note.endsWith('\n')) return undefined;
+  const lines = note.slice(split + 2, -1).split('\n');
+  if (lines.length > MAX_SIGNATURES) return undefined;
+  const signatures = [];
+  for (const line of lines) {
+    const [, name = '', encoded = ''] = /^— ([^ ]+) ([^ ]+)$/.exec(line) ?? [];
+    const bytes = decodeBase64(encoded);
+    // Other algorithms have other lengths; a signature shorter than its key id is none.
+    if (!isKeyName(name) || !bytes || bytes.length <= KEY_ID_BYTES) return undefined;
+    signatures.push({ name, keyId: bytes.subarray(0, KEY_ID_BYTES), signature: bytes.subarray(KEY_ID_BYTES) });
+  }
+  return { text: note.slice(0, split + 1), signatures };
+}
+
+/** Length of a signature line's payload: key id and Ed25519 signature. */
+export const NOTE_SIGNATURE_BYTES = KEY_ID_BYTES + SIGNATURE_BYTES;
+
+const isKeyName = (name: string): boolean => name !== '' && !/[\s+\p{White_Space}\p{Cc}]/u.test(name);
+/** No control characters but newline, and nothing that UTF-8 cannot carry. */
+const isNoteText = (text: string): boolean => text.isWellFormed() && !/[^\P{Cc}\n\u007f-\u009f]/u.test(text);

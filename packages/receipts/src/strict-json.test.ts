@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { AmbiguousJsonError, parseStrictJson } from './strict-json.ts';
+import { readVector } from './test/fixture.ts';
+
+const { refused, accepted } = JSON.parse(readVector('jcs/ambiguous.json')) as Record<'refused' | 'accepted', string[]>;
+
+describe('strict JSON', () => {
+  for (const text of refused) {
+    it(`refuses ${text || 'nothing'}`, () => assert.throws(() => parseStrictJson(text), AmbiguousJsonError));
+  }
+  for (const text of accepted) {
+    it(`reads ${text}`, () => assert.deepEqual(parseStrictJson(text), JSON.parse(text)));
+  }
+  it('reads everything that JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
+        const text = JSON.stringify(value, null, indent);
+        assert.deepEqual(parseStrictJson(text), JSON.parse(text));
+      }),
+    );
+  });
+  it('reads any depth without exhausting the stack', () => {
+    const text = '['.repeat(5000) + ']'.repeat(5000);
+    assert.ok(Array.isArray(parseStrictJson(text)));
+  });
+});

@@ -1,0 +1,113 @@
+// A signer, a ledger in memory and an issued answer: what the tests of this package need around the pure code.
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import {
+  formatCheckpoint,
+  formatVerifierKey,
+  type HashReader,
+  inclusionProof,
+  issueReceipt,
+  type KeySet,
+  keyIdOf,
+  keySetDocument,
+  type LedgerReceipt,
+  leafHash,
+  ledgerReceiptDocument,
+  ledgerReceiptIdOf,
+  nodeHash,
+  noteVerifier,
+  publicKeyEntry,
+  type SignedBody,
+  type Signer,
+  signNote,
+  treeRoot,
+} from '../index.ts';
+
+export const ORIGIN = 'strata.example/ledger';
+export const NOW = new Date('2026-01-02T03:04:05.678Z');
+export const PUBLIC_KEY_URL = '/.well-known/stack-keys.json';
+
+/** Vectors at the root of the repository, as other languages read them. */
+export function readVector(path: string): string {
+  return readFileSync(new URL(`../../../../vectors/${path}`, import.meta.url), 'utf8');
+}
+
+export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+export interface TestKey extends Signer {
+  readonly publicKey: Uint8Array;
+}
+
+/** A key made of one repeated seed byte, so that failures repeat. */
+export function testKey(seedByte: number): TestKey {
+  const seed = Buffer.alloc(32, seedByte);
+  // PKCS #8 of an Ed25519 seed, RFC 8410 section 7.
+  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const publicKey = new Uint8Array(createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32));
+  return { publicKey, keyId: keyIdOf(publicKey), sign: (bytes) => sign(null, bytes, privateKey) };
+}
+
+/** Hashes of perfect subtrees over leaves in memory, by the definition. */
+export function readerOver(leaves: readonly Uint8Array[]): HashReader {
+  const read = (level: number, index: number): Uint8Array => {
+    if (level > 0) return nodeHash(read(level - 1, 2 * index), read(level - 1, 2 * index + 1));
+    const leaf = leaves[index];
+    if (!leaf) throw new RangeError(`no leaf ${index}`);
+    return leafHash(leaf);
+  };
+  return read;
+}
+
+export const RECEIPT_KEY = testKey(1);
+export const LEDGER_KEY = testKey(2);
+
+export function checkpointOver(size: number, root: Uint8Array, { origin = ORIGIN, key = LEDGER_KEY } = {}): string {
+  return signNote(formatCheckpoint({ origin, size, root }), [{ name: origin, ...key }]);
+}
+
+/** The ledger receipt of one leaf in a tree of given leaves. */
+export async function ledgerReceiptOf(leaves: readonly Uint8Array[], index: number): Promise<LedgerReceipt> {
+  const leaf = leaves[index] ?? new Uint8Array();
+  const read = readerOver(leaves);
+  const size = leaves.length;
+  const { receipt_id } = JSON.parse(new TextDecoder().decode(leaf)) as { receipt_id: string };
+  return ledgerReceiptDocument({
+    ledgerReceiptId: ledgerReceiptIdOf(leafHash(leaf)),
+    receiptId: receipt_id,
+    leaf,
+    index,
+    treeSize: size,
+    proof: await inclusionProof(read, index, size),
+    checkpoint: checkpointOver(size, await treeRoot(read, size)),
+  });
+}
+
+export const KEY_SET: KeySet = keySetDocument(
+  [publicKeyEntry(RECEIPT_KEY.publicKey, { status: 'current', not_before: '2026-01-01T00:00:00.000Z' })],
+  { origin: ORIGIN, url: '/ledger/', verifier_keys: [formatVerifierKey(noteVerifier(ORIGIN, LEDGER_KEY.publicKey))] },
+);
+
+export const PROFILE = {
+  _alpha: true,
+  _notice: 'Alpha data: no guarantees.',
+  domain: 'example.com',
+  scanned_at: '2026-01-02T03:04:05.000Z',
+  services: [{ category: 'dns', provider: 'Cloudflare', confidence: 'high' }],
+  share: 0.30000000000000004,
+};
+
+export interface Answer {
+  readonly body: SignedBody<typeof PROFILE>;
+  readonly keySet: KeySet;
+  readonly ledgerReceipt: LedgerReceipt;
+}
+
+/** A good answer whose leaf stands among six others. */
+export async function goodAnswer(signer: Signer = RECEIPT_KEY, now: Date = NOW): Promise<Answer> {
+  const random = new Uint8Array(16).fill(7);
+  const { body, leaf } = issueReceipt(PROFILE, { signer, now, random, publicKeyUrl: PUBLIC_KEY_URL });
+  const others = Array.from({ length: 6 }, (_, at) => bytesOf(`leaf ${at}`));
+  const leaves = [...others.slice(0, 4), leaf, ...others.slice(4)];
+  return { body, keySet: KEY_SET, ledgerReceipt: await ledgerReceiptOf(leaves, 4) };
+}

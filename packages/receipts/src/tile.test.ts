@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { leafHash } from './merkle.ts';
+import { inclusionProof, treeRoot } from './proof.ts';
+import { bytesOf, readerOver, readVector } from './test/fixture.ts';
+import {
+  decodeEntries,
+  encodeEntries,
+  hashesAtLevel,
+  parseTilePath,
+  TILE_WIDTH,
+  tilePath,
+  tilesOfTree,
+} from './tile.ts';
+import { TileNodes, tileHashReader } from './tile-nodes.ts';
+
+describe('tiles', () => {
+  it('have one path, and only that path is read', () => {
+    const lines = readVector('merkle/tile-paths.txt').trim().split('\n').slice(1);
+    for (const line of lines) {
+      const words = line.split(' ');
+      const path = words.at(-1) ?? '';
+      if (words[0] === 'refused') {
+        assert.equal(parseTilePath(path), undefined, path);
+        continue;
+      }
+      const level = words[0] === 'entries' ? ('entries' as const) : Number(words[0]);
+      const address = { level, index: Number(words[1]), width: Number(words[2]) };
+      assert.equal(tilePath(address), path);
+      assert.deepEqual(parseTilePath(path), address);
+    }
+  });
+
+  it('of a tree of 70,000 leaves are those of the specification', () => {
+    const hashTiles = [...tilesOfTree(70_000)].filter((tile) => tile.level !== 'entries');
+    const partial = hashTiles.filter((tile) => tile.width < TILE_WIDTH).map((tile) => [tile.level, tile.width]);
+    assert.equal(hashTiles.filter((tile) => tile.level === 0 && tile.width === TILE_WIDTH).length, 273);
+    assert.equal(hashTiles.filter((tile) => tile.level === 1 && tile.width === TILE_WIDTH).length, 1);
+    assert.deepEqual(partial, [
+      [0, 112],
+      [1, 17],
+      [2, 1],
+    ]);
+    assert.deepEqual([...tilesOfTree(0)], []);
+    assert.equal([...tilesOfTree(256)].length, 3);
+  });
+
+  it('prove as well as the whole tree does', async () => {
+    const leaves = Array.from({ length: 700 }, (_, at) => bytesOf(`leaf ${at}`));
+    const tiles: TileNodes[][] = [[], []];
+    const push = (level: number, hash: Uint8Array): void => {
+      const row = tiles[level] ?? assert.fail();
+      if (row.length === 0 || row.at(-1)?.isFull) row.push(new TileNodes());
+      const tile = row.at(-1) ?? assert.fail();
+      tile.push(hash);
+      if (tile.isFull) push(level + 1, tile.node(8, 0));
+    };
+    for (const leaf of leaves) push(0, leafHash(leaf));
+    assert.equal(tiles[1]?.[0]?.count, hashesAtLevel(700, 1));
+    const byTiles = tileHashReader((level, index) => tiles[level]?.[index] ?? assert.fail());
+    const byLeaves = readerOver(leaves);
+    for (const [index, size] of [
+      [0, 700],
+      [255, 256],
+      [256, 257],
+      [699, 700],
+      [511, 513],
+      [3, 699],
+    ] as const) {
+      assert.deepEqual(await inclusionProof(byTiles, index, size), await inclusionProof(byLeaves, index, size));
+      assert.deepEqual(await treeRoot(byTiles, size), await treeRoot(byLeaves, size));
+    }
+    const stored = tiles[0]?.[0]?.hashes() ?? assert.fail();
+    assert.deepEqual(TileNodes.of(stored).node(8, 0), tiles[0]?.[0]?.node(8, 0));
+    assert.throws(() => tiles[0]?.[0]?.push(leafHash(new Uint8Array())), RangeError);
+    assert.throws(() => TileNodes.of(stored.subarray(1)), RangeError);
+    assert.throws(() => TileNodes.of(stored.subarray(0, 96)).node(1, 1), RangeError);
+  });
+
+  it('of entries read back, and never past their end', () => {
+    const entry = fc.uint8Array({ maxLength: 300 });
+    fc.assert(
+      fc.property(fc.array(entry), fc.nat(), (entries, cut) => {
+        const bundle = encodeEntries(entries);
+        assert.deepEqual(
+          decodeEntries(bundle)?.map((bytes) => Uint8Array.from(bytes)),
+          entries,
+        );
+        const shorter = decodeEntries(bundle.subarray(0, cut % (bundle.length + 1)));
+        assert.ok(shorter === undefined || shorter.length <= entries.length);
+      }),
+    );
+    assert.throws(() => encodeEntries([new Uint8Array(65_536)]), RangeError);
+    assert.equal(decodeEntries(Uint8Array.of(0)), undefined);
+    assert.equal(decodeEntries(Uint8Array.of(0, 2, 1)), undefined);
+  });
+});
