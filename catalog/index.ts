@@ -1,2 +1,24 @@
 // Every provider entry, unchecked; `loadCatalog` of @strata/detect validates them.
-export const entries: readonly unknown[] = [];
+import cdn from './cdn.json' with { type: 'json' };
+import certificateAuthorities from './certificate-authorities.json' with { type: 'json' };
+import dmarc from './dmarc.json' with { type: 'json' };
+import dns from './dns.json' with { type: 'json' };
+import email from './email.json' with { type: 'json' };
+import gateways from './gateways.json' with { type: 'json' };
+import hosting from './hosting.json' with { type: 'json' };
+import platforms from './platforms.json' with { type: 'json' };
+import senders from './senders.json' with { type: 'json' };
+import verification from './verification.json' with { type: 'json' };
+
+export const entries: readonly unknown[] = [
+  ...cdn,
+  ...certificateAuthorities,
+  ...dmarc,
+  ...dns,
+  ...email,
+  ...gateways,
+  ...hosting,
+  ...platforms,
+  ...senders,
+  ...verification,
+];
