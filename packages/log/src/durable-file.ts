@@ -1,0 +1,54 @@
+// Files that are either the old or the new version after a crash, never something between.
+import { constants } from 'node:fs';
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { systemCode } from './log-error.ts';
+
+export interface ReplaceOptions {
+  /** Permission bits of a new file. */
+  readonly mode?: number;
+  /** Waits until the bytes are on the disk. Without it the file is whole after a killed process, not after a power cut. */
+  readonly isSynced: boolean;
+}
+
+/** Replaces a file in one step. With `isSynced`, the caller still owes a `syncDirectory` for the new name. */
+export async function replaceFile(file: string, bytes: Uint8Array, { mode, isSynced }: ReplaceOptions): Promise<void> {
+  const fresh = `${file}.new`;
+  const handle = await open(fresh, 'w', mode);
+  try {
+    await handle.writeFile(bytes);
+    if (isSynced) await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(fresh, file);
+}
+
+/** Makes names created, renamed or removed in a directory durable. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0));
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A file's bytes, or undefined when there is none. */
+export async function readIfPresent(file: string): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Creates a directory and its parents, and makes the new names durable. */
+export async function makeDirectory(directory: string): Promise<void> {
+  const first = await mkdir(directory, { recursive: true });
+  if (first === undefined) return;
+  for (let made = directory; made.length >= first.length; made = path.dirname(made)) {
+    await syncDirectory(path.dirname(made));
+  }
+}

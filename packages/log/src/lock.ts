@@ -1,0 +1,101 @@
+// One writer a directory: a lock file that names its process, and is taken over when that process is gone.
+
+import { readFileSync } from 'node:fs';
+import { link, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { LogError, logErrorFrom, systemCode } from './log-error.ts';
+
+/** Held until disposed of. */
+export interface Lock extends AsyncDisposable {
+  readonly file: string;
+}
+
+/**
+ * Takes the lock or throws LogError `locked` naming the process that has it. A process that died without letting go
+ * is recognised by its number and its start time, so that a reused number (always 1 in a container) blocks nobody.
+ *
+ * Crash story: the file appears complete, by `link`; a crash before that leaves a stray `.lock.<pid>` that the same
+ * name overwrites later; a crash after it leaves a lock of a dead process.
+ */
+export async function acquireLock(file: string): Promise<Lock> {
+  const own = `${process.pid} ${startTimeOf(process.pid)}\n`;
+  const draft = `${file}.${process.pid}`;
+  try {
+    await writeFile(draft, own);
+    for (let attempt = 0; attempt < 5; attempt++) {
+      if (await tryLink(draft, file)) {
+        await rm(draft, { force: true });
+        return { file, [Symbol.asyncDispose]: () => release(file, own) };
+      }
+      const held = await readLock(file);
+      if (held === undefined) continue;
+      if (isAlive(held)) {
+        throw new LogError('locked', `${file} is held by process ${Number.parseInt(held, 10)}, which is running`);
+      }
+      await removeStale(file, held);
+    }
+    throw new LogError('locked', `${file} changes hands too quickly`);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw logErrorFrom(error, `take the lock ${file}`);
+  }
+}
+
+/** Moves a stale lock away; puts it back when another process took it over in between. */
+async function removeStale(file: string, stale: string): Promise<void> {
+  const moved = `${file}.stale.${process.pid}`;
+  try {
+    await rename(file, moved);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return;
+    throw error;
+  }
+  if ((await readLock(moved)) !== stale) await tryLink(moved, file);
+  await rm(moved, { force: true });
+}
+
+async function tryLink(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function readLock(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function release(file: string, own: string): Promise<void> {
+  if ((await readLock(file)) === own) await unlink(file);
+}
+
+function isAlive(held: string): boolean {
+  const [pidText = '', startTime = ''] = held.trim().split(' ');
+  const pid = Number(pidText);
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: it lives, and belongs to someone else.
+    if (systemCode(error) === 'ESRCH') return false;
+  }
+  return startTimeOf(pid) === startTime;
+}
+
+/** Start of a process in clock ticks since boot (proc(5), field 22 of stat); empty where there is no /proc. */
+function startTimeOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the program's name in parentheses and may itself hold spaces.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,54 @@
+// What can go wrong with a log on disk, by code, so that a caller can say it in its own words.
+
+/**
+ * - `locked`: another live process writes here
+ * - `disk-full`, `read-only`, `io`: the system refused a read or a write
+ * - `corrupt-journal`, `corrupt-tile`, `corrupt-checkpoint`: bytes on disk are not what was written
+ * - `lost-leaves`: the disk holds less than a checkpoint that was published
+ * - `wrong-origin`: the directory belongs to another log
+ * - `leaf-too-large`, `closed`: the caller's mistake
+ */
+export type LogErrorCode =
+  | 'locked'
+  | 'disk-full'
+  | 'read-only'
+  | 'io'
+  | 'corrupt-journal'
+  | 'corrupt-tile'
+  | 'corrupt-checkpoint'
+  | 'lost-leaves'
+  | 'wrong-origin'
+  | 'leaf-too-large'
+  | 'closed';
+
+/** A failure of the log; `message` is a sentence for an operator, `cause` the system's error. */
+export class LogError extends Error {
+  override readonly name = 'LogError';
+  readonly code: LogErrorCode;
+
+  constructor(code: LogErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+const CODES: Readonly<Record<string, LogErrorCode>> = {
+  ENOSPC: 'disk-full',
+  EDQUOT: 'disk-full',
+  EFBIG: 'disk-full', // a file-size limit of the process: as full as a disk to us
+  EROFS: 'read-only',
+  EACCES: 'read-only',
+  EPERM: 'read-only',
+};
+
+/** The log's error for a system error met while `doing` something; a LogError passes through. */
+export function logErrorFrom(cause: unknown, doing: string): LogError {
+  if (cause instanceof LogError) return cause;
+  const code = CODES[systemCode(cause) ?? ''] ?? 'io';
+  return new LogError(code, `${doing}: ${code === 'io' ? 'the system refused' : code.replace('-', ' ')}`, { cause });
+}
+
+/** `code` of a system error, such as ENOENT. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+}

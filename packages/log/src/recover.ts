@@ -1,0 +1,73 @@
+// Brings a log back from disk: tiles up to the oldest journal segment, then the journal, through the normal path.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { equalBytes, noteVerifier, openNote, parseCheckpoint } from '@strata/receipts';
+import { readIfPresent } from './durable-file.ts';
+import { Journal, readSegments } from './journal.ts';
+import { Ledger } from './ledger.ts';
+import { LogError } from './log-error.ts';
+import { TileStore } from './tile-store.ts';
+
+/** Where the parts of a log lie in its directory; tiles lie under `tile/`, as they are served. */
+export const placesIn = (directory: string) => ({
+  lock: path.join(directory, 'lock'),
+  journal: path.join(directory, 'journal'),
+  checkpoint: path.join(directory, 'checkpoint'),
+  tiles: path.join(directory, 'tile'),
+});
+
+export interface Recovered {
+  readonly ledger: Ledger;
+  readonly tiles: TileStore;
+  readonly journal: Journal;
+}
+
+/**
+ * Crash story. A leaf is acknowledged after the journal has it, so it is found here whatever else was lost: tiles
+ * are written again from the journal's leaves, the checkpoint is signed again. The end of a batch cut off in writing
+ * is dropped: nobody was told of it. Everything else that does not add up is a LogError, and nothing is changed.
+ */
+export async function recover(directory: string, origin: string, publicKey: Uint8Array): Promise<Recovered> {
+  const places = placesIn(directory);
+  const segments = await readSegments(places.journal);
+  if (segments.length === 0 && existsSync(places.tiles)) {
+    throw new LogError('corrupt-journal', `${places.journal} is gone, while tiles exist`);
+  }
+  const tiles = new TileStore(directory);
+  const ledger = await Ledger.resume(segments[0]?.first ?? 0, tiles);
+  for (const { batches } of segments) {
+    for (const leaves of batches) ledger.apply(leaves);
+  }
+  await checkStored(places.checkpoint, { ledger, origin, publicKey });
+  return { ledger, tiles, journal: await Journal.open(places.journal, segments) };
+}
+
+interface Expected {
+  readonly ledger: Ledger;
+  readonly origin: string;
+  readonly publicKey: Uint8Array;
+}
+
+/** The last checkpoint written to disk must be of this log and a prefix of it. */
+async function checkStored(file: string, { ledger, origin, publicKey }: Expected): Promise<void> {
+  const note = new TextDecoder().decode(await readIfPresent(file));
+  // Written without waiting for the disk: a power cut may leave it empty, which tells nothing.
+  if (note === '') return;
+  const verifier = noteVerifier(origin, publicKey);
+  const checkpoint = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+  if (!checkpoint) throw new LogError('corrupt-checkpoint', `${file} is not a checkpoint`);
+  if (checkpoint.origin !== origin) {
+    throw new LogError('wrong-origin', `${file} is of the log ${checkpoint.origin}, not ${origin}`);
+  }
+  const opened = await openNote(note, [verifier]);
+  // An earlier key may have signed it; a known key's bad signature means altered bytes.
+  if (!opened.ok && opened.problem.endsWith('does not verify')) {
+    throw new LogError('corrupt-checkpoint', `${file}: ${opened.problem}`);
+  }
+  if (checkpoint.size > ledger.size) {
+    throw new LogError('lost-leaves', `${file} is of ${checkpoint.size} leaves, the disk holds ${ledger.size}`);
+  }
+  if (!equalBytes(await ledger.rootAt(checkpoint.size), checkpoint.root)) {
+    throw new LogError('corrupt-tile', `the tiles do not lead to the root in ${file}`);
+  }
+}
