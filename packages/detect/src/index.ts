@@ -1,8 +1,12 @@
 // What @strata/detect offers: names, the rulebook, detection, and the types that evidence and profiles have.
 export { Provider, RuleGroup } from './catalog.ts';
+export { detect } from './detect.ts';
 export * from './evidence.ts';
+export { type Explanation, evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
 export { CatalogError, loadCatalog } from './load-catalog.ts';
 export { type NameProblem, type ParsedDomain, parseDomain, registrableDomain } from './names.ts';
 export { extractPage, type PageOptions } from './page.ts';
+export { assessPosture } from './posture.ts';
 export * from './profile.ts';
 export { compileRulebook, type Rulebook } from './rulebook.ts';
+export { sectorOf } from './sector.ts';

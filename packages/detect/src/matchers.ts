@@ -17,6 +17,10 @@ export interface Rule {
   readonly family: Family;
   readonly strength: number;
   readonly isParking: boolean;
+  /** `category provider`: findings of one service have the same. */
+  readonly service: string;
+  /** SPF of a mailbox provider or a gateway: what the include says where that role is not held. */
+  readonly asSender?: Rule;
 }
 
 export interface HeaderMatcher {

@@ -5,6 +5,9 @@ import { type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
 import { type Category, ROLES, type Role, type Source } from './profile.ts';
 import { ENGINE_VERSION, FAMILY_OF, HOSTED_RECORD_STRENGTH, strengthOf } from './strengths.ts';
 
+/** What stands between the visitor and the host. */
+const EDGE_CATEGORIES: ReadonlySet<Category> = new Set<Category>(['cdn', 'security']);
+
 /** A compiled catalog. Immutable once made; share one among all probes. */
 export interface Rulebook {
   /** Derived from the rules and the engine that reads them: the same rules give the same version anywhere. */
@@ -17,19 +20,19 @@ export interface Rulebook {
   readonly matchers: Matchers;
   /** Where a role's evidence can come from under this rulebook. */
   readonly sourcesOf: ReadonlyMap<Role, ReadonlySet<Source>>;
-  /** Providers that have mailboxes, by an MX pattern. */
-  readonly mailboxProviders: ReadonlySet<string>;
+  /** Numbers of the autonomous systems that carry an edge: whoever owns them, their addresses hide a host. */
+  readonly edgeNetworks: ReadonlySet<number>;
 }
 
 /** Compiles validated providers; pure, tens of milliseconds for thousands of rules. */
 export function compileRulebook(catalog: readonly Provider[]): Rulebook {
   const matchers = createMatchers();
   const rules: Rule[] = [];
-  const mailboxProviders = new Set<string>();
+  const edgeNetworks = new Set<number>();
   for (const provider of catalog) {
     const isGateway = provider.rules.some((group) => group.category === 'email_security' && group.mx !== undefined);
     for (const group of provider.rules) {
-      if (group.category === 'email' && group.mx) mailboxProviders.add(provider.id);
+      if (EDGE_CATEGORIES.has(group.category)) for (const asn of group.asn ?? []) edgeNetworks.add(asn);
       for (const pattern of patternsOf(group)) {
         const rule = createRule(provider.id, group.category, pattern, { isParking: group.parking === true, isGateway });
         rules.push(rule);
@@ -49,7 +52,7 @@ export function compileRulebook(catalog: readonly Provider[]): Rulebook {
     findProvider: (nameOrAlias) => names.get(nameOrAlias.toLowerCase()),
     matchers,
     sourcesOf: sourcesByRole(rules),
-    mailboxProviders,
+    edgeNetworks,
   };
 }
 
@@ -62,7 +65,7 @@ function createRule(
   const role = ROLES[category];
   const source = SOURCE_OF[channel];
   const isHostedRecord = channel === 'spf' && role === 'gateway' && !options.isGateway;
-  return {
+  const rule: Rule = {
     id: `${provider}/${source}/${pattern}`,
     provider,
     category,
@@ -72,12 +75,25 @@ function createRule(
     family: FAMILY_OF[channel],
     strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(channel, role),
     isParking: options.isParking,
+    service: `${category} ${provider}`,
+  };
+  if (channel !== 'spf' || isHostedRecord || (role !== 'mailbox' && role !== 'gateway')) return rule;
+  return {
+    ...rule,
+    asSender: {
+      ...rule,
+      category: 'email_sending',
+      role: 'sender',
+      strength: strengthOf('spf', 'sender'),
+      service: `email_sending ${provider}`,
+    },
   };
 }
 
 function sourcesByRole(rules: readonly Rule[]): ReadonlyMap<Role, ReadonlySet<Source>> {
   const sources = new Map<Role, Set<Source>>();
-  for (const { role, source } of rules) getOrCreate(sources, role, () => new Set()).add(source);
+  const all = rules.flatMap((rule) => (rule.asSender ? [rule, rule.asSender] : [rule]));
+  for (const { role, source } of all) getOrCreate(sources, role, () => new Set()).add(source);
   return sources;
 }
 

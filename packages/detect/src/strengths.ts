@@ -47,8 +47,8 @@ const STRENGTHS: Readonly<Record<Channel, Strength>> = {
   // autodiscover shows where clients are sent, a bounce or click host who sends: neither is where mail is delivered.
   named: { any: 0.9, roles: { mailbox: 0.8, sender: 0.85 } },
   dkim: { any: 0.8, roles: { sender: 0.9 } },
-  // An include lets someone send. For the mailbox it is a hint at most, see `mail.ts`.
-  spf: { any: 0.6, roles: { sender: 0.9, mailbox: 0.4, gateway: 0.45, protection: 0.9 } },
+  // An include lets someone send. For the mailbox it is a hint at most, see judge-mail.ts.
+  spf: { any: 0.6, roles: { sender: 0.9, mailbox: 0.4, protection: 0.9 } },
   dmarc: { any: 0.9 },
   // A CAA record permits an authority; only the certificate shows which one is used.
   caa: { any: 0.4 },

@@ -1,0 +1,39 @@
+// Evidence and a rulebook -> a profile: read, match, judge, weigh, measure. The one way through the package.
+import type { Evidence } from './evidence.ts';
+import { judge } from './judge.ts';
+import { matchDns } from './match-dns.ts';
+import { matchWeb } from './match-web.ts';
+import { measureRoles, measureSources } from './measure.ts';
+import { posture } from './posture.ts';
+import type { DomainState, Profile } from './profile.ts';
+import { type Reading, readEvidence } from './reading.ts';
+import type { Rulebook } from './rulebook.ts';
+import { sectorOf } from './sector.ts';
+import { weighFindings } from './weigh.ts';
+
+/** What the evidence says about a domain under a rulebook. Deterministic; never throws on hostile records. */
+export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
+  const reading = readEvidence(evidence);
+  const matched =
+    reading.existence === 'nonexistent' ? [] : [...matchDns(reading, rulebook), ...matchWeb(reading, rulebook)];
+  const { isParked, findings } = judge(matched, reading, rulebook);
+  const services = weighFindings(findings);
+  const sources = measureSources(reading, rulebook);
+  return {
+    domain: evidence.domain,
+    observedAt: evidence.observedAt,
+    rulebook: rulebook.version,
+    state: stateOf(reading, isParked),
+    services,
+    sources,
+    roles: measureRoles(reading, rulebook, { sources, services, findings }),
+    sector: sectorOf(evidence.domain),
+    redirectsTo: reading.redirectsTo,
+    security: posture(reading),
+  };
+}
+
+function stateOf(reading: Reading, isParked: boolean): DomainState {
+  if (reading.existence !== 'exists') return reading.existence === 'nonexistent' ? 'nonexistent' : 'unmeasured';
+  return isParked ? 'parked' : 'active';
+}

@@ -1,0 +1,38 @@
+// Where a site lives, behind whatever stands in front of it. An address in front says nothing of the host behind.
+import type { Finding } from './finding.ts';
+import type { Channel } from './patterns.ts';
+import type { Rulebook } from './rulebook.ts';
+
+/** Evidence that requests pass through, not merely that an account exists. */
+const ON_PATH: ReadonlySet<Channel> = new Set(['cname', 'asn', 'private-header', 'common-header', 'cookie']);
+
+/** Whether an edge or a protection stands before the host. */
+export function isFronted(findings: readonly Finding[]): boolean {
+  return findings.some(({ rule }) => (rule.role === 'edge' || rule.role === 'protection') && ON_PATH.has(rule.channel));
+}
+
+/** Hosting by address falls away behind an edge, and where a name or header already says whose it is. */
+export function judgeOrigin(findings: readonly Finding[], rulebook: Rulebook): Finding[] {
+  const fronted = isFronted(findings);
+  const named = new Set(
+    findings.filter(({ rule }) => rule.role === 'origin' && rule.channel !== 'asn').map(({ rule }) => rule.provider),
+  );
+  return findings.filter(({ rule }) => {
+    if (rule.role !== 'origin' || rule.channel !== 'asn') return true;
+    if (fronted || rulebook.edgeNetworks.has(asnOf(rule.id))) return false;
+    // Vercel runs on Amazon's network: the network's owner is not the host.
+    return named.size === 0 || named.has(rule.provider);
+  });
+}
+
+/** What a certificate shows beats what a CAA record permits. */
+export function judgeIssuer(findings: readonly Finding[], hasCertificate: boolean): Finding[] {
+  if (!hasCertificate) return [...findings];
+  const shown = new Set(findings.filter(({ rule }) => rule.channel === 'tls').map(({ rule }) => rule.provider));
+  return findings.filter(({ rule }) => rule.role !== 'issuer' || rule.channel !== 'caa' || shown.has(rule.provider));
+}
+
+/** `{provider}/asn/{number}`, see `patternsOf`. */
+function asnOf(ruleId: string): number {
+  return Number(ruleId.slice(ruleId.lastIndexOf('/') + 1));
+}

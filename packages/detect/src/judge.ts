@@ -1,0 +1,41 @@
+// What findings mean together: each role's rules in turn. Decides nothing by provider, only by kind of evidence.
+import type { Finding } from './finding.ts';
+import { judgeMail } from './judge-mail.ts';
+import { judgeIssuer, judgeOrigin } from './judge-web.ts';
+import type { Channel } from './patterns.ts';
+import type { Reading } from './reading.ts';
+import type { Rulebook } from './rulebook.ts';
+
+/** A parking provider's own records; a page or a header may only mention it. */
+const PROVES_PARKING: ReadonlySet<Channel> = new Set(['ns', 'soa', 'mx', 'cname', 'named']);
+
+export interface Judgement {
+  readonly isParked: boolean;
+  readonly findings: readonly Finding[];
+}
+
+/** Drops and re-assigns findings until each stands for what it proves. */
+export function judge(findings: readonly Finding[], reading: Reading, rulebook: Rulebook): Judgement {
+  if (isParked(findings)) {
+    return { isParked: true, findings: judgeNameServers(findings.filter(({ rule }) => rule.role === 'dns')) };
+  }
+  const live = findings.filter(({ rule }) => !rule.isParking);
+  const mail = judgeMail(judgeNameServers(live), reading);
+  const web = judgeIssuer(judgeOrigin(mail, rulebook), reading.hasOwnCertificate);
+  return { isParked: false, findings: web };
+}
+
+/** What only the web says of parking counts unless a known provider receives the domain's mail. */
+function isParked(findings: readonly Finding[]): boolean {
+  const parking = findings.filter(({ rule }) => rule.isParking);
+  if (parking.some(({ rule }) => PROVES_PARKING.has(rule.channel))) return true;
+  return parking.length > 0 && !findings.some(({ rule, isPreferred }) => isPreferred && !rule.isParking);
+}
+
+/** An SOA speaks for vanity name servers only: where the NS names a provider, another one in the SOA is a leftover. */
+function judgeNameServers(findings: readonly Finding[]): Finding[] {
+  const serving = new Set(findings.filter(({ rule }) => rule.channel === 'ns').map(({ rule }) => rule.provider));
+  return findings.filter(
+    ({ rule }) => rule.channel !== 'soa' || rule.role !== 'dns' || serving.size === 0 || serving.has(rule.provider),
+  );
+}

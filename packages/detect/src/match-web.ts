@@ -1,0 +1,139 @@
+// The HTTP answer and the certificate against the rulebook. What a wall or another domain sent is not the site's.
+import type { HttpEvidence, Page, TlsEvidence } from './evidence.ts';
+import type { Finding } from './finding.ts';
+import type { AssetRule, Matchers, Rule } from './matchers.ts';
+import type { Reading } from './reading.ts';
+import type { Rulebook } from './rulebook.ts';
+import { UNPROVEN_ISSUER_STRENGTH } from './strengths.ts';
+
+/** Of longer header values the beginning is searched. */
+const MAX_HEADER_LENGTH = 1024;
+/** A chain problem that a true certificate of a known authority can have. */
+const LIKELY_GENUINE: ReadonlySet<string> = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+
+/** All findings of the HTTP and TLS parts of a reading. */
+export function matchWeb(reading: Reading, { matchers }: Rulebook): Finding[] {
+  const { http, tls } = reading.evidence;
+  const findings: Finding[] = [];
+  switch (reading.webAnswer) {
+    case 'own':
+      matchHeaders(findings, http, matchers);
+      matchCookies(findings, http, matchers);
+      if (http.page) matchPage(findings, http.page, matchers);
+      break;
+    case 'wall': {
+      const atWall: Finding[] = [];
+      matchHeaders(atWall, http, matchers);
+      matchCookies(atWall, http, matchers);
+      findings.push(...atWall.filter(showsTheWall));
+      break;
+    }
+    case 'elsewhere':
+      // Only where it leads says something of this domain: names for sale redirect to their seller.
+      for (const url of [...http.redirects, http.url ?? '']) {
+        matchAsset(findings, url, matchers, (rule) => rule.isParking);
+      }
+      break;
+    case 'none':
+      break;
+    default:
+      reading.webAnswer satisfies never;
+  }
+  if (reading.hasOwnCertificate) matchIssuer(findings, tls, matchers);
+  return findings;
+}
+
+/** The wall itself, and a host that adds its own header to everything that leaves it. */
+function showsTheWall({ rule }: Finding): boolean {
+  if (rule.role === 'edge' || rule.role === 'protection') return true;
+  return rule.role === 'origin' && rule.channel === 'private-header';
+}
+
+function matchHeaders(findings: Finding[], { headers }: HttpEvidence, matchers: Matchers): void {
+  for (const name of Object.keys(headers)) {
+    const matcher = matchers.headers.get(name);
+    if (!matcher) continue;
+    const value = headers[name] ?? '';
+    add(findings, matcher.present, `${name}: ${value}`);
+    if (matcher.values.size > 0) {
+      add(findings, matcher.values.findWithin(value.slice(0, MAX_HEADER_LENGTH).toLowerCase()), `${name}: ${value}`);
+    }
+  }
+}
+
+function matchCookies(findings: Finding[], { cookies }: HttpEvidence, matchers: Matchers): void {
+  for (const cookie of cookies) {
+    const exact = matchers.cookies.get(cookie);
+    if (exact) add(findings, exact, cookie);
+    add(findings, matchers.cookiePrefixes.findAt(cookie), cookie);
+  }
+}
+
+function matchPage(findings: Finding[], { metas, assets, markers }: Page, matchers: Matchers): void {
+  const generator = Object.hasOwn(metas, 'generator') ? metas.generator : undefined;
+  if (generator !== undefined) add(findings, matchers.prefixes.generator.findAt(generator.toLowerCase()), generator);
+  const byHost = new Map<string, readonly AssetRule[]>();
+  for (const asset of assets) matchAsset(findings, asset, matchers, undefined, byHost);
+  for (const marker of markers) {
+    const rules = matchers.markers.get(marker);
+    if (rules) add(findings, rules, marker);
+  }
+}
+
+/** `byHost` saves the host walk for the many assets of one host. */
+function matchAsset(
+  findings: Finding[],
+  asset: string,
+  matchers: Matchers,
+  accepts: ((rule: Rule) => boolean) | undefined,
+  byHost: Map<string, readonly AssetRule[]> = new Map(),
+): void {
+  const url = asset.toLowerCase();
+  const hostStart = url.indexOf('://') + 3;
+  if (hostStart === 2) return;
+  const slash = url.indexOf('/', hostStart);
+  const pathStart = slash === -1 ? url.length : slash;
+  const host = hostWithoutPort(url.slice(hostStart, pathStart));
+  let hostRules = byHost.get(host);
+  if (!hostRules) {
+    hostRules = matchers.assetHosts.findEvery(host);
+    byHost.set(host, hostRules);
+  }
+  for (const { path, rule } of hostRules) {
+    if (url.startsWith(path, pathStart) && accepts?.(rule) !== false) add(findings, [rule], asset);
+  }
+  for (let at = pathStart; at !== -1 && at < url.length; at = url.indexOf('/', at + 1)) {
+    for (const rule of matchers.assetFragments.findAt(url, at)) {
+      if (accepts?.(rule) !== false) add(findings, [rule], asset);
+    }
+  }
+}
+
+function hostWithoutPort(authority: string): string {
+  const colon = authority.indexOf(':');
+  return colon === -1 ? authority : authority.slice(0, colon);
+}
+
+/**
+ * The issuer's name is only as good as the chain: a self-signed certificate says what its maker likes, and one for
+ * another name is another site's.
+ */
+function matchIssuer(findings: Finding[], { issuer, isTrusted, problem }: TlsEvidence, matchers: Matchers): void {
+  if (issuer === null) return;
+  const isUnproven = isTrusted === false;
+  if (isUnproven && !LIKELY_GENUINE.has(problem ?? '')) return;
+  for (const rule of matchers.prefixes.tls.findAt(issuer.toLowerCase())) {
+    const strength = isUnproven ? Math.min(rule.strength, UNPROVEN_ISSUER_STRENGTH) : rule.strength;
+    findings.push({ rule, value: issuer, strength });
+  }
+}
+
+function add(findings: Finding[], rules: readonly Rule[], value: string): void {
+  for (const rule of rules) findings.push({ rule, value, strength: rule.strength });
+}

@@ -1,0 +1,131 @@
+// How well each source and role was measured. Only `absent` can end a provider, so a doubt is always `unmeasured`.
+import type { LookupStatus } from './evidence.ts';
+import { isMeasured } from './evidence.ts';
+import type { Finding } from './finding.ts';
+import { isFronted } from './judge-web.ts';
+import { type Measurement, ROLES, type Role, type Service, SOURCES, type Source } from './profile.ts';
+import type { Reading } from './reading.ts';
+import type { Rulebook } from './rulebook.ts';
+
+type SourceMeasurements = Readonly<Record<Source, Measurement>>;
+
+/** How a DNS look-up's outcome reads. */
+export function measurementOf(status: LookupStatus): Measurement {
+  if (status === 'found') return 'observed';
+  return isMeasured(status) ? 'absent' : 'unmeasured';
+}
+
+/**
+ * Per source: `observed` or `absent` only where every look-up that it rests on was answered. With one of them failed the
+ * source is `unmeasured`, even if the others found something: what was found stands in the services anyway.
+ */
+export function measureSources(reading: Reading, rulebook: Rulebook): SourceMeasurements {
+  if (reading.existence === 'nonexistent') return everySource('absent');
+  const { dns } = reading.evidence;
+  const txt = measurementOf(dns.txt.status);
+  return {
+    ns: measurementOf(dns.ns.status),
+    soa: measurementOf(dns.soa.status),
+    mx: measurementOf(dns.mx.status),
+    spf: txt === 'observed' && reading.spf.record === null ? 'absent' : txt,
+    txt,
+    dmarc: measurementOf(reading.dmarc.status),
+    caa: measurementOf(dns.caa.status),
+    cname: measureAliases(reading, rulebook),
+    asn: measureNetworks(reading),
+    ...measureWeb(reading),
+    tls: measureTls(reading),
+  };
+}
+
+/**
+ * Per role: `observed` where somebody holds it, `blocked` where something hides who does (a gateway before the mailbox,
+ * an edge before the host), `absent` where every source that could have shown a holder was measured.
+ */
+export function measureRoles(
+  reading: Reading,
+  rulebook: Rulebook,
+  results: { sources: SourceMeasurements; services: readonly Service[]; findings: readonly Finding[] },
+): Readonly<Record<Role, Measurement>> {
+  const held = new Set(results.services.map(({ role }) => role));
+  const isGated = held.has('gateway') && reading.mail === 'exchanges';
+  const isHidden = isFronted(results.findings);
+  const measure = (role: Role): Measurement => {
+    if (held.has(role)) return 'observed';
+    if (reading.existence === 'nonexistent') return 'absent';
+    if (role === 'mailbox' && reading.mail === 'none') return 'absent';
+    if ((role === 'mailbox' && isGated) || (role === 'origin' && isHidden)) return 'blocked';
+    return measureBySources(rulebook.sourcesOf.get(role) ?? new Set(), results.sources);
+  };
+  return Object.fromEntries(Object.values(ROLES).map((role) => [role, measure(role)])) as Record<Role, Measurement>;
+}
+
+function measureBySources(needed: ReadonlySet<Source>, sources: SourceMeasurements): Measurement {
+  let isBlocked = false;
+  for (const source of needed) {
+    if (sources[source] === 'unmeasured') return 'unmeasured';
+    if (sources[source] === 'blocked') isBlocked = true;
+  }
+  return isBlocked ? 'blocked' : 'absent';
+}
+
+function everySource(measurement: Measurement): SourceMeasurements {
+  return Object.fromEntries(SOURCES.map((source) => [source, measurement])) as Record<Source, Measurement>;
+}
+
+/** Apex, www and every label of the rulebook: one failure, or a label never asked for, and absence is not known. */
+function measureAliases({ evidence, named }: Reading, { probeLabels }: Rulebook): Measurement {
+  const { a, www } = evidence.dns;
+  let isObserved = a.aliases.length > 0 || www.aliases.length > 0;
+  if (!isMeasured(a.status) || !isMeasured(www.status)) return 'unmeasured';
+  for (const label of probeLabels) {
+    const lookup = named.get(label);
+    if (!lookup || !isMeasured(lookup.status)) return 'unmeasured';
+    if (lookup.aliases.length > 0) isObserved = true;
+  }
+  return isObserved ? 'observed' : 'absent';
+}
+
+function measureNetworks({ evidence, hasNoWeb }: Reading): Measurement {
+  const { dns, addresses } = evidence;
+  if (addresses.some(({ status }) => !isMeasured(status))) return 'unmeasured';
+  if (addresses.some(({ asn }) => asn !== null)) {
+    return isMeasured(dns.a.status) && isMeasured(dns.www.status) ? 'observed' : 'unmeasured';
+  }
+  return addresses.length > 0 || hasNoWeb ? 'absent' : 'unmeasured';
+}
+
+/** The page of an error says little of the site that failed: then what is missing was not measured. */
+function measureWeb({
+  evidence,
+  webAnswer,
+  hasNoWeb,
+}: Reading): Pick<SourceMeasurements, 'header' | 'cookie' | 'html'> {
+  const { statusCode, cookies, page } = evidence.http;
+  switch (webAnswer) {
+    case 'wall':
+      return { header: 'blocked', cookie: 'blocked', html: 'blocked' };
+    case 'elsewhere':
+      return { header: 'absent', cookie: 'absent', html: 'absent' };
+    case 'none': {
+      const measurement = hasNoWeb ? 'absent' : 'unmeasured';
+      return { header: measurement, cookie: measurement, html: measurement };
+    }
+    case 'own': {
+      if (statusCode !== null && statusCode >= 400)
+        return { header: 'unmeasured', cookie: 'unmeasured', html: 'unmeasured' };
+      return {
+        header: 'observed',
+        cookie: cookies.length > 0 ? 'observed' : 'absent',
+        html: page === null ? 'absent' : 'observed',
+      };
+    }
+    default:
+      return webAnswer satisfies never;
+  }
+}
+
+function measureTls({ evidence, hasOwnCertificate, hasNoWeb }: Reading): Measurement {
+  if (hasOwnCertificate) return 'observed';
+  return evidence.tls.status !== 'found' && hasNoWeb ? 'absent' : 'unmeasured';
+}

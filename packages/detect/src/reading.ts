@@ -1,0 +1,129 @@
+// What of the evidence may be used, and for whom: wildcard answers, null MX, redirects and walls are seen through here.
+import { type Dmarc, parseDmarc } from './dmarc.ts';
+import type { Evidence, Lookup, LookupStatus } from './evidence.ts';
+import { isMeasured } from './evidence.ts';
+import { registrableDomain } from './names.ts';
+import { parseSpf, type Spf } from './spf.ts';
+
+export interface MailExchange {
+  readonly host: string;
+  /** Has the lowest preference value; several may. */
+  readonly isPreferred: boolean;
+}
+
+/** Whose the HTTP answer is: the site's own, a bot wall's before it, another domain's, or none was had. */
+export type WebAnswer = 'own' | 'wall' | 'elsewhere' | 'none';
+
+export interface Reading {
+  readonly evidence: Evidence;
+  readonly existence: 'exists' | 'nonexistent' | 'unmeasured';
+  /** `none`: measured, and mail is not accepted by any MX (a null MX, RFC 7505, or none at all). */
+  readonly mail: 'exchanges' | 'none' | 'unmeasured';
+  readonly hasNullMx: boolean;
+  readonly exchanges: readonly MailExchange[];
+  readonly spf: Spf;
+  readonly dmarc: Lookup<string>;
+  /** The policy in `dmarc`'s records. */
+  readonly dmarcPolicy: Dmarc;
+  readonly mtaSts: Lookup<string>;
+  readonly tlsRpt: Lookup<string>;
+  readonly bimi: Lookup<string>;
+  /** By label; wildcard answers read as `empty`. */
+  readonly named: ReadonlyMap<string, Lookup<string>>;
+  readonly webAnswer: WebAnswer;
+  readonly redirectsTo: string | null;
+  /** The certificate was shown for this domain. */
+  readonly hasOwnCertificate: boolean;
+  /** Measured: neither the apex nor www has an address, so there is no web to look at. */
+  readonly hasNoWeb: boolean;
+}
+
+/** Reads evidence once; everything after works on the reading. */
+export function readEvidence(evidence: Evidence): Reading {
+  const { dns } = evidence;
+  const exchanges = mailExchanges(evidence);
+  const redirectsTo = foreignTarget(evidence);
+  const { wildcardTxt, wildcardA } = dns;
+  const hasWildcard = answers(wildcardTxt) || answers(wildcardA);
+  const own = (lookup: Lookup<string>) =>
+    hasWildcard && (isSameAnswer(lookup, wildcardTxt) || isSameAnswer(lookup, wildcardA)) ? NO_ANSWER : lookup;
+  const dmarc = own(dns.dmarc);
+  return {
+    evidence,
+    existence: existenceOf(evidence),
+    mail: exchanges.length > 0 ? 'exchanges' : isMeasured(dns.mx.status) ? 'none' : 'unmeasured',
+    hasNullMx: dns.mx.records.length > 0 && dns.mx.records.every(({ exchange }) => exchange === ''),
+    exchanges,
+    spf: parseSpf(dns.txt.records),
+    dmarc,
+    dmarcPolicy: parseDmarc(dmarc.records),
+    mtaSts: own(dns.mtaSts),
+    tlsRpt: own(dns.tlsRpt),
+    bimi: own(dns.bimi),
+    named: new Map(Object.entries(dns.named).map(([label, lookup]) => [label, own(lookup)])),
+    webAnswer: webAnswerOf(evidence, redirectsTo),
+    redirectsTo,
+    hasOwnCertificate: evidence.tls.status === 'found' && (redirectsTo === null || coversDomain(evidence)),
+    hasNoWeb: [dns.a, dns.aaaa, dns.www].every(({ status, records }) => isMeasured(status) && records.length === 0),
+  };
+}
+
+const NO_ANSWER: Lookup<string> = { status: 'empty', records: [], aliases: [], detail: 'the wildcard answer' };
+
+function existenceOf({ dns }: Evidence): Reading['existence'] {
+  const statuses: LookupStatus[] = [
+    dns.ns.status,
+    dns.soa.status,
+    dns.a.status,
+    dns.aaaa.status,
+    dns.mx.status,
+    dns.txt.status,
+  ];
+  if (statuses.some((status) => status === 'found' || status === 'empty')) return 'exists';
+  return statuses.includes('nxdomain') ? 'nonexistent' : 'unmeasured';
+}
+
+/**
+ * Exchanges that receive mail. `.invalid` names (RFC 2606) never do: providers ask for such a record to verify a domain
+ * (`ms12345678.msv1.invalid`), and it stays behind.
+ */
+function mailExchanges({ dns }: Evidence): MailExchange[] {
+  const receiving = dns.mx.records.filter(({ exchange }) => exchange !== '' && !exchange.endsWith('.invalid'));
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const { preference } of receiving) lowest = Math.min(lowest, preference);
+  return receiving.map(({ preference, exchange }) => ({ host: exchange, isPreferred: preference === lowest }));
+}
+
+/** The registrable domain of another owner that answered in this one's place. */
+function foreignTarget({ domain, http }: Evidence): string | null {
+  if (http.url === null || (http.status !== 'found' && http.status !== 'blocked')) return null;
+  const host = URL.parse(http.url)?.hostname;
+  if (host === undefined || host === domain || host.endsWith(`.${domain}`)) return null;
+  const target = registrableDomain(host);
+  return target === domain ? null : target;
+}
+
+function webAnswerOf({ http }: Evidence, redirectsTo: string | null): WebAnswer {
+  if (redirectsTo !== null) return 'elsewhere';
+  if (http.status === 'found') return 'own';
+  return http.status === 'blocked' ? 'wall' : 'none';
+}
+
+function coversDomain({ domain, tls }: Evidence): boolean {
+  return tls.names.some((name) => name === domain || name === `www.${domain}` || name === `*.${domain}`);
+}
+
+function answers(lookup: Lookup<string>): boolean {
+  return lookup.records.length > 0 || lookup.aliases.length > 0;
+}
+
+/** A random label got the same: the zone answers so for any name, and this name was never set. */
+function isSameAnswer(lookup: Lookup<string>, wildcard: Lookup<string>): boolean {
+  if (!answers(lookup) || !answers(wildcard)) return false;
+  if (wildcard.aliases.length > 0) return isSameList(lookup.aliases, wildcard.aliases);
+  return lookup.aliases.length === 0 && isSameList(lookup.records.toSorted(), wildcard.records.toSorted());
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((item, i) => item === b[i]);
+}

@@ -1,0 +1,131 @@
+// Evidence for tests: a healthy, empty domain, with what the test names put in. Every look-up is measured unless told otherwise.
+import type {
+  AddressEvidence,
+  CaaRecord,
+  DnsEvidence,
+  Evidence,
+  HttpEvidence,
+  Lookup,
+  LookupStatus,
+  MxRecord,
+  Page,
+  TlsEvidence,
+} from '../evidence.ts';
+
+/** Records, or the status of a look-up that gave none, or a whole look-up. */
+type Given<T> = readonly T[] | LookupStatus | Lookup<T>;
+
+export interface EvidenceParts {
+  domain?: string;
+  ns?: Given<string>;
+  soa?: Given<{ mname: string; rname: string; serial: number }>;
+  a?: Given<string>;
+  aaaa?: Given<string>;
+  /** `10 mx.example.net`. */
+  mx?: readonly string[] | LookupStatus;
+  txt?: Given<string>;
+  /** `0 issue ca.example`. */
+  caa?: readonly string[] | LookupStatus;
+  ds?: Given<DnsEvidence['ds']['records'][number]>;
+  www?: Given<string>;
+  dmarc?: Given<string>;
+  mtaSts?: Given<string>;
+  tlsRpt?: Given<string>;
+  bimi?: Given<string>;
+  named?: Record<string, Given<string>>;
+  wildcardTxt?: Given<string>;
+  wildcardA?: Given<string>;
+  addresses?: readonly Partial<AddressEvidence>[];
+  http?: Partial<Omit<HttpEvidence, 'page'>> & { page?: Partial<Page> };
+  tls?: Partial<TlsEvidence>;
+}
+
+/** Parts not given read as asked for and not there. */
+export function evidenceOf(parts: EvidenceParts = {}): Evidence {
+  const domain = parts.domain ?? 'example.com';
+  return {
+    domain,
+    observedAt: '2026-01-02T03:04:05Z',
+    durationMs: 120,
+    dns: dnsOf(parts),
+    addresses: (parts.addresses ?? []).map((address) => ({
+      address: '192.0.2.1',
+      use: 'web',
+      status: 'found',
+      asn: null,
+      asName: null,
+      prefix: null,
+      ...address,
+    })),
+    http: httpOf(domain, parts.http),
+    tls: {
+      status: parts.tls ? 'found' : 'failed',
+      issuer: null,
+      issuerCommonName: null,
+      names: [domain],
+      validFrom: null,
+      validTo: null,
+      protocol: parts.tls ? 'TLSv1.3' : null,
+      isTrusted: parts.tls ? true : null,
+      problem: null,
+      ...parts.tls,
+    },
+  };
+}
+
+/** A CNAME chain that ends in an address. */
+export function aliasTo(...aliases: readonly string[]): Lookup<string> {
+  return { status: 'found', records: ['192.0.2.1'], aliases };
+}
+
+function dnsOf(parts: EvidenceParts): DnsEvidence {
+  return {
+    ns: lookupOf(parts.ns),
+    soa: lookupOf(parts.soa),
+    a: lookupOf(parts.a ?? ['192.0.2.1']),
+    aaaa: lookupOf(parts.aaaa),
+    mx: lookupOf(typeof parts.mx === 'string' ? parts.mx : parts.mx?.map(toMx)),
+    txt: lookupOf(parts.txt),
+    caa: lookupOf(typeof parts.caa === 'string' ? parts.caa : parts.caa?.map(toCaa)),
+    ds: lookupOf(parts.ds),
+    www: lookupOf(parts.www),
+    dmarc: lookupOf(parts.dmarc),
+    mtaSts: lookupOf(parts.mtaSts),
+    tlsRpt: lookupOf(parts.tlsRpt),
+    bimi: lookupOf(parts.bimi),
+    named: Object.fromEntries(Object.entries(parts.named ?? {}).map(([label, given]) => [label, lookupOf(given)])),
+    wildcardTxt: lookupOf(parts.wildcardTxt ?? 'nxdomain'),
+    wildcardA: lookupOf(parts.wildcardA ?? 'nxdomain'),
+  };
+}
+
+function lookupOf<T>(given: Given<T> | undefined): Lookup<T> {
+  if (given === undefined) return { status: 'empty', records: [], aliases: [] };
+  if (typeof given === 'string') return { status: given, records: [], aliases: [] };
+  if ('status' in given) return given;
+  return { status: given.length > 0 ? 'found' : 'empty', records: given, aliases: [] };
+}
+
+function toMx(text: string): MxRecord {
+  const [preference = '0', exchange = ''] = text.split(' ');
+  return { preference: Number(preference), exchange };
+}
+
+function toCaa(text: string): CaaRecord {
+  const [flags = '0', tag = 'issue', ...value] = text.split(' ');
+  return { critical: Number(flags) >= 128, tag, value: value.join(' ') };
+}
+
+function httpOf(domain: string, http: EvidenceParts['http']): HttpEvidence {
+  const { page, ...rest } = http ?? {};
+  return {
+    status: http ? 'found' : 'failed',
+    url: http ? `https://${domain}/` : null,
+    redirects: [],
+    statusCode: http ? 200 : null,
+    headers: {},
+    cookies: [],
+    page: page ? { title: null, metas: {}, assets: [], markers: [], isTruncated: false, ...page } : null,
+    ...rest,
+  };
+}

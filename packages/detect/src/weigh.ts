@@ -1,0 +1,57 @@
+// Findings -> services: grouped by category and provider, weighed by independent families, evidence kept short.
+import type { Finding } from './finding.ts';
+import { CATEGORIES, type Category, type Service, type ServiceEvidence } from './profile.ts';
+import { combineStrengths, type Family, levelOf } from './strengths.ts';
+import { cutText } from './text.ts';
+
+/** Enough to see why; a page may name one provider in a hundred assets. */
+const MAX_EVIDENCE = 12;
+const MAX_VALUE_LENGTH = 256;
+
+const CATEGORY_ORDER = Object.fromEntries(CATEGORIES.map((category, i) => [category, i])) as Record<Category, number>;
+
+/** Services in the profile's order: category, then score, then provider. */
+export function weighFindings(findings: readonly Finding[]): readonly Service[] {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const group = groups.get(finding.rule.service);
+    if (group) group.push(finding);
+    else groups.set(finding.rule.service, [finding]);
+  }
+  return [...groups.values()].map(toService).sort(byOrder);
+}
+
+function toService(group: readonly Finding[]): Service {
+  const [first] = group;
+  if (!first) throw new Error('a service without findings');
+  const strongest = new Map<Family, number>();
+  for (const { rule, strength } of group) {
+    if (strength > (strongest.get(rule.family) ?? 0)) strongest.set(rule.family, strength);
+  }
+  const score = combineStrengths(strongest.values());
+  const { category, role, provider } = first.rule;
+  return { category, role, provider, confidence: levelOf(score), score, evidence: toEvidence(group) };
+}
+
+/** Strongest first; the same rule and value once. */
+function toEvidence(group: readonly Finding[]): readonly ServiceEvidence[] {
+  const sorted = group.length > 1 ? group.toSorted((a, b) => b.strength - a.strength) : group;
+  const seen = new Set<string>();
+  const evidence: ServiceEvidence[] = [];
+  for (const { rule, value } of sorted) {
+    if (evidence.length === MAX_EVIDENCE) break;
+    const cut = cutText(value, MAX_VALUE_LENGTH);
+    const key = `${rule.id} ${cut}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    evidence.push({ source: rule.source, value: cut, rule: rule.id });
+  }
+  return evidence;
+}
+
+function byOrder(a: Service, b: Service): number {
+  const byCategory = CATEGORY_ORDER[a.category] - CATEGORY_ORDER[b.category];
+  if (byCategory !== 0) return byCategory;
+  if (a.score !== b.score) return b.score - a.score;
+  return a.provider < b.provider ? -1 : 1;
+}
