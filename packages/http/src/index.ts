@@ -1,1 +1,10 @@
-export {};
+// What @strata/http offers: routes, the server, the OpenAPI document, and the seams that a service fills.
+export { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
+export { ERRORS, type ErrorCode, Refusal } from './errors.ts';
+export type { KeyGate } from './keys.ts';
+export { createLogger } from './logger.ts';
+export { Metrics, serveMetrics } from './metrics.ts';
+export { NOTICE, type Notary } from './notary.ts';
+export { type ApiInfo, openApiDocument } from './openapi.ts';
+export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
+export { createHttpServer, type HttpServer, type HttpServerParts } from './server.ts';

@@ -1,0 +1,94 @@
+// Ready bytes by canonical request. Same body, same receipt: an answer is computed and signed once, until a tag of it is invalidated.
+import { LRUCache } from 'lru-cache';
+
+/** An answer as it leaves: bytes and validator. */
+export interface ReadyAnswer {
+  readonly bytes: Buffer;
+  /** Strong entity tag with quotes. */
+  readonly etag: string;
+  readonly status: number;
+}
+
+interface Entry {
+  readonly answer: ReadyAnswer;
+  readonly tags: readonly string[];
+}
+
+interface Computing {
+  readonly answer: Promise<ReadyAnswer>;
+  /** Set when a tag was invalidated meanwhile: who waits gets the answer, nobody after. */
+  isStale: boolean;
+}
+
+export class AnswerCache {
+  readonly #ready: LRUCache<string, Entry>;
+  readonly #computing = new Map<string, Computing>();
+  readonly #keysByTag = new Map<string, Set<string>>();
+
+  /** `maxBytes` bounds the bodies kept; the least recently used go first. */
+  constructor(options: { readonly maxBytes?: number } = {}) {
+    this.#ready = new LRUCache<string, Entry>({
+      maxSize: options.maxBytes ?? 256 * 1024 * 1024,
+      // A key, its tags and the map entries weigh about as much as this beside the body.
+      sizeCalculation: (entry) => entry.answer.bytes.length + 512,
+      dispose: (entry, key) => this.#forget(key, entry.tags),
+    });
+  }
+
+  get(key: string): ReadyAnswer | undefined {
+    return this.#ready.get(key)?.answer;
+  }
+
+  /** The kept answer, or the one being computed for another request, or a new one. A failure is not kept. */
+  async compute(
+    place: { key: string; tags: readonly string[] },
+    make: () => Promise<ReadyAnswer>,
+  ): Promise<ReadyAnswer> {
+    const { key, tags } = place;
+    const kept = this.get(key);
+    if (kept) return kept;
+    const running = this.#computing.get(key);
+    if (running && !running.isStale) return running.answer;
+
+    const computing: Computing = { answer: make(), isStale: false };
+    this.#computing.set(key, computing);
+    for (const tag of tags) this.#keysOf(tag).add(key);
+    try {
+      const answer = await computing.answer;
+      if (!computing.isStale) this.#ready.set(key, { answer, tags });
+      return answer;
+    } finally {
+      if (this.#computing.get(key) === computing) this.#computing.delete(key);
+      if (!this.#ready.has(key) && !this.#computing.has(key)) this.#forget(key, tags);
+    }
+  }
+
+  /** Drops every answer with the tag, and marks those being computed, which may have read the old state. */
+  invalidate(tag: string): void {
+    const keys = this.#keysByTag.get(tag);
+    if (!keys) return;
+    for (const key of [...keys]) {
+      const computing = this.#computing.get(key);
+      if (computing) computing.isStale = true;
+      this.#ready.delete(key);
+    }
+  }
+
+  get size(): number {
+    return this.#ready.size;
+  }
+
+  #keysOf(tag: string): Set<string> {
+    const keys = this.#keysByTag.get(tag) ?? new Set<string>();
+    this.#keysByTag.set(tag, keys);
+    return keys;
+  }
+
+  #forget(key: string, tags: readonly string[]): void {
+    for (const tag of tags) {
+      const keys = this.#keysByTag.get(tag);
+      keys?.delete(key);
+      if (keys?.size === 0) this.#keysByTag.delete(tag);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+// Path and query of a request, checked against a route's schemas. Unknown query parameters are ignored, bad values refused.
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { type FieldProblem, Refusal } from './errors.ts';
+
+interface InputContract {
+  readonly params?: z.ZodObject | undefined;
+  readonly query?: z.ZodObject | undefined;
+}
+
+/** Throws Refusal `invalid_parameter` listing every field that cannot be used. */
+export function parseInput(contract: InputContract, request: FastifyRequest): Record<string, unknown> {
+  const input: Record<string, unknown> = {};
+  const problems: FieldProblem[] = [];
+  if (contract.params) read(contract.params, paramsOf(request), input, problems);
+  if (contract.query) read(contract.query, request.query as Record<string, unknown>, input, problems);
+  if (problems.length > 0) {
+    const fields = problems.map((problem) => problem.field).join(', ');
+    throw new Refusal('invalid_parameter', `Cannot use: ${fields}.`, { errors: problems });
+  }
+  return input;
+}
+
+function paramsOf(request: FastifyRequest): Record<string, unknown> {
+  const { '*': rest, ...params } = request.params as Record<string, unknown>;
+  return rest === undefined ? params : { ...params, rest };
+}
+
+function read(
+  schema: z.ZodObject,
+  values: Record<string, unknown>,
+  input: Record<string, unknown>,
+  problems: FieldProblem[],
+): void {
+  const given: Record<string, unknown> = {};
+  for (const field of Object.keys(schema.shape)) {
+    const value = Object.hasOwn(values, field) ? values[field] : undefined;
+    if (Array.isArray(value)) problems.push({ field, message: 'given more than once' });
+    else if (value !== undefined) given[field] = value;
+  }
+  const parsed = schema.safeParse(given);
+  if (parsed.success) Object.assign(input, parsed.data);
+  else {
+    const known = new Set(problems.map((problem) => problem.field));
+    for (const issue of parsed.error.issues) {
+      const field = issue.path.join('.');
+      if (!known.has(field)) problems.push({ field, message: issue.message.slice(0, 200) });
+    }
+  }
+}

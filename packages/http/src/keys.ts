@@ -1,0 +1,85 @@
+// Who calls, and what is left of the day's quota. Keys and counts come from outside; a short memory keeps the hot path off the database.
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { Refusal } from './errors.ts';
+import type { ApiKey } from './route.ts';
+
+/** Where keys and counts are kept. */
+export interface KeyGate {
+  /** The key that was presented, or undefined when it is unknown or revoked. */
+  find(presented: string): Promise<ApiKey | undefined>;
+  /** Counts one request of a limited key, atomically and durably. `day` is a UTC date, `2026-01-31`. */
+  take(keyId: string, day: string, limit: number): Promise<{ readonly isAllowed: boolean; readonly used: number }>;
+}
+
+/** A revocation made by another process takes effect within this time. */
+const keyMemoryMs = 2_000;
+
+const wwwAuthenticate = 'ApiKey realm="strata", header="X-Stack-Key"';
+
+export class KeyCheck {
+  readonly #gate: KeyGate;
+  readonly #now: () => Date;
+  readonly #known: LRUCache<string, { readonly key: ApiKey | undefined }>;
+
+  constructor(gate: KeyGate, now: () => Date) {
+    this.#gate = gate;
+    this.#now = now;
+    this.#known = new LRUCache({ max: 10_000, ttl: keyMemoryMs });
+  }
+
+  /** The caller's key: at once when it was seen moments ago. Refuses a missing, repeated, unknown or revoked one. */
+  identify(header: string | string[] | undefined): ApiKey | Promise<ApiKey> {
+    if (header === undefined || header === '') {
+      throw unauthorized('missing_key', 'Send your API key in the header X-Stack-Key. POST /keys gives a free one.');
+    }
+    // Node joins repeated headers with a comma; no key holds one.
+    if (typeof header !== 'string' || header.length > 200 || header.includes(',')) throw invalid();
+    // Hashed, so that a heap dump holds no keys.
+    const digest = createHash('sha256').update(header).digest('base64');
+    const known = this.#known.get(digest);
+    if (known) return known.key ?? refuseInvalid();
+    return this.#gate.find(header).then((key) => {
+      this.#known.set(digest, { key });
+      return key ?? refuseInvalid();
+    });
+  }
+
+  /** Counts the request. Returns the quota headers; refuses when the day's quota is used up. */
+  async count(key: ApiKey): Promise<Record<string, string>> {
+    if (key.dailyLimit === null) return {};
+    const now = this.#now();
+    const day = now.toISOString().slice(0, 10);
+    const resetSeconds = Math.ceil((Date.parse(`${day}T00:00:00Z`) + 86_400_000 - now.getTime()) / 1_000);
+    const { isAllowed, used } = await this.#gate.take(key.id, day, key.dailyLimit);
+    const headers = quotaHeaders({ tier: key.tier, limit: key.dailyLimit, used, resetSeconds });
+    if (isAllowed) return headers;
+    throw new Refusal(
+      'quota_exceeded',
+      `This key's ${key.dailyLimit} requests of the day are used up; it begins anew at 00:00 UTC.`,
+      { headers: { ...headers, 'retry-after': String(resetSeconds) } },
+    );
+  }
+}
+
+/** Quota fields of the IETF draft (draft-ietf-httpapi-ratelimit-headers) and the older X-RateLimit-* ones. */
+function quotaHeaders(quota: { tier: string; limit: number; used: number; resetSeconds: number }) {
+  const remaining = String(Math.max(0, quota.limit - quota.used));
+  return {
+    'ratelimit-policy': `"${quota.tier}";q=${quota.limit};w=86400`,
+    ratelimit: `"${quota.tier}";r=${remaining};t=${quota.resetSeconds}`,
+    'x-ratelimit-limit': String(quota.limit),
+    'x-ratelimit-remaining': remaining,
+    'x-ratelimit-reset': String(quota.resetSeconds),
+  };
+}
+
+function unauthorized(code: 'missing_key' | 'invalid_key', detail: string): Refusal {
+  return new Refusal(code, detail, { headers: { 'www-authenticate': wwwAuthenticate } });
+}
+
+const invalid = () => unauthorized('invalid_key', 'This API key is unknown or was revoked.');
+
+function refuseInvalid(): never {
+  throw invalid();
+}

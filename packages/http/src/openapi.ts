@@ -1,0 +1,170 @@
+// The OpenAPI 3.1 document of a route table, from the routes' own schemas.
+import { z } from 'zod';
+import { ERRORS, type ErrorCode } from './errors.ts';
+import type { Output, Route } from './route.ts';
+
+export interface ApiInfo {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+}
+
+/** Errors that any route may answer with; they are described once and listed everywhere. */
+const commonErrors: readonly ErrorCode[] = ['internal_error', 'unavailable'];
+const inputErrors: readonly ErrorCode[] = ['invalid_parameter'];
+const keyErrors: readonly ErrorCode[] = ['missing_key', 'invalid_key', 'quota_exceeded'];
+
+export const ProvenanceSchema = z
+  .object({
+    receipt_id: z.string(),
+    signature: z.string(),
+    public_key_url: z.string(),
+    signed_at: z.iso.datetime(),
+    ledger_receipt_id: z.string(),
+    key_id: z.string(),
+  })
+  .meta({ id: 'Provenance', description: 'The receipt of this body; see the description of the API.' });
+
+const envelopeShape = { _alpha: z.literal(true), _notice: z.string(), provenance: ProvenanceSchema };
+
+const ProblemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
+    request_id: z.string(),
+    errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+    ...envelopeShape,
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457 problem details.' });
+
+/** The document as a plain value; equal routes give equal documents, key order included. */
+export function openApiDocument<App>(routes: readonly Route<App>[], info: ApiInfo): Record<string, unknown> {
+  const components: Record<string, unknown> = {};
+  const schemaOf = (schema: z.ZodType) => {
+    const { $schema: _dialect, $defs, ...rest } = z.toJSONSchema(schema, { io: 'output' }) as Record<string, unknown>;
+    for (const [id, schema] of Object.entries(($defs ?? {}) as Record<string, Record<string, unknown>>)) {
+      components[id] = relocate(withoutId(schema));
+    }
+    return relocate(rest);
+  };
+
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const { contract } of routes) {
+    const path = contract.path.replaceAll('*}', '}');
+    paths[path] ??= {};
+    paths[path][contract.method.toLowerCase()] = {
+      tags: [contract.tag],
+      summary: contract.summary,
+      ...(contract.description ? { description: contract.description } : {}),
+      operationId: operationIdOf(contract.method, contract.path),
+      security: contract.access === 'key' ? [{ StackKey: [] }] : [],
+      parameters: [...parameters('path', contract.params), ...parameters('query', contract.query)],
+      responses: {
+        ...success(contract.output, contract.example),
+        ...problems([
+          ...contract.errors,
+          ...(contract.params || contract.query ? inputErrors : []),
+          ...(contract.access === 'key' ? keyErrors : []),
+          ...commonErrors,
+        ]),
+      },
+    };
+  }
+  // Problems are only referred to; asking for a schema that holds one makes it a component.
+  schemaOf(z.object({ problem: ProblemSchema }));
+
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: info.title,
+      version: info.version,
+      description: info.description,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: info.tags,
+    paths,
+    components: {
+      securitySchemes: { StackKey: { type: 'apiKey', in: 'header', name: 'X-Stack-Key' } },
+      schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  };
+
+  function parameters(where: 'path' | 'query', schema: z.ZodObject | undefined): unknown[] {
+    if (!schema) return [];
+    return Object.entries(schema.shape).map(([name, field]) => {
+      const { description, ...rest } = schemaOf(field as z.ZodType) as Record<string, unknown>;
+      const isRequired = where === 'path' || !(field as z.ZodType).safeParse(undefined).success;
+      return { name, in: where, required: isRequired, ...(description ? { description } : {}), schema: rest };
+    });
+  }
+
+  function success(output: Output, example: unknown): Record<string, unknown> {
+    switch (output.kind) {
+      case 'signed': {
+        const schema = schemaOf(output.schema.extend(envelopeShape));
+        const content = { 'application/json': { schema, ...(example ? { example } : {}) } };
+        return { [output.status ?? 200]: { description: 'The answer, with its receipt.', content } };
+      }
+      case 'json': {
+        const type = (output.contentType ?? 'application/json').split(';')[0] ?? 'application/json';
+        return { 200: { description: output.description, content: { [type]: { schema: schemaOf(output.schema) } } } };
+      }
+      case 'bytes': {
+        const type = output.contentType.split(';')[0] ?? output.contentType;
+        return { 200: { description: output.description, content: { [type]: { schema: { type: 'string' } } } } };
+      }
+      default:
+        return output satisfies never;
+    }
+  }
+}
+
+/** Problem responses, one a status; several codes of one status share it. */
+function problems(codes: readonly ErrorCode[]): Record<string, unknown> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of new Set(codes)) {
+    const { status } = ERRORS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const response = ([status, list]: [number, ErrorCode[]]) => [
+    String(status),
+    {
+      description: list.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' '),
+      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    },
+  ];
+  return Object.fromEntries([...byStatus].sort(([a], [b]) => a - b).map(response));
+}
+
+function operationIdOf(method: string, path: string): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
+  return [method.toLowerCase(), ...words]
+    .map((word, i) => (i === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
+    .join('');
+}
+
+/** zod puts shared schemas under `$defs`, here they live in the components; answers may grow, so no object is closed. */
+function relocate(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(relocate);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, inner]) => !(name === 'additionalProperties' && inner === false))
+      .map(([name, inner]) => [
+        name,
+        name === '$ref' && typeof inner === 'string'
+          ? inner.replace('#/$defs/', '#/components/schemas/')
+          : relocate(inner),
+      ]),
+  );
+}
+
+/** A component's id is its name. */
+function withoutId({ id: _id, ...schema }: Record<string, unknown>): Record<string, unknown> {
+  return schema;
+}

@@ -1,0 +1,50 @@
+// The one error mapper: whatever was thrown becomes an RFC 9457 problem. A bug tells the client nothing but an id.
+import { ERRORS, type ErrorCode, type FieldProblem, Refusal } from './errors.ts';
+
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ErrorCode;
+  readonly request_id: string;
+  readonly errors?: readonly FieldProblem[];
+}
+
+/** Fastify's own errors that are the client's fault, by their code. */
+const frameworkCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  FST_ERR_BAD_URL: ['invalid_parameter', 'The URL has a broken percent-encoding.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The request body is too large.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send no body, or application/json.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_parameter', 'The request body is empty although its type is JSON.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_parameter', 'The request body is not JSON.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_parameter', 'The request body is shorter or longer than announced.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['invalid_parameter', 'A part of the path is too long.'],
+};
+
+export function problemOf(
+  error: unknown,
+  requestId: string,
+): { problem: Problem; headers: Readonly<Record<string, string>> } {
+  const refusal = refusalOf(error);
+  const { status, title } = ERRORS[refusal.code];
+  const problem = {
+    type: `https://strata.invalid/problems/${refusal.code}`,
+    title,
+    status,
+    detail: refusal.message,
+    code: refusal.code,
+    request_id: requestId,
+    ...(refusal.errors.length > 0 ? { errors: refusal.errors } : {}),
+  };
+  return { problem, headers: refusal.headers };
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
+  const known = typeof code === 'string' ? frameworkCodes[code] : undefined;
+  if (known) return new Refusal(...known);
+  if (statusCode === 400) return new Refusal('invalid_parameter', 'The request cannot be read.');
+  return new Refusal('internal_error', 'Something went wrong here. The request id helps to find out what.');
+}

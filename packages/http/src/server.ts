@@ -1,0 +1,251 @@
+// A route table to a running server: who calls, is the input right, is the answer ready; one error mapper; limits.
+import { createHash, randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
+import { type ErrorCode, Refusal } from './errors.ts';
+import { parseInput } from './input.ts';
+import { KeyCheck, type KeyGate } from './keys.ts';
+import type { Metrics } from './metrics.ts';
+import { envelope, type Notary } from './notary.ts';
+import { problemOf } from './problem.ts';
+import type { ApiKey, Bytes, RequestContext, Route } from './route.ts';
+
+export interface HttpServerParts<App> {
+  readonly app: App;
+  readonly routes: readonly Route<App>[];
+  readonly notary: Notary;
+  readonly keys: KeyGate;
+  readonly answers: AnswerCache;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly now?: () => Date;
+}
+
+export interface HttpServer extends AsyncDisposable {
+  /** Resolves with the port when it listens. */
+  listen(options: { readonly host: string; readonly port: number }): Promise<number>;
+  /** For tests and plugins: the Fastify instance before it listens. */
+  readonly fastify: FastifyInstance;
+}
+
+/** Longest URL, largest request body, and how long a client may take to send its request. */
+const limits = { urlLength: 8_192, bodyBytes: 65_536, requestMs: 15_000, shutdownMs: 10_000 } as const;
+
+const requestIdPattern = /^[A-Za-z0-9._-]{8,64}$/;
+
+const securityHeaders = {
+  'x-content-type-options': 'nosniff',
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'etag, ratelimit, ratelimit-policy, retry-after, stack-provenance, x-request-id',
+} as const;
+
+export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
+  const { app, logger, metrics, notary, answers, now = () => new Date() } = parts;
+  const keys = new KeyCheck(parts.keys, now);
+  const fastify = Fastify({
+    loggerInstance: logger as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestMs,
+    connectionTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    routerOptions: { maxParamLength: 2_000, ignoreTrailingSlash: true },
+    forceCloseConnections: 'idle',
+    requestIdHeader: false,
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID();
+    },
+    clientErrorHandler(error, socket) {
+      // Not HTTP at all, or headers beyond Node's limit: there is no request to answer with a signed problem.
+      const status =
+        (error as NodeJS.ErrnoException).code === 'HPE_HEADER_OVERFLOW'
+          ? '431 Request Header Fields Too Large'
+          : '400 Bad Request';
+      if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+    },
+    frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
+  });
+
+  const methodsByPath = new Map<string, string[]>();
+  for (const each of parts.routes) addRoute(each);
+  for (const [url, methods] of methodsByPath) addOtherMethods(url, methods);
+
+  fastify.setNotFoundHandler((request, reply) =>
+    sendProblem(new Refusal('not_found', 'There is no such path. GET /openapi.json lists all.'), request, reply),
+  );
+  fastify.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    if (request.raw.url !== undefined && request.raw.url.length > limits.urlLength) {
+      done(new Refusal('header_too_large', `The URL is longer than ${limits.urlLength} bytes.`));
+    } else done();
+  });
+
+  function addRoute(each: Route<App>): void {
+    const { contract } = each;
+    const url = contract.path.replaceAll(/\{(\w+)\*\}/g, '*').replaceAll(/\{(\w+)\}/g, ':$1');
+    methodsByPath.set(url, [...(methodsByPath.get(url) ?? []), contract.method]);
+    const meter = metrics.routeMeter(contract.method, contract.path);
+    fastify.route({
+      method: contract.method,
+      url,
+      exposeHeadRoute: contract.method === 'GET',
+      handler: async (request, reply) => {
+        const startedAt = performance.now();
+        reply.raw.once('close', () => meter(reply.statusCode, performance.now() - startedAt));
+        const identified = contract.access === 'key' ? keys.identify(request.headers['x-stack-key']) : undefined;
+        const key = identified instanceof Promise ? await identified : identified;
+        const context = contextOf(request, key);
+        const input = parseInput(contract, request);
+        const place = contract.output.kind === 'signed' && contract.cache?.(app, input as never, context);
+        if (key && key.dailyLimit !== null) reply.headers(await keys.count(key));
+        if (place) {
+          const ready =
+            answers.get(place.key) ??
+            (await answers.compute(place, async () => signedAnswer(await each.handler(app, input, context), 200)));
+          return sendReady(request, reply, ready);
+        }
+        return sendResult(each, await each.handler(app, input, context), request, reply);
+      },
+    });
+  }
+
+  /** HEAD comes with GET; OPTIONS tells a browser what it may send; every other method is 405 with what is allowed. */
+  function addOtherMethods(url: string, methods: readonly string[]): void {
+    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'].filter((method) => !methods.includes(method));
+    fastify.route({
+      method: others.filter((method) => fastify.supportedMethods.includes(method)),
+      url,
+      exposeHeadRoute: false,
+      handler: (request, reply) =>
+        sendProblem(
+          new Refusal('method_not_allowed', `Allowed here: ${allow}.`, { headers: { allow } }),
+          request,
+          reply,
+        ),
+    });
+    fastify.options(url, (_request, reply) =>
+      reply
+        .headers({
+          ...securityHeaders,
+          allow,
+          'access-control-allow-methods': allow,
+          'access-control-allow-headers': 'x-stack-key, content-type, if-none-match, last-event-id, x-request-id',
+          'access-control-max-age': '86400',
+        })
+        .code(204)
+        .send(),
+    );
+  }
+
+  function contextOf(request: FastifyRequest, key: ApiKey | undefined): RequestContext {
+    return {
+      requestId: request.id,
+      address: request.ip,
+      key,
+      get signal() {
+        return request.signal;
+      },
+      refuse: (code: ErrorCode, detail, options) => {
+        throw new Refusal(code, detail, options);
+      },
+    };
+  }
+
+  async function signedAnswer(data: unknown, status: number): Promise<ReadyAnswer> {
+    const bytes = Buffer.from(JSON.stringify(await notary.sign(envelope(data as object))));
+    const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+    return { bytes, etag, status };
+  }
+
+  function sendReady(request: FastifyRequest, reply: FastifyReply, answer: ReadyAnswer): FastifyReply {
+    reply.headers({
+      ...securityHeaders,
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'private, no-cache',
+      etag: answer.etag,
+      'x-request-id': request.id,
+    });
+    const isKnown = answer.status === 200 && matches(request.headers['if-none-match'], answer.etag);
+    return isKnown ? reply.code(304).send() : reply.code(answer.status).send(answer.bytes);
+  }
+
+  async function sendResult(each: Route<App>, result: unknown, request: FastifyRequest, reply: FastifyReply) {
+    const { output } = each.contract;
+    switch (output.kind) {
+      case 'signed':
+        return sendReady(request, reply, await signedAnswer(result, output.status ?? 200));
+      case 'json':
+        return sendBytes(
+          { bytes: JSON.stringify(result), contentType: output.contentType ?? 'application/json; charset=utf-8' },
+          request,
+          reply,
+        );
+      case 'bytes':
+        return sendBytes({ contentType: output.contentType, ...(result as Bytes) }, request, reply);
+      default:
+        return output satisfies never;
+    }
+  }
+
+  function sendBytes(result: Bytes, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const { maxAgeSeconds } = result;
+    reply.headers({
+      ...securityHeaders,
+      'content-type': result.contentType ?? 'application/octet-stream',
+      'cache-control':
+        maxAgeSeconds === undefined
+          ? 'no-cache'
+          : maxAgeSeconds === Number.POSITIVE_INFINITY
+            ? 'public, max-age=31536000, immutable'
+            : `public, max-age=${maxAgeSeconds}`,
+      'x-request-id': request.id,
+    });
+    return reply.send(typeof result.bytes === 'string' ? result.bytes : Buffer.from(result.bytes));
+  }
+
+  async function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { problem, headers } = problemOf(error, request.id);
+    if (problem.status >= 500)
+      logger.error({ err: error, requestId: request.id, path: request.url.slice(0, 200) }, 'request failed');
+    // A problem that the ledger cannot take any more still has to be told, without a receipt.
+    const body = await notary.sign(envelope(problem)).catch((cause: unknown) => {
+      logger.error({ err: cause, requestId: request.id }, 'a problem could not be signed');
+      return envelope(problem);
+    });
+    return reply
+      .code(problem.status)
+      .headers({
+        ...securityHeaders,
+        ...headers,
+        'content-type': 'application/problem+json; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-request-id': request.id,
+      })
+      .send(JSON.stringify(body));
+  }
+
+  return {
+    fastify,
+    async listen({ host, port }) {
+      await fastify.listen({ host, port });
+      return (fastify.server.address() as AddressInfo).port;
+    },
+    async [Symbol.asyncDispose]() {
+      // In-flight requests get their time; whoever is still connected after that is cut.
+      const cut = setTimeout(() => fastify.server.closeAllConnections(), limits.shutdownMs);
+      cut.unref();
+      await fastify.close();
+      clearTimeout(cut);
+    },
+  };
+}
+
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}

@@ -1,0 +1,35 @@
+// `strata stack explain`: records in, one JSON object a line; what detection makes of each out, one line each. No network.
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { entries } from '@strata/catalog';
+import { compileRulebook, explainRecord, loadCatalog } from '@strata/detect';
+
+/** Longest line read: full evidence with a large HTML page stays well below. */
+const maxLineLength = 8 * 1024 * 1024;
+
+/**
+ * Answers every line; a bad one with `{"error", "line"}`, so that line n out always belongs to line n in (blank ones aside).
+ * Returns the number of bad lines.
+ */
+export async function explain(input: Readable, output: Writable): Promise<number> {
+  const rulebook = compileRulebook(loadCatalog(entries));
+  let number = 0;
+  let bad = 0;
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    number += 1;
+    if (line.trim() === '') continue;
+    const result = answer(line, number);
+    if ('error' in result) bad += 1;
+    if (!output.write(`${JSON.stringify(result)}\n`)) await new Promise((resolve) => output.once('drain', resolve));
+  }
+  return bad;
+
+  function answer(line: string, number: number): object {
+    if (line.length > maxLineLength) return { error: 'the line is longer than 8 MiB', line: number };
+    try {
+      return explainRecord(JSON.parse(line), rulebook);
+    } catch (error) {
+      return { error: error instanceof Error ? error.message : String(error), line: number };
+    }
+  }
+}

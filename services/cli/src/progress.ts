@@ -1,0 +1,74 @@
+// Progress of a long job on standard error: a bar on a terminal, a plain line every few seconds otherwise.
+import { SingleBar } from 'cli-progress';
+
+export interface Progress {
+  advance(): void;
+  stop(): void;
+}
+
+/** Seconds between two plain lines: often enough to see life, rare enough for a log. */
+const plainIntervalMs = 5_000;
+
+/**
+ * Shows `done of total`, the rate since the start and the remaining time. Standard output stays free for results.
+ */
+export function startProgress(total: number, unit: string, stream: NodeJS.WriteStream = process.stderr): Progress {
+  return stream.isTTY ? barProgress(total, unit, stream) : plainProgress(total, unit, stream);
+}
+
+function barProgress(total: number, unit: string, stream: NodeJS.WriteStream): Progress {
+  const bar = new SingleBar({
+    stream,
+    format: `{bar} {percentage} % | {value} of {total} ${unit} | {rate}/s | {remaining} left`,
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    hideCursor: true,
+    barsize: 30,
+  });
+  const meter = startMeter(total);
+  bar.start(total, 0, { rate: '–', remaining: '–' });
+  return {
+    advance: () => bar.increment(1, meter.advance()),
+    stop: () => bar.stop(),
+  };
+}
+
+function plainProgress(total: number, unit: string, stream: NodeJS.WriteStream): Progress {
+  const meter = startMeter(total);
+  let done = 0;
+  let last = { rate: '–', remaining: '–' };
+  const print = () => stream.write(`${done} of ${total} ${unit}, ${last.rate}/s, ${last.remaining} left\n`);
+  const timer = setInterval(print, plainIntervalMs);
+  timer.unref();
+  return {
+    advance() {
+      done += 1;
+      last = meter.advance();
+    },
+    stop() {
+      clearInterval(timer);
+      print();
+    },
+  };
+}
+
+function startMeter(total: number) {
+  const startedAt = performance.now();
+  let done = 0;
+  return {
+    advance() {
+      done += 1;
+      const seconds = (performance.now() - startedAt) / 1_000;
+      const rate = done / Math.max(seconds, 0.001);
+      return { rate: rate.toFixed(rate < 10 ? 1 : 0), remaining: formatSeconds((total - done) / rate) };
+    },
+  };
+}
+
+/** `42 s`, `3 min 20 s`, `2 h 5 min`. */
+export function formatSeconds(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
+}
