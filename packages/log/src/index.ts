@@ -1,4 +1,5 @@
 // The tile log on disk and the signing keys beside it: what must survive a crash.
 export { checkLog, type LogReport } from './check-log.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
+export { type Keyring, KeyringError, type KeyringOptions, type KeyringSigner, openKeyring } from './signing-keys.ts';
 export { type CheckpointSigner, type LogOptions, type LogStats, openLog, type TileLog } from './tile-log.ts';

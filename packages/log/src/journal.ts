@@ -55,7 +55,7 @@ async function listSegments(directory: string): Promise<number[]> {
 
 const segmentFile = (directory: string, first: number): string => path.join(directory, String(first).padStart(16, '0'));
 
-/** The open journal. Not safe for concurrent calls: the log's commit loop is its only caller. */
+/** The open journal. One `append` at a time: the log's commit loop makes them; `dropBefore` may run beside it. */
 export class Journal implements AsyncDisposable {
   readonly #directory: string;
   #oldest: number;

@@ -1,8 +1,13 @@
 // One writer a directory: a lock file that names its process, and is taken over when that process is gone.
 
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { link, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, unlink, writeFile } from 'node:fs/promises';
 import { LogError, logErrorFrom, systemCode } from './log-error.ts';
+
+/** A takeover is three file operations: this is long enough for it, many times over. */
+const MAX_ATTEMPTS = 50;
+const TAKEOVER_WAIT_MS = 5;
 
 /** Held until disposed of. */
 export interface Lock extends AsyncDisposable {
@@ -13,44 +18,41 @@ export interface Lock extends AsyncDisposable {
  * Takes the lock or throws LogError `locked` naming the process that has it. A process that died without letting go
  * is recognised by its number and its start time, so that a reused number (always 1 in a container) blocks nobody.
  *
- * Crash story: the file appears complete, by `link`; a crash before that leaves a stray `.lock.<pid>` that the same
- * name overwrites later; a crash after it leaves a lock of a dead process.
+ * Crash story: the file appears complete, by `link`, so a crash leaves no lock, or one of a dead process, and at most
+ * a stray draft that nobody reads.
  */
 export async function acquireLock(file: string): Promise<Lock> {
   const own = `${process.pid} ${startTimeOf(process.pid)}\n`;
-  const draft = `${file}.${process.pid}`;
+  const draft = `${file}.${process.pid}.${randomUUID()}`;
   try {
     await writeFile(draft, own);
-    for (let attempt = 0; attempt < 5; attempt++) {
-      if (await tryLink(draft, file)) {
-        await rm(draft, { force: true });
-        return { file, [Symbol.asyncDispose]: () => release(file, own) };
-      }
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      if (await tryLink(draft, file)) return { file, [Symbol.asyncDispose]: () => release(file, own) };
       const held = await readLock(file);
-      if (held === undefined) continue;
-      if (isAlive(held)) {
+      if (held !== undefined && isAlive(held)) {
         throw new LogError('locked', `${file} is held by process ${Number.parseInt(held, 10)}, which is running`);
       }
-      await removeStale(file, held);
+      if (held !== undefined) await removeStale(file, held, draft);
     }
     throw new LogError('locked', `${file} changes hands too quickly`);
   } catch (error) {
-    await rm(draft, { force: true });
     throw logErrorFrom(error, `take the lock ${file}`);
+  } finally {
+    await rm(draft, { force: true });
   }
 }
 
-/** Moves a stale lock away; puts it back when another process took it over in between. */
-async function removeStale(file: string, stale: string): Promise<void> {
-  const moved = `${file}.stale.${process.pid}`;
-  try {
-    await rename(file, moved);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return;
-    throw error;
+/** Removes a stale lock. Only who holds the guard may, so that nobody removes the lock that replaced the stale one. */
+async function removeStale(file: string, stale: string, draft: string): Promise<void> {
+  const guard = `${file}.takeover`;
+  if (await tryLink(draft, guard)) {
+    if ((await readLock(file)) === stale) await unlink(file);
+    await unlink(guard);
+    return;
   }
-  if ((await readLock(moved)) !== stale) await tryLink(moved, file);
-  await rm(moved, { force: true });
+  const holder = await readLock(guard);
+  if (holder !== undefined && !isAlive(holder)) await rm(guard, { force: true });
+  await new Promise((resume) => setTimeout(resume, TAKEOVER_WAIT_MS));
 }
 
 async function tryLink(from: string, to: string): Promise<boolean> {

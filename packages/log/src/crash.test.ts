@@ -1,0 +1,114 @@
+// The promise behind every receipt: killed at any moment, the log has every leaf that was acknowledged.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { it } from 'node:test';
+import {
+  consistencyProof,
+  equalBytes,
+  hashesAtLevel,
+  leafHash,
+  openNote,
+  parseCheckpoint,
+  TILE_WIDTH,
+  TileNodes,
+  tileHashReader,
+  tilePath,
+  verifyConsistency,
+  verifyInclusion,
+} from '@strata/receipts';
+import { checkLog, openLog, type TileLog } from './index.ts';
+import { idOf, leafOf, ORIGIN, temporaryDirectory, testSigner, VERIFIERS } from './test/fixture.ts';
+
+const KILLS = 20;
+
+interface Run {
+  readonly acks: Map<number, number>;
+  readonly checkpoints: string[];
+}
+
+/** Lets a child append for a moment after its first acknowledgement, kills it, and answers what it told. */
+async function appendUntilKilled(directory: string, firstNumber: number, lifeMs: number): Promise<Run> {
+  const script = path.join(import.meta.dirname, 'test/append-until-killed.ts');
+  const child = spawn(process.execPath, [script, directory, String(firstNumber)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let told = '';
+  child.stdout.setEncoding('utf8').once('data', () => setTimeout(() => child.kill('SIGKILL'), lifeMs));
+  child.stdout.on('data', (text: string) => {
+    told += text;
+  });
+  const [, signal] = await new Promise<[unknown, unknown]>((end) => child.on('close', (...how) => end(how)));
+  assert.equal(signal, 'SIGKILL');
+  const acks = new Map<number, number>();
+  const checkpoints: string[] = [];
+  // The last line may be cut off: it does not end in a newline.
+  for (const line of told.slice(0, told.lastIndexOf('\n')).split('\n')) {
+    const [kind, one = '', two] = line.split(' ');
+    if (kind === 'ack') acks.set(Number(one), Number(two));
+    else checkpoints.push(Buffer.from(one, 'base64').toString());
+  }
+  return { acks, checkpoints };
+}
+
+/** As a monitor reads the log: only through served tiles, each fetched once. */
+function readerOver(log: TileLog) {
+  const fetched = new Map<string, Promise<TileNodes>>();
+  const fetchTile = async (name: string) =>
+    TileNodes.of((await log.read(name)) ?? assert.fail(`${name} is not served`));
+  return tileHashReader((level, index) => {
+    const width = Math.min(TILE_WIDTH, hashesAtLevel(log.size, level) - index * TILE_WIDTH);
+    const name = tilePath({ level, index, width });
+    const tile = fetched.get(name) ?? fetchTile(name);
+    fetched.set(name, tile);
+    return tile;
+  });
+}
+
+async function rootOf(checkpoint: string) {
+  const note = await openNote(checkpoint, VERIFIERS);
+  assert.ok(note.ok);
+  return parseCheckpoint(note.text) ?? assert.fail('no checkpoint');
+}
+
+it(`keeps every acknowledged leaf and checkpoint through ${KILLS} kills`, async (t) => {
+  await using directory = await temporaryDirectory();
+  const acks = new Map<number, number>();
+  let checkpoints: string[] = [];
+  let size = 0;
+  for (let round = 0; round < KILLS; round++) {
+    // Far apart, so that numbers of leaves that were written and never acknowledged are not used again.
+    const run = await appendUntilKilled(directory.path, round * 1_000_000, 5 + 4 * round);
+    assert.ok(run.acks.size > 0);
+    for (const [number, index] of run.acks) acks.set(number, index);
+    checkpoints = [...checkpoints.slice(-3), ...run.checkpoints.slice(-3)];
+
+    const report = await checkLog(directory.path, VERIFIERS);
+    assert.ok(report.size >= size + run.acks.size, 'the log shrank');
+    await using log = await openLog({ directory: directory.path, origin: ORIGIN, signer: testSigner() });
+    size = log.size;
+    const head = await rootOf(log.checkpoint());
+    const read = readerOver(log);
+    for (const old of checkpoints) {
+      const { size: oldSize, root: oldRoot } = await rootOf(old);
+      assert.ok(oldSize <= size, 'the log is below a checkpoint that was served');
+      const proof = await consistencyProof(read, oldSize, size);
+      assert.ok(verifyConsistency({ oldSize, oldRoot, newSize: size, newRoot: head.root, proof }));
+    }
+    // All of this run and a sample of earlier ones by id, every index by the hash at it.
+    let at = 0;
+    for (const [number, index] of acks) {
+      const leaf = leafOf(number);
+      const isOfThisRun = run.acks.has(number);
+      if (at++ % (isOfThisRun ? 20 : 500) !== 0) continue;
+      const receipt = (await log.receipt(idOf(leaf))) ?? assert.fail(`leaf ${number} was acknowledged and is lost`);
+      assert.equal(receipt.index, index);
+      const proof = receipt.proof.map((hash) => new Uint8Array(Buffer.from(hash, 'base64')));
+      assert.ok(verifyInclusion({ leafHash: leafHash(leaf), index, size: receipt.tree_size, proof, root: head.root }));
+    }
+    for (const [number, index] of run.acks) {
+      assert.ok(equalBytes(await read(0, index), leafHash(leafOf(number))), `leaf ${number} is not at ${index}`);
+    }
+  }
+  t.diagnostic(`${acks.size} acknowledged leaves in ${KILLS} runs, log of ${size}`);
+});

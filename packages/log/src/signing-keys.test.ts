@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { createPublicKey, verify } from 'node:crypto';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { jwkThumbprint } from '@strata/receipts';
+import { KeyringError, openKeyring } from './signing-keys.ts';
+import { temporaryDirectory } from './test/fixture.ts';
+
+const START = new Date('2026-01-01T00:00:00.000Z');
+const LATER = new Date('2026-02-01T00:00:00.000Z');
+const now = () => START;
+
+/** Where keys land and how many private halves the file holds. */
+const fileIn = (directory: string): string => path.join(directory, 'signing-keys.json');
+const privateHalves = (directory: string): number => readFileSync(fileIn(directory), 'utf8').split('"d"').length - 1;
+
+describe('the keyring', () => {
+  it('makes a private key on first start and finds it again', async () => {
+    await using directory = await temporaryDirectory();
+    const first = await openKeyring({ directory: path.join(directory.path, 'new'), now });
+    const again = await openKeyring({ directory: path.join(directory.path, 'new'), now: () => LATER });
+    assert.deepEqual(again.keys, first.keys);
+    assert.equal(again.signer.keyId, first.signer.keyId);
+    const [key] = first.keys;
+    assert.ok(key);
+    assert.equal(key.kid, jwkThumbprint(key));
+    assert.deepEqual([key.status, key.not_before, key.not_after], ['current', START.toISOString(), undefined]);
+    const bytes = Buffer.from('bytes');
+    const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key.x }, format: 'jwk' });
+    assert.ok(verify(null, bytes, publicKey, first.signer.sign(bytes)));
+    assert.equal(Buffer.from(first.signer.publicKey).toString('base64url'), key.x);
+    assert.equal(statSync(fileIn(path.join(directory.path, 'new'))).mode & 0o777, 0o600);
+  });
+
+  it('retires the old key on rotation and forgets its private half', async () => {
+    await using directory = await temporaryDirectory();
+    let time = START;
+    const keyring = await openKeyring({ directory: directory.path, now: () => time });
+    const before = keyring.signer.keyId;
+    time = LATER;
+    await keyring.rotate();
+    assert.notEqual(keyring.signer.keyId, before);
+    const [current, retired] = keyring.keys;
+    assert.deepEqual(
+      [current?.kid, current?.status, current?.not_before],
+      [keyring.signer.keyId, 'current', LATER.toISOString()],
+    );
+    assert.deepEqual([retired?.kid, retired?.status, retired?.not_after], [before, 'retired', LATER.toISOString()]);
+    assert.equal(privateHalves(directory.path), 1);
+    time = new Date('2026-03-01T00:00:00.000Z');
+    await keyring.rotate();
+    assert.equal(keyring.keys[2]?.not_after, LATER.toISOString());
+  });
+
+  it('takes up a rotation made elsewhere when told to reload', async () => {
+    await using directory = await temporaryDirectory();
+    const server = await openKeyring({ directory: directory.path, now });
+    const { signer } = server;
+    assert.equal(await server.reload(), false);
+    const tool = await openKeyring({ directory: directory.path, now: () => LATER });
+    await tool.rotate();
+    assert.notEqual(signer.keyId, tool.signer.keyId);
+    assert.equal(await server.reload(), true);
+    assert.equal(signer.keyId, tool.signer.keyId);
+    assert.deepEqual(server.keys, tool.keys);
+  });
+
+  it('makes one key when many start at once, and one each when many rotate', async () => {
+    await using directory = await temporaryDirectory();
+    const open = () => openKeyring({ directory: directory.path, now });
+    const keyrings = await Promise.all([open(), open(), open()]);
+    assert.equal(new Set(keyrings.map(({ signer }) => signer.keyId)).size, 1);
+    await Promise.all(keyrings.map((keyring) => keyring.rotate()));
+    assert.equal((await open()).keys.length, 4);
+    assert.equal(privateHalves(directory.path), 1);
+  });
+
+  it('refuses a file that others may read', async () => {
+    await using directory = await temporaryDirectory();
+    const keyring = await openKeyring({ directory: directory.path, now });
+    for (const mode of [0o640, 0o604, 0o620, 0o666]) {
+      chmodSync(fileIn(directory.path), mode);
+      await assert.rejects(openKeyring({ directory: directory.path, now }), KeyringError);
+      await assert.rejects(keyring.reload(), KeyringError);
+    }
+  });
+
+  it('refuses a damaged file and never replaces it', async () => {
+    await using directory = await temporaryDirectory();
+    await openKeyring({ directory: directory.path, now });
+    const good = readFileSync(fileIn(directory.path), 'utf8');
+    const { keys } = JSON.parse(good) as { keys: [{ x: string; d: string; not_before: string }] };
+    const [key] = keys;
+    const other = Buffer.alloc(32, 5).toString('base64url');
+    const damaged = [
+      '',
+      '{',
+      'null',
+      '{"keys":{}}',
+      '{"keys":[]}',
+      '{"keys":[null]}',
+      JSON.stringify({ keys: [{ ...key, d: undefined }] }),
+      JSON.stringify({ keys: [{ ...key, d: other }] }),
+      JSON.stringify({ keys: [{ ...key, d: 'AAAA' }] }),
+      JSON.stringify({ keys: [{ ...key, x: 'AAAA' }] }),
+      JSON.stringify({ keys: [key, key] }),
+    ];
+    for (const text of damaged) {
+      writeFileSync(fileIn(directory.path), text);
+      await assert.rejects(openKeyring({ directory: directory.path, now }), KeyringError, text);
+      assert.equal(readFileSync(fileIn(directory.path), 'utf8'), text);
+    }
+  });
+});

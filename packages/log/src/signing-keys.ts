@@ -1,0 +1,164 @@
+// Ed25519 keys on disk: one current private key, and the public halves of all that came before.
+import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { decodeBase64Url, PUBLIC_KEY_BYTES, type PublicKeyEntry, publicKeyEntry, type Signer } from '@strata/receipts';
+import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from './durable-file.ts';
+import { acquireLock } from './lock.ts';
+
+/** The key file is unusable; `message` says why and what to do. */
+export class KeyringError extends Error {
+  override readonly name = 'KeyringError';
+}
+
+export interface KeyringOptions {
+  readonly directory: string;
+  readonly now: () => Date;
+}
+
+/** A signer whose key may change between synchronous turns, when its keyring rotates or reloads. */
+export interface KeyringSigner extends Signer {
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+}
+
+export interface Keyring {
+  readonly signer: KeyringSigner;
+  /** The current key first, then retired ones, newest first. */
+  readonly keys: readonly PublicKeyEntry[];
+  /** Makes a new current key and retires the old one, whose private half is forgotten. */
+  rotate(): Promise<void>;
+  /** Takes up a rotation made by another process; true when the current key changed. */
+  reload(): Promise<boolean>;
+}
+
+/** One key in the file; only the current one has its private half `d`. */
+interface StoredKey {
+  readonly x: string;
+  readonly d?: string;
+  readonly not_before: string;
+  readonly not_after?: string;
+}
+
+interface LoadedKeys {
+  readonly stored: readonly StoredKey[];
+  readonly entries: readonly PublicKeyEntry[];
+  readonly current: { readonly keyId: string; readonly publicKey: Uint8Array; readonly privateKey: KeyObject };
+}
+
+const FILE = 'signing-keys.json';
+const PRIVATE_MODE = 0o600;
+
+/**
+ * Opens the keys of a directory, making the first one on first start. Throws KeyringError for a file that others may
+ * read or that is damaged.
+ *
+ * Crash story: everything is in one file, replaced in one step, so there is always exactly one current key. Two
+ * processes that start or rotate at once take turns by a lock file.
+ */
+export async function openKeyring({ directory, now }: KeyringOptions): Promise<Keyring> {
+  await makeDirectory(directory);
+  const file = path.join(directory, FILE);
+  let loaded =
+    (await load(file)) ?? (await change(directory, async () => (await load(file)) ?? addKey(file, [], now())));
+  return {
+    signer: {
+      get keyId() {
+        return loaded.current.keyId;
+      },
+      get publicKey() {
+        return loaded.current.publicKey;
+      },
+      sign: (bytes) => sign(null, bytes, loaded.current.privateKey),
+    },
+    get keys() {
+      return loaded.entries;
+    },
+    async rotate() {
+      loaded = await change(directory, async () => addKey(file, (await load(file))?.stored ?? [], now()));
+    },
+    async reload() {
+      const before = loaded.current.keyId;
+      const fresh = await load(file);
+      if (!fresh) throw new KeyringError(`${file} is gone; restore it, a new key would make old receipts unverifiable`);
+      loaded = fresh;
+      return loaded.current.keyId !== before;
+    },
+  };
+}
+
+/** Runs one change of the file at a time among all processes, waiting for its turn up to about two seconds. */
+async function change<Value>(directory: string, work: () => Promise<Value>): Promise<Value> {
+  const lockFile = path.join(directory, 'signing-keys.lock');
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await using _lock = await acquireLock(lockFile);
+      return await work();
+    } catch (error) {
+      const isBusy = error instanceof Error && 'code' in error && error.code === 'locked';
+      if (!isBusy || attempt === 40) throw error;
+      await new Promise((resume) => setTimeout(resume, 50));
+    }
+  }
+}
+
+async function addKey(file: string, stored: readonly StoredKey[], now: Date): Promise<LoadedKeys> {
+  const at = now.toISOString();
+  const { x = '', d = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  const retired = stored.map(({ d: _forgotten, ...key }) => ({ ...key, not_after: key.not_after ?? at }));
+  const keys: StoredKey[] = [{ x, d, not_before: at }, ...retired];
+  const text = `${JSON.stringify({ version: 1, keys }, null, 2)}\n`;
+  await replaceFile(file, new TextEncoder().encode(text), { mode: PRIVATE_MODE, isSynced: true });
+  await syncDirectory(path.dirname(file));
+  return loadedFrom(keys, file);
+}
+
+async function load(file: string): Promise<LoadedKeys | undefined> {
+  const bytes = await readIfPresent(file);
+  if (!bytes) return undefined;
+  if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0) {
+    throw new KeyringError(
+      `${file} may be read by others: make it private with chmod 600, and consider rotating the key`,
+    );
+  }
+  let keys: unknown;
+  try {
+    keys = (JSON.parse(new TextDecoder().decode(bytes)) as { keys?: unknown }).keys;
+  } catch (cause) {
+    throw new KeyringError(`${file} is not JSON`, { cause });
+  }
+  if (!Array.isArray(keys) || !keys.every(isStoredKey)) throw new KeyringError(`${file} does not hold a list of keys`);
+  return loadedFrom(keys, file);
+}
+
+function loadedFrom(stored: readonly StoredKey[], file: string): LoadedKeys {
+  const [first, ...others] = stored;
+  const publicKey = decodeBase64Url(first?.x ?? '');
+  if (!first?.d || publicKey?.length !== PUBLIC_KEY_BYTES || others.some(({ d }) => d !== undefined)) {
+    throw new KeyringError(`${file} does not have one private key, in its first entry`);
+  }
+  let privateKey: KeyObject;
+  try {
+    privateKey = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', x: first.x, d: first.d }, format: 'jwk' });
+  } catch (cause) {
+    throw new KeyringError(`${file}: the private key is unusable`, { cause });
+  }
+  // A public half that is not the private one's would publish a key that verifies nothing.
+  if (privateKey.export({ format: 'jwk' }).x !== first.x)
+    throw new KeyringError(`${file}: the halves of the key differ`);
+  const entries = stored.map(({ x, not_before, not_after }, at) =>
+    publicKeyEntry(decodeBase64Url(x) ?? new Uint8Array(), {
+      status: at === 0 ? 'current' : 'retired',
+      not_before,
+      ...(not_after !== undefined && { not_after }),
+    }),
+  );
+  return { stored, entries, current: { keyId: entries[0]?.kid ?? '', publicKey, privateKey } };
+}
+
+function isStoredKey(value: unknown): value is StoredKey {
+  if (typeof value !== 'object' || value === null) return false;
+  const { x, d, not_before, not_after } = value as Partial<Record<keyof StoredKey, unknown>>;
+  const isText = (field: unknown): boolean => field === undefined || typeof field === 'string';
+  return typeof x === 'string' && typeof not_before === 'string' && isText(d) && isText(not_after);
+}

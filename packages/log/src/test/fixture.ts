@@ -1,0 +1,31 @@
+// A directory that goes away, a signer with a fixed key, leaves of the usual form.
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { leafHash, ledgerReceiptIdOf, noteVerifier } from '@strata/receipts';
+import type { CheckpointSigner } from '../tile-log.ts';
+
+export const ORIGIN = 'strata.example/ledger';
+
+export async function temporaryDirectory(): Promise<AsyncDisposable & { path: string }> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'strata-log-'));
+  return { path: directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
+}
+
+/** A key made of one repeated seed byte (PKCS #8 by RFC 8410 section 7). */
+export function testSigner(seedByte = 2): CheckpointSigner {
+  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, seedByte)]);
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const publicKey = new Uint8Array(createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32));
+  return { publicKey, sign: (bytes) => sign(null, bytes, privateKey) };
+}
+
+export const VERIFIERS = [noteVerifier(ORIGIN, testSigner().publicKey)];
+
+/** A leaf that says its number. */
+export function leafOf(number: number): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify({ content_sha256: '0'.repeat(64), receipt_id: `rwr_${number}` }));
+}
+
+export const idOf = (leaf: Uint8Array): string => ledgerReceiptIdOf(leafHash(leaf));
