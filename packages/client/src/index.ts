@@ -1,1 +1,11 @@
-export {};
+// Verify what a Strata service answered, in Node or in a browser.
+export {
+  type ClientOptions,
+  type DetachedInput,
+  type VerifiedAnswer,
+  type VerifyBodyOptions,
+  type VerifyUrlOptions,
+  verifyBody,
+  verifyDetached,
+  verifyUrl,
+} from './verify-answer.ts';

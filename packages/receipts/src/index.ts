@@ -18,6 +18,7 @@ export {
   keyIdOf,
   keySetDocument,
   type LedgerEntry,
+  ledgerPathOf,
   ledgerVerifiers,
   type PublicKeyEntry,
   publicKeyEntry,

@@ -106,6 +106,12 @@ export function ledgerVerifiers(keySet: unknown): { origin: string; verifiers: N
   return { origin, verifiers };
 }
 
+/** Where the key set says that the ledger is served: a path of the service, ending in a slash. */
+export function ledgerPathOf(keySet: unknown): string {
+  const url = member(member(keySet, 'ledger'), 'url');
+  return typeof url === 'string' && /^\/(?:[\w.~-]+\/)*$/.test(url) ? url : '/ledger/';
+}
+
 function timeOf(value: unknown): number | undefined {
   if (value === undefined) return undefined;
   // An unreadable limit must not lift the limit: NaN makes every comparison false.

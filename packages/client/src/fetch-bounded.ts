@@ -1,0 +1,58 @@
+// Fetches with a limit on size and time: what a server sends is not trusted to end.
+
+/** What came back, or why nothing usable did. */
+export type Fetched =
+  | { readonly ok: true; readonly content: Uint8Array; readonly headers: Headers; readonly status: number }
+  | { readonly ok: false; readonly problem: string };
+
+export interface FetchBoundedOptions {
+  readonly fetch: typeof globalThis.fetch;
+  readonly maxBytes: number;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+/** No answer takes longer, on-demand scans included. */
+const TIMEOUT_MS = 60_000;
+
+/** Any HTTP status is an answer: problem bodies carry receipts too. Throws only when the caller's signal aborts. */
+export async function fetchBounded(url: URL, options: FetchBoundedOptions): Promise<Fetched> {
+  const { fetch, maxBytes, headers = {}, signal } = options;
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    // Following a redirect would carry the API key to another host, and would change whose keys are trusted.
+    const redirect = 'error';
+    const limits = signal ? AbortSignal.any([signal, timeout]) : timeout;
+    const response = await fetch(url, { headers, redirect, signal: limits });
+    const content = await readBounded(response, maxBytes);
+    if (!content) return { ok: false, problem: `${url} sends more than ${maxBytes} bytes` };
+    return { ok: true, content, headers: response.headers, status: response.status };
+  } catch (error) {
+    signal?.throwIfAborted();
+    const reason = error instanceof Error && error.name === 'TimeoutError' ? 'it takes too long' : 'no connection, or a redirect';
+    return { ok: false, problem: `${url} cannot be read: ${reason}` };
+  }
+}
+
+async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  if (response.body) {
+    const reader = response.body.getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      length += part.value.length;
+      if (length > maxBytes) {
+        await reader.cancel();
+        return undefined;
+      }
+      chunks.push(part.value);
+    }
+  }
+  const content = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    content.set(chunk, at);
+    at += chunk.length;
+  }
+  return content;
+}

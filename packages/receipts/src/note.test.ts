@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { formatCheckpoint, parseCheckpoint } from './checkpoint.ts';
+import { formatVerifierKey, noteVerifier, openNote, parseVerifierKey, signNote } from './note.ts';
+import { LEDGER_KEY, readVector, testKey } from './test/fixture.ts';
+import { formatTlogProof, parseTlogProof } from './tlog-proof.ts';
+
+const signer = { name: 'strata.example/notes', ...LEDGER_KEY };
+
+describe('signed notes', () => {
+  const cases = JSON.parse(readVector('notes/notes.json')) as {
+    name: string;
+    note: string;
+    verifier_keys: string[];
+    opens: boolean;
+  }[];
+  for (const { name, note, verifier_keys, opens } of cases) {
+    it(`${opens ? 'open' : 'stay shut'}: ${name}`, async () => {
+      const verifiers = verifier_keys.map((text) => parseVerifierKey(text) ?? assert.fail(`no verifier key: ${text}`));
+      const opened = await openNote(note, verifiers);
+      assert.equal(opened.ok, opens, JSON.stringify(opened));
+      if (opened.ok) assert.ok(note.startsWith(`${opened.text}\n— `));
+    });
+  }
+
+  it('read back any text and any one-word name', async () => {
+    const text = fc.string({ unit: 'grapheme' }).map((words) => `${words.replaceAll(/\p{Cc}/gu, '')}\n`);
+    await fc.assert(
+      fc.asyncProperty(text, async (words) => {
+        const opened = await openNote(signNote(words, [signer]), [noteVerifier(signer.name, signer.publicKey)]);
+        assert.ok(opened.ok);
+        assert.equal(opened.text, words);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('refuse texts and names that the format cannot hold', () => {
+    for (const text of ['no newline', 'tab\t\n', 'bell\u0007\n', '\ud83d\n']) {
+      assert.throws(() => signNote(text, [signer]), RangeError, JSON.stringify(text));
+    }
+    for (const name of ['', 'a b', 'a+b', 'a\u2003b', 'a\nb']) {
+      assert.throws(() => noteVerifier(name, signer.publicKey), RangeError, JSON.stringify(name));
+    }
+  });
+
+  it('carry at least sixteen signatures', async () => {
+    const others = Array.from({ length: 15 }, (_, at) => ({ name: `w${at}.example`, ...testKey(10 + at) }));
+    const note = signNote('text\n', [...others, signer]);
+    assert.ok((await openNote(note, [noteVerifier(signer.name, signer.publicKey)])).ok);
+  });
+});
+
+describe('verifier keys', () => {
+  const { accepted, refused } = JSON.parse(readVector('notes/verifier-keys.json')) as Record<string, string[]>;
+  it('read back what was written', () => {
+    for (const text of accepted ?? [])
+      assert.equal(formatVerifierKey(parseVerifierKey(text) ?? assert.fail(text)), text);
+  });
+  it('are refused when a part is wrong', () => {
+    for (const text of refused ?? []) assert.equal(parseVerifierKey(text), undefined, text);
+  });
+});
+
+describe('checkpoints', () => {
+  const checkpoint = { origin: 'strata.example/ledger', size: 20_852_163, root: new Uint8Array(32).fill(9) };
+  it('read back, with extension lines ignored', () => {
+    const text = formatCheckpoint(checkpoint);
+    assert.deepEqual(parseCheckpoint(text), checkpoint);
+    assert.deepEqual(parseCheckpoint(`${text}extension\n`), checkpoint);
+  });
+  it('are refused when a line is malformed', () => {
+    const good = formatCheckpoint(checkpoint);
+    const malformed = [
+      '',
+      good.slice(0, -1),
+      good.replace('2085', '02085'),
+      good.replace('20852163', '-1'),
+      good.replace('20852163', '1e3'),
+      good.replace('20852163', '99999999999999999999'),
+      good.replace('strata.example/ledger', ''),
+      good.replace('CQkJ', 'CQk'),
+      `${good}\n`,
+      good.split('\n').slice(0, 2).join('\n'),
+    ];
+    for (const text of malformed) assert.equal(parseCheckpoint(text), undefined, JSON.stringify(text));
+  });
+});
+
+describe('tlog proofs', () => {
+  const hash = fc.uint8Array({ minLength: 32, maxLength: 32 });
+  const extra = fc.option(fc.uint8Array({ maxLength: 40 }), { nil: undefined });
+  it('read back', () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), fc.array(hash, { maxLength: 64 }), extra, (index, proof, opaque) => {
+        const value = { index, proof, checkpoint: 'origin\n1\nroot\n\n— key sig\n', ...(opaque && { extra: opaque }) };
+        assert.deepEqual(parseTlogProof(formatTlogProof(value)), value);
+      }),
+    );
+  });
+  it('of the vector read as its ledger receipt says', () => {
+    const proof = parseTlogProof(readVector('receipts/ledger-receipt.tlog-proof'));
+    const receipt = JSON.parse(readVector('receipts/ledger-receipt.json')) as Record<string, unknown>;
+    assert.ok(proof?.extra);
+    assert.deepEqual(
+      [proof.index, proof.proof.map((bytes) => Buffer.from(bytes).toString('base64')), proof.checkpoint],
+      [receipt.index, receipt.proof, receipt.checkpoint],
+    );
+    assert.equal(Buffer.from(proof.extra).toString('base64'), receipt.leaf);
+  });
+  it('are refused when a line is malformed', () => {
+    const good = formatTlogProof({ index: 3, proof: [new Uint8Array(32)], checkpoint: 'c' });
+    const malformed = [
+      '',
+      good.replace('@v1', '@v2'),
+      good.replace('index 3', 'index 03'),
+      good.replace('index 3', 'index -3'),
+      good.replace('index 3\n', ''),
+      good.replace('index 3', 'extra !\nindex 3'),
+      good.replace('AAAA', 'AAA'),
+      good.replace('\n\n', '\n'),
+      formatTlogProof({ index: 3, proof: new Array<Uint8Array>(65).fill(new Uint8Array(32)), checkpoint: '' }),
+      `${good.split('\n\n')[0]}\n${'A'.repeat(100_000)}\n\nc`,
+    ];
+    for (const text of malformed) assert.equal(parseTlogProof(text), undefined, text.slice(0, 80));
+  });
+});

@@ -1,0 +1,53 @@
+// The receipt vectors are what this code issues: a change of a signed or logged byte shows here first.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { encodeHex } from './base-encoding.ts';
+import { jwkThumbprint } from './key-set.ts';
+import { leafHash, sha256 } from './merkle.ts';
+import { bytesOf, goodAnswer, KEY_SET, readVector } from './test/fixture.ts';
+import { isUlid, ulid } from './ulid.ts';
+import { verifyAnswer, verifyDetachedAnswer } from './verify.ts';
+
+const vector = (name: string): Record<string, unknown> => JSON.parse(readVector(`receipts/${name}.json`));
+const keySet = vector('key-set');
+
+describe('the receipt vectors', () => {
+  it('are issued byte by byte', async () => {
+    const { body, ledgerReceipt } = await goodAnswer();
+    assert.deepEqual(body, vector('answer'));
+    assert.deepEqual(ledgerReceipt, vector('ledger-receipt'));
+    assert.deepEqual(KEY_SET, keySet);
+  });
+
+  it('verify', async () => {
+    const inside = await verifyAnswer(vector('answer'), { keySet, ledgerReceipt: vector('ledger-receipt') });
+    assert.ok(inside.ok, JSON.stringify(inside.steps));
+    const { content, content_type, provenance, ledger_receipt } = vector('detached');
+    const answer = { content: bytesOf(String(content)), contentType: String(content_type), provenance };
+    const beside = await verifyDetachedAnswer(answer, { keySet, ledgerReceipt: ledger_receipt });
+    assert.ok(beside.ok, JSON.stringify(beside.steps));
+  });
+
+  it('say what each step computes', () => {
+    const { signed_bytes, content_sha256, leaf, leaf_hash, ledger_receipt_id } = vector('steps');
+    assert.equal(encodeHex(sha256(bytesOf(String(signed_bytes)))), content_sha256);
+    assert.equal(encodeHex(leafHash(bytesOf(String(leaf)))), leaf_hash);
+    assert.equal((vector('answer').provenance as Record<string, unknown>).ledger_receipt_id, ledger_receipt_id);
+  });
+});
+
+describe('names of things', () => {
+  it('a key is named by the thumbprint of RFC 8037 appendix A.3', () => {
+    const key = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' } as const;
+    assert.equal(jwkThumbprint(key), 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k');
+  });
+
+  it('ULIDs sort by time and hold their randomness', () => {
+    assert.equal(ulid(new Date(0), new Uint8Array(10)), '0'.repeat(26));
+    assert.equal(ulid(new Date(2 ** 48 - 1), new Uint8Array(10).fill(255)), `7${'Z'.repeat(25)}`);
+    assert.equal(ulid(new Date(1_469_918_176_385), new Uint8Array(16)).slice(0, 10), '01ARYZ6S41');
+    assert.ok(isUlid(ulid(new Date(), new Uint8Array(10).fill(99))));
+    assert.ok(!isUlid('8'.repeat(26)) && !isUlid('0'.repeat(25)));
+    assert.throws(() => ulid(new Date(0), new Uint8Array(9)), RangeError);
+  });
+});
