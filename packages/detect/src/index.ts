@@ -3,6 +3,7 @@ export { Provider, RuleGroup } from './catalog.ts';
 export { detect } from './detect.ts';
 export * from './evidence.ts';
 export { type Explanation, evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
+export * from './history.ts';
 export { CatalogError, loadCatalog } from './load-catalog.ts';
 export { type NameProblem, type ParsedDomain, parseDomain, registrableDomain } from './names.ts';
 export { extractPage, type PageOptions } from './page.ts';

@@ -17,6 +17,8 @@ const LIKELY_GENUINE: ReadonlySet<string> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ]);
 
+const NO_RULES: readonly Rule[] = [];
+
 /** All findings of the HTTP and TLS parts of a reading. */
 export function matchWeb(reading: Reading, { matchers }: Rulebook): Finding[] {
   const { http, tls } = reading.evidence;
@@ -37,7 +39,11 @@ export function matchWeb(reading: Reading, { matchers }: Rulebook): Finding[] {
     case 'elsewhere':
       // Only where it leads says something of this domain: names for sale redirect to their seller.
       for (const url of [...http.redirects, http.url ?? '']) {
-        matchAsset(findings, url, matchers, (rule) => rule.isParking);
+        add(
+          findings,
+          rulesOfAsset(url, matchers, new Map()).filter(({ isParking }) => isParking),
+          url,
+        );
       }
       break;
     case 'none':
@@ -78,8 +84,16 @@ function matchCookies(findings: Finding[], { cookies }: HttpEvidence, matchers: 
 function matchPage(findings: Finding[], { metas, assets, markers }: Page, matchers: Matchers): void {
   const generator = Object.hasOwn(metas, 'generator') ? metas.generator : undefined;
   if (generator !== undefined) add(findings, matchers.prefixes.generator.findAt(generator.toLowerCase()), generator);
+  const named = new Set<Rule>();
   const byHost = new Map<string, readonly AssetRule[]>();
-  for (const asset of assets) matchAsset(findings, asset, matchers, undefined, byHost);
+  for (const asset of assets) {
+    for (const rule of rulesOfAsset(asset, matchers, byHost)) {
+      // A page loads a hundred files from one place: the first one says it.
+      if (named.has(rule)) continue;
+      named.add(rule);
+      findings.push({ rule, value: asset, strength: rule.strength });
+    }
+  }
   for (const marker of markers) {
     const rules = matchers.markers.get(marker);
     if (rules) add(findings, rules, marker);
@@ -87,16 +101,10 @@ function matchPage(findings: Finding[], { metas, assets, markers }: Page, matche
 }
 
 /** `byHost` saves the host walk for the many assets of one host. */
-function matchAsset(
-  findings: Finding[],
-  asset: string,
-  matchers: Matchers,
-  accepts: ((rule: Rule) => boolean) | undefined,
-  byHost: Map<string, readonly AssetRule[]> = new Map(),
-): void {
+function rulesOfAsset(asset: string, matchers: Matchers, byHost: Map<string, readonly AssetRule[]>): readonly Rule[] {
   const url = asset.toLowerCase();
   const hostStart = url.indexOf('://') + 3;
-  if (hostStart === 2) return;
+  if (hostStart === 2) return NO_RULES;
   const slash = url.indexOf('/', hostStart);
   const pathStart = slash === -1 ? url.length : slash;
   const host = hostWithoutPort(url.slice(hostStart, pathStart));
@@ -105,14 +113,12 @@ function matchAsset(
     hostRules = matchers.assetHosts.findEvery(host);
     byHost.set(host, hostRules);
   }
-  for (const { path, rule } of hostRules) {
-    if (url.startsWith(path, pathStart) && accepts?.(rule) !== false) add(findings, [rule], asset);
-  }
+  const rules: Rule[] = [];
+  for (const { path, rule } of hostRules) if (url.startsWith(path, pathStart)) rules.push(rule);
   for (let at = pathStart; at !== -1 && at < url.length; at = url.indexOf('/', at + 1)) {
-    for (const rule of matchers.assetFragments.findAt(url, at)) {
-      if (accepts?.(rule) !== false) add(findings, [rule], asset);
-    }
+    for (const rule of matchers.assetFragments.findAt(url, at + 1)) rules.push(rule);
   }
+  return rules;
 }
 
 function hostWithoutPort(authority: string): string {

@@ -44,6 +44,7 @@ export interface Matchers {
   readonly cookies: Map<string, Rule[]>;
   readonly cookiePrefixes: TextTrie<Rule>;
   readonly assetHosts: HostTrie<AssetRule>;
+  /** Without their leading slash: a look-up begins after each slash of a path. */
   readonly assetFragments: TextTrie<Rule>;
   readonly markers: Map<string, Rule[]>;
 }
@@ -126,7 +127,7 @@ function addHeader(matchers: Matchers, name: string, value: string | undefined, 
 /** `cdn.example` (host), `cdn.example/app/` (host and start of the path) or `/wp-content/` (anywhere in a path). */
 function addAsset(matchers: Matchers, text: string, rule: Rule): void {
   const slash = text.indexOf('/');
-  if (slash === 0) matchers.assetFragments.add(text, rule);
+  if (slash === 0) matchers.assetFragments.add(text.slice(1), rule);
   else if (slash === -1) matchers.assetHosts.add(text, { path: '', rule });
   else matchers.assetHosts.add(text.slice(0, slash), { path: text.slice(slash), rule });
 }

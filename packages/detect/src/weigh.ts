@@ -24,26 +24,27 @@ export function weighFindings(findings: readonly Finding[]): readonly Service[] 
 function toService(group: readonly Finding[]): Service {
   const [first] = group;
   if (!first) throw new Error('a service without findings');
+  const { category, role, provider } = first.rule;
+  const score = combineStrengths(group.length === 1 ? [first.strength] : strongestByFamily(group));
+  return { category, role, provider, confidence: levelOf(score), score, evidence: toEvidence(group) };
+}
+
+function strongestByFamily(group: readonly Finding[]): Iterable<number> {
   const strongest = new Map<Family, number>();
   for (const { rule, strength } of group) {
     if (strength > (strongest.get(rule.family) ?? 0)) strongest.set(rule.family, strength);
   }
-  const score = combineStrengths(strongest.values());
-  const { category, role, provider } = first.rule;
-  return { category, role, provider, confidence: levelOf(score), score, evidence: toEvidence(group) };
+  return strongest.values();
 }
 
 /** Strongest first; the same rule and value once. */
 function toEvidence(group: readonly Finding[]): readonly ServiceEvidence[] {
   const sorted = group.length > 1 ? group.toSorted((a, b) => b.strength - a.strength) : group;
-  const seen = new Set<string>();
   const evidence: ServiceEvidence[] = [];
   for (const { rule, value } of sorted) {
     if (evidence.length === MAX_EVIDENCE) break;
     const cut = cutText(value, MAX_VALUE_LENGTH);
-    const key = `${rule.id} ${cut}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
+    if (evidence.some((known) => known.value === cut && known.rule === rule.id)) continue;
     evidence.push({ source: rule.source, value: cut, rule: rule.id });
   }
   return evidence;

@@ -1,0 +1,245 @@
+// The rules of history: what one more observation of a domain does to the services that are known. Pure.
+import {
+  type Category,
+  type ConfidenceLevel,
+  EXCLUSIVE_ROLES,
+  type Profile,
+  type Role,
+  type Service,
+  type ServiceEvidence,
+  type Source,
+} from './profile.ts';
+
+/**
+ * `pending`: seen once, not yet told. `confirmed`: stands. `ending`: stands, but a successful look-up missed it once.
+ */
+export type ServiceStatus = 'pending' | 'confirmed' | 'ending';
+
+/** One open interval. Times are milliseconds since the epoch. */
+export interface KnownService {
+  readonly category: Category;
+  readonly role: Role;
+  readonly provider: string;
+  readonly confidence: ConfidenceLevel;
+  readonly score: number;
+  readonly evidence: readonly ServiceEvidence[];
+  readonly status: ServiceStatus;
+  readonly validFrom: number;
+  readonly lastSeen: number;
+  /** When a successful look-up first missed it; null unless `ending`. */
+  readonly firstMissed: number | null;
+}
+
+export type ChangeType = 'added' | 'removed' | 'migrated' | 'reclassified';
+export type Importance = 'high' | 'medium' | 'low';
+
+export interface ServiceChange {
+  /** When it was first observed; `confirmedAt` is the observation that agreed. */
+  readonly at: number;
+  readonly confirmedAt: number;
+  readonly category: Category;
+  readonly role: Role;
+  readonly type: ChangeType;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly confidence: ConfidenceLevel;
+  readonly importance: Importance;
+}
+
+export interface ReconcileOptions {
+  /** Least time between the two observations that confirm a change. */
+  readonly confirmAfterMs: number;
+  /**
+   * Sources that some earlier observation measured. What is found by a source that never worked before was there for
+   * all we know: it begins the history and is no change. Empty on a first scan.
+   */
+  readonly measuredBefore: ReadonlySet<Source>;
+  /** The last stored evidence read again with today's rulebook; given only when the rulebook has changed since. */
+  readonly previous?: Profile;
+}
+
+export interface Reconciliation {
+  /** Every open interval after this observation. */
+  readonly open: readonly KnownService[];
+  readonly ended: readonly { readonly service: KnownService; readonly validTo: number }[];
+  /** Pending ones that were not seen again: they leave no trace. */
+  readonly dropped: readonly KnownService[];
+  readonly changes: readonly ServiceChange[];
+  /** Something waits for a second observation. */
+  readonly isPending: boolean;
+}
+
+interface Movement {
+  readonly service: KnownService;
+  readonly at: number;
+}
+
+/**
+ * Applies one observation. A service begins or ends only after two successful observations at least `confirmAfterMs`
+ * apart; observations that failed to measure what it rests on are as if they had not been made: they neither confirm
+ * nor reset. The same observation given twice changes nothing.
+ */
+export function reconcile(known: readonly KnownService[], profile: Profile, options: ReconcileOptions): Reconciliation {
+  const now = Date.parse(profile.observedAt);
+  if (profile.state === 'unmeasured') return unchanged(known);
+
+  const reclassified = options.previous ? reclassify(known, options.previous, now) : undefined;
+  const start = reclassified?.open ?? known;
+  const seen = new Map(profile.services.map((service) => [keyOf(service), service]));
+  const open: KnownService[] = [];
+  const dropped: KnownService[] = [];
+  const arrivals: Movement[] = [];
+  const departures: Movement[] = [];
+
+  for (const service of start) {
+    const found = seen.get(keyOf(service));
+    seen.delete(keyOf(service));
+    const isOldEnough = (since: number) => now > since && now - since >= options.confirmAfterMs;
+    if (found) {
+      const fresh = { ...service, ...opinionOf(found), lastSeen: now, firstMissed: null };
+      if (service.status !== 'pending') open.push({ ...fresh, status: 'confirmed' });
+      else if (isOldEnough(service.validFrom)) arrivals.push({ service: fresh, at: service.validFrom });
+      else open.push(fresh);
+    } else if (!canEnd(service, profile)) {
+      open.push(service);
+    } else if (service.status === 'pending') {
+      dropped.push(service);
+    } else if (service.status === 'confirmed') {
+      open.push({ ...service, status: 'ending', firstMissed: now });
+    } else if (service.firstMissed !== null && isOldEnough(service.firstMissed)) {
+      departures.push({ service, at: service.firstMissed });
+    } else {
+      open.push(service);
+    }
+  }
+
+  for (const service of seen.values()) {
+    const isBaseline = sourcesOf(service).every((source) => !options.measuredBefore.has(source));
+    open.push(begin(service, now, isBaseline ? 'confirmed' : 'pending'));
+  }
+
+  // A newcomer in an exclusive role waits while the one before it is still being missed for the first time, so that
+  // both come out as one migration.
+  const isWaiting = ({ service }: Movement) =>
+    EXCLUSIVE_ROLES.has(service.role) && open.some((other) => other.role === service.role && other.status === 'ending');
+  const confirmed = arrivals.filter((arrival) => !isWaiting(arrival));
+  for (const { service } of arrivals.filter(isWaiting)) open.push(service);
+  for (const { service } of confirmed) open.push({ ...service, status: 'confirmed' });
+
+  return {
+    open,
+    ended: [...(reclassified?.ended ?? []), ...departures.map(({ service, at }) => ({ service, validTo: at }))],
+    dropped: [...(reclassified?.dropped ?? []), ...dropped],
+    changes: [...(reclassified?.changes ?? []), ...changesOf(confirmed, departures, now)],
+    isPending: open.some((service) => service.status !== 'confirmed'),
+  };
+}
+
+/** Identity of a service within a domain. */
+export function keyOf(service: Pick<Service, 'category' | 'provider'>): string {
+  return `${service.category}/${service.provider}`;
+}
+
+function unchanged(known: readonly KnownService[]): Reconciliation {
+  const isPending = known.some((service) => service.status !== 'confirmed');
+  return { open: known, ended: [], dropped: [], changes: [], isPending };
+}
+
+/** Only when everything that spoke for it was looked up, and its role was measured, does silence mean absence. */
+function canEnd(service: KnownService, profile: Profile): boolean {
+  const role = profile.roles[service.role];
+  if (role === 'unmeasured' || role === 'blocked') return false;
+  return sourcesOf(service).every((source) => {
+    const measurement = profile.sources[source];
+    return measurement === 'observed' || measurement === 'absent';
+  });
+}
+
+function sourcesOf(service: { readonly evidence: readonly ServiceEvidence[] }): Source[] {
+  return [...new Set(service.evidence.map((piece) => piece.source))];
+}
+
+function opinionOf({ confidence, score, evidence }: Service) {
+  return { confidence, score, evidence };
+}
+
+function begin(service: Service, now: number, status: ServiceStatus): KnownService {
+  const { category, role, provider } = service;
+  return { category, role, provider, ...opinionOf(service), status, validFrom: now, lastSeen: now, firstMissed: null };
+}
+
+/** What the new rulebook says of the old evidence takes effect at once, and is no movement of the domain's. */
+function reclassify(known: readonly KnownService[], previous: Profile, now: number) {
+  const said = new Map(previous.services.map((service) => [keyOf(service), service]));
+  const open: KnownService[] = [];
+  const dropped: KnownService[] = [];
+  const gone: Movement[] = [];
+  for (const service of known) {
+    const isSaid = said.delete(keyOf(service));
+    // What was already being missed is not in the old evidence for that reason, not for the rulebook's.
+    if (isSaid || service.status === 'ending' || !canEnd(service, previous)) open.push(service);
+    else if (service.status === 'pending') dropped.push(service);
+    else gone.push({ service, at: now });
+  }
+  const come = [...said.values()].map((service) => ({ service: begin(service, now, 'confirmed'), at: now }));
+  open.push(...come.map(({ service }) => service));
+  const changes = pairUp(come, gone).map((pair) => changeOf(pair, 'reclassified', now));
+  return { open, dropped, ended: gone.map(({ service }) => ({ service, validTo: now })), changes };
+}
+
+function changesOf(arrivals: readonly Movement[], departures: readonly Movement[], now: number): ServiceChange[] {
+  return pairUp(arrivals, departures).map((pair) =>
+    changeOf(pair, pair.to && pair.from ? 'migrated' : pair.to ? 'added' : 'removed', now),
+  );
+}
+
+interface Pair {
+  readonly from?: Movement;
+  readonly to?: Movement;
+}
+
+/** In an exclusive role one that leaves and one that comes are one movement; everything else stands alone. */
+function pairUp(arrivals: readonly Movement[], departures: readonly Movement[]): Pair[] {
+  const pairs: Pair[] = [];
+  const paired = new Set<Movement>();
+  for (const role of EXCLUSIVE_ROLES) {
+    const [to, ...moreTo] = arrivals.filter(({ service }) => service.role === role);
+    const [from, ...moreFrom] = departures.filter(({ service }) => service.role === role);
+    if (!to || !from || moreTo.length > 0 || moreFrom.length > 0) continue;
+    pairs.push({ from, to });
+    paired.add(from).add(to);
+  }
+  for (const from of departures) if (!paired.has(from)) pairs.push({ from });
+  for (const to of arrivals) if (!paired.has(to)) pairs.push({ to });
+  return pairs;
+}
+
+function changeOf({ from, to }: Pair, type: ChangeType, now: number): ServiceChange {
+  const main = to ?? from;
+  if (!main) throw new Error('a change needs a service');
+  const { category, role, confidence } = main.service;
+  return {
+    at: Math.min(to?.at ?? now, from?.at ?? now),
+    confirmedAt: now,
+    category,
+    role,
+    type,
+    from: from?.service.provider ?? null,
+    to: to?.service.provider ?? null,
+    confidence,
+    importance: IMPORTANCE[role],
+  };
+}
+
+const IMPORTANCE: Readonly<Record<Role, Importance>> = {
+  mailbox: 'high',
+  dns: 'high',
+  origin: 'high',
+  gateway: 'medium',
+  edge: 'medium',
+  issuer: 'medium',
+  sender: 'low',
+  protection: 'low',
+  verified: 'low',
+  platform: 'low',
+};

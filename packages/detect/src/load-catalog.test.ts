@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CatalogError, loadCatalog } from './load-catalog.ts';
+import { provider, testEntries } from './test/rulebook-of.ts';
+
+function problemsOf(entries: readonly unknown[]): readonly string[] {
+  try {
+    loadCatalog(entries);
+  } catch (error) {
+    assert.ok(error instanceof CatalogError);
+    return error.problems;
+  }
+  return [];
+}
+
+const mx = (host: string) => ({ category: 'email', mx: [host] }) as const;
+
+describe('loadCatalog', () => {
+  it('gives providers with their defaults filled in', () => {
+    const [first] = loadCatalog(testEntries);
+    assert.equal(first?.id, 'googly');
+    assert.deepEqual(first?.aliases, []);
+  });
+
+  it('lists every problem of the format at once, with entry and path', () => {
+    const problems = problemsOf([
+      { ...(provider('a', mx('a.test')) as object), website: 'http://a.test' },
+      provider('b', { category: 'nonsense' as 'email', mx: ['b.test'] }),
+      provider('c', { category: 'email', mx: ['Upper.test'] }),
+      provider('d', { category: 'email', mxx: ['d.test'] }),
+      'no entry',
+      null,
+    ]);
+    assert.match(problems[0] ?? '', /^a website: /);
+    assert.match(problems[1] ?? '', /^b rules\.0\.category: /);
+    assert.match(problems[2] ?? '', /^c rules\.0\.mx\.0: a lower-case host pattern/);
+    assert.match(problems[3] ?? '', /^d rules\.0: .*mxx/);
+    assert.match(problems[4] ?? '', /^entry 4 \(entry\): /);
+    assert.match(problems[5] ?? '', /^entry 5 \(entry\): /);
+  });
+
+  it('refuses an id that stands twice', () => {
+    assert.deepEqual(problemsOf([provider('a', mx('a.test')), provider('a', mx('b.test'))]), [
+      'a id: stands in the catalog twice',
+    ]);
+  });
+
+  it('refuses a name or alias that names two providers, whatever its case', () => {
+    const named = { ...(provider('b', mx('b.test')) as object), aliases: ['Shared', 'a'] };
+    const other = { ...(provider('c', mx('c.test')) as object), name: 'shared' };
+    assert.deepEqual(problemsOf([provider('a', mx('a.test')), named, other]), [
+      "b name: 'a' already names a",
+      "c name: 'shared' already names b",
+    ]);
+  });
+
+  it('refuses an alias that is given twice', () => {
+    const entry = { ...(provider('a', mx('a.test')) as object), aliases: ['Alpha', 'alpha'] };
+    assert.deepEqual(problemsOf([entry]), ["a aliases: 'alpha' is given twice"]);
+  });
+
+  it('refuses one pattern for one source in two providers, and says whose it is', () => {
+    const header = (name: string) => provider(name, { category: 'cdn', header: [{ name: 'server', value: 'Edgy' }] });
+    assert.deepEqual(problemsOf([provider('a', mx('x.test')), provider('b', mx('x.test')), header('c'), header('d')]), [
+      "b rules.0.mx.0: 'x.test' is already a pattern of a",
+      "d rules.0.header.0: 'server: Edgy' is already a pattern of c",
+    ]);
+  });
+
+  it('lets one provider have a pattern in two categories, and two providers one host for different sources', () => {
+    const both = provider('a', { category: 'cdn', asn: [64496] }, { category: 'hosting', asn: [64496] });
+    assert.deepEqual(
+      problemsOf([both, provider('b', mx('x.test')), provider('c', { category: 'dns', ns: ['x.test'] })]),
+      [],
+    );
+  });
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { parseDomain, registrableDomain } from './names.ts';
+import { decodePunycode } from './punycode.ts';
+
+interface NameVectors {
+  accepted: { input: string; host: string; domain: string; why: string }[];
+  refused: { input: string; problem: string; why: string }[];
+}
+
+const file = path.join(import.meta.dirname, '../../../vectors/names.json');
+const vectors: NameVectors = JSON.parse(readFileSync(file, 'utf8'));
+const short = (text: string) => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+
+describe('parseDomain accepts', () => {
+  for (const { input, host, domain, why } of vectors.accepted) {
+    it(`${short(input)}: ${why}`, () => assert.deepEqual(parseDomain(input), { ok: true, host, domain }));
+  }
+});
+
+describe('parseDomain refuses', () => {
+  for (const { input, problem, why } of vectors.refused) {
+    it(`${short(input)} as ${problem}: ${why}`, () => {
+      const result = parseDomain(input);
+      assert.equal(result.ok ? `accepted as ${result.domain}` : result.problem, problem);
+    });
+  }
+
+  it('with a sentence for the user', () => {
+    for (const { input } of vectors.refused) {
+      const result = parseDomain(input);
+      assert.ok(!result.ok && /^\S.*[.]$/.test(result.message), short(input));
+    }
+  });
+
+  it('a lone surrogate, which no UTF-8 can carry', () => {
+    assert.equal(parseDomain('\ud800.com').ok, false);
+  });
+
+  it('a megabyte of colons without delay', () => {
+    assert.equal(parseDomain(`${':'.repeat(1_000_000)}x`).ok, false);
+    assert.equal(parseDomain(`${':'.repeat(1000)}x`).ok, false);
+  });
+});
+
+describe('parseDomain', () => {
+  it('takes whatever it gives, unchanged', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.domain(), fc.string({ unit: 'grapheme', maxLength: 40 })), (input) => {
+        const first = parseDomain(input);
+        if (!first.ok) return;
+        assert.deepEqual(parseDomain(first.domain), { ok: true, host: first.domain, domain: first.domain });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('gives a host that only has the characters of the DNS, within its lengths', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => {
+        const result = parseDomain(`${text}.com`);
+        if (!result.ok) return;
+        assert.match(result.host, /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})+$/);
+        assert.ok(result.host.length <= 253);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('registrableDomain', () => {
+  const table: [host: string, domain: string | null][] = [
+    ['www.example.com', 'example.com'],
+    ['www.example.com.', 'example.com'],
+    ['shop.example.co.uk', 'example.co.uk'],
+    ['me.github.io', 'me.github.io'],
+    ['github.io', null],
+    ['192.0.2.1', null],
+    ['_spf.example.com', 'example.com'],
+  ];
+  for (const [host, domain] of table) {
+    it(`of ${host} is ${domain}`, () => assert.equal(registrableDomain(host), domain));
+  }
+});
+
+describe('decodePunycode', () => {
+  // RFC 3492 §7.1, samples (A), (B), (G), (L).
+  const table: [encoded: string, unicode: string | null][] = [
+    ['egbpdaj6bu4bxfgehfvwxn', 'ليهمابتكلموشعربي؟'],
+    ['ihqwcrb4cv8a8dqg056pqjye', '他们为什么不说中文'],
+    ['n8jok5ay5dzabd5bym9f0cm5685rrjetr6pdxa', 'なぜみんな日本語を話してくれないのか'],
+    ['3b-ww4c5e180e575a65lsy2b', '3年b組金八先生'],
+    ['mnchen-3ya', 'münchen'],
+    ['99999999', null],
+    ['a-é', null],
+    ['zzzzzzzzzzzzzzzzzzzz', null],
+  ];
+  for (const [encoded, unicode] of table) {
+    it(`reads ${encoded} as ${unicode}`, () => assert.equal(decodePunycode(encoded), unicode));
+  }
+
+  it('undoes what the URL parser encodes', () => {
+    fc.assert(
+      fc.property(
+        fc.string({
+          unit: fc.integer({ min: 0x61, max: 0x2fff }).map((c) => String.fromCodePoint(c)),
+          minLength: 1,
+          maxLength: 12,
+        }),
+        (text) => {
+          const label = URL.parse(`http://${text}/`)?.hostname;
+          if (!label?.startsWith('xn--') || label.includes('.')) return;
+          assert.equal(URL.parse(`http://${decodePunycode(label.slice(4))}/`)?.hostname, label);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

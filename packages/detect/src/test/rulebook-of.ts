@@ -1,0 +1,85 @@
+// A small catalog for tests: one provider for each kind of rule and each way of reading it wrong.
+import { loadCatalog } from '../load-catalog.ts';
+import type { Category, Service } from '../profile.ts';
+import { compileRulebook, type Rulebook } from '../rulebook.ts';
+
+type Group = { category: Category } & Record<string, unknown>;
+
+export function provider(id: string, ...rules: readonly Group[]): unknown {
+  return { id, name: id.toUpperCase(), website: `https://${id}.example`, rules };
+}
+
+export const testEntries: readonly unknown[] = [
+  // Mailboxes.
+  provider('googly', {
+    category: 'email',
+    mx: ['aspmx.l.googly.test', 'alt*.aspmx.l.googly.test'],
+    spf: ['_spf.googly.test'],
+    txt: ['googly-account='],
+  }),
+  provider('micro', {
+    category: 'email',
+    mx: ['mail.micro.test'],
+    spf: ['spf.micro.test'],
+    named: [
+      { label: 'autodiscover', target: 'autodiscover.micro.test' },
+      { label: 'selector1._domainkey', target: 'onmicro.test' },
+    ],
+  }),
+  provider('vpshost', { category: 'email', mailAsn: [64501] }),
+  // Gateways, and a vendor that hosts records.
+  provider('guard', { category: 'email_security', mx: ['guard.test'], spf: ['spf.guard.test'] }),
+  provider('forwarder', { category: 'email_security', mx: ['forwarder.test'], spf: ['_spf.forwarder.test'] }),
+  provider('dmarcer', { category: 'email_security', spf: ['_spf.dmarcer.test'], dmarc: ['rua.dmarcer.test'] }),
+  provider('sendy', {
+    category: 'email_sending',
+    spf: ['sendy.test'],
+    named: [{ label: 's1._domainkey', target: 'dkim.sendy.test' }],
+  }),
+  // Names.
+  provider('dnsco', { category: 'dns', ns: ['dnsco.test'], soa: ['hostmaster.dnsco.test'] }),
+  provider('awsdns', { category: 'dns', ns: ['*.awsdns-*.test'] }),
+  provider('parker', { category: 'dns', ns: ['parker.test'], mx: ['mx.parker.test'], parking: true }),
+  provider('seller', {
+    category: 'web_platform',
+    html: { asset: ['seller.test', 'frame.seller.test/park/'] },
+    parking: true,
+  }),
+  // Web.
+  provider(
+    'edgy',
+    {
+      category: 'cdn',
+      cname: ['edgy.test'],
+      asn: [64496],
+      header: [{ name: 'x-edgy-ray' }, { name: 'server', value: 'edgy' }],
+    },
+    { category: 'hosting', cname: ['pages.edgy-host.test'] },
+  ),
+  provider('waffle', { category: 'security', cookie: ['waffle_ses_*'], header: [{ name: 'x-waffle' }] }),
+  provider('cloudy', { category: 'hosting', asn: [64499], cname: ['cloudy.test'] }),
+  provider('deploy', {
+    category: 'hosting',
+    cname: ['deploy.test'],
+    header: [{ name: 'x-deploy-id' }, { name: 'server', value: 'Deploy' }],
+  }),
+  provider('blogger', {
+    category: 'web_platform',
+    header: [{ name: 'x-powered-by', value: 'Blogger' }],
+    cookie: ['blog_session'],
+    html: { generator: ['Blogger'], asset: ['/blog-content/', 'cdn.blogger.test'], marker: ['__blogger'] },
+  }),
+  provider('tagman', { category: 'web_platform', html: { asset: ['tags.tagman.test/gtm.js'] } }),
+  // Trust.
+  provider('certy', { category: 'certificate_authority', tls: ['Certy'], caa: ['certy.test'] }),
+  provider('signly', { category: 'certificate_authority', tls: ['Signly Trust'], caa: ['signly.test'] }),
+  provider('socially', { category: 'verified_service', txt: ['socially-verification='] }),
+  provider('helpdesk', { category: 'verified_service', named: [{ label: 'support', target: 'helpdesk.test' }] }),
+];
+
+export const testRulebook: Rulebook = compileRulebook(loadCatalog(testEntries));
+
+/** `category provider level` of each service, for comparison at a glance. */
+export function linesOf(services: readonly Service[]): string[] {
+  return services.map(({ category, provider: id, confidence }) => `${category} ${id} ${confidence}`);
+}

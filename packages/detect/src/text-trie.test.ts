@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { TextTrie } from './text-trie.ts';
+
+function trieOf(...texts: string[]): TextTrie<string> {
+  const trie = new TextTrie<string>();
+  for (const text of texts) trie.add(text, text);
+  return trie;
+}
+
+describe('TextTrie', () => {
+  it('finds the longest pattern that stands at a place', () => {
+    const trie = trieOf('google-', 'google-site-verification=', 'goo');
+    assert.deepEqual(trie.findAt('google-site-verification=abc'), ['google-site-verification=']);
+    assert.deepEqual(trie.findAt('google-other'), ['google-']);
+    assert.deepEqual(trie.findAt('xgoogle-', 1), ['google-']);
+    assert.deepEqual(trie.findAt('xgoogle-'), []);
+    assert.deepEqual(trie.findAt('go'), []);
+    assert.deepEqual(trie.findAt('google-', 99), []);
+  });
+
+  it('finds patterns anywhere in a text, each once', () => {
+    assert.deepEqual(trieOf('nginx', 'php').findWithin('php nginx nginx php'), ['php', 'nginx']);
+    assert.deepEqual(trieOf().findWithin('anything'), []);
+  });
+
+  it('finds in a text whatever the text includes', () => {
+    const word = fc.stringMatching(/^[ab]{1,3}$/);
+    fc.assert(
+      fc.property(fc.uniqueArray(word, { maxLength: 6 }), fc.stringMatching(/^[ab]{0,12}$/), (words, text) => {
+        const found = trieOf(...words).findWithin(text);
+        assert.equal(
+          found.length > 0,
+          words.some((w) => text.includes(w)),
+        );
+        for (const w of found) assert.ok(text.includes(w));
+      }),
+    );
+  });
+});
