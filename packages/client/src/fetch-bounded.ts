@@ -29,7 +29,8 @@ export async function fetchBounded(url: URL, options: FetchBoundedOptions): Prom
     return { ok: true, content, headers: response.headers, status: response.status };
   } catch (error) {
     signal?.throwIfAborted();
-    const reason = error instanceof Error && error.name === 'TimeoutError' ? 'it takes too long' : 'no connection, or a redirect';
+    const reason =
+      error instanceof Error && error.name === 'TimeoutError' ? 'it takes too long' : 'no connection, or a redirect';
     return { ok: false, problem: `${url} cannot be read: ${reason}` };
   }
 }

@@ -137,6 +137,10 @@ describe('the tree of RFC 6962', () => {
     assert.ok(!verifyConsistency({ oldSize: 2, newSize: 1, oldRoot: root, newRoot: root, proof: [] }));
     assert.ok(!verifyConsistency({ oldSize: 1, newSize: 2, oldRoot: root, newRoot: root, proof }));
     assert.ok(!verifyInclusion({ leafHash: root, index: 0, size: 2, proof: [new Uint8Array(31)], root }));
+    const none = new Uint8Array();
+    assert.ok(!verifyInclusion({ leafHash: none, index: 0, size: 1, proof: [], root: none }));
+    assert.ok(!verifyConsistency({ oldSize: 0, newSize: 0, oldRoot: root, newRoot: root, proof: [] }));
+    assert.ok(!verifyConsistency({ oldSize: 0, newSize: 1, oldRoot: root, newRoot: root, proof: [] }));
   });
 
   it('does not build proofs outside the tree', async () => {

@@ -47,7 +47,7 @@ export interface InclusionClaim {
 
 /** RFC 9162 section 2.1.3.2. False, never an exception, for a claim that does not hold or makes no sense. */
 export function verifyInclusion({ leafHash, index, size, proof, root }: InclusionClaim): boolean {
-  if (!isSize(size) || !isSize(index) || index >= size || !isProof(proof)) return false;
+  if (!isSize(size) || !isSize(index) || index >= size || !areHashes([leafHash, root, ...proof])) return false;
   let node = index;
   let last = size - 1;
   let hash = leafHash;
@@ -78,9 +78,10 @@ export interface ConsistencyClaim {
 
 /** RFC 9162 section 2.1.4.2, with the trivial cases: equal sizes need equal roots, the empty tree precedes any. */
 export function verifyConsistency({ oldSize, oldRoot, newSize, newRoot, proof }: ConsistencyClaim): boolean {
-  if (!isSize(oldSize) || !isSize(newSize) || oldSize > newSize || !isProof(proof)) return false;
+  if (!isSize(oldSize) || !isSize(newSize) || oldSize > newSize) return false;
+  if (!areHashes([oldRoot, newRoot, ...proof]) || (oldSize === 0 && !equalBytes(oldRoot, EMPTY_ROOT))) return false;
   if (oldSize === newSize) return proof.length === 0 && equalBytes(oldRoot, newRoot);
-  if (oldSize === 0) return proof.length === 0 && equalBytes(oldRoot, EMPTY_ROOT);
+  if (oldSize === 0) return proof.length === 0;
   const path = isPowerOfTwo(oldSize) ? [oldRoot, ...proof] : proof;
   const [first, ...rest] = path;
   if (first === undefined || proof.length === 0) return false;
@@ -116,6 +117,7 @@ const half = (value: number): number => Math.floor(value / 2);
 const isSize = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 const isPowerOfTwo = (value: number): boolean => 2 ** Math.round(Math.log2(value)) === value;
 
-function isProof(proof: readonly Uint8Array[]): boolean {
-  return proof.length <= MAX_PROOF_HASHES && proof.every((hash) => hash.length === HASH_BYTES);
+/** A proof with the hashes at its two ends: not too many, and all of them hashes. */
+function areHashes(hashes: readonly Uint8Array[]): boolean {
+  return hashes.length <= MAX_PROOF_HASHES + 2 && hashes.every((hash) => hash.length === HASH_BYTES);
 }

@@ -1,0 +1,62 @@
+// A service that answers from the receipt vectors: a fetch function over a table of paths.
+import { readFileSync } from 'node:fs';
+
+export const BASE_URL = 'https://strata.test';
+
+export function vector(name: string): string {
+  return readFileSync(new URL(`../../../../vectors/receipts/${name}`, import.meta.url), 'utf8');
+}
+
+export interface Page {
+  readonly body: string;
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+}
+
+interface Detached {
+  readonly content: string;
+  readonly content_type: string;
+  readonly provenance: { readonly ledger_receipt_id: string };
+  readonly ledger_receipt: unknown;
+}
+export const detached = JSON.parse(vector('detached.json')) as Detached;
+const ledgerId = (JSON.parse(vector('ledger-receipt.json')) as { ledger_receipt_id: string }).ledger_receipt_id;
+
+export const PATHS = {
+  answer: '/stack/v1/domains/example.com',
+  csv: '/stack/v1/security/export.csv',
+  keySet: '/.well-known/stack-keys.json',
+  ledgerReceipt: `/ledger/receipts/${ledgerId}`,
+} as const;
+
+/** What the good service serves. */
+export const GOOD_PAGES: Readonly<Record<string, Page>> = {
+  [PATHS.answer]: { body: vector('answer.json') },
+  [PATHS.csv]: {
+    body: detached.content,
+    headers: { 'content-type': detached.content_type, 'stack-provenance': JSON.stringify(detached.provenance) },
+  },
+  [PATHS.keySet]: { body: vector('key-set.json') },
+  [PATHS.ledgerReceipt]: { body: vector('ledger-receipt.json') },
+  [`/ledger/receipts/${detached.provenance.ledger_receipt_id}`]: { body: JSON.stringify(detached.ledger_receipt) },
+};
+
+export interface TestService {
+  readonly fetch: typeof globalThis.fetch;
+  readonly requests: Request[];
+}
+
+/** The good service with some pages replaced. */
+export function serviceOf(changed: Readonly<Record<string, Page>> = {}): TestService {
+  const pages = { ...GOOD_PAGES, ...changed };
+  const requests: Request[] = [];
+  const fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const request = new Request(input, init);
+    requests.push(request);
+    request.signal.throwIfAborted();
+    const page = new URL(request.url).origin === BASE_URL ? pages[new URL(request.url).pathname] : undefined;
+    if (!page) return new Response('{}', { status: 404 });
+    return new Response(page.body, { status: page.status ?? 200, headers: page.headers ?? {} });
+  };
+  return { fetch, requests };
+}
