@@ -1,0 +1,202 @@
+// Domains: adding, scheduling, and reading what is known of one.
+import type {
+  Category,
+  ChangeType,
+  ConfidenceLevel,
+  DomainState,
+  Importance,
+  Profile,
+  Role,
+  ServiceEvidence,
+} from '@strata/detect';
+import { type Kysely, sql } from 'kysely';
+import type { Database } from './schema.ts';
+
+export interface AddedDomains {
+  readonly added: number;
+  readonly known: number;
+}
+
+/** A confirmed service; one that is being missed for the first time still counts. */
+export interface StoredService {
+  readonly category: Category;
+  readonly role: Role;
+  readonly provider: string;
+  readonly confidence: ConfidenceLevel;
+  readonly score: number;
+  readonly evidence: readonly ServiceEvidence[];
+  readonly firstSeen: Date;
+  readonly lastSeen: Date;
+}
+
+/** What the last scan said besides its services. */
+export type ProfileSummary = Pick<Profile, 'security' | 'roles' | 'sources' | 'redirectsTo'>;
+
+export interface StoredProfile extends ProfileSummary {
+  readonly domain: string;
+  readonly scannedAt: Date;
+  readonly state: DomainState;
+  readonly sector: string;
+  readonly rulebook: string;
+  readonly services: readonly StoredService[];
+}
+
+export interface StoredChange {
+  readonly id: string;
+  readonly at: Date;
+  readonly confirmedAt: Date;
+  readonly category: Category;
+  readonly role: Role;
+  readonly type: ChangeType;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly confidence: ConfidenceLevel;
+  readonly importance: Importance;
+}
+
+/** Names in one statement: well below the 32,766 parameters that SQLite allows. */
+const BATCH = 1_000;
+
+export class DomainTable {
+  readonly #db: Kysely<Database>;
+  readonly #now: () => Date;
+
+  constructor(db: Kysely<Database>, now: () => Date) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  async add(names: Iterable<string>, source: string): Promise<AddedDomains> {
+    const created_at = this.#now().getTime();
+    let added = 0;
+    let known = 0;
+    for (const batch of batches(new Set(names))) {
+      const rows = batch.map((name) => ({ name, source, created_at, next_due_at: 0 }));
+      const result = await this.#db
+        .insertInto('domains')
+        .values(rows)
+        .onConflict((conflict) => conflict.column('name').doNothing())
+        .executeTakeFirst();
+      const inserted = Number(result.numInsertedOrUpdatedRows ?? 0);
+      added += inserted;
+      known += batch.length - inserted;
+    }
+    return { added, known };
+  }
+
+  async isTracked(name: string): Promise<boolean> {
+    const row = await this.#db.selectFrom('domains').where('name', '=', name).select('id').executeTakeFirst();
+    return row !== undefined;
+  }
+
+  async profile(name: string): Promise<StoredProfile | undefined> {
+    const domain = await this.#db.selectFrom('domains').where('name', '=', name).selectAll().executeTakeFirst();
+    if (!domain?.summary || domain.last_scanned_at === null || domain.state === null) return undefined;
+    const scannedAt = domain.last_scanned_at;
+    const rows = await this.#db
+      .selectFrom('services')
+      .where('domain_id', '=', domain.id)
+      .where('valid_to', 'is', null)
+      .where('status', '!=', 'pending')
+      .orderBy('id')
+      .selectAll()
+      .execute();
+    const services = rows.map((row) => ({
+      category: row.category,
+      role: row.role,
+      provider: row.provider,
+      confidence: row.confidence,
+      score: row.score,
+      evidence: JSON.parse(row.evidence) as ServiceEvidence[],
+      firstSeen: new Date(row.valid_from),
+      lastSeen: new Date(row.last_seen ?? scannedAt),
+    }));
+    return {
+      domain: domain.name,
+      scannedAt: new Date(scannedAt),
+      state: domain.state,
+      sector: domain.sector,
+      rulebook: domain.rulebook ?? '',
+      services,
+      ...(JSON.parse(domain.summary) as ProfileSummary),
+    };
+  }
+
+  async changes(name: string, page: { readonly limit: number; readonly offset: number }) {
+    const ofDomain = this.#db
+      .selectFrom('changes')
+      .innerJoin('domains', 'domains.id', 'changes.domain_id')
+      .where('domains.name', '=', name);
+    const rows = await ofDomain
+      .selectAll('changes')
+      .orderBy('changes.at', 'desc')
+      .orderBy('changes.id', 'desc')
+      .limit(page.limit)
+      .offset(page.offset)
+      .execute();
+    const total = await ofDomain.select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
+    return { total: Number(total.n), changes: rows.map(storedChange) };
+  }
+
+  async due(now: number, limit: number): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom('domains')
+      .where('next_due_at', '<=', now)
+      .orderBy('next_due_at')
+      .orderBy('id')
+      .limit(limit)
+      .select('name')
+      .execute();
+    return rows.map((row) => row.name);
+  }
+
+  async scannedSince(names: readonly string[], since: number): Promise<Set<string>> {
+    const scanned = new Set<string>();
+    for (const batch of batches(names)) {
+      const rows = await this.#db
+        .selectFrom('domains')
+        .where('name', 'in', batch)
+        .where('last_scanned_at', '>=', since)
+        .select('name')
+        .execute();
+      for (const row of rows) scanned.add(row.name);
+    }
+    return scanned;
+  }
+}
+
+function storedChange(
+  row: {
+    readonly [Column in keyof Omit<Database['changes'], 'id'>]: Database['changes'][Column];
+  } & { readonly id: number },
+): StoredChange {
+  return {
+    id: changeId(row.id),
+    at: new Date(row.at),
+    confirmedAt: new Date(row.confirmed_at),
+    category: row.category,
+    role: row.role,
+    type: row.type,
+    from: row.from_provider,
+    to: row.to_provider,
+    confidence: row.confidence,
+    importance: row.importance,
+  };
+}
+
+/** Public id of a change: stable, and growing with the order of confirmation. */
+export function changeId(id: number): string {
+  return `ch_${String(id).padStart(10, '0')}`;
+}
+
+function* batches(names: Iterable<string>): Generator<string[]> {
+  let batch: string[] = [];
+  for (const name of names) {
+    batch.push(name);
+    if (batch.length === BATCH) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,141 @@
+// API keys: shown once, kept as a hash. Free ones are limited per address.
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import type { Database } from './schema.ts';
+
+/** Requests a UTC day by tier; null is unlimited. */
+export const TIERS = { free: 50, standard: 10_000, unlimited: null } as const satisfies Record<string, number | null>;
+export type Tier = keyof typeof TIERS;
+
+export function isTier(text: string): text is Tier {
+  return Object.hasOwn(TIERS, text);
+}
+
+export interface StoredKey {
+  readonly id: string;
+  readonly tier: Tier;
+  readonly dailyLimit: number | null;
+  readonly label: string | null;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+}
+
+export interface NewKey {
+  readonly tier: Tier;
+  readonly label?: string;
+}
+
+const KEY_PREFIX = 'ssk_';
+const keyPattern = /^ssk_[A-Za-z0-9_-]{43}$/;
+
+export class KeyTable {
+  readonly #db: Kysely<Database>;
+  readonly #now: () => Date;
+  readonly #salt: string;
+
+  private constructor(db: Kysely<Database>, now: () => Date, salt: string) {
+    this.#db = db;
+    this.#now = now;
+    this.#salt = salt;
+  }
+
+  static async open(db: Kysely<Database>, now: () => Date): Promise<KeyTable> {
+    const value = randomBytes(32).toString('base64');
+    await db
+      .insertInto('settings')
+      .values({ name: 'address-salt', value })
+      .onConflict((conflict) => conflict.column('name').doNothing())
+      .execute();
+    const row = await db
+      .selectFrom('settings')
+      .where('name', '=', 'address-salt')
+      .select('value')
+      .executeTakeFirstOrThrow();
+    return new KeyTable(db, now, row.value);
+  }
+
+  /** Makes a key. The returned `key` is the only copy there will ever be. */
+  async create({ tier, label }: NewKey): Promise<{ readonly key: string; readonly stored: StoredKey }> {
+    return this.#insert(this.#db, { tier, label: label ?? null, origin: null });
+  }
+
+  /**
+   * Makes a free key for an address, or undefined when it has got `perDay` of them in this UTC day already. Addresses
+   * are kept as salted hashes.
+   */
+  async issue(
+    address: string,
+    { perDay }: { readonly perDay: number },
+  ): Promise<{ readonly key: string; readonly stored: StoredKey } | undefined> {
+    const origin = createHmac('sha256', this.#salt).update(address).digest('hex');
+    const dayStart = Math.floor(this.#now().getTime() / 86_400_000) * 86_400_000;
+    return this.#db.transaction().execute(async (tx) => {
+      const { n } = await tx
+        .selectFrom('api_keys')
+        .where('origin', '=', origin)
+        .where('created_at', '>=', dayStart)
+        .select(sql<number>`count(*)`.as('n'))
+        .executeTakeFirstOrThrow();
+      return Number(n) >= perDay ? undefined : this.#insert(tx, { tier: 'free', label: null, origin });
+    });
+  }
+
+  /** The key behind a presented text; undefined when unknown or revoked. */
+  async find(presented: string): Promise<StoredKey | undefined> {
+    if (!keyPattern.test(presented)) return undefined;
+    const row = await this.#db
+      .selectFrom('api_keys')
+      .where('hash', '=', hashOf(presented))
+      .where('revoked_at', 'is', null)
+      .selectAll()
+      .executeTakeFirst();
+    return row && storedKey(row);
+  }
+
+  /** All keys, oldest first. */
+  async list(): Promise<StoredKey[]> {
+    const rows = await this.#db.selectFrom('api_keys').orderBy('created_at').orderBy('id').selectAll().execute();
+    return rows.map(storedKey);
+  }
+
+  /** Whether there was such a key that was not revoked yet. */
+  async revoke(id: string): Promise<boolean> {
+    const result = await this.#db
+      .updateTable('api_keys')
+      .set({ revoked_at: this.#now().getTime() })
+      .where('id', '=', id)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    return Number(result.numUpdatedRows) === 1;
+  }
+
+  async #insert(db: Kysely<Database>, values: { tier: Tier; label: string | null; origin: string | null }) {
+    const key = KEY_PREFIX + randomBytes(32).toString('base64url');
+    const row = {
+      id: `key_${randomUUID().replaceAll('-', '').slice(0, 16)}`,
+      hash: hashOf(key),
+      created_at: this.#now().getTime(),
+      revoked_at: null,
+      ...values,
+    };
+    await db.insertInto('api_keys').values(row).execute();
+    return { key, stored: storedKey(row) };
+  }
+}
+
+/** 256 random bits need no slow hash. */
+function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+function storedKey(row: Database['api_keys']): StoredKey {
+  const tier = isTier(row.tier) ? row.tier : 'free';
+  return {
+    id: row.id,
+    tier,
+    dailyLimit: TIERS[tier],
+    label: row.label,
+    createdAt: new Date(row.created_at),
+    revokedAt: row.revoked_at === null ? null : new Date(row.revoked_at),
+  };
+}

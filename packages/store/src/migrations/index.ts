@@ -1,0 +1,24 @@
+// Every migration by its number. A released one is never changed; the next gets the next number.
+import type { Kysely } from 'kysely';
+import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
+import type { Database } from '../schema.ts';
+import { StoreError } from '../store-error.ts';
+import { up as initial } from './001-initial.ts';
+
+const migrations: Readonly<Record<string, Migration>> = {
+  '001-initial': { up: initial },
+};
+
+const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };
+
+/** Brings the schema up to date, each migration in a transaction. Throws StoreError `newer-version` for a later schema. */
+export async function migrate(db: Kysely<Database>): Promise<void> {
+  const migrator = new Migrator({ db, provider });
+  const { error } = await migrator.migrateToLatest();
+  if (error === undefined) return;
+  if (error instanceof StoreError) throw error;
+  // Kysely finds an executed migration that this version does not have.
+  if (error instanceof Error && error.message.includes('is missing'))
+    throw new StoreError('newer-version', { cause: error });
+  throw new Error('bring the database schema up to date', { cause: error });
+}

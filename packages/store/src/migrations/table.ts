@@ -1,0 +1,20 @@
+// The one place where the schema differs between databases: generated ids and STRICT tables.
+import { type CreateTableBuilder, type Kysely, sql } from 'kysely';
+
+export interface TableOptions {
+  /** A generated, never reused integer key. */
+  readonly id?: 'generated';
+  /** Its name, `id` by default. */
+  readonly key?: string;
+}
+
+export function createTable(
+  db: Kysely<unknown>,
+  name: string,
+  options: TableOptions = {},
+): CreateTableBuilder<string, string> {
+  const builder = db.schema.createTable(name).modifyEnd(sql`strict`) as CreateTableBuilder<string, string>;
+  if (!options.id) return builder;
+  // AUTOINCREMENT, because an event's number must never come back after the newest rows were deleted.
+  return builder.addColumn(options.key ?? 'id', 'integer', (column) => column.primaryKey().autoIncrement());
+}

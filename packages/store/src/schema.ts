@@ -1,0 +1,110 @@
+// The tables as Kysely sees them. Times are milliseconds since the epoch (integers compare and index alike everywhere);
+// JSON is text that only we read; docs/storage.md explains what each table is for.
+import type {
+  Category,
+  ChangeType,
+  ConfidenceLevel,
+  DomainState,
+  Importance,
+  Role,
+  ServiceStatus,
+} from '@strata/detect';
+import type { Generated } from 'kysely';
+
+export interface Database {
+  domains: {
+    id: Generated<number>;
+    name: string;
+    source: string;
+    created_at: number;
+    /** 0 until the first scan, so that it comes first. */
+    next_due_at: number;
+    failures: Generated<number>;
+    last_scanned_at: number | null;
+    state: DomainState | null;
+    sector: Generated<string>;
+    rulebook: string | null;
+    /** JSON of what the last scan said besides its services: security, roles, sources, redirect. */
+    summary: string | null;
+    /** Sources that some scan has measured, comma-separated. */
+    measured: Generated<string>;
+  };
+  services: {
+    id: Generated<number>;
+    domain_id: number;
+    category: Category;
+    role: Role;
+    provider: string;
+    confidence: ConfidenceLevel;
+    score: number;
+    evidence: string;
+    status: ServiceStatus;
+    valid_from: number;
+    valid_to: number | null;
+    /** Null: seen by the domain's last scan. So an unchanged rescan need not touch the row. */
+    last_seen: number | null;
+    first_missed: number | null;
+  };
+  scans: {
+    id: Generated<number>;
+    domain_id: number;
+    started_at: number;
+    finished_at: number;
+    state: DomainState;
+    rulebook: string;
+    services: number;
+    /** Sources that could not be measured, comma-separated. */
+    unmeasured: string;
+  };
+  changes: {
+    id: Generated<number>;
+    domain_id: number;
+    scan_id: number;
+    at: number;
+    confirmed_at: number;
+    category: Category;
+    role: Role;
+    type: ChangeType;
+    from_provider: string | null;
+    to_provider: string | null;
+    confidence: ConfidenceLevel;
+    importance: Importance;
+  };
+  events: {
+    seq: Generated<number>;
+    at: number;
+    kind: EventKind;
+    domain: string;
+    /** JSON. */
+    payload: string;
+  };
+  evidence: {
+    domain_id: number;
+    observed_at: number;
+    /** Deflated JSON of the evidence, to be read again when the rulebook changes. */
+    body: Uint8Array;
+  };
+  api_keys: {
+    id: string;
+    /** Hex SHA-256 of the key. The key itself is nowhere. */
+    hash: string;
+    tier: string;
+    label: string | null;
+    created_at: number;
+    revoked_at: number | null;
+    /** Salted hash of the address that asked for it; null for keys made by an operator. */
+    origin: string | null;
+  };
+  quota_usage: {
+    key_id: string;
+    day: string;
+    used: number;
+  };
+  settings: {
+    name: string;
+    value: string;
+  };
+}
+
+/** `domain-changed`: what is told of the domain differs; `migration`: a confirmed change. */
+export type EventKind = 'domain-changed' | 'migration';

@@ -1,0 +1,121 @@
+// The store as the services see it, and how it is opened.
+import { Kysely, sql } from 'kysely';
+import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains.ts';
+import { EventTable, type StoredEvent } from './events.ts';
+import { KeyTable } from './keys.ts';
+import { migrate } from './migrations/index.ts';
+import { QuotaTable } from './quota.ts';
+import { type RecordedScan, type RecordOptions, recordScan, type ScanRecord } from './record-scan.ts';
+import type { Database } from './schema.ts';
+import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
+
+export interface StoreOptions {
+  readonly now?: () => Date;
+  /** A domain is due again this long after a scan. */
+  readonly rescanAfterMs?: number;
+}
+
+/** How many there are of each thing. */
+export interface StoreCounts {
+  readonly domains: number;
+  readonly scannedDomains: number;
+  readonly services: number;
+  readonly scans: number;
+  readonly changes: number;
+}
+
+/**
+ * Everything that is remembered. Methods reject with StoreError when the database fails. What a resolved write says is
+ * committed: a process killed afterwards has lost nothing of it.
+ */
+export interface Store extends AsyncDisposable {
+  /** Adds names that are not known; they are due at once. */
+  addDomains(names: Iterable<string>, options: { readonly source: string }): Promise<AddedDomains>;
+  /** Whether the domain is known, scanned or not. */
+  isTracked(name: string): Promise<boolean>;
+  /** The profile of a domain that has been scanned. */
+  domain(name: string): Promise<StoredProfile | undefined>;
+  /** Confirmed changes, newest first; ties by id, so that pages never skip or repeat. */
+  changes(
+    name: string,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly total: number; readonly changes: readonly StoredChange[] }>;
+  /** Writes a scan and all that follows from it in one transaction; adds the domain when it is new. */
+  recordScan(scan: ScanRecord, options: RecordOptions): Promise<RecordedScan>;
+  /** Names to scan: never scanned first, then the longest overdue. */
+  due(now: Date, limit: number): Promise<string[]>;
+  /** Of these names, the ones scanned since then. */
+  scannedSince(names: readonly string[], since: Date): Promise<Set<string>>;
+  /** Events after a sequence number, in order. */
+  eventsSince(seq: number, limit: number): Promise<readonly StoredEvent[]>;
+  latestSeq(): Promise<number>;
+  counts(): Promise<StoreCounts>;
+  readonly keys: KeyTable;
+  readonly quota: QuotaTable;
+}
+
+const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
+
+/**
+ * Opens `sqlite:<path>` (`sqlite::memory:` for a passing one), creating the file and bringing its schema up to date.
+ * Rejects with StoreError when the file is damaged, not a database, not writable or from a newer version.
+ */
+export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  const file = /^sqlite:(.+)$/.exec(url)?.[1];
+  if (file === undefined) throw new Error(`the database URL must begin with sqlite: and name a file`);
+  const database = openDatabase(file);
+  const db = new Kysely<Database>({ dialect: sqliteDialect(database) });
+  try {
+    await migrate(db);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+
+  const now = options.now ?? (() => new Date());
+  const rescanAfterMs = options.rescanAfterMs ?? DEFAULT_RESCAN_AFTER_MS;
+  const domains = new DomainTable(db, now);
+  const events = new EventTable(db);
+  return {
+    addDomains: (names, { source }) => domains.add(names, source),
+    isTracked: (name) => domains.isTracked(name),
+    domain: (name) => domains.profile(name),
+    changes: (name, page) => domains.changes(name, page),
+    recordScan: (scan, recordOptions) => recordScan(db, scan, { ...recordOptions, rescanAfterMs }),
+    due: (at, limit) => domains.due(at.getTime(), limit),
+    scannedSince: (names, since) => domains.scannedSince(names, since.getTime()),
+    eventsSince: (seq, limit) => events.since(seq, limit),
+    latestSeq: () => events.latestSeq(),
+    counts: () => countAll(db),
+    keys: await KeyTable.open(db, now),
+    quota: new QuotaTable(db),
+    async [Symbol.asyncDispose]() {
+      await db.destroy();
+    },
+  };
+}
+
+async function countAll(db: Kysely<Database>): Promise<StoreCounts> {
+  const count = async (table: 'domains' | 'services' | 'scans' | 'changes') => {
+    const row = await db.selectFrom(table).select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
+    return Number(row.n);
+  };
+  const scanned = await db
+    .selectFrom('domains')
+    .where('last_scanned_at', 'is not', null)
+    .select(sql<number>`count(*)`.as('n'))
+    .executeTakeFirstOrThrow();
+  const open = await db
+    .selectFrom('services')
+    .where('valid_to', 'is', null)
+    .where('status', '!=', 'pending')
+    .select(sql<number>`count(*)`.as('n'))
+    .executeTakeFirstOrThrow();
+  return {
+    domains: await count('domains'),
+    scannedDomains: Number(scanned.n),
+    services: Number(open.n),
+    scans: await count('scans'),
+    changes: await count('changes'),
+  };
+}
