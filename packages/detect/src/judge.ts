@@ -17,12 +17,17 @@ export interface Judgement {
 /** Drops and re-assigns findings until each stands for what it proves. */
 export function judge(findings: readonly Finding[], reading: Reading, rulebook: Rulebook): Judgement {
   if (isParked(findings)) {
-    return { isParked: true, findings: judgeNameServers(findings.filter(({ rule }) => rule.role === 'dns')) };
+    return { isParked: true, findings: judgeNameServers(findings.filter(servesNames)) };
   }
   const live = findings.filter(({ rule }) => !rule.isParking);
   const mail = judgeMail(judgeNameServers(live), reading);
   const web = judgeIssuer(judgeOrigin(mail, rulebook), reading.hasOwnCertificate);
   return { isParked: false, findings: web };
+}
+
+/** A parking provider's rules may stand in one group: its exchange shows parking and serves no names. */
+function servesNames({ rule }: Finding): boolean {
+  return rule.role === 'dns' && (rule.channel === 'ns' || rule.channel === 'soa');
 }
 
 /** What only the web says of parking counts unless a known provider receives the domain's mail. */

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
+import { testRulebook } from './test/rulebook-of.ts';
+
+const explain = (record: unknown) => explainRecord(record, testRulebook);
+const linesOf = (record: unknown) =>
+  explain(record).services.map(({ category, provider_id, confidence }) => `${category} ${provider_id} ${confidence}`);
+
+describe('explainRecord', () => {
+  it('reads a full record of every part', () => {
+    const record = {
+      domain: 'WWW.Example.com.',
+      ns: ['NS1.dnsco.test.'],
+      mx: [{ preference: 10, exchange: 'mxa.guard.test.' }],
+      txt: ['v=spf1 include:sendy.test -all', 'socially-verification=1'],
+      dmarc: 'v=DMARC1; p=reject; rua=mailto:x@rua.dmarcer.test',
+      caa: ['0 issue "certy.test"'],
+      cname: { 'www.example.com': 'x.edgy.test', 'selector1._domainkey.example.com.': 'x.onmicro.test' },
+      a: [{ address: '192.0.2.1', asn: 64496, as_name: 'EDGY' }],
+      headers: { 'X-Edgy-Ray': '1', 'X-Deploy-Id': '2' },
+      cookies: ['waffle_ses_1=secret; Path=/'],
+      html: '<meta name=generator content="Blogger 1">',
+      tls_issuer: 'Certy Ltd',
+    };
+    assert.deepEqual(linesOf(record), [
+      'dns dnsco high',
+      'email micro medium',
+      'email_security guard high',
+      'email_security dmarcer high',
+      'email_sending sendy high',
+      'hosting deploy high',
+      'cdn edgy high',
+      'security waffle medium',
+      'verified_service socially medium',
+      'certificate_authority certy high',
+      'web_platform blogger medium',
+    ]);
+  });
+
+  it('answers with display name, id and the reason', () => {
+    assert.deepEqual(explain({ domain: 'example.com', ns: ['ns1.dnsco.test'] }), {
+      domain: 'example.com',
+      services: [
+        {
+          category: 'dns',
+          provider: 'DNSCO',
+          provider_id: 'dnsco',
+          confidence: 'high',
+          evidence: [{ source: 'ns', value: 'ns1.dnsco.test', rule: 'dnsco/ns/dnsco.test' }],
+        },
+      ],
+    });
+  });
+
+  it('needs nothing but the domain, and ignores what it does not know', () => {
+    assert.deepEqual(
+      explain({ domain: 'example.com', whois: { x: 1 }, a: [{ address: '192.0.2.1', ttl: 5 }] }).services,
+      [],
+    );
+  });
+
+  it('knows a network by its number, on any of the addresses', () => {
+    assert.deepEqual(
+      linesOf({ domain: 'example.com', a: [{ address: '192.0.2.1' }, { address: '192.0.2.2', asn: 64499 }] }),
+      ['hosting cloudy medium'],
+    );
+  });
+
+  it('follows chains of aliases, and loops of them once', () => {
+    const cname = {
+      'www.example.com': 'shop.example.net',
+      'shop.example.net': 'x.deploy.test',
+      'x.deploy.test': 'www.example.com',
+    };
+    assert.deepEqual(linesOf({ domain: 'example.com', cname }), ['hosting deploy high']);
+  });
+
+  it('reads a bare CAA issuer as it reads the zone-file form', () => {
+    for (const caa of ['certy.test', '0 issue "certy.test"', '128 issuewild certy.test; a=b']) {
+      assert.deepEqual(linesOf({ domain: 'example.com', caa: [caa] }), ['certificate_authority certy low'], caa);
+    }
+  });
+
+  it('tells a part not given from one given empty', () => {
+    const { dns, http, tls } = evidenceFromRecord({ domain: 'example.com', mx: [] });
+    assert.deepEqual(
+      [dns.mx.status, dns.ns.status, http.status, tls.status],
+      ['empty', 'skipped', 'skipped', 'skipped'],
+    );
+  });
+});
+
+describe('explainRecord refuses', () => {
+  const table: [record: unknown, field: string][] = [
+    [null, 'record'],
+    ['example.com', 'record'],
+    [[], 'record'],
+    [{}, 'domain'],
+    [{ domain: 5 }, 'domain'],
+    [{ domain: 'co.uk' }, 'domain'],
+    [{ domain: '127.0.0.1' }, 'domain'],
+    [{ domain: 'example.com', ns: 'ns1' }, 'ns'],
+    [{ domain: 'example.com', mx: [{ preference: -1, exchange: 'x' }] }, 'mx.0.preference'],
+    [{ domain: 'example.com', mx: ['10 mx'] }, 'mx.0'],
+    [{ domain: 'example.com', txt: ['ok', 5] }, 'txt.1'],
+    [{ domain: 'example.com', txt: ['x'.repeat(65_536)] }, 'txt.0'],
+    [{ domain: 'example.com', txt: Array.from({ length: 5001 }, () => '') }, 'txt'],
+    [{ domain: 'example.com', a: [{ address: '192.0.2.1', asn: 'AS1' }] }, 'a.0.asn'],
+    [{ domain: 'example.com', headers: { server: 5 } }, 'headers.server'],
+    [
+      { domain: 'example.com', headers: Object.fromEntries(Array.from({ length: 513 }, (_, i) => [`x-${i}`, ''])) },
+      'headers',
+    ],
+    [{ domain: 'example.com', cname: ['x'] }, 'cname'],
+    [{ domain: 'example.com', tls_issuer: null }, 'tls_issuer'],
+  ];
+  for (const [record, field] of table) {
+    it(`${JSON.stringify(record).slice(0, 70)}, naming ${field}`, () => {
+      assert.throws(
+        () => explain(record),
+        (error) => error instanceof RecordError && error.field === field && error.message.startsWith(`${field}: `),
+      );
+    });
+  }
+
+  it('nothing else: any JSON is read or refused', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (value, other) => {
+        try {
+          explain({ domain: 'example.com', headers: value, txt: other });
+        } catch (error) {
+          assert.ok(error instanceof RecordError);
+        }
+      }),
+    );
+  });
+});
