@@ -23,12 +23,11 @@ const args = [
 
 const root = path.join(import.meta.dirname, '../../..');
 const imports = {
-  '@strata/client': '/packages/client/src/index.ts',
   '@strata/receipts': '/packages/receipts/src/index.ts',
   '@noble/hashes/': '/node_modules/@noble/hashes/',
 };
 const home = `<!doctype html><script type="importmap">${JSON.stringify({ imports })}</script>
-<script type="module">window.client = await import('@strata/client');</script>`;
+<script type="module">window.client = await import('/packages/client/src/index.ts');</script>`;
 
 /** Source files of this repository as JavaScript, and the good service at the same origin. */
 const server = createServer((request, response) => {

@@ -18,6 +18,7 @@ export {
   keyIdOf,
   keySetDocument,
   type LedgerEntry,
+  ledgerEntry,
   ledgerPathOf,
   ledgerVerifiers,
   type PublicKeyEntry,

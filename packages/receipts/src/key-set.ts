@@ -2,7 +2,7 @@
 import { decodeBase64Url, encodeBase64Url } from './base-encoding.ts';
 import { PUBLIC_KEY_BYTES } from './ed25519.ts';
 import { sha256 } from './merkle.ts';
-import { type NoteVerifier, parseVerifierKey } from './note.ts';
+import { formatVerifierKey, type NoteVerifier, noteVerifier, parseVerifierKey } from './note.ts';
 
 /** One receipt key as the key set shows it. Times are ISO 8601 UTC. */
 export interface PublicKeyEntry {
@@ -53,6 +53,19 @@ export function publicKeyEntry(
   const x = encodeBase64Url(publicKey);
   const kid = keyIdOf(publicKey);
   return { kty: 'OKP', crv: 'Ed25519', x, kid, alg: 'EdDSA', use: 'sig', ...life };
+}
+
+/** The `ledger` member of a key set, from the ledger's own keys, the current one first. */
+export function ledgerEntry(
+  keys: readonly PublicKeyEntry[],
+  { origin, url }: Pick<LedgerEntry, 'origin' | 'url'>,
+): LedgerEntry {
+  const verifier_keys = keys.map(({ x, kid }) => {
+    const publicKey = decodeBase64Url(x);
+    if (!publicKey) throw new RangeError(`key ${kid} is not base64url`);
+    return formatVerifierKey(noteVerifier(origin, publicKey));
+  });
+  return { origin, url, verifier_keys };
 }
 
 /** The document served at `/.well-known/stack-keys.json`. */

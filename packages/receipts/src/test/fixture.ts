@@ -3,7 +3,6 @@ import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
   formatCheckpoint,
-  formatVerifierKey,
   type HashReader,
   inclusionProof,
   issueReceipt,
@@ -12,10 +11,10 @@ import {
   keySetDocument,
   type LedgerReceipt,
   leafHash,
+  ledgerEntry,
   ledgerReceiptDocument,
   ledgerReceiptIdOf,
   nodeHash,
-  noteVerifier,
   publicKeyEntry,
   type SignedBody,
   type Signer,
@@ -85,7 +84,10 @@ export async function ledgerReceiptOf(leaves: readonly Uint8Array[], index: numb
 
 export const KEY_SET: KeySet = keySetDocument(
   [publicKeyEntry(RECEIPT_KEY.publicKey, { status: 'current', not_before: '2026-01-01T00:00:00.000Z' })],
-  { origin: ORIGIN, url: '/ledger/', verifier_keys: [formatVerifierKey(noteVerifier(ORIGIN, LEDGER_KEY.publicKey))] },
+  ledgerEntry([publicKeyEntry(LEDGER_KEY.publicKey, { status: 'current', not_before: '2026-01-01T00:00:00.000Z' })], {
+    origin: ORIGIN,
+    url: '/ledger/',
+  }),
 );
 
 export const PROFILE = {
