@@ -1,1 +1,9 @@
-export {};
+// What @strata/scan offers: the prober, its resolver, and the rules of whom it may visit.
+export { createAddressGuard, type Verdict } from './address-guard.ts';
+export { type AsnZones, CYMRU } from './asn.ts';
+export { createOptOut } from './opt-out.ts';
+export { createProber, type Prober, type ProberOptions } from './prober.ts';
+export { Resolver, type ResolverOptions, type ResolverStats } from './resolver.ts';
+export type { Upstream } from './udp.ts';
+export type { Target } from './web-client.ts';
+export type { RecordOf, RecordType } from './wire.ts';

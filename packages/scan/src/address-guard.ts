@@ -1,0 +1,37 @@
+// Which addresses a probe may connect to: global unicast only, unless the operator lists a range (SSRF).
+import ipaddr from 'ipaddr.js';
+
+export type Verdict = { readonly isAllowed: true } | { readonly isAllowed: false; readonly reason: string };
+
+/** Public by their range, and yet a cloud's own control address. */
+const METADATA = new Set(['168.63.129.16']);
+
+/**
+ * Makes the check of every address before it is dialled. `allow` lists CIDRs (or single addresses) that may be
+ * connected to although they are private; throws on one that cannot be read.
+ */
+export function createAddressGuard(allow: readonly string[] = []): (address: string) => Verdict {
+  const ranges = allow.map(parseRange);
+  return (address) => {
+    if (!ipaddr.isValid(address)) return { isAllowed: false, reason: 'not an IP address' };
+    const parsed = ipaddr.parse(address);
+    if (ranges.some(([base, bits]) => parsed.kind() === base.kind() && parsed.match(base, bits)))
+      return { isAllowed: true };
+    // Everything but plain unicast: private, loopback, link-local, CGNAT, multicast, reserved, and the forms of IPv6
+    // that wrap an IPv4 address (mapped, NAT64, 6to4, Teredo), which could wrap a private one.
+    const range = parsed.range();
+    if (range !== 'unicast') return { isAllowed: false, reason: `${address} is a ${range} address` };
+    if (METADATA.has(address)) return { isAllowed: false, reason: `${address} is a metadata service` };
+    return { isAllowed: true };
+  };
+}
+
+function parseRange(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  try {
+    if (text.includes('/')) return ipaddr.parseCIDR(text);
+    const single = ipaddr.parse(text);
+    return [single, single.kind() === 'ipv6' ? 128 : 32];
+  } catch (cause) {
+    throw new Error(`'${text}' is not an address range such as 10.0.0.0/8`, { cause });
+  }
+}
