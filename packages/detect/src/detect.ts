@@ -16,7 +16,7 @@ export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
   const reading = readEvidence(evidence);
   const matched =
     reading.existence === 'nonexistent' ? [] : [...matchDns(reading, rulebook), ...matchWeb(reading, rulebook)];
-  const { isParked, findings } = judge(matched, reading, rulebook);
+  const { isParked, findings, unsettled } = judge(matched, reading, rulebook);
   const services = weighFindings(findings);
   const sources = measureSources(reading, rulebook);
   return {
@@ -26,7 +26,7 @@ export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
     state: stateOf(reading, isParked),
     services,
     sources,
-    roles: measureRoles(reading, rulebook, { sources, services, findings }),
+    roles: measureRoles(reading, rulebook, { sources, services, findings, unsettled }),
     sector: sectorOf(evidence.domain),
     redirectsTo: reading.redirectsTo,
     security: posture(reading),

@@ -1,5 +1,6 @@
 // A rule that matched, with what it matched; the currency between matching, judging and weighing.
 import type { Rule } from './matchers.ts';
+import type { Role } from './profile.ts';
 
 export interface Finding {
   readonly rule: Rule;
@@ -9,4 +10,11 @@ export interface Finding {
   readonly strength: number;
   /** From the most preferred exchanges; set on MX findings only. */
   readonly isPreferred?: boolean;
+}
+
+/** What the findings come to, and the roles in which a failed look-up leaves open who holds them. */
+export interface Judgement {
+  readonly isParked: boolean;
+  readonly findings: readonly Finding[];
+  readonly unsettled: ReadonlySet<Role>;
 }

@@ -141,8 +141,22 @@ describe('the mailbox', () => {
 
   it('is unmeasured when the MX look-up failed, however much else was seen', () => {
     const { services, roles } = profileOf({ mx: 'timeout', txt: ['v=spf1 include:spf.micro.test -all'] });
-    assert.deepEqual(linesOf(services), ['email_sending micro high']);
+    assert.deepEqual(services, []);
     assert.equal(roles.mailbox, 'unmeasured');
+  });
+
+  it('is not moved to whoever DKIM or an include names while the exchange cannot be looked up', () => {
+    const named = { autodiscover: aliasTo('autodiscover.micro.test') };
+    const { services, roles } = profileOf({ mx: 'servfail', named, txt: ['v=spf1 include:_spf.googly.test -all'] });
+    assert.deepEqual(services, []);
+    assert.deepEqual([roles.mailbox, roles.sender], ['unmeasured', 'unmeasured']);
+  });
+
+  it('is not hinted at while a selector that would show it cannot be looked up', () => {
+    const txt = ['v=spf1 include:_spf.googly.test include:sendy.test -all'];
+    const { services, roles } = profileOf({ mx: guardMx, txt, named: { 'selector1._domainkey': 'timeout' } });
+    assert.deepEqual(linesOf(services), ['email_security guard high', 'email_sending sendy high']);
+    assert.equal(roles.sender, 'unmeasured');
   });
 });
 
@@ -158,6 +172,14 @@ describe('a gateway', () => {
       'email googly high',
       'email_sending guard high',
     ]);
+  });
+
+  it('does not become a sender while its exchange or its reports cannot be looked up', () => {
+    for (const parts of [{ mx: 'timeout' }, { dmarc: 'timeout' }] as const) {
+      const { services, roles } = profileOf({ ...parts, txt: ['v=spf1 include:spf.guard.test -all'] });
+      assert.deepEqual(services, []);
+      assert.equal(roles.sender, 'unmeasured');
+    }
   });
 
   it('is low as a backup exchange', () => {

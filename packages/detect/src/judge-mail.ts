@@ -1,51 +1,62 @@
 // Who receives, who keeps and who sends a domain's mail. An MX shows who receives; a gateway is not the mailbox.
-import type { Finding } from './finding.ts';
+import type { Finding, Judgement } from './finding.ts';
+import type { Rule } from './matchers.ts';
 import type { Channel } from './patterns.ts';
+import type { Role } from './profile.ts';
 import type { Reading } from './reading.ts';
 
 /** Says that the provider may act for the domain, and nothing of where mail is kept. */
 const HINTS: ReadonlySet<Channel> = new Set(['spf', 'txt']);
 
 /** Findings with the mail roles set right; those of other roles pass unchanged. */
-export function judgeMail(findings: readonly Finding[], reading: Reading): Finding[] {
+export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<Judgement, 'findings' | 'unsettled'> {
+  const { failures } = reading;
   const mailbox = mailboxHolders(findings, reading);
+  const hasExchange = [...mailbox.values()].includes('exchange');
   const gateways = new Set(
-    findings
-      .filter(({ rule }) => rule.role === 'gateway' && rule.asSender === undefined)
-      .map(({ rule }) => rule.provider),
+    findings.filter(({ rule }) => rule.role === 'gateway' && !rule.asSender).map(({ rule }) => rule.provider),
   );
-  return findings.flatMap((finding) => {
-    const { rule } = finding;
-    if (rule.role === 'mailbox') return placeMailFinding(finding, mailbox.get(rule.provider));
-    if (rule.role === 'gateway' && rule.asSender) return gateways.has(rule.provider) ? [finding] : asSender(finding);
+  const unsettled = new Set<Role>();
+  /** An include that speaks for no mailbox or gateway still lets the provider send, once that is known. */
+  const toSender = (finding: Finding, isKnown: boolean): Finding[] => {
+    if (!finding.rule.asSender) return [];
+    if (!isKnown) unsettled.add('sender');
+    return isKnown ? [asSender(finding, finding.rule.asSender)] : [];
+  };
+  const judged = findings.flatMap((finding) => {
+    const { role, provider, asSender: sender } = finding.rule;
+    if (role === 'mailbox') {
+      const holding = mailbox.get(provider);
+      const isKnown = !failures.mx && (hasExchange || !failures.named);
+      if (holding === undefined) return toSender(finding, isKnown);
+      // A hint shows a sender for sure and a mailbox perhaps: both are said, each with its own strength.
+      return holding === 'hint' ? [finding, ...toSender(finding, isKnown)] : [finding];
+    }
+    if (role === 'gateway' && sender && !gateways.has(provider)) {
+      return toSender(finding, !failures.mx && !failures.dmarc);
+    }
     return [finding];
   });
+  return { findings: judged, unsettled };
 }
 
-type Holding = 'proven' | 'hinted';
+/** What a provider's hold on the mailbox rests on. */
+type Holding = 'exchange' | 'alias' | 'hint';
 
-function placeMailFinding(finding: Finding, holding: Holding | undefined): Finding[] {
-  if (holding === undefined) return asSender(finding);
-  // A hint shows a sender for sure and a mailbox perhaps: both are said, each with its own strength.
-  return holding === 'hinted' ? [finding, ...asSender(finding)] : [finding];
+function asSender({ rule, value, strength }: Finding, sender: Rule): Finding {
+  return { rule: sender, value, strength: (strength / rule.strength) * sender.strength };
 }
 
-/** An SPF include that does not speak for a mailbox or gateway still lets the provider send; anything else falls away. */
-function asSender({ rule, value, strength }: Finding): Finding[] {
-  if (!rule.asSender) return [];
-  return [{ rule: rule.asSender, value, strength: (strength / rule.strength) * rule.asSender.strength }];
-}
-
-/** Providers that the mailbox is found with. */
-function mailboxHolders(findings: readonly Finding[], reading: Reading): ReadonlyMap<string, Holding> {
-  if (reading.mail === 'none') return new Map();
+/** Providers that the mailbox is found with. Without an answer about the exchanges nothing else decides. */
+function mailboxHolders(findings: readonly Finding[], { mail, failures }: Reading): ReadonlyMap<string, Holding> {
+  if (mail === 'none' || failures.mx) return new Map();
   const candidates = findings.filter(({ rule }) => rule.role === 'mailbox');
   const byExchange = candidates.filter(({ isPreferred }) => isPreferred);
-  if (byExchange.length > 0) return holders(byExchange, 'proven');
+  if (byExchange.length > 0) return holders(byExchange, 'exchange');
   const shown = candidates.filter(({ rule }) => !HINTS.has(rule.channel));
-  if (shown.length > 0) return holders(shown, 'proven');
+  if (shown.length > 0) return holders(shown, 'alias');
   const isBehindGateway = findings.some(({ rule, isPreferred }) => rule.role === 'gateway' && isPreferred);
-  return isBehindGateway ? holders(strongestHinted(candidates), 'hinted') : new Map();
+  return isBehindGateway && !failures.named ? holders(strongestHinted(candidates), 'hint') : new Map();
 }
 
 function holders(findings: readonly Finding[], holding: Holding): Map<string, Holding> {

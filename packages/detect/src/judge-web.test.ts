@@ -58,6 +58,20 @@ describe('hosting', () => {
     assert.deepEqual(servicesOf({ www }), []);
   });
 
+  it('is not the network while the page or an alias that could show an edge cannot be had', () => {
+    const failures: EvidenceParts[] = [
+      { http: { status: 'timeout' } },
+      { http: { status: 'blocked', statusCode: null } },
+      { www: 'timeout' },
+    ];
+    for (const parts of failures) {
+      const { services, roles } = profileOf({ addresses: onCloudy, named: everyLabel(), ...parts });
+      assert.deepEqual(services, [], JSON.stringify(parts));
+      assert.ok(roles.origin === 'unmeasured' || roles.origin === 'blocked');
+    }
+    assert.deepEqual(servicesOf({ addresses: onCloudy, http: { status: 'skipped' } }), ['hosting cloudy medium']);
+  });
+
   it('by a rewritable Server header is medium', () => {
     assert.deepEqual(servicesOf({ http: { headers: { server: 'Deploy/1.2' } } }), ['hosting deploy medium']);
   });
@@ -180,9 +194,15 @@ describe('the certificate authority', () => {
   });
 
   it('by CAA alone is low', () => {
-    assert.deepEqual(servicesOf({ caa: ['0 issue certy.test; account=1', '0 iodef mailto:x@signly.test'] }), [
-      'certificate_authority certy low',
-    ]);
+    const caa = ['0 issue certy.test; account=1', '0 iodef mailto:x@signly.test'];
+    assert.deepEqual(servicesOf({ caa, tls: { status: 'skipped' } }), ['certificate_authority certy low']);
+    assert.deepEqual(servicesOf({ caa, a: 'empty' }), ['certificate_authority certy low']);
+  });
+
+  it('is not what CAA permits while the certificate cannot be had', () => {
+    const { services, roles } = profileOf({ caa: ['0 issue certy.test'], tls: { status: 'timeout' } });
+    assert.deepEqual(services, []);
+    assert.equal(roles.issuer, 'unmeasured');
   });
 
   it('is not what a self-signed certificate claims, nor the issuer of another name’s', () => {

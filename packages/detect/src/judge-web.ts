@@ -1,6 +1,7 @@
 // Where a site lives, behind whatever stands in front of it. An address in front says nothing of the host behind.
 import type { Finding } from './finding.ts';
 import type { Channel } from './patterns.ts';
+import type { Reading } from './reading.ts';
 import type { Rulebook } from './rulebook.ts';
 
 /** Evidence that requests pass through, not merely that an account exists. */
@@ -12,22 +13,23 @@ export function isFronted(findings: readonly Finding[]): boolean {
 }
 
 /** Hosting by address falls away behind an edge, and where a name or header already says whose it is. */
-export function judgeOrigin(findings: readonly Finding[], rulebook: Rulebook): Finding[] {
-  const fronted = isFronted(findings);
+export function judgeOrigin(findings: readonly Finding[], { failures }: Reading, rulebook: Rulebook): Finding[] {
+  // An edge or a host's own name may stand in what was not seen.
+  const isHidden = isFronted(findings) || failures.web || failures.aliases;
   const named = new Set(
     findings.filter(({ rule }) => rule.role === 'origin' && rule.channel !== 'asn').map(({ rule }) => rule.provider),
   );
   return findings.filter(({ rule }) => {
     if (rule.role !== 'origin' || rule.channel !== 'asn') return true;
-    if (fronted || rulebook.edgeNetworks.has(asnOf(rule.id))) return false;
+    if (isHidden || rulebook.edgeNetworks.has(asnOf(rule.id))) return false;
     // Vercel runs on Amazon's network: the network's owner is not the host.
     return named.size === 0 || named.has(rule.provider);
   });
 }
 
-/** What a certificate shows beats what a CAA record permits. */
-export function judgeIssuer(findings: readonly Finding[], hasCertificate: boolean): Finding[] {
-  if (!hasCertificate) return [...findings];
+/** What a certificate shows beats what a CAA record permits, and one that could not be had might. */
+export function judgeIssuer(findings: readonly Finding[], { hasOwnCertificate, failures }: Reading): Finding[] {
+  if (!hasOwnCertificate && !failures.tls) return [...findings];
   const shown = new Set(findings.filter(({ rule }) => rule.channel === 'tls').map(({ rule }) => rule.provider));
   return findings.filter(({ rule }) => rule.role !== 'issuer' || rule.channel !== 'caa' || shown.has(rule.provider));
 }

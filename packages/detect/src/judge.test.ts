@@ -24,6 +24,7 @@ describe('dns', () => {
   it('behind vanity name servers is shown by the SOA', () => {
     const soa = [{ mname: 'ns1.example.com', rname: 'hostmaster.dnsco.test', serial: 1 }];
     assert.deepEqual(servicesOf({ ns: ['ns1.example.com'], soa }), ['dns dnsco medium']);
+    assert.deepEqual(servicesOf({ ns: 'timeout', soa }), []);
   });
 
   it('is not the SOA’s former provider where the NS names another', () => {

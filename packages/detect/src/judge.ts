@@ -1,5 +1,5 @@
 // What findings mean together: each role's rules in turn. Decides nothing by provider, only by kind of evidence.
-import type { Finding } from './finding.ts';
+import type { Finding, Judgement } from './finding.ts';
 import { judgeMail } from './judge-mail.ts';
 import { judgeIssuer, judgeOrigin } from './judge-web.ts';
 import type { Channel } from './patterns.ts';
@@ -9,20 +9,15 @@ import type { Rulebook } from './rulebook.ts';
 /** A parking provider's own records; a page or a header may only mention it. */
 const PROVES_PARKING: ReadonlySet<Channel> = new Set(['ns', 'soa', 'mx', 'cname', 'named']);
 
-export interface Judgement {
-  readonly isParked: boolean;
-  readonly findings: readonly Finding[];
-}
-
 /** Drops and re-assigns findings until each stands for what it proves. */
 export function judge(findings: readonly Finding[], reading: Reading, rulebook: Rulebook): Judgement {
   if (isParked(findings)) {
-    return { isParked: true, findings: judgeNameServers(findings.filter(servesNames)) };
+    return { isParked: true, findings: judgeNameServers(findings.filter(servesNames), reading), unsettled: new Set() };
   }
   const live = findings.filter(({ rule }) => !rule.isParking);
-  const mail = judgeMail(judgeNameServers(live), reading);
-  const web = judgeIssuer(judgeOrigin(mail, rulebook), reading.hasOwnCertificate);
-  return { isParked: false, findings: web };
+  const mail = judgeMail(judgeNameServers(live, reading), reading);
+  const web = judgeIssuer(judgeOrigin(mail.findings, reading, rulebook), reading);
+  return { isParked: false, findings: web, unsettled: mail.unsettled };
 }
 
 /** A parking provider's rules may stand in one group: its exchange shows parking and serves no names. */
@@ -38,9 +33,10 @@ function isParked(findings: readonly Finding[]): boolean {
 }
 
 /** An SOA speaks for vanity name servers only: where the NS names a provider, another one in the SOA is a leftover. */
-function judgeNameServers(findings: readonly Finding[]): Finding[] {
+function judgeNameServers(findings: readonly Finding[], { failures }: Reading): Finding[] {
   const serving = new Set(findings.filter(({ rule }) => rule.channel === 'ns').map(({ rule }) => rule.provider));
   return findings.filter(
-    ({ rule }) => rule.channel !== 'soa' || rule.role !== 'dns' || serving.size === 0 || serving.has(rule.provider),
+    ({ rule }) =>
+      rule.channel !== 'soa' || rule.role !== 'dns' || (serving.size === 0 ? !failures.ns : serving.has(rule.provider)),
   );
 }

@@ -45,12 +45,18 @@ export function measureSources(reading: Reading, rulebook: Rulebook): SourceMeas
 export function measureRoles(
   reading: Reading,
   rulebook: Rulebook,
-  results: { sources: SourceMeasurements; services: readonly Service[]; findings: readonly Finding[] },
+  results: {
+    sources: SourceMeasurements;
+    services: readonly Service[];
+    findings: readonly Finding[];
+    unsettled: ReadonlySet<Role>;
+  },
 ): Readonly<Record<Role, Measurement>> {
   const held = new Set(results.services.map(({ role }) => role));
   const isGated = held.has('gateway') && reading.mail === 'exchanges';
   const isHidden = isFronted(results.findings);
   const measure = (role: Role): Measurement => {
+    if (results.unsettled.has(role)) return 'unmeasured';
     if (held.has(role)) return 'observed';
     if (reading.existence === 'nonexistent') return 'absent';
     if (role === 'mailbox' && reading.mail === 'none') return 'absent';

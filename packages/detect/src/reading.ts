@@ -14,6 +14,23 @@ export interface MailExchange {
 /** Whose the HTTP answer is: the site's own, a bot wall's before it, another domain's, or none was had. */
 export type WebAnswer = 'own' | 'wall' | 'elsewhere' | 'none';
 
+/**
+ * Look-ups that were made and not answered. Evidence that another look-up could overrule is not used while that one
+ * failed: else a time-out would look like a new provider.
+ */
+export interface Failures {
+  readonly ns: boolean;
+  readonly mx: boolean;
+  readonly dmarc: boolean;
+  /** Any of the labels that the rulebook asked for. */
+  readonly named: boolean;
+  /** The addresses, and so the aliases, of the apex or www. */
+  readonly aliases: boolean;
+  /** There is a web and nothing of it was seen, a passing error, or a wall that shows nothing of itself. */
+  readonly web: boolean;
+  readonly tls: boolean;
+}
+
 export interface Reading {
   readonly evidence: Evidence;
   readonly existence: 'exists' | 'nonexistent' | 'unmeasured';
@@ -34,6 +51,7 @@ export interface Reading {
   readonly redirectsTo: string | null;
   /** The certificate was shown for this domain. */
   readonly hasOwnCertificate: boolean;
+  readonly failures: Failures;
   /** Measured: neither the apex nor www has an address, so there is no web to look at. */
   readonly hasNoWeb: boolean;
 }
@@ -48,6 +66,11 @@ export function readEvidence(evidence: Evidence): Reading {
   const own = (lookup: Lookup<string>) =>
     hasWildcard && (isSameAnswer(lookup, wildcardTxt) || isSameAnswer(lookup, wildcardA)) ? NO_ANSWER : lookup;
   const dmarc = own(dns.dmarc);
+  const webAnswer = webAnswerOf(evidence, redirectsTo);
+  const hasOwnCertificate = evidence.tls.status === 'found' && (redirectsTo === null || coversDomain(evidence));
+  const hasNoWeb = [dns.a, dns.aaaa, dns.www].every(
+    ({ status, records }) => isMeasured(status) && records.length === 0,
+  );
   return {
     evidence,
     existence: existenceOf(evidence),
@@ -61,14 +84,39 @@ export function readEvidence(evidence: Evidence): Reading {
     tlsRpt: own(dns.tlsRpt),
     bimi: own(dns.bimi),
     named: new Map(Object.entries(dns.named).map(([label, lookup]) => [label, own(lookup)])),
-    webAnswer: webAnswerOf(evidence, redirectsTo),
+    webAnswer,
     redirectsTo,
-    hasOwnCertificate: evidence.tls.status === 'found' && (redirectsTo === null || coversDomain(evidence)),
-    hasNoWeb: [dns.a, dns.aaaa, dns.www].every(({ status, records }) => isMeasured(status) && records.length === 0),
+    hasOwnCertificate,
+    failures: {
+      ns: isFailed(dns.ns.status),
+      mx: isFailed(dns.mx.status),
+      dmarc: isFailed(dns.dmarc.status),
+      named: Object.values(dns.named).some(({ status }) => isFailed(status)),
+      aliases: isFailed(dns.a.status) || isFailed(dns.www.status),
+      web: !hasNoWeb && isUnseen(evidence, webAnswer),
+      tls: !hasNoWeb && !hasOwnCertificate && evidence.tls.status !== 'skipped',
+    },
+    hasNoWeb,
   };
 }
 
 const NO_ANSWER: Lookup<string> = { status: 'empty', records: [], aliases: [], detail: 'the wildcard answer' };
+
+function isFailed(status: LookupStatus): boolean {
+  return !isMeasured(status) && status !== 'skipped';
+}
+
+/** The site is there and did not answer this time; a 404 or 403 is its answer. */
+function isPassingError(statusCode: number | null): boolean {
+  return statusCode !== null && (statusCode >= 500 || statusCode === 408 || statusCode === 429);
+}
+
+/** A robots.txt that forbids us shows not even the headers of what stands before the site. */
+function isUnseen({ http }: Evidence, webAnswer: WebAnswer): boolean {
+  if (webAnswer === 'wall') return Object.keys(http.headers).length === 0;
+  if (webAnswer === 'own') return isPassingError(http.statusCode);
+  return webAnswer === 'none' && http.status !== 'skipped';
+}
 
 function existenceOf({ dns }: Evidence): Reading['existence'] {
   const statuses: LookupStatus[] = [

@@ -40,7 +40,7 @@ export interface EvidenceParts {
   tls?: Partial<TlsEvidence>;
 }
 
-/** Parts not given read as asked for and not there. */
+/** Parts not given read as asked for and not there: an empty home page, no certificate to be had. */
 export function evidenceOf(parts: EvidenceParts = {}): Evidence {
   const domain = parts.domain ?? 'example.com';
   return {
@@ -119,10 +119,10 @@ function toCaa(text: string): CaaRecord {
 function httpOf(domain: string, http: EvidenceParts['http']): HttpEvidence {
   const { page, ...rest } = http ?? {};
   return {
-    status: http ? 'found' : 'failed',
-    url: http ? `https://${domain}/` : null,
+    status: 'found',
+    url: `https://${domain}/`,
     redirects: [],
-    statusCode: http ? 200 : null,
+    statusCode: 200,
     headers: {},
     cookies: [],
     page: page ? { title: null, metas: {}, assets: [], markers: [], isTruncated: false, ...page } : null,
