@@ -139,6 +139,14 @@ describe('the mailbox', () => {
     assert.deepEqual(servicesOf({ mx: ['0 ms1.msv1.invalid', '10 aspmx.l.googly.test'] }), ['email googly high']);
   });
 
+  it('at an unknown exchange is absent, and not hidden by a vendor that only reads reports', () => {
+    const named = Object.fromEntries(testRulebook.probeLabels.map((label) => [label, 'nxdomain' as const]));
+    const dmarc = ['v=DMARC1; p=none; rua=mailto:x@rua.dmarcer.test'];
+    const { services, roles } = profileOf({ mx: ['10 mail.example.com'], dmarc, named, addresses: [{ asn: 64511 }] });
+    assert.deepEqual(linesOf(services), ['email_security dmarcer high']);
+    assert.equal(roles.mailbox, 'absent');
+  });
+
   it('is unmeasured when the MX look-up failed, however much else was seen', () => {
     const { services, roles } = profileOf({ mx: 'timeout', txt: ['v=spf1 include:spf.micro.test -all'] });
     assert.deepEqual(services, []);

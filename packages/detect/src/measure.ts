@@ -53,7 +53,7 @@ export function measureRoles(
   },
 ): Readonly<Record<Role, Measurement>> {
   const held = new Set(results.services.map(({ role }) => role));
-  const isGated = held.has('gateway') && reading.mail === 'exchanges';
+  const isGated = results.findings.some(({ rule, isPreferred }) => rule.role === 'gateway' && isPreferred);
   const isHidden = isFronted(results.findings);
   const measure = (role: Role): Measurement => {
     if (results.unsettled.has(role)) return 'unmeasured';

@@ -38,7 +38,8 @@ interface Strength {
   readonly roles?: Partial<Record<Role, number>>;
 }
 
-const STRENGTHS: Readonly<Record<Channel, Strength>> = {
+/** The table in docs/detection.md; a test compares the two. */
+export const STRENGTHS: Readonly<Record<Channel, Strength>> = {
   ns: { any: 0.95 },
   // A zone that moved often keeps the old RNAME; it speaks only where the name servers are vanity names.
   soa: { any: 0.6 },
