@@ -41,12 +41,13 @@ describe('detect', () => {
     ]);
   });
 
-  it('says with each service which rule saw which value', () => {
+  it('says with each service which rule saw which value, the strongest first', () => {
     const { services } = profileOf({
       addresses: [{ asn: 64496, asName: 'EDGY', address: '192.0.2.7' }],
-      http: { headers: { server: 'Edgy' } },
+      http: { headers: { server: 'Edgy', 'x-edgy-ray': '7' } },
     });
     assert.deepEqual(services[0]?.evidence, [
+      { source: 'header', value: 'x-edgy-ray: 7', rule: 'edgy/header/x-edgy-ray' },
       { source: 'asn', value: 'AS64496 EDGY (192.0.2.7)', rule: 'edgy/asn/64496' },
       { source: 'header', value: 'server: Edgy', rule: 'edgy/header/server: edgy' },
     ]);

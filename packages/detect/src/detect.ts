@@ -16,7 +16,7 @@ export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
   const reading = readEvidence(evidence);
   const matched =
     reading.existence === 'nonexistent' ? [] : [...matchDns(reading, rulebook), ...matchWeb(reading, rulebook)];
-  const { isParked, findings, unsettled } = judge(matched, reading, rulebook);
+  const { isParked, findings, unsettled } = judge(matched, reading);
   const services = weighFindings(findings);
   const sources = measureSources(reading, rulebook);
   return {

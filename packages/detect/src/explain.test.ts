@@ -77,6 +77,11 @@ describe('explainRecord', () => {
     assert.deepEqual(linesOf({ domain: 'example.com', cname }), ['hosting deploy high']);
   });
 
+  it('ends a chain where it comes back to itself', () => {
+    const cname = { 'www.example.com': 'a.test', 'a.test': 'b.test', 'b.test': 'a.test' };
+    assert.deepEqual(evidenceFromRecord({ domain: 'example.com', cname }).dns.www.aliases, ['a.test', 'b.test']);
+  });
+
   it('reads a bare CAA issuer as it reads the zone-file form', () => {
     for (const caa of ['certy.test', '0 issue "certy.test"', '128 issuewild certy.test; a=b']) {
       assert.deepEqual(linesOf({ domain: 'example.com', caa: [caa] }), ['certificate_authority certy low'], caa);

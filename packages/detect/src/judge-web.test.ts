@@ -105,6 +105,10 @@ describe('a redirect to another owner', () => {
     assert.deepEqual(profile.services, []);
   });
 
+  it('to the host of a platform does not make it this domain’s', () => {
+    assert.deepEqual(servicesOf({ http: { url: 'https://cdn.blogger.test/blog-content/x' } }), []);
+  });
+
   it('leaves DNS evidence and the network alone', () => {
     assert.deepEqual(servicesOf({ http, addresses: onCloudy, ns: ['ns1.dnsco.test'] }), [
       'dns dnsco high',

@@ -2,7 +2,6 @@
 import type { Finding } from './finding.ts';
 import type { Channel } from './patterns.ts';
 import type { Reading } from './reading.ts';
-import type { Rulebook } from './rulebook.ts';
 
 /** Evidence that requests pass through, not merely that an account exists. */
 const ON_PATH: ReadonlySet<Channel> = new Set(['cname', 'asn', 'private-header', 'common-header', 'cookie']);
@@ -13,7 +12,7 @@ export function isFronted(findings: readonly Finding[]): boolean {
 }
 
 /** Hosting by address falls away behind an edge, and where a name or header already says whose it is. */
-export function judgeOrigin(findings: readonly Finding[], { failures }: Reading, rulebook: Rulebook): Finding[] {
+export function judgeOrigin(findings: readonly Finding[], { failures }: Reading): Finding[] {
   // An edge or a host's own name may stand in what was not seen.
   const isHidden = isFronted(findings) || failures.web || failures.aliases;
   const named = new Set(
@@ -21,7 +20,7 @@ export function judgeOrigin(findings: readonly Finding[], { failures }: Reading,
   );
   return findings.filter(({ rule }) => {
     if (rule.role !== 'origin' || rule.channel !== 'asn') return true;
-    if (isHidden || rulebook.edgeNetworks.has(asnOf(rule.id))) return false;
+    if (isHidden) return false;
     // Vercel runs on Amazon's network: the network's owner is not the host.
     return named.size === 0 || named.has(rule.provider);
   });
@@ -32,9 +31,4 @@ export function judgeIssuer(findings: readonly Finding[], { hasOwnCertificate, f
   if (!hasOwnCertificate && !failures.tls) return [...findings];
   const shown = new Set(findings.filter(({ rule }) => rule.channel === 'tls').map(({ rule }) => rule.provider));
   return findings.filter(({ rule }) => rule.role !== 'issuer' || rule.channel !== 'caa' || shown.has(rule.provider));
-}
-
-/** `{provider}/asn/{number}`, see `patternsOf`. */
-function asnOf(ruleId: string): number {
-  return Number(ruleId.slice(ruleId.lastIndexOf('/') + 1));
 }

@@ -4,19 +4,18 @@ import { judgeMail } from './judge-mail.ts';
 import { judgeIssuer, judgeOrigin } from './judge-web.ts';
 import type { Channel } from './patterns.ts';
 import type { Reading } from './reading.ts';
-import type { Rulebook } from './rulebook.ts';
 
 /** A parking provider's own records; a page or a header may only mention it. */
 const PROVES_PARKING: ReadonlySet<Channel> = new Set(['ns', 'soa', 'mx', 'cname', 'named']);
 
 /** Drops and re-assigns findings until each stands for what it proves. */
-export function judge(findings: readonly Finding[], reading: Reading, rulebook: Rulebook): Judgement {
+export function judge(findings: readonly Finding[], reading: Reading): Judgement {
   if (isParked(findings)) {
     return { isParked: true, findings: judgeNameServers(findings.filter(servesNames), reading), unsettled: new Set() };
   }
   const live = findings.filter(({ rule }) => !rule.isParking);
   const mail = judgeMail(judgeNameServers(live, reading), reading);
-  const web = judgeIssuer(judgeOrigin(mail.findings, reading, rulebook), reading);
+  const web = judgeIssuer(judgeOrigin(mail.findings, reading), reading);
   return { isParked: false, findings: web, unsettled: mail.unsettled };
 }
 

@@ -5,9 +5,6 @@ import { type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
 import { type Category, ROLES, type Role, type Source } from './profile.ts';
 import { ENGINE_VERSION, FAMILY_OF, HOSTED_RECORD_STRENGTH, strengthOf } from './strengths.ts';
 
-/** What stands between the visitor and the host. */
-const EDGE_CATEGORIES: ReadonlySet<Category> = new Set<Category>(['cdn', 'security']);
-
 /** A compiled catalog. Immutable once made; share one among all probes. */
 export interface Rulebook {
   /** Derived from the rules and the engine that reads them: the same rules give the same version anywhere. */
@@ -20,19 +17,15 @@ export interface Rulebook {
   readonly matchers: Matchers;
   /** Where a role's evidence can come from under this rulebook. */
   readonly sourcesOf: ReadonlyMap<Role, ReadonlySet<Source>>;
-  /** Numbers of the autonomous systems that carry an edge: whoever owns them, their addresses hide a host. */
-  readonly edgeNetworks: ReadonlySet<number>;
 }
 
 /** Compiles validated providers; pure, tens of milliseconds for thousands of rules. */
 export function compileRulebook(catalog: readonly Provider[]): Rulebook {
   const matchers = createMatchers();
   const rules: Rule[] = [];
-  const edgeNetworks = new Set<number>();
   for (const provider of catalog) {
     const isGateway = provider.rules.some((group) => group.category === 'email_security' && group.mx !== undefined);
     for (const group of provider.rules) {
-      if (EDGE_CATEGORIES.has(group.category)) for (const asn of group.asn ?? []) edgeNetworks.add(asn);
       for (const pattern of patternsOf(group)) {
         const rule = createRule(provider.id, group.category, pattern, { isParking: group.parking === true, isGateway });
         rules.push(rule);
@@ -52,7 +45,6 @@ export function compileRulebook(catalog: readonly Provider[]): Rulebook {
     findProvider: (nameOrAlias) => names.get(nameOrAlias.toLowerCase()),
     matchers,
     sourcesOf: sourcesByRole(rules),
-    edgeNetworks,
   };
 }
 
