@@ -1,1 +1,7 @@
-export {};
+// What @strata/stack offers: the settings, scanning without a server, and the running service.
+export { openScanning, type Scanning, type StackApp, type StackService, stackOpenApi, type World } from './app.ts';
+export { type Config, ConfigError, readConfig } from './config.ts';
+export { rotateSigningKeys } from './ledger.ts';
+export type { ScanOutcome } from './scanner.ts';
+export { type RunningStack, serve, startStack } from './serve.ts';
+export { wellKnownDomains } from './well-known-domains.ts';

@@ -8,6 +8,8 @@ import type { Logger } from 'pino';
 export type ScanOutcome =
   | { readonly kind: 'recorded'; readonly profile: Profile; readonly recorded: RecordedScan }
   | { readonly kind: 'nonexistent' }
+  /** Nothing could be resolved, and nothing was known before. */
+  | { readonly kind: 'unmeasured' }
   | { readonly kind: 'opted-out' }
   | { readonly kind: 'failed' };
 
@@ -57,8 +59,10 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
       const startedAt = now();
       const evidence = await prober.probe(domain, { signal: stopping.signal });
       const profile = detect(evidence, rulebook);
-      // A name that never existed leaves no trace; one that we knew and that is gone is history.
-      if (profile.state === 'nonexistent' && !(await store.isTracked(domain))) return { kind: 'nonexistent' };
+      // A name that nobody put on the list and that shows nothing leaves no trace; one that we knew and that is gone is history.
+      if ((profile.state === 'nonexistent' || profile.state === 'unmeasured') && !(await store.isTracked(domain))) {
+        return { kind: profile.state };
+      }
       const recorded = await store.recordScan(
         { profile, evidence, startedAt, finishedAt: now() },
         { confirmAfterMs: options.confirmAfterMs, redetect },

@@ -1,0 +1,35 @@
+// What the OpenAPI document says of the API as a whole.
+import type { ApiInfo } from '@strata/http';
+
+/** Version of the interface description. */
+export const API_VERSION = '1.10.2';
+
+export const apiInfo: ApiInfo = {
+  title: 'Strata Stack Intelligence',
+  version: API_VERSION,
+  description: [
+    "Which technology providers a company's internet domain uses (hosting, email, DNS, CDN, security, verified services and more), with evidence,",
+    'confidence, and the history of every change. The data is alpha: no guarantees.',
+    '',
+    '**Keys.** Send your API key in the header `X-Stack-Key`. `POST /keys` gives a free one (50 requests a UTC day) at once.',
+    '',
+    '**Receipts.** Every JSON body carries `provenance`: an Ed25519 signature over the RFC 8785 form of the body without `provenance.signature` and',
+    '`provenance.ledger_receipt_id`. The public keys are at `/.well-known/stack-keys.json`; the twin of every receipt stands in the append-only log under',
+    '`/ledger/` (C2SP tlog-tiles) before the answer leaves.',
+    '',
+    '**Errors** are `application/problem+json` (RFC 9457) with a stable `code`. **Quota** is told in `RateLimit` and `RateLimit-Policy`, and in `X-RateLimit-*`.',
+  ].join('\n'),
+  tags: [
+    { name: 'Status', description: 'Health, keys, the ledger, this description' },
+    { name: 'Domains', description: 'Profiles of domains and their history' },
+    { name: 'Search', description: 'Domains by name, provider or category' },
+    { name: 'Statistics', description: 'Figures over all domains' },
+    { name: 'Monitoring', description: 'Alerts and anomalies' },
+    { name: 'Intelligence', description: 'Market share, concentration, adoption, risk' },
+    { name: 'Enrichment', description: 'Known vulnerabilities' },
+    { name: 'Feeds', description: 'Domains in the news' },
+    { name: 'Exports', description: 'CSV' },
+    { name: 'Providers', description: 'Providers and their domains' },
+    { name: 'Streams', description: 'Events as they happen' },
+  ],
+};

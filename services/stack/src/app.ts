@@ -1,0 +1,150 @@
+// The only place that constructs things: what a scan needs, and on top of it what the service needs.
+import { readFile } from 'node:fs/promises';
+import { entries } from '@strata/catalog';
+import { compileRulebook, loadCatalog, type Rulebook } from '@strata/detect';
+import { AnswerCache, createHttpServer, type HttpServer, Metrics, openApiDocument, type Route } from '@strata/http';
+import { createOptOut, createProber, type Prober, type Target } from '@strata/scan';
+import { openStore, type Store } from '@strata/store';
+import type { Logger } from 'pino';
+import { API_VERSION, apiInfo } from './api-info.ts';
+import type { Config } from './config.ts';
+import { type Ledger, openLedger } from './ledger.ts';
+import { OnDemand } from './on-demand.ts';
+import { servePages } from './pages.ts';
+import { domainTag } from './routes/domains.ts';
+import { routes } from './routes/index.ts';
+import { createScanner, type Scanner, type ScannerParts } from './scanner.ts';
+
+/** What a test or the demo puts in place of the world. */
+export interface World {
+  readonly now?: () => Date;
+  /** Where a checked address is really dialled. */
+  readonly dial?: (target: Target) => Target;
+  readonly trustedCa?: readonly string[];
+}
+
+/** What scanning needs; `strata stack scan` uses it without a server. */
+export interface Scanning extends AsyncDisposable {
+  readonly store: Store;
+  readonly prober: Prober;
+  readonly rulebook: Rulebook;
+  readonly scanner: Scanner;
+  readonly isOptedOut: (domain: string) => boolean;
+}
+
+/** What the routes know. */
+export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
+  readonly config: Config;
+  readonly ledger: Ledger;
+  readonly onDemand: OnDemand;
+  readonly openApi: ReturnType<typeof stackOpenApi>;
+  readonly now: () => Date;
+}
+
+export interface StackService extends AsyncDisposable {
+  readonly app: StackApp;
+  readonly server: HttpServer;
+  readonly metrics: Metrics;
+  readonly answers: AnswerCache;
+}
+
+/** On-demand scans that may run at once, whoever asks. */
+const ON_DEMAND_CONCURRENCY = 32;
+
+export async function openScanning(
+  config: Config,
+  parts: { readonly logger: Logger; readonly onRecorded?: ScannerParts['onRecorded'] },
+  world: World = {},
+): Promise<Scanning> {
+  const now = world.now ?? (() => new Date());
+  const rulebook = compileRulebook(loadCatalog(entries));
+  const isOptedOut = config.optOutFile ? createOptOut(await readFile(config.optOutFile, 'utf8')) : () => false;
+  const store = await openStore(config.databaseUrl, { now, rescanAfterMs: config.rescanAfterMs });
+  const prober = createProber({
+    probeLabels: rulebook.probeLabels,
+    resolver: { upstreams: config.resolvers },
+    allowAddresses: config.allowAddresses,
+    userAgent: `StrataBot/${API_VERSION} (+${config.contactUrl})`,
+    trustedCa: world.trustedCa ?? [],
+    ...(world.dial ? { dial: world.dial } : {}),
+    now,
+  });
+  const scanner = createScanner(
+    { store, prober, rulebook, logger: parts.logger, now, onRecorded: parts.onRecorded ?? (() => {}) },
+    {
+      confirmAfterMs: config.confirmAfterMs,
+      concurrency: config.scanConcurrency,
+      onDemandConcurrency: ON_DEMAND_CONCURRENCY,
+      isOptedOut,
+    },
+  );
+  return {
+    store,
+    prober,
+    rulebook,
+    scanner,
+    isOptedOut,
+    async [Symbol.asyncDispose]() {
+      await scanner[Symbol.asyncDispose]();
+      await prober[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Builds the whole service; nothing listens and nothing scans yet. */
+export async function createStack(config: Config, logger: Logger, world: World = {}): Promise<StackService> {
+  await using stack = new AsyncDisposableStack();
+  const answers = new AnswerCache();
+  const onRecorded = (domain: string) => answers.invalidate(domainTag(domain));
+  const scanning = stack.use(await openScanning(config, { logger, onRecorded }, world));
+  // Receipts tell real time even where the demo scans in another.
+  const realNow = () => new Date();
+  const ledger = stack.use(
+    await openLedger({ dataDirectory: config.dataDirectory, origin: config.ledgerOrigin, now: realNow }),
+  );
+  const { store, prober, rulebook, scanner, isOptedOut } = scanning;
+  const app: StackApp = {
+    config,
+    store,
+    prober,
+    rulebook,
+    scanner,
+    isOptedOut,
+    ledger,
+    onDemand: new OnDemand({ perHour: config.onDemandPerHour, now: realNow }),
+    openApi: stackOpenApi(),
+    now: realNow,
+  };
+
+  const metrics = new Metrics();
+  metrics.gauge('strata_ledger_leaves', 'Receipts in the ledger', () => ledger.log.size);
+  metrics.gauge('strata_dns_questions', 'DNS questions asked, cached ones included', () => prober.stats().questions);
+  metrics.gauge('strata_dns_timeouts', 'DNS tries without an answer', () => prober.stats().timeouts);
+  metrics.gauge('strata_answers_cached', 'Answers held ready', () => answers.size);
+  const server = stack.use(
+    createHttpServer({
+      app,
+      routes,
+      notary: ledger.notary,
+      keys: {
+        find: (presented) => store.keys.find(presented),
+        take: (keyId, day, limit) => store.quota.take(keyId, day, limit),
+      },
+      answers,
+      logger,
+      metrics,
+    }),
+  );
+  await servePages(server.fastify, app.openApi);
+
+  const owned = stack.move();
+  return { app, server, metrics, answers, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** The OpenAPI document of the service, without starting anything. */
+export function stackOpenApi() {
+  return openApiDocument(routes as readonly Route<StackApp>[], apiInfo) as Record<string, unknown> & {
+    openapi: string;
+  };
+}

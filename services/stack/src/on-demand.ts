@@ -1,0 +1,71 @@
+// What is known of a domain, scanning it while the request waits when nothing is known yet.
+import type { RequestContext } from '@strata/http';
+import type { StoredProfile } from '@strata/store';
+import type { StackApp } from './app.ts';
+import { RateWindow } from './rate-window.ts';
+
+/** A request waits this long for a first scan; then it is told to come back. */
+const WAIT_MS = 5_000;
+/** A scan that outlasted the wait is likely done by then. */
+const RETRY_SECONDS = 5;
+
+export type DomainCodes = 'invalid_domain' | 'unknown_domain' | 'unavailable';
+
+export class OnDemand {
+  readonly #perKey: RateWindow;
+
+  constructor(options: { readonly perHour: number; readonly now: () => Date }) {
+    this.#perKey = new RateWindow({ limit: options.perHour, windowMs: 3_600_000, now: options.now });
+  }
+
+  /** The profile, or a refusal that says why there is none and when to come back. */
+  async profile(app: StackApp, domain: string, context: RequestContext<DomainCodes>): Promise<StoredProfile> {
+    const known = await app.store.domain(domain);
+    if (known) return known;
+    const unknown = (detail: string, retrySeconds?: number): never =>
+      context.refuse(
+        'unknown_domain',
+        detail,
+        retrySeconds ? { headers: { 'retry-after': String(retrySeconds) } } : {},
+      );
+
+    if (app.isOptedOut(domain)) unknown(`${domain} asked not to be scanned.`);
+    if (!app.config.isOnDemand) unknown(`${domain} has not been scanned, and scanning on demand is off here.`);
+    const waitSeconds = this.#perKey.take(context.key?.id ?? context.address);
+    if (waitSeconds > 0) {
+      unknown(`${domain} has not been scanned, and this key has used up its on-demand scans for now.`, waitSeconds);
+    }
+    const scan = app.scanner.scan(domain);
+    if (!scan) {
+      context.refuse('unavailable', 'Too many domains are being scanned on demand right now.', {
+        headers: { 'retry-after': String(RETRY_SECONDS) },
+      });
+    }
+
+    const outcome = await withTimeout(scan, WAIT_MS);
+    switch (outcome?.kind) {
+      case undefined:
+        return unknown(`${domain} is being scanned; the answer is not complete yet.`, RETRY_SECONDS);
+      case 'nonexistent':
+        return unknown(`${domain} does not exist (NXDOMAIN).`);
+      case 'opted-out':
+        return unknown(`${domain} asked not to be scanned.`);
+      case 'unmeasured':
+      case 'failed':
+        return context.refuse('unavailable', `${domain} could not be resolved just now.`, {
+          headers: { 'retry-after': '60' },
+        });
+      case 'recorded':
+        return (await app.store.domain(domain)) ?? unknown(`${domain} could not be analyzed.`);
+      default:
+        return outcome satisfies never;
+    }
+  }
+}
+
+function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), ms);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,33 @@
+// Pages for people: a front page with a key button, and the API reference.
+import scalar from '@scalar/fastify-api-reference';
+import type { HttpServer } from '@strata/http';
+import { frontPage } from './front-page.ts';
+
+/** Serves `/` and `/reference`. Neither loads anything from another host. */
+export async function servePages(fastify: HttpServer['fastify'], openApi: Record<string, unknown>): Promise<void> {
+  const contentSecurityPolicy =
+    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  fastify.addHook('onSend', async (_request, reply) => {
+    if (String(reply.getHeader('content-type') ?? '').startsWith('text/html')) {
+      reply.header('content-security-policy', contentSecurityPolicy);
+      reply.header('x-content-type-options', 'nosniff');
+      reply.header('referrer-policy', 'no-referrer');
+    }
+  });
+  fastify.get('/', (_request, reply) => reply.type('text/html; charset=utf-8').send(frontPage));
+  await fastify.register(scalar, {
+    routePrefix: '/reference',
+    configuration: {
+      content: openApi,
+      title: 'Strata API reference',
+      // Everything on this page comes from this server: no fonts, proxy, telemetry or assistants of others.
+      withDefaultFonts: false,
+      telemetry: false,
+      hideClientButton: true,
+      showDeveloperTools: 'never',
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      defaultOpenAllTags: false,
+    },
+  });
+}

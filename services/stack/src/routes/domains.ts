@@ -1,0 +1,83 @@
+// Profiles of domains and the history of their providers.
+import { parseDomain } from '@strata/detect';
+import { type RequestContext, route } from '@strata/http';
+import { z } from 'zod';
+import type { StackApp } from '../app.ts';
+import { ChangeSchema, changeReport, DomainReportSchema, domainReport } from '../domain-report.ts';
+
+const params = z.object({ domain: z.string().describe('A domain or any host below it, in Unicode or as A-labels.') });
+
+/** Invalidated when something is recorded of the domain. */
+export const domainTag = (domain: string) => `domain:${domain}`;
+
+export const getDomain = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/domains/{domain}',
+    tag: 'Domains',
+    summary: 'Analyzed domain profile',
+    description:
+      'Which providers the domain uses, since when, with what confidence and on what evidence, and its security posture. ' +
+      'A domain that was never scanned is scanned while the request waits, up to 5 s; when that takes longer the answer is 404 with Retry-After.',
+    params,
+    output: { kind: 'signed', schema: DomainReportSchema },
+    errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
+    access: 'key',
+    cache: (_app: StackApp, input, context) => {
+      const domain = domainOf(input.domain, context);
+      return { key: `domain ${domain}`, tags: [domainTag(domain)] };
+    },
+  },
+  async (app, input, context) => {
+    const profile = await app.onDemand.profile(app, domainOf(input.domain, context), context);
+    return domainReport(profile, app.rulebook);
+  },
+);
+
+export const getDomainChanges = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/domains/{domain}/changes',
+    tag: 'Domains',
+    summary: 'Provider transition history of the domain',
+    description:
+      'Confirmed changes, newest first. A change is confirmed by a second observation; a failed look-up never makes one. ' +
+      '`migrated` is a change of holder in an exclusive role (mailbox, gateway, dns, edge, origin), `reclassified` a change of our rules.',
+    params,
+    query: z.object({
+      limit: z.coerce.number().int().min(1).max(1_000).default(50),
+      offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
+    }),
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        domain: z.string(),
+        total: z.int().min(0),
+        limit: z.int(),
+        offset: z.int(),
+        changes: z.array(ChangeSchema),
+      }),
+    },
+    errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
+    access: 'key',
+    cache: (_app: StackApp, input, context) => {
+      const domain = domainOf(input.domain, context);
+      return { key: `changes ${domain} ${input.limit} ${input.offset}`, tags: [domainTag(domain)] };
+    },
+  },
+  async (app, input, context) => {
+    const { limit, offset } = input;
+    const { domain } = await app.onDemand.profile(app, domainOf(input.domain, context), context);
+    const { total, changes } = await app.store.changes(domain, { limit, offset });
+    return { domain, total, limit, offset, changes: changes.map((change) => changeReport(change, app.rulebook)) };
+  },
+);
+
+function domainOf(text: string, context: RequestContext<'invalid_domain'>): string {
+  const parsed = parseDomain(text);
+  return parsed.ok
+    ? parsed.domain
+    : context.refuse('invalid_domain', parsed.message, {
+        errors: [{ field: 'domain', message: parsed.message }],
+      });
+}

@@ -1,0 +1,68 @@
+// Free API keys for anyone, and the public keys that receipts are verified with.
+import { route } from '@strata/http';
+import { z } from 'zod';
+import type { StackApp } from '../app.ts';
+import { KEY_SET_PATH } from '../ledger.ts';
+
+export const createKey = route(
+  {
+    method: 'POST',
+    path: '/keys',
+    tag: 'Status',
+    summary: 'Get a free API key',
+    description:
+      'No account, no card, no request body. The key is shown once: only its hash is kept. Limited per address and UTC day.',
+    output: {
+      kind: 'signed',
+      status: 201,
+      schema: z.object({
+        key: z.string().describe('Send it in the header X-Stack-Key.'),
+        key_id: z.string(),
+        tier: z.string(),
+        daily_limit: z.int().nullable(),
+      }),
+    },
+    errors: ['quota_exceeded'],
+    access: 'open',
+  },
+  async (app: StackApp, _input, context) => {
+    const { freeKeysPerDay: perDay } = app.config;
+    const issued = await app.store.keys.issue(context.address, { perDay });
+    if (!issued) {
+      const retry = 86_400 - (Math.floor(app.now().getTime() / 1_000) % 86_400);
+      return context.refuse('quota_exceeded', `This address has got its ${perDay} free keys of the day.`, {
+        headers: { 'retry-after': String(retry) },
+      });
+    }
+    const { id, tier, dailyLimit } = issued.stored;
+    return { key: issued.key, key_id: id, tier, daily_limit: dailyLimit };
+  },
+);
+
+export const getKeySet = route(
+  {
+    method: 'GET',
+    path: KEY_SET_PATH,
+    tag: 'Status',
+    summary: 'Public keys that receipts are verified with',
+    description:
+      'A JWK Set (RFC 7517, RFC 8037) of current and retired keys; its member `ledger` says how to check the checkpoints of the ledger.',
+    output: {
+      kind: 'json',
+      contentType: 'application/jwk-set+json',
+      description: 'The key set.',
+      schema: z.object({
+        keys: z.array(
+          z.looseObject({ kty: z.string(), crv: z.string(), x: z.string(), kid: z.string(), status: z.string() }),
+        ),
+        ledger: z.object({ origin: z.string(), url: z.string(), verifier_keys: z.array(z.string()) }),
+      }),
+    },
+    errors: [],
+    access: 'open',
+  },
+  (app: StackApp) => {
+    const { keys, ledger } = app.ledger.keySet();
+    return { keys: keys.map((key) => ({ ...key })), ledger: { ...ledger, verifier_keys: [...ledger.verifier_keys] } };
+  },
+);
