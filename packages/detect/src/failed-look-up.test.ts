@@ -64,7 +64,7 @@ const failures: Record<string, (whole: EvidenceParts) => EvidenceParts> = {
     addresses: (addresses ?? []).map(() => ({ asn: null, status: 'timeout' as const })),
   }),
   'the page': () => ({ http: { status: 'timeout', statusCode: null, url: null } }),
-  'a page behind a wall': () => ({ http: { status: 'blocked', statusCode: 403 } }),
+  'a page behind a wall': () => ({ http: { status: 'blocked', statusCode: 403, headers: { date: 'today' } } }),
   'a page with an error': () => ({ http: { statusCode: 503 } }),
   'the certificate': () => ({ tls: { status: 'timeout', issuer: null } }),
 };

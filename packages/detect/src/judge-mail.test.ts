@@ -142,7 +142,12 @@ describe('the mailbox', () => {
   it('at an unknown exchange is absent, and not hidden by a vendor that only reads reports', () => {
     const named = Object.fromEntries(testRulebook.probeLabels.map((label) => [label, 'nxdomain' as const]));
     const dmarc = ['v=DMARC1; p=none; rua=mailto:x@rua.dmarcer.test'];
-    const { services, roles } = profileOf({ mx: ['10 mail.example.com'], dmarc, named, addresses: [{ asn: 64511 }] });
+    const { services, roles } = profileOf({
+      mx: ['10 mail.example.com'],
+      dmarc,
+      named,
+      addresses: [{ asn: 64511 }, { asn: 64511, use: 'mail' }],
+    });
     assert.deepEqual(linesOf(services), ['email_security dmarcer high']);
     assert.equal(roles.mailbox, 'absent');
   });

@@ -62,6 +62,7 @@ describe('hosting', () => {
     const failures: EvidenceParts[] = [
       { http: { status: 'timeout' } },
       { http: { status: 'blocked', statusCode: null } },
+      { http: { status: 'blocked', statusCode: 403, headers: { date: 'today' } } },
       { www: 'timeout' },
     ];
     for (const parts of failures) {
@@ -120,6 +121,23 @@ describe('a redirect to another owner', () => {
     assert.deepEqual(servicesOf({ http, tls: { issuer: 'Certy', names: ['other.test', 'example.com'] } }), [
       'certificate_authority certy high',
     ]);
+  });
+
+  it('that was not followed shows this domain’s own headers, cookies and certificate, and no page', () => {
+    const { page: _, ...own } = { ...http, statusCode: 301 };
+    const { redirectsTo, services, sources } = profileOf({ http: own, tls: { issuer: 'Certy', names: [] } });
+    assert.equal(redirectsTo, 'other.test');
+    assert.deepEqual(linesOf(services), [
+      'hosting deploy high',
+      'cdn edgy high',
+      'security waffle medium',
+      'certificate_authority certy high',
+      'web_platform blogger medium',
+    ]);
+    assert.deepEqual(
+      [sources.header, sources.cookie, sources.html, sources.tls],
+      ['observed', 'observed', 'absent', 'observed'],
+    );
   });
 
   it('is none within the domain, to www or to a port', () => {

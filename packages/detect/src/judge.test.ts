@@ -67,6 +67,7 @@ describe('a parked domain', () => {
 
   it('is known by where it redirects', () => {
     assert.equal(profileOf({ http: { url: 'https://www.seller.test/buy/example.com' } }).state, 'parked');
+    assert.equal(profileOf({ http: { url: 'https://www.seller.test/buy', statusCode: 302 } }).state, 'parked');
     assert.equal(
       profileOf({ http: { url: 'https://other.test/', redirects: ['https://seller.test/x'] } }).state,
       'parked',

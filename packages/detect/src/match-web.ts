@@ -36,15 +36,13 @@ export function matchWeb(reading: Reading, { matchers }: Rulebook): Finding[] {
       findings.push(...atWall.filter(showsTheWall));
       break;
     }
+    case 'redirect':
+      matchHeaders(findings, http, matchers);
+      matchCookies(findings, http, matchers);
+      matchSeller(findings, http, matchers);
+      break;
     case 'elsewhere':
-      // Only where it leads says something of this domain: names for sale redirect to their seller.
-      for (const url of [...http.redirects, http.url ?? '']) {
-        add(
-          findings,
-          rulesOfAsset(url, matchers, new Map()).filter(({ isParking }) => isParking),
-          url,
-        );
-      }
+      matchSeller(findings, http, matchers);
       break;
     case 'none':
       break;
@@ -53,6 +51,18 @@ export function matchWeb(reading: Reading, { matchers }: Rulebook): Finding[] {
   }
   if (reading.hasOwnCertificate) matchIssuer(findings, tls, matchers);
   return findings;
+}
+
+/** Names for sale redirect to their seller: where it leads is all that another's answer says of this domain. */
+function matchSeller(findings: Finding[], { redirects, url }: HttpEvidence, matchers: Matchers): void {
+  for (const target of [...redirects, url ?? '']) {
+    const rules = rulesOfAsset(target, matchers, new Map());
+    add(
+      findings,
+      rules.filter(({ isParking }) => isParking),
+      target,
+    );
+  }
 }
 
 /** The wall itself, and a host that adds its own header to everything that leaves it. */

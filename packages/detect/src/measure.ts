@@ -32,7 +32,7 @@ export function measureSources(reading: Reading, rulebook: Rulebook): SourceMeas
     dmarc: measurementOf(reading.dmarc.status),
     caa: measurementOf(dns.caa.status),
     cname: measureAliases(reading, rulebook),
-    asn: measureNetworks(reading),
+    asn: measureNetworks(reading, rulebook),
     ...measureWeb(reading),
     tls: measureTls(reading),
   };
@@ -92,8 +92,11 @@ function measureAliases({ evidence, named }: Reading, { probeLabels }: Rulebook)
   return isObserved ? 'observed' : 'absent';
 }
 
-function measureNetworks({ evidence, hasNoWeb }: Reading): Measurement {
+/** An exchange whose address was not had leaves its network unknown, which matters once a rule asks for it. */
+function measureNetworks({ evidence, hasNoWeb, exchanges }: Reading, { matchers }: Rulebook): Measurement {
   const { dns, addresses } = evidence;
+  const needsMail = exchanges.length > 0 && matchers.networks['mail-asn'].size > 0;
+  if (needsMail && !addresses.some(({ use }) => use === 'mail')) return 'unmeasured';
   if (addresses.some(({ status }) => !isMeasured(status))) return 'unmeasured';
   if (addresses.some(({ asn }) => asn !== null)) {
     return isMeasured(dns.a.status) && isMeasured(dns.www.status) ? 'observed' : 'unmeasured';
@@ -111,6 +114,8 @@ function measureWeb({
   switch (webAnswer) {
     case 'wall':
       return { header: 'blocked', cookie: 'blocked', html: 'blocked' };
+    case 'redirect':
+      return { header: 'observed', cookie: cookies.length > 0 ? 'observed' : 'absent', html: 'absent' };
     case 'elsewhere':
       return { header: 'absent', cookie: 'absent', html: 'absent' };
     case 'none': {

@@ -11,8 +11,11 @@ export interface MailExchange {
   readonly isPreferred: boolean;
 }
 
-/** Whose the HTTP answer is: the site's own, a bot wall's before it, another domain's, or none was had. */
-export type WebAnswer = 'own' | 'wall' | 'elsewhere' | 'none';
+/**
+ * Whose the HTTP answer is: the site's own; its own redirect to another owner, headers without a page; a bot wall's
+ * before it; another domain's, after such a redirect was followed; or none was had.
+ */
+export type WebAnswer = 'own' | 'redirect' | 'wall' | 'elsewhere' | 'none';
 
 /**
  * Look-ups that were made and not answered. Evidence that another look-up could overrule is not used while that one
@@ -26,7 +29,7 @@ export interface Failures {
   readonly named: boolean;
   /** The addresses, and so the aliases, of the apex or www. */
   readonly aliases: boolean;
-  /** There is a web and nothing of it was seen, a passing error, or a wall that shows nothing of itself. */
+  /** There is a web and nothing of it was seen, a passing error, or a wall. */
   readonly web: boolean;
   readonly tls: boolean;
 }
@@ -67,7 +70,7 @@ export function readEvidence(evidence: Evidence): Reading {
     hasWildcard && (isSameAnswer(lookup, wildcardTxt) || isSameAnswer(lookup, wildcardA)) ? NO_ANSWER : lookup;
   const dmarc = own(dns.dmarc);
   const webAnswer = webAnswerOf(evidence, redirectsTo);
-  const hasOwnCertificate = evidence.tls.status === 'found' && (redirectsTo === null || coversDomain(evidence));
+  const hasOwnCertificate = evidence.tls.status === 'found' && (webAnswer !== 'elsewhere' || coversDomain(evidence));
   const hasNoWeb = [dns.a, dns.aaaa, dns.www].every(
     ({ status, records }) => isMeasured(status) && records.length === 0,
   );
@@ -106,14 +109,18 @@ function isFailed(status: LookupStatus): boolean {
   return !isMeasured(status) && status !== 'skipped';
 }
 
+function isRedirect(statusCode: number | null): boolean {
+  return statusCode !== null && statusCode >= 300 && statusCode < 400;
+}
+
 /** The site is there and did not answer this time; a 404 or 403 is its answer. */
 function isPassingError(statusCode: number | null): boolean {
   return statusCode !== null && (statusCode >= 500 || statusCode === 408 || statusCode === 429);
 }
 
-/** A robots.txt that forbids us shows not even the headers of what stands before the site. */
+/** What a wall answers with lacks what the site behind it would have shown. */
 function isUnseen({ http }: Evidence, webAnswer: WebAnswer): boolean {
-  if (webAnswer === 'wall') return Object.keys(http.headers).length === 0;
+  if (webAnswer === 'wall') return true;
   if (webAnswer === 'own') return isPassingError(http.statusCode);
   return webAnswer === 'none' && http.status !== 'skipped';
 }
@@ -152,7 +159,7 @@ function foreignTarget({ domain, http }: Evidence): string | null {
 }
 
 function webAnswerOf({ http }: Evidence, redirectsTo: string | null): WebAnswer {
-  if (redirectsTo !== null) return 'elsewhere';
+  if (redirectsTo !== null) return isRedirect(http.statusCode) ? 'redirect' : 'elsewhere';
   if (http.status === 'found') return 'own';
   return http.status === 'blocked' ? 'wall' : 'none';
 }
