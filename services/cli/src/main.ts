@@ -1,2 +1,111 @@
 #!/usr/bin/env node
-export {};
+// The `strata` command: thin commands over the packages. Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
+import { createLogger } from '@strata/http';
+import { KeyringError, LogError } from '@strata/log';
+import { ConfigError, readConfig, serve } from '@strata/stack';
+import { StoreError } from '@strata/store';
+import { Command, CommanderError } from 'commander';
+import { explain } from './commands/explain.ts';
+import { createKeyCommand, listKeysCommand, revokeKeyCommand, rotateSigningCommand } from './commands/keys.ts';
+import { scanCommand } from './commands/scan.ts';
+import { verifyCommand } from './commands/verify.ts';
+import { CommandError } from './output.ts';
+
+const config = () => readConfig(process.env);
+
+function program(): Command {
+  const strata = new Command('strata')
+    .description("Which technology providers a company's domain uses, with evidence, history and signed answers")
+    .version('0.1.0')
+    .showHelpAfterError('(strata --help lists the commands)')
+    .exitOverride();
+  const stack = strata.command('stack').description('the Stack Intelligence service');
+
+  stack
+    .command('serve')
+    .description('run the service until SIGINT or SIGTERM; settings come from STRATA_* variables')
+    .action(() => serve(config(), createLogger({ level: config().logLevel })));
+  stack
+    .command('scan')
+    .description('scan domains now: names, a file with one a line, or - for standard input')
+    .argument('<target...>', 'a file, - or domain names')
+    .option('--force', 'scan also what was scanned lately')
+    .option('--json', 'print the summary as JSON')
+    .action((targets: string[], options) => scanCommand(targets, options, config()));
+  stack
+    .command('verify')
+    .description('verify the receipt of an answer: signature, key, leaf, inclusion proof and checkpoint')
+    .argument('<url | file>', 'the URL of an answer, or a file that holds one (- for standard input)')
+    .option('--key <key>', 'API key for the URL', process.env.STRATA_KEY)
+    .option('--base <url>', 'the service that gave a saved answer', 'http://127.0.0.1:8787')
+    .option('--ledger-key <key>', "C2SP verifier key of the ledger, to trust in place of the service's own")
+    .option('--json', 'print the steps as JSON')
+    .action((target: string, options) => verifyCommand(target, options));
+  stack
+    .command('explain')
+    .description(
+      'records in on standard input, one JSON object a line; the detected services out, one line each; no network',
+    )
+    .action(async () => {
+      const bad = await explain(process.stdin, process.stdout);
+      if (bad > 0) throw new CommandError(`${bad} records could not be read`);
+    });
+
+  const keys = stack.command('keys').description('API keys and signing keys');
+  keys
+    .command('create')
+    .description('make an API key; it is shown once')
+    .option('--tier <tier>', 'free, standard or unlimited', 'free')
+    .option('--label <text>', 'whose it is')
+    .option('--json', 'print as JSON')
+    .action((options) => createKeyCommand(options, config()));
+  keys
+    .command('list')
+    .description('list API keys')
+    .option('--json', 'print as JSON')
+    .action((options) => listKeysCommand(options, config()));
+  keys
+    .command('revoke')
+    .description('revoke an API key')
+    .argument('<id>', 'the id that list shows')
+    .option('--json', 'print as JSON')
+    .action((id: string, options) => revokeKeyCommand(id, options, config()));
+  keys
+    .command('rotate-signing')
+    .description('retire the signing keys and make new ones')
+    .option('--json', 'print as JSON')
+    .action((options) => rotateSigningCommand(options, config()));
+  return strata;
+}
+
+/** What a user can mend is one line; everything else is a bug and shows its stack. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof CommandError) {
+    process.stderr.write(`strata: ${error.message}\n`);
+    return error.exitCode;
+  }
+  if (error instanceof ConfigError) {
+    process.stderr.write(`strata: a setting cannot be used\n${error.message.replace(/^/gm, '  ')}\n`);
+    return 2;
+  }
+  if (error instanceof StoreError || error instanceof LogError || error instanceof KeyringError) {
+    process.stderr.write(`strata: ${error.message}\n`);
+    return 1;
+  }
+  if ((error as NodeJS.ErrnoException).syscall) {
+    process.stderr.write(`strata: ${(error as Error).message}\n`);
+    return 1;
+  }
+  process.stderr.write(`strata: unexpected: ${error instanceof Error ? error.stack : String(error)}\n`);
+  return 1;
+}
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // `strata … | head` closes the pipe: that is no failure.
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+process.exitCode = await program()
+  .parseAsync()
+  .then(() => 0, report);

@@ -1,5 +1,5 @@
 // The only place that constructs things: what a scan needs, and on top of it what the service needs.
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { entries } from '@strata/catalog';
 import { compileRulebook, loadCatalog, type Rulebook } from '@strata/detect';
 import { AnswerCache, createHttpServer, type HttpServer, Metrics, openApiDocument, type Route } from '@strata/http';
@@ -51,6 +51,12 @@ export interface StackService extends AsyncDisposable {
 /** On-demand scans that may run at once, whoever asks. */
 const ON_DEMAND_CONCURRENCY = 32;
 
+/** Opens the configured database, making the data directory on first use. */
+export async function openConfiguredStore(config: Config, options: { readonly now?: () => Date } = {}): Promise<Store> {
+  await mkdir(config.dataDirectory, { recursive: true });
+  return openStore(config.databaseUrl, { ...options, rescanAfterMs: config.rescanAfterMs });
+}
+
 export async function openScanning(
   config: Config,
   parts: { readonly logger: Logger; readonly onRecorded?: ScannerParts['onRecorded'] },
@@ -59,7 +65,7 @@ export async function openScanning(
   const now = world.now ?? (() => new Date());
   const rulebook = compileRulebook(loadCatalog(entries));
   const isOptedOut = config.optOutFile ? createOptOut(await readFile(config.optOutFile, 'utf8')) : () => false;
-  const store = await openStore(config.databaseUrl, { now, rescanAfterMs: config.rescanAfterMs });
+  const store = await openConfiguredStore(config, { now });
   const prober = createProber({
     probeLabels: rulebook.probeLabels,
     resolver: { upstreams: config.resolvers },

@@ -1,5 +1,13 @@
 // What @strata/stack offers: the settings, scanning without a server, and the running service.
-export { openScanning, type Scanning, type StackApp, type StackService, stackOpenApi, type World } from './app.ts';
+export {
+  openConfiguredStore,
+  openScanning,
+  type Scanning,
+  type StackApp,
+  type StackService,
+  stackOpenApi,
+  type World,
+} from './app.ts';
 export { type Config, ConfigError, readConfig } from './config.ts';
 export { rotateSigningKeys } from './ledger.ts';
 export type { ScanOutcome } from './scanner.ts';
