@@ -1,1 +1,4 @@
-export {};
+// What @strata/testnet offers: the simulated internet. Only the demo, tests and benches may import it.
+export { createInternet, type Internet, type InternetOptions } from './internet.ts';
+export type { MigratingCategory, Migration } from './migrate.ts';
+export type { TrueService, Truth } from './truth.ts';

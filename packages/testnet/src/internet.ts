@@ -1,0 +1,165 @@
+// The simulated internet: grown from a seed, served on loopback, moved by days, known in full.
+import { Certificates } from './certificates.ts';
+import { applyMigration, type MigratingCategory, type Migration, migrationOn } from './migrate.ts';
+import { Model } from './model.ts';
+import { NameServerPlan, startNameServers } from './name-servers.ts';
+import { companyNames, SUFFIXES } from './names.ts';
+import { type Plan, planOf } from './plan.ts';
+import { providerNames, templates } from './providers/index.ts';
+import { mintFor } from './random.ts';
+import { type Truth, truthOf } from './truth.ts';
+import { startWebServers } from './web-server.ts';
+
+export interface InternetOptions {
+  /** Same seed, same internet. */
+  readonly seed?: string;
+  /** Companies; 500 by default, tried to 20,000. */
+  readonly domains?: number;
+  /** Broken zones, slow and refusing sites, bad certificates; on by default. */
+  readonly hasFaults?: boolean;
+  /** Share of the companies that change something on a day. */
+  readonly migrationShare?: number;
+  /** Port of the recursive resolver; 0 lets the system choose. */
+  readonly port?: number;
+}
+
+export interface Internet extends AsyncDisposable {
+  readonly day: number;
+  domains(): readonly string[];
+  /** What a company really runs. Throws RangeError for a name that is none of its companies. */
+  truth(domain: string): Truth;
+  /** Moves the clock; returns what changed. */
+  advance(days: number): readonly Migration[];
+  /** Makes one company change now. */
+  migrate(
+    domain: string,
+    change: { readonly category: MigratingCategory; readonly from?: string | null; readonly to: string | null },
+  ): Migration;
+  /** Breaks the look-ups of one record type of a domain (`*` for all), until `heal`. */
+  fail(domain: string, fault: { readonly type: string; readonly status: 'servfail' | 'timeout' }): void;
+  heal(domain: string): void;
+  /** Recursive resolver for stub use. */
+  readonly resolver: { readonly address: string; readonly port: number };
+  /** Root server, to follow delegations from. */
+  readonly root: { readonly address: string; readonly port: number };
+  /** Where a simulated address listens on this machine. */
+  dial(to: { readonly address: string; readonly port: number }): { readonly address: string; readonly port: number };
+  /** Root certificate that the sites' chains end in. */
+  readonly caPem: string;
+}
+
+export async function createInternet(options: InternetOptions = {}): Promise<Internet> {
+  const { seed = 'strata', domains: count = 500, hasFaults = true, migrationShare = 0.005, port = 0 } = options;
+  const taken = new Set(providerNames.map(({ suffix }) => suffix.split('.').slice(-2).join('.')));
+  const names = companyNames(seed, count, (name) => taken.has(name));
+  const companies = new Set(names);
+  const changed = new Map<string, { plan: Plan; version: number }>();
+  const faults = new Map<string, Map<string, 'servfail' | 'timeout'>>();
+  let day = 0;
+
+  const basePlan = (domain: string) =>
+    planOf(domain, {
+      seed,
+      hasFaults,
+      other: (random) => random.pick(names.filter((name) => name !== domain).slice(0, 1_000)),
+    });
+  const kept = new Map<string, Plan>();
+  const currentPlan = (domain: string): Plan | undefined => {
+    if (!companies.has(domain)) return undefined;
+    const override = changed.get(domain);
+    if (override) return override.plan;
+    let plan = kept.get(domain);
+    if (!plan) {
+      plan = basePlan(domain);
+      kept.set(domain, plan);
+    }
+    return plan;
+  };
+  const change = (plan: Plan) =>
+    changed.set(plan.domain, { plan, version: (changed.get(plan.domain)?.version ?? 0) + 1 });
+  const known = (domain: string): Plan => {
+    const plan = currentPlan(domain);
+    if (!plan) throw new RangeError(`'${domain}' is none of the companies`);
+    return plan;
+  };
+
+  await using stack = new AsyncDisposableStack();
+  const nameServers = new NameServerPlan(tldsOf());
+  // Every provider's servers get their addresses now, before they are started.
+  for (const row of [...templates.dns.rows, ...templates.parking.rows])
+    for (const host of row.ns(mintFor(seed, 'any.example'))) nameServers.addressOf(host);
+  const model = new Model({
+    seed,
+    planOf: currentPlan,
+    versionOf: (domain) => changed.get(domain)?.version ?? 0,
+    nameServerAddress: (host) => nameServers.addressOf(host),
+  });
+  const dns = stack.use(
+    await startNameServers(model, nameServers, {
+      port,
+      faultOf: (domain, type) => faults.get(domain)?.get(type) ?? faults.get(domain)?.get('*'),
+    }),
+  );
+  const certificates = await Certificates.create();
+  const web = stack.use(await startWebServers({ seed, companyOf: (host) => model.companyOf(host), certificates }));
+  const owned = stack.move();
+
+  return {
+    get day() {
+      return day;
+    },
+    domains: () => names,
+    truth: (domain) => truthOf(known(domain), seed),
+    advance(days) {
+      const migrations: Migration[] = [];
+      for (let i = 0; i < days; i += 1) {
+        day += 1;
+        for (const name of names) {
+          const plan = known(name);
+          const migration = migrationOn(plan, day, { seed, share: migrationShare });
+          if (!migration) continue;
+          migrations.push(migration);
+          change(applyMigration(plan, migration));
+        }
+      }
+      return migrations;
+    },
+    migrate(domain, { category, from, to }) {
+      const plan = known(domain);
+      const current: Partial<Record<MigratingCategory, string | null>> = {
+        email: plan.mailbox,
+        email_security: plan.gateway,
+        dns: plan.dns[0] ?? null,
+        hosting: plan.hosting,
+        cdn: plan.cdn,
+      };
+      const migration = { domain, day, category, from: from ?? current[category] ?? null, to };
+      change(applyMigration(plan, migration));
+      return migration;
+    },
+    fail(domain, { type, status }) {
+      known(domain);
+      const ofDomain = faults.get(domain) ?? new Map<string, 'servfail' | 'timeout'>();
+      faults.set(domain, ofDomain.set(type, status));
+    },
+    heal: (domain) => void faults.delete(domain),
+    resolver: dns.resolver,
+    root: dns.root,
+    dial: (to) => web.dial(to),
+    caPem: certificates.rootPem,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Top-level domains of the companies and of every provider's names. */
+function tldsOf(): string[] {
+  const last = (name: string) => name.slice(name.lastIndexOf('.') + 1);
+  const hosts = [...templates.dns.rows, ...templates.parking.rows].flatMap((row) => row.zones);
+  return [
+    ...new Set([
+      ...SUFFIXES.map(({ suffix }) => last(suffix)),
+      ...providerNames.map(({ suffix }) => last(suffix)),
+      ...hosts.map(last),
+    ]),
+  ];
+}

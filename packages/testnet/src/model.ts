@@ -1,0 +1,214 @@
+// Every name of the simulated internet and its records: companies, what providers keep in DNS, IP-to-ASN zones.
+import { addressIn, addressV6In, allNetworks, parseV4, parseV4Prefix } from './networks.ts';
+import type { Plan } from './plan.ts';
+import { providerNames, templates } from './providers/index.ts';
+import type { ProviderName } from './providers/template.ts';
+import { hashOf } from './random.ts';
+import { type RecordType, type Zone, type ZoneRecord, zoneOf } from './zone.ts';
+
+export interface DnsRecord extends ZoneRecord {
+  readonly name: string;
+  readonly ttl: number;
+}
+
+/** What a zone's own server says of a name. */
+export interface ModelAnswer {
+  readonly rcode: 'NOERROR' | 'NXDOMAIN';
+  readonly answers: readonly DnsRecord[];
+  /** For the authority section of an empty answer. */
+  readonly soa: DnsRecord | null;
+}
+
+export interface ModelOptions {
+  readonly seed: string;
+  readonly planOf: (domain: string) => Plan | undefined;
+  /** Changes whenever the plan of a domain does. */
+  readonly versionOf: (domain: string) => number;
+  readonly nameServerAddress: (host: string) => string | undefined;
+}
+
+const TTL = 300;
+/** Zones kept built; the rest is built again when asked for. */
+const MAX_ZONES = 4_000;
+
+const bySuffix = new Map<string, ProviderName[]>();
+for (const each of providerNames) bySuffix.set(each.suffix, [...(bySuffix.get(each.suffix) ?? []), each]);
+const dnsHostSuffixes = new Set([...templates.dns.rows, ...templates.parking.rows].flatMap((row) => row.zones));
+
+export class Model {
+  readonly #options: ModelOptions;
+  readonly #zones = new Map<string, { version: number; zone: Zone }>();
+
+  constructor(options: ModelOptions) {
+    this.#options = options;
+  }
+
+  /** The company that a name belongs to. */
+  companyOf(name: string): Plan | undefined {
+    const labels = name.split('.');
+    // `co.uk` makes companies of three labels, every other suffix of two.
+    for (const count of [2, 3]) {
+      if (labels.length < count) break;
+      const plan = this.#options.planOf(labels.slice(-count).join('.'));
+      if (plan) return plan;
+    }
+    return undefined;
+  }
+
+  zone(plan: Plan): Zone {
+    const version = this.#options.versionOf(plan.domain);
+    const kept = this.#zones.get(plan.domain);
+    if (kept?.version === version) return kept.zone;
+    const zone = zoneOf(plan, this.#options.seed);
+    if (this.#zones.size >= MAX_ZONES) this.#zones.clear();
+    this.#zones.set(plan.domain, { version, zone });
+    return zone;
+  }
+
+  /** The whole answer, aliases followed across zones. */
+  resolve(name: string, type: string): ModelAnswer {
+    const answers: DnsRecord[] = [];
+    let current = name;
+    for (let i = 0; i < 12; i += 1) {
+      const step = this.answer(current, type);
+      answers.push(...step.answers);
+      const alias = step.answers.find((record) => record.type === 'CNAME');
+      if (!alias || type === 'CNAME') return { ...step, answers };
+      current = String(alias.data);
+    }
+    return { rcode: 'NOERROR', answers, soa: null };
+  }
+
+  /** What the zone that holds the name says. */
+  answer(name: string, type: string): ModelAnswer {
+    const company = this.companyOf(name);
+    if (company) return this.#ofCompany(company, name, type);
+    const origin = asnRecords(name);
+    if (origin) return found(name, type, origin, 'asn.cymru.com');
+    const host = this.#options.nameServerAddress(name);
+    if (host) return found(name, type, [{ type: 'A', data: host }], parent(name));
+    const provider = ofProvider(name);
+    if (provider) return found(name, type, provider, parent(name));
+    return { rcode: 'NXDOMAIN', answers: [], soa: soaOf(parent(name)) };
+  }
+
+  #ofCompany(plan: Plan, name: string, type: string): ModelAnswer {
+    if (plan.state === 'nonexistent') return { rcode: 'NXDOMAIN', answers: [], soa: soaOf(parent(plan.domain)) };
+    const zone = this.zone(plan);
+    const soa = { ...zone.soa, name: plan.domain, ttl: TTL };
+    const own = zone.records.get(name);
+    const isBetween = own === undefined && [...zone.records.keys()].some((each) => each.endsWith(`.${name}`));
+    const records = own ?? (isBetween || zone.wildcard.length === 0 ? undefined : zone.wildcard);
+    if (!records) return { rcode: isBetween ? 'NOERROR' : 'NXDOMAIN', answers: [], soa };
+    const alias = records.filter((record) => record.type === 'CNAME');
+    const matching = alias.length > 0 ? alias : records.filter((record) => record.type === type);
+    return {
+      rcode: 'NOERROR',
+      answers: matching.map((record) => ({ ...record, name, ttl: TTL })),
+      soa: matching.length > 0 ? null : soa,
+    };
+  }
+}
+
+function found(name: string, type: string, records: readonly ZoneRecord[], zone: string): ModelAnswer {
+  const answers = records.filter((record) => record.type === type).map((record) => ({ ...record, name, ttl: TTL }));
+  return { rcode: 'NOERROR', answers, soa: answers.length > 0 ? null : soaOf(zone) };
+}
+
+export function soaOf(zone: string): DnsRecord {
+  const data = {
+    mname: `ns1.${zone}`,
+    rname: `hostmaster.${zone}`,
+    serial: 1,
+    refresh: 10800,
+    retry: 3600,
+    expire: 604800,
+    minimum: 60,
+  };
+  return { name: zone, type: 'SOA' satisfies RecordType, ttl: TTL, data };
+}
+
+const parent = (name: string) => name.slice(name.indexOf('.') + 1) || name;
+
+/** Names that the providers keep themselves: every name below a listed suffix exists. */
+function ofProvider(name: string): ZoneRecord[] | undefined {
+  for (let suffix = name; suffix.includes('.'); suffix = parent(suffix)) {
+    const rows = bySuffix.get(suffix);
+    if (!rows) continue;
+    return rows.flatMap(({ network, has }) =>
+      has.flatMap((kind): ZoneRecord[] => {
+        switch (kind) {
+          case 'host': {
+            const v6 = addressV6In(network, name);
+            return [
+              { type: 'A', data: addressIn(network, name) },
+              ...(v6 ? [{ type: 'AAAA' as const, data: v6 }] : []),
+            ];
+          }
+          case 'spf':
+            return [{ type: 'TXT', data: [`v=spf1 ip4:${addressIn(network, name)} ~all`] }];
+          case 'dkim':
+            return [
+              { type: 'TXT', data: [`v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQ${hashOf(name)}IDAQAB`] },
+            ];
+          case 'report':
+            return name.includes('._report._dmarc.') ? [{ type: 'TXT', data: ['v=DMARC1'] }] : [];
+          default:
+            return kind satisfies never;
+        }
+      }),
+    );
+  }
+  return undefined;
+}
+
+/** Whether a host name is a name server of one of the DNS providers; its suffix then. */
+export function dnsSuffixOf(host: string): string | undefined {
+  for (let suffix = host; suffix.includes('.'); suffix = parent(suffix)) if (dnsHostSuffixes.has(suffix)) return suffix;
+  return undefined;
+}
+
+/** Team Cymru's zones, https://www.team-cymru.com/ip-asn-mapping */
+function asnRecords(name: string): ZoneRecord[] | undefined {
+  const text = (line: string): ZoneRecord[] => [{ type: 'TXT', data: [line] }];
+  const named = /^as(\d+)\.asn\.cymru\.com$/.exec(name);
+  if (named) {
+    const network = allNetworks.find((each) => each.asn === Number(named[1]));
+    return (
+      network &&
+      text(
+        `${network.asn} | ${network.country} | ${network.registry} | ${network.allocated} | ${network.name}, ${network.country}`,
+      )
+    );
+  }
+  const v4 = /^(\d+)\.(\d+)\.(\d+)\.(\d+)\.origin\.asn\.cymru\.com$/.exec(name);
+  if (v4) {
+    const address = parseV4([v4[4], v4[3], v4[2], v4[1]].join('.'));
+    for (const network of allNetworks) {
+      for (const prefix of network.v4) {
+        const { base, bits } = parseV4Prefix(prefix);
+        if (Math.floor(address / 2 ** (32 - bits)) === Math.floor(base / 2 ** (32 - bits))) {
+          return text(`${network.asn} | ${prefix} | ${network.country} | ${network.registry} | ${network.allocated}`);
+        }
+      }
+    }
+    return undefined;
+  }
+  const v6 = /^((?:[0-9a-f]\.){32})origin6\.asn\.cymru\.com$/.exec(name);
+  if (!v6?.[1]) return undefined;
+  const nibbles = v6[1].split('.').reverse().join('');
+  for (const network of allNetworks) {
+    if (!network.v6) continue;
+    const [base = '', bits = '32'] = network.v6.split('/');
+    const head = base
+      .replace(/::$/, '')
+      .split(':')
+      .map((group) => group.padStart(4, '0'))
+      .join('')
+      .padEnd(32, '0');
+    const whole = Math.floor(Number(bits) / 4);
+    if (nibbles.slice(0, whole) === head.slice(0, whole))
+      return text(`${network.asn} | ${network.v6} | ${network.country} | ${network.registry} | ${network.allocated}`);
+  }
+  return undefined;
+}

@@ -1,0 +1,180 @@
+// The servers of the simulated DNS: root, top-level domains, one for each DNS provider, and a recursive front.
+import { type DnsServer, type Reply, type Responder, startDnsServer } from './dns-server.ts';
+import { type DnsRecord, dnsSuffixOf, type Model, soaOf } from './model.ts';
+import type { Plan, ZoneFault } from './plan.ts';
+
+export interface NameServers extends AsyncDisposable {
+  /** The recursive front, for stub use. */
+  readonly resolver: { readonly address: string; readonly port: number };
+  /** The root server; every server of the tree listens on its port. */
+  readonly root: { readonly address: string; readonly port: number };
+}
+
+/** A fault of one record type of one domain, or of all its types (`*`). */
+export type FaultOf = (domain: string, type: string) => 'servfail' | 'timeout' | undefined;
+
+const TTL = 300;
+const SLOW_MS = 1_200;
+/** The tree's servers stand on loopback addresses of their own, so that referrals can be followed. */
+const ROOT = '127.53.0.1';
+const RECURSIVE = '127.0.0.1';
+const SELF_HOSTED = '127.53.3.1';
+const INFRASTRUCTURE = '127.53.4.1';
+
+export class NameServerPlan {
+  readonly #byTld: ReadonlyMap<string, string>;
+  readonly #bySuffix = new Map<string, string>();
+
+  constructor(tlds: readonly string[]) {
+    this.#byTld = new Map(tlds.map((tld, i) => [tld, `127.53.1.${i + 1}`]));
+  }
+
+  tlds(): ReadonlyMap<string, string> {
+    return this.#byTld;
+  }
+
+  /** Address of a name server host of a DNS provider, the same for all hosts of one suffix family. */
+  addressOf(host: string): string | undefined {
+    const suffix = dnsSuffixOf(host);
+    if (suffix === undefined) return undefined;
+    // Route 53 alone has 256 suffixes: they share few servers, told apart by what they are asked.
+    const family = suffix.startsWith('awsdns-') ? 'awsdns' : suffix;
+    let address = this.#bySuffix.get(family);
+    if (!address) {
+      address = `127.53.2.${this.#bySuffix.size + 1}`;
+      this.#bySuffix.set(family, address);
+    }
+    return address;
+  }
+
+  providerAddresses(): string[] {
+    return [...this.#bySuffix.values()];
+  }
+}
+
+export async function startNameServers(
+  model: Model,
+  plan: NameServerPlan,
+  options: { readonly faultOf: FaultOf; readonly port: number },
+): Promise<NameServers> {
+  await using stack = new AsyncDisposableStack();
+  const front = stack.use(
+    await startDnsServer(
+      { address: RECURSIVE, port: options.port, isRecursive: true },
+      recursive(model, options.faultOf),
+    ),
+  );
+  const tree = stack.use(await startTree(model, plan, options.faultOf));
+  const owned = stack.move();
+  return {
+    resolver: { address: front.address, port: front.port },
+    root: { address: ROOT, port: tree.port },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function startTree(
+  model: Model,
+  plan: NameServerPlan,
+  faultOf: FaultOf,
+): Promise<AsyncDisposable & { port: number }> {
+  const authoritative = authority(model, faultOf);
+  const rows: [string, Responder][] = [
+    ...[...plan.tlds()].map(([tld, address]): [string, Responder] => [address, topLevel(model, plan, tld)]),
+    ...plan.providerAddresses().map((address): [string, Responder] => [address, authoritative]),
+    [SELF_HOSTED, authoritative],
+    [INFRASTRUCTURE, authoritative],
+  ];
+  // One port for all; when another program has it on one of the addresses, the next try draws another.
+  for (let tries = 0; ; tries += 1) {
+    const servers: DnsServer[] = [];
+    try {
+      const root = await startDnsServer({ address: ROOT, port: 0, isRecursive: false }, rootZone(plan));
+      servers.push(root);
+      for (const [address, respond] of rows)
+        servers.push(await startDnsServer({ address, port: root.port, isRecursive: false }, respond));
+      return {
+        port: root.port,
+        async [Symbol.asyncDispose]() {
+          await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+        },
+      };
+    } catch (error) {
+      await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+      if (tries >= 10) throw error;
+    }
+  }
+}
+
+function rootZone(plan: NameServerPlan): Responder {
+  return ({ name }) => {
+    const tld = name.slice(name.lastIndexOf('.') + 1);
+    const address = plan.tlds().get(tld);
+    if (!address) return { rcode: 'NXDOMAIN', authorities: [soaOf('.')], isAuthoritative: true };
+    return referral(tld, [`a.nic.${tld}`], () => address);
+  };
+}
+
+function topLevel(model: Model, plan: NameServerPlan, tld: string): Responder {
+  return ({ name }) => {
+    const company = model.companyOf(name);
+    if (company?.state === 'nonexistent')
+      return { rcode: 'NXDOMAIN', authorities: [soaOf(tld)], isAuthoritative: true };
+    if (company) {
+      const { nameServers } = model.zone(company);
+      // Lame: delegated to a server that does not know the zone.
+      const lame = company.fault === 'lame' ? SELF_HOSTED : undefined;
+      return referral(company.domain, nameServers, (host) => lame ?? plan.addressOf(host) ?? SELF_HOSTED);
+    }
+    const answer = model.answer(name, 'A');
+    if (answer.rcode === 'NXDOMAIN') return { rcode: 'NXDOMAIN', authorities: [soaOf(tld)], isAuthoritative: true };
+    const zone = name.split('.').slice(-2).join('.');
+    return referral(zone, [`ns1.infrastructure.${tld}`], () => INFRASTRUCTURE);
+  };
+}
+
+function referral(zone: string, hosts: readonly string[], addressOf: (host: string) => string): Reply {
+  const authorities = hosts.map((data): DnsRecord => ({ name: zone, type: 'NS', ttl: TTL, data }));
+  const additionals = hosts.map((name): DnsRecord => ({ name, type: 'A', ttl: TTL, data: addressOf(name) }));
+  return { rcode: 'NOERROR', authorities, additionals };
+}
+
+function authority(model: Model, faultOf: FaultOf): Responder {
+  return ({ name, type }) => {
+    const company = model.companyOf(name);
+    const broken = company && failure(company, type, faultOf);
+    if (broken !== undefined) return broken;
+    const { rcode, answers, soa } = model.answer(name, type);
+    if (rcode === 'NXDOMAIN' && !company) return { rcode: 'REFUSED' };
+    return { rcode, answers, authorities: soa ? [soa] : [], isAuthoritative: true, ...slowly(company) };
+  };
+}
+
+function recursive(model: Model, faultOf: FaultOf): Responder {
+  return ({ name, type }) => {
+    const company = model.companyOf(name);
+    const broken = company && failure(company, type, faultOf);
+    // A recursive resolver reports what it could not find out as SERVFAIL.
+    if (broken !== undefined) return broken && { rcode: 'SERVFAIL' };
+    const { rcode, answers, soa } = model.resolve(name, type);
+    return { rcode, answers, authorities: soa ? [soa] : [], ...slowly(company) };
+  };
+}
+
+/** The reply of a broken zone, null for silence, undefined when nothing is broken. */
+function failure(company: Plan, type: string, faultOf: FaultOf): Reply | null | undefined {
+  const injected = faultOf(company.domain, type);
+  if (injected) return injected === 'timeout' ? null : { rcode: 'SERVFAIL' };
+  if (company.state !== 'broken') return undefined;
+  const replies: Readonly<Record<ZoneFault, Reply | null | undefined>> = {
+    servfail: { rcode: 'SERVFAIL' },
+    lame: { rcode: 'REFUSED' },
+    silent: null,
+    slow: undefined,
+  };
+  return company.fault ? replies[company.fault] : undefined;
+}
+
+function slowly(company: Plan | undefined): { delayMs?: number } {
+  return company?.fault === 'slow' ? { delayMs: SLOW_MS } : {};
+}
