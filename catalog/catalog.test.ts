@@ -45,7 +45,9 @@ describe('the catalog', () => {
     const names = globSync('*.json', { cwd: import.meta.dirname }).filter((name) => name !== 'package.json');
     const ids: string[] = [];
     for (const name of names) {
-      const listed = JSON.parse(readFileSync(path.join(import.meta.dirname, name), 'utf8')).map((p: { id: string }) => p.id);
+      const listed = JSON.parse(readFileSync(path.join(import.meta.dirname, name), 'utf8')).map(
+        (p: { id: string }) => p.id,
+      );
       assert.deepEqual(listed, listed.toSorted(), name);
       ids.push(...listed);
     }

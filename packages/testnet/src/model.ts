@@ -85,9 +85,10 @@ export class Model {
     if (company) return this.#ofCompany(company, name, type);
     const origin = asnRecords(name);
     if (origin) return found(name, type, origin, 'asn.cymru.com');
-    const host = this.#options.nameServerAddress(name);
-    if (host) return found(name, type, [{ type: 'A', data: host }], parent(name));
+    // A provider's customers and its name servers may share a suffix; its servers are called ns-something there.
     const provider = ofProvider(name);
+    const host = provider && !/^ns\d/.test(name) ? undefined : this.#options.nameServerAddress(name);
+    if (host) return found(name, type, [{ type: 'A', data: host }], parent(name));
     if (provider) return found(name, type, provider, parent(name));
     return { rcode: 'NXDOMAIN', answers: [], soa: soaOf(parent(name)) };
   }

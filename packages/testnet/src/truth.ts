@@ -75,7 +75,9 @@ function addWeb(plan: Plan, seed: string, add: Add): void {
   if (plan.hasCaa) add('certificate_authority', plan.authority, false);
   if (plan.platform !== 'static') {
     add('web_platform', plan.platform, isRead);
-    if (templates.platform.of(plan.platform).isPhp) add('web_platform', 'php', isRead);
+    // Where the host names itself in the same header, PHP is not told.
+    const isTold = hosting?.headers?.(mintFor(seed, plan.domain))['x-powered-by'] === undefined;
+    if (templates.platform.of(plan.platform).isPhp) add('web_platform', 'php', isRead && isTold);
   }
   const isOwnServer = hosting?.server === undefined;
   if (isOwnServer) add('web_platform', plan.server, isRead && cdn?.server === undefined);

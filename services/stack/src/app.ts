@@ -21,6 +21,9 @@ export interface World {
   /** Where a checked address is really dialled. */
   readonly dial?: (target: Target) => Target;
   readonly trustedCa?: readonly string[];
+  /** Shorter waits where everything is near; the real internet needs the defaults. */
+  readonly dnsTryTimeoutMs?: number;
+  readonly requestTimeoutMs?: number;
 }
 
 /** What scanning needs; `strata stack scan` uses it without a server. */
@@ -68,7 +71,11 @@ export async function openScanning(
   const store = await openConfiguredStore(config, { now });
   const prober = createProber({
     probeLabels: rulebook.probeLabels,
-    resolver: { upstreams: config.resolvers },
+    resolver: {
+      upstreams: config.resolvers,
+      ...(world.dnsTryTimeoutMs ? { tryTimeoutMs: world.dnsTryTimeoutMs } : {}),
+    },
+    ...(world.requestTimeoutMs ? { requestTimeoutMs: world.requestTimeoutMs } : {}),
     allowAddresses: config.allowAddresses,
     userAgent: `StrataBot/${API_VERSION} (+${config.contactUrl})`,
     trustedCa: world.trustedCa ?? [],
