@@ -28,6 +28,8 @@ export interface ModelOptions {
 }
 
 const TTL = 300;
+/** Companies' own records: not to be kept, so that a moved clock outlives every cache. */
+const COMPANY_TTL = 0;
 /** Zones kept built; the rest is built again when asked for. */
 const MAX_ZONES = 4_000;
 
@@ -96,7 +98,7 @@ export class Model {
   #ofCompany(plan: Plan, name: string, type: string): ModelAnswer {
     if (plan.state === 'nonexistent') return { rcode: 'NXDOMAIN', answers: [], soa: soaOf(parent(plan.domain)) };
     const zone = this.zone(plan);
-    const soa = { ...zone.soa, name: plan.domain, ttl: TTL };
+    const soa = { ...zone.soa, name: plan.domain, ttl: COMPANY_TTL };
     const own = zone.records.get(name);
     const isBetween = own === undefined && [...zone.records.keys()].some((each) => each.endsWith(`.${name}`));
     const records = own ?? (isBetween || zone.wildcard.length === 0 ? undefined : zone.wildcard);
@@ -105,7 +107,7 @@ export class Model {
     const matching = alias.length > 0 ? alias : records.filter((record) => record.type === type);
     return {
       rcode: 'NOERROR',
-      answers: matching.map((record) => ({ ...record, name, ttl: TTL })),
+      answers: matching.map((record) => ({ ...record, name, ttl: COMPANY_TTL })),
       soa: matching.length > 0 ? null : soa,
     };
   }
