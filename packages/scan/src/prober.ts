@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressEvidence, DnsEvidence, Evidence, Lookup, MxRecord } from '@strata/detect';
 import { createAddressGuard } from './address-guard.ts';
+import { without } from './answer.ts';
 import { type AsnZones, CYMRU, lookUpNetwork } from './asn.ts';
 import { type HomePageParts, visitHomePage, webSkipped } from './home-page.ts';
 import { KeyedLimit } from './keyed-limit.ts';
 import { Resolver, type ResolverOptions, type ResolverStats } from './resolver.ts';
 import { type Target, WebClient } from './web-client.ts';
-import { none } from './wire.ts';
 
 export interface ProberOptions {
   /** Labels that the rulebook asks for, relative to the domain: `autodiscover`, `selector1._domainkey`. */
@@ -60,7 +60,7 @@ export function createProber(options: ProberOptions): Prober {
     const ns = await resolver.query(domain, 'NS');
     // RFC 8020: below a name that does not exist there is nothing, so there is nothing more to ask.
     if (ns.status === 'nxdomain') {
-      const dns = await everyLookup(domain, ns, options.probeLabels, async () => none('nxdomain'));
+      const dns = await everyLookup(domain, ns, options.probeLabels, async () => without('nxdomain'));
       return {
         domain,
         observedAt: observedAt.toISOString(),

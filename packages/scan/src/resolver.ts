@@ -1,193 +1,241 @@
 // A stub resolver for scanning: several upstreams, retries, TCP on truncation, shared questions, a cache that obeys TTLs.
-import { randomInt } from 'node:crypto';
 import { getServers } from 'node:dns';
-import type { Lookup, LookupStatus } from '@strata/detect';
-import { LRUCache } from 'lru-cache';
-import { exchangeOverTcp } from './tcp.ts';
-import { UdpExchange, type Upstream } from './udp.ts';
-import {
-  type Answer,
-  decodeAnswer,
-  encodeQuery,
-  type Interpretation,
-  interpret,
-  MAX_TTL_SECONDS,
-  none,
-  normalise,
-  type RecordOf,
-  type RecordType,
-} from './wire.ts';
+import type { Lookup } from '@strata/detect';
+import { failed, MAX_ALIASES, type Reading, readAnswer, without } from './answer.ts';
+import { AnswerCache } from './answer-cache.ts';
+import { encodeQuery, isAskable, readMessage } from './message.ts';
+import { Malformed } from './message-reader.ts';
+import type { RecordOf, RecordType } from './records.ts';
+import { SharedWork } from './shared-work.ts';
+import { TimerWheel } from './timer-wheel.ts';
+import { type Exchange, StopSwitch, type Upstream } from './udp-channel.ts';
+import { UpstreamClient } from './upstream-client.ts';
 
 export interface ResolverOptions {
-  /** Recursive resolvers; the system's by default. */
+  /** Recursive resolvers, asked in turn; those of the system when left out or empty. */
   readonly upstreams?: readonly Upstream[];
-  /** For one try; longer than a resolver's own patience would only mix up SERVFAIL and silence. */
+  /** For one try. Longer than a resolver's own patience, else its SERVFAIL would be read as silence. */
   readonly tryTimeoutMs?: number;
-  /** Tries a question, each at the next upstream. */
+  /** Tries a question at most; an upstream that answered, if only with a failure, is not asked again. */
   readonly tries?: number;
+  /** For all tries of one question, waiting in line not counted. */
+  readonly totalTimeoutMs?: number;
   /** Questions in flight at one upstream; more wait in line. */
   readonly maxInFlight?: number;
   readonly cacheEntries?: number;
+  readonly cacheBytes?: number;
+  readonly maxTtlMs?: number;
 }
 
 export interface ResolverStats {
   readonly questions: number;
   readonly cacheHits: number;
+  /** Questions that joined an equal one in flight. */
+  readonly shared: number;
   readonly sent: number;
   readonly timeouts: number;
   readonly overTcp: number;
+  /** Packets with our id that were no answers to our question: forgeries, mostly. */
+  readonly strays: number;
+  /** Questions that ended in a failure after all tries. */
+  readonly failures: number;
 }
 
-const DEFAULTS = { tryTimeoutMs: 2_000, tries: 3, maxInFlight: 1_000, cacheEntries: 200_000 } as const;
-
-/** CNAME chains that a server leaves unfinished are taken up again this often. */
-const MAX_CONTINUATIONS = 4;
+/** Enough for a lost packet or two. */
+const DEFAULT_TRIES = 4;
 
 export class Resolver implements AsyncDisposable {
-  readonly #upstreams: readonly Upstream[];
-  readonly #options: Required<Omit<ResolverOptions, 'upstreams'>>;
-  readonly #udp = new UdpExchange();
-  readonly #cache: LRUCache<string, Lookup<unknown>>;
-  readonly #asking = new Map<string, Promise<Lookup<unknown>>>();
-  readonly #line: (() => void)[] = [];
-  #inFlight = 0;
-  readonly #stats = { questions: 0, cacheHits: 0, sent: 0, timeouts: 0, overTcp: 0 };
+  readonly #clients: readonly UpstreamClient[];
+  readonly #wheel = new TimerWheel();
+  readonly #cache: AnswerCache;
+  readonly #tryTimeoutMs: number;
+  readonly #totalTimeoutMs: number;
+  readonly #tries: number;
+  readonly #asking = new Map<string, SharedWork<Lookup<unknown>>>();
+  readonly #stats = { questions: 0, cacheHits: 0, shared: 0, failures: 0 };
+  #turn = 0;
 
   constructor(options: ResolverOptions = {}) {
-    this.#upstreams = options.upstreams?.length ? options.upstreams : systemUpstreams();
-    const { upstreams: _, ...given } = options;
-    this.#options = { ...DEFAULTS, ...given };
-    this.#cache = new LRUCache({ max: this.#options.cacheEntries, ttlResolution: 1_000, ttl: MAX_TTL_SECONDS * 1_000 });
+    const { tryTimeoutMs = 2_000, totalTimeoutMs = 6_000, maxInFlight = 1_000 } = options;
+    const upstreams = options.upstreams?.length ? options.upstreams : systemUpstreams();
+    this.#clients = upstreams.map((upstream) => new UpstreamClient(upstream, this.#wheel, maxInFlight));
+    this.#tryTimeoutMs = tryTimeoutMs;
+    this.#totalTimeoutMs = totalTimeoutMs;
+    this.#tries = options.tries ?? Math.max(DEFAULT_TRIES, upstreams.length);
+    this.#cache = new AnswerCache({
+      entries: options.cacheEntries ?? 100_000,
+      maxBytes: options.cacheBytes ?? 64 * 1024 * 1024,
+      maxTtlMs: options.maxTtlMs ?? 3_600_000,
+    });
   }
 
   stats(): ResolverStats {
-    return { ...this.#stats };
+    const sum = { sent: 0, timeouts: 0, overTcp: 0, strays: 0 };
+    for (const { stats } of this.#clients) {
+      sum.sent += stats.sent;
+      sum.timeouts += stats.timeouts;
+      sum.overTcp += stats.overTcp;
+      sum.strays += stats.strays;
+    }
+    return { ...this.#stats, ...sum };
   }
 
-  /** Asks, from the cache when the answer still lives. Never rejects: every failure is a status. */
-  query<Type extends RecordType>(name: string, type: Type): Promise<Lookup<RecordOf[Type]>> {
-    const question = normalise(name);
-    const key = `${type} ${question}`;
+  /** Asks, or answers from the cache. Failures are statuses; rejects only when `signal` aborts. */
+  query<Type extends RecordType>(
+    name: string,
+    type: Type,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<Lookup<RecordOf[Type]>> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
     this.#stats.questions += 1;
+    const lower = name.toLowerCase();
+    const question = lower.endsWith('.') ? lower.slice(0, -1) : lower;
+    const key = `${type} ${question}`;
+    // The casts hold because a key names the type of its records.
     const kept = this.#cache.get(key);
-    if (kept) {
+    if (kept !== undefined) {
       this.#stats.cacheHits += 1;
       return Promise.resolve(kept as Lookup<RecordOf[Type]>);
     }
-    const running = this.#asking.get(key);
-    if (running) return running as Promise<Lookup<RecordOf[Type]>>;
-    const asked = this.#ask(question, type)
-      .then(({ lookup, ttlSeconds }) => {
-        if (ttlSeconds > 0) this.#cache.set(key, lookup, { ttl: Math.min(ttlSeconds, MAX_TTL_SECONDS) * 1_000 });
+    let work = this.#asking.get(key);
+    if (work === undefined) work = this.#start(key, question, type);
+    else this.#stats.shared += 1;
+    return work.join(signal) as Promise<Lookup<RecordOf[Type]>>;
+  }
+
+  #start(key: string, name: string, type: RecordType): SharedWork<Lookup<unknown>> {
+    const stop = new StopSwitch();
+    const forget = () => {
+      if (this.#asking.get(key) === work) this.#asking.delete(key);
+    };
+    const result = this.#resolve(name, type, stop).then(
+      ({ lookup, ttlSeconds }) => {
+        forget();
+        this.#cache.keep(key, lookup, ttlSeconds);
         return lookup;
-      })
-      .finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asked);
-    return asked;
+      },
+      (cause) => {
+        forget();
+        throw new Error(`resolve ${key}`, { cause });
+      },
+    );
+    const work = new SharedWork<Lookup<unknown>>(result, () => {
+      // Who asks from now on must not wait for work that was given up.
+      this.#asking.delete(key);
+      stop.stop();
+    });
+    this.#asking.set(key, work);
+    return work;
   }
 
-  async #ask<Type extends RecordType>(name: string, type: Type): Promise<Interpretation<RecordOf[Type]>> {
-    if (!isAskable(name)) return { lookup: none('malformed', [], 'not a name that DNS can carry'), ttlSeconds: 0 };
-    let result = await this.#askWithRetries(name, type);
-    const aliases = [...result.lookup.aliases];
-    for (let i = 0; result.unfinished !== undefined && i < MAX_CONTINUATIONS; i += 1) {
-      const ttlSeconds = result.ttlSeconds;
-      result = await this.#askWithRetries(result.unfinished, type);
-      for (const alias of result.lookup.aliases) {
-        if (alias === name || aliases.includes(alias)) {
-          return { lookup: none('malformed', aliases, 'the CNAME chain is a loop'), ttlSeconds: 0 };
-        }
-        aliases.push(alias);
-      }
-      const lookup = { ...result.lookup, aliases: [...aliases] };
-      result = { ...result, lookup, ttlSeconds: Math.min(ttlSeconds, result.ttlSeconds) };
+  /** Asks, and goes on where a server left a CNAME chain unfinished. */
+  async #resolve(name: string, type: RecordType, stop: StopSwitch): Promise<Reading<unknown>> {
+    if (!isAskable(name)) {
+      return { lookup: without('skipped', 'not a name that DNS can carry'), ttlSeconds: 0, unfinished: null };
     }
-    return result;
-  }
-
-  async #askWithRetries<Type extends RecordType>(name: string, type: Type): Promise<Interpretation<RecordOf[Type]>> {
-    const first = randomInt(this.#upstreams.length);
-    let failure: { status: LookupStatus; detail: string } = { status: 'timeout', detail: 'no answer in time' };
-    for (let i = 0; i < this.#options.tries; i += 1) {
-      const upstream = this.#upstreams[(first + i) % this.#upstreams.length] as Upstream;
-      const answer = await this.#try(upstream, name, type);
-      if (typeof answer !== 'string') {
-        const result = interpret(answer, name, type);
-        const { status } = result.lookup;
-        if (status === 'found' || status === 'empty' || status === 'nxdomain') return result;
-        failure = { status, detail: result.lookup.detail ?? answer.rcode };
-        // A broken chain is what the zone says; asking elsewhere would only say it again.
-        if (status === 'malformed' && answer.rcode === 'NOERROR') return result;
-      } else if (failure.status === 'timeout') {
-        // What a server said outweighs another one's silence.
-        failure = answer === 'malformed' ? { status: 'malformed', detail: 'the answer cannot be read' } : failure;
+    let reading: Reading<unknown> = await this.#askAll(name, type, stop);
+    while (reading.unfinished !== null) {
+      const { lookup, ttlSeconds, unfinished } = reading;
+      if (!isAskable(unfinished)) return failed('malformed', 'the alias is no host name', lookup.aliases);
+      const next = await this.#askAll(unfinished, type, stop);
+      const aliases = [...lookup.aliases, ...next.lookup.aliases];
+      if (new Set([name, ...aliases]).size <= aliases.length) {
+        return failed('malformed', 'the CNAME chain is a loop', lookup.aliases);
       }
-    }
-    return { lookup: none(failure.status, [], failure.detail), ttlSeconds: 0 };
-  }
-
-  async #try(upstream: Upstream, name: string, type: RecordType): Promise<Answer | 'timeout' | 'malformed'> {
-    await this.#takeSlot();
-    try {
-      this.#stats.sent += 1;
-      const { tryTimeoutMs: timeoutMs } = this.#options;
-      let isGarbled = false;
-      let answer: Answer | undefined;
-      const message = await this.#udp.exchange({
-        upstream,
-        encode: (id) => encodeQuery(id, name, type),
-        // From the right server with the right id, but unreadable: wait on, a good one may still come.
-        accept: (bytes) => {
-          answer = decodeAnswer(bytes, name, type);
-          isGarbled ||= answer === undefined;
-          return answer !== undefined;
-        },
-        timeoutMs,
-      });
-      if (typeof message === 'string' || !answer) {
-        this.#stats.timeouts += 1;
-        return isGarbled ? 'malformed' : 'timeout';
+      if (aliases.length > MAX_ALIASES) {
+        return failed('malformed', `the CNAME chain has more than ${MAX_ALIASES} links`, lookup.aliases);
       }
-      if (!answer.isTruncated) return answer;
-      this.#stats.overTcp += 1;
-      const query = encodeQuery(randomInt(65_536), name, type);
-      const whole = await exchangeOverTcp({ upstream, query, timeoutMs });
-      if (typeof whole === 'string') return 'timeout';
-      const isOurs = whole.length >= 12 && whole.readUInt16BE(0) === query.readUInt16BE(0);
-      return (isOurs ? decodeAnswer(whole, name, type) : undefined) ?? 'malformed';
-    } finally {
-      this.#giveSlot();
+      reading = { ...next, lookup: { ...next.lookup, aliases }, ttlSeconds: Math.min(ttlSeconds, next.ttlSeconds) };
     }
+    return reading;
   }
 
-  async #takeSlot(): Promise<void> {
-    if (this.#inFlight < this.#options.maxInFlight * this.#upstreams.length) this.#inFlight += 1;
-    else await new Promise<void>((resolve) => this.#line.push(resolve));
+  /** Tries upstreams until one gives an answer that says something about the name. */
+  async #askAll(name: string, type: RecordType, stop: StopSwitch): Promise<Reading<unknown>> {
+    const query = encodeQuery(name, type);
+    const candidates = this.#inTurn();
+    const failures: Failure[] = [];
+    let leftMs = this.#totalTimeoutMs;
+    for (let i = 0; i < this.#tries && leftMs > 0; i++) {
+      // Who answered, if only with SERVFAIL, would say the same again; who was silent may have lost a packet.
+      const client = candidates.shift();
+      if (client === undefined) break;
+      const room = client.enter();
+      if (room !== undefined) await room;
+      const startedAt = performance.now();
+      const exchange = await client.ask(query, Math.min(this.#tryTimeoutMs, leftMs), stop);
+      client.leave();
+      if (exchange.kind === 'stopped') return failed('skipped', 'given up before the answer');
+      const reading = readExchange(exchange, query, name, type);
+      const { status } = reading.lookup;
+      if (status === 'found' || status === 'empty' || status === 'nxdomain') return reading;
+      failures.push({ client, reading });
+      if (exchange.kind === 'timeout') candidates.push(client);
+      leftMs -= performance.now() - startedAt;
+    }
+    this.#stats.failures += 1;
+    return conclude(failures);
   }
 
-  /** The slot goes to the next in line, so the count stays as it is. */
-  #giveSlot(): void {
-    const next = this.#line.shift();
-    if (next) next();
-    else this.#inFlight -= 1;
+  /** Upstreams by turns, those that have been silent lately at the end. */
+  #inTurn(): UpstreamClient[] {
+    if (this.#clients.length === 1) return [...this.#clients];
+    const first = this.#turn++ % this.#clients.length;
+    const turned = [...this.#clients.slice(first), ...this.#clients.slice(0, first)];
+    return [...turned.filter((client) => !client.isAiling), ...turned.filter((client) => client.isAiling)];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#udp[Symbol.asyncDispose]();
+    await Promise.all(this.#clients.map((client) => client[Symbol.asyncDispose]()));
+    this.#wheel[Symbol.dispose]();
   }
 }
 
-/** RFC 1035 section 2.3.4: labels of 1 to 63 bytes, 253 characters in all. */
-function isAskable(name: string): boolean {
-  return (
-    name.length > 0 && name.length <= 253 && name.split('.').every((label) => label.length > 0 && label.length <= 63)
-  );
+interface Failure {
+  readonly client: UpstreamClient;
+  readonly reading: Reading<unknown>;
+}
+
+function readExchange(exchange: Exchange, query: Buffer, name: string, type: RecordType): Reading<unknown> {
+  switch (exchange.kind) {
+    case 'answer':
+      try {
+        return readAnswer(readMessage(exchange.bytes, query, type), name, type);
+      } catch (error) {
+        if (error instanceof Malformed) return failed('malformed', error.message);
+        throw error;
+      }
+    case 'timeout':
+      return failed(
+        'timeout',
+        exchange.strays === 0 ? 'no answer' : `no answer, but ${exchange.strays} to no question`,
+      );
+    case 'unreachable':
+      return failed('timeout', `unreachable (${exchange.code})`);
+    case 'garbled':
+      return failed('malformed', exchange.reason);
+    case 'stopped':
+      return failed('skipped', 'given up before the answer');
+    default:
+      return exchange satisfies never;
+  }
+}
+
+/** What a server said outweighs another one's silence, and what it said about the name outweighs what it said about us. */
+const WEIGHT = ['servfail', 'malformed', 'refused', 'timeout'] as const;
+
+function conclude(failures: readonly Failure[]): Reading<unknown> {
+  const status = WEIGHT.find((each) => failures.some(({ reading }) => reading.lookup.status === each)) ?? 'timeout';
+  const said = failures.map(({ client, reading }) => `${client.label}: ${reading.lookup.detail}`);
+  const aliases = failures.find(({ reading }) => reading.lookup.status === status)?.reading.lookup.aliases ?? [];
+  return failed(status, said.join('; '), aliases);
 }
 
 function systemUpstreams(): Upstream[] {
   const upstreams = getServers().map((server) => {
+    // `1.2.3.4`, `1.2.3.4:53`, `::1` or `[::1]:53`
     const match = /^(?:\[(.+)\]|([^:]+)):(\d+)$/.exec(server);
-    return match ? { address: match[1] ?? match[2] ?? server, port: Number(match[3]) } : { address: server, port: 53 };
+    return { address: match?.[1] ?? match?.[2] ?? server, port: Number(match?.[3] ?? 53) };
   });
   return upstreams.length > 0 ? upstreams : [{ address: '127.0.0.1', port: 53 }];
 }

@@ -1,0 +1,51 @@
+// Answers by question, kept as long as their TTL allows and memory has room.
+import type { Lookup } from '@strata/detect';
+import { LRUCache } from 'lru-cache';
+
+export interface AnswerCacheOptions {
+  readonly entries: number;
+  readonly maxBytes: number;
+  /** What a server says beyond this is not believed. */
+  readonly maxTtlMs: number;
+}
+
+/** What an entry weighs besides its texts: key, objects and the cache's own books. */
+const ENTRY_BYTES = 400;
+
+export class AnswerCache {
+  readonly #cache: LRUCache<string, Lookup<unknown>>;
+  readonly #maxTtlMs: number;
+
+  constructor({ entries, maxBytes, maxTtlMs }: AnswerCacheOptions) {
+    this.#maxTtlMs = maxTtlMs;
+    this.#cache = new LRUCache({
+      max: entries,
+      maxSize: maxBytes,
+      // TTLs are whole seconds; asking the clock more often than this would only cost time.
+      ttlResolution: 100,
+      ttl: maxTtlMs,
+    });
+  }
+
+  get size(): number {
+    return this.#cache.size;
+  }
+
+  get(key: string): Lookup<unknown> | undefined {
+    return this.#cache.get(key);
+  }
+
+  /** Failures and answers with TTL 0 come with no time to live and are not kept. */
+  keep(key: string, lookup: Lookup<unknown>, ttlSeconds: number): void {
+    const ttl = Math.min(ttlSeconds * 1_000, this.#maxTtlMs);
+    if (ttl > 0) this.#cache.set(key, lookup, { ttl, size: weigh(lookup) });
+  }
+}
+
+/** Rough bytes: texts count by length, other records as a few names. */
+function weigh({ records, aliases }: Lookup<unknown>): number {
+  let bytes = ENTRY_BYTES;
+  for (const record of records) bytes += typeof record === 'string' ? record.length + 40 : 160;
+  for (const alias of aliases) bytes += alias.length + 40;
+  return bytes;
+}

@@ -1,0 +1,117 @@
+// What an answer amounts to: the CNAME chain, the records at its end, and what silence means (RFC 1034 §4.3.2, RFC 2308).
+import type { Lookup, LookupStatus } from '@strata/detect';
+import { type Message, type RawRecord, RCODE } from './message.ts';
+import { Malformed } from './message-reader.ts';
+import { type RecordOf, type RecordType, readData, readSoaMinimum, TYPE_CODES } from './records.ts';
+
+/** CNAME links followed; longer chains are loops or mistakes. */
+export const MAX_ALIASES = 16;
+/** Records kept of one answer; some zones hold thousands. */
+const MAX_RECORDS = 500;
+/** Characters of TXT kept of one answer: several times what the busiest honest apex holds. */
+const MAX_TEXT_LENGTH = 32_768;
+/** RFC 2308 §5: negative answers live three hours at most, and an hour is plenty for us. */
+const MAX_NEGATIVE_TTL_SECONDS = 3_600;
+const CNAME_CODE = TYPE_CODES.CNAME;
+
+export interface Reading<T> {
+  readonly lookup: Lookup<T>;
+  /** How long it may be kept: the least TTL on the way. Failures have 0. */
+  readonly ttlSeconds: number;
+  /** The alias to ask next: the server left the chain unfinished. */
+  readonly unfinished: string | null;
+}
+
+/** A look-up that ended without records. */
+export function without<T>(status: LookupStatus, detail?: string, aliases: readonly string[] = []): Lookup<T> {
+  return detail === undefined ? { status, records: [], aliases } : { status, records: [], aliases, detail };
+}
+
+export function failed<T>(status: LookupStatus, detail: string, aliases: readonly string[] = []): Reading<T> {
+  return { lookup: without(status, detail, aliases), ttlSeconds: 0, unfinished: null };
+}
+
+/** Reads the answer to `name` and `type`; every fault in it becomes the status `malformed`. */
+export function readAnswer<Type extends RecordType>(
+  message: Message,
+  name: string,
+  type: Type,
+): Reading<RecordOf[Type]> {
+  const { rcode } = message;
+  if (rcode === RCODE.refused) return failed('refused', 'REFUSED');
+  if (rcode === RCODE.serverFailure) return failed('servfail', 'SERVFAIL');
+  if (rcode !== RCODE.noError && rcode !== RCODE.nameError) return failed('servfail', `response code ${rcode}`);
+  try {
+    return readChain(message, name, type);
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof Malformed) return failed('malformed', error.message);
+    // dns-packet throws plain errors for data that it cannot read.
+    return failed('malformed', 'record data cannot be read');
+  }
+}
+
+function readChain<Type extends RecordType>(message: Message, name: string, type: Type): Reading<RecordOf[Type]> {
+  const chain = type === 'CNAME' ? { end: name, aliases: [], ttlSeconds: Infinity } : followAliases(message, name);
+  const { end, aliases } = chain;
+  const code = TYPE_CODES[type];
+  const owned = message.answers.filter((record) => record.code === code && record.name === end);
+  if (owned.length > 0) {
+    const ttlSeconds = Math.min(chain.ttlSeconds, ...owned.slice(0, MAX_RECORDS).map((record) => record.ttlSeconds));
+    return { lookup: readRecords(message, owned, type, aliases), ttlSeconds, unfinished: null };
+  }
+  if (aliases.length === 0 && message.answers.length > 0) {
+    return failed('malformed', 'the answer is about another name');
+  }
+  const ttlSeconds = Math.min(chain.ttlSeconds, negativeTtlOf(message));
+  if (message.rcode === RCODE.nameError) {
+    return { lookup: without('nxdomain', undefined, aliases), ttlSeconds, unfinished: null };
+  }
+  // A chain that stops without the SOA that would say "nothing there" was not followed to its end by the server.
+  const unfinished = aliases.length > 0 && message.authority === null ? end : null;
+  return { lookup: without('empty', undefined, aliases), ttlSeconds, unfinished };
+}
+
+function followAliases(message: Message, name: string) {
+  const aliases: string[] = [];
+  let end = name;
+  let ttlSeconds = Infinity;
+  for (;;) {
+    const link = message.answers.find((record) => record.code === CNAME_CODE && record.name === end);
+    if (link === undefined) return { end, aliases, ttlSeconds };
+    end = readData(message.bytes, link.start, 'CNAME');
+    ttlSeconds = Math.min(ttlSeconds, link.ttlSeconds);
+    if (end === name || aliases.includes(end)) throw new Malformed('the CNAME chain is a loop');
+    if (aliases.length === MAX_ALIASES) throw new Malformed(`the CNAME chain has more than ${MAX_ALIASES} links`);
+    aliases.push(end);
+  }
+}
+
+function readRecords<Type extends RecordType>(
+  message: Message,
+  owned: readonly RawRecord[],
+  type: Type,
+  aliases: readonly string[],
+): Lookup<RecordOf[Type]> {
+  const records: RecordOf[Type][] = [];
+  let textLength = 0;
+  for (const { start } of owned) {
+    const record = readData(message.bytes, start, type);
+    if (typeof record !== 'string' || type !== 'TXT') records.push(record);
+    else {
+      records.push(record.slice(0, MAX_TEXT_LENGTH - textLength) as RecordOf[Type]);
+      textLength += record.length;
+      if (textLength > MAX_TEXT_LENGTH) {
+        return { status: 'found', records, aliases, detail: `cut after ${MAX_TEXT_LENGTH} characters of text` };
+      }
+    }
+    if (records.length === MAX_RECORDS && owned.length > MAX_RECORDS) {
+      return { status: 'found', records, aliases, detail: `only ${MAX_RECORDS} of ${owned.length} records were kept` };
+    }
+  }
+  return { status: 'found', records, aliases };
+}
+
+function negativeTtlOf({ bytes, authority }: Message): number {
+  if (authority === null) return 0;
+  return Math.min(authority.ttlSeconds, readSoaMinimum(bytes, authority.start), MAX_NEGATIVE_TTL_SECONDS);
+}

@@ -1,0 +1,131 @@
+// DNS messages on the wire: the question that we send, and the answer taken apart into its records (RFC 1035, RFC 6891).
+import dnsPacket from 'dns-packet';
+import { Malformed, MessageReader } from './message-reader.ts';
+import { type RecordType, TYPE_CODES } from './records.ts';
+
+const HEADER_BYTES = 12;
+/** Our OPT record has no options: root name, type, class, TTL and length. */
+const OPT_BYTES = 11;
+/** Passes everywhere without fragments (DNS flag day 2020). */
+const UDP_PAYLOAD_BYTES = 1_232;
+const IN_CLASS = 1;
+const CNAME_CODE = 5;
+const SOA_CODE = 6;
+
+export const RCODE = { noError: 0, serverFailure: 2, nameError: 3, refused: 5 } as const;
+
+/** A record whose data has not been read yet: `start` is where its two length bytes stand. */
+export interface RawRecord {
+  readonly name: string;
+  readonly code: number;
+  readonly ttlSeconds: number;
+  readonly start: number;
+}
+
+export interface Message {
+  readonly bytes: Buffer;
+  readonly rcode: number;
+  /** Records of the asked type and CNAMEs, in order. */
+  readonly answers: readonly RawRecord[];
+  /** The SOA of the authority section: says that absence is meant, and for how long (RFC 2308). */
+  readonly authority: RawRecord | null;
+}
+
+/** A recursive query with EDNS0; its id is zero until `stampId`. The name must be askable. */
+export function encodeQuery(name: string, type: RecordType): Buffer {
+  return dnsPacket.encode({
+    type: 'query',
+    id: 0,
+    flags: dnsPacket.RECURSION_DESIRED,
+    questions: [{ type, name, class: 'IN' }],
+    additionals: [
+      {
+        type: 'OPT',
+        name: '.',
+        udpPayloadSize: UDP_PAYLOAD_BYTES,
+        extendedRcode: 0,
+        ednsVersion: 0,
+        flags: 0,
+        flag_do: false,
+        options: [],
+      },
+    ],
+  });
+}
+
+export function stampId(query: Buffer, id: number): void {
+  query[0] = id >> 8;
+  query[1] = id & 0xff;
+}
+
+/** RFC 1035 §2.3.4, and nothing that `dns-packet` would not carry as it stands. */
+export function isAskable(name: string): boolean {
+  return /^[!-[\]-~]{1,253}$/.test(name) && !/(?:^|\.)(?:\.|$)|[^.]{64}/.test(name);
+}
+
+/**
+ * Whether a message answers this query (RFC 5452 §4): a response with our id that repeats our question, letter case
+ * aside. A server that could not even read the question may leave it out, but then only to report an error.
+ */
+export function answersQuery(bytes: Buffer, query: Buffer): boolean {
+  if (bytes.length < HEADER_BYTES || bytes[0] !== query[0] || bytes[1] !== query[1]) return false;
+  if (((bytes[2] ?? 0) & 0xf8) !== 0x80) return false;
+  const questions = ((bytes[4] ?? 0) << 8) | (bytes[5] ?? 0);
+  if (questions === 0) return bytes.length < HEADER_BYTES + OPT_BYTES + 1 && rcodeOf(bytes) !== RCODE.noError;
+  const end = query.length - OPT_BYTES;
+  if (questions !== 1 || bytes.length < end) return false;
+  for (let i = HEADER_BYTES; i < end; i++) {
+    const theirs = bytes[i] ?? 0;
+    const ours = query[i] ?? 0;
+    if (theirs === ours) continue;
+    // Only an upper-case letter for our lower-case one; names are sent in lower case.
+    if ((theirs | 0x20) !== ours || ours < 0x61 || ours > 0x7a) return false;
+  }
+  return true;
+}
+
+export function isTruncated(bytes: Buffer): boolean {
+  return ((bytes[2] ?? 0) & 0x02) !== 0;
+}
+
+function rcodeOf(bytes: Buffer): number {
+  return (bytes[3] ?? 0) & 0x0f;
+}
+
+/**
+ * Takes apart an answer that `answersQuery` accepted.
+ * @throws Malformed when counts, lengths or names do not add up.
+ */
+export function readMessage(bytes: Buffer, query: Buffer, type: RecordType): Message {
+  const wanted = TYPE_CODES[type];
+  const hasQuestion = bytes[5] === 1;
+  const reader = new MessageReader(bytes, hasQuestion ? query.length - OPT_BYTES : HEADER_BYTES);
+  const answerCount = bytes.readUInt16BE(6);
+  const authorityCount = bytes.readUInt16BE(8);
+  const answers: RawRecord[] = [];
+  let authority: RawRecord | null = null;
+  // Each record takes eleven bytes or more, so the message's own length bounds both loops.
+  for (let i = 0; i < answerCount; i++) {
+    const record = readRecord(reader);
+    if (record !== null && (record.code === wanted || record.code === CNAME_CODE)) answers.push(record);
+  }
+  for (let i = 0; i < authorityCount; i++) {
+    const record = readRecord(reader);
+    if (record?.code === SOA_CODE) authority ??= record;
+  }
+  return { bytes, rcode: rcodeOf(bytes), answers, authority };
+}
+
+/** Null for a class other than IN. */
+function readRecord(reader: MessageReader): RawRecord | null {
+  const name = reader.name();
+  const code = reader.u16();
+  const isInternet = reader.u16() === IN_CLASS;
+  const ttl = reader.u32();
+  const start = reader.offset;
+  const length = reader.u16();
+  if (start + 2 + length > reader.bytes.length) throw new Malformed('record data runs past the end');
+  reader.skip(length);
+  // RFC 2181 §8: a TTL with the top bit set counts as zero.
+  return isInternet ? { name, code, ttlSeconds: ttl > 0x7fff_ffff ? 0 : ttl, start } : null;
+}

@@ -1,0 +1,112 @@
+// Record data to values, type by type: dns-packet reads addresses, texts, CAA and DS; names and lengths are checked here.
+import type { CaaRecord, DsRecord, MxRecord, SoaRecord } from '@strata/detect';
+import dnsPacket from 'dns-packet';
+import { Malformed, MessageReader } from './message-reader.ts';
+
+/** What each question's records look like. Names are lower-case without trailing dot. */
+export interface RecordOf {
+  readonly A: string;
+  readonly AAAA: string;
+  readonly NS: string;
+  readonly CNAME: string;
+  readonly TXT: string;
+  readonly MX: MxRecord;
+  readonly SOA: SoaRecord;
+  readonly CAA: CaaRecord;
+  readonly DS: DsRecord;
+}
+export type RecordType = keyof RecordOf;
+
+export const TYPE_CODES: { readonly [Type in RecordType]: number } = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  MX: 15,
+  TXT: 16,
+  AAAA: 28,
+  DS: 43,
+  CAA: 257,
+};
+
+interface Codec<T> {
+  /** `offset` is that of the two length bytes. */
+  decode(bytes: Buffer, offset: number): T;
+}
+
+/** dns-packet exports a codec a type, which its type declarations leave out. */
+const codecs = dnsPacket as unknown as {
+  readonly a: Codec<string>;
+  readonly aaaa: Codec<string>;
+  readonly txt: Codec<readonly Buffer[]>;
+  readonly caa: Codec<{ readonly flags: number; readonly tag: string; readonly value: string }>;
+  readonly ds: Codec<{ keyTag: number; algorithm: number; digestType: number; digest: Buffer }>;
+};
+
+/**
+ * Reads the data of one record; `start` is where its length bytes stand, and the data is known to lie in the message.
+ * @throws Malformed when the data is not exactly as long as it says.
+ */
+export function readData<Type extends RecordType>(bytes: Buffer, start: number, type: Type): RecordOf[Type] {
+  return READERS[type](bytes, start, bytes.readUInt16BE(start));
+}
+
+const READERS: {
+  readonly [Type in RecordType]: (bytes: Buffer, start: number, length: number) => RecordOf[Type];
+} = {
+  A: (bytes, start, length) => {
+    expectLength(length === 4);
+    return codecs.a.decode(bytes, start);
+  },
+  AAAA: (bytes, start, length) => {
+    expectLength(length === 16);
+    return codecs.aaaa.decode(bytes, start);
+  },
+  NS: (bytes, start, length) => readNames(bytes, start, length, (reader) => reader.name()),
+  CNAME: (bytes, start, length) => readNames(bytes, start, length, (reader) => reader.name()),
+  MX: (bytes, start, length) =>
+    readNames(bytes, start, length, (reader) => ({ preference: reader.u16(), exchange: reader.name() })),
+  SOA: (bytes, start, length) =>
+    readNames(bytes, start, length, (reader) => {
+      const soa = { mname: reader.name(), rname: reader.name(), serial: reader.u32() };
+      reader.skip(16);
+      return soa;
+    }),
+  TXT: (bytes, start, length) => {
+    expectLength(length > 0);
+    const strings = codecs.txt.decode(bytes, start);
+    // RFC 7208 §3.3: joined without blanks. Bytes, not characters, are joined: a string may end inside a character.
+    return (strings.length === 1 && strings[0] ? strings[0] : Buffer.concat(strings)).toString('utf8');
+  },
+  CAA: (bytes, start, length) => {
+    // RFC 8659 §4.1: flags, the tag's length, a tag of one character or more, and the value to the end.
+    const tagLength = bytes[start + 3] ?? 0;
+    expectLength(length >= 3 && tagLength > 0 && tagLength + 2 <= length);
+    const { flags, tag, value } = codecs.caa.decode(bytes, start);
+    return { critical: flags >= 128, tag: tag.toLowerCase(), value };
+  },
+  DS: (bytes, start, length) => {
+    expectLength(length > 4);
+    const { keyTag, algorithm, digestType, digest } = codecs.ds.decode(bytes, start);
+    return { keyTag, algorithm, digestType, digest: digest.toString('hex') };
+  },
+};
+
+/** Data with names in it shows its true length only when read: a name may end in a pointer. */
+function readNames<T>(bytes: Buffer, start: number, length: number, read: (reader: MessageReader) => T): T {
+  const reader = new MessageReader(bytes, start + 2);
+  const value = read(reader);
+  expectLength(reader.offset === start + 2 + length);
+  return value;
+}
+
+/** The last field of an SOA record: how long its zone's silence holds (RFC 2308 §4), in seconds. */
+export function readSoaMinimum(bytes: Buffer, start: number): number {
+  const length = bytes.readUInt16BE(start);
+  expectLength(length >= 22);
+  return bytes.readUInt32BE(start + 2 + length - 4);
+}
+
+function expectLength(isRight: boolean): void {
+  if (!isRight) throw new Malformed('record data is not as long as it says');
+}

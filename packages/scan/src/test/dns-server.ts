@@ -1,0 +1,135 @@
+// A name server that says what its script tells it to, true or not; UDP and TCP on one loopback port.
+
+import { createSocket, type RemoteInfo } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import dnsPacket, { type Answer, type DecodedPacket } from 'dns-packet';
+
+export interface DnsQuestion {
+  readonly id: number;
+  readonly name: string;
+  readonly type: string;
+  readonly transport: 'udp' | 'tcp';
+  readonly bytes: Buffer;
+}
+
+/** Messages to send, in order; an empty list is silence. Over TCP `raw` is sent as it stands, without a length. */
+export type DnsReply = readonly Buffer[] | { readonly raw: Buffer } | Promise<readonly Buffer[]>;
+export type DnsScript = (question: DnsQuestion) => DnsReply;
+
+export interface DnsServer extends AsyncDisposable {
+  readonly address: '127.0.0.1';
+  readonly port: number;
+  /** Every question in order of arrival, as `TYPE name`, with `/tcp` behind it when it came that way. */
+  readonly asked: string[];
+}
+
+export async function startDnsServer(script: DnsScript): Promise<DnsServer> {
+  const asked: string[] = [];
+  const read = (bytes: Buffer, transport: 'udp' | 'tcp'): DnsQuestion => {
+    const packet = dnsPacket.decode(bytes) as DecodedPacket & { id: number };
+    const { name = '', type = 'A' } = packet.questions?.[0] ?? {};
+    asked.push(`${type} ${name}${transport === 'tcp' ? '/tcp' : ''}`);
+    return { id: packet.id, name, type, transport, bytes };
+  };
+  const tcp = createServer((socket) => {
+    socket.on('error', () => {});
+    let received = Buffer.alloc(0);
+    socket.on('data', async (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return;
+      const reply = await script(read(received.subarray(2), 'tcp'));
+      if ('raw' in reply) socket.end(reply.raw);
+      else for (const message of reply) socket.write(Buffer.concat([lengthOf(message), message]));
+    });
+  });
+  const { port, udp } = await listen(tcp);
+  udp.on('message', async (bytes: Buffer, from: RemoteInfo) => {
+    const reply = await script(read(bytes, 'udp'));
+    for (const message of 'raw' in reply ? [reply.raw] : reply) udp.send(message, from.port, from.address);
+  });
+  return {
+    address: '127.0.0.1',
+    port,
+    asked,
+    async [Symbol.asyncDispose]() {
+      udp.close();
+      tcp.close();
+      await once(tcp, 'close');
+    },
+  };
+}
+
+/** The same port for both: rarely, the port that TCP got is taken for UDP. */
+async function listen(tcp: Server) {
+  for (let attempt = 0; ; attempt++) {
+    tcp.listen(0, '127.0.0.1');
+    await once(tcp, 'listening');
+    const address = tcp.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    const udp = createSocket('udp4');
+    udp.bind(port, '127.0.0.1');
+    try {
+      await once(udp, 'listening');
+      return { port, udp };
+    } catch (error) {
+      if (attempt === 5) throw error;
+      tcp.close();
+      await once(tcp, 'close');
+    }
+  }
+}
+
+function lengthOf(message: Buffer): Buffer {
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(message.length);
+  return length;
+}
+
+export interface ReplyParts {
+  readonly answers?: readonly Answer[];
+  readonly authorities?: readonly Answer[];
+  readonly rcode?: number;
+  readonly flags?: number;
+}
+
+/** An honest answer to a question, made by dns-packet. */
+export function reply({ id, name, type }: DnsQuestion, parts: ReplyParts = {}): Buffer {
+  return dnsPacket.encode({
+    type: 'response',
+    id,
+    flags: dnsPacket.RECURSION_DESIRED | dnsPacket.RECURSION_AVAILABLE | (parts.flags ?? 0) | (parts.rcode ?? 0),
+    questions: [{ name, type: type as 'A' }],
+    answers: [...(parts.answers ?? [])],
+    authorities: [...(parts.authorities ?? [])],
+  });
+}
+
+export const a = (name: string, data: string, ttl = 300): Answer => ({ type: 'A', name, ttl, data });
+export const cname = (name: string, data: string, ttl = 300): Answer => ({ type: 'CNAME', name, ttl, data });
+export const txt = (name: string, ...data: (string | Buffer)[]): Answer => ({ type: 'TXT', name, ttl: 300, data });
+export const soa = (name: string, minimum = 60, ttl = 300): Answer => ({
+  type: 'SOA',
+  name,
+  ttl,
+  data: { mname: `ns1.${name}`, rname: `hostmaster.${name}`, serial: 7, refresh: 1, retry: 1, expire: 1, minimum },
+});
+
+/** A server for a fixed set of records: anything else is NODATA when the name is there, else NXDOMAIN. */
+export function zone(records: readonly Answer[]): DnsScript {
+  return (question) => {
+    const isThere = records.some(({ name }) => name === question.name);
+    const answers: Answer[] = [];
+    let owner = question.name;
+    for (let i = 0; i < 8; i++) {
+      const found = records.filter(({ name, type }) => name === owner && type === question.type);
+      answers.push(...found);
+      const alias = found.length > 0 ? undefined : records.find(({ name, type }) => name === owner && type === 'CNAME');
+      if (alias?.type !== 'CNAME') break;
+      answers.push(alias);
+      owner = alias.data;
+    }
+    if (answers.length > 0) return [reply(question, { answers })];
+    return [reply(question, { authorities: [soa('test')], rcode: isThere ? 0 : 3 })];
+  };
+}

@@ -1,0 +1,116 @@
+// A domain that moves on the simulated internet: what its history tells, and what a failed look-up must not.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openScanning, readConfig, type Scanning } from '@strata/stack';
+import { createInternet, type Internet } from '@strata/testnet';
+import pino from 'pino';
+
+const HOUR_MS = 3_600_000;
+
+describe('the history of a domain', () => {
+  let internet: Internet;
+  let scanning: Scanning;
+  let now = Date.parse('2026-03-01T00:00:00Z');
+
+  before(async () => {
+    internet = await createInternet({ domains: 60, hasFaults: false });
+    scanning = await openScanning(
+      { ...readConfig({ STRATA_DATABASE_URL: 'sqlite::memory:' }), resolvers: [internet.resolver] },
+      { logger: pino({ level: 'silent' }) },
+      {
+        now: () => new Date(now),
+        dial: internet.dial,
+        trustedCa: [internet.caPem],
+        dnsTryTimeoutMs: 300,
+        requestTimeoutMs: 2_000,
+      },
+    );
+    await scanning.store.addDomains(internet.domains(), { source: 'test' });
+  });
+
+  after(async () => {
+    await scanning[Symbol.asyncDispose]();
+    await internet[Symbol.asyncDispose]();
+  });
+
+  const scan = (...domains: string[]) =>
+    scanning.scanner.runAll(domains, {
+      onDone: (domain, outcome) => assert.equal(outcome.kind, 'recorded', domain),
+      signal: AbortSignal.timeout(60_000),
+    });
+  const changesOf = async (domain: string) => (await scanning.store.changes(domain, { limit: 50, offset: 0 })).changes;
+  const mailboxUsers = (provider: string) =>
+    internet
+      .domains()
+      .filter((domain) =>
+        internet.truth(domain).services.some((s) => s.category === 'email' && s.provider === provider && s.isVisible),
+      );
+
+  it('shows a migration after the look that confirms it, dated by the look that first saw it', async () => {
+    const [domain = ''] = mailboxUsers('google-workspace');
+    await scan(domain);
+    internet.migrate(domain, { category: 'email', to: 'proton-mail' });
+    now += 24 * HOUR_MS;
+    const firstSeen = now;
+    await scan(domain);
+    assert.deepEqual(await changesOf(domain), [], 'one look is not enough');
+    now += 7 * HOUR_MS;
+    await scan(domain);
+    const migration = (await changesOf(domain)).find((change) => change.category === 'email');
+    assert.equal(migration?.type, 'migrated');
+    assert.deepEqual([migration?.from, migration?.to], ['google-workspace', 'proton-mail']);
+    assert.equal(migration?.at.getTime(), firstSeen);
+    const profile = await scanning.store.domain(domain);
+    const mailbox = profile?.services.filter((service) => service.category === 'email').map((s) => s.provider);
+    assert.deepEqual(mailbox, ['proton-mail']);
+  });
+
+  for (const status of ['servfail', 'timeout'] as const) {
+    it(`makes no change of look-ups that end in ${status}, however often`, async () => {
+      const [, domain = ''] = mailboxUsers('microsoft-365');
+      await scan(domain);
+      const before = await scanning.store.domain(domain);
+      for (const type of ['MX', 'TXT', 'NS', 'A']) internet.fail(domain, { type, status });
+      for (let i = 0; i < 3; i += 1) {
+        now += 24 * HOUR_MS;
+        await scan(domain);
+      }
+      internet.heal(domain);
+      assert.deepEqual(await changesOf(domain), []);
+      now += 24 * HOUR_MS;
+      await scan(domain);
+      now += 24 * HOUR_MS;
+      await scan(domain);
+      assert.deepEqual(await changesOf(domain), [], 'nor after the zone has healed');
+      const names = (profile: typeof before) => profile?.services.map((s) => `${s.category}/${s.provider}`).sort();
+      assert.deepEqual(names(await scanning.store.domain(domain)), names(before));
+    });
+  }
+
+  it('follows the migrations of a moving internet and invents none', async () => {
+    const domains = internet.domains().filter((domain) => internet.truth(domain).state === 'active');
+    await scan(...domains);
+    const known = new Set<string>();
+    for (const domain of domains) for (const change of await changesOf(domain)) known.add(change.id);
+    const before = new Map(domains.map((domain) => [domain, internet.truth(domain)]));
+    const moved = new Set(internet.advance(120).map((migration) => migration.domain));
+    assert.ok(moved.size >= 10, 'enough of them moved');
+    for (let i = 0; i < 2; i += 1) {
+      now += 24 * HOUR_MS;
+      await scan(...domains);
+    }
+    for (const domain of domains) {
+      const fresh = (await changesOf(domain)).filter((change) => !known.has(change.id));
+      if (!moved.has(domain)) assert.deepEqual(fresh, [], `${domain} did not move`);
+      const visible = (category: string, truth = internet.truth(domain)) =>
+        truth.services.filter((s) => s.category === category && s.isVisible).map((s) => s.provider);
+      for (const category of ['dns', 'email']) {
+        const [from] = visible(category, before.get(domain));
+        const [to] = visible(category);
+        if (from === undefined || to === undefined || from === to) continue;
+        const change = fresh.find((each) => each.category === category && each.type === 'migrated');
+        assert.deepEqual([change?.from, change?.to], [from, to], `${domain} ${category}`);
+      }
+    }
+  });
+});
