@@ -1,5 +1,5 @@
 // Who calls, and what is left of the day's quota. Keys and counts come from outside; a short memory keeps the hot path off the database.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { Refusal } from './errors.ts';
 import type { ApiKey } from './route.ts';
@@ -35,14 +35,19 @@ export class KeyCheck {
     }
     // Node joins repeated headers with a comma; no key holds one.
     if (typeof header !== 'string' || header.length > 200 || header.includes(',')) throw invalid();
-    // Hashed, so that a heap dump holds no keys.
-    const digest = createHash('sha256').update(header).digest('base64');
+    const digest = digestOf(header);
     const known = this.#known.get(digest);
     if (known) return known.key ?? refuseInvalid();
     return this.#gate.find(header).then((key) => {
       this.#known.set(digest, { key });
       return key ?? refuseInvalid();
     });
+  }
+
+  /** Whether the key was seen moments ago and has no limit that a request would count against. */
+  isKnownUncounted(header: string | string[] | undefined): boolean {
+    if (typeof header !== 'string' || header.length > 200) return false;
+    return this.#known.get(digestOf(header))?.key?.dailyLimit === null;
   }
 
   /** Counts the request. Returns the quota headers; refuses when the day's quota is used up. */
@@ -60,6 +65,11 @@ export class KeyCheck {
       { headers: { ...headers, 'retry-after': String(resetSeconds) } },
     );
   }
+}
+
+/** Keys are remembered hashed, so that a heap dump holds none. */
+function digestOf(header: string): string {
+  return hash('sha256', header, 'base64');
 }
 
 /** Quota fields of the IETF draft (draft-ietf-httpapi-ratelimit-headers) and the older X-RateLimit-* ones. */

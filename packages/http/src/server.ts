@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
 import { type ErrorCode, Refusal } from './errors.ts';
@@ -41,6 +42,13 @@ const securityHeaders = {
   'access-control-expose-headers': 'etag, ratelimit, ratelimit-policy, retry-after, stack-provenance, x-request-id',
 } as const;
 
+const readyContent = {
+  ...securityHeaders,
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'private, no-cache',
+} as const;
+const readyHeaders: readonly string[] = Object.entries(readyContent).flat();
+
 export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   const { app, logger, metrics, notary, answers, now = () => new Date() } = parts;
   const keys = new KeyCheck(parts.keys, now);
@@ -69,6 +77,8 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
   });
 
+  // Where the answer of a URL is kept: a place follows from path and query alone, so a URL need be read only once.
+  const placesByUrl = new LRUCache<string, string>({ max: 50_000 });
   const methodsByPath = new Map<string, string[]>();
   for (const each of parts.routes) addRoute(each);
   for (const [url, methods] of methodsByPath) addOtherMethods(url, methods);
@@ -92,24 +102,46 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       method: contract.method,
       url,
       exposeHeadRoute: contract.method === 'GET',
-      handler: async (request, reply) => {
+      handler: (request, reply) => {
         const startedAt = performance.now();
-        reply.raw.once('close', () => meter(reply.statusCode, performance.now() - startedAt));
-        const identified = contract.access === 'key' ? keys.identify(request.headers['x-stack-key']) : undefined;
-        const key = identified instanceof Promise ? await identified : identified;
-        const context = contextOf(request, key);
-        const input = parseInput(contract, request);
-        const place = contract.output.kind === 'signed' && contract.cache?.(app, input as never, context);
-        if (key && key.dailyLimit !== null) reply.headers(await keys.count(key));
-        if (place) {
-          const ready =
-            answers.get(place.key) ??
-            (await answers.compute(place, async () => signedAnswer(await each.handler(app, input, context), 200)));
-          return sendReady(request, reply, ready);
+        const ready = readyAnswer(contract, request);
+        if (ready) {
+          sendAtOnce(request, reply, ready);
+          meter(reply.raw.statusCode, performance.now() - startedAt);
+          return reply;
         }
-        return sendResult(each, await each.handler(app, input, context), request, reply);
+        reply.raw.once('close', () => meter(reply.statusCode, performance.now() - startedAt));
+        return answer(each, request, reply);
       },
     });
+  }
+
+  /**
+   * The hot path: this very URL was answered before, its answer is still in memory, and the caller's key was seen moments
+   * ago and is not counted. Everything else takes the long way, refusals too.
+   */
+  function readyAnswer({ access }: Route<App>['contract'], request: FastifyRequest): ReadyAnswer | undefined {
+    const place = request.raw.url === undefined ? undefined : placesByUrl.get(request.raw.url);
+    if (place === undefined) return undefined;
+    if (access === 'key' && !keys.isKnownUncounted(request.headers['x-stack-key'])) return undefined;
+    return answers.get(place);
+  }
+
+  async function answer(each: Route<App>, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { contract } = each;
+    const identified = contract.access === 'key' ? keys.identify(request.headers['x-stack-key']) : undefined;
+    const key = identified instanceof Promise ? await identified : identified;
+    const context = contextOf(request, key);
+    const input = parseInput(contract, request);
+    const place = contract.output.kind === 'signed' && contract.cache?.(app, input as never, context);
+    if (key && key.dailyLimit !== null) reply.headers(await keys.count(key));
+    if (!place) return sendResult(each, await each.handler(app, input, context), request, reply);
+    const ready =
+      answers.get(place.key) ??
+      (await answers.compute(place, async () => signedAnswer(await each.handler(app, input, context), 200)));
+    // Longer ones are nobody's habit, and would let a stranger fill the memory.
+    if (request.raw.url !== undefined && request.raw.url.length <= 512) placesByUrl.set(request.raw.url, place.key);
+    return sendReady(request, reply, ready);
   }
 
   /** HEAD comes with GET; OPTIONS tells a browser what it may send; every other method is 405 with what is allowed. */
@@ -162,15 +194,18 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   }
 
   function sendReady(request: FastifyRequest, reply: FastifyReply, answer: ReadyAnswer): FastifyReply {
-    reply.headers({
-      ...securityHeaders,
-      'content-type': 'application/json; charset=utf-8',
-      'cache-control': 'private, no-cache',
-      etag: answer.etag,
-      'x-request-id': request.id,
-    });
+    reply.headers({ ...readyContent, etag: answer.etag, 'x-request-id': request.id });
     const isKnown = answer.status === 200 && matches(request.headers['if-none-match'], answer.etag);
     return isKnown ? reply.code(304).send() : reply.code(answer.status).send(answer.bytes);
+  }
+
+  /** Past Fastify, which would only copy headers about: the answer leaves as it lies in memory. */
+  function sendAtOnce(request: FastifyRequest, reply: FastifyReply, ready: ReadyAnswer): void {
+    reply.hijack();
+    const isKnown = ready.status === 200 && matches(request.headers['if-none-match'], ready.etag);
+    const headers = [...readyHeaders, 'etag', ready.etag, 'x-request-id', request.id];
+    if (isKnown) reply.raw.writeHead(304, headers).end();
+    else reply.raw.writeHead(ready.status, [...headers, 'content-length', String(ready.bytes.length)]).end(ready.bytes);
   }
 
   async function sendResult(each: Route<App>, result: unknown, request: FastifyRequest, reply: FastifyReply) {

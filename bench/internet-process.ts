@@ -1,0 +1,19 @@
+// The simulated internet in a process of its own, so that its work is not counted as ours.
+import { createInternet } from '@strata/testnet';
+import { tellReady } from './measure.ts';
+
+const options = JSON.parse(process.argv[2] ?? '{}') as { domains: number };
+const internet = await createInternet(options);
+const web = (port: number) => internet.dial({ address: '8.8.8.8', port }).port;
+tellReady(
+  {
+    domains: internet.domains(),
+    resolver: internet.resolver,
+    caPem: internet.caPem,
+    plainPort: web(80),
+    securePort: web(443),
+  },
+  async () => {
+    await internet[Symbol.asyncDispose]();
+  },
+);

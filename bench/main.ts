@@ -1,0 +1,36 @@
+// `npm run bench [-- suite…]`: every figure beside its peer or goal, measured in the same run. Record them in RESULTS.md.
+import { cpus, totalmem } from 'node:os';
+import { benchDetection } from './detection.ts';
+import { benchLedger } from './ledger.ts';
+import { benchProfiles } from './profiles.ts';
+import { benchScan } from './scan.ts';
+
+export interface Figure {
+  readonly what: string;
+  readonly value: string;
+  /** The peer or the goal that it is held against. */
+  readonly against: string;
+}
+
+const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
+  detection: benchDetection,
+  ledger: benchLedger,
+  profiles: benchProfiles,
+  scan: benchScan,
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(suites, name));
+if (unknown.length > 0) {
+  process.stderr.write(`no suite ${unknown.join(', ')}; there are: ${Object.keys(suites).join(', ')}\n`);
+  process.exit(2);
+}
+
+process.stdout.write(
+  `node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB\n`,
+);
+for (const [name, run] of Object.entries(suites)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  process.stdout.write(`\n## ${name}\n\n| what | measured | against |\n|---|---|---|\n`);
+  for (const { what, value, against } of await run()) process.stdout.write(`| ${what} | ${value} | ${against} |\n`);
+}

@@ -1,0 +1,58 @@
+// What the suites share: medians, and child processes that say when they are ready.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+export function perSecond(value: number): string {
+  return `${Math.round(value).toLocaleString('en-US')}/s`;
+}
+
+/** Operations a second of `work`, run for `ms` milliseconds after a warm-up of a third of it; `work` says how many it did. */
+export function rateOf(work: () => number, ms: number): number {
+  const run = (until: number) => {
+    let count = 0;
+    while (performance.now() < until) count += work();
+    return count;
+  };
+  run(performance.now() + ms / 3);
+  const startedAt = performance.now();
+  const count = run(startedAt + ms);
+  return (count * 1_000) / (performance.now() - startedAt);
+}
+
+export interface Child<Ready> extends AsyncDisposable {
+  readonly ready: Ready;
+  readonly process: ChildProcess;
+}
+
+/** Starts a module beside this file as a process; its first message is the outcome. Ended by `disconnect`. */
+export async function startChild<Ready>(file: string, argument: object = {}): Promise<Child<Ready>> {
+  const child = fork(new URL(file, import.meta.url), [JSON.stringify(argument)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const [ready] = (await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended before it was ready`))),
+  ])) as [Ready];
+  return {
+    ready,
+    process: child,
+    async [Symbol.asyncDispose]() {
+      child.disconnect();
+      const exited = child.exitCode === null ? once(child, 'exit') : undefined;
+      const kill = setTimeout(() => child.kill('SIGKILL'), 5_000);
+      await exited;
+      clearTimeout(kill);
+    },
+  };
+}
+
+/** In the child: tells that it is ready, then ends when the parent lets go. */
+export function tellReady(ready: object, dispose: () => Promise<void>): void {
+  process.once('disconnect', () => void dispose().finally(() => process.exit(0)));
+  process.send?.(ready);
+}
