@@ -23,7 +23,7 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
     why: 'thin commands over the rest; the simulated internet stays out of real mode',
   },
   'services/demo': {
-    may: ['stack', 'testnet', 'store', 'detect', 'scan'],
+    may: ['http', 'stack', 'testnet'],
     why: 'the one program that may use testnet',
   },
 };
