@@ -39,10 +39,13 @@ export class AnswerCache {
     return this.#ready.get(key)?.answer;
   }
 
-  /** The kept answer, or the one being computed for another request, or a new one. A failure is not kept. */
+  /**
+   * The kept answer, or the one being computed for another request, or a new one. A failure is not kept, nor is an answer
+   * that was computed while one of its tags was invalidated, unless `make` called `readsAnew` after that.
+   */
   async compute(
-    place: { key: string; tags: readonly string[] },
-    make: () => Promise<ReadyAnswer>,
+    place: { readonly key: string; readonly tags: readonly string[] },
+    make: (readsAnew: () => void) => Promise<ReadyAnswer>,
   ): Promise<ReadyAnswer> {
     const { key, tags } = place;
     const kept = this.get(key);
@@ -50,7 +53,11 @@ export class AnswerCache {
     const running = this.#computing.get(key);
     if (running && !running.isStale) return running.answer;
 
-    const computing: Computing = { answer: make(), isStale: false };
+    const state = { isStale: false };
+    const readsAnew = () => {
+      state.isStale = false;
+    };
+    const computing: Computing = Object.assign(state, { answer: make(readsAnew) });
     this.#computing.set(key, computing);
     for (const tag of tags) this.#keysOf(tag).add(key);
     try {

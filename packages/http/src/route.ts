@@ -34,6 +34,8 @@ export interface RequestContext<Code extends ErrorCode = ErrorCode> {
   /** The caller; undefined on open routes. */
   readonly key: ApiKey | undefined;
   readonly signal: AbortSignal;
+  /** Declares that nothing read so far goes into the answer: what was invalidated until now does not make it stale. */
+  readsAnew(): void;
   /** Ends the request with a declared problem. */
   refuse(code: Code, detail: string, options?: RefusalOptions): never;
 }

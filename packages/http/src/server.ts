@@ -138,7 +138,10 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     if (!place) return sendResult(each, await each.handler(app, input, context), request, reply);
     const ready =
       answers.get(place.key) ??
-      (await answers.compute(place, async () => signedAnswer(await each.handler(app, input, context), 200)));
+      (await answers.compute(place, async (readsAnew) => {
+        const data = await each.handler(app, input, Object.assign(context, { readsAnew }));
+        return signedAnswer(data, 200);
+      }));
     // Longer ones are nobody's habit, and would let a stranger fill the memory.
     if (request.raw.url !== undefined && request.raw.url.length <= 512) placesByUrl.set(request.raw.url, place.key);
     return sendReady(request, reply, ready);
@@ -181,6 +184,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       get signal() {
         return request.signal;
       },
+      readsAnew: () => {},
       refuse: (code: ErrorCode, detail, options) => {
         throw new Refusal(code, detail, options);
       },

@@ -4,7 +4,8 @@ import { entries } from '@strata/catalog';
 import { compileRulebook, loadCatalog, type Rulebook } from '@strata/detect';
 import { AnswerCache, createHttpServer, type HttpServer, Metrics, openApiDocument, type Route } from '@strata/http';
 import { createOptOut, createProber, type Prober, type Target } from '@strata/scan';
-import { openStore, type Store } from '@strata/store';
+import { openStore, type Store, type StoredEvent } from '@strata/store';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { API_VERSION, apiInfo } from './api-info.ts';
 import type { Config } from './config.ts';
@@ -49,6 +50,8 @@ export interface StackService extends AsyncDisposable {
   readonly server: HttpServer;
   readonly metrics: Metrics;
   readonly answers: AnswerCache;
+  /** Takes notice of an event: what answers say of its domain is stale, unless the scan was our own and told at once. */
+  readonly notice: (event: StoredEvent) => void;
 }
 
 /** On-demand scans that may run at once, whoever asks. */
@@ -109,7 +112,11 @@ export async function openScanning(
 export async function createStack(config: Config, logger: Logger, world: World = {}): Promise<StackService> {
   await using stack = new AsyncDisposableStack();
   const answers = new AnswerCache();
-  const onRecorded = (domain: string) => answers.invalidate(domainTag(domain));
+  const ownScans = new LRUCache<string, number>({ max: 100_000 });
+  const onRecorded: ScannerParts['onRecorded'] = ({ domain, observedAt }) => {
+    ownScans.set(domain, Date.parse(observedAt));
+    answers.invalidate(domainTag(domain));
+  };
   const scanning = stack.use(await openScanning(config, { logger, onRecorded }, world));
   // Receipts tell real time even where the demo scans in another.
   const realNow = () => new Date();
@@ -152,7 +159,10 @@ export async function createStack(config: Config, logger: Logger, world: World =
   await servePages(server.fastify, app.openApi);
 
   const owned = stack.move();
-  return { app, server, metrics, answers, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  const notice = ({ domain, at }: StoredEvent) => {
+    if (ownScans.get(domain) !== at.getTime()) answers.invalidate(domainTag(domain));
+  };
+  return { app, server, metrics, answers, notice, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 /** The OpenAPI document of the service, without starting anything. */

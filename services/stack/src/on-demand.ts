@@ -56,6 +56,8 @@ export class OnDemand {
           headers: { 'retry-after': '60' },
         });
       case 'recorded':
+        // The scan's own announcement must not count against the answer that is made of it.
+        context.readsAnew();
         return (await app.store.domain(domain)) ?? unknown(`${domain} could not be analyzed.`);
       default:
         return outcome satisfies never;

@@ -22,7 +22,7 @@ export interface ScannerParts {
   readonly logger: Logger;
   readonly now: () => Date;
   /** Called after each recorded scan, before its outcome is given out: what answers about the domain are now stale. */
-  readonly onRecorded: (domain: string, recorded: RecordedScan) => void;
+  readonly onRecorded: (profile: Profile, recorded: RecordedScan) => void;
 }
 
 export interface ScannerOptions {
@@ -67,7 +67,7 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
         { profile, evidence, startedAt, finishedAt: now() },
         { confirmAfterMs: options.confirmAfterMs, redetect },
       );
-      parts.onRecorded(domain, recorded);
+      parts.onRecorded(profile, recorded);
       return { kind: 'recorded', profile, recorded };
     } catch (error) {
       if (!stopping.signal.aborted) logger.error({ err: error, domain }, 'scan failed');

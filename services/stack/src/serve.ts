@@ -5,7 +5,6 @@ import { StoreError } from '@strata/store';
 import type { Logger } from 'pino';
 import { createStack, type StackService, type World } from './app.ts';
 import type { Config } from './config.ts';
-import { domainTag } from './routes/domains.ts';
 import { wellKnownDomains } from './well-known-domains.ts';
 
 export interface RunningStack extends AsyncDisposable {
@@ -72,7 +71,7 @@ async function followOthers(service: StackService, logger: Logger, signal: Abort
   while (!signal.aborted) {
     try {
       const events = await store.eventsSince(seq, 1_000);
-      for (const event of events) service.answers.invalidate(domainTag(event.domain));
+      for (const event of events) service.notice(event);
       seq = events.at(-1)?.seq ?? seq;
       await ledger.reload();
       if (events.length === 1_000) continue;
