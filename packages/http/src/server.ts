@@ -1,7 +1,13 @@
 // A route table to a running server: who calls, is the input right, is the answer ready; one error mapper; limits.
 import { createHash, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
@@ -22,6 +28,8 @@ export interface HttpServerParts<App> {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly now?: () => Date;
+  /** Proxies whose X-Forwarded-For is believed (addresses or CIDRs); none by default. */
+  readonly trustedProxies?: readonly string[];
 }
 
 export interface HttpServer extends AsyncDisposable {
@@ -54,7 +62,8 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   const keys = new KeyCheck(parts.keys, now);
   const fastify = Fastify({
     loggerInstance: logger as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: parts.trustedProxies?.length ? [...parts.trustedProxies] : false,
     bodyLimit: limits.bodyBytes,
     requestTimeout: limits.requestMs,
     connectionTimeout: 60_000,

@@ -154,6 +154,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
       answers,
       logger,
       metrics,
+      trustedProxies: config.trustedProxies,
     }),
   );
   await servePages(server.fastify, app.openApi);

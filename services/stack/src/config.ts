@@ -40,6 +40,7 @@ const Environment = z.object({
     .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
     .default('localhost/strata/stack'),
   STRATA_RESOLVERS: List.pipe(z.array(ResolverAddress)).optional(),
+  STRATA_TRUSTED_PROXIES: List.default([]),
   STRATA_ALLOW_ADDRESSES: List.default([]),
   STRATA_OPT_OUT_FILE: z.string().min(1).optional(),
   STRATA_CONTACT_URL: z.url({ protocol: /^https?$/ }).default('https://strata.invalid/bot'),
@@ -63,6 +64,7 @@ export interface Config {
   readonly ledgerOrigin: string;
   /** Empty: the system's resolvers. */
   readonly resolvers: readonly { readonly address: string; readonly port: number }[];
+  readonly trustedProxies: readonly string[];
   readonly allowAddresses: readonly string[];
   readonly optOutFile: string | undefined;
   readonly contactUrl: string;
@@ -99,6 +101,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     metricsPort: value.STRATA_METRICS_PORT,
     ledgerOrigin: value.STRATA_LEDGER_ORIGIN,
     resolvers: value.STRATA_RESOLVERS ?? [],
+    trustedProxies: value.STRATA_TRUSTED_PROXIES,
     allowAddresses: value.STRATA_ALLOW_ADDRESSES,
     optOutFile: value.STRATA_OPT_OUT_FILE,
     contactUrl: value.STRATA_CONTACT_URL,
