@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import https from 'node:https';
+import { after, before, describe, it } from 'node:test';
+import type { TLSSocket } from 'node:tls';
+import { createInternet, type Internet } from './internet.ts';
+import { templates } from './providers/index.ts';
+import { dig } from './test/dig.ts';
+
+interface Page {
+  readonly status: number;
+  readonly body: string;
+  readonly issuer: string;
+  readonly isTrusted: boolean;
+}
+
+function visit(internet: Internet, host: string, path = '/'): Promise<Page> {
+  const { address, port } = internet.dial({ address: '8.8.8.8', port: 443 });
+  return new Promise((resolve, reject) => {
+    const options = {
+      host: address,
+      port,
+      path,
+      servername: host,
+      headers: { host },
+      ca: internet.caPem,
+      rejectUnauthorized: false,
+      agent: false as const,
+    };
+    const request = https.get(options, (response) => {
+      const socket = response.socket as TLSSocket;
+      const issuer = String(socket.getPeerCertificate().issuer.O);
+      let body = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        body += chunk;
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body, issuer, isTrusted: socket.authorized }),
+      );
+    });
+    request.on('error', reject);
+  });
+}
+
+describe('the companies of the simulated internet', () => {
+  let internet: Internet;
+  before(async () => {
+    internet = await createInternet({ domains: 300, hasFaults: false });
+  });
+  after(() => internet[Symbol.asyncDispose]());
+
+  it('are the same for the same seed and others for another', async () => {
+    await using same = await createInternet({ domains: 300, hasFaults: false });
+    await using other = await createInternet({ domains: 300, hasFaults: false, seed: 'another' });
+    const tell = (net: Internet) => JSON.stringify(net.domains().map((domain) => net.truth(domain)));
+    assert.equal(tell(same), tell(internet));
+    assert.notEqual(tell(other), tell(internet));
+  });
+
+  it('have stacks of every kind, the large providers far ahead', () => {
+    const counts = new Map<string, number>();
+    for (const domain of internet.domains()) {
+      for (const { category, provider } of internet.truth(domain).services) {
+        if (category === 'email') counts.set(provider, (counts.get(provider) ?? 0) + 1);
+      }
+    }
+    const [first, second, ...rest] = [...counts].sort((a, b) => b[1] - a[1]);
+    assert.deepEqual([first?.[0], second?.[0]].sort(), ['google-workspace', 'microsoft-365']);
+    assert.ok(rest.length >= 10 && (first?.[1] ?? 0) > 3 * (rest[2]?.[1] ?? 0));
+    const states = new Set(internet.domains().map((domain) => internet.truth(domain).state));
+    assert.ok(states.has('parked') && states.has('nonexistent'));
+  });
+
+  it('serve their pages by name, with a certificate of their own authority', async () => {
+    const issuers = new Set<string>();
+    let pages = 0;
+    for (const domain of internet.domains()) {
+      const truth = internet.truth(domain);
+      const authority = truth.services.find((s) => s.category === 'certificate_authority' && s.isVisible);
+      if (truth.state !== 'active' || !authority || pages >= 25) continue;
+      const page = await visit(internet, `www.${domain}`);
+      assert.equal(page.isTrusted, true, domain);
+      assert.equal(page.issuer, templates.authority.of(authority.provider).organisation, domain);
+      assert.ok(page.status === 301 || page.body.includes('<h1>'), domain);
+      issuers.add(page.issuer);
+      pages += 1;
+    }
+    assert.equal(pages, 25);
+    assert.ok(issuers.size >= 3);
+    assert.match(
+      (await visit(internet, internet.domains().find((d) => internet.truth(d).state === 'active') ?? '', '/robots.txt'))
+        .body,
+      /User-agent/,
+    );
+  });
+
+  it('refuse a handshake for a name that is nobody', async () => {
+    await assert.rejects(visit(internet, 'nobody.example'));
+  });
+
+  it('migrate as the clock moves, and truth and records follow', async () => {
+    const before = new Map(internet.domains().map((domain) => [domain, JSON.stringify(internet.truth(domain))]));
+    const migrations = internet.advance(30);
+    assert.ok(migrations.length >= 10 && migrations.length <= 150, `${migrations.length} migrations`);
+    assert.equal(internet.day, 30);
+    const moved = new Set(migrations.map((migration) => migration.domain));
+    for (const domain of internet.domains()) {
+      if (!moved.has(domain)) assert.equal(JSON.stringify(internet.truth(domain)), before.get(domain), domain);
+    }
+    const [domain = ''] = internet
+      .domains()
+      .filter((name) => internet.truth(name).services.some((s) => s.category === 'email' && s.isVisible));
+    internet.migrate(domain, { category: 'email', to: 'fastmail' });
+    internet.migrate(domain, { category: 'email_security', to: null });
+    const mx = await dig(internet.resolver, domain, 'MX');
+    assert.match(JSON.stringify(mx?.answers), /messagingengine\.com/);
+    assert.throws(() => internet.migrate(domain, { category: 'email', to: 'no-such-provider' }), RangeError);
+    assert.throws(() => internet.truth('nobody.example'), RangeError);
+  });
+
+  it('are 20,000 in seconds and a few hundred megabytes', async (test) => {
+    const startedAt = performance.now();
+    await using large = await createInternet({ domains: 20_000 });
+    for (const domain of large.domains()) large.truth(domain);
+    test.diagnostic(
+      `20,000 companies known in ${Math.round(performance.now() - startedAt)} ms, RSS ${Math.round(process.memoryUsage().rss / 2 ** 20)} MiB`,
+    );
+    assert.equal(new Set(large.domains()).size, 20_000);
+    const answer = await dig(large.resolver, large.domains().at(-1) ?? '', 'NS', { timeoutMs: 3_000 });
+    assert.ok(answer !== undefined || large.truth(large.domains().at(-1) ?? '').state === 'broken');
+  });
+});
