@@ -1,0 +1,140 @@
+// The real service on a small simulated internet, over real sockets, and what a test asks of it.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createLogger } from '@strata/http';
+import { createInternet, type Internet } from '@strata/testnet';
+import type { World } from '../app.ts';
+import { readConfig } from '../config.ts';
+import { type RunningStack, startStack } from '../serve.ts';
+
+type Settings = Readonly<Record<string, string>>;
+type Tier = 'free' | 'standard' | 'unlimited';
+type JsonObject = Record<string, unknown>;
+
+/** What is read of any answer in JSON: fields of profiles, problems and receipts alike. */
+export interface Body extends JsonObject {
+  readonly code?: string;
+  readonly detail?: string;
+  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+  readonly domain?: string;
+  readonly provenance: { readonly [field: string]: string };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: Body;
+}
+
+export interface Harness extends AsyncDisposable {
+  readonly running: RunningStack;
+  readonly directory: string;
+  readonly base: string;
+  newKey(tier?: Tier): Promise<string>;
+  /** GET with the harness's own unlimited key, unless `headers` say otherwise. */
+  get(path: string, options?: { readonly headers?: Record<string, string> }): Promise<Answer>;
+  /** GET without a key, or any other method. */
+  ask(path: string, init?: RequestInit): Promise<Answer>;
+  /** Scans companies now, as the schedule would. */
+  scan(...domains: string[]): Promise<void>;
+  /** Stops the service and starts it anew on the same data. */
+  restart(settings?: Settings): Promise<void>;
+}
+
+export interface HarnessOptions {
+  readonly settings?: Settings;
+  readonly world?: World;
+  /** Lines of the log; nothing is logged without it. */
+  readonly log?: string[];
+  /** Shared by the tests of a file, since it costs the most; the harness makes its own otherwise. */
+  readonly internet: Internet;
+}
+
+/** Forty companies without broken ones: what is tested here is the service. */
+export function smallInternet(): Promise<Internet> {
+  return createInternet({ domains: 40, hasFaults: false });
+}
+
+/** Settings of a service on the simulated internet; ports are the system's choice. */
+export function settingsFor(internet: Pick<Internet, 'resolver'>, directory: string): Settings {
+  return {
+    STRATA_DATA: directory,
+    STRATA_STACK_PORT: '0',
+    STRATA_METRICS_PORT: '0',
+    STRATA_SCAN: 'off',
+    STRATA_LOG_LEVEL: 'silent',
+    STRATA_RESOLVERS: `${internet.resolver.address}:${internet.resolver.port}`,
+  };
+}
+
+export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'strata-test-'));
+  return {
+    path: directory,
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+export async function startHarness({ internet, settings, world, log }: HarnessOptions): Promise<Harness> {
+  await using stack = new AsyncDisposableStack();
+  const directory = stack.use(await temporaryDirectory()).path;
+  const logger = log
+    ? createLogger({ level: 'trace' }, { write: (line: string) => void log.push(line) })
+    : createLogger({ level: 'silent' });
+  const near: World = {
+    dial: (to) => internet.dial(to),
+    trustedCa: [internet.caPem],
+    dnsTryTimeoutMs: 300,
+    requestTimeoutMs: 1_000,
+    ...world,
+  };
+  const start = (more: Settings = {}) =>
+    startStack(readConfig({ ...settingsFor(internet, directory), ...settings, ...more }), logger, near);
+  let running = await start();
+  stack.defer(() => running[Symbol.asyncDispose]());
+
+  const store = () => running.service.app.store;
+  const newKey = async (tier: Tier = 'unlimited') => (await store().keys.create({ tier })).key;
+  const ownKey = await newKey();
+  const base = () => `http://127.0.0.1:${running.port}`;
+  const ask = async (target: string, init: RequestInit = {}) => answerOf(await fetch(base() + target, init));
+  const owned = stack.move();
+  return {
+    directory,
+    newKey,
+    ask,
+    get running() {
+      return running;
+    },
+    get base() {
+      return base();
+    },
+    get: (target, { headers } = {}) => ask(target, { headers: { 'x-stack-key': ownKey, ...headers } }),
+    async scan(...domains) {
+      const signal = new AbortController().signal;
+      await store().addDomains(domains, { source: 'test' });
+      await running.service.app.scanner.runAll(domains, { onDone: () => {}, signal });
+    },
+    async restart(more) {
+      await running[Symbol.asyncDispose]();
+      running = await start(more);
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  const body = (isJson && text !== '' ? JSON.parse(text) : {}) as Body;
+  return { status: response.status, headers: response.headers, text, body };
+}
+
+/** The company at a place in the list; each test takes its own, so that none sees another's scans. */
+export function company(internet: Internet, index: number): string {
+  const name = internet.domains()[index];
+  if (name === undefined) throw new RangeError(`there is no company ${index}`);
+  return name;
+}
