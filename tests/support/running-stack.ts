@@ -1,0 +1,68 @@
+// The real service on a small simulated internet, for tests across packages.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createLogger } from '@strata/http';
+import { type Config, type RunningStack, readConfig, startStack } from '@strata/stack';
+import { createInternet, type Internet } from '@strata/testnet';
+
+export interface Fetched {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape is what they test
+  readonly body: any;
+}
+
+export interface TestStack extends AsyncDisposable {
+  readonly internet: Internet;
+  readonly directory: string;
+  running: RunningStack;
+  key: string;
+  url(path: string): string;
+  get(path: string, headers?: Record<string, string>): Promise<Fetched>;
+  /** Stops the service and starts it again on the same data. */
+  restart(change?: Partial<Config>): Promise<void>;
+}
+
+export async function startTestStack(
+  options: { readonly domains?: number; readonly config?: Partial<Config> } = {},
+): Promise<TestStack> {
+  const internet = await createInternet({ domains: options.domains ?? 40, hasFaults: false });
+  const directory = await mkdtemp(path.join(tmpdir(), 'strata-test-'));
+  const start = (change: Partial<Config>) =>
+    startStack(
+      {
+        ...readConfig({ STRATA_DATA: directory, STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_SCAN: 'off' }),
+        resolvers: [internet.resolver],
+        ...change,
+      },
+      createLogger({ level: 'silent' }),
+      { dial: internet.dial, trustedCa: [internet.caPem], dnsTryTimeoutMs: 300, requestTimeoutMs: 2_000 },
+    );
+  const running = await start(options.config ?? {});
+  const { key } = await running.service.app.store.keys.create({ tier: 'unlimited' });
+  const stack: TestStack = {
+    internet,
+    directory,
+    running,
+    key,
+    url: (path) => `http://127.0.0.1:${stack.running.port}${path}`,
+    async get(path, headers = {}) {
+      const response = await fetch(stack.url(path), { headers: { 'x-stack-key': stack.key, ...headers } });
+      const text = await response.text();
+      const isJson = (response.headers.get('content-type') ?? '').includes('json');
+      return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+    },
+    async restart(change = {}) {
+      await stack.running[Symbol.asyncDispose]();
+      stack.running = await start({ ...options.config, ...change });
+    },
+    async [Symbol.asyncDispose]() {
+      await stack.running[Symbol.asyncDispose]();
+      await internet[Symbol.asyncDispose]();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+  return stack;
+}
