@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
+
+const answerOf = (text: string): ReadyAnswer => ({ bytes: Buffer.from(text), etag: `"${text}"`, status: 200 });
+
+function deferred<T>() {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+describe('the cache of ready answers', () => {
+  it('computes an answer once, however many ask at the same time', async () => {
+    const cache = new AnswerCache();
+    let computed = 0;
+    const ask = () =>
+      cache.compute({ key: 'a', tags: ['t'] }, async () => {
+        computed += 1;
+        return answerOf('a');
+      });
+    const answers = await Promise.all([ask(), ask(), ask()]);
+    assert.equal(computed, 1);
+    assert.equal(new Set(answers).size, 1);
+    assert.equal(cache.get('a'), answers[0]);
+  });
+
+  it('drops what has an invalidated tag, and only that', async () => {
+    const cache = new AnswerCache();
+    await cache.compute({ key: 'a', tags: ['x', 'y'] }, async () => answerOf('a'));
+    await cache.compute({ key: 'b', tags: ['z'] }, async () => answerOf('b'));
+    cache.invalidate('y');
+    assert.equal(cache.get('a'), undefined);
+    assert.ok(cache.get('b'));
+  });
+
+  it('does not keep an answer that was invalidated while it was computed, and the next asker computes anew', async () => {
+    const cache = new AnswerCache();
+    const first = deferred<ReadyAnswer>();
+    const asked = cache.compute({ key: 'a', tags: ['t'] }, () => first.promise);
+    cache.invalidate('t');
+    const fresh = cache.compute({ key: 'a', tags: ['t'] }, async () => answerOf('new'));
+    first.resolve(answerOf('old'));
+    assert.equal((await asked).bytes.toString(), 'old');
+    assert.equal((await fresh).bytes.toString(), 'new');
+    assert.equal(cache.get('a')?.bytes.toString(), 'new');
+    cache.invalidate('t');
+    assert.equal(cache.get('a'), undefined, 'the tag still leads to it');
+  });
+
+  it('keeps an answer whose maker says that it read everything after the invalidation', async () => {
+    const cache = new AnswerCache();
+    await cache.compute({ key: 'a', tags: ['t'] }, async (readsAnew) => {
+      cache.invalidate('t');
+      readsAnew();
+      return answerOf('a');
+    });
+    assert.ok(cache.get('a'));
+  });
+
+  it('does not keep a failure', async () => {
+    const cache = new AnswerCache();
+    const failing = cache.compute({ key: 'a', tags: ['t'] }, () => Promise.reject(new Error('no')));
+    await assert.rejects(failing, /no/);
+    assert.equal((await cache.compute({ key: 'a', tags: ['t'] }, async () => answerOf('yes'))).bytes.toString(), 'yes');
+  });
+
+  it('forgets the least recently used beyond its bytes', async () => {
+    const cache = new AnswerCache({ maxBytes: 4_000 });
+    for (let i = 0; i < 20; i += 1)
+      await cache.compute({ key: `k${i}`, tags: [`t${i}`] }, async () => answerOf('x'.repeat(500)));
+    assert.ok(cache.size <= 4, String(cache.size));
+    assert.ok(cache.get('k19'));
+    assert.equal(cache.get('k0'), undefined);
+  });
+});

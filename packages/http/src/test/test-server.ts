@@ -1,0 +1,104 @@
+// A server over a small table of routes, with real receipts and keys in memory.
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { decodeBase64Url, issueReceipt, keyIdOf } from '@strata/receipts';
+import pino from 'pino';
+import { z } from 'zod';
+import { AnswerCache, createHttpServer, type HttpServer, Metrics, type Notary, type Route, route } from '../index.ts';
+
+export interface TestApp {
+  calls: number;
+}
+
+export const routes: readonly Route<TestApp>[] = [
+  route(
+    {
+      method: 'GET',
+      path: '/things/{id}',
+      tag: 'Things',
+      summary: 'A thing',
+      params: z.object({ id: z.string().max(40) }),
+      query: z.object({ limit: z.coerce.number().int().min(1).max(1_000).default(50) }),
+      output: { kind: 'signed', schema: z.object({ id: z.string(), limit: z.int(), calls: z.int() }) },
+      errors: ['unknown_domain'],
+      access: 'key',
+      cache: (_app: TestApp, { id, limit }) => ({ key: `${id} ${limit}`, tags: [`thing:${id}`] }),
+    },
+    (app, { id, limit }, context) => {
+      app.calls += 1;
+      if (id === 'bug') throw new Error('the secret of the bug');
+      return id === 'none' ? context.refuse('unknown_domain', 'There is none.') : { id, limit, calls: app.calls };
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/things',
+      tag: 'Things',
+      summary: 'Make',
+      output: { kind: 'signed', status: 201, schema: z.object({ made: z.boolean() }) },
+      errors: [],
+      access: 'open',
+    },
+    (_app: TestApp) => ({ made: true }),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/files/{rest*}',
+      tag: 'Things',
+      summary: 'File',
+      params: z.object({ rest: z.string().max(100) }),
+      output: { kind: 'bytes', contentType: 'text/plain', description: 'The path.' },
+      errors: [],
+      access: 'open',
+    },
+    (_app: TestApp, { rest }) => ({ bytes: rest, maxAgeSeconds: Number.POSITIVE_INFINITY }),
+  ),
+];
+
+export const LIMITED_KEY = 'ssk_limited';
+export const UNLIMITED_KEY = 'ssk_unlimited';
+
+export function createTestServer(
+  options: { readonly dailyLimit?: number; readonly notary?: Notary; readonly log?: pino.DestinationStream } = {},
+): HttpServer & {
+  readonly app: TestApp;
+  readonly answers: AnswerCache;
+} {
+  const { dailyLimit = 3 } = options;
+  const used = new Map<string, number>();
+  const app: TestApp = { calls: 0 };
+  const answers = new AnswerCache();
+  const server = createHttpServer({
+    app,
+    routes,
+    notary: options.notary ?? createNotary(),
+    keys: {
+      async find(presented) {
+        if (presented === LIMITED_KEY) return { id: 'limited', tier: 'free', dailyLimit };
+        return presented === UNLIMITED_KEY ? { id: 'unlimited', tier: 'unlimited', dailyLimit: null } : undefined;
+      },
+      async take(keyId, day, limit) {
+        const count = used.get(`${keyId} ${day}`) ?? 0;
+        if (count >= limit) return { isAllowed: false, used: limit };
+        used.set(`${keyId} ${day}`, count + 1);
+        return { isAllowed: true, used: count + 1 };
+      },
+    },
+    answers,
+    logger: pino({ level: options.log ? 'info' : 'silent' }, options.log ?? pino.destination(2)),
+    metrics: new Metrics(),
+    now: () => new Date('2026-05-01T18:00:00Z'),
+  });
+  return { ...server, app, answers };
+}
+
+function createNotary(): Notary {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const publicKey = decodeBase64Url(privateKey.export({ format: 'jwk' }).x ?? '') ?? new Uint8Array();
+  const signer = { keyId: keyIdOf(publicKey), sign: (bytes: Uint8Array) => sign(null, bytes, privateKey) };
+  return {
+    sign: async (body) =>
+      issueReceipt(body, { signer, now: new Date(), random: randomBytes(16), publicKeyUrl: '/keys.json' }).body,
+  };
+}
