@@ -4,6 +4,7 @@ import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { ChangeSchema, changeReport, DomainReportSchema, domainReport } from '../domain-report.ts';
+import { Limit, Offset } from './page.ts';
 
 const params = z.object({ domain: z.string().describe('A domain or any host below it, in Unicode or as A-labels.') });
 
@@ -44,10 +45,7 @@ export const getDomainChanges = route(
       'Confirmed changes, newest first. A change is confirmed by a second observation; a failed look-up never makes one. ' +
       '`migrated` is a change of holder in an exclusive role (mailbox, gateway, dns, edge, origin), `reclassified` a change of our rules.',
     params,
-    query: z.object({
-      limit: z.coerce.number().int().min(1).max(1_000).default(50),
-      offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
-    }),
+    query: z.object({ limit: Limit.default(50), offset: Offset.default(0) }),
     output: {
       kind: 'signed',
       schema: z.object({
