@@ -25,6 +25,7 @@ export interface World {
   /** Shorter waits where everything is near; the real internet needs the defaults. */
   readonly dnsTryTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
+  readonly onDemandWaitMs?: number;
 }
 
 /** What scanning needs; `strata stack scan` uses it without a server. */
@@ -63,15 +64,17 @@ export async function openConfiguredStore(config: Config, options: { readonly no
   return openStore(config.databaseUrl, { ...options, rescanAfterMs: config.rescanAfterMs });
 }
 
+/** Opens what a scan needs; `onRecorded` hears of each recorded scan before its outcome is given out. */
 export async function openScanning(
   config: Config,
   parts: { readonly logger: Logger; readonly onRecorded?: ScannerParts['onRecorded'] },
   world: World = {},
 ): Promise<Scanning> {
+  await using stack = new AsyncDisposableStack();
   const now = world.now ?? (() => new Date());
   const rulebook = compileRulebook(loadCatalog(entries));
   const isOptedOut = config.optOutFile ? createOptOut(await readFile(config.optOutFile, 'utf8')) : () => false;
-  const store = await openConfiguredStore(config, { now });
+  const store = stack.use(await openConfiguredStore(config, { now }));
   const prober = createProber({
     probeLabels: rulebook.probeLabels,
     resolver: {
@@ -85,6 +88,7 @@ export async function openScanning(
     ...(world.dial ? { dial: world.dial } : {}),
     now,
   });
+  stack.use(prober);
   const scanner = createScanner(
     { store, prober, rulebook, logger: parts.logger, now, onRecorded: parts.onRecorded ?? (() => {}) },
     {
@@ -94,18 +98,9 @@ export async function openScanning(
       isOptedOut,
     },
   );
-  return {
-    store,
-    prober,
-    rulebook,
-    scanner,
-    isOptedOut,
-    async [Symbol.asyncDispose]() {
-      await scanner[Symbol.asyncDispose]();
-      await prober[Symbol.asyncDispose]();
-      await store[Symbol.asyncDispose]();
-    },
-  };
+  stack.use(scanner);
+  const owned = stack.move();
+  return { store, prober, rulebook, scanner, isOptedOut, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 /** Builds the whole service; nothing listens and nothing scans yet. */
@@ -132,7 +127,11 @@ export async function createStack(config: Config, logger: Logger, world: World =
     scanner,
     isOptedOut,
     ledger,
-    onDemand: new OnDemand({ perHour: config.onDemandPerHour, now: realNow }),
+    onDemand: new OnDemand({
+      perHour: config.onDemandPerHour,
+      now: realNow,
+      ...(world.onDemandWaitMs ? { waitMs: world.onDemandWaitMs } : {}),
+    }),
     openApi: stackOpenApi(),
     now: realNow,
   };

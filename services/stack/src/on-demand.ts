@@ -13,8 +13,10 @@ export type DomainCodes = 'invalid_domain' | 'unknown_domain' | 'unavailable';
 
 export class OnDemand {
   readonly #perKey: RateWindow;
+  readonly #waitMs: number;
 
-  constructor(options: { readonly perHour: number; readonly now: () => Date }) {
+  constructor(options: { readonly perHour: number; readonly now: () => Date; readonly waitMs?: number }) {
+    this.#waitMs = options.waitMs ?? WAIT_MS;
     this.#perKey = new RateWindow({ limit: options.perHour, windowMs: 3_600_000, now: options.now });
   }
 
@@ -31,7 +33,9 @@ export class OnDemand {
 
     if (app.isOptedOut(domain)) unknown(`${domain} asked not to be scanned.`);
     if (!app.config.isOnDemand) unknown(`${domain} has not been scanned, and scanning on demand is off here.`);
-    const waitSeconds = this.#perKey.take(context.key?.id ?? context.address);
+    // Whoever comes back for a scan that is still under way causes no new one.
+    const isNew = !app.scanner.isScanning(domain);
+    const waitSeconds = isNew ? this.#perKey.take(context.key?.id ?? context.address) : 0;
     if (waitSeconds > 0) {
       unknown(`${domain} has not been scanned, and this key has used up its on-demand scans for now.`, waitSeconds);
     }
@@ -42,7 +46,7 @@ export class OnDemand {
       });
     }
 
-    const outcome = await withTimeout(scan, WAIT_MS);
+    const outcome = await withTimeout(scan, this.#waitMs);
     switch (outcome?.kind) {
       case undefined:
         return unknown(`${domain} is being scanned; the answer is not complete yet.`, RETRY_SECONDS);

@@ -36,6 +36,8 @@ export interface ScannerOptions {
 export interface Scanner extends AsyncDisposable {
   /** Scans now, sharing a scan of the same domain that is already under way. Undefined when there is no room. */
   scan(domain: string): Promise<ScanOutcome> | undefined;
+  /** Whether a scan of the domain is under way. */
+  isScanning(domain: string): boolean;
   /** Works off what is due until `signal` aborts; returns when the last probe has ended. */
   run(signal: AbortSignal): Promise<void>;
   /** Scans these domains and ends; `onDone` is called after each. */
@@ -133,6 +135,7 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
 
   return {
     scan,
+    isScanning: (domain) => underWay.has(domain),
     run,
     runAll,
     async [Symbol.asyncDispose]() {

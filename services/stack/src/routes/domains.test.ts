@@ -88,7 +88,14 @@ describe('a profile', () => {
   it('has the same bytes and the same receipt for every way to write the name', async () => {
     const domain = company(internet, 1);
     const plain = await service.get(profilePath(domain));
-    const forms = [domain, domain.toUpperCase(), `${domain}.`, `WWW.${domain}`, `a.b._dmarc.${domain}.`, `${domain}?x=1`];
+    const forms = [
+      domain,
+      domain.toUpperCase(),
+      `${domain}.`,
+      `WWW.${domain}`,
+      `a.b._dmarc.${domain}.`,
+      `${domain}?x=1`,
+    ];
     const fullWidth = encodeURIComponent(domain.replace(/^./, (c) => String.fromCodePoint(c.charCodeAt(0) + 0xfee0)));
     for (const form of [...forms, fullWidth, encodeURIComponent(domain.replace('.', '。'))]) {
       const { status, text, headers } = await service.get(profilePath(form));
@@ -164,7 +171,11 @@ describe('a history', () => {
     for (const [query, fields] of bad) {
       const { status, body: problem } = await service.get(changesPath(query));
       assert.deepEqual([status, problem.code], [400, 'invalid_parameter'], query);
-      assert.deepEqual(problem.errors?.map(({ field }) => field), fields, query);
+      assert.deepEqual(
+        problem.errors?.map(({ field }) => field),
+        fields,
+        query,
+      );
     }
   });
 
