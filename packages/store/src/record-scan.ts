@@ -46,46 +46,39 @@ export async function recordScan(
   scan: ScanRecord,
   options: RecordOptions & { readonly rescanAfterMs: number },
 ): Promise<RecordedScan> {
-  // Compressed outside the transaction: it is the one costly step that needs no lock.
   const { profile } = scan;
   const now = Date.parse(profile.observedAt);
   return db.transaction().execute(async (tx) => {
     const domain = await ensureDomain(tx, profile, now);
+    const scanId = await insertScan(tx, domain.id, scan);
+    const isFirst = domain.last_scanned_at === null;
+    if (profile.state === 'unmeasured') {
+      // It saw nothing: what the last good scan said stands, and the next one comes sooner.
+      await updateDomain(tx, domain, { failures: domain.failures + 1, next_due_at: retryAt(now, domain, options) });
+      return { changes: [], isChanged: false, isFirst };
+    }
+
     const known = await readOpen(tx, domain);
     const previous = await readPrevious(tx, domain, options.redetect, profile);
     const measuredBefore = new Set(domain.measured.split(',').filter(Boolean)) as Set<Source>;
-    const result = reconcile(known, profile, {
-      confirmAfterMs: options.confirmAfterMs,
-      measuredBefore,
-      ...(previous ? { previous } : {}),
-    });
-
-    const scanId = await insertScan(tx, domain.id, scan);
+    const { confirmAfterMs, rescanAfterMs } = options;
+    const result = reconcile(known, profile, { confirmAfterMs, measuredBefore, ...(previous ? { previous } : {}) });
     await writeIntervals(tx, domain, known, result, now);
     const changes = await insertChanges(tx, { domain, scanId, changes: result.changes });
-    const isFirst = domain.last_scanned_at === null;
-    const isChanged = isFirst || toldOf(known) !== toldOf(result.open);
+    const summary = summaryOf(profile);
+    const isChanged = isFirst || domain.summary !== summary || toldOf(known) !== toldOf(result.open);
     if (isChanged) await insertEvent(tx, 'domain-changed', profile.domain, now, { rulebook: profile.rulebook });
-
-    const summary = JSON.stringify({
-      security: profile.security,
-      roles: profile.roles,
-      sources: profile.sources,
-      redirectsTo: profile.redirectsTo,
-    });
-    const isUnmeasured = profile.state === 'unmeasured';
-    if (!isUnmeasured && (isChanged || domain.rulebook !== profile.rulebook || domain.summary !== summary)) {
-      await keepEvidence(tx, domain.id, scan.evidence, now);
-    }
+    if (isChanged || domain.rulebook !== profile.rulebook) await keepEvidence(tx, domain.id, scan.evidence, now);
     await updateDomain(tx, domain, {
-      // A scan that saw nothing keeps what the last good one said.
-      ...(isUnmeasured && domain.summary !== null
-        ? {}
-        : { summary, state: profile.state, sector: profile.sector, rulebook: profile.rulebook }),
+      summary,
+      state: profile.state,
+      sector: profile.sector,
+      rulebook: profile.rulebook,
       last_scanned_at: now,
       measured: [...measuredBefore.union(measuredNow(profile))].join(','),
-      failures: isUnmeasured ? domain.failures + 1 : 0,
-      next_due_at: nextDue(now, { isUnmeasured, failures: domain.failures, isPending: result.isPending, ...options }),
+      failures: 0,
+      // A millisecond more, so that the second look is surely far enough from the first.
+      next_due_at: now + (result.isPending ? Math.min(confirmAfterMs + 1, rescanAfterMs) : rescanAfterMs),
     });
     return { changes, isChanged, isFirst };
   });
@@ -245,6 +238,11 @@ async function updateDomain(tx: Transaction<Database>, domain: DomainRow, values
   await tx.updateTable('domains').set(values).where('id', '=', domain.id).execute();
 }
 
+/** What the scan says besides its services, in the order of keys that makes equal summaries equal texts. */
+function summaryOf({ security, roles, sources, redirectsTo }: Profile): string {
+  return JSON.stringify({ security, roles, sources, redirectsTo });
+}
+
 /** What a reader is told of the services: a pending one is not, a first miss changes nothing yet. */
 function toldOf(services: readonly KnownService[]): string {
   const told = services.filter((service) => service.status !== 'pending');
@@ -257,19 +255,6 @@ function measuredNow(profile: Profile): Set<Source> {
   );
 }
 
-function nextDue(
-  now: number,
-  state: {
-    readonly isUnmeasured: boolean;
-    readonly failures: number;
-    readonly isPending: boolean;
-    readonly confirmAfterMs: number;
-    readonly rescanAfterMs: number;
-  },
-): number {
-  if (state.isUnmeasured)
-    return now + Math.min(RETRY_AFTER_MS * 2 ** Math.min(state.failures, 10), state.rescanAfterMs);
-  // A millisecond more, so that the second look is surely far enough from the first.
-  if (state.isPending) return now + Math.min(state.confirmAfterMs + 1, state.rescanAfterMs);
-  return now + state.rescanAfterMs;
+function retryAt(now: number, { failures }: DomainRow, { rescanAfterMs }: { readonly rescanAfterMs: number }): number {
+  return now + Math.min(RETRY_AFTER_MS * 2 ** Math.min(failures, 10), rescanAfterMs);
 }
