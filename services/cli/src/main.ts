@@ -2,7 +2,7 @@
 // The `strata` command: thin commands over the packages. Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
 import { createLogger } from '@strata/http';
 import { KeyringError, LogError } from '@strata/log';
-import { ConfigError, readConfig, serve } from '@strata/stack';
+import { ConfigError, readConfig, StartError, serve } from '@strata/stack';
 import { StoreError } from '@strata/store';
 import { Command, CommanderError } from 'commander';
 import { explain } from './commands/explain.ts';
@@ -89,8 +89,8 @@ function report(error: unknown): number {
     process.stderr.write(`strata: a setting cannot be used\n${error.message.replace(/^/gm, '  ')}\n`);
     return 2;
   }
-  if (error instanceof StoreError || error instanceof LogError || error instanceof KeyringError) {
-    process.stderr.write(`strata: ${error.message}\n`);
+  if ([StartError, StoreError, LogError, KeyringError].some((known) => error instanceof known)) {
+    process.stderr.write(`strata: ${(error as Error).message}\n`);
     return 1;
   }
   if ((error as NodeJS.ErrnoException).syscall) {

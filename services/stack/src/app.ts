@@ -15,6 +15,7 @@ import { servePages } from './pages.ts';
 import { domainTag } from './routes/domains.ts';
 import { routes } from './routes/index.ts';
 import { createScanner, type Scanner, type ScannerParts } from './scanner.ts';
+import { startErrorOf } from './start-error.ts';
 
 /** What a test or the demo puts in place of the world. */
 export interface World {
@@ -60,7 +61,10 @@ const ON_DEMAND_CONCURRENCY = 32;
 
 /** Opens the configured database, making the data directory on first use. */
 export async function openConfiguredStore(config: Config, options: { readonly now?: () => Date } = {}): Promise<Store> {
-  await mkdir(config.dataDirectory, { recursive: true });
+  await mkdir(config.dataDirectory, { recursive: true }).catch((cause: unknown) => {
+    const doing = `make the data directory ${config.dataDirectory}`;
+    throw startErrorOf(cause, { doing, advice: 'choose another with STRATA_DATA' });
+  });
   return openStore(config.databaseUrl, { ...options, rescanAfterMs: config.rescanAfterMs });
 }
 
@@ -73,7 +77,7 @@ export async function openScanning(
   await using stack = new AsyncDisposableStack();
   const now = world.now ?? (() => new Date());
   const rulebook = compileRulebook(loadCatalog(entries));
-  const isOptedOut = config.optOutFile ? createOptOut(await readFile(config.optOutFile, 'utf8')) : () => false;
+  const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
   const store = stack.use(await openConfiguredStore(config, { now }));
   const prober = createProber({
     probeLabels: rulebook.probeLabels,
@@ -101,6 +105,13 @@ export async function openScanning(
   stack.use(scanner);
   const owned = stack.move();
   return { store, prober, rulebook, scanner, isOptedOut, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Never scans without the list that was configured. */
+async function readOptOut(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw startErrorOf(cause, { doing: `read the opt-out list ${file}`, advice: 'see STRATA_OPT_OUT_FILE' });
+  });
 }
 
 /** Builds the whole service; nothing listens and nothing scans yet. */

@@ -12,4 +12,5 @@ export { type Config, ConfigError, readConfig } from './config.ts';
 export { rotateSigningKeys } from './ledger.ts';
 export type { ScanOutcome } from './scanner.ts';
 export { type RunningStack, serve, startStack } from './serve.ts';
+export { StartError } from './start-error.ts';
 export { wellKnownDomains } from './well-known-domains.ts';

@@ -3,6 +3,7 @@ import { detect, type Evidence, type Profile, type Rulebook } from '@strata/dete
 import type { Prober } from '@strata/scan';
 import type { RecordedScan, Store } from '@strata/store';
 import type { Logger } from 'pino';
+import { sleep } from './sleep.ts';
 
 /** How one scan of a domain ended. `failed` is our own trouble (the database), already logged. */
 export type ScanOutcome =
@@ -143,16 +144,4 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
       await Promise.allSettled(underWay.values());
     },
   };
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-  });
 }

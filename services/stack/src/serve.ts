@@ -5,6 +5,8 @@ import { StoreError } from '@strata/store';
 import type { Logger } from 'pino';
 import { createStack, type StackService, type World } from './app.ts';
 import type { Config } from './config.ts';
+import { sleep } from './sleep.ts';
+import { startErrorOf } from './start-error.ts';
 import { wellKnownDomains } from './well-known-domains.ts';
 
 export interface RunningStack extends AsyncDisposable {
@@ -21,14 +23,16 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   await using stack = new AsyncDisposableStack();
   const service = stack.use(await createStack(config, logger, world));
   const { app } = service;
-  const metrics = stack.use(await serveMetrics(service.metrics, { host: config.host, port: config.metricsPort }));
-  const port = await service.server.listen({ host: config.host, port: config.port });
+  const metrics = stack.use(await listening('metrics', config, () => serveMetrics(service.metrics, metricsAt(config))));
+  const port = await listening('API', config, () => service.server.listen({ host: config.host, port: config.port }));
 
   const stopping = new AbortController();
   const tasks = [followOthers(service, logger, stopping.signal)];
   if (config.isScanning) tasks.push(app.scanner.run(stopping.signal));
   stack.defer(async () => {
+    // No new work; then requests under way, which may wait for a scan; then the scans that nobody waits for.
     stopping.abort();
+    await service.server[Symbol.asyncDispose]();
     await app.scanner[Symbol.asyncDispose]();
     await Promise.all(tasks);
   });
@@ -36,8 +40,21 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   return { service, port, metricsPort: metrics.port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Real mode: the internet as it is, until SIGINT or SIGTERM. */
+const metricsAt = (config: Config) => ({ host: config.host, port: config.metricsPort });
+
+async function listening<T>(what: 'API' | 'metrics', config: Config, listen: () => Promise<T>): Promise<T> {
+  const isApi = what === 'API';
+  const doing = `serve the ${what} at ${config.host}, port ${isApi ? config.port : config.metricsPort}`;
+  const advice = `choose another with ${isApi ? 'STRATA_STACK_PORT' : 'STRATA_METRICS_PORT'} or STRATA_HOST`;
+  return listen().catch((cause: unknown) => {
+    throw startErrorOf(cause, { doing, advice });
+  });
+}
+
+/** Real mode: the internet as it is, until SIGINT or SIGTERM. A second signal ends it at once. */
 export async function serve(config: Config, logger: Logger): Promise<void> {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
   await using running = await startStack(config, logger);
   const { app } = running.service;
   logger.info({ url: `http://${config.host}:${running.port}/`, metricsPort: running.metricsPort }, 'ready');
@@ -50,26 +67,32 @@ export async function serve(config: Config, logger: Logger): Promise<void> {
       'the store is empty: beginning with a small bundled list of well-known domains',
     );
   }
-  await using resolver = new Resolver({ upstreams: config.resolvers, tries: 2 });
-  const { status } = await resolver.query('com', 'NS');
-  if (status !== 'found') {
-    logger.warn(
-      { status },
-      'DNS does not answer: nothing can be scanned, what is stored is still served. Set STRATA_RESOLVERS, or try `npm run demo`, which needs no network',
-    );
+  await warnWithoutDns(config, logger, stopping.signal);
+  if (!stopping.signal.aborted) {
+    await new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve(), { once: true }));
   }
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
   logger.info('stopping');
+}
+
+async function warnWithoutDns(config: Config, logger: Logger, signal: AbortSignal): Promise<void> {
+  await using resolver = new Resolver({ upstreams: config.resolvers, tries: 2 });
+  const answer = await resolver.query('com', 'NS', { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  if (!answer || answer.status === 'found') return;
+  logger.warn(
+    { status: answer.status },
+    'DNS does not answer: nothing can be scanned, what is stored is still served. Set STRATA_RESOLVERS, or try `npm run demo`, which needs no network',
+  );
 }
 
 /** Drops answers about domains that another process has scanned, and takes up rotated keys. */
 async function followOthers(service: StackService, logger: Logger, signal: AbortSignal): Promise<void> {
   const { store, ledger } = service.app;
-  let seq = await store.latestSeq();
+  let seq: number | undefined;
   while (!signal.aborted) {
     try {
+      seq ??= await store.latestSeq();
       const events = await store.eventsSince(seq, 1_000);
       for (const event of events) service.notice(event);
       seq = events.at(-1)?.seq ?? seq;
@@ -81,16 +104,6 @@ async function followOthers(service: StackService, logger: Logger, signal: Abort
         'following other processes failed',
       );
     }
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, FOLLOW_MS);
-      signal.addEventListener(
-        'abort',
-        () => {
-          clearTimeout(timer);
-          resolve();
-        },
-        { once: true },
-      );
-    });
+    await sleep(FOLLOW_MS, signal);
   }
 }
