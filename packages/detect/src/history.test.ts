@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type KnownService, keyOf, type ReconcileOptions, type Reconciliation, reconcile } from './history.ts';
+import { type Category, type Measurement, type Profile, ROLES, type Service, SOURCES, type Source } from './profile.ts';
+
+const HOUR = 3_600_000;
+const START = Date.parse('2026-01-01T00:00:00Z');
+const SOURCE_OF: Partial<Record<Category, Source>> = {
+  email: 'mx',
+  dns: 'ns',
+  hosting: 'asn',
+  email_sending: 'spf',
+  verified_service: 'txt',
+};
+const EVERYTHING = new Set<Source>(SOURCES);
+
+/** `email:google` -> a service that rests on the category's source. */
+function serviceOf(text: string): Service {
+  const [category, provider = ''] = text.split(':') as [Category, string];
+  const source = SOURCE_OF[category] ?? 'cname';
+  return {
+    category,
+    role: ROLES[category],
+    provider,
+    confidence: 'high',
+    score: 0.95,
+    evidence: [{ source, value: provider, rule: `${provider}/${source}/x` }],
+  };
+}
+
+function profileOf(
+  hour: number,
+  services: string,
+  options: { readonly failed?: readonly Source[]; readonly state?: Profile['state']; readonly rulebook?: string } = {},
+): Profile {
+  const { failed = [], state = 'active' } = options;
+  const found = services.split(' ').filter(Boolean).map(serviceOf);
+  const measured = (source: Source): Measurement =>
+    failed.includes(source)
+      ? 'unmeasured'
+      : found.some((s) => s.evidence[0]?.source === source)
+        ? 'observed'
+        : 'absent';
+  const roles = Object.entries(ROLES).map(([category, role]) => {
+    const source = SOURCE_OF[category as Category] ?? 'cname';
+    return [role, found.some((s) => s.role === role) ? 'observed' : failed.includes(source) ? 'unmeasured' : 'absent'];
+  });
+  return {
+    domain: 'example.com',
+    observedAt: new Date(START + hour * HOUR).toISOString(),
+    rulebook: options.rulebook ?? '1',
+    state,
+    // What a failed look-up would have shown is not there.
+    services: found.filter((s) => !s.evidence.some((piece) => failed.includes(piece.source))),
+    sources: Object.fromEntries(SOURCES.map((source) => [source, measured(source)])) as Profile['sources'],
+    roles: Object.fromEntries(roles) as Profile['roles'],
+    sector: 'unknown',
+    redirectsTo: null,
+    // Posture plays no part in history.
+    security: {} as Profile['security'],
+  };
+}
+
+const options: ReconcileOptions = { confirmAfterMs: 6 * HOUR, measuredBefore: EVERYTHING };
+const confirmed = (result: { open: readonly KnownService[] }) =>
+  result.open
+    .filter((s) => s.status !== 'pending')
+    .map(keyOf)
+    .sort();
+const told = (result: Reconciliation) =>
+  result.changes.map((c) => `${c.type} ${c.category} ${c.from ?? '-'}>${c.to ?? '-'}`);
+
+/** Scans in turn from a first one; the result of the last. */
+function scans(...profiles: readonly Profile[]): Reconciliation {
+  let result: Reconciliation = { open: [], ended: [], dropped: [], changes: [], isPending: false };
+  profiles.forEach((profile, i) => {
+    result = reconcile(result.open, profile, i === 0 ? { ...options, measuredBefore: new Set() } : options);
+  });
+  return result;
+}
+
+describe('the history of services', () => {
+  it('begins with what the first scan sees, without a change', () => {
+    const result = scans(profileOf(0, 'dns:a email:b'));
+    assert.deepEqual([confirmed(result), result.changes, result.isPending], [['dns/a', 'email/b'], [], false]);
+  });
+
+  it('believes a newcomer when it is seen a second time, six hours later at the least, and dates it by the first', () => {
+    const first = scans(profileOf(0, 'dns:a'), profileOf(24, 'dns:a verified_service:x'));
+    assert.deepEqual([confirmed(first), told(first), first.isPending], [['dns/a'], [], true]);
+    const early = scans(
+      profileOf(0, 'dns:a'),
+      profileOf(24, 'dns:a verified_service:x'),
+      profileOf(29, 'dns:a verified_service:x'),
+    );
+    assert.deepEqual(told(early), []);
+    const late = scans(
+      profileOf(0, 'dns:a'),
+      profileOf(24, 'dns:a verified_service:x'),
+      profileOf(30, 'dns:a verified_service:x'),
+    );
+    assert.deepEqual(told(late), ['added verified_service ->x']);
+    assert.deepEqual([late.changes[0]?.at, late.changes[0]?.confirmedAt], [START + 24 * HOUR, START + 30 * HOUR]);
+  });
+
+  it('forgets a newcomer that is not seen again', () => {
+    const result = scans(profileOf(0, 'dns:a'), profileOf(24, 'dns:a email:x'), profileOf(48, 'dns:a'));
+    assert.deepEqual([told(result), result.dropped.map(keyOf), result.isPending], [[], ['email/x'], false]);
+  });
+
+  it('ends a service after two successful looks without it, as of the first', () => {
+    const once = scans(profileOf(0, 'dns:a verified_service:b'), profileOf(24, 'dns:a'));
+    assert.deepEqual([confirmed(once), told(once)], [['dns/a', 'verified_service/b'], []]);
+    const twice = scans(profileOf(0, 'dns:a verified_service:b'), profileOf(24, 'dns:a'), profileOf(48, 'dns:a'));
+    assert.deepEqual([confirmed(twice), told(twice)], [['dns/a'], ['removed verified_service b>-']]);
+    assert.equal(twice.ended[0]?.validTo, START + 24 * HOUR);
+  });
+
+  it('takes a service back that was only missed once', () => {
+    const result = scans(profileOf(0, 'email:b'), profileOf(24, ''), profileOf(48, 'email:b'), profileOf(72, ''));
+    assert.deepEqual([confirmed(result), told(result)], [['email/b'], []]);
+  });
+
+  it('never ends a service by failed look-ups, and lets them neither confirm nor reset a miss', () => {
+    const failing = (hour: number) => profileOf(hour, 'dns:a email:b', { failed: ['mx'] });
+    assert.deepEqual(confirmed(scans(profileOf(0, 'dns:a email:b'), failing(24), failing(48), failing(72))), [
+      'dns/a',
+      'email/b',
+    ]);
+    const between = scans(profileOf(0, 'dns:a email:b'), profileOf(24, 'dns:a'), failing(48), profileOf(72, 'dns:a'));
+    assert.deepEqual(told(between), ['removed email b>-']);
+    assert.equal(between.changes[0]?.at, START + 24 * HOUR);
+  });
+
+  it('tells a change of holder in an exclusive role as one migration, and of a set as two changes', () => {
+    const move = (from: string, to: string) => scans(profileOf(0, from), profileOf(24, to), profileOf(48, to));
+    assert.deepEqual(told(move('email:a', 'email:b')), ['migrated email a>b']);
+    assert.equal(move('email:a', 'email:b').changes[0]?.importance, 'high');
+    assert.deepEqual(told(move('email_sending:a', 'email_sending:b')).sort(), [
+      'added email_sending ->b',
+      'removed email_sending a>-',
+    ]);
+    assert.deepEqual(told(move('dns:a dns:b', 'dns:c dns:d')).length, 4, 'which went where cannot be known');
+  });
+
+  it('lets a newcomer wait while the one before it is still being missed', () => {
+    const result = scans(profileOf(0, 'email:a'), profileOf(24, 'email:a email:b'), profileOf(48, 'email:b'));
+    assert.deepEqual(told(result), []);
+    const later = reconcile(result.open, profileOf(72, 'email:b'), options);
+    assert.deepEqual(told(later), ['migrated email a>b']);
+  });
+
+  it('makes no change of what a source shows that never worked before', () => {
+    const first = reconcile([], profileOf(0, 'dns:a email:b', { failed: ['mx'] }), {
+      ...options,
+      measuredBefore: new Set(),
+    });
+    const second = reconcile(first.open, profileOf(24, 'dns:a email:b'), {
+      ...options,
+      measuredBefore: new Set<Source>(['ns']),
+    });
+    assert.deepEqual([confirmed(second), told(second)], [['dns/a', 'email/b'], []]);
+  });
+
+  it('learns nothing from a scan that resolved nothing', () => {
+    const result = scans(
+      profileOf(0, 'dns:a email:b'),
+      profileOf(24, '', { state: 'unmeasured' }),
+      profileOf(48, '', { state: 'unmeasured' }),
+    );
+    assert.deepEqual([confirmed(result), told(result), result.isPending], [['dns/a', 'email/b'], [], false]);
+  });
+
+  it('needs two looks to believe that a domain is gone', () => {
+    const gone = (hour: number) => profileOf(hour, '', { state: 'nonexistent' });
+    assert.deepEqual(told(scans(profileOf(0, 'dns:a'), gone(24))), []);
+    assert.deepEqual(told(scans(profileOf(0, 'dns:a'), gone(24), gone(48))), ['removed dns a>-']);
+  });
+
+  it('calls what new rules make of old evidence reclassified, at once, and no migration', () => {
+    const before = scans(profileOf(0, 'email:old dns:a'));
+    const again = profileOf(0, 'email:new dns:a', { rulebook: '2' });
+    const result = reconcile(before.open, profileOf(24, 'email:new dns:a', { rulebook: '2' }), {
+      ...options,
+      previous: again,
+    });
+    assert.deepEqual(
+      [told(result), confirmed(result), result.isPending],
+      [['reclassified email old>new'], ['dns/a', 'email/new'], false],
+    );
+  });
+
+  it('tells a real move apart from a change of rules made in the same scan', () => {
+    const before = scans(profileOf(0, 'email:old dns:a'));
+    const again = profileOf(0, 'email:new dns:a', { rulebook: '2' });
+    const result = reconcile(before.open, profileOf(24, 'email:new dns:b', { rulebook: '2' }), {
+      ...options,
+      previous: again,
+    });
+    assert.deepEqual(told(result), ['reclassified email old>new']);
+    assert.deepEqual(told(reconcile(result.open, profileOf(48, 'email:new dns:b', { rulebook: '2' }), options)), [
+      'migrated dns a>b',
+    ]);
+  });
+
+  it('is not moved by the same observation given twice', () => {
+    const profile = profileOf(24, 'dns:b');
+    const once = scans(profileOf(0, 'dns:a'), profile);
+    const twice = reconcile(once.open, profile, options);
+    assert.deepEqual([twice.open, twice.changes], [once.open, []]);
+  });
+});
+
+describe('any history', () => {
+  const universe = [
+    'dns:a',
+    'dns:b',
+    'email:a',
+    'email:b',
+    'email_sending:x',
+    'email_sending:y',
+    'verified_service:t',
+    'hosting:h',
+  ];
+  const step = fc.record({
+    services: fc.subarray(universe),
+    failed: fc.subarray<Source>(['ns', 'mx', 'spf', 'txt', 'asn']),
+    hours: fc.integer({ min: 1, max: 40 }),
+  });
+
+  it('changes nothing that was not measured, never overlaps itself, and ends up where two clean looks agree', () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), fc.subarray(universe), (steps, last) => {
+        let hour = 0;
+        let open: readonly KnownService[] = [];
+        const measured = new Set<Source>();
+        const intervals = new Map<string, [number, number][]>();
+        const apply = (profile: Profile) => {
+          const result = reconcile(open, profile, { ...options, measuredBefore: new Set(measured) });
+          for (const source of SOURCES) if (profile.sources[source] !== 'unmeasured') measured.add(source);
+          for (const change of result.changes) {
+            const source = SOURCE_OF[change.category] ?? 'cname';
+            assert.notEqual(profile.sources[source], 'unmeasured', `${change.type} ${change.category}`);
+            assert.ok(change.confirmedAt - change.at >= options.confirmAfterMs);
+          }
+          for (const { service, validTo } of result.ended) {
+            const list = intervals.get(keyOf(service)) ?? [];
+            assert.ok(
+              list.every(([, end]) => service.validFrom >= end),
+              `${keyOf(service)} overlaps`,
+            );
+            assert.ok(validTo > service.validFrom);
+            intervals.set(keyOf(service), [...list, [service.validFrom, validTo]]);
+          }
+          assert.equal(new Set(result.open.map(keyOf)).size, result.open.length, 'one open interval each');
+          open = result.open;
+        };
+        for (const { services, failed, hours } of steps) {
+          hour += hours;
+          apply(profileOf(hour, services.join(' '), { failed }));
+        }
+        // Three, since a newcomer may have to wait for the one before it to be missed twice.
+        for (let i = 0; i < 3; i += 1) {
+          hour += 24;
+          apply(profileOf(hour, last.join(' ')));
+        }
+        assert.deepEqual(confirmed({ open }), last.map((text) => text.replace(':', '/')).sort());
+        assert.ok(open.every((service) => service.status === 'confirmed'));
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
