@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
-import { company, type Harness, smallInternet, startHarness } from '../test/harness.ts';
+import { company, type Harness, moveDns, smallInternet, startHarness } from '../test/harness.ts';
 
 let internet: Internet;
 let service: Harness;
@@ -180,17 +180,9 @@ describe('a history', () => {
   });
 
   it('shows a migration that a second look has confirmed, newest first', async () => {
-    const domain = internet.domains().find((name) => {
-      const { state, services } = internet.truth(name);
-      return state === 'active' && services.filter(({ category }) => category === 'dns').length === 1;
-    });
-    assert.ok(domain);
-    const confirming = await startHarness({ internet, settings: { STRATA_CONFIRM_AFTER_HOURS: '0' } });
-    await using _stop = confirming;
-    await confirming.scan(domain);
-    const from = internet.truth(domain).services.find(({ category }) => category === 'dns')?.provider;
-    const to = from === 'ns1' ? 'dnsimple' : 'ns1';
-    internet.migrate(domain, { category: 'dns', to });
+    await using confirming = await startHarness({ internet, settings: { STRATA_CONFIRM_AFTER_HOURS: '0' } });
+    await confirming.scan(...internet.domains());
+    const { domain, from, to } = moveDns(internet);
     await confirming.restart();
     await confirming.scan(domain);
     await confirming.scan(domain);

@@ -138,3 +138,16 @@ export function company(internet: Internet, index: number): string {
   if (name === undefined) throw new RangeError(`there is no company ${index}`);
   return name;
 }
+
+/** Gives one company another DNS provider; the change is seen once the resolver's cache is gone. */
+export function moveDns(internet: Internet): { readonly domain: string; readonly from: string; readonly to: string } {
+  for (const domain of internet.domains()) {
+    const { state, services } = internet.truth(domain);
+    const [dns, other] = services.filter(({ category, isVisible }) => category === 'dns' && isVisible);
+    if (state !== 'active' || !dns || other) continue;
+    const to = dns.provider === 'ns1' ? 'dnsimple' : 'ns1';
+    internet.migrate(domain, { category: 'dns', to });
+    return { domain, from: dns.provider, to };
+  }
+  throw new RangeError('no company has one DNS provider');
+}
