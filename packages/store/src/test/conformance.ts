@@ -1,0 +1,201 @@
+// What every store must do, whatever database is below it.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { entries } from '@strata/catalog';
+import { compileRulebook, detect, type Evidence, evidenceFromRecord, loadCatalog, type Rulebook } from '@strata/detect';
+import type { RecordedScan, ScanRecord, Store } from '../index.ts';
+
+const HOUR = 3_600_000;
+export const confirm = { confirmAfterMs: 6 * HOUR } as const;
+const rulebook = compileRulebook(loadCatalog(entries));
+
+/** A scan of a domain whose mail goes to `exchange`; `null` is a look-up that failed. */
+export function scanOf(domain: string, at: string, exchange: string | null, rules: Rulebook = rulebook): ScanRecord {
+  const base = evidenceFromRecord({
+    domain,
+    ns: ['ada.ns.cloudflare.com'],
+    txt: ['google-site-verification=x'],
+    mx: [{ preference: 1, exchange: exchange ?? 'none.example' }],
+  });
+  const failed = { status: 'timeout', records: [], aliases: [] } as const;
+  // What the record does not name was asked for and is not there, as after a real probe.
+  const asked = Object.fromEntries(
+    Object.entries(base.dns).map(([name, lookup]) => [
+      name,
+      'status' in lookup && lookup.status === 'skipped' ? { ...lookup, status: 'empty' } : lookup,
+    ]),
+  ) as unknown as Evidence['dns'];
+  const named = Object.fromEntries(
+    rules.probeLabels.map((label) => [label, { status: 'nxdomain', records: [], aliases: [] } as const]),
+  );
+  const evidence: Evidence = {
+    ...base,
+    observedAt: at,
+    dns: { ...asked, named, mx: exchange === null ? failed : base.dns.mx },
+  };
+  const time = new Date(at);
+  return { profile: detect(evidence, rules), evidence, startedAt: time, finishedAt: time };
+}
+
+export const GOOGLE = 'aspmx.l.google.com';
+export const MICROSOFT = 'example-com.mail.protection.outlook.com';
+const day = (n: number) => new Date(Date.parse('2026-01-01T00:00:00.000Z') + n * 24 * HOUR).toISOString();
+
+export function storeConformance(name: string, openFresh: () => Promise<Store>): void {
+  describe(`the store on ${name}`, () => {
+    const told = (recorded: RecordedScan) => recorded.changes.map((c) => `${c.type} ${c.from ?? '-'}>${c.to ?? '-'}`);
+
+    it('adds domains once and hands out those that were never scanned first', async () => {
+      await using store = await openFresh();
+      assert.deepEqual(await store.addDomains(['b.com', 'a.com', 'b.com'], { source: 'test' }), { added: 2, known: 0 });
+      assert.deepEqual(await store.addDomains(['a.com', 'c.com'], { source: 'test' }), { added: 1, known: 1 });
+      assert.deepEqual(await store.due(new Date(), 10), ['b.com', 'a.com', 'c.com']);
+      await store.recordScan(scanOf('b.com', day(0), GOOGLE), confirm);
+      assert.deepEqual(await store.due(new Date(day(0)), 10), ['a.com', 'c.com']);
+      assert.deepEqual(await store.due(new Date(day(2)), 10), ['a.com', 'c.com', 'b.com']);
+      assert.deepEqual([await store.isTracked('a.com'), await store.isTracked('z.com')], [true, false]);
+      assert.deepEqual([...(await store.scannedSince(['a.com', 'b.com'], new Date(day(0))))], ['b.com']);
+    });
+
+    it('takes more names at once than a statement has room for', async () => {
+      await using store = await openFresh();
+      const names = Array.from({ length: 5_500 }, (_, i) => `d${i}.com`);
+      assert.deepEqual(await store.addDomains(names, { source: 'test' }), { added: 5_500, known: 0 });
+      assert.equal((await store.scannedSince(names, new Date(0))).size, 0);
+    });
+
+    it('tells a domain only after a scan, then all of it', async () => {
+      await using store = await openFresh();
+      await store.addDomains(['a.com'], { source: 'test' });
+      assert.equal(await store.domain('a.com'), undefined);
+      const recorded = await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
+      assert.deepEqual([recorded.isFirst, recorded.isChanged, recorded.changes], [true, true, []]);
+      const profile = await store.domain('a.com');
+      assert.deepEqual(
+        profile?.services.map((s) => `${s.category}/${s.provider}`),
+        ['dns/cloudflare', 'email/google-workspace', 'verified_service/google'],
+      );
+      assert.equal(profile?.scannedAt.toISOString(), day(0));
+      assert.equal(profile?.services[1]?.evidence[0]?.value, GOOGLE);
+      assert.equal(profile?.security.spf.result, 'none');
+    });
+
+    it('writes neither rows of services nor events for a scan that sees the same', async () => {
+      await using store = await openFresh();
+      await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
+      const [seq, before] = [await store.latestSeq(), await store.domain('a.com')];
+      const again = await store.recordScan(scanOf('a.com', day(1), GOOGLE), confirm);
+      assert.deepEqual([again.isChanged, await store.latestSeq()], [false, seq]);
+      const after = await store.domain('a.com');
+      assert.deepEqual(
+        after?.services.map((s) => s.firstSeen),
+        before?.services.map((s) => s.firstSeen),
+      );
+      assert.ok(after?.services.every((s) => s.lastSeen.toISOString() === day(1)));
+    });
+
+    it('records a migration once it is confirmed, with an event, and pages through changes without skipping', async () => {
+      await using store = await openFresh();
+      await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
+      assert.deepEqual(told(await store.recordScan(scanOf('a.com', day(1), MICROSOFT), confirm)), []);
+      assert.deepEqual(await store.due(new Date(Date.parse(day(1)) + 7 * HOUR), 10), ['a.com'], 'looked at again soon');
+      assert.deepEqual(told(await store.recordScan(scanOf('a.com', day(2), MICROSOFT), confirm)), [
+        'migrated google-workspace>microsoft-365',
+      ]);
+      for (let i = 3; i < 9; i += 1)
+        await store.recordScan(
+          scanOf('a.com', day(i), Math.floor((i - 1) / 2) % 2 === 1 ? GOOGLE : MICROSOFT),
+          confirm,
+        );
+      const all = await store.changes('a.com', { limit: 100, offset: 0 });
+      assert.ok(all.total >= 3);
+      assert.deepEqual(
+        all.changes.map((c) => c.at.getTime()),
+        all.changes.map((c) => c.at.getTime()).sort((a, b) => b - a),
+      );
+      const paged = [];
+      for (let offset = 0; offset < all.total; offset += 1)
+        paged.push(...(await store.changes('a.com', { limit: 1, offset })).changes);
+      assert.deepEqual(paged, all.changes);
+      const events = await store.eventsSince(0, 1_000);
+      assert.ok(events.some((event) => event.kind === 'migration' && event.domain === 'a.com'));
+      assert.deepEqual(
+        events.map((e) => e.seq),
+        events.map((e) => e.seq).sort((a, b) => a - b),
+      );
+      assert.deepEqual(
+        (await store.eventsSince(events[0]?.seq ?? 0, 1)).map((e) => e.seq),
+        [events[1]?.seq],
+      );
+    });
+
+    it('keeps what was known through look-ups that fail and scans that resolve nothing', async () => {
+      await using store = await openFresh();
+      await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
+      for (let i = 1; i < 4; i += 1)
+        assert.deepEqual(told(await store.recordScan(scanOf('a.com', day(i), null), confirm)), []);
+      const failed = scanOf('a.com', day(5), null);
+      const nothing = { ...failed, profile: { ...failed.profile, state: 'unmeasured' as const, services: [] } };
+      assert.equal((await store.recordScan(nothing, confirm)).isChanged, false);
+      const mailbox = (await store.domain('a.com'))?.services.find((s) => s.category === 'email');
+      assert.deepEqual([mailbox?.provider, mailbox?.lastSeen.toISOString()], ['google-workspace', day(0)]);
+      assert.deepEqual(await store.due(new Date(Date.parse(day(5)) + HOUR), 10), ['a.com'], 'tried again soon');
+    });
+
+    it('reads old evidence again when the rulebook has changed, and calls the difference reclassified', async () => {
+      await using store = await openFresh();
+      await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
+      const without = compileRulebook(
+        loadCatalog(entries.filter((entry) => (entry as { id: string }).id !== 'google-workspace')),
+      );
+      assert.notEqual(without.version, rulebook.version);
+      const recorded = await store.recordScan(scanOf('a.com', day(1), GOOGLE, without), {
+        ...confirm,
+        redetect: (evidence) => detect(evidence, without),
+      });
+      assert.deepEqual(told(recorded), ['reclassified google-workspace>-']);
+      assert.ok(!(await store.eventsSince(0, 100)).some((event) => event.kind === 'migration'));
+    });
+
+    it('keeps only the hash of a key, and forgets a revoked one', async () => {
+      await using store = await openFresh();
+      const { key, stored } = await store.keys.create({ tier: 'standard', label: 'test' });
+      assert.match(key, /^ssk_[\w-]{43}$/);
+      assert.equal((await store.keys.find(key))?.id, stored.id);
+      for (const wrong of [`${key}x`, key.slice(0, -1), '', 'ssk_', "' or 1=1 --"])
+        assert.equal(await store.keys.find(wrong), undefined);
+      assert.ok(!JSON.stringify(await store.keys.list()).includes(key));
+      assert.deepEqual(
+        [await store.keys.revoke(stored.id), await store.keys.revoke(stored.id), await store.keys.revoke('key_none')],
+        [true, false, false],
+      );
+      assert.equal(await store.keys.find(key), undefined);
+      assert.ok((await store.keys.list())[0]?.revokedAt);
+    });
+
+    it('gives an address only so many free keys a day', async () => {
+      await using store = await openFresh();
+      const issue = (address: string) => store.keys.issue(address, { perDay: 2 });
+      assert.ok((await issue('192.0.2.1')) && (await issue('192.0.2.1')));
+      assert.equal(await issue('192.0.2.1'), undefined);
+      assert.equal((await issue('192.0.2.2'))?.stored.dailyLimit, 50);
+    });
+
+    it('counts to the limit exactly, however many ask at once', async () => {
+      await using store = await openFresh();
+      const { stored } = await store.keys.create({ tier: 'free' });
+      const taken = await Promise.all(Array.from({ length: 80 }, () => store.quota.take(stored.id, '2026-01-01', 50)));
+      assert.equal(taken.filter((each) => each.isAllowed).length, 50);
+      assert.equal(await store.quota.used(stored.id, '2026-01-01'), 50);
+      assert.deepEqual(await store.quota.take(stored.id, '2026-01-02', 50), { isAllowed: true, used: 1 });
+      assert.deepEqual(await store.quota.take(stored.id, '2026-01-03', 0), { isAllowed: false, used: 0 });
+    });
+
+    it('counts what it holds', async () => {
+      await using store = await openFresh();
+      await store.addDomains(['b.com'], { source: 'test' });
+      await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
+      assert.deepEqual(await store.counts(), { domains: 2, scannedDomains: 1, services: 3, scans: 1, changes: 0 });
+    });
+  });
+}
