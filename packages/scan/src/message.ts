@@ -1,5 +1,4 @@
 // DNS messages on the wire: the question that we send, and the answer taken apart into its records (RFC 1035, RFC 6891).
-import dnsPacket from 'dns-packet';
 import { Malformed, MessageReader } from './message-reader.ts';
 import { type RecordType, TYPE_CODES } from './records.ts';
 
@@ -8,11 +7,13 @@ const HEADER_BYTES = 12;
 const OPT_BYTES = 11;
 /** Passes everywhere without fragments (DNS flag day 2020). */
 const UDP_PAYLOAD_BYTES = 1_232;
+const RECURSION_DESIRED = 0x01;
+const DOT = 0x2e;
 const IN_CLASS = 1;
 const CNAME_CODE = 5;
 const SOA_CODE = 6;
 
-export const RCODE = { noError: 0, serverFailure: 2, nameError: 3, refused: 5 } as const;
+export const RCODE = { noError: 0, formatError: 1, serverFailure: 2, nameError: 3, refused: 5 } as const;
 
 /** A record whose data has not been read yet: `start` is where its two length bytes stand. */
 export interface RawRecord {
@@ -31,26 +32,38 @@ export interface Message {
   readonly authority: RawRecord | null;
 }
 
-/** A recursive query with EDNS0; its id is zero until `stampId`. The name must be askable. */
-export function encodeQuery(name: string, type: RecordType): Buffer {
-  return dnsPacket.encode({
-    type: 'query',
-    id: 0,
-    flags: dnsPacket.RECURSION_DESIRED,
-    questions: [{ type, name, class: 'IN' }],
-    additionals: [
-      {
-        type: 'OPT',
-        name: '.',
-        udpPayloadSize: UDP_PAYLOAD_BYTES,
-        extendedRcode: 0,
-        ednsVersion: 0,
-        flags: 0,
-        flag_do: false,
-        options: [],
-      },
-    ],
-  });
+/** The EDNS0 record of a query (RFC 6891 §6.1.2): root name, type 41, our payload size, and nothing else. */
+const OPT = Buffer.from([0, 0, 41, UDP_PAYLOAD_BYTES >> 8, UDP_PAYLOAD_BYTES & 0xff, 0, 0, 0, 0, 0, 0]);
+
+/**
+ * A recursive query; its id is zero until `stampId`. The name must be askable. Without EDNS0 it is for servers that
+ * answered FORMERR to it (RFC 6891 §7).
+ */
+export function encodeQuery(name: string, type: RecordType, { hasEdns = true } = {}): Buffer {
+  const end = HEADER_BYTES + name.length + 6;
+  const query = Buffer.alloc(hasEdns ? end + OPT_BYTES : end);
+  query[2] = RECURSION_DESIRED;
+  query[5] = 1;
+  // Each dot gives its place to the next label's length; the name is ASCII without empty labels.
+  query.write(name, HEADER_BYTES + 1, 'latin1');
+  let start = HEADER_BYTES;
+  for (let at = start + 1; at <= HEADER_BYTES + name.length + 1; at++) {
+    if (query[at] !== DOT && at <= HEADER_BYTES + name.length) continue;
+    query[start] = at - start - 1;
+    start = at;
+  }
+  query.writeUInt16BE(TYPE_CODES[type], end - 4);
+  query[end - 1] = IN_CLASS;
+  if (hasEdns) {
+    query[11] = 1;
+    OPT.copy(query, end);
+  }
+  return query;
+}
+
+/** Where the question of one of our queries ends: all of it but the OPT record. */
+function questionEnd(query: Buffer): number {
+  return query[11] === 1 ? query.length - OPT_BYTES : query.length;
 }
 
 export function stampId(query: Buffer, id: number): void {
@@ -58,7 +71,7 @@ export function stampId(query: Buffer, id: number): void {
   query[1] = id & 0xff;
 }
 
-/** RFC 1035 §2.3.4, and nothing that `dns-packet` would not carry as it stands. */
+/** RFC 1035 §2.3.4, in printable ASCII without escapes. */
 export function isAskable(name: string): boolean {
   return /^[!-[\]-~]{1,253}$/.test(name) && !/(?:^|\.)(?:\.|$)|[^.]{64}/.test(name);
 }
@@ -72,7 +85,7 @@ export function answersQuery(bytes: Buffer, query: Buffer): boolean {
   if (((bytes[2] ?? 0) & 0xf8) !== 0x80) return false;
   const questions = ((bytes[4] ?? 0) << 8) | (bytes[5] ?? 0);
   if (questions === 0) return bytes.length < HEADER_BYTES + OPT_BYTES + 1 && rcodeOf(bytes) !== RCODE.noError;
-  const end = query.length - OPT_BYTES;
+  const end = questionEnd(query);
   if (questions !== 1 || bytes.length < end) return false;
   for (let i = HEADER_BYTES; i < end; i++) {
     const theirs = bytes[i] ?? 0;
@@ -88,7 +101,7 @@ export function isTruncated(bytes: Buffer): boolean {
   return ((bytes[2] ?? 0) & 0x02) !== 0;
 }
 
-function rcodeOf(bytes: Buffer): number {
+export function rcodeOf(bytes: Buffer): number {
   return (bytes[3] ?? 0) & 0x0f;
 }
 
@@ -99,7 +112,7 @@ function rcodeOf(bytes: Buffer): number {
 export function readMessage(bytes: Buffer, query: Buffer, type: RecordType): Message {
   const wanted = TYPE_CODES[type];
   const hasQuestion = bytes[5] === 1;
-  const reader = new MessageReader(bytes, hasQuestion ? query.length - OPT_BYTES : HEADER_BYTES);
+  const reader = new MessageReader(bytes, hasQuestion ? questionEnd(query) : HEADER_BYTES);
   const answerCount = bytes.readUInt16BE(6);
   const authorityCount = bytes.readUInt16BE(8);
   const answers: RawRecord[] = [];

@@ -3,7 +3,7 @@ import { getServers } from 'node:dns';
 import type { Lookup } from '@strata/detect';
 import { failed, MAX_ALIASES, type Reading, readAnswer, without } from './answer.ts';
 import { AnswerCache } from './answer-cache.ts';
-import { encodeQuery, isAskable, readMessage } from './message.ts';
+import { encodeQuery, isAskable, RCODE, rcodeOf, readMessage } from './message.ts';
 import { Malformed } from './message-reader.ts';
 import type { RecordOf, RecordType } from './records.ts';
 import { SharedWork } from './shared-work.ts';
@@ -54,6 +54,7 @@ export class Resolver implements AsyncDisposable {
   readonly #asking = new Map<string, SharedWork<Lookup<unknown>>>();
   readonly #stats = { questions: 0, cacheHits: 0, shared: 0, failures: 0 };
   #turn = 0;
+  #isDisposed = false;
 
   constructor(options: ResolverOptions = {}) {
     const { tryTimeoutMs = 2_000, totalTimeoutMs = 6_000, maxInFlight = 1_000 } = options;
@@ -130,6 +131,7 @@ export class Resolver implements AsyncDisposable {
 
   /** Asks, and goes on where a server left a CNAME chain unfinished. */
   async #resolve(name: string, type: RecordType, stop: StopSwitch): Promise<Reading<unknown>> {
+    if (this.#isDisposed) return failed('skipped', 'the resolver has been disposed');
     if (!isAskable(name)) {
       return { lookup: without('skipped', 'not a name that DNS can carry'), ttlSeconds: 0, unfinished: null };
     }
@@ -163,10 +165,17 @@ export class Resolver implements AsyncDisposable {
       const room = client.enter();
       if (room !== undefined) await room;
       const startedAt = performance.now();
-      const exchange = await client.ask(query, Math.min(this.#tryTimeoutMs, leftMs), stop);
+      const patienceMs = Math.min(this.#tryTimeoutMs, leftMs);
+      let sent = query;
+      let exchange = await client.ask(sent, patienceMs, stop);
+      if (exchange.kind === 'answer' && rcodeOf(exchange.bytes) === RCODE.formatError) {
+        // RFC 6891 §7: a server that knows no EDNS0 says FORMERR, and is asked again without.
+        sent = encodeQuery(name, type, { hasEdns: false });
+        exchange = await client.ask(sent, patienceMs, stop);
+      }
       client.leave();
       if (exchange.kind === 'stopped') return failed('skipped', 'given up before the answer');
-      const reading = readExchange(exchange, query, name, type);
+      const reading = readExchange(exchange, sent, name, type);
       const { status } = reading.lookup;
       if (status === 'found' || status === 'empty' || status === 'nxdomain') return reading;
       failures.push({ client, reading });
@@ -185,7 +194,10 @@ export class Resolver implements AsyncDisposable {
     return [...turned.filter((client) => !client.isAiling), ...turned.filter((client) => client.isAiling)];
   }
 
+  /** Questions in flight and in line end as `skipped`. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    for (const work of [...this.#asking.values()]) work.stop();
     await Promise.all(this.#clients.map((client) => client[Symbol.asyncDispose]()));
     this.#wheel[Symbol.dispose]();
   }

@@ -2,13 +2,14 @@
 
 export class SharedWork<T> {
   readonly #result: Promise<T>;
-  readonly #stop: () => void;
+  /** Ends the work for everybody. */
+  readonly stop: () => void;
   #waiting = 0;
 
-  /** `stop` is called once, when everybody who waited has gone before the end. */
+  /** `stop` is called when everybody who waited has gone before the end. */
   constructor(result: Promise<T>, stop: () => void) {
     this.#result = result;
-    this.#stop = stop;
+    this.stop = stop;
   }
 
   /** The result; rejects with the signal's reason when the caller leaves first. */
@@ -18,7 +19,7 @@ export class SharedWork<T> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#waiting -= 1;
-        if (this.#waiting === 0) this.#stop();
+        if (this.#waiting === 0) this.stop();
         reject(signal.reason);
       };
       signal.addEventListener('abort', leave, { once: true });

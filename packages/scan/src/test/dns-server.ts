@@ -13,8 +13,15 @@ export interface DnsQuestion {
   readonly bytes: Buffer;
 }
 
-/** Messages to send, in order; an empty list is silence. Over TCP `raw` is sent as it stands, without a length. */
-export type DnsReply = readonly Buffer[] | { readonly raw: Buffer } | Promise<readonly Buffer[]>;
+/**
+ * Messages to send, in order; an empty list is silence. Over TCP `raw` is sent as it stands, without a
+ * length, and `drip` so too, a byte at a time and never to an end.
+ */
+export type DnsReply =
+  | readonly Buffer[]
+  | { readonly raw: Buffer }
+  | { readonly drip: Buffer }
+  | Promise<readonly Buffer[]>;
 export type DnsScript = (question: DnsQuestion) => DnsReply;
 
 export interface DnsServer extends AsyncDisposable {
@@ -40,13 +47,18 @@ export async function startDnsServer(script: DnsScript): Promise<DnsServer> {
       if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return;
       const reply = await script(read(received.subarray(2), 'tcp'));
       if ('raw' in reply) socket.end(reply.raw);
-      else for (const message of reply) socket.write(Buffer.concat([lengthOf(message), message]));
+      else if ('drip' in reply) {
+        let sent = 0;
+        const timer = setInterval(() => socket.write(reply.drip.subarray(sent, ++sent)), 20);
+        socket.on('close', () => clearInterval(timer));
+      } else for (const message of reply) socket.write(Buffer.concat([lengthOf(message), message]));
     });
   });
   const { port, udp } = await listen(tcp);
   udp.on('message', async (bytes: Buffer, from: RemoteInfo) => {
     const reply = await script(read(bytes, 'udp'));
-    for (const message of 'raw' in reply ? [reply.raw] : reply) udp.send(message, from.port, from.address);
+    for (const message of 'raw' in reply ? [reply.raw] : 'drip' in reply ? [reply.drip] : reply)
+      udp.send(message, from.port, from.address);
   });
   return {
     address: '127.0.0.1',

@@ -1,0 +1,22 @@
+// Queries against dns-packet's reading of them; the answers' side is tested over sockets beside the resolver.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import dnsPacket from 'dns-packet';
+import { encodeQuery, isAskable, stampId } from './message.ts';
+
+for (const name of ['a', 'example.com', '_dmarc.xn--bcher-kva.example', `${'x'.repeat(63)}.${'y.'.repeat(90)}z`]) {
+  for (const hasEdns of [true, false]) {
+    it(`the question for ${name.slice(0, 30)} ${hasEdns ? 'with' : 'without'} EDNS0 reads back as it was meant`, () => {
+      assert.ok(isAskable(name));
+      const query = encodeQuery(name, 'CAA', { hasEdns });
+      stampId(query, 0xabcd);
+      const read = dnsPacket.decode(query);
+      assert.equal(read.id, 0xabcd);
+      assert.equal(read.flags, dnsPacket.RECURSION_DESIRED);
+      assert.deepEqual(read.questions, [{ name, type: 'CAA', class: 'IN' }]);
+      const [opt] = read.additionals ?? [];
+      assert.equal(opt?.type === 'OPT' && opt.udpPayloadSize, hasEdns ? 1_232 : false);
+      assert.equal(dnsPacket.decode.bytes, query.length);
+    });
+  }
+}
