@@ -1,0 +1,28 @@
+// A resolver whose upstreams follow scripts, and the scripts that several tests use.
+import { Resolver, type ResolverOptions } from '../resolver.ts';
+import { a, type DnsScript, type DnsServer, reply, startDnsServer } from './dns-server.ts';
+
+/** Lets `test` ask a resolver whose upstreams follow the scripts. */
+export async function withServers(
+  scripts: readonly DnsScript[],
+  test: (resolver: Resolver, servers: readonly DnsServer[]) => Promise<void>,
+  options: ResolverOptions = {},
+) {
+  const servers = await Promise.all(scripts.map(startDnsServer));
+  const resolver = new Resolver({ upstreams: servers, tryTimeoutMs: 150, totalTimeoutMs: 400, ...options });
+  try {
+    await test(resolver, servers);
+  } finally {
+    await resolver[Symbol.asyncDispose]();
+    await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+  }
+}
+
+export const rcode =
+  (code: number): DnsScript =>
+  (question) => [reply(question, { rcode: code })];
+export const silent: DnsScript = () => [];
+/** An honest one-record answer whose bytes are then spoilt. */
+export const spoilt =
+  (spoil: (bytes: Buffer) => Buffer): DnsScript =>
+  (question) => [spoil(reply(question, { answers: [a(question.name, '192.0.2.1')] }))];
