@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, it } from 'node:test';
-import { ConfigError, readConfig } from './config.ts';
+import { ConfigError, Environment, readConfig } from './config.ts';
 
 describe('the configuration', () => {
   it('has a working default for everything', () => {
@@ -31,5 +33,37 @@ describe('the configuration', () => {
         error instanceof ConfigError &&
         ['STRATA_STACK_PORT', 'STRATA_RESOLVERS', 'STRATA_SCAN'].every((name) => error.message.includes(name)),
     );
+  });
+
+  it('refuses numbers that are out of range or no plain numbers, and URLs that are none', () => {
+    const bad = {
+      STRATA_STACK_PORT: '-1',
+      STRATA_METRICS_PORT: 'http',
+      STRATA_SCAN_CONCURRENCY: '0',
+      STRATA_ON_DEMAND_PER_HOUR: '1.5',
+      STRATA_RESCAN_HOURS: 'Infinity',
+      STRATA_CONTACT_URL: 'javascript:alert(1)',
+      STRATA_DATABASE_URL: 'postgres://localhost/strata',
+      STRATA_LEDGER_ORIGIN: 'two words',
+      STRATA_LOG_LEVEL: 'loud',
+    };
+    for (const [name, value] of Object.entries(bad)) {
+      assert.throws(
+        () => readConfig({ [name]: value }),
+        (error) => error instanceof ConfigError && error.message.startsWith(`${name}: `),
+        name,
+      );
+    }
+  });
+
+  it('is told in docs/operations.md in full: every variable with its default, and no other', () => {
+    const text = readFileSync(path.join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
+    const rows = [...text.matchAll(/^\| `(STRATA_\w+)` \| (?:`([^`]*)`|([^|]*)) \| (.+) \|$/gm)];
+    assert.deepEqual(rows.map(([, name]) => name).sort(), Object.keys(Environment.shape).sort());
+    for (const [, name = '', written = ''] of rows) {
+      const given = Environment.shape[name as keyof typeof Environment.shape].safeParse(undefined).data;
+      if (given === undefined || Array.isArray(given)) continue;
+      assert.equal(written, typeof given === 'boolean' ? (given ? 'on' : 'off') : String(given), name);
+    }
   });
 });

@@ -26,7 +26,7 @@ const ResolverAddress = z.string().transform((value, context) => {
 });
 
 /** Every setting: variable, meaning and default stand together; `docs/operations.md` is checked against this table. */
-const Environment = z.object({
+export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
   STRATA_DATABASE_URL: z
     .string()

@@ -17,6 +17,8 @@ export interface RunningStack extends AsyncDisposable {
 
 /** How often the event log and the key files are looked at for what another process did. */
 const FOLLOW_MS = 1_000;
+/** While stopping: how often connections without a request are closed. */
+const IDLE_CHECK_MS = 50;
 
 /** Starts the service; resolves when it answers. */
 export async function startStack(config: Config, logger: Logger, world: World = {}): Promise<RunningStack> {
@@ -32,7 +34,13 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   stack.defer(async () => {
     // No new work; then requests under way, which may wait for a scan; then the scans that nobody waits for.
     stopping.abort();
-    await service.server[Symbol.asyncDispose]();
+    // A connection that falls idle after its last answer would else be waited for until the server's own time-out.
+    const idle = setInterval(() => service.server.fastify.server.closeIdleConnections(), IDLE_CHECK_MS);
+    try {
+      await service.server[Symbol.asyncDispose]();
+    } finally {
+      clearInterval(idle);
+    }
     await app.scanner[Symbol.asyncDispose]();
     await Promise.all(tasks);
   });

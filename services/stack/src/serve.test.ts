@@ -1,0 +1,171 @@
+// The service as a process among others: rotation while it runs, metrics, logs, and how it stops.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createLogger } from '@strata/http';
+import type { Internet } from '@strata/testnet';
+import { openConfiguredStore, openScanning, readConfig, startStack } from './index.ts';
+import { rotateSigningKeys } from './ledger.ts';
+import { company, type Harness, moveDns, settingsFor, smallInternet, startHarness } from './test/harness.ts';
+
+let internet: Internet;
+before(async () => {
+  internet = await smallInternet();
+});
+after(async () => internet?.[Symbol.asyncDispose]());
+
+const silent = createLogger({ level: 'silent' });
+const profilePath = (name: string) => `/stack/v1/domains/${name}`;
+
+/** Asks until it is so: what another process did is noticed within about a second. */
+async function eventually<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    const value = await ask();
+    if (isSo(value) || Date.now() > deadline) return value;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+describe('a running service', () => {
+  let service: Harness;
+  const log: string[] = [];
+  before(async () => {
+    service = await startHarness({ internet, log, settings: { STRATA_CONFIRM_AFTER_HOURS: '0' } });
+  });
+  after(async () => service?.[Symbol.asyncDispose]());
+
+  const keySet = async () =>
+    (await service.ask('/.well-known/stack-keys.json')).body as unknown as {
+      keys: { kid: string; status: string; not_after?: string }[];
+      ledger: { verifier_keys: string[] };
+    };
+
+  it('takes up signing keys that another process rotated; the old ones stay in the key set', async () => {
+    const domain = company(internet, 1);
+    const old = await service.get(profilePath(domain));
+    const [before] = (await keySet()).keys;
+    assert.equal(old.body.provenance.key_id, before?.kid);
+    const checkpoint = (await service.ask('/ledger/checkpoint')).text;
+
+    const [newKeyId] = await rotateSigningKeys(service.directory, () => new Date());
+    const { keys, ledger } = await eventually(keySet, (set) => set.keys.length === 2);
+    assert.deepEqual(
+      keys.map(({ kid, status }) => [kid, status]),
+      [
+        [newKeyId, 'current'],
+        [before?.kid, 'retired'],
+      ],
+    );
+    assert.equal(ledger.verifier_keys.length, 2);
+    await service.scan(domain);
+    const fresh = await service.get(profilePath(domain));
+    assert.equal(fresh.body.provenance.key_id, newKeyId);
+    // The head of the log is signed anew, and the old receipt is still found under it.
+    assert.notEqual((await service.ask('/ledger/checkpoint')).text.split('\n').at(-2), checkpoint.split('\n').at(-2));
+    assert.equal((await service.ask(`/ledger/receipts/${old.body.provenance.ledger_receipt_id}`)).status, 200);
+  });
+
+  it('drops an answer when another process has recorded a change', async () => {
+    await service.scan(...internet.domains());
+    const { domain } = moveDns(internet);
+    const first = await service.get(`${profilePath(domain)}/changes`);
+    assert.equal(first.body.total, 0);
+    const config = readConfig({ ...settingsFor(internet, service.directory), STRATA_CONFIRM_AFTER_HOURS: '0' });
+    {
+      const world = { dial: (to: { address: string; port: number }) => internet.dial(to), trustedCa: [internet.caPem] };
+      await using other = await openScanning(config, { logger: silent }, world);
+      for (let look = 0; look < 2; look += 1) assert.equal((await other.scanner.scan(domain))?.kind, 'recorded');
+    }
+    const later = await eventually(
+      () => service.get(`${profilePath(domain)}/changes`),
+      ({ body }) => body.total !== 0,
+    );
+    assert.ok(Number(later.body.total) > 0);
+  });
+
+  it('refuses a key within seconds of its revocation by another process', async () => {
+    const config = readConfig(settingsFor(internet, service.directory));
+    const key = await service.newKey();
+    const ask = () => service.get(profilePath(company(internet, 1)), { headers: { 'x-stack-key': key } });
+    assert.equal((await ask()).status, 200);
+    await using store = await openConfiguredStore(config);
+    const id = (await store.keys.list()).at(-1)?.id ?? '';
+    assert.ok(await store.keys.revoke(id));
+    assert.equal((await eventually(ask, ({ status }) => status !== 200)).body.code, 'invalid_key');
+  });
+
+  it('serves metrics on a port of their own and nowhere else', async () => {
+    const metrics = await fetch(`http://127.0.0.1:${service.running.metricsPort}/metrics`);
+    const text = await metrics.text();
+    assert.match(
+      text,
+      /strata_http_requests_total\{method="GET",route="\/stack\/v1\/domains\/\{domain\}",status="200"\} \d+/,
+    );
+    assert.match(text, /strata_ledger_leaves \d+/);
+    assert.doesNotMatch(text, /ssk_/);
+    assert.equal((await service.ask('/metrics')).status, 404);
+    assert.equal((await fetch(`http://127.0.0.1:${service.running.metricsPort}/health`)).status, 404);
+  });
+
+  it('logs no key, whatever goes wrong', async () => {
+    const key = await service.newKey();
+    const made = String((await service.ask('/keys', { method: 'POST' })).body.key);
+    const { store } = service.running.service.app;
+    const broken = store.domain;
+    Object.assign(store, { domain: () => Promise.reject(new Error('the disk is gone')) });
+    const { status, body, text } = await service.get(profilePath(company(internet, 3)), {
+      headers: { 'x-stack-key': key, cookie: `key=${made}` },
+    });
+    Object.assign(store, { domain: broken });
+    assert.deepEqual([status, body.code], [500, 'internal_error']);
+    assert.doesNotMatch(text, /disk/);
+    const lines = log.join('');
+    assert.ok(lines.includes('the disk is gone') && lines.includes(String(body.request_id)));
+    assert.doesNotMatch(lines, /ssk_/);
+  });
+});
+
+describe('a service that stops', () => {
+  it('finishes a request that waits for a scan, and then takes no more', async () => {
+    const service = await startHarness({ internet });
+    const domain = company(internet, 20);
+    internet.fail(domain, { type: 'CAA', status: 'timeout' });
+    const waiting = service.get(profilePath(domain));
+    await eventually(async () => service.running.service.app.scanner.isScanning(domain), Boolean);
+    const { base } = service;
+    await service[Symbol.asyncDispose]();
+    const { status, body } = await waiting;
+    assert.deepEqual([status, body.domain], [200, domain]);
+    await assert.rejects(fetch(`${base}/health`));
+  });
+
+  it('stops in the middle of its schedule without a trace of trouble', async () => {
+    const log: string[] = [];
+    const settings = { STRATA_SCAN: 'on', STRATA_SCAN_CONCURRENCY: '8' };
+    const service = await startHarness({ internet, settings, log });
+    const { store } = service.running.service.app;
+    await store.addDomains(internet.domains(), { source: 'test' });
+    const { scannedDomains } = await eventually(
+      () => store.counts(),
+      (counts) => counts.scannedDomains > 0,
+    );
+    assert.ok(scannedDomains > 0);
+    await service[Symbol.asyncDispose]();
+    assert.deepEqual(
+      log.filter((line) => JSON.parse(line).level >= 40),
+      [],
+    );
+  });
+
+  it('leaves nothing open when it cannot start, so that the next start works', async () => {
+    await using service = await startHarness({ internet });
+    const taken = String(service.running.port);
+    const settings = { ...settingsFor(internet, `${service.directory}/second`), STRATA_STACK_PORT: taken };
+    await assert.rejects(startStack(readConfig(settings), silent), {
+      name: 'StartError',
+      message: `cannot serve the API at 127.0.0.1, port ${taken}: the port is in use; choose another with STRATA_STACK_PORT or STRATA_HOST`,
+    });
+    await using second = await startStack(readConfig({ ...settings, STRATA_STACK_PORT: '0' }), silent);
+    assert.ok(second.port > 0);
+  });
+});
