@@ -30,7 +30,8 @@ async function main(): Promise<void> {
     now: () => new Date(Date.now() - behindMs),
     dial: (to) => internet.dial(to),
     trustedCa: [internet.caPem],
-    dnsTryTimeoutMs: 500,
+    dnsTryTimeoutMs: 250,
+    exampleDomain: exampleOf(internet),
     requestTimeoutMs: 1_500,
   };
   const config = demoConfig(dataDirectory, internet);
@@ -72,10 +73,16 @@ function demoConfig(dataDirectory: string, internet: Internet): Config {
     ...readConfig({ ...process.env, STRATA_DATA: dataDirectory, STRATA_DATABASE_URL: '', STRATA_SCAN: 'off' }),
     resolvers: [internet.resolver],
     logLevel: process.env.STRATA_LOG_LEVEL || 'warn',
-    scanConcurrency: 64,
+    scanConcurrency: 96,
     confirmAfterMs: CONFIRM_AFTER_MS,
     rescanAfterMs: RESCAN_AFTER_MS,
   };
+}
+
+/** A company that is there: not parked, not gone. */
+function exampleOf(internet: Internet): string {
+  const isThere = (domain: string) => internet.truth(domain).state === 'active';
+  return internet.domains().find(isThere) ?? 'example.com';
 }
 
 function domainCount(text: string | undefined): number {

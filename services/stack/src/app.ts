@@ -167,7 +167,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
       trustedProxies: config.trustedProxies,
     }),
   );
-  await servePages(server.fastify, app.openApi);
+  await servePages(server.fastify, { openApi: app.openApi, exampleDomain: world.exampleDomain ?? 'example.com' });
 
   const owned = stack.move();
   const notice = ({ domain, at }: StoredEvent) => {

@@ -1,6 +1,8 @@
 // The front page: what this is, a key at the press of a button, the first request.
 
-export const frontPage = `<!doctype html>
+/** `exampleDomain` is one that this service can answer for. */
+export function frontPage(exampleDomain: string): string {
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -33,10 +35,10 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .9rem; }
 <pre id="key" role="status" aria-live="polite">Your key will appear here, once.</pre>
 
 <h2>2. Ask</h2>
-<pre id="ask">curl -H "X-Stack-Key: YOUR_KEY" ORIGIN/stack/v1/domains/example.com</pre>
+<pre id="ask">curl -H "X-Stack-Key: YOUR_KEY" ORIGIN/stack/v1/domains/${exampleDomain}</pre>
 
 <h2>3. Verify</h2>
-<pre id="verify">npx strata stack verify ORIGIN/stack/v1/domains/example.com --key YOUR_KEY</pre>
+<pre id="verify">npx strata stack verify ORIGIN/stack/v1/domains/${exampleDomain} --key YOUR_KEY</pre>
 
 <h2>More</h2>
 <p><a href="/reference">API reference</a> · <a href="/openapi.json">OpenAPI 3.1</a> · <a href="/.well-known/stack-keys.json">public keys</a> · <a href="/ledger/checkpoint">ledger checkpoint</a></p>
@@ -69,3 +71,4 @@ document.getElementById('get').addEventListener('click', async (event) => {
 </body>
 </html>
 `;
+}

@@ -4,7 +4,10 @@ import type { HttpServer } from '@strata/http';
 import { frontPage } from './front-page.ts';
 
 /** Serves `/` and `/reference`. Neither loads anything from another host. */
-export async function servePages(fastify: HttpServer['fastify'], openApi: Record<string, unknown>): Promise<void> {
+export async function servePages(
+  fastify: HttpServer['fastify'],
+  { openApi, exampleDomain }: { readonly openApi: Record<string, unknown>; readonly exampleDomain: string },
+): Promise<void> {
   const contentSecurityPolicy =
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
   fastify.addHook('onSend', async (_request, reply) => {
@@ -14,7 +17,7 @@ export async function servePages(fastify: HttpServer['fastify'], openApi: Record
       reply.header('referrer-policy', 'no-referrer');
     }
   });
-  fastify.get('/', (_request, reply) => reply.type('text/html; charset=utf-8').send(frontPage));
+  fastify.get('/', (_request, reply) => reply.type('text/html; charset=utf-8').send(frontPage(exampleDomain)));
   await fastify.register(scalar, {
     routePrefix: '/reference',
     configuration: {
