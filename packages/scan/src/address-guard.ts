@@ -1,10 +1,13 @@
 // Which addresses a probe may connect to: global unicast only, unless the operator lists a range (SSRF).
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export type Verdict = { readonly isAllowed: true } | { readonly isAllowed: false; readonly reason: string };
 
 /** Public by their range, and yet a cloud's own control address. */
 const METADATA = new Set(['168.63.129.16']);
+/** RFC 4291 §2.5.4: all that is assigned lies in 2000::/3. Outside it are IPv4-compatible forms such as ::127.0.0.1. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
 
 /**
  * Makes the check of every address before it is dialled. `allow` lists CIDRs (or single addresses) that may be
@@ -13,7 +16,8 @@ const METADATA = new Set(['168.63.129.16']);
 export function createAddressGuard(allow: readonly string[] = []): (address: string) => Verdict {
   const ranges = allow.map(parseRange);
   return (address) => {
-    if (!ipaddr.isValid(address)) return { isAllowed: false, reason: 'not an IP address' };
+    // Not the forms that only some stacks read as addresses (`127.1`, `0x7f.1`), and no zones (`fe80::1%eth0`).
+    if (isIP(address) === 0 || address.includes('%')) return { isAllowed: false, reason: 'not an IP address' };
     const parsed = ipaddr.parse(address);
     if (ranges.some(([base, bits]) => parsed.kind() === base.kind() && parsed.match(base, bits)))
       return { isAllowed: true };
@@ -21,6 +25,8 @@ export function createAddressGuard(allow: readonly string[] = []): (address: str
     // that wrap an IPv4 address (mapped, NAT64, 6to4, Teredo), which could wrap a private one.
     const range = parsed.range();
     if (range !== 'unicast') return { isAllowed: false, reason: `${address} is a ${range} address` };
+    if (parsed.kind() === 'ipv6' && !parsed.match(GLOBAL_UNICAST, 3))
+      return { isAllowed: false, reason: `${address} is outside the global unicast space` };
     if (METADATA.has(address)) return { isAllowed: false, reason: `${address} is a metadata service` };
     return { isAllowed: true };
   };

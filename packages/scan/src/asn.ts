@@ -16,16 +16,17 @@ export async function lookUpNetwork(
   resolver: Resolver,
   address: string,
   zones: AsnZones,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<Omit<AddressEvidence, 'use'>> {
   const unknown = { address, asn: null, asName: null, prefix: null };
-  const origin = await resolver.query(originName(address, zones), 'TXT');
+  const origin = await resolver.query(originName(address, zones), 'TXT', { signal });
   if (origin.status !== 'found') return { ...unknown, status: origin.status };
   const best = origin.records
     .map(parseOrigin)
     .filter((each) => each !== undefined)
     .sort((a, b) => b.bits - a.bits)[0];
   if (!best) return { ...unknown, status: 'malformed' };
-  const named = await resolver.query(`AS${best.asn}.${zones.names}`, 'TXT');
+  const named = await resolver.query(`AS${best.asn}.${zones.names}`, 'TXT', { signal });
   return { address, status: 'found', asn: best.asn, asName: parseName(named.records[0]), prefix: best.prefix };
 }
 
