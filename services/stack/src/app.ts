@@ -27,6 +27,8 @@ export interface World {
   readonly dnsTryTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly onDemandWaitMs?: number;
+  /** A domain of that world, for the front page. */
+  readonly exampleDomain?: string;
 }
 
 /** What scanning needs; `strata stack scan` uses it without a server. */
