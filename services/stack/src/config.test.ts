@@ -22,6 +22,15 @@ describe('the configuration', () => {
     ]);
   });
 
+  it('reads networks of both families and refuses what is none, by its value', () => {
+    const networks = ['10.1.0.0/16', '192.0.2.1', '2001:db8::/32'];
+    assert.deepEqual(readConfig({ STRATA_ALLOW_ADDRESSES: networks.join(',') }).allowAddresses, networks);
+    for (const bad of ['10.0.0.0/33', '10.0.0', 'example.com', '::1/129', '10.0.0.0/8/8', '10.0.0.0/']) {
+      for (const name of ['STRATA_TRUSTED_PROXIES', 'STRATA_ALLOW_ADDRESSES'])
+        assert.throws(() => readConfig({ [name]: `10.0.0.1 ${bad}` }), new RegExp(`${name}.*'${bad}'`));
+    }
+  });
+
   it('treats an empty variable as unset', () => {
     assert.equal(readConfig({ STRATA_STACK_PORT: '' }).port, 8787);
   });

@@ -1,4 +1,5 @@
 // The only reader of the environment: STRATA_* -> one validated, frozen Config.
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
@@ -25,6 +26,18 @@ const ResolverAddress = z.string().transform((value, context) => {
   return { address, port };
 });
 
+/** An address or `address/prefix`, IPv4 or IPv6. */
+const Cidr = z.string().refine(
+  (value) => {
+    const [address = '', prefix, ...rest] = value.split('/');
+    const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+    return (
+      bits > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+    );
+  },
+  { error: ({ input }) => `'${input}' is no address and no address/prefix` },
+);
+
 /** Every setting: variable, meaning and default stand together; `docs/operations.md` is checked against this table. */
 export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
@@ -40,8 +53,8 @@ export const Environment = z.object({
     .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
     .default('localhost/strata/stack'),
   STRATA_RESOLVERS: List.pipe(z.array(ResolverAddress)).optional(),
-  STRATA_TRUSTED_PROXIES: List.default([]),
-  STRATA_ALLOW_ADDRESSES: List.default([]),
+  STRATA_TRUSTED_PROXIES: List.pipe(z.array(Cidr)).default([]),
+  STRATA_ALLOW_ADDRESSES: List.pipe(z.array(Cidr)).default([]),
   STRATA_OPT_OUT_FILE: z.string().min(1).optional(),
   STRATA_CONTACT_URL: z.url({ protocol: /^https?$/ }).default('https://strata.invalid/bot'),
   STRATA_SCAN: Switch.default(true),

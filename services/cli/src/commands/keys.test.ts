@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
+
+describe('strata stack keys', () => {
+  it('makes, lists and revokes keys, for people and as JSON', async () => {
+    await using data = await temporaryDirectory();
+    const keys = (...args: string[]) => runStrata(['stack', 'keys', ...args], { env: { STRATA_DATA: data.path } });
+
+    assert.match((await keys('list')).stdout, /^no keys yet/);
+    assert.deepEqual(JSON.parse((await keys('list', '--json')).stdout), []);
+    const free = await keys('create', '--label', 'Test GmbH, "R&D"');
+    assert.equal(free.code, 0);
+    assert.match(free.stdout, /^ssk_[\w-]{43}\n$/);
+    assert.match(free.stderr, /free \(50 a day\)/);
+    const made = JSON.parse((await keys('create', '--tier', 'unlimited', '--json')).stdout);
+    assert.deepEqual([made.tier, made.daily_limit, made.label, made.revoked_at], ['unlimited', null, null, null]);
+    assert.match(made.key, /^ssk_/);
+
+    const revoked = await keys('revoke', made.id);
+    assert.deepEqual([revoked.code, revoked.stderr], [0, '']);
+    const again = await keys('revoke', made.id, '--json');
+    assert.deepEqual([again.code, again.stdout], [1, '']);
+    assert.match(again.stderr, /^strata: there is no active key with the id 'key_\w+'\n$/);
+
+    const table = await keys('list');
+    assert.match(table.stdout, /free\s+50 a day\s+\S+Z\s+active\s+Test GmbH, "R&D"/);
+    assert.match(table.stdout, /unlimited\s+unlimited\s+\S+Z\s+revoked/);
+    const listed = JSON.parse((await keys('list', '--json')).stdout);
+    assert.equal(listed.length, 2);
+    assert.ok(listed[1].revoked_at);
+    // What was shown once is never shown again.
+    assert.doesNotMatch(table.stdout + JSON.stringify(listed), /ssk_/);
+  });
+
+  it('refuses a tier that does not exist, as wrong use', async () => {
+    await using data = await temporaryDirectory();
+    const { code, stderr } = await runStrata(['stack', 'keys', 'create', '--tier', 'toString'], {
+      env: { STRATA_DATA: data.path },
+    });
+    assert.equal(code, 2);
+    assert.match(stderr, /there is no tier 'toString'; there are: free, standard, unlimited/);
+  });
+
+  it('rotates the signing keys', async () => {
+    await using data = await temporaryDirectory();
+    const rotate = async () =>
+      JSON.parse(
+        (await runStrata(['stack', 'keys', 'rotate-signing', '--json'], { env: { STRATA_DATA: data.path } })).stdout,
+      );
+    const [first, second] = [await rotate(), await rotate()];
+    assert.ok(first.receipt_key_id && first.ledger_key_id);
+    assert.notEqual(first.receipt_key_id, second.receipt_key_id);
+    assert.notEqual(first.ledger_key_id, second.ledger_key_id);
+  });
+});
