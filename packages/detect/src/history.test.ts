@@ -68,6 +68,7 @@ const confirmed = (result: { open: readonly KnownService[] }) =>
     .filter((s) => s.status !== 'pending')
     .map(keyOf)
     .sort();
+const sorted = (open: readonly KnownService[]) => open.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 const told = (result: Reconciliation) =>
   result.changes.map((c) => `${c.type} ${c.category} ${c.from ?? '-'}>${c.to ?? '-'}`);
 
@@ -87,19 +88,11 @@ describe('the history of services', () => {
   });
 
   it('believes a newcomer when it is seen a second time, six hours later at the least, and dates it by the first', () => {
-    const first = scans(profileOf(0, 'dns:a'), profileOf(24, 'dns:a verified_service:x'));
+    const seen = (hour: number) => profileOf(hour, 'dns:a verified_service:x');
+    const first = scans(profileOf(0, 'dns:a'), seen(24));
     assert.deepEqual([confirmed(first), told(first), first.isPending], [['dns/a'], [], true]);
-    const early = scans(
-      profileOf(0, 'dns:a'),
-      profileOf(24, 'dns:a verified_service:x'),
-      profileOf(29, 'dns:a verified_service:x'),
-    );
-    assert.deepEqual(told(early), []);
-    const late = scans(
-      profileOf(0, 'dns:a'),
-      profileOf(24, 'dns:a verified_service:x'),
-      profileOf(30, 'dns:a verified_service:x'),
-    );
+    assert.deepEqual(told(scans(profileOf(0, 'dns:a'), seen(24), seen(29))), []);
+    const late = scans(profileOf(0, 'dns:a'), seen(24), seen(30));
     assert.deepEqual(told(late), ['added verified_service ->x']);
     assert.deepEqual([late.changes[0]?.at, late.changes[0]?.confirmedAt], [START + 24 * HOUR, START + 30 * HOUR]);
   });
@@ -156,19 +149,14 @@ describe('the history of services', () => {
       ...options,
       measuredBefore: new Set(),
     });
-    const second = reconcile(first.open, profileOf(24, 'dns:a email:b'), {
-      ...options,
-      measuredBefore: new Set<Source>(['ns']),
-    });
+    const measuredBefore = new Set<Source>(['ns']);
+    const second = reconcile(first.open, profileOf(24, 'dns:a email:b'), { ...options, measuredBefore });
     assert.deepEqual([confirmed(second), told(second)], [['dns/a', 'email/b'], []]);
   });
 
   it('learns nothing from a scan that resolved nothing', () => {
-    const result = scans(
-      profileOf(0, 'dns:a email:b'),
-      profileOf(24, '', { state: 'unmeasured' }),
-      profileOf(48, '', { state: 'unmeasured' }),
-    );
+    const nothing = (hour: number) => profileOf(hour, '', { state: 'unmeasured' });
+    const result = scans(profileOf(0, 'dns:a email:b'), nothing(24), nothing(48));
     assert.deepEqual([confirmed(result), told(result), result.isPending], [['dns/a', 'email/b'], [], false]);
   });
 
@@ -204,6 +192,38 @@ describe('the history of services', () => {
     ]);
   });
 
+  it('does not take new rules for a migration when the old evidence lacks the look-up they read', () => {
+    const before = scans(profileOf(0, 'email:old dns:a'));
+    const rules = { rulebook: '2' };
+    const previous = profileOf(1, 'email:new dns:a', { ...rules, failed: ['mx'] });
+    const measured = new Set(SOURCES.filter((source) => previous.sources[source] !== 'unmeasured'));
+    const given = { ...options, measuredBefore: measured };
+    const failed = reconcile(before.open, profileOf(24, 'dns:a', { ...rules, failed: ['mx'] }), { ...given, previous });
+    assert.deepEqual([told(failed), confirmed(failed)], [[], ['dns/a', 'email/old']]);
+    const result = reconcile(failed.open, profileOf(48, 'email:new dns:a', rules), given);
+    assert.deepEqual([told(result), confirmed(result)], [['reclassified email old>new'], ['dns/a', 'email/new']]);
+  });
+
+  it('lets a newcomer wait through a passing failure, but not for ever', () => {
+    const start = scans(profileOf(0, 'email:a'), profileOf(24, 'email:a email:b'), profileOf(28, 'email:b'));
+    // Whatever spoke for the first mailbox cannot be looked up any more; the second one is seen without it.
+    const known = start.open.map((service) =>
+      service.provider === 'a'
+        ? { ...service, evidence: [{ source: 'tls', value: 'a', rule: 'a/tls/x' } as const] }
+        : service,
+    );
+    const without = (hour: number) => profileOf(hour, 'email:b', { failed: ['tls'] });
+    const soon = reconcile(known, without(36), options);
+    assert.deepEqual(told(soon), []);
+    assert.deepEqual(told(reconcile(soon.open, profileOf(40, 'email:b'), options)), ['migrated email a>b']);
+    assert.deepEqual(told(reconcile(soon.open, without(24 + 24), options)), ['added email ->b']);
+  });
+
+  it('takes a parked domain for measured: what it had ends after two looks', () => {
+    const parked = (hour: number) => profileOf(hour, 'hosting:sedo', { state: 'parked' });
+    assert.deepEqual(told(scans(profileOf(0, 'hosting:h'), parked(24), parked(48))), ['migrated hosting h>sedo']);
+  });
+
   it('is not moved by the same observation given twice', () => {
     const profile = profileOf(24, 'dns:b');
     const once = scans(profileOf(0, 'dns:a'), profile);
@@ -237,7 +257,9 @@ describe('any history', () => {
         const measured = new Set<Source>();
         const intervals = new Map<string, [number, number][]>();
         const apply = (profile: Profile) => {
-          const result = reconcile(open, profile, { ...options, measuredBefore: new Set(measured) });
+          const given = { ...options, measuredBefore: new Set(measured) };
+          const result = reconcile(open, profile, given);
+          assert.deepEqual(reconcile(structuredClone(open), profile, given), result, 'a replay gives the same');
           for (const source of SOURCES) if (profile.sources[source] !== 'unmeasured') measured.add(source);
           for (const change of result.changes) {
             const source = SOURCE_OF[change.category] ?? 'cname';
@@ -255,6 +277,8 @@ describe('any history', () => {
           }
           assert.equal(new Set(result.open.map(keyOf)).size, result.open.length, 'one open interval each');
           open = result.open;
+          const again = reconcile(open, profile, { ...options, measuredBefore: measured });
+          assert.deepEqual([sorted(again.open), again.changes, again.ended], [sorted(open), [], []], 'the same twice');
         };
         for (const { services, failed, hours } of steps) {
           hour += hours;

@@ -50,8 +50,9 @@ export interface ReconcileOptions {
   /** Least time between the two observations that confirm a change. */
   readonly confirmAfterMs: number;
   /**
-   * Sources that some earlier observation measured. What is found by a source that never worked before was there for
-   * all we know: it begins the history and is no change. Empty on a first scan.
+   * Sources that some earlier observation measured and this rulebook has read. What is found by another one was there
+   * for all we know: it begins the history and is no change. Empty on a first scan; after a change of rulebook, what
+   * `previous` measured, so that a look-up which failed in it cannot make the new rules look like a migration.
    */
   readonly measuredBefore: ReadonlySet<Source>;
   /** The last stored evidence read again with today's rulebook; given only when the rulebook has changed since. */
@@ -74,6 +75,9 @@ interface Movement {
   readonly at: number;
 }
 
+/** A newcomer waits at most this many times the confirming interval: long enough for a passing failure. */
+const LONGEST_WAIT = 4;
+
 /**
  * Applies one observation. A service begins or ends only after two successful observations at least `confirmAfterMs`
  * apart; observations that failed to measure what it rests on are as if they had not been made: they neither confirm
@@ -90,6 +94,8 @@ export function reconcile(known: readonly KnownService[], profile: Profile, opti
   const dropped: KnownService[] = [];
   const arrivals: Movement[] = [];
   const departures: Movement[] = [];
+  // Rests on what this rulebook has not read before: its rule went, for all we know, and not the service.
+  const unread: Movement[] = [];
 
   for (const service of start) {
     const found = seen.get(keyOf(service));
@@ -104,6 +110,8 @@ export function reconcile(known: readonly KnownService[], profile: Profile, opti
       open.push(service);
     } else if (service.status === 'pending') {
       dropped.push(service);
+    } else if (sourcesOf(service).some((source) => !options.measuredBefore.has(source))) {
+      unread.push({ service, at: now });
     } else if (service.status === 'confirmed') {
       open.push({ ...service, status: 'ending', firstMissed: now });
     } else if (service.firstMissed !== null && isOldEnough(service.firstMissed)) {
@@ -113,24 +121,42 @@ export function reconcile(known: readonly KnownService[], profile: Profile, opti
     }
   }
 
+  const baseline: Movement[] = [];
   for (const service of seen.values()) {
     const isBaseline = sourcesOf(service).every((source) => !options.measuredBefore.has(source));
-    open.push(begin(service, now, isBaseline ? 'confirmed' : 'pending'));
+    const begun = begin(service, now, isBaseline ? 'confirmed' : 'pending');
+    open.push(begun);
+    if (isBaseline) baseline.push({ service: begun, at: now });
   }
 
   // A newcomer in an exclusive role waits while the one before it is still being missed for the first time, so that
-  // both come out as one migration.
+  // both come out as one migration; but not for ever on one that cannot be looked for any more.
   const isWaiting = ({ service }: Movement) =>
-    EXCLUSIVE_ROLES.has(service.role) && open.some((other) => other.role === service.role && other.status === 'ending');
+    EXCLUSIVE_ROLES.has(service.role) &&
+    open.some(
+      (other) =>
+        other.role === service.role &&
+        other.status === 'ending' &&
+        (canEnd(other, profile) || now - service.validFrom < LONGEST_WAIT * options.confirmAfterMs),
+    );
   const confirmed = arrivals.filter((arrival) => !isWaiting(arrival));
   for (const { service } of arrivals.filter(isWaiting)) open.push(service);
   for (const { service } of confirmed) open.push({ ...service, status: 'confirmed' });
 
   return {
     open,
-    ended: [...(reclassified?.ended ?? []), ...departures.map(({ service, at }) => ({ service, validTo: at }))],
+    ended: [
+      ...(reclassified?.ended ?? []),
+      ...[...unread, ...departures].map(({ service, at }) => ({ service, validTo: at })),
+    ],
     dropped: [...(reclassified?.dropped ?? []), ...dropped],
-    changes: [...(reclassified?.changes ?? []), ...changesOf(confirmed, departures, now)],
+    changes: [
+      ...(reclassified?.changes ?? []),
+      ...pairUp(baseline, unread)
+        .filter(({ from }) => from)
+        .map((pair) => changeOf(pair, 'reclassified', now)),
+      ...changesOf(confirmed, departures, now),
+    ],
     isPending: open.some((service) => service.status !== 'confirmed'),
   };
 }
