@@ -1,17 +1,12 @@
 #!/usr/bin/env node
 // The `strata` command: thin commands over the packages. Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
-import { createLogger } from '@strata/http';
-import { KeyringError, LogError } from '@strata/log';
-import { ConfigError, readConfig, StartError, serve } from '@strata/stack';
-import { StoreError } from '@strata/store';
 import { Command, CommanderError } from 'commander';
-import { explain } from './commands/explain.ts';
-import { createKeyCommand, listKeysCommand, revokeKeyCommand, rotateSigningCommand } from './commands/keys.ts';
-import { scanCommand } from './commands/scan.ts';
-import { verifyCommand } from './commands/verify.ts';
+import type { ScanOptions } from './commands/scan.ts';
 import { CommandError } from './output.ts';
 
-const config = () => readConfig(process.env);
+// Each command loads what it needs when it is called: `explain` starts without a server or a database.
+const config = async () => (await import('@strata/stack')).readConfig(process.env);
+const keyCommands = () => import('./commands/keys.ts');
 
 function program(): Command {
   const strata = new Command('strata')
@@ -24,14 +19,17 @@ function program(): Command {
   stack
     .command('serve')
     .description('run the service until SIGINT or SIGTERM; settings come from STRATA_* variables')
-    .action(() => serve(config(), createLogger({ level: config().logLevel })));
+    .action(async () => (await import('./commands/serve.ts')).serveCommand(await config()));
   stack
     .command('scan')
     .description('scan domains now: names, a file with one a line, or - for standard input')
     .argument('<target...>', 'a file, - or domain names')
     .option('--force', 'scan also what was scanned lately')
     .option('--json', 'print the summary as JSON')
-    .action((targets: string[], options) => scanCommand(targets, options, config()));
+    .action(async (targets: string[], options: ScanOptions) => {
+      const { scanCommand } = await import('./commands/scan.ts');
+      await scanCommand(targets, options, await config());
+    });
   stack
     .command('verify')
     .description('verify the receipt of an answer: signature, key, leaf, inclusion proof and checkpoint')
@@ -40,13 +38,17 @@ function program(): Command {
     .option('--base <url>', 'the service that gave a saved answer', 'http://127.0.0.1:8787')
     .option('--ledger-key <key>', "C2SP verifier key of the ledger, to trust in place of the service's own")
     .option('--json', 'print the steps as JSON')
-    .action((target: string, options) => verifyCommand(target, options));
+    .action(async (target: string, options) => {
+      const { verifyCommand } = await import('./commands/verify.ts');
+      await verifyCommand(target, options);
+    });
   stack
     .command('explain')
     .description(
       'records in on standard input, one JSON object a line; the detected services out, one line each; no network',
     )
     .action(async () => {
+      const { explain } = await import('./commands/explain.ts');
       const bad = await explain(process.stdin, process.stdout);
       if (bad > 0) throw new CommandError(`${bad} records could not be read`);
     });
@@ -58,25 +60,28 @@ function program(): Command {
     .option('--tier <tier>', 'free, standard or unlimited', 'free')
     .option('--label <text>', 'whose it is')
     .option('--json', 'print as JSON')
-    .action((options) => createKeyCommand(options, config()));
+    .action(async (options) => (await keyCommands()).createKeyCommand(options, await config()));
   keys
     .command('list')
     .description('list API keys')
     .option('--json', 'print as JSON')
-    .action((options) => listKeysCommand(options, config()));
+    .action(async (options) => (await keyCommands()).listKeysCommand(options, await config()));
   keys
     .command('revoke')
     .description('revoke an API key')
     .argument('<id>', 'the id that list shows')
     .option('--json', 'print as JSON')
-    .action((id: string, options) => revokeKeyCommand(id, options, config()));
+    .action(async (id: string, options) => (await keyCommands()).revokeKeyCommand(id, options, await config()));
   keys
     .command('rotate-signing')
     .description('retire the signing keys and make new ones')
     .option('--json', 'print as JSON')
-    .action((options) => rotateSigningCommand(options, config()));
+    .action(async (options) => (await keyCommands()).rotateSigningCommand(options, await config()));
   return strata;
 }
+
+/** Errors whose message is fit for a user; known by name, so that their packages need not be loaded. */
+const mendable: readonly string[] = ['StartError', 'StoreError', 'LogError', 'KeyringError'];
 
 /** What a user can mend is one line; everything else is a bug and shows its stack. */
 function report(error: unknown): number {
@@ -85,12 +90,13 @@ function report(error: unknown): number {
     process.stderr.write(`strata: ${error.message}\n`);
     return error.exitCode;
   }
-  if (error instanceof ConfigError) {
-    process.stderr.write(`strata: a setting cannot be used\n${error.message.replace(/^/gm, '  ')}\n`);
+  const { name, message } = error as Error;
+  if (name === 'ConfigError') {
+    process.stderr.write(`strata: a setting cannot be used\n${message.replace(/^/gm, '  ')}\n`);
     return 2;
   }
-  if ([StartError, StoreError, LogError, KeyringError].some((known) => error instanceof known)) {
-    process.stderr.write(`strata: ${(error as Error).message}\n`);
+  if (mendable.includes(name)) {
+    process.stderr.write(`strata: ${message}\n`);
     return 1;
   }
   if ((error as NodeJS.ErrnoException).syscall) {
