@@ -2,6 +2,10 @@
 import { ERRORS, type ErrorCode, type FieldProblem, Refusal } from './errors.ts';
 
 export interface Problem {
+  /**
+   * `/problems/{code}`, a reference with a full path as RFC 9457, 3.1.1 advises: it resolves on the server that answered,
+   * whatever its name is, and the service explains the code there. Clients compare `code`, which no base URL changes.
+   */
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -29,7 +33,7 @@ export function problemOf(
   const refusal = refusalOf(error);
   const { status, title } = ERRORS[refusal.code];
   const problem = {
-    type: `https://strata.invalid/problems/${refusal.code}`,
+    type: `/problems/${refusal.code}`,
     title,
     status,
     detail: refusal.message,
@@ -42,7 +46,8 @@ export function problemOf(
 
 function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
-  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
+  // Anything can be thrown, undefined too.
+  const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
   const known = typeof code === 'string' ? frameworkCodes[code] : undefined;
   if (known) return new Refusal(...known);
   if (statusCode === 400) return new Refusal('invalid_parameter', 'The request cannot be read.');

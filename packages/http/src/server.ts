@@ -17,6 +17,7 @@ import { KeyCheck, type KeyGate } from './keys.ts';
 import type { Metrics } from './metrics.ts';
 import { envelope, type Notary } from './notary.ts';
 import { problemOf } from './problem.ts';
+import { commonHeaders, sendAtOnce, sendBytes, sendReady } from './respond.ts';
 import type { ApiKey, Bytes, RequestContext, Route } from './route.ts';
 
 export interface HttpServerParts<App> {
@@ -44,24 +45,13 @@ const limits = { urlLength: 8_192, bodyBytes: 65_536, requestMs: 15_000, shutdow
 
 const requestIdPattern = /^[A-Za-z0-9._-]{8,64}$/;
 
-const securityHeaders = {
-  'x-content-type-options': 'nosniff',
-  'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'etag, ratelimit, ratelimit-policy, retry-after, stack-provenance, x-request-id',
-} as const;
-
-const readyContent = {
-  ...securityHeaders,
-  'content-type': 'application/json; charset=utf-8',
-  'cache-control': 'private, no-cache',
-} as const;
-const readyHeaders: readonly string[] = Object.entries(readyContent).flat();
-
 export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   const { app, logger, metrics, notary, answers, now = () => new Date() } = parts;
   const keys = new KeyCheck(parts.keys, now);
   const fastify = Fastify({
     loggerInstance: logger as FastifyBaseLogger,
+    // A logger of its own for each request costs more than the rest of a ready answer; our lines name the request id.
+    childLoggerFactory: () => logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: parts.trustedProxies?.length ? [...parts.trustedProxies] : false,
     bodyLimit: limits.bodyBytes,
@@ -115,8 +105,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
         const startedAt = performance.now();
         const ready = readyAnswer(contract, request);
         if (ready) {
-          sendAtOnce(request, reply, ready);
-          meter(reply.raw.statusCode, performance.now() - startedAt);
+          meter(sendAtOnce(request, reply, ready), performance.now() - startedAt);
           return reply;
         }
         reply.raw.once('close', () => meter(reply.statusCode, performance.now() - startedAt));
@@ -174,7 +163,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     fastify.options(url, (_request, reply) =>
       reply
         .headers({
-          ...securityHeaders,
+          ...commonHeaders,
           allow,
           'access-control-allow-methods': allow,
           'access-control-allow-headers': 'x-stack-key, content-type, if-none-match, last-event-id, x-request-id',
@@ -206,53 +195,21 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     return { bytes, etag, status };
   }
 
-  function sendReady(request: FastifyRequest, reply: FastifyReply, answer: ReadyAnswer): FastifyReply {
-    reply.headers({ ...readyContent, etag: answer.etag, 'x-request-id': request.id });
-    const isKnown = answer.status === 200 && matches(request.headers['if-none-match'], answer.etag);
-    return isKnown ? reply.code(304).send() : reply.code(answer.status).send(answer.bytes);
-  }
-
-  /** Past Fastify, which would only copy headers about: the answer leaves as it lies in memory. */
-  function sendAtOnce(request: FastifyRequest, reply: FastifyReply, ready: ReadyAnswer): void {
-    reply.hijack();
-    const isKnown = ready.status === 200 && matches(request.headers['if-none-match'], ready.etag);
-    const headers = [...readyHeaders, 'etag', ready.etag, 'x-request-id', request.id];
-    if (isKnown) reply.raw.writeHead(304, headers).end();
-    else reply.raw.writeHead(ready.status, [...headers, 'content-length', String(ready.bytes.length)]).end(ready.bytes);
-  }
-
   async function sendResult(each: Route<App>, result: unknown, request: FastifyRequest, reply: FastifyReply) {
     const { output } = each.contract;
     switch (output.kind) {
       case 'signed':
         return sendReady(request, reply, await signedAnswer(result, output.status ?? 200));
       case 'json':
-        return sendBytes(
-          { bytes: JSON.stringify(result), contentType: output.contentType ?? 'application/json; charset=utf-8' },
-          request,
-          reply,
-        );
+        return sendBytes(request, reply, {
+          bytes: JSON.stringify(result),
+          contentType: output.contentType ?? 'application/json; charset=utf-8',
+        });
       case 'bytes':
-        return sendBytes({ contentType: output.contentType, ...(result as Bytes) }, request, reply);
+        return sendBytes(request, reply, { contentType: output.contentType, ...(result as Bytes) });
       default:
         return output satisfies never;
     }
-  }
-
-  function sendBytes(result: Bytes, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const { maxAgeSeconds } = result;
-    reply.headers({
-      ...securityHeaders,
-      'content-type': result.contentType ?? 'application/octet-stream',
-      'cache-control':
-        maxAgeSeconds === undefined
-          ? 'no-cache'
-          : maxAgeSeconds === Number.POSITIVE_INFINITY
-            ? 'public, max-age=31536000, immutable'
-            : `public, max-age=${maxAgeSeconds}`,
-      'x-request-id': request.id,
-    });
-    return reply.send(typeof result.bytes === 'string' ? result.bytes : Buffer.from(result.bytes));
   }
 
   async function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -267,7 +224,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     return reply
       .code(problem.status)
       .headers({
-        ...securityHeaders,
+        ...commonHeaders,
         ...headers,
         'content-type': 'application/problem+json; charset=utf-8',
         'cache-control': 'no-store',
@@ -290,10 +247,4 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       clearTimeout(cut);
     },
   };
-}
-
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch.trim() === '*') return true;
-  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
