@@ -25,11 +25,26 @@ const RCODES = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, RE
 const PLAIN_UDP_BYTES = 512;
 const OUR_UDP_BYTES = 1_232;
 
-/** Listens on both transports of one port; port 0 lets the system choose. */
-export async function startDnsServer(
-  options: { readonly address: string; readonly port: number; readonly isRecursive: boolean },
-  respond: Responder,
-): Promise<DnsServer> {
+export interface DnsServerOptions {
+  readonly address: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  readonly isRecursive: boolean;
+}
+
+/** Listens on both transports of one port. */
+export async function startDnsServer(options: DnsServerOptions, respond: Responder): Promise<DnsServer> {
+  // The system picks a port that is free for UDP; some other program may have it for TCP.
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await startOnce(options, respond);
+    } catch (error) {
+      if (options.port !== 0 || tries >= 20 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
+}
+
+async function startOnce(options: DnsServerOptions, respond: Responder): Promise<DnsServer> {
   const { address, isRecursive } = options;
   const udp = createSocket({ type: 'udp4', recvBufferSize: 4 * 1024 * 1024 });
   await new Promise<void>((resolve, reject) => {
