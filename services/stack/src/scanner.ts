@@ -22,6 +22,8 @@ export interface ScannerParts {
   readonly rulebook: Rulebook;
   readonly logger: Logger;
   readonly now: () => Date;
+  /** Whether names that surely exist can be resolved. */
+  readonly isDnsWorking: () => Promise<boolean>;
   /** Called after each recorded scan, before its outcome is given out: what answers about the domain are now stale. */
   readonly onRecorded: (profile: Profile, recorded: RecordedScan) => void;
 }
@@ -56,12 +58,18 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
 
   const redetect = (evidence: Evidence) => detect(evidence, rulebook);
 
+  /** A resolver that knows no name at all says of every domain that it does not exist; that is our trouble, not theirs. */
+  async function believed(profile: Profile): Promise<Profile> {
+    if (profile.state !== 'nonexistent' || (await parts.isDnsWorking())) return profile;
+    return { ...profile, state: 'unmeasured', services: [] };
+  }
+
   async function scanOnce(domain: string): Promise<ScanOutcome> {
     if (options.isOptedOut(domain)) return { kind: 'opted-out' };
     try {
       const startedAt = now();
       const evidence = await prober.probe(domain, { signal: stopping.signal });
-      const profile = detect(evidence, rulebook);
+      const profile = await believed(detect(evidence, rulebook));
       // A name that nobody put on the list and that shows nothing leaves no trace; one that we knew and that is gone is history.
       if ((profile.state === 'nonexistent' || profile.state === 'unmeasured') && !(await store.isTracked(domain))) {
         return { kind: profile.state };

@@ -8,10 +8,13 @@ export interface RunOptions {
   /** Settings; nothing of STRATA_* is inherited. */
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** Sends SIGINT once standard error or output matches. */
+  /** Sends SIGINT once standard error or output matches, and `whileAt` has ended. */
   readonly interruptAt?: RegExp;
+  readonly whileAt?: (at: { readonly matched: RegExpExecArray }) => Promise<void>;
   /** Closes standard output's reading end at once. */
   readonly closesOutput?: boolean;
+  /** Runs as this user; only root may ask for it. */
+  readonly uid?: number;
 }
 
 export interface Outcome {
@@ -32,14 +35,16 @@ export function runStrata(args: readonly string[], options: RunOptions = {}): Pr
   const child = spawn(process.execPath, [main, ...args], {
     env: { ...Object.fromEntries(inherited), ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
+    ...(options.uid === undefined ? {} : { uid: options.uid }),
   });
   let stdout = '';
   let stderr = '';
-  let isInterrupted = false;
+  let meanwhile: Promise<void> | undefined;
   const interrupt = () => {
-    if (isInterrupted || !options.interruptAt?.test(stderr + stdout)) return;
-    isInterrupted = true;
-    child.kill('SIGINT');
+    const matched = options.interruptAt?.exec(stderr + stdout);
+    if (!matched || meanwhile) return;
+    meanwhile = (options.whileAt?.({ matched }) ?? Promise.resolve()).finally(() => child.kill('SIGINT'));
+    meanwhile.catch(() => {});
   };
   if (options.closesOutput) child.stdout.destroy();
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -58,7 +63,8 @@ export function runStrata(args: readonly string[], options: RunOptions = {}): Pr
     child.once('error', reject);
     child.once('close', (code, signal) => {
       clearTimeout(limit);
-      resolve({ code, signal, stdout, stderr });
+      const outcome = { code, signal, stdout, stderr };
+      Promise.resolve(meanwhile).then(() => resolve(outcome), reject);
     });
   });
 }

@@ -1,0 +1,98 @@
+// Scanning lists from the command line, against the simulated internet's resolver. Its sites are out of reach: DNS alone.
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { createInternet, type Internet } from '@strata/testnet';
+import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
+
+describe('strata stack scan', () => {
+  let internet: Internet;
+  before(async () => {
+    internet = await createInternet({ domains: 60, hasFaults: false });
+  });
+  after(async () => internet?.[Symbol.asyncDispose]());
+
+  const settings = (directory: string) => ({
+    STRATA_DATA: directory,
+    STRATA_RESOLVERS: `${internet.resolver.address}:${internet.resolver.port}`,
+    // Connections to the sites' addresses leave by an interface that has none: they fail at once or after a moment.
+    STRATA_LOG_LEVEL: 'fatal',
+  });
+
+  it('scans a file with bad lines, leaves out the second time what it has, and scans again by --force', async () => {
+    await using data = await temporaryDirectory();
+    const [a, b, c] = internet.domains();
+    const file = path.join(data.path, 'list.txt');
+    await writeFile(
+      file,
+      `# companies\n1,${a}\nhttps://www.${b}/about\n\n${a?.toUpperCase()}\nnot a name\n192.0.2.1\n${c}.\n`,
+    );
+    const scan = (...args: string[]) => runStrata(['stack', 'scan', file, ...args], { env: settings(data.path) });
+
+    const first = await scan('--json');
+    assert.equal(first.code, 0, first.stderr);
+    const summary = JSON.parse(first.stdout);
+    assert.equal(summary.scanned, 3);
+    assert.ok(summary.categories.some((each: { category: string }) => each.category === 'dns'));
+    assert.match(
+      first.stderr,
+      /^line 6: "not a name" is left out: .+\nline 7: "192\.0\.2\.1" is left out: .+IP address/,
+    );
+    assert.match(first.stderr, /3 of 3 domains, [\d.]+\/s, 0 s left/);
+
+    const second = await scan();
+    assert.equal(second.code, 0);
+    assert.match(second.stderr, /3 of 3 domains were scanned lately and are left out/);
+    assert.match(second.stdout, /^0 domains in /);
+    const forced = JSON.parse((await scan('--json', '--force')).stdout);
+    assert.deepEqual([forced.scanned, forced.changes], [3, 0]);
+  });
+
+  it('takes names as arguments and from standard input, and shows a table', async () => {
+    await using data = await temporaryDirectory();
+    const [a = '', b = ''] = internet.domains().slice(5);
+    const env = settings(data.path);
+    const named = await runStrata(['stack', 'scan', a, `www.${b}`], { env });
+    assert.equal(named.code, 0, named.stderr);
+    assert.match(
+      named.stdout,
+      /^2 domains in [\d.]+ s \(\d+\/s\): .+; \d+ changes\n\ncategory +domains +most frequent/,
+    );
+    const piped = await runStrata(['stack', 'scan', '-', '--json'], { env, input: `${a}\nno-such-company.com` });
+    assert.equal(piped.code, 0);
+    assert.deepEqual(JSON.parse(piped.stdout).states, { nonexistent: 1 });
+  });
+
+  it('has no use for a list without a name', async () => {
+    await using data = await temporaryDirectory();
+    const { code, stderr } = await runStrata(['stack', 'scan', '-'], {
+      env: settings(data.path),
+      input: 'co.uk\n# x\n',
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /line 1: "co\.uk" is left out: .+\nstrata: there is no domain to scan\n$/);
+  });
+
+  it('is interrupted by SIGINT with exit code 130, and goes on with what is left', async () => {
+    await using data = await temporaryDirectory();
+    const file = path.join(data.path, 'list.txt');
+    const domains = internet.domains().slice(0, 50);
+    await writeFile(file, domains.join('\n'));
+    // One after the other, and one of them slow, so that there is something left.
+    const slow = domains[10] ?? '';
+    internet.fail(slow, { type: 'CAA', status: 'timeout' });
+    const env = { ...settings(data.path), STRATA_SCAN_CONCURRENCY: '1', STRATA_LOG_LEVEL: 'silent' };
+    const args = ['stack', 'scan', file, '--json'];
+    const first = await runStrata(args, { env, interruptAt: /\d+ of 50 domains/ });
+    internet.heal(slow);
+    assert.equal(first.code, 130, first.stderr);
+    const done = JSON.parse(first.stdout).scanned;
+    assert.ok(done < 50);
+    assert.match(first.stderr, new RegExp(`strata: interrupted: ${50 - done} domains are left`));
+
+    const second = await runStrata(args, { env: { ...env, STRATA_SCAN_CONCURRENCY: '64' } });
+    assert.equal(second.code, 0, second.stderr);
+    assert.equal(JSON.parse(second.stdout).scanned, 50 - done);
+  });
+});
