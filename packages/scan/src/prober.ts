@@ -1,9 +1,9 @@
 // A domain to its Evidence: asks DNS everything at once, then the networks and the home page. Failures are statuses.
-import { randomBytes } from 'node:crypto';
-import type { AddressEvidence, DnsEvidence, Evidence, Lookup, MxRecord } from '@strata/detect';
+import type { AddressEvidence, DnsEvidence, Evidence, Lookup } from '@strata/detect';
 import { createAddressGuard } from './address-guard.ts';
 import { without } from './answer.ts';
 import { type AsnZones, CYMRU, lookUpNetwork } from './asn.ts';
+import { type Ask, askEverything } from './dns-questions.ts';
 import { type HomePageParts, visitHomePage, webSkipped } from './home-page.ts';
 import { KeyedLimit } from './keyed-limit.ts';
 import { Resolver, type ResolverOptions, type ResolverStats } from './resolver.ts';
@@ -23,6 +23,8 @@ export interface ProberOptions {
   /** Where a checked address is really dialled: only the demo and tests send it elsewhere. */
   readonly dial?: (target: Target) => Target;
   readonly requestTimeoutMs?: number;
+  /** For robots.txt, redirects and the page together, over HTTPS and HTTP: 12 s when left out. */
+  readonly visitTimeoutMs?: number;
   readonly maxBodyBytes?: number;
   /** Visits at one address at once. */
   readonly perAddress?: number;
@@ -44,52 +46,67 @@ export function createProber(options: ProberOptions): Prober {
       userAgent: options.userAgent,
       trustedCa: options.trustedCa ?? [],
       dial: options.dial ?? ((target) => target),
-      requestTimeoutMs: options.requestTimeoutMs ?? 8_000,
       maxBodyBytes: options.maxBodyBytes ?? 512 * 1024,
     }),
     guard: createAddressGuard(options.allowAddresses),
-    addressesOf: (host) => addressesOf(resolver, host),
+    addressesOf: (host, signal) => addressesOf(resolver, host, signal),
     perAddress: new KeyedLimit(options.perAddress ?? 2),
     userAgent: options.userAgent,
+    requestTimeoutMs: options.requestTimeoutMs ?? 8_000,
+    visitTimeoutMs: options.visitTimeoutMs ?? 12_000,
   };
 
-  async function probe(domain: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Evidence> {
-    signal?.throwIfAborted();
-    const observedAt = now();
-    const startedAt = performance.now();
-    const ns = await resolver.query(domain, 'NS');
-    // RFC 8020: below a name that does not exist there is nothing, so there is nothing more to ask.
-    if (ns.status === 'nxdomain') {
-      const dns = await everyLookup(domain, ns, options.probeLabels, async () => without('nxdomain'));
-      return {
-        domain,
-        observedAt: observedAt.toISOString(),
-        durationMs: sinceMs(startedAt),
-        dns,
-        addresses: [],
-        ...webSkipped('the name does not exist'),
-      };
+  async function probe(
+    domain: string,
+    { signal: outer }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<Evidence> {
+    outer?.throwIfAborted();
+    // One listener on the caller's signal, which may live as long as the process; the dozens of a probe are on its own.
+    const own = new AbortController();
+    const abort = () => own.abort(outer?.reason);
+    outer?.addEventListener('abort', abort, { once: true });
+    try {
+      return await observe(domain, own.signal);
+    } catch (error) {
+      // One part failed: the others need not go on.
+      own.abort(error);
+      throw error;
+    } finally {
+      outer?.removeEventListener('abort', abort);
     }
-    const ask: Ask = (name, type) => resolver.query(name, type) as Promise<Lookup<never>>;
-    const [dns, visited] = await Promise.all([
-      everyLookup(domain, ns, options.probeLabels, ask),
-      visitHomePage(web, domain, signal),
-    ]);
-    const addresses = await networksOf(dns);
-    signal?.throwIfAborted();
-    return { domain, observedAt: observedAt.toISOString(), durationMs: sinceMs(startedAt), dns, addresses, ...visited };
   }
 
-  async function networksOf(dns: DnsEvidence): Promise<AddressEvidence[]> {
+  async function observe(domain: string, signal: AbortSignal): Promise<Evidence> {
+    const observedAt = now().toISOString();
+    const startedAt = performance.now();
+    const ask: Ask = (name, type) => resolver.query(name, type, { signal });
+    const ns = await ask(domain, 'NS');
+    // RFC 8020: below a name that does not exist there is nothing, so there is nothing more to ask.
+    if (ns.status === 'nxdomain') {
+      const dns = await askEverything(domain, ns, options.probeLabels, async () => without('nxdomain'));
+      const visited = webSkipped('the name does not exist');
+      return { domain, observedAt, durationMs: sinceMs(startedAt), dns, addresses: [], ...visited };
+    }
+    const [[dns, addresses], visited] = await Promise.all([
+      askEverything(domain, ns, options.probeLabels, ask).then(
+        async (dns) => [dns, await networksOf(dns, signal)] as const,
+      ),
+      visitHomePage(web, domain, signal),
+    ]);
+    signal.throwIfAborted();
+    return { domain, observedAt, durationMs: sinceMs(startedAt), dns, addresses, ...visited };
+  }
+
+  async function networksOf(dns: DnsEvidence, signal: AbortSignal): Promise<AddressEvidence[]> {
     const mail = dns.mx.records[0]?.exchange;
-    const mailAddress = mail ? (await resolver.query(mail, 'A')).records[0] : undefined;
+    const mailAddress = mail ? (await resolver.query(mail, 'A', { signal })).records[0] : undefined;
     const uses = [
       { use: 'web', address: dns.a.records[0] ?? dns.aaaa.records[0] },
       { use: 'www', address: dns.www.records[0] },
       { use: 'mail', address: mailAddress },
     ] as const;
     const found = uses.map(async ({ use, address }) =>
-      address === undefined ? [] : [{ use, ...(await lookUpNetwork(resolver, address, zones)) }],
+      address === undefined ? [] : [{ use, ...(await lookUpNetwork(resolver, address, zones, { signal })) }],
     );
     return (await Promise.all(found)).flat();
   }
@@ -101,66 +118,9 @@ export function createProber(options: ProberOptions): Prober {
   };
 }
 
-type Ask = (name: string, type: 'A' | 'AAAA' | 'NS' | 'TXT' | 'MX' | 'SOA' | 'CAA' | 'DS') => Promise<Lookup<never>>;
-
-/** Asks for every record of the profile at once; the resolver's own limits keep that polite. */
-async function everyLookup(
-  domain: string,
-  ns: Lookup<string>,
-  labels: readonly string[],
-  ask: Ask,
-): Promise<DnsEvidence> {
-  const random = `strata-${randomBytes(6).toString('hex')}.${domain}`;
-  const named = Promise.all(
-    // A key is a TXT record, other names are hosts; either way the aliases come along.
-    labels.map(
-      async (label) => [label, await ask(`${label}.${domain}`, label.includes('_domainkey') ? 'TXT' : 'A')] as const,
-    ),
-  );
-  const asked = {
-    soa: ask(domain, 'SOA'),
-    a: ask(domain, 'A'),
-    aaaa: ask(domain, 'AAAA'),
-    mx: ask(domain, 'MX'),
-    txt: ask(domain, 'TXT'),
-    caa: ask(domain, 'CAA'),
-    ds: ask(domain, 'DS'),
-    www: ask(`www.${domain}`, 'A'),
-    dmarc: ask(`_dmarc.${domain}`, 'TXT'),
-    mtaSts: ask(`_mta-sts.${domain}`, 'TXT'),
-    tlsRpt: ask(`_smtp._tls.${domain}`, 'TXT'),
-    bimi: ask(`default._bimi.${domain}`, 'TXT'),
-    wildcardTxt: ask(random, 'TXT'),
-    wildcardA: ask(random, 'A'),
-  };
-  const mx: Lookup<MxRecord> = await asked.mx;
-  return {
-    ns: { ...ns, records: [...ns.records].sort() },
-    soa: await asked.soa,
-    a: await asked.a,
-    aaaa: await asked.aaaa,
-    mx: { ...mx, records: [...mx.records].sort(byPreference) },
-    txt: await asked.txt,
-    caa: await asked.caa,
-    ds: await asked.ds,
-    www: await asked.www,
-    dmarc: await asked.dmarc,
-    mtaSts: await asked.mtaSts,
-    tlsRpt: await asked.tlsRpt,
-    bimi: await asked.bimi,
-    named: Object.fromEntries(await named),
-    wildcardTxt: await asked.wildcardTxt,
-    wildcardA: await asked.wildcardA,
-  };
-}
-
-function byPreference(a: MxRecord, b: MxRecord): number {
-  return a.preference - b.preference || (a.exchange < b.exchange ? -1 : a.exchange > b.exchange ? 1 : 0);
-}
-
-async function addressesOf(resolver: Resolver, host: string): Promise<Lookup<string>> {
-  const v4 = await resolver.query(host, 'A');
-  return v4.status === 'empty' ? resolver.query(host, 'AAAA') : v4;
+async function addressesOf(resolver: Resolver, host: string, signal: AbortSignal | undefined): Promise<Lookup<string>> {
+  const v4 = await resolver.query(host, 'A', { signal });
+  return v4.status === 'empty' ? resolver.query(host, 'AAAA', { signal }) : v4;
 }
 
 function sinceMs(startedAt: number): number {

@@ -1,10 +1,9 @@
 // One polite visit: GET over HTTP or HTTPS to an address that was checked, bounded in time, size and patience.
 import http from 'node:http';
 import https from 'node:https';
-import type { Readable } from 'node:stream';
 import tls, { type SecureContext, type TLSSocket } from 'node:tls';
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import type { TlsEvidence } from '@strata/detect';
+import { readBody } from './body-reader.ts';
 import { readCertificate } from './certificate.ts';
 
 export interface Target {
@@ -18,8 +17,6 @@ export interface WebClientOptions {
   readonly trustedCa: readonly string[];
   /** Where a checked address is really dialled; the identity but in the demo and in tests. */
   readonly dial: (target: Target) => Target;
-  /** For one request, from dialling to the last byte that is wanted. */
-  readonly requestTimeoutMs: number;
   readonly maxBodyBytes: number;
 }
 
@@ -37,11 +34,29 @@ export type Visit =
       readonly reason: 'refused' | 'timeout' | 'failed';
       readonly detail: string;
       readonly tls: TlsEvidence | undefined;
+      /** A kept connection was closed under the request, which says nothing about the site. */
+      readonly isStale: boolean;
     };
 
-/** Bytes read off the wire before unpacking; what does not fit its limit packed is not worth unpacking. */
-const MAX_PACKED_BYTES = 1024 * 1024;
+export interface GetOptions {
+  /** From dialling to the last byte that is wanted. */
+  readonly timeoutMs: number;
+  readonly connections: Connections;
+  readonly signal?: AbortSignal | undefined;
+}
+
 const MAX_HEADER_BYTES = 64 * 1024;
+
+/** The connections of one visit: the page comes over the one that brought robots.txt. Disposing closes them. */
+export class Connections implements Disposable {
+  readonly plain = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  readonly secure = new https.Agent({ keepAlive: true, maxSockets: 1, maxCachedSessions: 0 });
+
+  [Symbol.dispose](): void {
+    this.plain.destroy();
+    this.secure.destroy();
+  }
+}
 
 export class WebClient {
   readonly #options: WebClientOptions;
@@ -57,118 +72,76 @@ export class WebClient {
     });
   }
 
-  /** Visits `url` at `address`. Never rejects for the site's fault. */
-  get(url: URL, address: string, signal: AbortSignal | undefined): Promise<Visit> {
-    const isTls = url.protocol === 'https:';
-    const port = Number(url.port || (isTls ? 443 : 80));
-    const target = this.#options.dial({ address, port });
-    const deadline = AbortSignal.timeout(this.#options.requestTimeoutMs);
-    let tlsEvidence: TlsEvidence | undefined;
+  /** Visits `url` at `address`. Never rejects: failure, time-out and abort are outcomes. */
+  async get(url: URL, address: string, options: GetOptions): Promise<Visit> {
+    const startedAt = performance.now();
+    const first = await this.#request(url, address, options);
+    if (first.kind === 'answered' || !first.isStale) return first;
+    // The server closed the kept connection while we asked over it (RFC 9112 §9.3.1): once more, over a new one.
+    const leftMs = options.timeoutMs - (performance.now() - startedAt);
+    return this.#request(url, address, { ...options, timeoutMs: Math.max(1, leftMs) });
+  }
 
+  #request(url: URL, address: string, { timeoutMs, connections, signal }: GetOptions): Promise<Visit> {
+    const isTls = url.protocol === 'https:';
+    const target = this.#options.dial({ address, port: Number(url.port || (isTls ? 443 : 80)) });
+    const request = (isTls ? https : http).request({
+      host: target.address,
+      port: target.port,
+      // The host is a checked address; a name here would be looked up a second time, unchecked.
+      lookup: (host, _options, done) => done(new Error(`${host} is not an address`), ''),
+      method: 'GET',
+      path: `${url.pathname}${url.search}`,
+      headers: {
+        host: url.host,
+        'user-agent': this.#options.userAgent,
+        accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1',
+        'accept-encoding': 'gzip, br, deflate',
+      },
+      agent: isTls ? connections.secure : connections.plain,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      ...(isTls ? { servername: url.hostname, rejectUnauthorized: false, secureContext: this.#context } : {}),
+    });
     return new Promise((resolve) => {
-      const fail = (error: NodeJS.ErrnoException) => {
-        const reason = deadline.aborted ? 'timeout' : error.code === 'ECONNREFUSED' ? 'refused' : 'failed';
-        resolve({
-          kind: 'failed',
-          reason,
-          detail: deadline.aborted ? 'no answer in time' : (error.code ?? error.message).slice(0, 200),
-          tls: tlsEvidence,
-        });
+      let tlsEvidence: TlsEvidence | undefined;
+      let isLate = false;
+      let response: http.IncomingMessage | undefined;
+      const stop = () => (response ?? request).destroy(new Error('stopped'));
+      const timer = setTimeout(() => {
+        isLate = true;
+        stop();
+      }, timeoutMs);
+      const settle = (visit: Visit) => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', stop);
+        resolve(visit);
       };
-      const options: https.RequestOptions = {
-        host: target.address,
-        port: target.port,
-        method: 'GET',
-        path: `${url.pathname}${url.search}`,
-        headers: {
-          host: url.host,
-          'user-agent': this.#options.userAgent,
-          accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1',
-          'accept-encoding': 'gzip, br, deflate',
-          connection: 'close',
-        },
-        agent: false,
-        maxHeaderSize: MAX_HEADER_BYTES,
-        signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
-        ...(isTls ? { servername: url.hostname, rejectUnauthorized: false, secureContext: this.#context } : {}),
-      };
-      const request = (isTls ? https : http).request(options, (response) => {
-        const finish = (body: Buffer, isTruncated: boolean) => {
-          resolve({
-            kind: 'answered',
-            statusCode: response.statusCode ?? 0,
-            headers: response.headers,
-            body,
-            isTruncated,
-            tls: tlsEvidence,
-          });
-          request.destroy();
-        };
-        readBody(response, this.#options.maxBodyBytes).then(
-          ({ body, isTruncated }) => finish(body, isTruncated),
-          () => finish(Buffer.alloc(0), true),
-        );
-      });
+      if (signal?.aborted) stop();
+      else signal?.addEventListener('abort', stop, { once: true });
+
       request.once('socket', (socket) => {
-        socket.once('secureConnect', () => {
-          tlsEvidence = readCertificate(socket as TLSSocket);
-        });
+        if (isTls && !request.reusedSocket)
+          socket.once('secureConnect', () => {
+            tlsEvidence = readCertificate(socket as TLSSocket);
+          });
       });
-      request.on('error', fail);
+      request.once('response', async (incoming) => {
+        response = incoming;
+        const { body, isTruncated } = await readBody(incoming, this.#options.maxBodyBytes);
+        // What was not read to its end cannot carry another request.
+        if (isTruncated) request.destroy();
+        const { statusCode = 0, headers } = incoming;
+        settle({ kind: 'answered', statusCode, headers, body, isTruncated, tls: tlsEvidence });
+      });
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        // With the head of an answer here, a broken connection only cuts its body short.
+        if (response !== undefined) return;
+        const detail = isLate ? 'no answer in time' : (error.code ?? error.message).slice(0, 200);
+        const reason = isLate ? 'timeout' : error.code === 'ECONNREFUSED' ? 'refused' : 'failed';
+        const isStale = request.reusedSocket && error.code === 'ECONNRESET' && !isLate;
+        settle({ kind: 'failed', reason, detail, tls: tlsEvidence, isStale });
+      });
       request.end();
     });
-  }
-}
-
-/** The unpacked body up to the limit. A broken or endless packing gives what came out before. */
-async function readBody(
-  response: http.IncomingMessage,
-  maxBytes: number,
-): Promise<{ body: Buffer; isTruncated: boolean }> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  let isTruncated = false;
-  let packed = 0;
-  response.on('data', (chunk: Buffer) => {
-    packed += chunk.length;
-    if (packed > MAX_PACKED_BYTES) response.destroy();
-  });
-  try {
-    for await (const chunk of unpacked(response)) {
-      const room = maxBytes - size;
-      if (chunk.length >= room) {
-        chunks.push(chunk.subarray(0, room));
-        isTruncated = true;
-        break;
-      }
-      chunks.push(chunk);
-      size += chunk.length;
-    }
-  } catch {
-    isTruncated = true;
-  }
-  response.destroy();
-  return { body: Buffer.concat(chunks), isTruncated };
-}
-
-function unpacked(response: http.IncomingMessage): AsyncIterable<Buffer> {
-  const unpack = (stream: NodeJS.ReadWriteStream & Readable) => {
-    // Errors travel along, so that the reader below sees them.
-    response.once('error', (error) => stream.destroy(error));
-    response.once('aborted', () => stream.destroy(new Error('the connection was cut')));
-    return response.pipe(stream) as unknown as AsyncIterable<Buffer>;
-  };
-  switch (response.headers['content-encoding']?.trim().toLowerCase()) {
-    case 'gzip':
-    case 'x-gzip':
-      return unpack(createGunzip());
-    case 'br':
-      return unpack(createBrotliDecompress());
-    case 'deflate':
-      return unpack(createInflate());
-    case 'zstd':
-      return unpack(createZstdDecompress());
-    default:
-      return response;
   }
 }

@@ -1,0 +1,52 @@
+// An answer of a web server as evidence: status, bounded headers, cookie names, and what its page shows.
+import { extractPage, type HttpEvidence } from '@strata/detect';
+import type { Visit } from './web-client.ts';
+
+export type Answered = Extract<Visit, { kind: 'answered' }>;
+
+/** What a wall against robots answers with: the site is there, and we were kept out. */
+const WALL_STATUS = new Set([401, 403, 407, 429, 451, 503]);
+const MAX_HEADERS = 100;
+const MAX_COOKIES = 100;
+
+export function evidenceOf(answer: Answered, url: URL, redirects: readonly string[]): HttpEvidence {
+  const isBlocked = WALL_STATUS.has(answer.statusCode);
+  const isHtml = /^(?:text\/html|application\/xhtml\+xml)\b/i.test(answer.headers['content-type'] ?? 'text/html');
+  const html = isHtml ? decodeText(answer) : '';
+  return {
+    status: isBlocked ? 'blocked' : 'found',
+    url: url.href.slice(0, 2_048),
+    redirects,
+    statusCode: answer.statusCode,
+    headers: headersOf(answer),
+    cookies: cookieNames(answer),
+    page: isBlocked ? null : extractPage(html, { url: url.href, isTruncated: answer.isTruncated }),
+  };
+}
+
+/** The declared character set when Node knows it, else UTF-8; what is invalid becomes U+FFFD. */
+function decodeText({ headers, body }: Answered): string {
+  const label = /charset=["']?([\w-]{1,40})/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(label).decode(body);
+  } catch {
+    return body.toString('utf8');
+  }
+}
+
+function headersOf({ headers }: Answered): Record<string, string> {
+  const entries = Object.entries(headers).slice(0, MAX_HEADERS);
+  const kept = entries.flatMap(([name, value]) =>
+    value === undefined || name === 'set-cookie' || name.length > 100
+      ? []
+      : [[name, (Array.isArray(value) ? value.join(', ') : value).slice(0, 1_024)] as const],
+  );
+  // fromEntries defines own properties, so that a header called __proto__ is only a header.
+  return Object.fromEntries(kept);
+}
+
+function cookieNames({ headers }: Answered): string[] {
+  const cookies = (headers['set-cookie'] ?? []).slice(0, MAX_COOKIES);
+  const names = cookies.map((cookie) => (cookie.split(/[=;]/, 1)[0] ?? '').trim());
+  return [...new Set(names.filter((name) => name !== '' && name.length <= 128))];
+}
