@@ -61,7 +61,7 @@ export async function startNameServers(
   const front = stack.use(
     await startDnsServer(
       { address: RECURSIVE, port: options.port, isRecursive: true },
-      recursive(model, options.faultOf),
+      recursive(model, plan, options.faultOf),
     ),
   );
   const tree = stack.use(await startTree(model, plan, options.faultOf));
@@ -150,8 +150,11 @@ function authority(model: Model, faultOf: FaultOf): Responder {
   };
 }
 
-function recursive(model: Model, faultOf: FaultOf): Responder {
+function recursive(model: Model, plan: NameServerPlan, faultOf: FaultOf): Responder {
   return ({ name, type }) => {
+    if (type === 'NS' && plan.tlds().has(name)) {
+      return { rcode: 'NOERROR', answers: [{ name, type, ttl: TTL, data: `a.nic.${name}` }] };
+    }
     const company = model.companyOf(name);
     const broken = company && failure(company, type, faultOf);
     // A recursive resolver reports what it could not find out as SERVFAIL.

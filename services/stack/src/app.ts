@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { entries } from '@strata/catalog';
 import { compileRulebook, loadCatalog, type Rulebook } from '@strata/detect';
 import { AnswerCache, createHttpServer, type HttpServer, Metrics, openApiDocument, type Route } from '@strata/http';
-import { createOptOut, createProber, type Prober, type Target } from '@strata/scan';
+import { createOptOut, createProber, type Prober, Resolver, type Target } from '@strata/scan';
 import { openStore, type Store, type StoredEvent } from '@strata/store';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
@@ -38,6 +38,7 @@ export interface Scanning extends AsyncDisposable {
   readonly rulebook: Rulebook;
   readonly scanner: Scanner;
   readonly isOptedOut: (domain: string) => boolean;
+  readonly isDnsWorking: () => Promise<boolean>;
 }
 
 /** What the routes know. */
@@ -58,6 +59,8 @@ export interface StackService extends AsyncDisposable {
   readonly notice: (event: StoredEvent) => void;
 }
 
+/** A name that exists for as long as DNS does. */
+const SURE_NAME = 'com';
 /** On-demand scans that may run at once, whoever asks. */
 const ON_DEMAND_CONCURRENCY = 32;
 
@@ -81,12 +84,15 @@ export async function openScanning(
   const rulebook = compileRulebook(loadCatalog(entries));
   const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
   const store = stack.use(await openConfiguredStore(config, { now }));
+  const resolving = {
+    upstreams: config.resolvers,
+    ...(world.dnsTryTimeoutMs ? { tryTimeoutMs: world.dnsTryTimeoutMs } : {}),
+  };
+  const resolver = stack.use(new Resolver(resolving));
+  const isDnsWorking = async () => (await resolver.query(SURE_NAME, 'NS')).status === 'found';
   const prober = createProber({
     probeLabels: rulebook.probeLabels,
-    resolver: {
-      upstreams: config.resolvers,
-      ...(world.dnsTryTimeoutMs ? { tryTimeoutMs: world.dnsTryTimeoutMs } : {}),
-    },
+    resolver: resolving,
     ...(world.requestTimeoutMs ? { requestTimeoutMs: world.requestTimeoutMs } : {}),
     allowAddresses: config.allowAddresses,
     userAgent: `StrataBot/${API_VERSION} (+${config.contactUrl})`,
@@ -96,7 +102,7 @@ export async function openScanning(
   });
   stack.use(prober);
   const scanner = createScanner(
-    { store, prober, rulebook, logger: parts.logger, now, onRecorded: parts.onRecorded ?? (() => {}) },
+    { store, prober, rulebook, logger: parts.logger, now, isDnsWorking, onRecorded: parts.onRecorded ?? (() => {}) },
     {
       confirmAfterMs: config.confirmAfterMs,
       concurrency: config.scanConcurrency,
@@ -106,7 +112,15 @@ export async function openScanning(
   );
   stack.use(scanner);
   const owned = stack.move();
-  return { store, prober, rulebook, scanner, isOptedOut, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    store,
+    prober,
+    rulebook,
+    scanner,
+    isOptedOut,
+    isDnsWorking,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 /** Never scans without the list that was configured. */
@@ -131,7 +145,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   const ledger = stack.use(
     await openLedger({ dataDirectory: config.dataDirectory, origin: config.ledgerOrigin, now: realNow }),
   );
-  const { store, prober, rulebook, scanner, isOptedOut } = scanning;
+  const { store, prober, rulebook, scanner, isOptedOut, isDnsWorking } = scanning;
   const app: StackApp = {
     config,
     store,
@@ -139,6 +153,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
     rulebook,
     scanner,
     isOptedOut,
+    isDnsWorking,
     ledger,
     onDemand: new OnDemand({
       perHour: config.onDemandPerHour,

@@ -1,6 +1,5 @@
 // A running service: listens, scans what is due, follows what other processes write, and stops gracefully.
 import { serveMetrics } from '@strata/http';
-import { Resolver } from '@strata/scan';
 import { StoreError } from '@strata/store';
 import type { Logger } from 'pino';
 import { createStack, type StackService, type World } from './app.ts';
@@ -75,23 +74,15 @@ export async function serve(config: Config, logger: Logger): Promise<void> {
       'the store is empty: beginning with a small bundled list of well-known domains',
     );
   }
-  await warnWithoutDns(config, logger, stopping.signal);
+  if (!(await app.isDnsWorking()) && !stopping.signal.aborted) {
+    logger.warn(
+      'DNS does not answer: nothing can be scanned, what is stored is still served. Set STRATA_RESOLVERS, or try `npm run demo`, which needs no network',
+    );
+  }
   if (!stopping.signal.aborted) {
     await new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve(), { once: true }));
   }
   logger.info('stopping');
-}
-
-async function warnWithoutDns(config: Config, logger: Logger, signal: AbortSignal): Promise<void> {
-  await using resolver = new Resolver({ upstreams: config.resolvers, tries: 2 });
-  const answer = await resolver.query('com', 'NS', { signal }).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
-  if (!answer || answer.status === 'found') return;
-  logger.warn(
-    { status: answer.status },
-    'DNS does not answer: nothing can be scanned, what is stored is still served. Set STRATA_RESOLVERS, or try `npm run demo`, which needs no network',
-  );
 }
 
 /** Drops answers about domains that another process has scanned, and takes up rotated keys. */
