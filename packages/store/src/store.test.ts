@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -38,6 +38,33 @@ describe('a SQLite file', () => {
     assert.equal((await store.counts()).scannedDomains, 200);
   });
 
+  it('is touched in one scan and one domain by a look that sees the same', async () => {
+    const file = freshFile();
+    await using store = await openStore(`sqlite:${file}`);
+    await store.recordScan(scanOf('a.com', T0, GOOGLE), confirm);
+    using database = new DatabaseSync(file);
+    const rows = (table: string) => database.prepare(`SELECT * FROM ${table}`).all();
+    const tables = ['services', 'evidence', 'events', 'changes'];
+    const before = tables.map(rows);
+    await store.recordScan(scanOf('a.com', '2026-01-02T00:00:00.000Z', GOOGLE), confirm);
+    assert.deepEqual(tables.map(rows), before);
+    assert.deepEqual([rows('scans').length, before.map((each) => each.length)], [2, [3, 1, 1, 0]]);
+  });
+
+  it('holds the count of requests and no key in clear when it is opened again', async () => {
+    const url = `sqlite:${freshFile()}`;
+    const { key, id } = await (async () => {
+      await using store = await openStore(url);
+      const { key, stored } = await store.keys.create({ tier: 'free' });
+      for (let i = 0; i < 3; i += 1) await store.quota.take(stored.id, '2026-01-01', 50);
+      return { key, id: stored.id };
+    })();
+    assert.ok(!readFileSync(url.slice('sqlite:'.length)).includes(key.slice(4)));
+    await using store = await openStore(url);
+    assert.equal((await store.keys.find(key))?.id, id);
+    assert.deepEqual(await store.quota.take(id, '2026-01-01', 50), { isAllowed: true, used: 4 });
+  });
+
   it('holds one quota for two processes', async () => {
     const url = `sqlite:${freshFile()}`;
     await using one = await openStore(url);
@@ -68,6 +95,12 @@ describe('a SQLite file', () => {
     await assert.rejects(openStore(`sqlite:${directory}`), failsWith('cannot-open'));
     await assert.rejects(openStore(`sqlite:${directory}/no/such/folder/x.db`), failsWith('cannot-open'));
     await assert.rejects(openStore('mysql://x'), /sqlite:/);
+  });
+
+  it('is told to be read-only', async () => {
+    const file = await filled();
+    // SQLite's own way to open a file that may not be written, which binds root too.
+    await assert.rejects(openStore(`sqlite:file:${file}?mode=ro`), failsWith('read-only'));
   });
 
   it('is told to be from a newer version', async () => {

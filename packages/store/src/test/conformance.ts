@@ -37,6 +37,16 @@ export function scanOf(domain: string, at: string, exchange: string | null, rule
   return { profile: detect(evidence, rules), evidence, startedAt: time, finishedAt: time };
 }
 
+/** The same scan with other TXT records at the apex. */
+function withTxt(scan: ScanRecord, txt: readonly string[], rules: Rulebook = rulebook): ScanRecord {
+  const dns = { ...scan.evidence.dns, txt: { status: 'found', records: txt, aliases: [] } as const };
+  const evidence = { ...scan.evidence, dns };
+  return { ...scan, evidence, profile: detect(evidence, rules) };
+}
+
+const rulebookWithout = (id: string) =>
+  compileRulebook(loadCatalog(entries.filter((entry) => (entry as { id: string }).id !== id)));
+
 export const GOOGLE = 'aspmx.l.google.com';
 export const MICROSOFT = 'example-com.mail.protection.outlook.com';
 const day = (n: number) => new Date(Date.parse('2026-01-01T00:00:00.000Z') + n * 24 * HOUR).toISOString();
@@ -145,9 +155,7 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>):
     it('reads old evidence again when the rulebook has changed, and calls the difference reclassified', async () => {
       await using store = await openFresh();
       await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
-      const without = compileRulebook(
-        loadCatalog(entries.filter((entry) => (entry as { id: string }).id !== 'google-workspace')),
-      );
+      const without = rulebookWithout('google-workspace');
       assert.notEqual(without.version, rulebook.version);
       const recorded = await store.recordScan(scanOf('a.com', day(1), GOOGLE, without), {
         ...confirm,
@@ -155,6 +163,73 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>):
       });
       assert.deepEqual(told(recorded), ['reclassified google-workspace>-']);
       assert.ok(!(await store.eventsSince(0, 100)).some((event) => event.kind === 'migration'));
+    });
+
+    it('reads the newest evidence with new rules, not an older one that lacks what has come back', async () => {
+      await using store = await openFresh();
+      const [both, one] = [['google-site-verification=x', 'MS=ms12345678'], ['google-site-verification=x']];
+      const scan = (n: number, txt: readonly string[], rules?: Rulebook) =>
+        withTxt(scanOf('a.com', day(n), GOOGLE, rules), txt, rules);
+      await store.recordScan(scan(0, both), confirm);
+      await store.recordScan(scan(1, one), confirm);
+      await store.recordScan(scan(2, both), confirm);
+      const rules = rulebookWithout('zoho-mail');
+      const redetect = (evidence: Evidence) => detect(evidence, rules);
+      const recorded = await store.recordScan(scan(3, both, rules), { ...confirm, redetect });
+      assert.deepEqual(told(recorded), []);
+      assert.equal((await store.domain('a.com'))?.services.filter((s) => s.category === 'verified_service').length, 2);
+    });
+
+    it('takes a gap in the old evidence for no migration under new rules', async () => {
+      await using store = await openFresh();
+      const less = rulebookWithout('google-workspace');
+      await store.recordScan(scanOf('a.com', day(0), GOOGLE, less), confirm);
+      await store.recordScan(scanOf('a.com', day(1), null, less), confirm);
+      const redetect = (evidence: Evidence) => detect(evidence, rulebook);
+      for (let n = 2; n < 5; n += 1) {
+        const recorded = await store.recordScan(scanOf('a.com', day(n), GOOGLE), { ...confirm, redetect });
+        assert.deepEqual(told(recorded), []);
+      }
+      const services = (await store.domain('a.com'))?.services ?? [];
+      assert.ok(services.some((s) => s.provider === 'google-workspace'));
+    });
+
+    it('says that a domain has changed when only its posture has', async () => {
+      await using store = await openFresh();
+      await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
+      const seq = await store.latestSeq();
+      const hardened = withTxt(scanOf('a.com', day(1), GOOGLE), ['google-site-verification=x', 'v=spf1 -all']);
+      assert.equal((await store.recordScan(hardened, confirm)).isChanged, true);
+      assert.deepEqual(
+        (await store.eventsSince(seq, 10)).map((event) => event.kind),
+        ['domain-changed'],
+      );
+      assert.equal((await store.domain('a.com'))?.security.spf.all, '-all');
+    });
+
+    it('lets a look that comes late change nothing', async () => {
+      await using store = await openFresh();
+      await store.recordScan(scanOf('a.com', day(2), GOOGLE), confirm);
+      const before = await store.domain('a.com');
+      const late = await store.recordScan(scanOf('a.com', day(1), MICROSOFT), confirm);
+      assert.deepEqual([late.isChanged, late.changes], [false, []]);
+      assert.deepEqual(await store.domain('a.com'), before);
+      assert.equal((await store.counts()).scans, 2);
+    });
+
+    it('waits twice as long after each scan that resolves nothing, and a day at most', async () => {
+      await using store = await openFresh();
+      const scan = scanOf('a.com', day(0), null);
+      const nothing = { ...scan, profile: { ...scan.profile, state: 'unmeasured' as const, services: [] } };
+      const waits = [];
+      for (let n = 0; n < 9; n += 1) {
+        await store.recordScan(nothing, confirm);
+        let minutes = 15;
+        while ((await store.due(new Date(Date.parse(day(0)) + minutes * 60_000), 1)).length === 0) minutes += 15;
+        waits.push(minutes);
+      }
+      assert.deepEqual(waits, [15, 30, 60, 120, 240, 480, 960, 1_440, 1_440]);
+      assert.equal(await store.domain('a.com'), undefined);
     });
 
     it('keeps only the hash of a key, and forgets a revoked one', async () => {
