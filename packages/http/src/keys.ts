@@ -20,12 +20,18 @@ const wwwAuthenticate = 'ApiKey realm="strata", header="X-Stack-Key"';
 export class KeyCheck {
   readonly #gate: KeyGate;
   readonly #now: () => Date;
-  readonly #known: LRUCache<string, { readonly key: ApiKey | undefined }>;
+  readonly #known: LRUCache<string, ApiKey>;
+  /** Apart from the good ones, which a flood of guesses would push out otherwise. */
+  readonly #unknown: LRUCache<string, true>;
+  readonly #asked = new Map<string, Promise<ApiKey>>();
 
-  constructor(gate: KeyGate, now: () => Date) {
+  /** `monotonicNow` in milliseconds: the memory of keys must not live longer because the wall clock was set back. */
+  constructor(gate: KeyGate, now: () => Date, monotonicNow: () => number = () => performance.now()) {
     this.#gate = gate;
     this.#now = now;
-    this.#known = new LRUCache({ max: 10_000, ttl: keyMemoryMs });
+    const memory = { ttl: keyMemoryMs, ttlResolution: 0, perf: { now: monotonicNow } };
+    this.#known = new LRUCache({ max: 10_000, ...memory });
+    this.#unknown = new LRUCache({ max: 10_000, ...memory });
   }
 
   /** The caller's key: at once when it was seen moments ago. Refuses a missing, repeated, unknown or revoked one. */
@@ -37,17 +43,27 @@ export class KeyCheck {
     if (typeof header !== 'string' || header.length > 200 || header.includes(',')) throw invalid();
     const digest = digestOf(header);
     const known = this.#known.get(digest);
-    if (known) return known.key ?? refuseInvalid();
-    return this.#gate.find(header).then((key) => {
-      this.#known.set(digest, { key });
-      return key ?? refuseInvalid();
-    });
+    if (known) return known;
+    if (this.#unknown.has(digest)) throw invalid();
+    const running = this.#asked.get(digest);
+    if (running) return running;
+    const asked = this.#find(header, digest).finally(() => this.#asked.delete(digest));
+    this.#asked.set(digest, asked);
+    return asked;
+  }
+
+  /** Asks the gate, once for all requests that present the key meanwhile. A failure of the gate is not remembered. */
+  async #find(header: string, digest: string): Promise<ApiKey> {
+    const key = await this.#gate.find(header);
+    if (key) this.#known.set(digest, key);
+    else this.#unknown.set(digest, true);
+    return key ?? refuseInvalid();
   }
 
   /** Whether the key was seen moments ago and has no limit that a request would count against. */
   isKnownUncounted(header: string | string[] | undefined): boolean {
     if (typeof header !== 'string' || header.length > 200) return false;
-    return this.#known.get(digestOf(header))?.key?.dailyLimit === null;
+    return this.#known.get(digestOf(header))?.dailyLimit === null;
   }
 
   /** Counts the request. Returns the quota headers; refuses when the day's quota is used up. */

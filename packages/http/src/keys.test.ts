@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ErrorCode } from './errors.ts';
+import { Refusal } from './errors.ts';
+import { KeyCheck } from './keys.ts';
+import type { ApiKey } from './route.ts';
+
+const key: ApiKey = { id: 'k1', tier: 'free', dailyLimit: 2 };
+
+/** A gate over a map that counts how often it is asked, and a clock that the test turns. */
+function createGate() {
+  const state = {
+    keys: new Map([['ssk_good', key]]),
+    finds: 0,
+    used: 0,
+    monotonicMs: 1,
+    at: '2026-05-01T23:59:30.250Z',
+  };
+  const check = new KeyCheck(
+    {
+      // Not async: a gate may fail before it has a promise to give.
+      find(presented) {
+        state.finds += 1;
+        return Promise.resolve(state.keys.get(presented));
+      },
+      async take(_id, _day, limit) {
+        if (state.used >= limit) return { isAllowed: false, used: limit };
+        state.used += 1;
+        return { isAllowed: true, used: state.used };
+      },
+    },
+    () => new Date(state.at),
+    () => state.monotonicMs,
+  );
+  return { state, check };
+}
+
+function refusedWith(code: ErrorCode) {
+  return (error: unknown) => error instanceof Refusal && error.code === code;
+}
+
+describe('the key check', () => {
+  it('refuses a missing, repeated, overlong or unknown key, and says how to send one', async () => {
+    const { check } = createGate();
+    for (const missing of [undefined, ''])
+      await assert.rejects(async () => check.identify(missing), refusedWith('missing_key'));
+    for (const wrong of ['ssk_good, ssk_good', ['ssk_good', 'ssk_good'], 'x'.repeat(201), 'ssk_other'])
+      await assert.rejects(async () => check.identify(wrong), refusedWith('invalid_key'));
+    await assert.rejects(
+      async () => check.identify('ssk_other'),
+      (error: Refusal) => /X-Stack-Key/.test(error.headers['www-authenticate'] ?? ''),
+    );
+  });
+
+  it('remembers a key, so that the next request does not wait for the gate', async () => {
+    const { state, check } = createGate();
+    assert.equal(await check.identify('ssk_good'), key);
+    assert.equal(check.identify('ssk_good'), key, 'at once, not a promise');
+    assert.equal(state.finds, 1);
+  });
+
+  it('asks the gate once for requests that come together', async () => {
+    const { state, check } = createGate();
+    await Promise.all([check.identify('ssk_good'), check.identify('ssk_good'), check.identify('ssk_good')]);
+    assert.equal(state.finds, 1);
+  });
+
+  it('forgets a revoked key within two seconds', async () => {
+    const { state, check } = createGate();
+    await check.identify('ssk_good');
+    state.keys.clear();
+    state.monotonicMs = 2_002;
+    await assert.rejects(async () => check.identify('ssk_good'), refusedWith('invalid_key'));
+  });
+
+  it('remembers a wrong key as briefly, and apart from the good ones', async () => {
+    const { state, check } = createGate();
+    await check.identify('ssk_good');
+    for (let i = 0; i < 10_100; i += 1) await assert.rejects(async () => check.identify(`ssk_${i}`));
+    const finds = state.finds;
+    assert.equal(check.identify('ssk_good'), key, 'guesses pushed it out');
+    await assert.rejects(async () => check.identify('ssk_10099'), refusedWith('invalid_key'));
+    assert.equal(state.finds, finds);
+    state.keys.set('ssk_10099', key);
+    state.monotonicMs = 2_002;
+    assert.equal(await check.identify('ssk_10099'), key);
+  });
+
+  it('does not remember that the gate failed', async () => {
+    const { state, check } = createGate();
+    const get = state.keys.get.bind(state.keys);
+    state.keys.get = () => {
+      throw new Error('the database is gone');
+    };
+    await assert.rejects(async () => check.identify('ssk_good'), /gone/);
+    state.keys.get = get;
+    assert.equal(await check.identify('ssk_good'), key);
+  });
+
+  it('takes the short way only for a key that it knows and need not count', async () => {
+    const { state, check } = createGate();
+    state.keys.set('ssk_unlimited', { ...key, dailyLimit: null });
+    assert.equal(check.isKnownUncounted('ssk_unlimited'), false, 'not seen yet');
+    await check.identify('ssk_unlimited');
+    await check.identify('ssk_good');
+    assert.equal(check.isKnownUncounted('ssk_unlimited'), true);
+    assert.equal(check.isKnownUncounted('ssk_good'), false);
+    for (const header of [undefined, '', ['ssk_unlimited'], 'x'.repeat(201)])
+      assert.equal(check.isKnownUncounted(header), false);
+    state.monotonicMs = 2_002;
+    assert.equal(check.isKnownUncounted('ssk_unlimited'), false, 'forgotten');
+  });
+
+  it('tells what is left, and with 429 when the day begins anew', async () => {
+    const { check } = createGate();
+    assert.deepEqual(await check.count(key), {
+      'ratelimit-policy': '"free";q=2;w=86400',
+      ratelimit: '"free";r=1;t=30',
+      'x-ratelimit-limit': '2',
+      'x-ratelimit-remaining': '1',
+      'x-ratelimit-reset': '30',
+    });
+    await check.count(key);
+    await assert.rejects(
+      check.count(key),
+      (error: Refusal) => error.code === 'quota_exceeded' && error.headers['retry-after'] === '30',
+    );
+    assert.deepEqual(await check.count({ ...key, dailyLimit: null }), {});
+  });
+});
