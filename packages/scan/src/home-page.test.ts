@@ -1,0 +1,175 @@
+// Where a visit may lead: addresses, redirects, robots.txt, walls, and which of HTTPS and HTTP answers.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { PUBLIC, visited } from './test/visited.ts';
+import { page, usualCertificate, type WebScript, withoutRobots } from './test/web-server.ts';
+
+const redirect = (location: string): WebScript =>
+  withoutRobots((_request, response) => void response.writeHead(302, { location }).end());
+
+describe('a visit', () => {
+  it('reads the page over HTTPS, on one connection, at exactly the checked address', async () => {
+    const { http, tls, server } = await visited(page('<title>Hello</title>', { 'x-powered-by': 'tests' }), {
+      trustedCa: [usualCertificate.cert],
+    });
+    assert.equal(http.status, 'found');
+    assert.equal(http.url, 'https://example.com/');
+    assert.equal(http.page?.title, 'Hello');
+    assert.equal(http.headers['x-powered-by'], 'tests');
+    assert.equal(tls.status, 'found');
+    assert.equal(tls.isTrusted, true);
+    assert.deepEqual(server.asked, ['https example.com /robots.txt', 'https example.com /']);
+    assert.equal(server.connections(), 1);
+    for (const target of server.dialled) assert.deepEqual(target, { address: PUBLIC, port: 443 });
+  });
+
+  it('asks again when the server closed the kept connection', async () => {
+    const { http, server } = await visited((request, response) => {
+      if (request.url === '/robots.txt') {
+        response.writeHead(404, { 'content-length': 0 }).end();
+        setImmediate(() => request.socket.destroy());
+      } else response.end('<title>Again</title>');
+    });
+    assert.equal(http.page?.title, 'Again');
+    assert.equal(server.connections(), 2);
+  });
+
+  it('falls back to HTTP where nothing listens for HTTPS', async () => {
+    const { http, tls } = await visited(page('<title>Plain</title>'), { only: 'http' });
+    assert.equal(http.url, 'http://example.com/');
+    assert.equal(http.status, 'found');
+    assert.equal(tls.status, 'refused');
+  });
+
+  it('needs no HTTP where HTTPS answers', async () => {
+    const { http } = await visited(page('<title>Safe</title>'), { only: 'https' });
+    assert.equal(http.url, 'https://example.com/');
+  });
+
+  it('starts at www when the domain has no address itself', async () => {
+    const { http } = await visited(page('<title>W</title>'), { addresses: { 'www.example.com': [PUBLIC] } });
+    assert.equal(http.url, 'https://www.example.com/');
+    assert.equal(http.page?.title, 'W');
+  });
+
+  it('is skipped when neither has one', async () => {
+    const { http, tls, server } = await visited(page(''), { addresses: {} });
+    assert.equal(http.status, 'skipped');
+    assert.equal(tls.status, 'skipped');
+    assert.deepEqual(server.dialled, []);
+  });
+
+  it('works over IPv6', async () => {
+    const { http, server } = await visited(page('six'), { addresses: { 'example.com': ['2606:4700::1111'] } });
+    assert.equal(http.status, 'found');
+    assert.equal(server.dialled[0]?.address, '2606:4700::1111');
+  });
+
+  it('has a time limit as a whole, HTTPS and HTTP together', async () => {
+    const startedAt = performance.now();
+    const { http } = await visited(() => {}, { requestTimeoutMs: 300, visitTimeoutMs: 400 });
+    assert.equal(http.status, 'timeout');
+    assert.ok(performance.now() - startedAt < 4_000);
+  });
+
+  it('stops at once when aborted', async () => {
+    const startedAt = performance.now();
+    await assert.rejects(
+      visited(() => {}, { requestTimeoutMs: 20_000, visitTimeoutMs: 20_000, signal: AbortSignal.timeout(50) }),
+    );
+    assert.ok(performance.now() - startedAt < 5_000);
+  });
+});
+
+describe('addresses', () => {
+  for (const address of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:10.0.0.1', '0.0.0.0']) {
+    it(`${address} is never dialled`, async () => {
+      const { http, tls, server } = await visited(page(''), { addresses: { 'example.com': [address] } });
+      assert.equal(http.status, 'refused');
+      assert.match(http.detail ?? '', /not dialled/);
+      assert.equal(tls.status, 'refused');
+      assert.deepEqual(server.dialled, []);
+    });
+  }
+
+  it('of several addresses the first that is allowed is dialled', async () => {
+    const { http, server } = await visited(page('x'), { addresses: { 'example.com': ['10.0.0.1', PUBLIC] } });
+    assert.equal(http.status, 'found');
+    assert.ok(server.dialled.every(({ address }) => address === PUBLIC));
+  });
+
+  it('a name that turns private between two hops is not followed (DNS rebinding)', async () => {
+    let lookUps = 0;
+    const { http, server } = await visited(redirect('/next'), {
+      addressesOf: () => [lookUps++ === 0 ? PUBLIC : '127.0.0.1'],
+    });
+    assert.equal(http.status, 'refused');
+    assert.deepEqual(http.redirects, ['https://example.com/']);
+    assert.ok(server.dialled.every(({ address }) => address === PUBLIC));
+  });
+});
+
+describe('redirects', () => {
+  it('that do not end are cut off', async () => {
+    let count = 0;
+    const { http, server } = await visited(
+      withoutRobots((_request, response) => void response.writeHead(301, { location: `/${count++}` }).end()),
+    );
+    assert.equal(http.status, 'failed');
+    assert.match(http.detail ?? '', /do not end/);
+    assert.ok(server.asked.length <= 7, `${server.asked.length} requests`);
+    assert.equal(server.asked.filter((each) => each.endsWith('/robots.txt')).length, 1);
+  });
+
+  it('in a circle are cut off', async () => {
+    const { http } = await visited(redirect('https://example.com/#again'));
+    assert.equal(http.status, 'failed');
+  });
+
+  it('to www are followed, with its own robots.txt', async () => {
+    const { http, server } = await visited(
+      withoutRobots((request, response) => {
+        if (request.headers.host === 'example.com')
+          response.writeHead(301, { location: '//www.example.com/home' }).end();
+        else response.end('<title>W</title>');
+      }),
+    );
+    assert.equal(http.url, 'https://www.example.com/home');
+    assert.deepEqual(http.redirects, ['https://example.com/']);
+    assert.equal(http.page?.title, 'W');
+    assert.ok(server.asked.includes('https www.example.com /robots.txt'));
+  });
+
+  for (const location of [
+    'https://example.org/',
+    'http://localhost/admin',
+    'http://127.0.0.1/',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://[::1]/',
+    'http://2130706433/',
+  ]) {
+    it(`to ${location} are told and not visited`, async () => {
+      const { http, server } = await visited(redirect(location));
+      assert.equal(http.url, new URL(location).href);
+      assert.deepEqual(http.redirects, ['https://example.com/']);
+      assert.equal(http.page, null);
+      assert.ok(server.asked.every((each) => each.startsWith('https example.com ')));
+    });
+  }
+
+  for (const location of ['https://example.com:22/', 'http://www.example.com:6379/']) {
+    it(`to ${location} are refused for the port`, async () => {
+      const { http, server } = await visited(redirect(location));
+      assert.equal(http.status, 'refused');
+      assert.ok(server.dialled.every(({ port }) => port === 443));
+    });
+  }
+
+  for (const location of ['ftp://example.com/', 'javascript:alert(1)', 'file:///etc/passwd', 'http://[', '']) {
+    it(`to '${location}' are no redirects`, async () => {
+      const { http } = await visited(redirect(location));
+      assert.equal(http.status, 'found');
+      assert.equal(http.statusCode, 302);
+    });
+  }
+});

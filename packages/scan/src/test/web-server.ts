@@ -1,0 +1,126 @@
+// A web server of scripts on loopback, and certificates good and bad; its `dial` brings every address there.
+import 'reflect-metadata';
+import { webcrypto } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import * as x509 from '@peculiar/x509';
+import type { Target } from '../web-client.ts';
+
+x509.cryptoProvider.set(webcrypto as unknown as Crypto);
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const DAY_MS = 86_400_000;
+
+export type WebScript = (request: http.IncomingMessage, response: http.ServerResponse) => void;
+
+export interface WebServer extends AsyncDisposable {
+  /** Requests as `https host /path`, in order, and how many connections brought them. */
+  readonly asked: string[];
+  readonly connections: () => number;
+  /** What was to be dialled, before it was led here. */
+  readonly dialled: Target[];
+  readonly dial: (target: Target) => Target;
+}
+
+export interface WebServerOptions {
+  readonly certificate?: Certificate;
+  /** Nothing listens on the other one's port. */
+  readonly only?: 'http' | 'https';
+}
+
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Self-signed. It can be trusted by giving it as a root. */
+export async function makeCertificate(
+  names: readonly string[],
+  { fromDays = -1, toDays = 90 }: { fromDays?: number; toDays?: number } = {},
+): Promise<Certificate> {
+  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: 'CN=Test CA, O=Test Trust',
+    keys: keys as unknown as CryptoKeyPair,
+    signingAlgorithm: ALGORITHM,
+    serialNumber: '01',
+    notBefore: new Date(Date.now() + fromDays * DAY_MS),
+    notAfter: new Date(Date.now() + toDays * DAY_MS),
+    extensions: [
+      new x509.BasicConstraintsExtension(true),
+      new x509.SubjectAlternativeNameExtension(names.map((value) => ({ type: 'dns' as const, value }))),
+    ],
+  });
+  const key = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
+  return {
+    cert: certificate.toString('pem'),
+    key: `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n`,
+  };
+}
+
+/** One for all tests to whom it does not matter: making it takes a while. */
+export const usualCertificate = await makeCertificate(['example.com', '*.example.com']);
+
+export async function startWebServer(script: WebScript, options: WebServerOptions = {}): Promise<WebServer> {
+  const asked: string[] = [];
+  const dialled: Target[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const answer = (scheme: string) => (request: http.IncomingMessage, response: http.ServerResponse) => {
+    asked.push(`${scheme} ${request.headers.host} ${request.url}`);
+    script(request, response);
+  };
+  const plain = http.createServer(answer('http'));
+  const secure = https.createServer({ ...(options.certificate ?? usualCertificate) }, answer('https'));
+  for (const server of [plain, secure]) {
+    server.on('connection', (socket: Socket) => {
+      connections += 1;
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => sockets.delete(socket));
+    });
+    server.on('tlsClientError', () => {});
+  }
+  const ports = { http: await listen(plain), https: await listen(secure) };
+  if (options.only === 'http') await close(secure);
+  if (options.only === 'https') await close(plain);
+  return {
+    asked,
+    dialled,
+    connections: () => connections,
+    dial: (target) => {
+      dialled.push(target);
+      return { address: '127.0.0.1', port: target.port === 443 ? ports.https : ports.http };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await Promise.all([plain, secure].map((server) => (server.listening ? close(server) : undefined)));
+    },
+  };
+}
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+async function close(server: Server): Promise<void> {
+  server.close();
+  await once(server, 'close');
+}
+
+/** An HTML page for any path but robots.txt, which is not there. */
+export const page =
+  (html: string, headers: http.OutgoingHttpHeaders = {}): WebScript =>
+  (request, response) => {
+    if (request.url === '/robots.txt') return void response.writeHead(404).end();
+    response.writeHead(200, { 'content-type': 'text/html', ...headers }).end(html);
+  };
+
+/** The script for pages, with a robots.txt that is not there. */
+export const withoutRobots =
+  (script: WebScript): WebScript =>
+  (request, response) =>
+    request.url === '/robots.txt' ? void response.writeHead(404).end() : script(request, response);
