@@ -139,8 +139,8 @@ describe('strata stack serve', () => {
       env,
       async whileAt({ matched }) {
         const second = await runStrata(['stack', 'serve'], { env });
-        assert.equal(second.code, 1);
-        assert.match(second.stderr, /strata: .+ lock is held by process \d+/);
+        assert.equal(second.code, 1, second.stderr);
+        assert.match(second.stderr, /^strata: .+lock is held by process \d+/);
         const health = await fetch(new URL('/health', matched[1]));
         assert.equal(health.status, 200);
       },

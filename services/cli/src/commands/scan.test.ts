@@ -16,7 +16,6 @@ describe('strata stack scan', () => {
   const settings = (directory: string) => ({
     STRATA_DATA: directory,
     STRATA_RESOLVERS: `${internet.resolver.address}:${internet.resolver.port}`,
-    // Connections to the sites' addresses leave by an interface that has none: they fail at once or after a moment.
     STRATA_LOG_LEVEL: 'fatal',
   });
 

@@ -1,5 +1,6 @@
 // `strata stack verify`: does a receipt hold? Says which step failed; exit code 1 when one did.
 import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { verifyBody, verifyUrl } from '@strata/client';
 import { CommandError, type OutputOptions, printJson } from '../output.ts';
 
@@ -28,7 +29,7 @@ export async function verifyCommand(target: string, options: VerifyOptions): Pro
 
 async function contentOf(file: string): Promise<Uint8Array> {
   try {
-    return await readFile(file === '-' ? '/dev/stdin' : file);
+    return file === '-' ? await buffer(process.stdin) : await readFile(file);
   } catch (cause) {
     throw new CommandError(`'${file}' is neither a URL nor a file that can be read`, { exitCode: 2, cause });
   }

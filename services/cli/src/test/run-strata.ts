@@ -25,6 +25,7 @@ export interface Outcome {
 }
 
 const main = path.join(import.meta.dirname, '../main.ts');
+const guard = path.join(import.meta.dirname, 'loopback-only.ts');
 /** Enough for a loaded machine; a command that hangs fails its test by `code` null. */
 const LIMIT_MS = 30_000;
 
@@ -32,7 +33,7 @@ export function runStrata(args: readonly string[], options: RunOptions = {}): Pr
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('STRATA_') && !name.startsWith('NODE_'),
   );
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, ['--import', guard, main, ...args], {
     env: { ...Object.fromEntries(inherited), ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(options.uid === undefined ? {} : { uid: options.uid }),
