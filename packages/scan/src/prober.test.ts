@@ -1,0 +1,189 @@
+// A probe end to end, over scripted DNS and web servers: every part's status, and what one part's trouble does to the others.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { type Evidence, isMeasured } from '@strata/detect';
+import { createProber, type ProberOptions } from './prober.ts';
+import { a, cname, type DnsScript, type DnsServer, reply, soa, startDnsServer, txt, zone } from './test/dns-server.ts';
+import { page, startWebServer, usualCertificate, type WebScript, type WebServer } from './test/web-server.ts';
+
+const ADDRESS = '93.184.216.34';
+const records = [
+  { type: 'NS', name: 'example.com', ttl: 60, data: 'ns2.example.net' },
+  { type: 'NS', name: 'example.com', ttl: 60, data: 'ns1.example.net' },
+  soa('example.com'),
+  a('example.com', ADDRESS),
+  { type: 'MX', name: 'example.com', ttl: 60, data: { preference: 20, exchange: 'b.mx.test' } },
+  { type: 'MX', name: 'example.com', ttl: 60, data: { preference: 10, exchange: 'a.mx.test' } },
+  a('a.mx.test', '1.1.1.1'),
+  txt('example.com', 'v=spf1 -all'),
+  { type: 'CAA', name: 'example.com', ttl: 60, data: { flags: 0, tag: 'issue', value: 'ca.test' } },
+  cname('www.example.com', 'edge.test'),
+  a('edge.test', '93.184.216.35'),
+  txt('_dmarc.example.com', 'v=DMARC1; p=reject'),
+  cname('s1._domainkey.example.com', 's1.keys.test'),
+  cname('autodiscover.example.com', 'auto.test'),
+  a('auto.test', '1.1.1.2'),
+  txt('34.216.184.93.origin.asn.cymru.com', '15133 | 93.184.216.0/24 | EU | ripencc | 2008-06-02'),
+  txt('as15133.asn.cymru.com', '15133 | US | arin | 2007-03-19 | EDGECAST, US'),
+] as const;
+
+async function probed(
+  dnsScript: DnsScript,
+  webScript: WebScript,
+  options: Partial<ProberOptions> & { readonly signal?: AbortSignal } = {},
+): Promise<{ evidence: Evidence; dns: DnsServer; web: WebServer }> {
+  const { signal, ...proberOptions } = options;
+  await using dns = await startDnsServer(dnsScript);
+  await using web = await startWebServer(webScript);
+  await using prober = createProber({
+    probeLabels: ['s1._domainkey', 's2._domainkey', 'autodiscover'],
+    userAgent: 'StrataBot/test',
+    trustedCa: [usualCertificate.cert],
+    dial: web.dial,
+    requestTimeoutMs: 2_000,
+    now: () => new Date('2026-01-02T03:04:05Z'),
+    ...proberOptions,
+    resolver: { tryTimeoutMs: 200, totalTimeoutMs: 400, ...proberOptions.resolver, upstreams: [dns] },
+  });
+  return { evidence: await prober.probe('example.com', signal ? { signal } : {}), dns, web };
+}
+
+it('a domain in order comes out whole', async () => {
+  const { evidence, web } = await probed(zone(records), page('<title>Home</title>'));
+  const { dns, http, tls, addresses } = evidence;
+  assert.equal(evidence.domain, 'example.com');
+  assert.equal(evidence.observedAt, '2026-01-02T03:04:05.000Z');
+  assert.deepEqual(dns.ns.records, ['ns1.example.net', 'ns2.example.net']);
+  assert.deepEqual(
+    dns.mx.records.map(({ exchange }) => exchange),
+    ['a.mx.test', 'b.mx.test'],
+  );
+  assert.deepEqual(dns.www.aliases, ['edge.test']);
+  assert.deepEqual(dns.named.autodiscover?.aliases, ['auto.test']);
+  assert.deepEqual(dns.named['s1._domainkey']?.aliases, ['s1.keys.test']);
+  const statuses = Object.entries(dns).flatMap(([part, value]) =>
+    'status' in value ? [`${part} ${value.status}`] : [],
+  );
+  assert.deepEqual(statuses, [
+    'ns found',
+    'soa found',
+    'a found',
+    'aaaa empty',
+    'mx found',
+    'txt found',
+    'caa found',
+    'ds empty',
+    'www found',
+    'dmarc found',
+    'mtaSts nxdomain',
+    'tlsRpt nxdomain',
+    'bimi nxdomain',
+    'wildcardTxt nxdomain',
+    'wildcardA nxdomain',
+  ]);
+  assert.equal(dns.named['s2._domainkey']?.status, 'nxdomain');
+  assert.deepEqual(
+    addresses.map(({ use, address, asn, asName, status }) => [use, address, asn, asName, status]),
+    [
+      ['web', ADDRESS, 15133, 'EDGECAST, US', 'found'],
+      ['www', '93.184.216.35', null, null, 'nxdomain'],
+      ['mail', '1.1.1.1', null, null, 'nxdomain'],
+    ],
+  );
+  assert.equal(http.page?.title, 'Home');
+  assert.equal(tls.isTrusted, true);
+  assert.ok(web.dialled.every(({ address }) => address === ADDRESS));
+  assert.deepEqual(JSON.parse(JSON.stringify(evidence)), evidence);
+});
+
+it('a name that does not exist is asked for once, and nothing is dialled', async () => {
+  const { evidence, dns, web } = await probed(zone([]), page(''));
+  assert.deepEqual(dns.asked, ['NS example.com']);
+  assert.equal(evidence.dns.txt.status, 'nxdomain');
+  assert.equal(evidence.dns.named.autodiscover?.status, 'nxdomain');
+  assert.equal(evidence.http.status, 'skipped');
+  assert.deepEqual(web.dialled, []);
+});
+
+for (const [what, script, status] of [
+  ['fails', (q) => [reply(q, { rcode: 2 })], 'servfail'],
+  ['refuses', (q) => [reply(q, { rcode: 5 })], 'refused'],
+  ['is silent', () => [], 'timeout'],
+] as const satisfies readonly (readonly [string, DnsScript, string])[]) {
+  it(`a name server that ${what} gives failures everywhere and absence nowhere`, async () => {
+    const { evidence } = await probed(script, page(''));
+    const { named, ...lookups } = evidence.dns;
+    for (const lookup of [...Object.values(lookups), ...Object.values(named)]) assert.equal(lookup.status, status);
+    assert.equal(evidence.http.status, status === 'timeout' ? 'timeout' : 'failed');
+    assert.deepEqual(evidence.addresses, []);
+  });
+}
+
+it('a web server that hangs leaves the records as they are', async () => {
+  const { evidence } = await probed(zone(records), () => {}, { requestTimeoutMs: 200, visitTimeoutMs: 300 });
+  assert.equal(evidence.http.status, 'timeout');
+  assert.equal(evidence.tls.status, 'found');
+  assert.equal(evidence.dns.dmarc.status, 'found');
+  assert.equal(evidence.addresses.length, 3);
+});
+
+it('one record that fails leaves the others measured', async () => {
+  const good = zone(records);
+  const { evidence } = await probed((q) => (q.type === 'TXT' ? [reply(q, { rcode: 2 })] : good(q)), page('x'));
+  assert.equal(evidence.dns.txt.status, 'servfail');
+  assert.equal(evidence.dns.mx.status, 'found');
+  assert.equal(isMeasured(evidence.dns.aaaa.status), true);
+  assert.equal(evidence.addresses[0]?.status, 'servfail');
+});
+
+it('a wildcard below _domainkey is no key, a key beside it is', async () => {
+  const { evidence } = await probed((q) => {
+    if (q.type !== 'TXT' || !q.name.includes('_domainkey')) return zone(records)(q);
+    return [reply(q, { answers: [txt(q.name, q.name.startsWith('s2.') ? 'v=DKIM1; p=real' : 'v=DKIM1; p=')] })];
+  }, page('x'));
+  assert.equal(evidence.dns.named['s1._domainkey']?.status, 'empty');
+  assert.deepEqual(evidence.dns.named['s2._domainkey']?.records, ['v=DKIM1; p=real']);
+});
+
+it('a private address is evidence and is not dialled', async () => {
+  const { evidence, web } = await probed(zone([soa('example.com'), a('example.com', '10.0.0.1')]), page(''));
+  assert.deepEqual(evidence.dns.a.records, ['10.0.0.1']);
+  assert.equal(evidence.http.status, 'refused');
+  assert.deepEqual(web.dialled, []);
+});
+
+it('unless the operator lists its range', async () => {
+  const script = zone([soa('example.com'), a('example.com', '10.0.0.1')]);
+  const { evidence, web } = await probed(script, page('<title>In</title>'), { allowAddresses: ['10.0.0.0/8'] });
+  assert.equal(evidence.http.page?.title, 'In');
+  assert.equal(web.dialled[0]?.address, '10.0.0.1');
+});
+
+for (const [what, dnsScript, webScript] of [
+  ['in the first question', () => [], page('')],
+  ['in the middle of DNS', (q) => (q.type === 'NS' ? zone(records)(q) : []), page('')],
+  ['at the web server', zone(records), () => {}],
+] as const satisfies readonly (readonly [string, DnsScript, WebScript])[]) {
+  it(`an abort ${what} rejects at once, with its reason, and leaves nothing unheard`, async () => {
+    const leaving = new AbortController();
+    setTimeout(() => leaving.abort(new Error('left')), 80);
+    const startedAt = performance.now();
+    await assert.rejects(
+      probed(dnsScript, webScript, {
+        signal: leaving.signal,
+        requestTimeoutMs: 20_000,
+        visitTimeoutMs: 20_000,
+        resolver: { tryTimeoutMs: 20_000, totalTimeoutMs: 20_000 },
+      }),
+      /left/,
+    );
+    assert.ok(performance.now() - startedAt < 5_000);
+  });
+}
+
+it('what is aborted already asks nothing', async () => {
+  await using dns = await startDnsServer(() => []);
+  await using prober = createProber({ probeLabels: [], userAgent: 'x', resolver: { upstreams: [dns] } });
+  await assert.rejects(prober.probe('example.com', { signal: AbortSignal.abort(new Error('early')) }), /early/);
+  assert.deepEqual(dns.asked, []);
+});
