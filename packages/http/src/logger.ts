@@ -1,13 +1,19 @@
 // Structured logs without secrets.
 import pino, { type DestinationStream, type Logger } from 'pino';
 
-/** Logs JSON lines; keys, cookies and authorization never appear, wherever they stand in a logged value. */
+/** Our API keys wherever they stand in a line: in an error's message, in a URL, under any name. */
+const apiKeys = /\bssk_[A-Za-z0-9_-]+/g;
+
+/**
+ * Logs JSON lines. API keys never appear, wherever they stand; nor do authorization and cookies, where they stand in headers
+ * that are logged as a value of their own, as `headers` or as `x.headers`.
+ */
 export function createLogger(options: { readonly level: string }, destination?: DestinationStream): Logger {
   const secrets = ['x-stack-key', 'authorization', 'cookie', 'set-cookie'];
   const paths = secrets.flatMap((name) => [
     `["${name}"]`,
     `headers["${name}"]`,
-    `req.headers["${name}"]`,
+    `*["${name}"]`,
     `*.headers["${name}"]`,
   ]);
   return pino(
@@ -16,6 +22,7 @@ export function createLogger(options: { readonly level: string }, destination?: 
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: [...paths, 'key'], censor: '[secret]' },
+      hooks: { streamWrite: (line) => line.replaceAll(apiKeys, '[secret]') },
     },
     destination ?? pino.destination(2),
   );

@@ -48,7 +48,7 @@ function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   // Anything can be thrown, undefined too.
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
-  const known = typeof code === 'string' ? frameworkCodes[code] : undefined;
+  const known = typeof code === 'string' && Object.hasOwn(frameworkCodes, code) ? frameworkCodes[code] : undefined;
   if (known) return new Refusal(...known);
   if (statusCode === 400) return new Refusal('invalid_parameter', 'The request cannot be read.');
   return new Refusal('internal_error', 'Something went wrong here. The request id helps to find out what.');
