@@ -10,13 +10,10 @@ export interface OpenInterval extends KnownService {
 }
 
 /** A null `last_seen` stands for the domain's last scan, see schema.ts. */
-export async function readOpen(tx: Transaction<Database>, domain: DomainRow): Promise<OpenInterval[]> {
-  const rows = await tx
-    .selectFrom('services')
-    .where('domain_id', '=', domain.id)
-    .where('valid_to', 'is', null)
-    .selectAll()
-    .execute();
+export function openIntervals(
+  rows: readonly Selectable<Database['services']>[],
+  domain: Pick<DomainRow, 'last_scanned_at'>,
+): OpenInterval[] {
   return rows.map((row) => ({
     id: row.id,
     category: row.category,

@@ -13,7 +13,8 @@ import {
 } from '@strata/detect';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { changeId } from './domains.ts';
-import { readOpen, writeIntervals } from './intervals.ts';
+import { openIntervals, writeIntervals } from './intervals.ts';
+import { plan } from './plan.ts';
 import type { Database } from './schema.ts';
 
 export interface ScanRecord {
@@ -41,53 +42,93 @@ type DomainRow = Selectable<Database['domains']>;
 /** A domain that could not be resolved at all is tried again after this, doubled for each failure in a row. */
 const RETRY_AFTER_MS = 15 * 60_000;
 
-export async function recordScan(
+export type RecordScan = (scan: ScanRecord, options: RecordOptions) => Promise<RecordedScan>;
+
+/** A domain is due again `rescanAfterMs` after a scan, sooner when something waits or nothing was resolved. */
+export function createRecorder(
   db: Kysely<Database>,
+  { rescanAfterMs }: { readonly rescanAfterMs: number },
+): RecordScan {
+  const plans = createPlans(db);
+  return (scan, options) =>
+    db.transaction().execute((tx) => recordScan(tx, plans, scan, { ...options, rescanAfterMs }));
+}
+
+async function recordScan(
+  tx: Transaction<Database>,
+  plans: Plans,
   scan: ScanRecord,
   options: RecordOptions & { readonly rescanAfterMs: number },
 ): Promise<RecordedScan> {
   const { profile } = scan;
   const now = Date.parse(profile.observedAt);
-  return db.transaction().execute(async (tx) => {
-    const domain = await ensureDomain(tx, profile, now);
-    const scanId = await insertScan(tx, domain.id, scan);
-    const isFirst = domain.last_scanned_at === null;
-    if (profile.state === 'unmeasured') {
-      // It saw nothing: what the last good scan said stands, and the next one comes sooner.
-      await updateDomain(tx, domain, { failures: domain.failures + 1, next_due_at: retryAt(now, domain, options) });
-      return { changes: [], isChanged: false, isFirst };
-    }
-    // Another process was faster with a later look: history never runs backwards.
-    if (now < (domain.last_scanned_at ?? 0)) return { changes: [], isChanged: false, isFirst };
+  const domain = await ensureDomain(tx, plans, profile, now);
+  const scanId = await insertScan(tx, plans, domain.id, scan);
+  const isFirst = domain.last_scanned_at === null;
+  if (profile.state === 'unmeasured') {
+    // It saw nothing: what the last good scan said stands, and the next one comes sooner.
+    await updateDomain(tx, domain, { failures: domain.failures + 1, next_due_at: retryAt(now, domain, options) });
+    return { changes: [], isChanged: false, isFirst };
+  }
+  // Another process was faster with a later look: history never runs backwards.
+  if (now < (domain.last_scanned_at ?? 0)) return { changes: [], isChanged: false, isFirst };
 
-    const known = await readOpen(tx, domain);
-    const { previous, measuredBefore } = await readPrevious(tx, domain, options.redetect, profile);
-    const { confirmAfterMs, rescanAfterMs } = options;
-    const result = reconcile(known, profile, { confirmAfterMs, measuredBefore, ...(previous ? { previous } : {}) });
-    await writeIntervals(tx, domain, known, result, now);
-    const changes = await insertChanges(tx, { domain, scanId, changes: result.changes });
+  const known = openIntervals(await plans.openOf(tx, { domainId: domain.id }), domain);
+  const { previous, measuredBefore } = await readPrevious(tx, domain, options.redetect, profile);
+  const { confirmAfterMs, rescanAfterMs } = options;
+  const result = reconcile(known, profile, { confirmAfterMs, measuredBefore, ...(previous ? { previous } : {}) });
+  await writeIntervals(tx, domain, known, result, now);
+  const changes = await insertChanges(tx, { domain, scanId, changes: result.changes });
 
-    const told = toldOf(profile);
-    const isChanged = isFirst || differs(domain, told) || servicesToldOf(known) !== servicesToldOf(result.open);
-    if (isChanged) await insertEvent(tx, 'domain-changed', profile.domain, now, { rulebook: profile.rulebook });
-    // While something waits, the newest look is kept even if it changes nothing that is told: a new rulebook must not
-    // read an older one that lacks what has come back since.
-    const isMoving = result.isPending || known.some(({ status }) => status !== 'confirmed');
-    if (isChanged || isMoving) await keepEvidence(tx, domain.id, scan.evidence, now);
-    await updateDomain(tx, domain, {
-      ...(isChanged ? told : {}),
-      last_scanned_at: now,
-      measured: [...measuredBefore.union(measuredBy(profile))].join(','),
-      failures: 0,
-      // A millisecond more, so that the second look is surely far enough from the first.
-      next_due_at: now + (result.isPending ? Math.min(confirmAfterMs + 1, rescanAfterMs) : rescanAfterMs),
-    });
-    return { changes, isChanged, isFirst };
-  });
+  const told = toldOf(profile);
+  const isChanged = isFirst || differs(domain, told) || servicesToldOf(known) !== servicesToldOf(result.open);
+  if (isChanged) await insertEvent(tx, 'domain-changed', profile.domain, now, { rulebook: profile.rulebook });
+  // While something waits, the newest look is kept even if it changes nothing that is told: a new rulebook must not
+  // read an older one that lacks what has come back since.
+  const isMoving = result.isPending || known.some(({ status }) => status !== 'confirmed');
+  if (isChanged || isMoving) await keepEvidence(tx, domain.id, scan.evidence, now);
+  const looked = {
+    last_scanned_at: now,
+    measured: [...measuredBefore.union(measuredBy(profile))].join(','),
+    // A millisecond more, so that the second look is surely far enough from the first.
+    next_due_at: now + (result.isPending ? Math.min(confirmAfterMs + 1, rescanAfterMs) : rescanAfterMs),
+  };
+  if (isChanged) await updateDomain(tx, domain, { ...told, ...looked, failures: 0 });
+  else await plans.seeAgain(tx, { id: domain.id, ...looked });
+  return { changes, isChanged, isFirst };
 }
 
-async function ensureDomain(tx: Transaction<Database>, profile: Profile, now: number): Promise<DomainRow> {
-  const found = await tx.selectFrom('domains').where('name', '=', profile.domain).selectAll().executeTakeFirst();
+type Plans = ReturnType<typeof createPlans>;
+
+/** What runs with every scan. */
+function createPlans(db: Kysely<Database>) {
+  return {
+    findDomain: plan(({ name }: { name: string }) => db.selectFrom('domains').where('name', '=', name).selectAll()),
+    openOf: plan(({ domainId }: { domainId: number }) =>
+      db.selectFrom('services').where('domain_id', '=', domainId).where('valid_to', 'is', null).selectAll(),
+    ),
+    insertScan: plan((row: Omit<Selectable<Database['scans']>, 'id'>) => {
+      const { domain_id, started_at, finished_at, state, rulebook, services, unmeasured } = row;
+      return db
+        .insertInto('scans')
+        .values({ domain_id, started_at, finished_at, state, rulebook, services, unmeasured })
+        .returning('id');
+    }),
+    seeAgain: plan((row: { id: number; last_scanned_at: number; measured: string; next_due_at: number }) => {
+      const { last_scanned_at, measured, next_due_at } = row;
+      const looked = { last_scanned_at, measured, next_due_at, failures: 0 };
+      return db.updateTable('domains').set(looked).where('id', '=', row.id);
+    }),
+  };
+}
+
+async function ensureDomain(
+  tx: Transaction<Database>,
+  plans: Plans,
+  profile: Profile,
+  now: number,
+): Promise<DomainRow> {
+  const [found] = await plans.findDomain(tx, { name: profile.domain });
   if (found) return found;
   return tx
     .insertInto('domains')
@@ -112,23 +153,25 @@ async function readPrevious(
   return { previous, measuredBefore: measuredBy(previous) };
 }
 
-async function insertScan(tx: Transaction<Database>, domainId: number, scan: ScanRecord): Promise<number> {
+async function insertScan(
+  tx: Transaction<Database>,
+  plans: Plans,
+  domainId: number,
+  scan: ScanRecord,
+): Promise<number> {
   const { profile } = scan;
   const unmeasured = SOURCES.filter((source) => ['unmeasured', 'blocked'].includes(profile.sources[source]));
-  const { id } = await tx
-    .insertInto('scans')
-    .values({
-      domain_id: domainId,
-      started_at: scan.startedAt.getTime(),
-      finished_at: scan.finishedAt.getTime(),
-      state: profile.state,
-      rulebook: profile.rulebook,
-      services: profile.services.length,
-      unmeasured: unmeasured.join(','),
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return id;
+  const [row] = await plans.insertScan(tx, {
+    domain_id: domainId,
+    started_at: scan.startedAt.getTime(),
+    finished_at: scan.finishedAt.getTime(),
+    state: profile.state,
+    rulebook: profile.rulebook,
+    services: profile.services.length,
+    unmeasured: unmeasured.join(','),
+  });
+  if (!row) throw new Error('an inserted scan has an id');
+  return row.id;
 }
 
 const WEIGHT: Readonly<Record<Importance, number>> = { low: 0, medium: 1, high: 2 };

@@ -5,7 +5,7 @@ import { EventTable, type StoredEvent } from './events.ts';
 import { KeyTable } from './keys.ts';
 import { migrate } from './migrations/index.ts';
 import { QuotaTable } from './quota.ts';
-import { type RecordedScan, type RecordOptions, recordScan, type ScanRecord } from './record-scan.ts';
+import { createRecorder, type RecordedScan, type RecordOptions, type ScanRecord } from './record-scan.ts';
 import type { Database } from './schema.ts';
 import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 
@@ -81,7 +81,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     isTracked: (name) => domains.isTracked(name),
     domain: (name) => domains.profile(name),
     changes: (name, page) => domains.changes(name, page),
-    recordScan: (scan, recordOptions) => recordScan(db, scan, { ...recordOptions, rescanAfterMs }),
+    recordScan: createRecorder(db, { rescanAfterMs }),
     due: (at, limit) => domains.due(at.getTime(), limit),
     scannedSince: (names, since) => domains.scannedSince(names, since.getTime()),
     eventsSince: (seq, limit) => events.since(seq, limit),
