@@ -90,9 +90,14 @@ class NodeSqliteDriver implements Driver {
   }
 }
 
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly returnsRows: boolean;
+}
+
 class NodeSqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
-  readonly #statements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS });
+  readonly #statements = new LRUCache<string, Prepared>({ max: MAX_STATEMENTS });
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -100,9 +105,9 @@ class NodeSqliteConnection implements DatabaseConnection {
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     try {
-      const statement = this.#prepare(query.sql);
+      const { statement, returnsRows } = this.#prepare(query.sql);
       const parameters = query.parameters as SQLInputValue[];
-      if (statement.columns().length > 0) return { rows: statement.all(...parameters) as Row[] };
+      if (returnsRows) return { rows: statement.all(...parameters) as Row[] };
       const { changes, lastInsertRowid } = statement.run(...parameters);
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
     } catch (error) {
@@ -114,12 +119,13 @@ class NodeSqliteConnection implements DatabaseConnection {
     throw new Error('this connection does not stream: page by key instead');
   }
 
-  #prepare(sql: string): StatementSync {
-    let statement = this.#statements.get(sql);
-    if (!statement) {
-      statement = this.#database.prepare(sql);
-      this.#statements.set(sql, statement);
+  #prepare(sql: string): Prepared {
+    let prepared = this.#statements.get(sql);
+    if (!prepared) {
+      const statement = this.#database.prepare(sql);
+      prepared = { statement, returnsRows: statement.columns().length > 0 };
+      this.#statements.set(sql, prepared);
     }
-    return statement;
+    return prepared;
   }
 }
