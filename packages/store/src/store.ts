@@ -35,18 +35,24 @@ export interface Store extends AsyncDisposable {
   isTracked(name: string): Promise<boolean>;
   /** The profile of a domain that has been scanned. */
   domain(name: string): Promise<StoredProfile | undefined>;
-  /** Confirmed changes, newest first; ties by id, so that pages never skip or repeat. */
+  /**
+   * Confirmed changes, newest first, of those made at once the most important first. The order is total, so that pages
+   * never skip or repeat while nothing is recorded.
+   */
   changes(
     name: string,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly total: number; readonly changes: readonly StoredChange[] }>;
-  /** Writes a scan and all that follows from it in one transaction; adds the domain when it is new. */
+  /**
+   * Writes a scan and all that follows from it in one transaction; adds the domain when it is new. A scan that resolved
+   * nothing, or that is older than the last one, is only counted. The same scan given twice changes nothing.
+   */
   recordScan(scan: ScanRecord, options: RecordOptions): Promise<RecordedScan>;
   /** Names to scan: never scanned first, then the longest overdue. */
   due(now: Date, limit: number): Promise<string[]>;
   /** Of these names, the ones scanned since then. */
   scannedSince(names: readonly string[], since: Date): Promise<Set<string>>;
-  /** Events after a sequence number, in order. */
+  /** Events after a sequence number, in order; a number never comes back. */
   eventsSince(seq: number, limit: number): Promise<readonly StoredEvent[]>;
   latestSeq(): Promise<number>;
   counts(): Promise<StoreCounts>;

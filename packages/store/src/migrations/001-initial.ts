@@ -1,5 +1,5 @@
 // The first schema. SQLite's STRICT makes it check column types, as PostgreSQL always does.
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { TableOptions } from './table.ts';
 import { createTable } from './table.ts';
 
@@ -36,7 +36,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('last_seen', timeColumn)
     .addColumn('first_missed', timeColumn)
     .execute();
-  await db.schema.createIndex('services_domain').on('services').columns(['domain_id', 'valid_to']).execute();
+  // Finds the open intervals of a domain, and makes sure that no provider is open twice in a category.
+  await db.schema
+    .createIndex('services_open')
+    .unique()
+    .on('services')
+    .columns(['domain_id', 'category', 'provider'])
+    .where(sql.ref('valid_to'), 'is', null)
+    .execute();
 
   await table('scans', { id: 'generated' })
     .addColumn('domain_id', 'integer', (column) => column.notNull().references('domains.id'))

@@ -1,4 +1,6 @@
-// The one place where the schema differs between databases: generated ids and STRICT tables.
+// The one place where the schema differs between databases: generated ids and STRICT tables. PostgreSQL would take the
+// tables without `strict`, ids as `bigint generated always as identity`, times as `bigint` (its integer has 32 bits),
+// `real` as `double precision` and `blob` as `bytea`; indexes, upserts and `returning` are the same in both.
 import { type CreateTableBuilder, type Kysely, sql } from 'kysely';
 
 export interface TableOptions {

@@ -218,6 +218,18 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>):
       assert.equal((await store.counts()).scans, 2);
     });
 
+    it('tells of changes made at once the most important first, and only once of a scan given twice', async () => {
+      await using store = await openFresh();
+      await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
+      const moved = (n: number) => withTxt(scanOf('a.com', day(n), MICROSOFT), ['nothing']);
+      for (const scan of [moved(1), moved(1), moved(2), moved(2)]) await store.recordScan(scan, confirm);
+      const { changes } = await store.changes('a.com', { limit: 10, offset: 0 });
+      assert.deepEqual(
+        changes.map((change) => `${change.importance} ${change.type} ${change.category}`),
+        ['high migrated email', 'low removed verified_service'],
+      );
+    });
+
     it('waits twice as long after each scan that resolves nothing, and a day at most', async () => {
       await using store = await openFresh();
       const scan = scanOf('a.com', day(0), null);
