@@ -67,6 +67,45 @@ describe('the cache of ready answers', () => {
     assert.equal((await cache.compute({ key: 'a', tags: ['t'] }, async () => answerOf('yes'))).bytes.toString(), 'yes');
   });
 
+  it('keeps no trace of a tag that leads nowhere any more', async () => {
+    const cache = new AnswerCache({ maxBytes: 4_000 });
+    for (let i = 0; i < 50; i += 1)
+      await cache.compute({ key: `k${i}`, tags: [`t${i}`] }, async () => answerOf('x'.repeat(500)));
+    assert.equal(cache.tagCount, cache.size, 'tags of what was pushed out');
+    await assert.rejects(cache.compute({ key: 'bad', tags: ['bad'] }, () => Promise.reject(new Error('no'))));
+    await cache.compute({ key: 'stale', tags: ['stale'] }, async () => {
+      cache.invalidate('stale');
+      return answerOf('stale');
+    });
+    await cache.compute({ key: 'huge', tags: ['huge'] }, async () => answerOf('x'.repeat(5_000)));
+    assert.equal(cache.tagCount, cache.size, 'tags of a failure, of a stale answer, of one too large to keep');
+    for (let i = 0; i < 50; i += 1) cache.invalidate(`t${i}`);
+    assert.deepEqual([cache.size, cache.tagCount], [0, 0]);
+  });
+
+  it('does not lose its way when the maker throws before it has a promise', async () => {
+    const cache = new AnswerCache();
+    const make = () => {
+      throw new Error('at once');
+    };
+    await assert.rejects(cache.compute({ key: 'a', tags: ['t'] }, make), /at once/);
+    await cache.compute({ key: 'a', tags: ['t'] }, async () => answerOf('a'));
+    cache.invalidate('t');
+    assert.deepEqual([cache.size, cache.tagCount], [0, 0]);
+  });
+
+  it('replaces an answer of other tags without losing the new ones', async () => {
+    const cache = new AnswerCache();
+    await cache.compute({ key: 'a', tags: ['x', 'y'] }, async () => answerOf('old'));
+    cache.invalidate('x');
+    await cache.compute({ key: 'a', tags: ['y', 'z'] }, async () => answerOf('new'));
+    assert.equal(cache.tagCount, 2);
+    cache.invalidate('x');
+    assert.ok(cache.get('a'));
+    cache.invalidate('z');
+    assert.deepEqual([cache.size, cache.tagCount], [0, 0]);
+  });
+
   it('forgets the least recently used beyond its bytes', async () => {
     const cache = new AnswerCache({ maxBytes: 4_000 });
     for (let i = 0; i < 20; i += 1)

@@ -57,7 +57,10 @@ export class AnswerCache {
     const readsAnew = () => {
       state.isStale = false;
     };
-    const computing: Computing = Object.assign(state, { answer: make(readsAnew) });
+    const computing: Computing = Object.assign(state, {
+      // A moment later, when the tags are known: nothing that is read may be invalidated unseen.
+      answer: Promise.resolve(readsAnew).then(make),
+    });
     this.#computing.set(key, computing);
     for (const tag of tags) this.#keysOf(tag).add(key);
     try {
@@ -83,6 +86,11 @@ export class AnswerCache {
 
   get size(): number {
     return this.#ready.size;
+  }
+
+  /** Tags that lead to an answer, kept or being computed. */
+  get tagCount(): number {
+    return this.#keysByTag.size;
   }
 
   #keysOf(tag: string): Set<string> {

@@ -32,7 +32,8 @@ function read(
   input: Record<string, unknown>,
   problems: FieldProblem[],
 ): void {
-  const given: Record<string, unknown> = {};
+  // Without a prototype: a field named `constructor` is absent when the request has none.
+  const given: Record<string, unknown> = Object.create(null);
   for (const field of Object.keys(schema.shape)) {
     const value = Object.hasOwn(values, field) ? values[field] : undefined;
     if (Array.isArray(value)) problems.push({ field, message: 'given more than once' });

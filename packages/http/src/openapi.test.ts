@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openApiDocument } from './openapi.ts';
-import { routes } from './test/test-server.ts';
+import { createTestServer, routes, UNLIMITED_KEY } from './test/test-server.ts';
+
+// Neither is a dependency of ours: where the installation brings them along for others, they judge the document too.
+const parser = await import('@scalar/openapi-parser').catch(() => undefined);
+const ajvModule = await import('ajv/dist/2020.js').catch(() => undefined);
+const absent = 'the validator is not installed';
 
 const info = { title: 'Things', version: '1.0.0', description: 'Test', tags: [{ name: 'Things', description: 'All' }] };
 
@@ -32,6 +37,47 @@ describe('the OpenAPI document', () => {
     );
     assert.deepEqual(Object.keys(operation?.responses ?? {}), ['200', '400', '401', '404', '429', '500', '503']);
     assert.ok(document.paths['/things']?.post?.responses['201']);
+  });
+
+  it('gives every operation the problems that it can answer with, and a description of them', () => {
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const [method, { responses }] of Object.entries(methods)) {
+        for (const status of ['500', '503']) assert.ok(responses[status], `${method} ${path} ${status}`);
+        for (const [status, response] of Object.entries(responses)) {
+          if (Number(status) < 400) continue;
+          assert.deepEqual(response.content?.['application/problem+json']?.schema, {
+            $ref: '#/components/schemas/Problem',
+          });
+        }
+      }
+    }
+  });
+
+  it('is valid OpenAPI 3.1', { skip: parser ? false : absent }, async () => {
+    assert.ok(parser);
+    const { valid, errors } = await parser.validate(JSON.stringify(document));
+    assert.deepEqual([valid, errors ?? []], [true, []]);
+    const broken = await parser.validate(JSON.stringify({ ...document, paths: { '/x': { get: { responses: 5 } } } }));
+    assert.equal(broken.valid, false, 'the validator sees nothing');
+  });
+
+  it('holds schemas that are valid JSON Schema 2020-12 and agree with what the server answers', {
+    skip: ajvModule ? false : absent,
+  }, async () => {
+    assert.ok(ajvModule);
+    const ajv = new ajvModule.Ajv2020({ strict: false, formats: { 'date-time': true } });
+    ajv.addSchema({ $id: 'https://test.invalid/api', ...document }, 'api');
+    const schemaAt = (pointer: string) => ajv.compile({ $ref: `https://test.invalid/api#${pointer}` });
+    const answer = schemaAt('/paths/~1things~1{id}/get/responses/200/content/application~1json/schema');
+    const problem = schemaAt('/components/schemas/Problem');
+    await using server = createTestServer();
+    const headers = { 'x-stack-key': UNLIMITED_KEY };
+    const get = async (url: string) => (await server.fastify.inject({ method: 'GET', url, headers })).json();
+    assert.ok(answer(await get('/things/a')), JSON.stringify(answer.errors));
+    for (const url of ['/things/none', '/things/a?limit=0', '/nowhere', '/things/bug'])
+      assert.ok(problem(await get(url)), JSON.stringify(problem.errors));
+    assert.equal(answer(await get('/things/none')), false);
+    assert.equal(problem(await get('/things/a')), false);
   });
 
   it('refers only to schemas that it holds', () => {

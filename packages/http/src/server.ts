@@ -41,7 +41,7 @@ export interface HttpServer extends AsyncDisposable {
 }
 
 /** Longest URL, largest request body, and how long a client may take to send its request. */
-const limits = { urlLength: 8_192, bodyBytes: 65_536, requestMs: 15_000, shutdownMs: 10_000 } as const;
+const limits = { urlLength: 8_192, bodyBytes: 65_536, requestMs: 15_000, shutdownMs: 10_000, sweepMs: 50 } as const;
 
 const requestIdPattern = /^[A-Za-z0-9._-]{8,64}$/;
 
@@ -59,6 +59,8 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     keepAliveTimeout: 65_000,
     routerOptions: { maxParamLength: 2_000, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
+    // What still arrives on an open connection is answered as ever, with `connection: close`, not with an unsigned 503.
+    return503OnClosing: false,
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
@@ -160,7 +162,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
           reply,
         ),
     });
-    fastify.options(url, (_request, reply) =>
+    fastify.options(url, (request, reply) =>
       reply
         .headers({
           ...commonHeaders,
@@ -168,6 +170,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
           'access-control-allow-methods': allow,
           'access-control-allow-headers': 'x-stack-key, content-type, if-none-match, last-event-id, x-request-id',
           'access-control-max-age': '86400',
+          'x-request-id': request.id,
         })
         .code(204)
         .send(),
@@ -242,9 +245,14 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     async [Symbol.asyncDispose]() {
       // In-flight requests get their time; whoever is still connected after that is cut.
       const cut = setTimeout(() => fastify.server.closeAllConnections(), limits.shutdownMs);
-      cut.unref();
-      await fastify.close();
-      clearTimeout(cut);
+      // Connections that were answering when the server began to close are idle only now and then: look again.
+      const sweep = setInterval(() => fastify.server.closeIdleConnections(), limits.sweepMs);
+      try {
+        await fastify.close();
+      } finally {
+        clearInterval(sweep);
+        clearTimeout(cut);
+      }
     },
   };
 }

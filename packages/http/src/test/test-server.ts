@@ -1,12 +1,23 @@
 // A server over a small table of routes, with real receipts and keys in memory.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { decodeBase64Url, issueReceipt, keyIdOf } from '@strata/receipts';
+import { EventEmitter, once } from 'node:events';
+import {
+  decodeBase64Url,
+  issueReceipt,
+  keyIdOf,
+  keySetDocument,
+  ledgerEntry,
+  publicKeyEntry,
+  verifyAnswer,
+} from '@strata/receipts';
 import pino from 'pino';
 import { z } from 'zod';
 import { AnswerCache, createHttpServer, type HttpServer, Metrics, type Notary, type Route, route } from '../index.ts';
 
 export interface TestApp {
   calls: number;
+  /** The thing `slow` says `asked` and then waits for `go`. */
+  readonly slow: EventEmitter;
 }
 
 export const routes: readonly Route<TestApp>[] = [
@@ -23,8 +34,12 @@ export const routes: readonly Route<TestApp>[] = [
       access: 'key',
       cache: (_app: TestApp, { id, limit }) => ({ key: `${id} ${limit}`, tags: [`thing:${id}`] }),
     },
-    (app, { id, limit }, context) => {
+    async (app, { id, limit }, context) => {
       app.calls += 1;
+      if (id === 'slow') {
+        app.slow.emit('asked');
+        await once(app.slow, 'go');
+      }
       if (id === 'bug') throw new Error('the secret of the bug');
       return id === 'none' ? context.refuse('unknown_domain', 'There is none.') : { id, limit, calls: app.calls };
     },
@@ -64,15 +79,18 @@ export function createTestServer(
 ): HttpServer & {
   readonly app: TestApp;
   readonly answers: AnswerCache;
+  /** Whether a body's content, key and signature are right; there is no ledger here. */
+  verify(body: unknown): Promise<boolean>;
 } {
   const { dailyLimit = 3 } = options;
   const used = new Map<string, number>();
-  const app: TestApp = { calls: 0 };
+  const app: TestApp = { calls: 0, slow: new EventEmitter() };
+  const { notary, keySet } = createNotary();
   const answers = new AnswerCache();
   const server = createHttpServer({
     app,
     routes,
-    notary: options.notary ?? createNotary(),
+    notary: options.notary ?? notary,
     keys: {
       async find(presented) {
         if (presented === LIMITED_KEY) return { id: 'limited', tier: 'free', dailyLimit };
@@ -90,15 +108,22 @@ export function createTestServer(
     metrics: new Metrics(),
     now: () => new Date('2026-05-01T18:00:00Z'),
   });
-  return { ...server, app, answers };
+  const verify = async (body: unknown) => {
+    const { steps } = await verifyAnswer(body, { keySet, ledgerReceipt: undefined });
+    return steps.some(({ step, ok }) => step === 'signature' && ok);
+  };
+  return { ...server, app, answers, verify };
 }
 
-function createNotary(): Notary {
+function createNotary() {
   const { privateKey } = generateKeyPairSync('ed25519');
   const publicKey = decodeBase64Url(privateKey.export({ format: 'jwk' }).x ?? '') ?? new Uint8Array();
   const signer = { keyId: keyIdOf(publicKey), sign: (bytes: Uint8Array) => sign(null, bytes, privateKey) };
-  return {
+  const keys = [publicKeyEntry(publicKey, { status: 'current', not_before: '2026-01-01T00:00:00Z' })];
+  const ledger = ledgerEntry(keys, { origin: 'ledger.test', url: '/ledger/' });
+  const notary: Notary = {
     sign: async (body) =>
       issueReceipt(body, { signer, now: new Date(), random: randomBytes(16), publicKeyUrl: '/keys.json' }).body,
   };
+  return { notary, keySet: keySetDocument(keys, ledger) };
 }
