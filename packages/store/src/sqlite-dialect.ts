@@ -21,14 +21,16 @@ const MAX_STATEMENTS = 256;
 
 /** Opens the file in WAL mode with foreign keys on. Throws StoreError. */
 export function openDatabase(file: string): DatabaseSync {
+  let database: DatabaseSync | undefined;
   try {
-    const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+    database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
     // NORMAL in WAL mode: a killed process loses nothing, a power cut may lose the last transactions but never consistency.
     database.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY',
     );
     return database;
   } catch (error) {
+    database?.close();
     throw storeErrorOf(error);
   }
 }

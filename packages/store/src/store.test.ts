@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -31,6 +42,14 @@ describe('a SQLite file', () => {
   };
   const failsWith = (code: StoreErrorCode) => (error: unknown) =>
     error instanceof StoreError && error.code === code && error.cause !== undefined;
+
+  const isLinkTo = (link: string, file: string) => {
+    try {
+      return readlinkSync(link) === file;
+    } catch {
+      return false; // Closed meanwhile.
+    }
+  };
 
   it('is opened again as it was left', async () => {
     const file = await filled();
@@ -79,6 +98,8 @@ describe('a SQLite file', () => {
     const text = freshFile();
     writeFileSync(text, 'this is a letter to my aunt, and it is long enough to be looked at '.repeat(50));
     await assert.rejects(openStore(`sqlite:${text}`), failsWith('not-a-database'));
+    const open = () => readdirSync('/proc/self/fd').filter((fd) => isLinkTo(`/proc/self/fd/${fd}`, text));
+    if (existsSync('/proc/self/fd')) assert.deepEqual(open(), [], 'no handle is left open');
 
     const damaged = await filled();
     const handle = openSync(damaged, 'r+');

@@ -71,14 +71,16 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   if (file === undefined) throw new Error(`the database URL must begin with sqlite: and name a file`);
   const database = openDatabase(file);
   const db = new Kysely<Database>({ dialect: sqliteDialect(database) });
+  const now = options.now ?? (() => new Date());
+  let keys: KeyTable;
   try {
     await migrate(db);
+    keys = await KeyTable.open(db, now);
   } catch (error) {
     await db.destroy();
     throw error;
   }
 
-  const now = options.now ?? (() => new Date());
   const rescanAfterMs = options.rescanAfterMs ?? DEFAULT_RESCAN_AFTER_MS;
   const domains = new DomainTable(db, now);
   const events = new EventTable(db);
@@ -93,7 +95,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     eventsSince: (seq, limit) => events.since(seq, limit),
     latestSeq: () => events.latestSeq(),
     counts: () => countAll(db),
-    keys: await KeyTable.open(db, now),
+    keys,
     quota: new QuotaTable(db),
     async [Symbol.asyncDispose]() {
       await db.destroy();
