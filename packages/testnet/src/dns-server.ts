@@ -126,7 +126,14 @@ function handle(
     return;
   }
   const [question, ...more] = query.questions ?? [];
-  if (query.type !== 'query' || !question) return;
+  if (query.type !== 'query') return;
+  const opcode = ((query.flags ?? 0) >> 11) & 0xf;
+  if (!question || opcode !== 0) {
+    const rcode = opcode === 0 ? RCODES.FORMERR : RCODES.NOTIMP;
+    const flags = (opcode << 11) | (isRecursive ? packet.RECURSION_AVAILABLE : 0) | rcode;
+    send(packet.encode({ type: 'response', id: query.id ?? 0, flags }));
+    return;
+  }
   const isOdd = more.length > 0 || question.class !== 'IN' || ['AXFR', 'IXFR'].includes(question.type);
   const reply = isOdd
     ? ({ rcode: 'REFUSED' } as const)

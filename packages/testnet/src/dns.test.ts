@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createInternet, type Internet } from './internet.ts';
+import { templates } from './providers/index.ts';
 import { dig, digOverTcp, sendRaw } from './test/dig.ts';
 
 describe('the DNS of the simulated internet', () => {
@@ -106,6 +107,44 @@ describe('the DNS of the simulated internet', () => {
     assert.equal((await dig(internet.resolver, domain, 'MX'))?.rcode, 'NOERROR');
   });
 
+  it('denies at the root in words that can be read', async () => {
+    const answer = await dig(internet.root, 'nobody.invalid', 'A');
+    assert.equal(answer?.rcode, 'NXDOMAIN');
+    assert.equal(answer?.authorities?.[0]?.type, 'SOA');
+    assert.equal((await dig({ address: '127.53.1.1', port: internet.root.port }, 'com', 'NS'))?.rcode, 'NOERROR');
+  });
+
+  it('has the DS of a signed company at its parent and not at itself', async () => {
+    const signed = inState('active').find((domain) => internet.truth(domain).security.isSigned) ?? '';
+    const atRoot = await dig(internet.root, signed, 'DS');
+    const tld = atRoot?.additionals?.find((record) => record.type === 'A');
+    assert.ok(tld?.type === 'A');
+    const atParent = await dig({ address: tld.data, port: internet.root.port }, signed, 'DS');
+    assert.deepEqual([atParent?.flag_aa, answersOf(atParent)[0]?.type], [true, 'DS']);
+  });
+
+  it('names only loopback addresses as name servers, in glue and in answers', async () => {
+    for (const domain of inState('active').slice(0, 150)) {
+      for (const { data } of answersOf(await dig(internet.resolver, domain, 'NS', { payload: 4_096 }))) {
+        const addresses = answersOf(await dig(internet.resolver, String(data), 'A'));
+        assert.ok(addresses.length > 0 && addresses.every((r) => /^127\./.test(String(r.data))), `${domain}: ${data}`);
+      }
+    }
+  });
+
+  it('splits a long TXT record into character strings', async () => {
+    const long = inState('active').find(
+      (name) =>
+        internet.truth(name).security.spfAll &&
+        internet.truth(name).services.some((each) => each.category === 'email' && each.isVisible),
+    );
+    for (const { id } of templates.sender.rows.slice(0, 12))
+      internet.migrate(long ?? '', { category: 'email_sending', from: null, to: id });
+    const texts = answersOf(await digOverTcp(internet.resolver, long ?? '', 'TXT')).map((r) => r.data as Buffer[]);
+    const spf = texts.map((parts) => Buffer.concat(parts).toString()).find((text) => text.startsWith('v=spf1'));
+    assert.ok(spf && spf.length > 255 && /all$/.test(spf), spf);
+  });
+
   it('survives what is no question', async () => {
     const hostile = [
       Buffer.alloc(0),
@@ -115,6 +154,8 @@ describe('the DNS of the simulated internet', () => {
       Buffer.from('000001000001000000000000c00c00010001', 'hex'),
     ];
     for (const message of hostile) await sendRaw(internet.resolver, message, 50);
+    assert.equal((await sendRaw(internet.resolver, Buffer.from('123401000000000000000000', 'hex')))?.rcode, 'FORMERR');
+    assert.equal((await sendRaw(internet.resolver, Buffer.from('123429000000000000000000', 'hex')))?.rcode, 'NOTIMP');
     assert.equal((await dig(internet.resolver, active(), 'AXFR'))?.rcode, 'REFUSED');
     assert.equal((await dig(internet.resolver, active(), 'NS'))?.rcode, 'NOERROR');
   });

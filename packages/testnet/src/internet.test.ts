@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import https from 'node:https';
 import { after, before, describe, it } from 'node:test';
-import type { TLSSocket } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import { createInternet, type Internet } from './internet.ts';
+import { SPECIAL_OCTETS } from './networks.ts';
 import { templates } from './providers/index.ts';
 import { dig } from './test/dig.ts';
 
@@ -39,6 +40,20 @@ function visit(internet: Internet, host: string, path = '/'): Promise<Page> {
       );
     });
     request.on('error', reject);
+  });
+}
+
+const PROTOCOLS: Readonly<Record<string, string>> = { oldTls: 'TLSv1.2', refused: 'ECONNREFUSED', reset: 'ECONNRESET' };
+
+/** The protocol agreed with the listener of an address, or why there was none. */
+function protocolOf(internet: Internet, servername: string, address: string): Promise<string> {
+  const to = internet.dial({ address, port: 443 });
+  return new Promise((resolve) => {
+    const socket = connect({ host: to.address, port: to.port, servername, rejectUnauthorized: false }, () => {
+      resolve(String(socket.getProtocol()));
+      socket.destroy();
+    });
+    socket.on('error', (error) => resolve('code' in error ? String(error.code) : error.message));
   });
 }
 
@@ -92,6 +107,28 @@ describe('the companies of the simulated internet', () => {
         .body,
       /User-agent/,
     );
+  });
+
+  it('speak an old TLS, refuse and reset as their addresses say, over IPv4 alone', async () => {
+    await using faulty = await createInternet({ domains: 600 });
+    const seen = new Map<string, number>();
+    for (const domain of faulty.domains()) {
+      if (faulty.truth(domain).state !== 'active') continue;
+      const [first] = (await dig(faulty.resolver, domain, 'A'))?.answers ?? [];
+      const address = first?.type === 'A' ? first.data : '';
+      const kind = Object.entries(SPECIAL_OCTETS).find(([, octet]) => address.endsWith(`.${octet}`))?.[0];
+      if (!kind) continue;
+      seen.set(kind, (seen.get(kind) ?? 0) + 1);
+      assert.deepEqual((await dig(faulty.resolver, domain, 'AAAA'))?.answers, [], domain);
+      if (seen.get(kind) === 1) assert.equal(await protocolOf(faulty, domain, address), PROTOCOLS[kind], kind);
+    }
+    assert.deepEqual([...seen.keys()].sort(), ['oldTls', 'refused', 'reset']);
+  });
+
+  it('redirect only to companies that are there', () => {
+    const targets = internet.domains().flatMap((domain) => internet.truth(domain).redirectsTo ?? []);
+    assert.ok(targets.length > 0);
+    for (const target of targets) assert.equal(internet.truth(target).state, 'active', target);
   });
 
   it('refuse a handshake for a name that is nobody', async () => {

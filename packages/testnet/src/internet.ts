@@ -4,7 +4,7 @@ import { applyMigration, type MigratingCategory, type Migration, migrationOn } f
 import { Model } from './model.ts';
 import { NameServerPlan, startNameServers } from './name-servers.ts';
 import { companyNames, SUFFIXES } from './names.ts';
-import { type Plan, planOf } from './plan.ts';
+import { type Plan, planOf, stateOf } from './plan.ts';
 import { providerNames, templates } from './providers/index.ts';
 import { mintFor } from './random.ts';
 import { type Truth, truthOf } from './truth.ts';
@@ -57,11 +57,17 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
   const faults = new Map<string, Map<string, 'servfail' | 'timeout'>>();
   let day = 0;
 
+  // Where others redirect to: among the first thousand, those that are really there.
+  let targets: readonly string[] | undefined;
+  const hosts = () => {
+    targets ??= names.slice(0, 1_000).filter((name) => stateOf(name, { seed, hasFaults }) === 'active');
+    return targets;
+  };
   const basePlan = (domain: string) =>
     planOf(domain, {
       seed,
       hasFaults,
-      other: (random) => random.pick(names.filter((name) => name !== domain).slice(0, 1_000)),
+      other: (random) => random.pick(hosts().filter((name) => name !== domain)),
     });
   const kept = new Map<string, Plan>();
   const currentPlan = (domain: string): Plan | undefined => {

@@ -119,9 +119,11 @@ function found(name: string, type: string, records: readonly ZoneRecord[], zone:
 }
 
 export function soaOf(zone: string): DnsRecord {
+  // The root's own names have no empty label in the middle.
+  const below = zone === '.' ? 'root' : zone;
   const data = {
-    mname: `ns1.${zone}`,
-    rname: `hostmaster.${zone}`,
+    mname: `ns1.${below}`,
+    rname: `hostmaster.${below}`,
     serial: 1,
     refresh: 10800,
     retry: 3600,

@@ -2,6 +2,7 @@
 import { type DnsServer, type Reply, type Responder, startDnsServer } from './dns-server.ts';
 import { type DnsRecord, dnsSuffixOf, type Model, soaOf } from './model.ts';
 import type { Plan, ZoneFault } from './plan.ts';
+import { SELF_HOSTED_SERVER as SELF_HOSTED } from './zone.ts';
 
 export interface NameServers extends AsyncDisposable {
   /** The recursive front, for stub use. */
@@ -18,7 +19,6 @@ const SLOW_MS = 1_200;
 /** The tree's servers stand on loopback addresses of their own, so that referrals can be followed. */
 const ROOT = '127.53.0.1';
 const RECURSIVE = '127.0.0.1';
-const SELF_HOSTED = '127.53.3.1';
 const INFRASTRUCTURE = '127.53.4.1';
 
 export class NameServerPlan {
@@ -116,8 +116,14 @@ function rootZone(plan: NameServerPlan): Responder {
 }
 
 function topLevel(model: Model, plan: NameServerPlan, tld: string): Responder {
-  return ({ name }) => {
+  return ({ name, type }) => {
+    if (name === tld) return ofItself(plan, tld, type);
     const company = model.companyOf(name);
+    // DS lives in the parent, RFC 4035 section 2.4.
+    if (company && type === 'DS' && name === company.domain && company.state !== 'nonexistent') {
+      const { answers } = model.answer(name, 'DS');
+      return { rcode: 'NOERROR', answers, authorities: answers.length > 0 ? [] : [soaOf(tld)], isAuthoritative: true };
+    }
     if (company?.state === 'nonexistent')
       return { rcode: 'NXDOMAIN', authorities: [soaOf(tld)], isAuthoritative: true };
     if (company) {
@@ -133,6 +139,20 @@ function topLevel(model: Model, plan: NameServerPlan, tld: string): Responder {
   };
 }
 
+/** What the servers of a top-level domain say of the domain itself. */
+function ofItself(plan: NameServerPlan, tld: string, type: string): Reply {
+  const host = `a.nic.${tld}`;
+  const soa = soaOf(tld);
+  if (type === 'SOA') return { rcode: 'NOERROR', answers: [soa], isAuthoritative: true };
+  if (type !== 'NS') return { rcode: 'NOERROR', authorities: [soa], isAuthoritative: true };
+  return {
+    rcode: 'NOERROR',
+    answers: [{ name: tld, type: 'NS', ttl: TTL, data: host }],
+    additionals: [{ name: host, type: 'A', ttl: TTL, data: plan.tlds().get(tld) }],
+    isAuthoritative: true,
+  };
+}
+
 function referral(zone: string, hosts: readonly string[], addressOf: (host: string) => string): Reply {
   const authorities = hosts.map((data): DnsRecord => ({ name: zone, type: 'NS', ttl: TTL, data }));
   const additionals = hosts.map((name): DnsRecord => ({ name, type: 'A', ttl: TTL, data: addressOf(name) }));
@@ -145,6 +165,8 @@ function authority(model: Model, faultOf: FaultOf): Responder {
     const broken = company && failure(company, type, faultOf);
     if (broken !== undefined) return broken;
     const { rcode, answers, soa } = model.answer(name, type);
+    if (company?.domain === name && type === 'DS')
+      return { rcode: 'NOERROR', authorities: [{ ...model.zone(company).soa, name, ttl: 0 }], isAuthoritative: true };
     if (rcode === 'NXDOMAIN' && !company) return { rcode: 'REFUSED' };
     return { rcode, answers, authorities: soa ? [soa] : [], isAuthoritative: true, ...slowly(company) };
   };

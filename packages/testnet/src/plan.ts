@@ -46,6 +46,8 @@ export interface Plan {
   readonly hasBimi: boolean;
   readonly hasIpv6: boolean;
   readonly hasWildcard: boolean;
+  /** Speaks nothing newer than TLS 1.2, where the site has an address of its own. */
+  readonly isOldTls: boolean;
 }
 
 /** Providers of the mailbox table that only pass mail on. */
@@ -62,8 +64,7 @@ export interface PlanOptions {
 
 export function planOf(domain: string, { seed, hasFaults, other }: PlanOptions): Plan {
   const r = randomFor(seed, domain, 'plan');
-  const fate = r.next();
-  const state = fate < 0.08 ? 'parked' : fate < 0.09 ? 'nonexistent' : hasFaults && fate < 0.12 ? 'broken' : 'active';
+  const state = drawState(r, hasFaults);
   const fault = r.pick<ZoneFault>(['servfail', 'lame', 'silent', 'slow']);
   const cdn = r.chance(0.34) ? r.weighted(templates.cdn.rows).id : null;
   const mailbox = drawMailbox(r);
@@ -114,7 +115,18 @@ export function planOf(domain: string, { seed, hasFaults, other }: PlanOptions):
     hasBimi: r.chance(0.03),
     hasIpv6: r.chance(0.25),
     hasWildcard: r.chance(0.05),
+    isOldTls: hasFaults && r.chance(0.12),
   };
+}
+
+/** A company's state alone, without growing the rest of it. */
+export function stateOf(domain: string, { seed, hasFaults }: Pick<PlanOptions, 'seed' | 'hasFaults'>): Plan['state'] {
+  return drawState(randomFor(seed, domain, 'plan'), hasFaults);
+}
+
+function drawState(r: Random, hasFaults: boolean): Plan['state'] {
+  const fate = r.next();
+  return fate < 0.08 ? 'parked' : fate < 0.09 ? 'nonexistent' : hasFaults && fate < 0.12 ? 'broken' : 'active';
 }
 
 /** Sites that already stand behind their platform's own network take no second one. */

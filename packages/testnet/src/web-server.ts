@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import type { Certificates } from './certificates.ts';
 import { SPECIAL_OCTETS } from './networks.ts';
 import type { Plan } from './plan.ts';
@@ -31,37 +32,37 @@ export async function startWebServers(options: WebOptions): Promise<WebServers> 
     serve(companyOf(host), { host, isSecure, seed: options.seed }, request, response);
   };
   const plain = createServer(listener);
-  const secure = createSecureServer(
-    {
-      SNICallback: (name, done) => {
-        const plan = companyOf(name.toLowerCase());
-        // No site, no certificate: the handshake fails, as it does at an address that serves others.
-        if (!plan || plan.site === 'http-only') return done(new Error('no site of this name'));
-        return void certificates.context(plan.domain, plan.authority, plan.certificate).then(
-          (context) => done(null, context),
-          (error: Error) => done(error),
-        );
-      },
-    },
-    listener,
-  );
-  secure.on('tlsClientError', () => {});
+  const SNICallback: TlsOptions['SNICallback'] = (name, done) => {
+    const plan = companyOf(name.toLowerCase());
+    // No site, no certificate: the handshake fails, as it does at an address that serves others.
+    if (!plan || plan.site === 'http-only') return done(new Error('no site of this name'));
+    return void certificates.context(plan.domain, plan.authority, plan.certificate).then(
+      (context) => done(null, context),
+      (error: Error) => done(error),
+    );
+  };
+  const secure = createSecureServer({ SNICallback }, listener);
+  // The version is agreed before the name is looked at, so an old one needs a listener of its own.
+  const secureOld = createSecureServer({ SNICallback, maxVersion: 'TLSv1.2' }, listener);
+  for (const server of [secure, secureOld]) server.on('tlsClientError', () => {});
   const resetting = createTcpServer((socket) => {
     socket.on('error', () => {});
     socket.once('data', () => socket.resetAndDestroy());
   });
-  const servers: readonly Server[] = [plain, secure, resetting];
-  const [plainPort = 0, securePort = 0, resetPort = 0] = await Promise.all(servers.map(listen));
+  const servers: readonly Server[] = [plain, secure, secureOld, resetting];
+  const [plainPort = 0, securePort = 0, oldPort = 0, resetPort = 0] = await Promise.all(servers.map(listen));
   return {
     dial({ address, port }) {
       const last = Number(address.split('.')[3]);
       if (last === SPECIAL_OCTETS.refused) return { address: LOOPBACK, port: 1 };
       if (last === SPECIAL_OCTETS.reset) return { address: LOOPBACK, port: resetPort };
+      if (last === SPECIAL_OCTETS.oldTls && port === 443) return { address: LOOPBACK, port: oldPort };
       return { address: LOOPBACK, port: port === 443 ? securePort : port === 80 ? plainPort : 1 };
     },
     async [Symbol.asyncDispose]() {
       plain.closeAllConnections();
       secure.closeAllConnections();
+      secureOld.closeAllConnections();
       await Promise.all(servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))));
     },
   };

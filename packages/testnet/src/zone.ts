@@ -6,6 +6,9 @@ import { templates } from './providers/index.ts';
 import { dkimKey } from './providers/mail.ts';
 import { type Mint, mintFor } from './random.ts';
 
+/** Loopback address of the server of self-hosted zones: its A records and its glue say the same, and nothing leaves the machine. */
+export const SELF_HOSTED_SERVER = '127.53.3.1';
+
 export type RecordType = 'A' | 'AAAA' | 'NS' | 'SOA' | 'MX' | 'TXT' | 'CAA' | 'DS' | 'CNAME';
 
 /** Data in the form that dns-packet encodes. */
@@ -30,7 +33,8 @@ export function zoneOf(plan: Plan, seed: string): Zone {
   const records = new Map<string, ZoneRecord[]>();
   const put = (label: string, type: RecordType, data: unknown) => {
     const name = label === '' ? domain : `${label}.${domain}`;
-    records.set(name, [...(records.get(name) ?? []), { type, data }]);
+    const sized = type === 'TXT' && Array.isArray(data) ? data.flatMap((text) => characterStrings(String(text))) : data;
+    records.set(name, [...(records.get(name) ?? []), { type, data: sized }]);
   };
 
   const isParked = plan.state === 'parked';
@@ -50,7 +54,7 @@ export function zoneOf(plan: Plan, seed: string): Zone {
   for (const host of nameServers) put('', 'NS', host);
   put('', 'SOA', soa.data);
   if (nameServers.some((host) => host.endsWith(`.${domain}`)))
-    for (const label of ['ns1', 'ns2']) put(label, 'A', addressIn(plan.accessNetwork, `${domain}/${label}`));
+    for (const label of ['ns1', 'ns2']) put(label, 'A', SELF_HOSTED_SERVER);
 
   if (isParked) {
     const { network } = templates.parking.of(plan.parking);
@@ -75,6 +79,11 @@ export function zoneOf(plan: Plan, seed: string): Zone {
   }
   const wildcard: ZoneRecord[] = plan.hasWildcard ? [{ type: 'A', data: webAddresses(plan, mint)[0] }] : [];
   return { origin: domain, soa, nameServers, records, wildcard };
+}
+
+/** A text as character strings of at most 255 bytes, RFC 1035 section 3.3. */
+function characterStrings(text: string): string[] {
+  return text.match(/.{1,255}/gs) ?? [''];
 }
 
 type Put = (label: string, type: RecordType, data: unknown) => void;
@@ -102,20 +111,29 @@ function webAddresses(plan: Plan, mint: Mint): string[] {
   if (plan.site === 'refused' || plan.site === 'reset') return [addressIn(networkOfSite(plan), plan.domain, plan.site)];
   if (plan.cdn) return edgeAddresses(templates.cdn.of(plan.cdn), mint);
   const { apex } = plan.hosting === 'self' ? { apex: undefined } : templates.hosting.of(plan.hosting);
-  return [...(apex ?? [addressIn(networkOfSite(plan), plan.domain)])];
+  return [...(apex ?? [addressIn(networkOfSite(plan), plan.domain, speaksOldTls(plan) ? 'oldTls' : undefined)])];
+}
+
+/** Only a site at an address of its own can have a listener of its own. */
+function speaksOldTls(plan: Plan): boolean {
+  if (!plan.isOldTls || plan.cdn || plan.site !== 'ok') return false;
+  return plan.hosting === 'self' || templates.hosting.of(plan.hosting).apex === undefined;
 }
 
 /** Whether `www` goes through a name of the provider's. */
 export function wwwAliases(plan: Plan, mint: Mint): readonly string[] {
   if (plan.site === 'refused' || plan.site === 'reset') return [];
   if (plan.cdn) return templates.cdn.of(plan.cdn).www?.(mint) ?? [];
+  if (speaksOldTls(plan)) return [];
   return plan.hosting === 'self' ? [] : (templates.hosting.of(plan.hosting).www?.(mint) ?? []);
 }
 
 function putWeb(plan: Plan, mint: Mint, put: Put): void {
   for (const address of webAddresses(plan, mint)) put('', 'A', address);
   const network = plan.cdn ? templates.cdn.of(plan.cdn).network : networkOfSite(plan);
-  const v6 = plan.hasIpv6 ? addressV6In(network, plan.domain) : null;
+  // What an address's listener does is told by its IPv4 form: those sites have no other.
+  const isSpecial = plan.site === 'refused' || plan.site === 'reset' || speaksOldTls(plan);
+  const v6 = plan.hasIpv6 && !isSpecial ? addressV6In(network, plan.domain) : null;
   if (v6) put('', 'AAAA', v6);
   const [alias] = wwwAliases(plan, mint);
   if (alias) put('www', 'CNAME', alias);
