@@ -124,6 +124,35 @@ describe('a SQLite file', () => {
     await assert.rejects(openStore(`sqlite:file:${file}?mode=ro`), failsWith('read-only'));
   });
 
+  it('gets its schema whole or not at all', async () => {
+    const file = freshFile();
+    using database = new DatabaseSync(file);
+    database.exec('CREATE TABLE settings (in_the_way TEXT)');
+    await assert.rejects(openStore(`sqlite:${file}`));
+    const tables = () => database.prepare("SELECT name FROM sqlite_master WHERE name IN ('domains', 'scans')").all();
+    assert.deepEqual(tables(), []);
+    database.exec('DROP TABLE settings');
+    await using store = await openStore(`sqlite:${file}`);
+    assert.equal((await store.counts()).domains, 0);
+    assert.equal(tables().length, 2);
+  });
+
+  it('gets its schema once when several processes open it first', async () => {
+    const url = `sqlite:${freshFile()}`;
+    const script = `
+      import { openStore } from ${JSON.stringify(path.join(import.meta.dirname, 'index.ts'))};
+      await using store = await openStore(process.argv[1]);
+      await store.addDomains([process.pid + '.com'], { source: 'test' });
+    `;
+    const children = [1, 2, 3].map(() =>
+      spawn(process.execPath, ['--input-type=module', '-e', script, url], { stdio: ['ignore', 'ignore', 'inherit'] }),
+    );
+    const codes = await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0]));
+    assert.deepEqual(codes, [0, 0, 0]);
+    await using store = await openStore(url);
+    assert.equal((await store.counts()).domains, 3);
+  });
+
   it('is told to be from a newer version', async () => {
     const file = await filled();
     const database = new DatabaseSync(file);

@@ -11,7 +11,7 @@ const migrations: Readonly<Record<string, Migration>> = {
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };
 
-/** Brings the schema up to date, each migration in a transaction. Throws StoreError `newer-version` for a later schema. */
+/** Brings the schema up to date, in one transaction and one process at a time. Throws StoreError `newer-version` for a later schema. */
 export async function migrate(db: Kysely<Database>): Promise<void> {
   const migrator = new Migrator({ db, provider });
   const { error } = await migrator.migrateToLatest();
