@@ -101,6 +101,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     fastify.route({
       method: contract.method,
       url,
+      // HEAD runs the same handler, so it costs the same: one request of the quota. It is metered with GET.
       exposeHeadRoute: contract.method === 'GET',
       handler: (request, reply) => {
         const startedAt = performance.now();
