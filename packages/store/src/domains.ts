@@ -89,11 +89,19 @@ export class DomainTable {
     return row !== undefined;
   }
 
+  /** One snapshot: the services are those of the scan that `scannedAt` names, also while another process writes. */
   async profile(name: string): Promise<StoredProfile | undefined> {
-    const domain = await this.#db.selectFrom('domains').where('name', '=', name).selectAll().executeTakeFirst();
+    return this.#db
+      .transaction()
+      .setAccessMode('read only')
+      .execute((tx) => this.#profile(tx, name));
+  }
+
+  async #profile(db: Kysely<Database>, name: string): Promise<StoredProfile | undefined> {
+    const domain = await db.selectFrom('domains').where('name', '=', name).selectAll().executeTakeFirst();
     if (!domain?.summary || domain.last_scanned_at === null || domain.state === null) return undefined;
     const scannedAt = domain.last_scanned_at;
-    const rows = await this.#db
+    const rows = await db
       .selectFrom('services')
       .where('domain_id', '=', domain.id)
       .where('valid_to', 'is', null)

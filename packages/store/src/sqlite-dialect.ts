@@ -10,12 +10,15 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  type TransactionSettings,
 } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { storeErrorOf } from './store-error.ts';
+import { StoreError, storeErrorOf } from './store-error.ts';
 
 /** Milliseconds to wait for another process's write lock before giving up with `busy`. */
 const BUSY_TIMEOUT_MS = 5_000;
+/** Kysely's own, and the first that it makes: a file with tables but without it is another program's. */
+const MIGRATION_TABLE = 'kysely_migration';
 /** Distinct statements are few; the bound only guards against queries built with varying lists. */
 const MAX_STATEMENTS = 256;
 
@@ -28,6 +31,10 @@ export function openDatabase(file: string): DatabaseSync {
     database.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY',
     );
+    const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    if (tables.length > 0 && !tables.some(({ name }) => name === MIGRATION_TABLE)) {
+      throw new StoreError('not-a-database', { cause: new Error('it holds the tables of another program') });
+    }
     return database;
   } catch (error) {
     database?.close();
@@ -76,9 +83,9 @@ class NodeSqliteDriver implements Driver {
     return this.#connection;
   }
 
-  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+  async beginTransaction(connection: DatabaseConnection, { accessMode }: TransactionSettings): Promise<void> {
     // IMMEDIATE: a reader that turns writer half-way would fail at once instead of waiting for its turn.
-    await connection.executeQuery(CompiledQuery.raw('BEGIN IMMEDIATE'));
+    await connection.executeQuery(CompiledQuery.raw(accessMode === 'read only' ? 'BEGIN' : 'BEGIN IMMEDIATE'));
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {

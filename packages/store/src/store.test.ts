@@ -112,6 +112,14 @@ describe('a SQLite file', () => {
     await assert.rejects(reading, failsWith('corrupt'));
   });
 
+  it('is told to belong to another program', async () => {
+    const file = freshFile();
+    const database = new DatabaseSync(file);
+    database.exec('CREATE TABLE recipes (name TEXT)');
+    database.close();
+    await assert.rejects(openStore(`sqlite:${file}`), failsWith('not-a-database'));
+  });
+
   it('is told to be nowhere', async () => {
     await assert.rejects(openStore(`sqlite:${directory}`), failsWith('cannot-open'));
     await assert.rejects(openStore(`sqlite:${directory}/no/such/folder/x.db`), failsWith('cannot-open'));

@@ -54,7 +54,7 @@ describe('strata stack explain', () => {
   it('survives hostile values', async () => {
     const long = 'a'.repeat(70_000);
     const hostile = [
-      { domain: 'x.com', txt: [long, '\u0000\ud800', 'v=spf1 ' + 'include:a.com '.repeat(500)], dmarc: ';;;=' },
+      { domain: 'x.com', txt: [long, '\u0000\ud800', `v=spf1 ${'include:a.com '.repeat(500)}`], dmarc: ';;;=' },
       { domain: 'x.com', headers: { constructor: 'x', server: `${'('.repeat(5_000)}` }, html: '<'.repeat(200_000) },
       { domain: 'x.com', cname: { 'www.x.com': 'www.x.com' }, caa: ['', '"'], cookies: ['', long] },
       { domain: 'x.com', a: [{ address: '999.1.1.1', asn: -1, as_name: '' }] },
