@@ -67,7 +67,7 @@ describe('a visit', () => {
 
   it('has a time limit as a whole, HTTPS and HTTP together', async () => {
     const startedAt = performance.now();
-    const { http } = await visited(() => {}, { requestTimeoutMs: 300, visitTimeoutMs: 400 });
+    const { http } = await visited(() => {}, { requestTimeoutMs: 20_000, visitTimeoutMs: 400 });
     assert.equal(http.status, 'timeout');
     assert.ok(performance.now() - startedAt < 4_000);
   });
@@ -150,6 +150,8 @@ describe('redirects', () => {
   ]) {
     it(`to ${location} are told and not visited`, async () => {
       const { http, server } = await visited(redirect(location));
+      assert.equal(http.status, 'found');
+      assert.equal(http.statusCode, 302);
       assert.equal(http.url, new URL(location).href);
       assert.deepEqual(http.redirects, ['https://example.com/']);
       assert.equal(http.page, null);
