@@ -1,6 +1,7 @@
 // `npm run bench [-- suite…]`: every figure beside its peer or goal, measured in the same run. Record them in RESULTS.md.
 import { cpus, totalmem } from 'node:os';
 import { benchDetection } from './detection.ts';
+import { benchDns } from './dns.ts';
 import { benchLedger } from './ledger.ts';
 import { benchProfiles } from './profiles.ts';
 import { benchScan } from './scan.ts';
@@ -14,6 +15,7 @@ export interface Figure {
 
 const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   detection: benchDetection,
+  dns: benchDns,
   ledger: benchLedger,
   profiles: benchProfiles,
   scan: benchScan,
