@@ -60,6 +60,32 @@ describe('the cache of ready answers', () => {
     assert.ok(cache.get('a'));
   });
 
+  it('keeps only the latest of two that were computed at once, and still finds it by its tag', async () => {
+    for (const readsAgainAfter of [false, true]) {
+      const cache = new AnswerCache();
+      const [first, second] = [deferred<void>(), deferred<void>()];
+      const early = cache.compute({ key: 'a', tags: ['t'] }, async (readsAnew) => {
+        await first.promise;
+        readsAnew();
+        return answerOf('early');
+      });
+      cache.invalidate('t');
+      const late = cache.compute({ key: 'a', tags: ['t'] }, async () => {
+        await second.promise;
+        return answerOf('late');
+      });
+      if (readsAgainAfter) cache.invalidate('t');
+      first.resolve();
+      await early;
+      assert.equal(cache.get('a'), undefined, 'an answer that no invalidation reaches is not kept');
+      second.resolve();
+      await late;
+      assert.equal(cache.get('a')?.bytes.toString(), readsAgainAfter ? undefined : 'late');
+      cache.invalidate('t');
+      assert.equal(cache.get('a'), undefined, 'the tag still leads to it');
+    }
+  });
+
   it('does not keep a failure', async () => {
     const cache = new AnswerCache();
     const failing = cache.compute({ key: 'a', tags: ['t'] }, () => Promise.reject(new Error('no')));

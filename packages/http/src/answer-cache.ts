@@ -65,7 +65,9 @@ export class AnswerCache {
     for (const tag of tags) this.#keysOf(tag).add(key);
     try {
       const answer = await computing.answer;
-      if (!computing.isStale) this.#ready.set(key, { answer, tags });
+      // Only the latest one is kept: `invalidate` reaches no other, and a second entry would take the first one's tags along.
+      const isLatest = this.#computing.get(key) === computing;
+      if (isLatest && !computing.isStale) this.#ready.set(key, { answer, tags });
       return answer;
     } finally {
       if (this.#computing.get(key) === computing) this.#computing.delete(key);
