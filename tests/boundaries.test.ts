@@ -10,6 +10,7 @@ const root = path.join(import.meta.dirname, '..');
 const allowed: Record<string, { may: readonly string[]; why: string }> = {
   catalog: { may: [], why: 'data knows no code' },
   'packages/detect': { may: [], why: 'core: pure, tested without any I/O' },
+  'packages/analytics': { may: ['detect'], why: 'core: the index is a value, files and SQL stay outside' },
   'packages/receipts': { may: [], why: 'core: also runs in the browser' },
   'packages/scan': { may: ['detect'], why: 'edge: opens sockets, never touches the database' },
   'packages/store': { may: ['detect'], why: 'edge: the only place that knows SQL' },
@@ -17,7 +18,10 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   'packages/http': { may: ['receipts'], why: 'edge: keys and quotas come in as interfaces' },
   'packages/client': { may: ['receipts'], why: 'runs at the user, knows only what is public' },
   'packages/testnet': { may: [], why: 'must not learn from the code that it tests' },
-  'services/stack': { may: ['catalog', 'detect', 'receipts', 'scan', 'store', 'log', 'http'], why: 'composes' },
+  'services/stack': {
+    may: ['analytics', 'catalog', 'detect', 'receipts', 'scan', 'store', 'log', 'http'],
+    why: 'composes',
+  },
   'services/cli': {
     may: ['catalog', 'detect', 'receipts', 'client', 'store', 'http', 'log', 'stack'],
     why: 'thin commands over the rest; the simulated internet stays out of real mode',
@@ -29,7 +33,7 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
 };
 
 /** Core packages: value in, value out. */
-const pure = ['packages/detect', 'packages/receipts'];
+const pure = ['packages/detect', 'packages/analytics', 'packages/receipts'];
 
 const importPattern = /(?:from\s+|import\s*\(\s*|import\s+)['"]([^'"]+)['"]/g;
 

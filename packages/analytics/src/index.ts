@@ -1,0 +1,2 @@
+// What @strata/analytics offers.
+export {};
