@@ -1,5 +1,6 @@
 // Evidence and a rulebook -> a profile: read, match, judge, weigh, measure. The one way through the package.
 import type { Evidence } from './evidence.ts';
+import { holdersOf } from './holders.ts';
 import { judge } from './judge.ts';
 import { matchDns } from './match-dns.ts';
 import { matchWeb } from './match-web.ts';
@@ -19,6 +20,7 @@ export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
   const { isParked, findings, unsettled } = judge(matched, reading);
   const services = weighFindings(findings);
   const sources = measureSources(reading, rulebook);
+  const roles = measureRoles(reading, rulebook, { sources, services, findings, unsettled });
   return {
     domain: evidence.domain,
     observedAt: evidence.observedAt,
@@ -26,7 +28,8 @@ export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
     state: stateOf(reading, isParked),
     services,
     sources,
-    roles: measureRoles(reading, rulebook, { sources, services, findings, unsettled }),
+    roles,
+    holders: holdersOf(reading, services, roles),
     sector: sectorOf(evidence.domain),
     redirectsTo: reading.redirectsTo,
     security: posture(reading),

@@ -55,6 +55,7 @@ function profileOf(
     services: found.filter((s) => !s.evidence.some((piece) => failed.includes(piece.source))),
     sources: Object.fromEntries(SOURCES.map((source) => [source, measured(source)])) as Profile['sources'],
     roles: Object.fromEntries(roles) as Profile['roles'],
+    holders: {} as Profile['holders'],
     sector: 'unknown',
     redirectsTo: null,
     // Posture plays no part in history.

@@ -4,10 +4,21 @@ export { detect } from './detect.ts';
 export * from './evidence.ts';
 export { type Explanation, evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
 export * from './history.ts';
+export { HOLDERS, type Holder, holderAt, packHolders } from './holders.ts';
 export { CatalogError, loadCatalog } from './load-catalog.ts';
 export { type NameProblem, type ParsedDomain, parseDomain, registrableDomain } from './names.ts';
 export { extractPage, type PageOptions } from './page.ts';
 export { assessPosture } from './posture.ts';
+export {
+  POSTURE_FLAGS,
+  type PostureFlag,
+  packPosture,
+  postureBit,
+  REGRESSIONS,
+  type Regression,
+  regressionsOf,
+} from './posture-flags.ts';
 export * from './profile.ts';
 export { compileRulebook, type Rulebook } from './rulebook.ts';
-export { sectorOf } from './sector.ts';
+export { gradeOf } from './score.ts';
+export { SECTORS, sectorOf } from './sector.ts';

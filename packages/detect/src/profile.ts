@@ -1,5 +1,7 @@
 // What detection says about a domain: services with their reasons, how well each role was measured, the posture.
 
+import type { Holder } from './holders.ts';
+
 /** The public categories of a service. */
 export const CATEGORIES = [
   'dns',
@@ -91,6 +93,8 @@ export interface Profile {
   readonly sources: Readonly<Record<Source, Measurement>>;
   /** How each role was measured: only `absent` can end a provider. */
   readonly roles: Readonly<Record<Role, Measurement>>;
+  /** Who holds each role, for shares: see holders.ts. */
+  readonly holders: Readonly<Record<Role, Holder>>;
   readonly sector: string;
   /** Registrable domain of another owner that the home page redirects to, or null. */
   readonly redirectsTo: string | null;

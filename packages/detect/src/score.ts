@@ -25,6 +25,14 @@ const SPF_POINTS = { '-all': 20, '~all': 18, '?all': 5, '+all': 0 } as const;
 const CURRENT_TLS: ReadonlySet<string> = new Set(['TLSv1.2', 'TLSv1.3']);
 
 type Parts = Pick<Posture, 'spf' | 'dmarc' | 'dnssec' | 'caa' | 'mtaSts' | 'tlsRpt' | 'tls'>;
+
+type Grade = (typeof GRADES)[number][1];
+
+/** Grade of a score from 0 to 100. */
+export function gradeOf(score: number): Grade {
+  return GRADES.find(([from]) => score >= from)?.[1] ?? 'F';
+}
+
 type Score = Pick<Posture, 'factors' | 'score' | 'grade' | 'coverage' | 'scoreVersion'>;
 
 /** Points by factor. A domain that takes no mail (null MX) is judged on refusing to send any. */
@@ -48,7 +56,7 @@ export function scorePosture(parts: Parts, reading: Reading): Score {
   const possible = sum(measured, (factor) => factor.possible);
   const coverage = total === 0 ? 0 : Math.round((possible / total) * 1000) / 1000;
   const score = coverage < MIN_COVERAGE ? null : Math.round((100 * sum(measured, ({ points }) => points)) / possible);
-  const grade = score === null ? null : (GRADES.find(([from]) => score >= from)?.[1] ?? 'F');
+  const grade = score === null ? null : gradeOf(score);
   return { factors, score, grade, coverage, scoreVersion: SCORE_VERSION };
 }
 

@@ -1,6 +1,31 @@
 // The sector that a domain's own suffix proves, for suffixes that registries keep for one; anything else is 'unknown'.
 import { parse } from 'tldts';
 
+/**
+ * Every sector that may be told: NAICSlite's top level (Ziv et al., ASdb, IMC 2021) and `unknown`. Append only: stored
+ * snapshots keep a sector by its place.
+ */
+export const SECTORS = [
+  'unknown',
+  'computer_it',
+  'media',
+  'finance_insurance',
+  'education_research',
+  'service',
+  'agriculture_mining',
+  'community_nonprofit',
+  'construction_real_estate',
+  'museums_libraries_entertainment',
+  'utilities',
+  'health',
+  'travel',
+  'freight_postal',
+  'government',
+  'retail_ecommerce',
+  'manufacturing',
+  'other',
+] as const;
+
 /** Public suffixes under which only one sector may register. */
 const BY_LAST_LABEL: ReadonlyMap<string, string> = new Map([
   ['gov', 'government'],

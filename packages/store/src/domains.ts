@@ -9,7 +9,7 @@ import type {
   Role,
   ServiceEvidence,
 } from '@strata/detect';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Database } from './schema.ts';
 
 export interface AddedDomains {
@@ -173,11 +173,7 @@ export class DomainTable {
   }
 }
 
-function storedChange(
-  row: {
-    readonly [Column in keyof Omit<Database['changes'], 'id'>]: Database['changes'][Column];
-  } & { readonly id: number },
-): StoredChange {
+export function storedChange(row: Selectable<Database['changes']>): StoredChange {
   return {
     id: changeId(row.id),
     at: new Date(row.at),

@@ -1,14 +1,61 @@
-// The event log: what changed, in one strictly growing order. The index and the caches follow it.
-import type { Kysely } from 'kysely';
-import type { Database, EventKind } from './schema.ts';
+// The event log: what changed, in one strictly growing order. The index, the caches and the public stream follow it.
+import type { Category, ConfidenceLevel, DomainState, Regression, ServiceChange } from '@strata/detect';
+import type { Kysely, Selectable } from 'kysely';
+import type { Database } from './schema.ts';
 
-export interface StoredEvent {
-  readonly seq: number;
-  readonly at: Date;
-  readonly kind: EventKind;
-  readonly domain: string;
-  readonly payload: unknown;
+/** Payload of `domain-changed`: all that sets of domains are counted by. */
+export interface DomainChanged {
+  readonly domainId: number;
+  readonly isFirst: boolean;
+  readonly scannedAt: number;
+  readonly state: DomainState;
+  readonly sector: string;
+  readonly rulebook: string;
+  /** `packPosture` and `packHolders` of detection. */
+  readonly posture: number;
+  readonly holders: number;
+  readonly score: number | null;
+  readonly services: readonly (readonly [category: Category, provider: string, confidence: ConfidenceLevel])[];
 }
+
+/** Payload of `change-confirmed`. Times are milliseconds since the epoch. */
+export interface ChangeConfirmed extends ServiceChange {
+  /** Public id. */
+  readonly id: string;
+  readonly domainId: number;
+  /** With it the domain began to use `to` at all; and stopped using `from` altogether. */
+  readonly isEntry: boolean;
+  readonly isExit: boolean;
+}
+
+/** Payload of `posture-regressed`. */
+export interface PostureRegressed {
+  readonly domainId: number;
+  readonly regressions: readonly Regression[];
+}
+
+/** Payload of `anomaly-found`. */
+export interface AnomalyFound {
+  readonly anomalyId: string;
+}
+
+interface PayloadByKind {
+  readonly 'domain-changed': DomainChanged;
+  readonly 'change-confirmed': ChangeConfirmed;
+  readonly 'posture-regressed': PostureRegressed;
+  readonly 'anomaly-found': AnomalyFound;
+}
+
+/** `domain` is empty where the event is of none. */
+export type StoredEvent = {
+  readonly [Kind in keyof PayloadByKind]: {
+    readonly seq: number;
+    readonly at: Date;
+    readonly kind: Kind;
+    readonly domain: string;
+    readonly payload: PayloadByKind[Kind];
+  };
+}[keyof PayloadByKind];
 
 export class EventTable {
   readonly #db: Kysely<Database>;
@@ -25,11 +72,16 @@ export class EventTable {
       .limit(limit)
       .selectAll()
       .execute();
-    return rows.map((row) => ({ ...row, at: new Date(row.at), payload: JSON.parse(row.payload) as unknown }));
+    return rows.map(storedEvent);
   }
 
   async latestSeq(): Promise<number> {
     const row = await this.#db.selectFrom('events').orderBy('seq', 'desc').limit(1).select('seq').executeTakeFirst();
     return row?.seq ?? 0;
   }
+}
+
+/** Payloads are written by this package alone, so their shape is known. */
+function storedEvent(row: Selectable<Database['events']>): StoredEvent {
+  return { ...row, at: new Date(row.at), payload: JSON.parse(row.payload) } as StoredEvent;
 }

@@ -1,9 +1,28 @@
 // What @strata/store offers.
 export type { AddedDomains, StoredChange, StoredProfile, StoredService } from './domains.ts';
-export type { StoredEvent } from './events.ts';
+export type { AnomalyFound, ChangeConfirmed, DomainChanged, PostureRegressed, StoredEvent } from './events.ts';
+export type {
+  FeedChange,
+  FeedDomain,
+  FeedPosition,
+  FeedReader,
+  FeedScan,
+  FeedService,
+  IndexFeed,
+} from './index-feed.ts';
 export { isTier, type KeyTable, type StoredKey, TIERS, type Tier } from './keys.ts';
+export type { ChangeFilter, ListedChange, ListTable } from './lists.ts';
 export type { QuotaTable } from './quota.ts';
 export type { RecordedScan, RecordOptions, ScanRecord } from './record-scan.ts';
 export type { EventKind } from './schema.ts';
+export {
+  type AnomalyFacts,
+  SEVERITIES,
+  type Severity,
+  type SignalTable,
+  type StoredAlert,
+  type StoredAnomaly,
+} from './signals.ts';
 export { openStore, type Store, type StoreCounts, type StoreOptions } from './store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
+export { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from './stream.ts';

@@ -2,7 +2,6 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import {
   type Evidence,
-  type Importance,
   type KnownService,
   keyOf,
   type Profile,
@@ -12,10 +11,10 @@ import {
   type Source,
 } from '@strata/detect';
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import { changeId } from './domains.ts';
 import { openIntervals, writeIntervals } from './intervals.ts';
 import { plan } from './plan.ts';
 import type { Database } from './schema.ts';
+import { insertChanges, type Told, tellDomain, toldOf } from './tell.ts';
 
 export interface ScanRecord {
   readonly profile: Profile;
@@ -78,11 +77,11 @@ async function recordScan(
   const { confirmAfterMs, rescanAfterMs } = options;
   const result = reconcile(known, profile, { confirmAfterMs, measuredBefore, ...(previous ? { previous } : {}) });
   await writeIntervals(tx, domain, known, result, now);
-  const changes = await insertChanges(tx, { domain, scanId, changes: result.changes });
+  const changes = await insertChanges(tx, { domain, scanId, result, known });
 
   const told = toldOf(profile);
   const isChanged = isFirst || differs(domain, told) || servicesToldOf(known) !== servicesToldOf(result.open);
-  if (isChanged) await insertEvent(tx, 'domain-changed', profile.domain, now, { rulebook: profile.rulebook });
+  if (isChanged) await tellDomain(tx, domain, profile, { now, isFirst, told, open: result.open });
   // While something waits, the newest look is kept even if it changes nothing that is told: a new rulebook must not
   // read an older one that lacks what has come back since.
   const isMoving = result.isPending || known.some(({ status }) => status !== 'confirmed');
@@ -108,10 +107,10 @@ function createPlans(db: Kysely<Database>) {
       db.selectFrom('services').where('domain_id', '=', domainId).where('valid_to', 'is', null).selectAll(),
     ),
     insertScan: plan((row: Omit<Selectable<Database['scans']>, 'id'>) => {
-      const { domain_id, started_at, finished_at, state, rulebook, services, unmeasured } = row;
+      const { domain_id, started_at, finished_at, state, rulebook, services, unmeasured, observed_at, records } = row;
       return db
         .insertInto('scans')
-        .values({ domain_id, started_at, finished_at, state, rulebook, services, unmeasured })
+        .values({ domain_id, started_at, finished_at, state, rulebook, services, unmeasured, observed_at, records })
         .returning('id');
     }),
     seeAgain: plan((row: { id: number; last_scanned_at: number; measured: string; next_due_at: number }) => {
@@ -169,44 +168,18 @@ async function insertScan(
     rulebook: profile.rulebook,
     services: profile.services.length,
     unmeasured: unmeasured.join(','),
+    observed_at: Date.parse(profile.observedAt),
+    records: recordsIn(scan.evidence),
   });
   if (!row) throw new Error('an inserted scan has an id');
   return row.id;
 }
 
-const WEIGHT: Readonly<Record<Importance, number>> = { low: 0, medium: 1, high: 2 };
-
-/** In the order that a page, newest first, turns round: of changes made at once the most important comes first. */
-async function insertChanges(
-  tx: Transaction<Database>,
-  { domain, scanId, changes }: { domain: DomainRow; scanId: number; changes: readonly ServiceChange[] },
-) {
-  const written = [];
-  for (const change of changes.toSorted((a, b) => a.at - b.at || WEIGHT[a.importance] - WEIGHT[b.importance])) {
-    const { confirmedAt: confirmed_at, from: from_provider, to: to_provider, ...same } = change;
-    const { id } = await tx
-      .insertInto('changes')
-      .values({ ...same, confirmed_at, from_provider, to_provider, domain_id: domain.id, scan_id: scanId })
-      .returning('id')
-      .executeTakeFirstOrThrow();
-    const told = { ...change, id: changeId(id) };
-    if (change.type !== 'reclassified') await insertEvent(tx, 'migration', domain.name, confirmed_at, told);
-    written.push(told);
-  }
-  return written;
-}
-
-async function insertEvent(
-  tx: Transaction<Database>,
-  kind: Database['events']['kind'],
-  domain: string,
-  at: number,
-  payload: object,
-): Promise<void> {
-  await tx
-    .insertInto('events')
-    .values({ at, kind, domain, payload: JSON.stringify(payload) })
-    .execute();
+/** DNS records that the probe saw: how much a domain publishes, whoever serves it. */
+function recordsIn({ dns }: Evidence): number {
+  const { named, wildcardA: _a, wildcardTxt: _txt, ...asked } = dns;
+  const lookups = [...Object.values(asked), ...Object.values(named)];
+  return lookups.reduce((sum, { records, aliases }) => sum + records.length + aliases.length, 0);
 }
 
 /** A window of 8 KiB costs half the time of the default's 32 and packs evidence as small. */
@@ -225,16 +198,13 @@ async function updateDomain(tx: Transaction<Database>, domain: DomainRow, values
   await tx.updateTable('domains').set(values).where('id', '=', domain.id).execute();
 }
 
-/** What the scan says besides its services, in the order of keys that makes equal summaries equal texts. */
-function toldOf({ state, sector, rulebook, security, roles, sources, redirectsTo }: Profile) {
-  return { state, sector, rulebook, summary: JSON.stringify({ security, roles, sources, redirectsTo }) };
-}
-
-function differs(domain: DomainRow, told: ReturnType<typeof toldOf>): boolean {
+function differs(domain: DomainRow, told: Told): boolean {
   return (
     domain.summary !== told.summary ||
     domain.state !== told.state ||
     domain.sector !== told.sector ||
+    domain.posture_bits !== told.posture_bits ||
+    domain.holder_bits !== told.holder_bits ||
     domain.rulebook !== told.rulebook
   );
 }

@@ -28,6 +28,10 @@ export interface Database {
     summary: string | null;
     /** Sources that some scan has measured, comma-separated. */
     measured: Generated<string>;
+    /** `packPosture` and `packHolders` of the last scan; 0 is not measured. */
+    posture_bits: Generated<number>;
+    holder_bits: Generated<number>;
+    score: number | null;
   };
   services: {
     id: Generated<number>;
@@ -55,6 +59,10 @@ export interface Database {
     services: number;
     /** Sources that could not be measured, comma-separated. */
     unmeasured: string;
+    /** When the probe began, by the clock that history goes by. */
+    observed_at: Generated<number>;
+    /** DNS records seen at the apex and the well-known names below it. */
+    records: Generated<number>;
   };
   changes: {
     id: Generated<number>;
@@ -69,6 +77,9 @@ export interface Database {
     to_provider: string | null;
     confidence: ConfidenceLevel;
     importance: Importance;
+    /** 1: with it the domain began to use `to_provider` at all; and stopped using `from_provider` altogether. */
+    is_entry: Generated<number>;
+    is_exit: Generated<number>;
   };
   events: {
     seq: Generated<number>;
@@ -77,6 +88,41 @@ export interface Database {
     domain: string;
     /** JSON. */
     payload: string;
+  };
+  stream_events: {
+    seq: Generated<number>;
+    /** Microseconds since the epoch, strictly growing: a time names one event. */
+    published_us: number;
+    type: string;
+    domain: string | null;
+    /** Comma-separated ids, with a comma at both ends. */
+    providers: string;
+    category: string | null;
+    /** The signed event, as it is sent. */
+    body: string;
+  };
+  anomalies: {
+    id: string;
+    at: number;
+    subject_kind: string;
+    subject: string;
+    metric: string;
+    severity: string;
+    /** JSON of the figures. */
+    facts: string;
+  };
+  alerts: {
+    id: string;
+    at: number;
+    kind: string;
+    /** 0 info to 4 critical. */
+    severity: number;
+    subject: string;
+    domain: string | null;
+    provider: string | null;
+    title: string;
+    detail: string;
+    ref: string;
   };
   evidence: {
     domain_id: number;
@@ -106,5 +152,8 @@ export interface Database {
   };
 }
 
-/** `domain-changed`: what is told of the domain differs; `migration`: a confirmed change. */
-export type EventKind = 'domain-changed' | 'migration';
+/**
+ * `domain-changed`: what is told of the domain differs, with all that the index keeps of it. `change-confirmed`: a change of
+ * services. `posture-regressed`: something got worse. `anomaly-found`: a day's figure stands out.
+ */
+export type EventKind = 'domain-changed' | 'change-confirmed' | 'posture-regressed' | 'anomaly-found';

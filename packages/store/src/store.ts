@@ -2,12 +2,16 @@
 import { Kysely, sql } from 'kysely';
 import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains.ts';
 import { EventTable, type StoredEvent } from './events.ts';
+import { IndexFeed } from './index-feed.ts';
 import { KeyTable } from './keys.ts';
+import { ListTable } from './lists.ts';
 import { migrate } from './migrations/index.ts';
 import { QuotaTable } from './quota.ts';
 import { createRecorder, type RecordedScan, type RecordOptions, type ScanRecord } from './record-scan.ts';
 import type { Database } from './schema.ts';
+import { SignalTable } from './signals.ts';
 import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
+import { StreamTable } from './stream.ts';
 
 export interface StoreOptions {
   readonly now?: () => Date;
@@ -58,6 +62,14 @@ export interface Store extends AsyncDisposable {
   counts(): Promise<StoreCounts>;
   readonly keys: KeyTable;
   readonly quota: QuotaTable;
+  /** Lists over all domains. */
+  readonly lists: ListTable;
+  /** What the index is built from and follows. */
+  readonly feed: IndexFeed;
+  /** Anomalies and alerts. */
+  readonly signals: SignalTable;
+  /** The public stream. */
+  readonly stream: StreamTable;
 }
 
 const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
@@ -97,6 +109,10 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     counts: () => countAll(db),
     keys,
     quota: new QuotaTable(db),
+    lists: new ListTable(db),
+    feed: new IndexFeed(db),
+    signals: new SignalTable(db),
+    stream: new StreamTable(db),
     async [Symbol.asyncDispose]() {
       await db.destroy();
     },

@@ -4,9 +4,11 @@ import { type Migration, type MigrationProvider, Migrator } from 'kysely/migrati
 import type { Database } from '../schema.ts';
 import { StoreError } from '../store-error.ts';
 import { up as initial } from './001-initial.ts';
+import { up as setsAndStreams } from './002-sets-and-streams.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
+  '002-sets-and-streams': { up: setsAndStreams },
 };
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };

@@ -128,7 +128,7 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>):
         paged.push(...(await store.changes('a.com', { limit: 1, offset })).changes);
       assert.deepEqual(paged, all.changes);
       const events = await store.eventsSince(0, 1_000);
-      assert.ok(events.some((event) => event.kind === 'migration' && event.domain === 'a.com'));
+      assert.ok(events.some((event) => event.kind === 'change-confirmed' && event.domain === 'a.com'));
       assert.deepEqual(
         events.map((e) => e.seq),
         events.map((e) => e.seq).sort((a, b) => a - b),
@@ -162,7 +162,11 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>):
         redetect: (evidence) => detect(evidence, without),
       });
       assert.deepEqual(told(recorded), ['reclassified google-workspace>-']);
-      assert.ok(!(await store.eventsSince(0, 100)).some((event) => event.kind === 'migration'));
+      const confirmed = (await store.eventsSince(0, 100)).filter((event) => event.kind === 'change-confirmed');
+      assert.deepEqual(
+        confirmed.map(({ payload }) => payload.type),
+        ['reclassified'],
+      );
     });
 
     it('reads the newest evidence with new rules, not an older one that lacks what has come back', async () => {

@@ -1,0 +1,68 @@
+// Who holds each role, told so that shares can be counted: a known provider, the domain itself, somebody unknown, nobody.
+import type { Measurement, Role, Service } from './profile.ts';
+import { ROLES } from './profile.ts';
+import type { Reading } from './reading.ts';
+
+/**
+ * `provider`: a known one. `self`: the domain's own name servers or mail exchanges, and no known network behind them.
+ * `unknown`: somebody serves and we cannot say who. `nobody`: there is nothing to hold. `unmeasured`: not known.
+ */
+export const HOLDERS = ['unmeasured', 'provider', 'self', 'unknown', 'nobody'] as const;
+export type Holder = (typeof HOLDERS)[number];
+
+const ROLE_LIST: readonly Role[] = Object.values(ROLES);
+/** Five values fit in three bits, ten roles in thirty: one integer that a database and a typed array can keep. */
+const BITS = 3;
+
+export function holdersOf(
+  reading: Reading,
+  services: readonly Service[],
+  roles: Readonly<Record<Role, Measurement>>,
+): Readonly<Record<Role, Holder>> {
+  // A low opinion is no holder: shares are counted from high and medium confidence.
+  const held = new Set(services.filter(({ confidence }) => confidence !== 'low').map(({ role }) => role));
+  const holder = (role: Role): Holder => {
+    if (held.has(role)) return 'provider';
+    if (reading.existence === 'nonexistent') return 'nobody';
+    if (reading.existence === 'unmeasured') return 'unmeasured';
+    const measured = roles[role];
+    // Hidden behind a gateway or an edge: somebody is there.
+    if (measured === 'blocked') return role === 'mailbox' || role === 'origin' ? 'unknown' : 'unmeasured';
+    if (measured === 'unmeasured') return 'unmeasured';
+    return withoutProvider(role, reading);
+  };
+  return Object.fromEntries(ROLE_LIST.map((role) => [role, holder(role)])) as Record<Role, Holder>;
+}
+
+function withoutProvider(role: Role, { evidence, exchanges, mail, hasNoWeb }: Reading): Holder {
+  const isOwn = (host: string) => host === evidence.domain || host.endsWith(`.${evidence.domain}`);
+  switch (role) {
+    case 'dns': {
+      const { records } = evidence.dns.ns;
+      if (records.length === 0) return 'unknown';
+      return records.every(isOwn) ? 'self' : 'unknown';
+    }
+    case 'mailbox': {
+      if (mail === 'none') return 'nobody';
+      const preferred = exchanges.filter(({ isPreferred }) => isPreferred);
+      return preferred.length > 0 && preferred.every(({ host }) => isOwn(host)) ? 'self' : 'unknown';
+    }
+    case 'origin':
+      return hasNoWeb ? 'nobody' : 'unknown';
+    case 'issuer':
+      return evidence.tls.status === 'found' ? 'unknown' : 'nobody';
+    default:
+      // Sets and extras: not seeing one is not using one.
+      return 'nobody';
+  }
+}
+
+/** Three bits a role, in the order of `ROLES`. */
+export function packHolders(holders: Readonly<Record<Role, Holder>>): number {
+  return ROLE_LIST.reduce((bits, role, i) => bits | (HOLDERS.indexOf(holders[role]) << (i * BITS)), 0);
+}
+
+/** The holder of the role at this place of `ROLES`, from what `packHolders` made. */
+export function holderAt(bits: number, roleIndex: number): Holder {
+  return HOLDERS[(bits >>> (roleIndex * BITS)) & ((1 << BITS) - 1)] ?? 'unmeasured';
+}

@@ -1,0 +1,93 @@
+// Lists over all domains that come from the tables themselves: recent changes, and when the domains of a page were scanned.
+import type { Category, ChangeType } from '@strata/detect';
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import { type StoredChange, storedChange } from './domains.ts';
+import type { Database } from './schema.ts';
+
+export interface ListedChange extends StoredChange {
+  readonly domain: string;
+}
+
+export interface ChangeFilter {
+  readonly type: ChangeType;
+  /** Provider id; with `direction` only changes to (`in`) or away from it (`out`). */
+  readonly provider?: string;
+  readonly direction?: 'in' | 'out';
+  readonly category?: Category;
+}
+
+type ChangeQuery = SelectQueryBuilder<Database, 'changes' | 'domains', object>;
+
+/** Names in one statement. */
+const BATCH = 500;
+
+export class ListTable {
+  readonly #db: Kysely<Database>;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  /** Newest first, by `at`, then by id: total, so that a page repeats nothing while nothing is recorded. */
+  async changes(
+    filter: ChangeFilter,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<ListedChange[]> {
+    const { type, provider, direction, category } = filter;
+    const start = (): ChangeQuery => {
+      const query = this.#db
+        .selectFrom('changes')
+        .innerJoin('domains', 'domains.id', 'changes.domain_id')
+        .where('changes.type', '=', type);
+      return category ? query.where('changes.category', '=', category) : query;
+    };
+    if (provider === undefined) return this.#read(start(), page);
+    const comings = start().where('changes.to_provider', '=', provider);
+    const goings = start().where('changes.from_provider', '=', provider);
+    if (direction !== undefined) return this.#read(direction === 'in' ? comings : goings, page);
+    // One index for each side; together in one condition they would be sorted whole.
+    const most = { limit: page.offset + page.limit, offset: 0 };
+    const both = [...(await this.#read(comings, most)), ...(await this.#read(goings, most))];
+    return both
+      .sort((a, b) => b.at.getTime() - a.at.getTime() || (a.id < b.id ? 1 : -1))
+      .slice(page.offset, page.offset + page.limit);
+  }
+
+  async #read(query: ChangeQuery, page: { readonly limit: number; readonly offset: number }): Promise<ListedChange[]> {
+    const rows = await query
+      .selectAll('changes')
+      .select('domains.name')
+      .orderBy('changes.at', 'desc')
+      .orderBy('changes.id', 'desc')
+      .limit(page.limit)
+      .offset(page.offset)
+      .execute();
+    return rows.map(({ name, ...row }) => ({ ...storedChange(row), domain: name }));
+  }
+
+  /** How many changes of the type were confirmed at or after `since`. */
+  async countSince(type: ChangeType, since: Date): Promise<number> {
+    const row = await this.#db
+      .selectFrom('changes')
+      .where('type', '=', type)
+      .where('at', '>=', since.getTime())
+      .select(sql<number>`count(*)`.as('n'))
+      .executeTakeFirstOrThrow();
+    return Number(row.n);
+  }
+
+  /** When each of these domains was last scanned; ids that are not known are left out. */
+  async scannedAt(ids: readonly number[]): Promise<ReadonlyMap<number, Date>> {
+    const found = new Map<number, Date>();
+    for (let from = 0; from < ids.length; from += BATCH) {
+      const rows = await this.#db
+        .selectFrom('domains')
+        .where('id', 'in', ids.slice(from, from + BATCH))
+        .where('last_scanned_at', 'is not', null)
+        .select(['id', 'last_scanned_at'])
+        .execute();
+      for (const row of rows) if (row.last_scanned_at !== null) found.set(row.id, new Date(row.last_scanned_at));
+    }
+    return found;
+  }
+}

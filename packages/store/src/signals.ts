@@ -1,0 +1,162 @@
+// What stands out: anomalies and alerts, each written once under an id that follows from what it says.
+import { type Kysely, sql } from 'kysely';
+import type { AnomalyFound } from './events.ts';
+import type { Database } from './schema.ts';
+
+export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+export interface StoredAnomaly {
+  readonly id: string;
+  readonly at: Date;
+  readonly subjectKind: 'provider' | 'category' | 'domain';
+  readonly subject: string;
+  readonly metric: string;
+  readonly severity: Severity;
+  readonly facts: AnomalyFacts;
+}
+
+export interface AnomalyFacts {
+  readonly value: number;
+  readonly mean: number;
+  readonly stddev: number;
+  readonly sigma: number;
+  readonly direction: 'up' | 'down';
+  readonly window_days: number;
+  readonly samples: number;
+  readonly chance: number;
+}
+
+export interface StoredAlert {
+  readonly id: string;
+  readonly at: Date;
+  readonly kind: 'migration' | 'anomaly' | 'security';
+  readonly severity: Severity;
+  /** What it is about; not told. */
+  readonly subject: string;
+  readonly domain: string | null;
+  readonly provider: string | null;
+  readonly title: string;
+  readonly detail: string;
+  readonly ref: string;
+}
+
+const DAY_MS = 86_400_000;
+
+export class SignalTable {
+  readonly #db: Kysely<Database>;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  /** Writes an anomaly and the event that tells of it, unless it stands already. Returns whether it is new. */
+  async addAnomaly(anomaly: StoredAnomaly): Promise<boolean> {
+    const { id, subjectKind: subject_kind, subject, metric, severity } = anomaly;
+    const at = anomaly.at.getTime();
+    const facts = JSON.stringify(anomaly.facts);
+    return this.#db.transaction().execute(async (tx) => {
+      const result = await tx
+        .insertInto('anomalies')
+        .values({ id, at, subject_kind, subject, metric, severity, facts })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .executeTakeFirst();
+      if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) return false;
+      const payload: AnomalyFound = { anomalyId: id };
+      await tx
+        .insertInto('events')
+        .values({
+          at,
+          kind: 'anomaly-found',
+          domain: subject_kind === 'domain' ? subject : '',
+          payload: JSON.stringify(payload),
+        })
+        .execute();
+      return true;
+    });
+  }
+
+  async anomaly(id: string): Promise<StoredAnomaly | undefined> {
+    const row = await this.#db.selectFrom('anomalies').where('id', '=', id).selectAll().executeTakeFirst();
+    return row && storedAnomaly(row);
+  }
+
+  /** Newest first; with `domain` only those of that domain. */
+  async anomalies(filter: { readonly domain?: string }, limit: number) {
+    const start = () => {
+      const query = this.#db.selectFrom('anomalies');
+      return filter.domain === undefined
+        ? query
+        : query.where('subject_kind', '=', 'domain').where('subject', '=', filter.domain);
+    };
+    const rows = await start().selectAll().orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute();
+    const total = await start().select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
+    return { total: Number(total.n), anomalies: rows.map(storedAnomaly) };
+  }
+
+  /** Writes an alert unless one of the same id stands, or one of the same subject not older than `quietMs`. */
+  async addAlert(alert: StoredAlert, options: { readonly quietMs: number }): Promise<boolean> {
+    const { id, kind, subject, domain, provider, title, detail, ref } = alert;
+    const at = alert.at.getTime();
+    return this.#db.transaction().execute(async (tx) => {
+      const recent = await tx
+        .selectFrom('alerts')
+        .where('subject', '=', subject)
+        .where('at', '>', at - options.quietMs)
+        .select('id')
+        .limit(1)
+        .executeTakeFirst();
+      if (recent) return false;
+      const row = { id, at, kind, subject, domain, provider, title, detail, ref };
+      const result = await tx
+        .insertInto('alerts')
+        .values({ ...row, severity: SEVERITIES.indexOf(alert.severity) })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .executeTakeFirst();
+      return Number(result.numInsertedOrUpdatedRows ?? 0) > 0;
+    });
+  }
+
+  /** By UTC day, newest first, within a day the gravest first, then the newest. */
+  async alerts(limit: number) {
+    const edge = await this.#db
+      .selectFrom('alerts')
+      .orderBy('at', 'desc')
+      .offset(limit - 1)
+      .limit(1)
+      .select('at')
+      .executeTakeFirst();
+    // Whole days, since the order turns within a day: only what may be on the page is sorted.
+    const since = edge ? Math.floor(edge.at / DAY_MS) * DAY_MS : 0;
+    const rows = await this.#db
+      .selectFrom('alerts')
+      .where('at', '>=', since)
+      .selectAll()
+      .orderBy(sql`at / ${sql.lit(DAY_MS)}`, 'desc')
+      .orderBy('severity', 'desc')
+      .orderBy('at', 'desc')
+      .orderBy('id')
+      .limit(limit)
+      .execute();
+    const total = await this.#db.selectFrom('alerts').select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
+    return { total: Number(total.n), alerts: rows.map(storedAlert) };
+  }
+}
+
+function storedAlert(row: Database['alerts']): StoredAlert {
+  const { severity, kind, at, ...same } = row;
+  return { ...same, kind: kind as StoredAlert['kind'], at: new Date(at), severity: SEVERITIES[severity] ?? 'info' };
+}
+
+function storedAnomaly(row: Database['anomalies']): StoredAnomaly {
+  const { id, subject_kind, subject, metric, severity } = row;
+  return {
+    id,
+    at: new Date(row.at),
+    subjectKind: subject_kind as StoredAnomaly['subjectKind'],
+    subject,
+    metric,
+    severity: severity as Severity,
+    facts: JSON.parse(row.facts) as AnomalyFacts,
+  };
+}

@@ -1,0 +1,171 @@
+// The public stream: signed events in the order they were told, each with a time of its own.
+import type { Kysely, Transaction } from 'kysely';
+import type { Database } from './schema.ts';
+
+export interface StreamEvent {
+  readonly seq: number;
+  /** Microseconds since the epoch, strictly growing with `seq`: a time names one event. */
+  readonly publishedUs: number;
+  readonly type: string;
+  readonly domain: string | null;
+  readonly providers: readonly string[];
+  readonly category: string | null;
+  /** The signed JSON, as it is sent. */
+  readonly body: string;
+}
+
+export interface StreamFilter {
+  readonly types?: readonly string[];
+  readonly domain?: string;
+  readonly provider?: string;
+  readonly category?: string;
+}
+
+const CURSOR = 'stream-cursor';
+const BEGAN = 'stream-began-us';
+const PRUNED = 'stream-pruned-through';
+
+export class StreamTable {
+  readonly #db: Kysely<Database>;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  /** The last event of the internal log that was told, or undefined when none ever was. */
+  async cursor(): Promise<number | undefined> {
+    return readNumber(this.#db, CURSOR);
+  }
+
+  /** When the stream began, in microseconds; 0 before it did. */
+  async beganUs(): Promise<number> {
+    return (await readNumber(this.#db, BEGAN)) ?? 0;
+  }
+
+  /** The last number that is no longer kept; 0 while everything is. */
+  async prunedThrough(): Promise<number> {
+    return (await readNumber(this.#db, PRUNED)) ?? 0;
+  }
+
+  /** Begins the stream after this event of the internal log; what stands does not begin again. */
+  async begin(cursor: number, nowUs: number): Promise<void> {
+    await this.#db.transaction().execute(async (tx) => {
+      if ((await readNumber(tx, CURSOR)) !== undefined) return;
+      await writeNumber(tx, CURSOR, cursor);
+      await writeNumber(tx, BEGAN, nowUs);
+    });
+  }
+
+  /**
+   * Appends events and moves the cursor in one transaction: a kill leaves both or neither. Throws when another process has
+   * moved the cursor meanwhile, so that nothing is told twice.
+   */
+  async append(
+    events: readonly Omit<StreamEvent, 'seq'>[],
+    cursor: { readonly from: number; readonly to: number },
+  ): Promise<readonly StreamEvent[]> {
+    return this.#db.transaction().execute(async (tx) => {
+      if ((await readNumber(tx, CURSOR)) !== cursor.from) throw new Error('another process publishes the stream');
+      const told: StreamEvent[] = [];
+      for (const event of events) {
+        const { publishedUs: published_us, type, domain, category, body } = event;
+        const providers = event.providers.length > 0 ? `,${event.providers.join(',')},` : '';
+        const { seq } = await tx
+          .insertInto('stream_events')
+          .values({ published_us, type, domain, providers, category, body })
+          .returning('seq')
+          .executeTakeFirstOrThrow();
+        told.push({ ...event, seq });
+      }
+      await writeNumber(tx, CURSOR, cursor.to);
+      return told;
+    });
+  }
+
+  async latest(): Promise<StreamEvent | undefined> {
+    const row = await this.#db
+      .selectFrom('stream_events')
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .selectAll()
+      .executeTakeFirst();
+    return row && streamEvent(row);
+  }
+
+  /** Events after a number, in order. */
+  async since(seq: number, limit: number): Promise<StreamEvent[]> {
+    const rows = await this.#db
+      .selectFrom('stream_events')
+      .where('seq', '>', seq)
+      .orderBy('seq')
+      .limit(limit)
+      .selectAll()
+      .execute();
+    return rows.map(streamEvent);
+  }
+
+  /** The number of the last event told at or before a time in microseconds; 0 when there is none. */
+  async seqAt(us: number): Promise<number> {
+    const row = await this.#db
+      .selectFrom('stream_events')
+      .where('published_us', '<=', us)
+      .orderBy('published_us', 'desc')
+      .limit(1)
+      .select('seq')
+      .executeTakeFirst();
+    return row?.seq ?? 0;
+  }
+
+  /** Deletes what was told before a time, at most `limit` events; returns how many. */
+  async prune(beforeUs: number, limit: number): Promise<number> {
+    return this.#db.transaction().execute(async (tx) => {
+      const rows = await tx
+        .selectFrom('stream_events')
+        .where('published_us', '<', beforeUs)
+        .orderBy('published_us')
+        .limit(limit)
+        .select('seq')
+        .execute();
+      const last = rows.at(-1)?.seq;
+      if (last === undefined) return 0;
+      await tx.deleteFrom('stream_events').where('seq', '<=', last).execute();
+      await writeNumber(tx, PRUNED, last);
+      return rows.length;
+    });
+  }
+}
+
+/** Whether a stream's reader asked for the event. */
+export function isWanted(event: StreamEvent, { types, domain, provider, category }: StreamFilter): boolean {
+  if (types && !types.includes(event.type)) return false;
+  if (domain !== undefined && event.domain !== domain) return false;
+  if (provider !== undefined && !event.providers.includes(provider)) return false;
+  return category === undefined || event.category === category;
+}
+
+function streamEvent(row: {
+  readonly seq: number;
+  readonly published_us: number;
+  readonly type: string;
+  readonly domain: string | null;
+  readonly providers: string;
+  readonly category: string | null;
+  readonly body: string;
+}): StreamEvent {
+  const { seq, published_us: publishedUs, type, domain, category, body } = row;
+  return { seq, publishedUs, type, domain, providers: row.providers.split(',').filter(Boolean), category, body };
+}
+
+async function readNumber(db: Kysely<Database> | Transaction<Database>, name: string): Promise<number | undefined> {
+  const row = await db.selectFrom('settings').where('name', '=', name).select('value').executeTakeFirst();
+  return row && Number(row.value);
+}
+
+async function writeNumber(tx: Transaction<Database>, name: string, value: number): Promise<void> {
+  const row = { name, value: String(value) };
+  await tx
+    .insertInto('settings')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: row.value }))
+    .execute();
+}
