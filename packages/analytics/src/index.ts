@@ -1,2 +1,31 @@
 // What @strata/analytics offers.
-export {};
+export { type Anomaly, judge, type Sample, type SeriesKind } from './anomaly.ts';
+export { readableDays } from './anomaly-days.ts';
+export { ChangeHistory, type DayOfScans, type Flow, type IndexedChange } from './change-history.ts';
+export {
+  type Band,
+  bandOf,
+  herfindahl,
+  type Market,
+  type MarketOptions,
+  type MarketProvider,
+  market,
+  markets,
+} from './concentration.ts';
+export { DAY_MS, DailySeries, dayOf } from './daily-series.ts';
+export { DomainIndex, type IndexedDomain, type IndexPosition, type Touched } from './domain-index.ts';
+export { DomainSet } from './domain-set.ts';
+export { IndexBuilder } from './index-builder.ts';
+export * from './providers.ts';
+export {
+  assessRisk,
+  type RiskFactor,
+  type RiskInput,
+  type RiskLevel,
+  type RiskPart,
+  type RiskProfile,
+} from './risk.ts';
+export { type Adoption, COUNTED_STANDARDS, type CountedStandard, type Scorecard, scorecard } from './scorecard.ts';
+export { type DomainFilter, type FoundDomains, inNameOrder, type Page, searchDomains, worstScores } from './search.ts';
+export { decodeSnapshot, encodeSnapshot, SNAPSHOT_VERSION } from './snapshot.ts';
+export { type IndexedService, LEVELS, STATES } from './terms.ts';

@@ -1,0 +1,182 @@
+// What is kept of each domain besides its name, by domain number: facts of one value each, and its services in one pool.
+import { grown } from './name-table.ts';
+
+/** A service as the pool keeps it: placement (provider in a category) and confidence in one word. */
+export type PackedService = number;
+
+export const packService = (placement: number, level: number): PackedService => placement * 4 + level;
+export const placementOf = (service: PackedService): number => service >>> 2;
+/** Place of its confidence in `LEVELS`. */
+export const levelOf = (service: PackedService): number => service & 3;
+
+/** More services than this of one domain are no stack; the pool counts them in a byte. */
+export const MOST_SERVICES = 255;
+
+export interface DomainFacts {
+  readonly scannedAt: number;
+  readonly state: number;
+  readonly sector: number;
+  readonly posture: number;
+  readonly holders: number;
+  /** 0–100, or null. */
+  readonly score: number | null;
+}
+
+/** How a score that is not known is kept. */
+export const NO_SCORE = 255;
+
+/** Below this waste the pool is left alone. */
+const LEAST_WASTE = 1 << 16;
+
+export interface ColumnArrays {
+  readonly scannedAt: Float64Array;
+  readonly state: Uint8Array;
+  readonly sector: Uint8Array;
+  readonly score: Uint8Array;
+  readonly posture: Uint32Array;
+  readonly holders: Uint32Array;
+  readonly starts: Uint32Array;
+  readonly counts: Uint8Array;
+  readonly pool: Uint32Array;
+}
+
+export class DomainColumns {
+  #scannedAt = new Float64Array(1 << 10);
+  #state = new Uint8Array(1 << 10);
+  #sector = new Uint8Array(1 << 10);
+  #score = new Uint8Array(1 << 10);
+  #posture = new Uint32Array(1 << 10);
+  #holders = new Uint32Array(1 << 10);
+  #starts = new Uint32Array(1 << 10);
+  #counts = new Uint8Array(1 << 10);
+  #pool = new Uint32Array(1 << 12);
+  #used = 0;
+  #wasted = 0;
+
+  facts(domain: number): DomainFacts {
+    const score = this.score(domain);
+    return {
+      scannedAt: this.#scannedAt[domain] as number,
+      state: this.#state[domain] as number,
+      sector: this.#sector[domain] as number,
+      posture: this.#posture[domain] as number,
+      holders: this.#holders[domain] as number,
+      score: score === NO_SCORE ? null : score,
+    };
+  }
+
+  state(domain: number): number {
+    return this.#state[domain] as number;
+  }
+
+  /** 0–100, or `NO_SCORE`. */
+  score(domain: number): number {
+    return this.#score[domain] as number;
+  }
+
+  sector(domain: number): number {
+    return this.#sector[domain] as number;
+  }
+
+  posture(domain: number): number {
+    return this.#posture[domain] as number;
+  }
+
+  scannedAt(domain: number): number {
+    return this.#scannedAt[domain] as number;
+  }
+
+  /** A view that stands until the domain is set again. */
+  services(domain: number): Uint32Array {
+    const start = this.#starts[domain] as number;
+    return this.#pool.subarray(start, start + (this.#counts[domain] as number));
+  }
+
+  /** The same without a view: where they lie, for what runs over every domain. */
+  servicesIn(domain: number): { readonly pool: Uint32Array; readonly from: number; readonly to: number } {
+    const from = this.#starts[domain] as number;
+    return { pool: this.#pool, from, to: from + (this.#counts[domain] as number) };
+  }
+
+  touch(domain: number, scannedAt: number): void {
+    if (scannedAt > this.scannedAt(domain)) this.#scannedAt[domain] = scannedAt;
+  }
+
+  set(domain: number, facts: DomainFacts, services: readonly PackedService[]): void {
+    if (domain >= this.#state.length) this.#grow(domain + 1);
+    this.#scannedAt[domain] = facts.scannedAt;
+    this.#state[domain] = facts.state;
+    this.#sector[domain] = facts.sector;
+    this.#posture[domain] = facts.posture;
+    this.#holders[domain] = facts.holders;
+    this.#score[domain] = facts.score ?? NO_SCORE;
+    const before = this.#counts[domain] as number;
+    if (services.length > before) {
+      if (this.#used + services.length > this.#pool.length)
+        this.#pool = grown(this.#pool, this.#used + services.length);
+      this.#starts[domain] = this.#used;
+      this.#used += services.length;
+      this.#wasted += before;
+    } else this.#wasted += before - services.length;
+    this.#counts[domain] = services.length;
+    this.#pool.set(services, this.#starts[domain] as number);
+    if (this.#wasted > LEAST_WASTE && this.#wasted * 2 > this.#used) this.#compact();
+  }
+
+  arrays(): ColumnArrays {
+    this.#compact();
+    return {
+      scannedAt: this.#scannedAt,
+      state: this.#state,
+      sector: this.#sector,
+      score: this.#score,
+      posture: this.#posture,
+      holders: this.#holders,
+      starts: this.#starts,
+      counts: this.#counts,
+      pool: this.#pool.subarray(0, this.#used),
+    };
+  }
+
+  static from(arrays: ColumnArrays): DomainColumns {
+    const columns = new DomainColumns();
+    columns.#scannedAt = arrays.scannedAt.slice();
+    columns.#state = arrays.state.slice();
+    columns.#sector = arrays.sector.slice();
+    columns.#score = arrays.score.slice();
+    columns.#posture = arrays.posture.slice();
+    columns.#holders = arrays.holders.slice();
+    columns.#starts = arrays.starts.slice();
+    columns.#counts = arrays.counts.slice();
+    columns.#pool = arrays.pool.slice();
+    columns.#used = arrays.pool.length;
+    return columns;
+  }
+
+  #compact(): void {
+    if (this.#wasted === 0) return;
+    const pool = new Uint32Array(this.#used - this.#wasted);
+    let used = 0;
+    for (let domain = 0; domain < this.#counts.length; domain += 1) {
+      const count = this.#counts[domain] as number;
+      if (count === 0) continue;
+      pool.set(this.services(domain), used);
+      this.#starts[domain] = used;
+      used += count;
+    }
+    this.#pool = pool;
+    this.#used = used;
+    this.#wasted = 0;
+  }
+
+  #grow(least: number): void {
+    this.#scannedAt = grown(this.#scannedAt, least);
+    this.#state = grown(this.#state, least);
+    this.#sector = grown(this.#sector, least);
+    this.#score = grown(this.#score, least);
+    this.#posture = grown(this.#posture, least);
+    this.#holders = grown(this.#holders, least);
+    this.#starts = grown(this.#starts, least);
+    this.#counts = grown(this.#counts, least);
+  }
+}

@@ -1,0 +1,138 @@
+// The index over all domains: columns, sets, counts and history behind one door. Built from the store, following its logs,
+// thrown away at will. One writer, many readers: everything is synchronous, so a reader never sees half a change.
+import type { ConfidenceLevel, DomainState } from '@strata/detect';
+import { ChangeHistory } from './change-history.ts';
+import { DomainColumns, type DomainFacts, levelOf, MOST_SERVICES, placementOf } from './domain-columns.ts';
+import { NameGrams } from './name-grams.ts';
+import { NameTable } from './name-table.ts';
+import { Tallies } from './tallies.ts';
+import { TermSets } from './term-sets.ts';
+import { categoryAt, type IndexedService, LEVELS, STATES, sectorNumber, stateNumber, Vocabulary } from './terms.ts';
+
+/** What the index takes in of a domain. */
+export interface IndexedDomain {
+  /** The store's number of it; dense, since sets and columns are as long as the largest. */
+  readonly id: number;
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly scannedAt: number;
+  readonly state: DomainState;
+  readonly sector: string;
+  /** `packPosture`, `packHolders` of detection. */
+  readonly posture: number;
+  readonly holders: number;
+  readonly score: number | null;
+  readonly services: readonly IndexedService[];
+}
+
+/** Places in the store's two logs: everything up to them is in the index. */
+export interface IndexPosition {
+  readonly seq: number;
+  readonly scanId: number;
+}
+
+/** What a change of a domain touched, before or after it. */
+export interface Touched {
+  readonly isNew: boolean;
+  readonly providers: readonly string[];
+  readonly categories: readonly string[];
+}
+
+export interface IndexParts {
+  readonly names: NameTable;
+  readonly columns: DomainColumns;
+  readonly vocabulary: Vocabulary;
+  readonly history: ChangeHistory;
+}
+
+export class DomainIndex {
+  readonly names: NameTable;
+  readonly columns: DomainColumns;
+  readonly vocabulary: Vocabulary;
+  readonly history: ChangeHistory;
+  readonly sets: TermSets;
+  readonly tallies: Tallies;
+  readonly grams: NameGrams;
+  position: IndexPosition = { seq: 0, scanId: 0 };
+
+  /** From the parts of a snapshot, the sets and counts are made anew: what can be derived is not stored. */
+  constructor(parts?: IndexParts) {
+    this.names = parts?.names ?? new NameTable();
+    this.columns = parts?.columns ?? new DomainColumns();
+    this.vocabulary = parts?.vocabulary ?? new Vocabulary();
+    this.history = parts?.history ?? new ChangeHistory();
+    this.sets = TermSets.of(this.vocabulary, this.names, this.columns);
+    this.grams = NameGrams.of(this.names);
+    this.tallies = new Tallies(this.vocabulary);
+    this.names.each((id) => this.tallies.count(this.columns.facts(id), this.columns.services(id), 1));
+  }
+
+  /** Domains that have been scanned. */
+  get size(): number {
+    return this.names.count;
+  }
+
+  put(domain: IndexedDomain): Touched {
+    const { id, name } = domain;
+    const isNew = !this.names.has(id);
+    const services = domain.services.slice(0, MOST_SERVICES).map((service) => this.vocabulary.pack(service));
+    const facts = factsOf(domain);
+    if (isNew) {
+      this.names.add(id, name);
+      this.grams.add(id, name);
+      this.columns.set(id, facts, services);
+      this.sets.file(id, { facts, services });
+      this.tallies.count(facts, services, 1);
+      return this.#touched(services, isNew);
+    }
+    const before = { facts: this.columns.facts(id), services: this.columns.services(id).slice() };
+    this.tallies.count(before.facts, before.services, -1);
+    this.sets.move(id, before, { facts, services });
+    this.columns.set(id, facts, services);
+    this.tallies.count(facts, services, 1);
+    return this.#touched([...before.services, ...services], isNew);
+  }
+
+  /** A scan that saw nothing new. */
+  touch(id: number, scannedAt: number): void {
+    if (this.names.has(id)) this.columns.touch(id, scannedAt);
+  }
+
+  /** Services of a domain, in the order in which the store told them. */
+  services(id: number): IndexedService[] {
+    return Array.from(this.columns.services(id), (service) => {
+      const { category, provider } = this.vocabulary.placementAt(placementOf(service));
+      return [
+        categoryAt(category),
+        this.vocabulary.providers.word(provider),
+        LEVELS[levelOf(service)] as ConfidenceLevel,
+      ] as const;
+    });
+  }
+
+  state(id: number): DomainState {
+    return STATES[this.columns.state(id)] as DomainState;
+  }
+
+  #touched(services: readonly number[], isNew: boolean): Touched {
+    const providers = new Set<string>();
+    const categories = new Set<string>();
+    for (const service of services) {
+      const { category, provider } = this.vocabulary.placementAt(placementOf(service));
+      providers.add(this.vocabulary.providers.word(provider));
+      categories.add(categoryAt(category));
+    }
+    return { isNew, providers: [...providers], categories: [...categories] };
+  }
+}
+
+export function factsOf(domain: IndexedDomain): DomainFacts {
+  return {
+    scannedAt: domain.scannedAt,
+    state: stateNumber(domain.state),
+    sector: sectorNumber(domain.sector),
+    posture: domain.posture,
+    holders: domain.holders,
+    score: domain.score,
+  };
+}

@@ -1,0 +1,340 @@
+// A set of domain numbers: a sorted array while it is sparse, a bitmap once that is smaller. Counting an intersection is what
+// every answer about sets of domains comes down to; docs/decisions says why this and not a library of bitmaps.
+
+/** A bitmap spends one bit a number below the largest; an array 32 bits a member. */
+const BITS_PER_MEMBER = 32;
+/** An array is searched number by number when the other side is at least this much smaller. */
+const GALLOP = 16;
+
+export class DomainSet {
+  /** Members in order, with room at the end; undefined while this is a bitmap. */
+  #sorted: Uint32Array | undefined = new Uint32Array(0);
+  #bits = new Uint32Array(0);
+  #size = 0;
+
+  static of(members: Iterable<number>): DomainSet {
+    const set = new DomainSet();
+    for (const member of members) set.add(member);
+    return set;
+  }
+
+  /** Of numbers in ascending order; the array is taken over. */
+  static ofSorted(members: Uint32Array): DomainSet {
+    const set = new DomainSet();
+    set.#sorted = members as Uint32Array<ArrayBuffer>;
+    set.#size = members.length;
+    return set;
+  }
+
+  /** Of a bitmap with `size` bits set; the array is taken over. */
+  static ofBits(bits: Uint32Array, size: number): DomainSet {
+    const set = new DomainSet();
+    set.#sorted = undefined;
+    set.#bits = bits as Uint32Array<ArrayBuffer>;
+    set.#size = size;
+    return set;
+  }
+
+  /** Whether so many members below `limit` are kept as a bitmap. */
+  static isDense(size: number, limit: number): boolean {
+    return size * BITS_PER_MEMBER > limit + 1_024;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Bytes held, without the object itself. */
+  get byteLength(): number {
+    return this.#sorted ? this.#sorted.byteLength : this.#bits.byteLength;
+  }
+
+  has(member: number): boolean {
+    const sorted = this.#sorted;
+    if (sorted) {
+      const at = lowerBound(sorted, this.#size, member);
+      return at < this.#size && sorted[at] === member;
+    }
+    return ((this.#bits[member >>> 5] ?? 0) & (1 << (member & 31))) !== 0;
+  }
+
+  /** Returns whether it is new. In ascending order each costs constant time. */
+  add(member: number): boolean {
+    const sorted = this.#sorted;
+    if (!sorted) return this.#addBit(member);
+    const last = this.#size === 0 ? -1 : (sorted[this.#size - 1] ?? -1);
+    if (member === last) return false;
+    const at = member > last ? this.#size : lowerBound(sorted, this.#size, member);
+    if (at < this.#size && sorted[at] === member) return false;
+    if (DomainSet.isDense(this.#size, Math.max(last, member))) {
+      this.#toBits(Math.max(last, member));
+      return this.#addBit(member);
+    }
+    let room = sorted;
+    if (this.#size === sorted.length) {
+      room = new Uint32Array(Math.max(4, this.#size + (this.#size >>> 1)));
+      room.set(sorted);
+      this.#sorted = room;
+    }
+    if (at < this.#size) room.copyWithin(at + 1, at, this.#size);
+    room[at] = member;
+    this.#size += 1;
+    return true;
+  }
+
+  /** Returns whether it was there. */
+  delete(member: number): boolean {
+    const sorted = this.#sorted;
+    if (!sorted) {
+      const word = this.#bits[member >>> 5] ?? 0;
+      if ((word & (1 << (member & 31))) === 0) return false;
+      this.#bits[member >>> 5] = word & ~(1 << (member & 31));
+      this.#size -= 1;
+      // Half of where it became a bitmap, so that it does not turn to and fro.
+      if (this.#size * BITS_PER_MEMBER * 2 < this.#bits.length * 32) this.#toSorted();
+      return true;
+    }
+    const at = lowerBound(sorted, this.#size, member);
+    if (at >= this.#size || sorted[at] !== member) return false;
+    sorted.copyWithin(at, at + 1, this.#size);
+    this.#size -= 1;
+    return true;
+  }
+
+  /** Gives back the room that growing left. */
+  trim(): void {
+    if (this.#sorted && this.#sorted.length > this.#size) this.#sorted = this.#sorted.slice(0, this.#size);
+  }
+
+  clone(): DomainSet {
+    const copy = new DomainSet();
+    copy.#sorted = this.#sorted?.slice(0, this.#size);
+    copy.#bits = this.#bits.slice();
+    copy.#size = this.#size;
+    return copy;
+  }
+
+  /** Size of the intersection, without making it. */
+  andSize(other: DomainSet): number {
+    if (other.#size < this.#size) return other.andSize(this);
+    const sorted = this.#sorted;
+    if (!sorted)
+      return other.#sorted ? countIn(other.#sorted, other.#size, this.#bits) : countBoth(this.#bits, other.#bits);
+    if (!other.#sorted) return countIn(sorted, this.#size, other.#bits);
+    let count = 0;
+    eachCommon(sorted, this.#size, other.#sorted, other.#size, () => {
+      count += 1;
+    });
+    return count;
+  }
+
+  and(other: DomainSet): DomainSet {
+    if (other.#size < this.#size) return other.and(this);
+    const result = new DomainSet();
+    const sorted = this.#sorted;
+    if (!sorted && !other.#sorted) {
+      result.#setBits(combine(this.#bits, other.#bits, 'and'));
+      return result;
+    }
+    // The smaller side may be the bitmap when the numbers of the other are far apart.
+    const [few, size, rest] = sorted ? [sorted, this.#size, other] : [other.#sorted ?? EMPTY, other.#size, this];
+    const found = new Uint32Array(size);
+    let count = 0;
+    if (rest.#sorted) {
+      eachCommon(few, size, rest.#sorted, rest.#size, (member) => {
+        found[count++] = member;
+      });
+    } else {
+      const bits = rest.#bits;
+      for (let i = 0; i < size; i += 1) {
+        const member = few[i] as number;
+        if (((bits[member >>> 5] ?? 0) & (1 << (member & 31))) !== 0) found[count++] = member;
+      }
+    }
+    result.#sorted = found.subarray(0, count);
+    result.#size = count;
+    return result;
+  }
+
+  or(other: DomainSet): DomainSet {
+    const [large, small] = this.#size >= other.#size ? [this, other] : [other, this];
+    if (!large.#sorted && !small.#sorted) {
+      const result = new DomainSet();
+      result.#setBits(combine(large.#bits, small.#bits, 'or'));
+      return result;
+    }
+    if (large.#sorted && small.#sorted) return merged(large.#sorted, large.#size, small.#sorted, small.#size);
+    const result = large.clone();
+    small.each((member) => result.add(member));
+    return result;
+  }
+
+  /** What is here and not in the other. */
+  andNot(other: DomainSet): DomainSet {
+    const result = new DomainSet();
+    if (!this.#sorted && !other.#sorted) {
+      result.#setBits(combine(this.#bits, other.#bits, 'and-not'));
+      return result;
+    }
+    if (!this.#sorted) {
+      const copy = this.clone();
+      other.each((member) => copy.delete(member));
+      return copy;
+    }
+    this.each((member) => {
+      if (!other.has(member)) result.add(member);
+    });
+    return result;
+  }
+
+  /** In ascending order. The set must not be changed meanwhile. */
+  each(visit: (member: number) => void): void {
+    const sorted = this.#sorted;
+    if (sorted) {
+      for (let i = 0; i < this.#size; i += 1) visit(sorted[i] as number);
+      return;
+    }
+    const bits = this.#bits;
+    for (let word = 0; word < bits.length; word += 1) {
+      for (let rest = bits[word] as number; rest !== 0; rest &= rest - 1) {
+        visit(word * 32 + (31 - Math.clz32(rest & -rest)));
+      }
+    }
+  }
+
+  /** Members in ascending order, as a copy. */
+  toArray(): Uint32Array {
+    if (this.#sorted) return this.#sorted.slice(0, this.#size);
+    const members = new Uint32Array(this.#size);
+    let at = 0;
+    this.each((member) => {
+      members[at++] = member;
+    });
+    return members;
+  }
+
+  #addBit(member: number): boolean {
+    const word = member >>> 5;
+    if (word >= this.#bits.length) {
+      const grown = new Uint32Array(word + 1 + (word >>> 3));
+      grown.set(this.#bits);
+      this.#bits = grown;
+    }
+    const before = this.#bits[word] as number;
+    const after = before | (1 << (member & 31));
+    if (after === before || after >>> 0 === before) return false;
+    this.#bits[word] = after;
+    this.#size += 1;
+    return true;
+  }
+
+  #toBits(largest: number): void {
+    const bits = new Uint32Array((largest >>> 5) + 1);
+    this.each((member) => {
+      bits[member >>> 5] = (bits[member >>> 5] as number) | (1 << (member & 31));
+    });
+    this.#sorted = undefined;
+    this.#bits = bits;
+  }
+
+  #toSorted(): void {
+    this.#sorted = this.toArray();
+    this.#bits = EMPTY;
+  }
+
+  #setBits(bits: Uint32Array<ArrayBuffer>): void {
+    this.#sorted = undefined;
+    this.#bits = bits;
+    this.#size = countBits(bits);
+    if (this.#size * BITS_PER_MEMBER * 2 < bits.length * 32) this.#toSorted();
+  }
+}
+
+const EMPTY = new Uint32Array(0);
+
+/** First place in the sorted beginning of the array whose number is not below. */
+function lowerBound(sorted: Uint32Array, size: number, member: number, from = 0): number {
+  let low = from;
+  let high = size;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as number) < member) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function merged(a: Uint32Array, aSize: number, b: Uint32Array, bSize: number): DomainSet {
+  const result = new DomainSet();
+  let i = 0;
+  let j = 0;
+  while (i < aSize || j < bSize) {
+    const next =
+      j >= bSize || (i < aSize && (a[i] as number) <= (b[j] as number)) ? (a[i++] as number) : (b[j++] as number);
+    result.add(next);
+  }
+  return result;
+}
+
+/** `few` is the smaller side. */
+function eachCommon(
+  few: Uint32Array,
+  fewSize: number,
+  many: Uint32Array,
+  manySize: number,
+  visit: (member: number) => void,
+): void {
+  let at = 0;
+  if (fewSize * GALLOP < manySize) {
+    for (let i = 0; i < fewSize; i += 1) {
+      const member = few[i] as number;
+      at = lowerBound(many, manySize, member, at);
+      if (at < manySize && many[at] === member) visit(member);
+    }
+    return;
+  }
+  for (let i = 0; i < fewSize && at < manySize; ) {
+    const a = few[i] as number;
+    const b = many[at] as number;
+    if (a === b) visit(a);
+    if (a <= b) i += 1;
+    if (b <= a) at += 1;
+  }
+}
+
+function countIn(sorted: Uint32Array, size: number, bits: Uint32Array): number {
+  let count = 0;
+  for (let i = 0; i < size; i += 1) {
+    const member = sorted[i] as number;
+    count += ((bits[member >>> 5] ?? 0) >>> (member & 31)) & 1;
+  }
+  return count;
+}
+
+function countBoth(a: Uint32Array, b: Uint32Array): number {
+  let count = 0;
+  for (let i = Math.min(a.length, b.length) - 1; i >= 0; i -= 1) count += popcount((a[i] as number) & (b[i] as number));
+  return count;
+}
+
+function countBits(bits: Uint32Array): number {
+  let count = 0;
+  for (let i = 0; i < bits.length; i += 1) count += popcount(bits[i] as number);
+  return count;
+}
+
+function combine(a: Uint32Array, b: Uint32Array, how: 'and' | 'or' | 'and-not'): Uint32Array<ArrayBuffer> {
+  const shared = Math.min(a.length, b.length);
+  const result = new Uint32Array(how === 'and' ? shared : how === 'or' ? Math.max(a.length, b.length) : a.length);
+  if (how === 'and') for (let i = 0; i < shared; i += 1) result[i] = (a[i] as number) & (b[i] as number);
+  else if (how === 'or') for (let i = 0; i < result.length; i += 1) result[i] = (a[i] ?? 0) | (b[i] ?? 0);
+  else for (let i = 0; i < result.length; i += 1) result[i] = (a[i] as number) & ~(b[i] ?? 0);
+  return result;
+}
+
+/** Bits set in a 32-bit word (Warren, Hacker's Delight, 5-1). */
+function popcount(word: number): number {
+  let n = word - ((word >>> 1) & 0x55555555);
+  n = (n & 0x33333333) + ((n >>> 2) & 0x33333333);
+  return Math.imul((n + (n >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}

@@ -1,0 +1,40 @@
+// Builds an index from everything at once: columns first, the sets from them in one go.
+import { ChangeHistory, type IndexedChange } from './change-history.ts';
+import { DomainColumns, MOST_SERVICES } from './domain-columns.ts';
+import { DomainIndex, factsOf, type IndexedDomain, type IndexPosition } from './domain-index.ts';
+import { NameTable } from './name-table.ts';
+import { Vocabulary } from './terms.ts';
+
+export class IndexBuilder {
+  readonly #names = new NameTable();
+  readonly #columns = new DomainColumns();
+  readonly #vocabulary = new Vocabulary();
+  readonly #history = new ChangeHistory();
+
+  /** Each domain once. */
+  put(domain: IndexedDomain): void {
+    const services = domain.services.slice(0, MOST_SERVICES).map((service) => this.#vocabulary.pack(service));
+    this.#names.add(domain.id, domain.name);
+    this.#columns.set(domain.id, factsOf(domain), services);
+  }
+
+  addChange(change: IndexedChange): void {
+    this.#history.add(change);
+  }
+
+  addScans(day: number, scans: number, rulebook: string): void {
+    this.#history.addScans(day, scans, rulebook);
+  }
+
+  /** The index; the builder must not be used any more. */
+  build(position: IndexPosition): DomainIndex {
+    const index = new DomainIndex({
+      names: this.#names,
+      columns: this.#columns,
+      vocabulary: this.#vocabulary,
+      history: this.#history,
+    });
+    index.position = position;
+    return index;
+  }
+}

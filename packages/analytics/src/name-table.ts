@@ -1,0 +1,214 @@
+// The names of all domains: one run of bytes, looked up by number, found by name, and put in order when somebody asks.
+
+/** Domain names are ASCII: A-labels, at most 253 bytes (RFC 1035, 2.3.4). */
+export class NameTable {
+  #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 16);
+  #used = 0;
+  /** By domain number: where its name begins; 0 is nobody's. */
+  #starts: Uint32Array<ArrayBuffer> = new Uint32Array(1 << 10);
+  #lengths: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 10);
+  /** Numbers in the order of their names, but for `#unsorted`. */
+  #order: Uint32Array<ArrayBuffer> = new Uint32Array(0);
+  #unsorted: number[] = [];
+  #ranks: Uint32Array<ArrayBuffer> | undefined;
+
+  constructor() {
+    // Offset 0 stands for "no name".
+    this.#used = 1;
+  }
+
+  get count(): number {
+    return this.#order.length + this.#unsorted.length;
+  }
+
+  /** One more than the largest number. */
+  get limit(): number {
+    return this.#starts.length;
+  }
+
+  has(number: number): boolean {
+    return (this.#starts[number] ?? 0) !== 0;
+  }
+
+  /** Names never change: a number that has one keeps it. */
+  add(number: number, name: string): void {
+    if (this.has(number)) return;
+    if (number >= this.#starts.length) {
+      this.#starts = grown(this.#starts, number + 1);
+      this.#lengths = grown(this.#lengths, number + 1);
+    }
+    if (this.#used + name.length > this.#bytes.length) this.#bytes = grown(this.#bytes, this.#used + name.length);
+    this.#starts[number] = this.#used;
+    this.#lengths[number] = name.length;
+    for (let i = 0; i < name.length; i += 1) this.#bytes[this.#used + i] = name.charCodeAt(i);
+    this.#used += name.length;
+    this.#unsorted.push(number);
+  }
+
+  name(number: number): string {
+    const start = this.#starts[number] ?? 0;
+    return String.fromCharCode(...this.#bytes.subarray(start, start + (this.#lengths[number] ?? 0)));
+  }
+
+  /** Every name in the order of the numbers, as the bytes from `from` up to `to`. */
+  each(visit: (number: number, bytes: Uint8Array, from: number, to: number) => void): void {
+    for (let number = 0; number < this.#starts.length; number += 1) {
+      const start = this.#starts[number] as number;
+      if (start !== 0) visit(number, this.#bytes, start, start + (this.#lengths[number] as number));
+    }
+  }
+
+  /** Whether the name holds these bytes. */
+  includes(number: number, part: Uint8Array): boolean {
+    const start = this.#starts[number] as number;
+    const last = start + (this.#lengths[number] as number) - part.length;
+    const bytes = this.#bytes;
+    const first = part[0];
+    for (let at = start; at <= last; at += 1) {
+      if (bytes[at] !== first) continue;
+      let i = 1;
+      while (i < part.length && bytes[at + i] === part[i]) i += 1;
+      if (i === part.length) return true;
+    }
+    return false;
+  }
+
+  /** The number of a name, or undefined. */
+  find(name: string): number | undefined {
+    const part = bytesOf(name);
+    const order = this.order();
+    const at = this.#firstNotBelow(part);
+    const number = order[at];
+    if (number === undefined || this.#lengths[number] !== part.length) return undefined;
+    return this.#comparePrefix(number, part) === 0 ? number : undefined;
+  }
+
+  /** Places in `order()` of the names that begin so: from, up to and without. */
+  prefixRange(prefix: string): readonly [from: number, to: number] {
+    const part = bytesOf(prefix);
+    const order = this.order();
+    const from = this.#firstNotBelow(part);
+    let low = from;
+    let high = order.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#comparePrefix(order[middle] as number, part) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return [from, low];
+  }
+
+  /** Every number in the order of its name. Newcomers are merged in by the first who asks. */
+  order(): Uint32Array {
+    if (this.#unsorted.length > 0) this.#merge();
+    return this.#order;
+  }
+
+  /** By number: the place of its name in the order. */
+  ranks(): Uint32Array {
+    const order = this.order();
+    if (!this.#ranks) {
+      const ranks = new Uint32Array(this.#starts.length);
+      for (let i = 0; i < order.length; i += 1) ranks[order[i] as number] = i;
+      this.#ranks = ranks;
+    }
+    return this.#ranks;
+  }
+
+  /** The table as arrays, for a snapshot. */
+  columns() {
+    const order = this.order();
+    return {
+      nameBytes: this.#bytes.subarray(0, this.#used),
+      nameStarts: this.#starts,
+      nameLengths: this.#lengths,
+      nameOrder: order,
+    };
+  }
+
+  static from(columns: ReturnType<NameTable['columns']>): NameTable {
+    const table = new NameTable();
+    table.#bytes = columns.nameBytes.slice();
+    table.#used = columns.nameBytes.length;
+    table.#starts = columns.nameStarts.slice();
+    table.#lengths = columns.nameLengths.slice();
+    table.#order = columns.nameOrder.slice();
+    return table;
+  }
+
+  #merge(): void {
+    const fresh = Uint32Array.from(this.#unsorted).sort((a, b) => this.#compare(a, b));
+    this.#unsorted = [];
+    this.#ranks = undefined;
+    const old = this.#order;
+    const order = new Uint32Array(old.length + fresh.length);
+    // Each newcomer's place by halving, the run before it in one copy: few newcomers cost few comparisons.
+    let from = 0;
+    for (let i = 0; i < fresh.length; i += 1) {
+      const number = fresh[i] as number;
+      let low = from;
+      let high = old.length;
+      while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (this.#compare(old[middle] as number, number) < 0) low = middle + 1;
+        else high = middle;
+      }
+      order.set(old.subarray(from, low), from + i);
+      order[low + i] = number;
+      from = low;
+    }
+    order.set(old.subarray(from), from + fresh.length);
+    this.#order = order;
+  }
+
+  #compare(a: number, b: number): number {
+    const bytes = this.#bytes;
+    const aStart = this.#starts[a] as number;
+    const bStart = this.#starts[b] as number;
+    const aLength = this.#lengths[a] as number;
+    const bLength = this.#lengths[b] as number;
+    const shared = Math.min(aLength, bLength);
+    for (let i = 0; i < shared; i += 1) {
+      const difference = (bytes[aStart + i] as number) - (bytes[bStart + i] as number);
+      if (difference !== 0) return difference;
+    }
+    return aLength - bLength;
+  }
+
+  /** First place in the order whose name is not below the bytes. */
+  #firstNotBelow(part: Uint8Array): number {
+    const order = this.order();
+    let low = 0;
+    let high = order.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#comparePrefix(order[middle] as number, part) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The beginning of a name against these bytes; a shorter name that agrees so far is below. */
+  #comparePrefix(number: number, part: Uint8Array): number {
+    const start = this.#starts[number] as number;
+    const length = this.#lengths[number] as number;
+    for (let i = 0; i < part.length; i += 1) {
+      if (i >= length) return -1;
+      const difference = (this.#bytes[start + i] as number) - (part[i] as number);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  }
+}
+
+export function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(text, (char) => char.charCodeAt(0) & 0xff);
+}
+
+/** A longer copy with room for what comes. */
+export function grown<T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(column: T, least: number): T {
+  const Column = column.constructor as new (length: number) => T;
+  const longer = new Column(Math.max(least, column.length + (column.length >>> 1)));
+  longer.set(column);
+  return longer;
+}

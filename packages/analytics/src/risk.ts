@@ -1,0 +1,163 @@
+// The risk of one domain: its own security, and how much of it hangs on few vendors. A list of factors, not only a number.
+import { type Category, EXCLUSIVE_ROLES, type Posture, ROLES } from '@strata/detect';
+
+export type RiskLevel = 'low' | 'medium' | 'high' | 'critical';
+
+export interface RiskFactor {
+  readonly factor: string;
+  /** Of the whole profile; the weights of all factors, measured or not, add up to 1. */
+  readonly weight: number;
+  /** 0 (no risk) to 100; null when it could not be measured: then it is in no score. */
+  readonly risk: number | null;
+  readonly finding: string;
+}
+
+export interface RiskPart {
+  /** 0–100; null when nothing of it was measured. */
+  readonly score: number | null;
+  readonly level: RiskLevel | null;
+  readonly factors: readonly RiskFactor[];
+}
+
+export interface RiskProfile extends Omit<RiskPart, 'factors'> {
+  readonly security: RiskPart;
+  readonly vendorConcentration: RiskPart;
+}
+
+export interface RiskInput {
+  readonly posture: Posture;
+  readonly services: readonly { readonly category: Category; readonly provider: string; readonly isFirm: boolean }[];
+  readonly ownerOf: (provider: string) => string;
+  /** HHI of a category over all domains, null when it is not known well enough. */
+  readonly hhiOf: (category: Category) => number | null;
+}
+
+/** Roles without which a company's mail or site stands still. */
+const CRITICAL: readonly Category[] = ['dns', 'email', 'email_security', 'hosting', 'cdn'];
+
+export function assessRisk(input: RiskInput): RiskProfile {
+  const security = partOf(securityFactors(input.posture));
+  const vendorConcentration = partOf(vendorFactors(input));
+  const { score, level } = partOf([...security.factors, ...vendorConcentration.factors]);
+  return { score, level, security, vendorConcentration };
+}
+
+/** low below 25, medium below 50, high below 75, critical from there. */
+export function riskLevel(score: number): RiskLevel {
+  if (score < 25) return 'low';
+  if (score < 50) return 'medium';
+  return score < 75 ? 'high' : 'critical';
+}
+
+function securityFactors(posture: Posture): RiskFactor[] {
+  return [
+    fromPosture(posture, {
+      factor: 'email_authentication',
+      weight: 0.3,
+      parts: ['spf', 'dmarc'],
+      what: 'SPF and DMARC',
+    }),
+    fromPosture(posture, {
+      factor: 'email_transport',
+      weight: 0.05,
+      parts: ['mta_sts', 'tls_rpt'],
+      what: 'MTA-STS and TLS-RPT',
+    }),
+    fromPosture(posture, { factor: 'web_encryption', weight: 0.15, parts: ['tls'], what: 'TLS' }),
+    fromPosture(posture, { factor: 'dns_integrity', weight: 0.15, parts: ['dnssec', 'caa'], what: 'DNSSEC and CAA' }),
+  ];
+}
+
+interface PostureRisk {
+  readonly factor: string;
+  readonly weight: number;
+  readonly parts: readonly string[];
+  readonly what: string;
+}
+
+/** The points that the posture did not earn, of those that could be measured. */
+function fromPosture(posture: Posture, { factor, weight, parts, what }: PostureRisk): RiskFactor {
+  const measured = posture.factors.filter((each) => parts.includes(each.factor) && each.finding !== 'unmeasured');
+  const possible = measured.reduce((sum, each) => sum + each.possible, 0);
+  if (possible === 0) return { factor, weight, risk: null, finding: `${what} could not be measured.` };
+  const points = measured.reduce((sum, each) => sum + each.points, 0);
+  const weak = measured
+    .filter(({ finding }) => finding !== 'pass')
+    .map((each) => each.factor.toUpperCase().replaceAll('_', '-'));
+  return {
+    factor,
+    weight,
+    risk: Math.round(100 * (1 - points / possible)),
+    finding: weak.length === 0 ? `${what} as they should be.` : `Missing or weak: ${weak.join(', ')}.`,
+  };
+}
+
+function vendorFactors({ services, ownerOf, hhiOf }: RiskInput): RiskFactor[] {
+  const firm = services.filter(({ isFirm }) => isFirm);
+  return [redundancy(firm, ownerOf), oneOwner(firm, ownerOf), crowdedMarkets(firm, hhiOf)];
+}
+
+type Firm = RiskInput['services'];
+
+/** Two name server operators survive the fall of one (Kashaf et al., IMC 2020, on third-party dependence). */
+function redundancy(firm: Firm, ownerOf: RiskInput['ownerOf']): RiskFactor {
+  const owners = new Set(firm.filter(({ category }) => category === 'dns').map(({ provider }) => ownerOf(provider)));
+  const base = { factor: 'dns_redundancy', weight: 0.1 };
+  if (owners.size === 0) return { ...base, risk: null, finding: 'The name server operator is not known.' };
+  return owners.size > 1
+    ? { ...base, risk: 0, finding: `${owners.size} operators serve the zone.` }
+    : { ...base, risk: 60, finding: `${[...owners][0]} alone serves the zone.` };
+}
+
+function oneOwner(firm: Firm, ownerOf: RiskInput['ownerOf']): RiskFactor {
+  const base = { factor: 'single_owner', weight: 0.15 };
+  const critical = firm.filter(({ category }) => CRITICAL.includes(category) && EXCLUSIVE_ROLES.has(ROLES[category]));
+  const categories = new Set(critical.map(({ category }) => category));
+  if (categories.size < 2)
+    return { ...base, risk: null, finding: 'Fewer than two critical roles have a known provider.' };
+  const byOwner = new Map<string, Set<Category>>();
+  for (const { provider, category } of critical) {
+    const owner = ownerOf(provider);
+    byOwner.set(owner, (byOwner.get(owner) ?? new Set()).add(category));
+  }
+  const [owner, held] = [...byOwner].sort(([a, x], [b, y]) => y.size - x.size || (a < b ? -1 : 1))[0] as [
+    string,
+    Set<Category>,
+  ];
+  const share = (held.size - 1) / (categories.size - 1);
+  return {
+    ...base,
+    risk: Math.round(100 * share),
+    finding: `${owner} holds ${held.size} of ${categories.size} critical roles.`,
+  };
+}
+
+/** In a market that few serve, one failure takes many down at once, and there is little to move to. */
+function crowdedMarkets(firm: Firm, hhiOf: RiskInput['hhiOf']): RiskFactor {
+  const base = { factor: 'market_concentration', weight: 0.1 };
+  const categories = [...new Set(firm.map(({ category }) => category))].filter((category) =>
+    CRITICAL.includes(category),
+  );
+  const known = categories.flatMap((category) => {
+    const hhi = hhiOf(category);
+    return hhi === null ? [] : [{ category, hhi }];
+  });
+  if (known.length === 0)
+    return { ...base, risk: null, finding: 'No market of its critical roles is known well enough.' };
+  const mean = known.reduce((sum, { hhi }) => sum + hhi, 0) / known.length;
+  const worst = known.reduce((a, b) => (b.hhi > a.hhi ? b : a));
+  return {
+    ...base,
+    // 1,800 and more is highly concentrated; a monopoly of 10,000 is as bad as it gets.
+    risk: Math.round(Math.min(100, mean / 50)),
+    finding: `Mean HHI of its markets ${Math.round(mean)}; highest: ${worst.category}, ${Math.round(worst.hhi)}.`,
+  };
+}
+
+function partOf(factors: readonly RiskFactor[]): RiskPart {
+  const measured = factors.filter(({ risk }) => risk !== null);
+  const weight = measured.reduce((sum, factor) => sum + factor.weight, 0);
+  if (weight === 0) return { score: null, level: null, factors };
+  const score = Math.round(measured.reduce((sum, factor) => sum + factor.weight * (factor.risk ?? 0), 0) / weight);
+  return { score, level: riskLevel(score), factors };
+}
