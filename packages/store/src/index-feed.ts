@@ -32,6 +32,7 @@ export interface FeedScan {
   readonly domainId: number;
   readonly at: number;
   readonly state: DomainState;
+  readonly rulebook: string;
 }
 
 /** Places in the two logs: everything up to them was read. */
@@ -43,8 +44,8 @@ export interface FeedPosition {
 export interface FeedReader {
   domains(batch: readonly FeedDomain[]): void;
   changes(batch: readonly FeedChange[]): void;
-  /** Scans counted by UTC day (days since the epoch). */
-  scanDays(days: readonly { readonly day: number; readonly scans: number }[]): void;
+  /** Scans counted by UTC day (days since the epoch) and rulebook. */
+  scanDays(days: readonly { readonly day: number; readonly scans: number; readonly rulebook: string }[]): void;
 }
 
 const DOMAINS_AT_ONCE = 2_000;
@@ -92,7 +93,7 @@ export class IndexFeed {
       .where('id', '>', id)
       .orderBy('id')
       .limit(limit)
-      .select(['id', 'domain_id as domainId', 'observed_at as at', 'state'])
+      .select(['id', 'domain_id as domainId', 'observed_at as at', 'state', 'rulebook'])
       .execute();
   }
 }
@@ -178,9 +179,9 @@ async function readScanDays(tx: Transaction<Database>) {
   const day = sql<number>`cast(observed_at / ${sql.lit(DAY_MS)} as integer)`;
   const rows = await tx
     .selectFrom('scans')
-    .select([day.as('day'), sql<number>`count(*)`.as('scans')])
-    .groupBy(day)
+    .select([day.as('day'), 'rulebook', sql<number>`count(*)`.as('scans')])
+    .groupBy([day, 'rulebook'])
     .orderBy('day')
     .execute();
-  return rows.map((row) => ({ day: Number(row.day), scans: Number(row.scans) }));
+  return rows.map((row) => ({ day: Number(row.day), scans: Number(row.scans), rulebook: row.rulebook }));
 }

@@ -22,6 +22,7 @@ export {
   type SignalTable,
   type StoredAlert,
   type StoredAnomaly,
+  type Watched,
 } from './signals.ts';
 export { openStore, type Store, type StoreCounts, type StoreOptions } from './store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';

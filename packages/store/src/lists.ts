@@ -76,6 +76,31 @@ export class ListTable {
     return Number(row.n);
   }
 
+  /** A domain's scans since a time under one rulebook, oldest first: how many services and records each saw. */
+  async scansOf(domainId: number, filter: { readonly since: Date; readonly rulebook: string }) {
+    return this.#db
+      .selectFrom('scans')
+      .where('domain_id', '=', domainId)
+      .where('started_at', '>=', filter.since.getTime())
+      .where('rulebook', '=', filter.rulebook)
+      .where('state', 'in', ['active', 'parked'])
+      .orderBy('started_at')
+      .select(['observed_at as at', 'services', 'records'])
+      .execute();
+  }
+
+  /** When the changes of a domain since a time were confirmed. */
+  async changesOf(domainId: number, since: Date): Promise<readonly number[]> {
+    const rows = await this.#db
+      .selectFrom('changes')
+      .where('domain_id', '=', domainId)
+      .where('type', '!=', 'reclassified')
+      .where('confirmed_at', '>=', since.getTime())
+      .select('confirmed_at')
+      .execute();
+    return rows.map((row) => row.confirmed_at);
+  }
+
   /** When each of these domains was last scanned; ids that are not known are left out. */
   async scannedAt(ids: readonly number[]): Promise<ReadonlyMap<number, Date>> {
     const found = new Map<number, Date>();

@@ -41,6 +41,13 @@ export interface StoredAlert {
   readonly ref: string;
 }
 
+/** Places of the watch in the event log and among the days since the epoch. */
+export interface Watched {
+  readonly seq: number;
+  readonly day: number;
+}
+
+const WATCHED = 'watched';
 const DAY_MS = 86_400_000;
 
 export class SignalTable {
@@ -74,6 +81,22 @@ export class SignalTable {
         .execute();
       return true;
     });
+  }
+
+  /** How far the watch has come: the last event it has seen, the last day it has judged. Undefined before it began. */
+  async watched(): Promise<Watched | undefined> {
+    const row = await this.#db.selectFrom('settings').where('name', '=', WATCHED).select('value').executeTakeFirst();
+    return row && (JSON.parse(row.value) as Watched);
+  }
+
+  /** What it raised before is written already: after a kill it sees some events again, and raises nothing twice. */
+  async setWatched(watched: Watched): Promise<void> {
+    const value = JSON.stringify(watched);
+    await this.#db
+      .insertInto('settings')
+      .values({ name: WATCHED, value })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+      .execute();
   }
 
   async anomaly(id: string): Promise<StoredAnomaly | undefined> {
