@@ -45,6 +45,8 @@ export const MIN_SAMPLES = 14;
 const MIN_SIGMA = 3;
 /** A change of fewer is no news, however rare. */
 const MIN_EFFECT = 5;
+/** A silent series is taken for two events a day: otherwise any small batch after a silent month would be a wonder. */
+const QUIETEST_MEAN = 2;
 /** Expected false alarms a day over all series judged that day: 3.65 a year. */
 const DAILY_BUDGET = 0.01;
 /** Beyond it a number is no measurement; below it no square overflows. */
@@ -110,10 +112,12 @@ function expectCount(usual: readonly Sample[], today: Sample): Expectation {
   const excess = excessPerSquare * today.exposure ** 2 * Math.max(1, 1 / growth);
   const stddev = Math.sqrt(Math.max(mean + excess, 1));
 
-  // A silent series is taken for one event a day: otherwise any small batch would be a wonder.
-  const nullMean = Math.max(mean, 1);
-  const ofMean = (nullMean * today.exposure) / exposure + (excess * squaredExposure) / exposure ** 2;
-  const variance = nullMean + excess + ofMean;
+  const nullMean = Math.max(mean, QUIETEST_MEAN);
+  // Of a Poisson count the excess is 0 but for chance: it counts for what it is beyond its own standard error.
+  const ofChance = nullMean * Math.max(1, growth) * Math.sqrt(2 / (n - 1) + growth / (n * nullMean));
+  const sureExcess = Math.max(0, excess - ofChance);
+  const ofMean = (nullMean * today.exposure) / exposure + (sureExcess * squaredExposure) / exposure ** 2;
+  const variance = nullMean + sureExcess + ofMean;
   return { mean, stddev, chance: countChance(today.value, { mean: nullMean, variance, freedom: n - 1 }) };
 }
 

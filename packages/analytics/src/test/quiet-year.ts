@@ -75,6 +75,17 @@ export function judgeAll({ kind, samples }: QuietSeries, tests: number): Anomaly
   return found;
 }
 
+/** The same provider, had it lost so many domains more on that day. */
+export function withLoss(series: QuietSeries, loss: { readonly day: number; readonly domains: number }): QuietSeries {
+  if (series.metric === 'gains') return series;
+  const change = series.metric === 'losses' ? loss.domains : -loss.domains;
+  const isTouched = (day: number) => (series.metric === 'losses' ? day === loss.day : day >= loss.day);
+  const samples = series.samples.map((sample) =>
+    isTouched(sample.day) ? { ...sample, value: sample.value + change } : sample,
+  );
+  return { ...series, samples };
+}
+
 /** Uniform numbers within 0–1, the same for the same seed: a Weyl sequence, mixed (the finaliser of MurmurHash3). */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;

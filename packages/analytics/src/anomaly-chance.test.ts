@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { countChance, incompleteBeta, studentChance } from './anomaly-chance.ts';
+
+const near = (actual: number, expected: number, relative = 1e-8) =>
+  assert.ok(Math.abs(actual - expected) <= relative * Math.abs(expected), `${actual} is not ${expected}`);
+
+/** So much freedom that the variance counts as known. */
+const KNOWN = 1e8;
+
+describe('incomplete beta', () => {
+  it('has the values of its closed forms', () => {
+    near(incompleteBeta(2, 3, 0.5), 11 / 16);
+    near(incompleteBeta(1, 7, 0.2), 1 - 0.8 ** 7);
+    near(incompleteBeta(9, 1, 0.3), 0.3 ** 9);
+    near(incompleteBeta(0.5, 0.5, 0.25), 1 / 3);
+    near(incompleteBeta(1e6, 1e6, 0.5), 0.5);
+  });
+
+  it('is its own mirror image', () => {
+    const size = fc.double({ min: 0.01, max: 1e5, noNaN: true });
+    fc.assert(
+      fc.property(size, size, fc.double({ min: 0.001, max: 0.999, noNaN: true }), (a, b, x) => {
+        const whole = incompleteBeta(a, b, x) + incompleteBeta(b, a, 1 - x);
+        assert.ok(Math.abs(whole - 1) < 1e-7, `I(${a}, ${b}, ${x}) and its mirror image make ${whole}`);
+      }),
+    );
+  });
+});
+
+describe("student's t", () => {
+  it('has the values of the tables', () => {
+    near(studentChance(1, 1), 0.5);
+    near(studentChance(2.05183, 27), 0.05, 1e-4);
+    near(studentChance(-2.7707, 27), 0.01, 1e-4);
+    near(studentChance(3.0123, 13), 0.01, 1e-4);
+    near(studentChance(1.959964, KNOWN), 0.05, 1e-4);
+  });
+});
+
+describe('chance of a count', () => {
+  /** The probabilities of 0, 1, 2 … by their recurrence. */
+  function probabilities(mean: number, variance: number, upTo: number): number[] {
+    const p = mean / variance;
+    const shape = (mean * p) / (1 - p);
+    const found = [p ** shape];
+    for (let k = 1; k <= upTo; k += 1) found.push(((found[k - 1] ?? 0) * (shape + k - 1) * (1 - p)) / k);
+    return found;
+  }
+
+  for (const [value, mean, variance] of [
+    [10, 3, 5],
+    [1, 8, 9],
+    [0, 8, 20],
+    [40, 12, 30],
+  ] as const) {
+    it(`of ${value} where ${mean} ± √${variance} is usual is that of the sum`, () => {
+      const all = probabilities(mean, variance, 400);
+      const tail = value > mean ? all.slice(value) : all.slice(0, value + 1);
+      const expected = 2 * tail.reduce((a, b) => a + b, 0);
+      near(countChance(value, { mean, variance, freedom: KNOWN }), expected, 1e-5);
+    });
+  }
+
+  it('is larger where the variance is known from fewer days', () => {
+    const chances = [5, 13, 27, KNOWN].map((freedom) => countChance(30, { mean: 4, variance: 5, freedom }));
+    assert.deepEqual(
+      chances,
+      chances.toSorted((a, b) => b - a),
+    );
+    assert.ok((chances[0] ?? 0) > 1e6 * (chances[3] ?? 1));
+  });
+
+  it('joins the normal law without a step', () => {
+    const mean = 1e6;
+    const model = (deviation: number) => ({ mean, variance: deviation ** 2, freedom: 27 });
+    const below = countChance(mean + 5 * 3333, model(3333));
+    const above = countChance(mean + 5 * 3334, model(3334));
+    assert.ok(below / above > 0.8 && below / above < 1.25, `${below} and ${above}`);
+  });
+
+  it('is a chance for any mean, however large', () => {
+    const mean = fc.double({ min: 1, max: 1e30, noNaN: true });
+    const ratio = fc.double({ min: 1.001, max: 1e12, noNaN: true });
+    fc.assert(
+      fc.property(mean, ratio, fc.double({ min: 0, max: 1e30, noNaN: true }), (m, r, value) => {
+        const chance = countChance(value, { mean: m, variance: m * r, freedom: 27 });
+        assert.ok(chance >= 0 && chance <= 1, `${chance}`);
+      }),
+    );
+  });
+});

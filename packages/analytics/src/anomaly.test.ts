@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { judge, type Sample, type SeriesKind } from './anomaly.ts';
+
+const TODAY = 20_000;
+/** The days before today, the last value yesterday's. */
+const before = (values: readonly number[], exposure = 1000): Sample[] =>
+  values.map((value, i) => ({ day: TODAY - values.length + i, value, exposure }));
+const today = (value: number, exposure = 1000): Sample => ({ day: TODAY, value, exposure });
+const times = (count: number, value: number) => Array.from({ length: count }, () => value);
+const alternating = (low: number, high: number) => Array.from({ length: 28 }, (_, i) => (i % 2 ? high : low));
+const count = (tests = 1) => ({ kind: 'count', tests }) as const;
+const level = (tests = 1) => ({ kind: 'level', tests }) as const;
+
+describe('an anomaly', () => {
+  it('carries what it was judged by', () => {
+    const found = judge(before(times(28, 4)), today(30), count(1500));
+    assert.ok(found);
+    const { chance, ...rest } = found;
+    assert.deepEqual(rest, {
+      day: TODAY,
+      value: 30,
+      mean: 4,
+      stddev: 2,
+      sigma: 13,
+      direction: 'up',
+      samples: 28,
+      windowDays: 28,
+      severity: 'critical',
+    });
+    assert.ok(chance > 0 && chance < 0.01 / 1500, `${chance}`);
+  });
+
+  // Computed by hand: deviation √max(s², mean, 1), s² the sample variance.
+  const table: [string, SeriesKind, number[], number, number, number][] = [
+    ['a silent count', 'count', times(28, 0), 12, 0, 1],
+    ['a steady count: the Poisson floor', 'count', times(28, 100), 160, 100, 10],
+    ['a count of 60 or 140: s² = 28 · 40² / 27', 'count', alternating(60, 140), 300, 100, 40 * Math.sqrt(28 / 27)],
+    ['a steady level', 'level', times(28, 400), 300, 400, 20],
+    ['a level of half a window', 'level', times(14, 9), 30, 9, 3],
+  ];
+  for (const [what, kind, values, value, mean, stddev] of table) {
+    it(`is measured in the window's own terms: ${what}`, () => {
+      const found = judge(before(values), today(value), { kind, tests: 0 });
+      assert.ok(found);
+      assert.ok(Math.abs(found.mean - mean) < 1e-9, `mean ${found.mean}`);
+      assert.ok(Math.abs(found.stddev - stddev) < 1e-9, `deviation ${found.stddev}`);
+      assert.equal(found.samples, values.length);
+      assert.equal(found.direction, value > mean ? 'up' : 'down');
+      assert.ok(Math.abs(found.sigma - (value - mean) / stddev) < 1e-9);
+    });
+  }
+
+  it('is graded by its deviation', () => {
+    const severities = [130, 140, 160, 200].map((value) => {
+      return judge(before(times(28, 100)), today(value), { kind: 'count', tests: 0 })?.severity;
+    });
+    assert.deepEqual(severities, ['low', 'low', 'medium', 'high']);
+    assert.equal(judge(before(times(28, 100)), today(201), { kind: 'count', tests: 0 })?.severity, 'critical');
+  });
+});
+
+describe('no anomaly', () => {
+  const none = (window: readonly Sample[], now: Sample, kind: SeriesKind = 'count') =>
+    assert.equal(judge(window, now, { kind, tests: 0 }), undefined);
+
+  it('is found below three deviations', () => none(before(times(28, 100)), today(129)));
+
+  it('is found below a change of five', () => {
+    none(before(times(28, 0)), today(4));
+    assert.ok(judge(before(times(28, 0)), today(5), { kind: 'count', tests: 0 }));
+  });
+
+  it('is found in a constant series', () => {
+    for (const value of [0, 1, 7, 1e9]) {
+      none(before(times(28, value)), today(value));
+      none(before(times(28, value)), today(value), 'level');
+    }
+  });
+
+  it('is found by fewer than 14 samples', () => {
+    none(before(times(13, 1)), today(1000));
+    assert.ok(judge(before(times(14, 1)), today(1000), count()));
+  });
+
+  it('is found by samples of another time: today, later, or more than 28 days ago', () => {
+    const old = before(times(40, 1)).filter((sample) => TODAY - sample.day > 28);
+    const later = before(times(20, 1)).map((sample) => ({ ...sample, day: sample.day + 20 }));
+    none([...old, ...later, ...before(times(13, 1))], today(1000));
+  });
+
+  it('is found of what is no measurement', () => {
+    const window = before(times(28, 1));
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, 1e300, -50]) none(window, today(value));
+    for (const exposure of [0, -1, 0.5, Number.NaN, 1e300]) none(window, today(1000, exposure));
+    none(before(times(28, -3)), today(1000));
+  });
+
+  it('is found by chance: the more series are judged that day, the more it takes', () => {
+    const window = before(times(28, 1));
+    const least = (tests: number) => {
+      let value = 1;
+      while (!judge(window, today(value), count(tests))) value += 1;
+      return value;
+    };
+    const [one, many, most] = [least(1), least(1500), least(1e6)];
+    assert.ok(one < many && many < most && most < 60, `${one}, ${many}, ${most}`);
+  });
+});
+
+describe('a window', () => {
+  it('leaves earlier anomalies out', () => {
+    const values = times(28, 10);
+    const window = before(values).map((sample, i) => (i === 20 ? { ...sample, value: 900 } : sample));
+    assert.equal(judge(window, today(60), count(1500)), undefined, 'the anomaly hides the next one');
+    const marked = window.map((sample, i) => (i === 20 ? { ...sample, isAnomaly: true } : sample));
+    const found = judge(marked, today(60), count(1500));
+    assert.deepEqual([found?.mean, found?.samples], [10, 27]);
+    assert.deepEqual(found, judge(window.toSpliced(20, 1), today(60), count(1500)));
+  });
+
+  it('scales with the domains that were followed', () => {
+    const half = [...before(times(28, 10), 1000)];
+    assert.equal(judge(half, today(20, 2000), count(0)), undefined, 'twice the panel, twice the events');
+    assert.equal(judge(half, today(60, 2000), count(0))?.mean, 20);
+    assert.ok(judge(before(times(28, 100), 2000), today(100, 1000), count(0)), 'half the panel, as many events');
+    assert.equal(judge(before(times(28, 100), 1000), today(200, 2000), level(0)), undefined);
+  });
+
+  it('weighs a day by what it saw', () => {
+    // 1 event on a day that saw 1 domain is not 1,000,000 events a day.
+    const window = [...before(times(27, 50), 1_000_000), { day: TODAY - 28, value: 1, exposure: 1 }];
+    const found = judge(window, today(200, 1_000_000), count(1500));
+    assert.ok(found && Math.abs(found.mean - 50) < 0.1, `${found?.mean}`);
+  });
+});
+
+describe('a level', () => {
+  it('alarms on the day of its shift only', () => {
+    const values = [...times(28, 1000), ...times(40, 500)];
+    const window: Sample[] = [];
+    const alarms: number[] = [];
+    for (const [i, value] of values.entries()) {
+      const now = { day: i, value, exposure: 1000 };
+      const isAnomaly = judge(window, now, level(1500)) !== undefined;
+      if (isAnomaly) alarms.push(i);
+      window.push({ ...now, isAnomaly });
+    }
+    assert.deepEqual(alarms, [28]);
+  });
+
+  it('may drift: three deviations from the mean of the month are no news if each day brought its share', () => {
+    const values = Array.from({ length: 28 }, (_, i) => 1000 + (i < 14 ? 0 : 60 * (i - 13)));
+    assert.equal(judge(before(values), today(1900), level(0)), undefined);
+    assert.ok(judge(before(values), today(3000), level(1500)));
+  });
+
+  it('that falls back to what it was is no anomaly of its own', () => {
+    const window = before([...times(27, 1000), 500]);
+    const marked = window.map((sample, i) => ({ ...sample, isAnomaly: i === 27 }));
+    assert.equal(judge(marked, today(1000), level(0)), undefined);
+    assert.ok(judge(marked, today(100), level(1500)), 'while a second fall is one');
+  });
+
+  it('is judged across a gap by the steps of as many days', () => {
+    const walk = Array.from({ length: 28 }, (_, i) => 1000 + (i % 4 < 2 ? 4 : -4));
+    const gap = before(walk).filter((sample) => TODAY - sample.day > 5);
+    const found = judge(gap, today(500), level(1500));
+    const direct = judge(before(walk), today(500), level(1500));
+    assert.ok(found && direct && found.chance > direct.chance);
+  });
+
+  it('of a panel that doubled may be off by what chance brings in', () => {
+    // 10 of 1,000 domains; of 100,000 then 1,000 are expected, ± √(10 · 99 · 100) = 315.
+    const window = before(times(28, 10), 1000);
+    assert.equal(judge(window, today(1300, 100_000), level(0)), undefined);
+    assert.ok(judge(window, today(9000, 100_000), level(0)));
+  });
+});
