@@ -1,13 +1,13 @@
 // The index over all domains: columns, sets, counts and history behind one door. Built from the store, following its logs,
 // thrown away at will. One writer, many readers: everything is synchronous, so a reader never sees half a change.
-import type { ConfidenceLevel, DomainState } from '@strata/detect';
+import { type Category, type ConfidenceLevel, type DomainState, SECTORS } from '@strata/detect';
 import { ChangeHistory } from './change-history.ts';
 import { DomainColumns, type DomainFacts, levelOf, MOST_SERVICES, placementOf } from './domain-columns.ts';
 import { NameGrams } from './name-grams.ts';
 import { NameTable } from './name-table.ts';
 import { Tallies } from './tallies.ts';
 import { TermSets } from './term-sets.ts';
-import { categoryAt, type IndexedService, LEVELS, STATES, sectorNumber, stateNumber, Vocabulary } from './terms.ts';
+import { categoryAt, categoryNumber, type IndexedService, LEVELS, STATES, sectorNumber, stateNumber, Vocabulary } from './terms.ts';
 
 /** What the index takes in of a domain. */
 export interface IndexedDomain {
@@ -108,6 +108,26 @@ export class DomainIndex {
         LEVELS[levelOf(service)] as ConfidenceLevel,
       ] as const;
     });
+  }
+
+  sector(id: number): string {
+    return SECTORS[this.columns.sector(id)] ?? 'unknown';
+  }
+
+  /** Scanned domains by what became of them. */
+  domainsByState(): Record<DomainState, number> {
+    const counts = STATES.map((state, number) => [state, this.tallies.domains([number])] as const);
+    return Object.fromEntries(counts) as Record<DomainState, number>;
+  }
+
+  /** Domains with any service in a category, and the providers that serve them. */
+  categorySize(category: Category): { readonly domains: number; readonly providers: number } {
+    const number = categoryNumber(category);
+    const placements = this.vocabulary.placements.filter((placement) => placement.category === number);
+    return {
+      domains: this.sets.category(number).size,
+      providers: placements.filter((placement) => this.sets.placement(placement.number).size > 0).length,
+    };
   }
 
   state(id: number): DomainState {

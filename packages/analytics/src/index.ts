@@ -1,5 +1,5 @@
 // What @strata/analytics offers.
-export { type Anomaly, judge, type Sample, type SeriesKind } from './anomaly.ts';
+export { type Anomaly, judge, type Sample, type SeriesKind, WINDOW_DAYS } from './anomaly.ts';
 export { readableDays } from './anomaly-days.ts';
 export { ChangeHistory, type DayOfScans, type Flow, type IndexedChange } from './change-history.ts';
 export {
@@ -29,3 +29,4 @@ export { type Adoption, COUNTED_STANDARDS, type CountedStandard, type Scorecard,
 export { type DomainFilter, type FoundDomains, inNameOrder, type Page, searchDomains, worstScores } from './search.ts';
 export { decodeSnapshot, encodeSnapshot, SNAPSHOT_VERSION } from './snapshot.ts';
 export { type IndexedService, LEVELS, STATES } from './terms.ts';
+export { type WatchedSeries, watchedSeries } from './watched-series.ts';

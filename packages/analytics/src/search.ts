@@ -7,15 +7,15 @@ import { categoryNumber, LEVELS, sectorNumber, stateNumber } from './terms.ts';
 /** All that are given must hold. */
 export interface DomainFilter {
   /** Any part of the name, lower-case; those that begin with it come first. */
-  readonly part?: string;
+  readonly part?: string | undefined;
   /** Provider id. */
-  readonly provider?: string;
-  readonly category?: Category;
+  readonly provider?: string | undefined;
+  readonly category?: Category | undefined;
   /** Of a service that the provider and the category describe, or of any. */
-  readonly confidence?: ConfidenceLevel;
-  readonly sector?: string;
-  readonly state?: DomainState;
-  readonly flag?: PostureFlag;
+  readonly confidence?: ConfidenceLevel | undefined;
+  readonly sector?: string | undefined;
+  readonly state?: DomainState | undefined;
+  readonly flag?: PostureFlag | undefined;
 }
 
 export interface Page {
@@ -129,7 +129,7 @@ function slice(list: Uint32Array, { limit, offset }: Page): Uint32Array {
 /** Domains that exist, worst score first, then by name; those without a score are left out. */
 export function worstScores(
   index: DomainIndex,
-  filter: { readonly sector?: string; readonly scoreAtMost: number },
+  filter: { readonly sector?: string | undefined; readonly scoreAtMost: number },
   limit: number,
 ): FoundDomains {
   const live = index.sets.state(stateNumber('active')).or(index.sets.state(stateNumber('parked')));

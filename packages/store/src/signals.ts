@@ -99,6 +99,18 @@ export class SignalTable {
       .execute();
   }
 
+  /** Those of a time or later, oldest first. */
+  async anomaliesSince(since: Date): Promise<StoredAnomaly[]> {
+    const rows = await this.#db
+      .selectFrom('anomalies')
+      .where('at', '>=', since.getTime())
+      .orderBy('at')
+      .orderBy('id')
+      .selectAll()
+      .execute();
+    return rows.map(storedAnomaly);
+  }
+
   async anomaly(id: string): Promise<StoredAnomaly | undefined> {
     const row = await this.#db.selectFrom('anomalies').where('id', '=', id).selectAll().executeTakeFirst();
     return row && storedAnomaly(row);

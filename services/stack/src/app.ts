@@ -1,21 +1,29 @@
 // The only place that constructs things: what a scan needs, and on top of it what the service needs.
 import { mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { DomainIndex } from '@strata/analytics';
 import { entries } from '@strata/catalog';
 import { compileRulebook, loadCatalog, type Rulebook } from '@strata/detect';
 import { AnswerCache, createHttpServer, type HttpServer, Metrics, openApiDocument, type Route } from '@strata/http';
 import { createOptOut, createProber, type Prober, Resolver, type Target } from '@strata/scan';
-import { openStore, type Store, type StoredEvent } from '@strata/store';
+import { openStore, type Store } from '@strata/store';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { API_VERSION, apiInfo } from './api-info.ts';
 import type { Config } from './config.ts';
+import { type KnownNames, knownNames } from './known-names.ts';
 import { type Ledger, openLedger } from './ledger.ts';
+import { LiveIndex, tags } from './live-index.ts';
 import { OnDemand } from './on-demand.ts';
 import { servePages } from './pages.ts';
+import { Pulse } from './pulse.ts';
 import { domainTag } from './routes/domains.ts';
 import { routes } from './routes/index.ts';
 import { createScanner, type Scanner, type ScannerParts } from './scanner.ts';
 import { startErrorOf } from './start-error.ts';
+import { StreamHub } from './stream-hub.ts';
+import { StreamPublisher } from './stream-publisher.ts';
+import { Watch } from './watch.ts';
 
 /** What a test or the demo puts in place of the world. */
 export interface World {
@@ -29,6 +37,8 @@ export interface World {
   readonly onDemandWaitMs?: number;
   /** A domain of that world, for the front page. */
   readonly exampleDomain?: string;
+  /** Provider entries in place of the bundled ones. */
+  readonly catalogEntries?: readonly unknown[];
 }
 
 /** What scanning needs; `strata stack scan` uses it without a server. */
@@ -47,7 +57,15 @@ export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
   readonly ledger: Ledger;
   readonly onDemand: OnDemand;
   readonly openApi: ReturnType<typeof stackOpenApi>;
+  readonly index: DomainIndex;
+  readonly names: KnownNames;
+  readonly hub: StreamHub;
+  /** Takes in what was recorded, judges it and tells it; runs by itself after each scan. */
+  readonly pulse: Pulse;
+  /** Of receipts and quotas. */
   readonly now: () => Date;
+  /** That history goes by: in the demo another one than `now`. */
+  readonly clock: () => Date;
 }
 
 export interface StackService extends AsyncDisposable {
@@ -55,8 +73,6 @@ export interface StackService extends AsyncDisposable {
   readonly server: HttpServer;
   readonly metrics: Metrics;
   readonly answers: AnswerCache;
-  /** Takes notice of an event: what answers say of its domain is stale, unless the scan was our own and told at once. */
-  readonly notice: (event: StoredEvent) => void;
 }
 
 /** A name that exists for as long as DNS does. */
@@ -81,7 +97,7 @@ export async function openScanning(
 ): Promise<Scanning> {
   await using stack = new AsyncDisposableStack();
   const now = world.now ?? (() => new Date());
-  const rulebook = compileRulebook(loadCatalog(entries));
+  const rulebook = compileRulebook(loadCatalog(world.catalogEntries ?? entries));
   const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
   const store = stack.use(await openConfiguredStore(config, { now }));
   const resolving = {
@@ -135,9 +151,11 @@ export async function createStack(config: Config, logger: Logger, world: World =
   await using stack = new AsyncDisposableStack();
   const answers = new AnswerCache();
   const ownScans = new LRUCache<string, number>({ max: 100_000 });
+  let pulse: Pulse | undefined;
   const onRecorded: ScannerParts['onRecorded'] = ({ domain, observedAt }) => {
     ownScans.set(domain, Date.parse(observedAt));
     answers.invalidate(domainTag(domain));
+    pulse?.soon();
   };
   const scanning = stack.use(await openScanning(config, { logger, onRecorded }, world));
   // Receipts tell real time even where the demo scans in another.
@@ -146,8 +164,45 @@ export async function createStack(config: Config, logger: Logger, world: World =
     await openLedger({ dataDirectory: config.dataDirectory, origin: config.ledgerOrigin, now: realNow }),
   );
   const { store, prober, rulebook, scanner, isOptedOut, isDnsWorking } = scanning;
+  const clock = world.now ?? realNow;
+  const names = knownNames(rulebook);
+  const live = stack.use(
+    await LiveIndex.open({
+      store,
+      file: path.join(config.dataDirectory, 'index.snapshot'),
+      logger,
+      onEvent: ({ domain, at }, touched) => {
+        for (const tag of touched) answers.invalidate(tag);
+        // What answers say of the domain is stale, unless the scan was our own and told at once.
+        if (ownScans.get(domain) !== at.getTime()) answers.invalidate(domainTag(domain));
+      },
+      onScans: () => answers.invalidate(tags.scans[0]),
+    }),
+  );
+  const { index } = live;
+  const hub = await StreamHub.open(store.stream);
+  const watch = await Watch.open({ store, index, names, now: clock });
+  const publisher = await StreamPublisher.open({
+    store,
+    notary: ledger.notary,
+    names,
+    now: realNow,
+    onTold: (events) => hub.tell(events),
+  });
+  // What the watch finds stands in the log before the stream is told, and in the index with the next beat.
+  pulse = stack.use(
+    new Pulse({
+      logger,
+      steps: [() => live.catchUp(), () => watch.look(), () => live.catchUp(), () => publisher.publish()],
+    }),
+  );
   const app: StackApp = {
     config,
+    index,
+    names,
+    hub,
+    pulse,
+    clock,
     store,
     prober,
     rulebook,
@@ -168,6 +223,8 @@ export async function createStack(config: Config, logger: Logger, world: World =
   metrics.gauge('strata_ledger_leaves', 'Receipts in the ledger', () => ledger.log.size);
   metrics.gauge('strata_dns_questions', 'DNS questions asked, cached ones included', () => prober.stats().questions);
   metrics.gauge('strata_dns_timeouts', 'DNS tries without an answer', () => prober.stats().timeouts);
+  metrics.gauge('strata_index_domains', 'Domains in the index', () => index.size);
+  metrics.gauge('strata_stream_subscribers', 'Live subscribers of the event stream', () => hub.subscribers);
   metrics.gauge('strata_answers_cached', 'Answers held ready', () => answers.size);
   const server = stack.use(
     createHttpServer({
@@ -187,10 +244,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   await servePages(server.fastify, { openApi: app.openApi, exampleDomain: world.exampleDomain ?? 'example.com' });
 
   const owned = stack.move();
-  const notice = ({ domain, at }: StoredEvent) => {
-    if (ownScans.get(domain) !== at.getTime()) answers.invalidate(domainTag(domain));
-  };
-  return { app, server, metrics, answers, notice, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { app, server, metrics, answers, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 /** The OpenAPI document of the service, without starting anything. */

@@ -1,7 +1,8 @@
 // What the API says of a domain: the stored profile in the words and shapes of the interface.
-import { CATEGORIES, type Measurement, ROLES, type Rulebook, SOURCES } from '@strata/detect';
+import { CATEGORIES, type Measurement, ROLES, SOURCES } from '@strata/detect';
 import type { StoredChange, StoredProfile } from '@strata/store';
 import { z } from 'zod';
+import type { KnownNames } from './known-names.ts';
 
 const Time = z.iso.datetime();
 const MeasurementSchema = z.enum(['observed', 'absent', 'unmeasured', 'blocked']).meta({
@@ -99,12 +100,7 @@ export const ChangeSchema = z
   })
   .meta({ id: 'Change' });
 
-/** Display name of a provider; a provider that has left the rulebook keeps its id. */
-export function providerName(rulebook: Rulebook, id: string): string {
-  return rulebook.providers.get(id)?.name ?? id;
-}
-
-export function domainReport(profile: StoredProfile, rulebook: Rulebook): z.input<typeof DomainReportSchema> {
+export function domainReport(profile: StoredProfile, names: KnownNames): z.input<typeof DomainReportSchema> {
   return {
     domain: profile.domain,
     scanned_at: profile.scannedAt.toISOString(),
@@ -115,7 +111,7 @@ export function domainReport(profile: StoredProfile, rulebook: Rulebook): z.inpu
       .map((service) => ({
         category: service.category,
         role: service.role,
-        provider: providerName(rulebook, service.provider),
+        provider: names.nameOf(service.provider),
         provider_id: service.provider,
         confidence: service.confidence,
         first_seen: service.firstSeen.toISOString(),
@@ -129,8 +125,8 @@ export function domainReport(profile: StoredProfile, rulebook: Rulebook): z.inpu
   };
 }
 
-export function changeReport(change: StoredChange, rulebook: Rulebook): z.input<typeof ChangeSchema> {
-  const name = (id: string | null) => (id === null ? null : providerName(rulebook, id));
+export function changeReport(change: StoredChange, names: KnownNames): z.input<typeof ChangeSchema> {
+  const name = (id: string | null) => (id === null ? null : names.nameOf(id));
   return {
     id: change.id,
     at: change.at.toISOString(),

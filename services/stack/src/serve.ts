@@ -1,6 +1,5 @@
 // A running service: listens, scans what is due, follows what other processes write, and stops gracefully.
 import { serveMetrics } from '@strata/http';
-import { StoreError } from '@strata/store';
 import type { Logger } from 'pino';
 import { createStack, type StackService, type World } from './app.ts';
 import type { Config } from './config.ts';
@@ -85,24 +84,13 @@ export async function serve(config: Config, logger: Logger): Promise<void> {
   logger.info('stopping');
 }
 
-/** Drops answers about domains that another process has scanned, and takes up rotated keys. */
-async function followOthers(service: StackService, logger: Logger, signal: AbortSignal): Promise<void> {
-  const { store, ledger } = service.app;
-  let seq: number | undefined;
+/** Takes in what other processes have written, and rotated keys; also lets days end on which nothing is scanned. */
+async function followOthers({ app }: StackService, logger: Logger, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    try {
-      seq ??= await store.latestSeq();
-      const events = await store.eventsSince(seq, 1_000);
-      for (const event of events) service.notice(event);
-      seq = events.at(-1)?.seq ?? seq;
-      await ledger.reload();
-      if (events.length === 1_000) continue;
-    } catch (error) {
-      logger.error(
-        { err: error, code: error instanceof StoreError ? error.code : undefined },
-        'following other processes failed',
-      );
-    }
+    await app.pulse.now();
+    await app.ledger
+      .reload()
+      .catch((error: unknown) => logger.error({ err: error }, 'reading the signing keys failed'));
     await sleep(FOLLOW_MS, signal);
   }
 }

@@ -4,9 +4,11 @@ import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { ChangeSchema, changeReport, DomainReportSchema, domainReport } from '../domain-report.ts';
-import { Limit, Offset } from './page.ts';
+import { Limit, Offset } from './parameters.ts';
 
-const params = z.object({ domain: z.string().describe('A domain or any host below it, in Unicode or as A-labels.') });
+export const domainParams = z.object({
+  domain: z.string().describe('A domain or any host below it, in Unicode or as A-labels.'),
+});
 
 /** Invalidated when something is recorded of the domain. */
 export const domainTag = (domain: string) => `domain:${domain}`;
@@ -20,7 +22,7 @@ export const getDomain = route(
     description:
       'Which providers the domain uses, since when, with what confidence and on what evidence, and its security posture. ' +
       'A domain that was never scanned is scanned while the request waits, up to 5 s; when that takes longer the answer is 404 with Retry-After.',
-    params,
+    params: domainParams,
     output: { kind: 'signed', schema: DomainReportSchema },
     errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
     access: 'key',
@@ -31,7 +33,7 @@ export const getDomain = route(
   },
   async (app, input, context) => {
     const profile = await app.onDemand.profile(app, domainOf(input.domain, context), context);
-    return domainReport(profile, app.rulebook);
+    return domainReport(profile, app.names);
   },
 );
 
@@ -44,7 +46,7 @@ export const getDomainChanges = route(
     description:
       'Confirmed changes, newest first. A change is confirmed by a second observation; a failed look-up never makes one. ' +
       '`migrated` is a change of holder in an exclusive role (mailbox, gateway, dns, edge, origin), `reclassified` a change of our rules.',
-    params,
+    params: domainParams,
     query: z.object({ limit: Limit.default(50), offset: Offset.default(0) }),
     output: {
       kind: 'signed',
@@ -67,11 +69,11 @@ export const getDomainChanges = route(
     const { limit, offset } = input;
     const { domain } = await app.onDemand.profile(app, domainOf(input.domain, context), context);
     const { total, changes } = await app.store.changes(domain, { limit, offset });
-    return { domain, total, limit, offset, changes: changes.map((change) => changeReport(change, app.rulebook)) };
+    return { domain, total, limit, offset, changes: changes.map((change) => changeReport(change, app.names)) };
   },
 );
 
-function domainOf(text: string, context: RequestContext<'invalid_domain'>): string {
+export function domainOf(text: string, context: RequestContext<'invalid_domain'>): string {
   const parsed = parseDomain(text);
   return parsed.ok
     ? parsed.domain

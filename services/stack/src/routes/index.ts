@@ -3,8 +3,14 @@ import type { Route } from '@strata/http';
 import type { StackApp } from '../app.ts';
 import { getOpenApi, getProblem } from './description.ts';
 import { getDomain, getDomainChanges } from './domains.ts';
+import { getAdoption, getMarketShare, getScorecard, getSupplyChain } from './intelligence.ts';
 import { createKey, getKeySet } from './keys.ts';
 import { getCheckpoint, getLedgerProof, getLedgerReceipt, getTile } from './ledger.ts';
+import { getAlerts, getAnomalies } from './monitoring.ts';
+import { getProvider } from './providers.ts';
+import { getRisk } from './risk.ts';
+import { getSearch } from './search.ts';
+import { getLeaders, getMigrations, getStats } from './statistics.ts';
 import { getHealth } from './status.ts';
 
 export const routes: readonly Route<StackApp>[] = [
@@ -13,6 +19,18 @@ export const routes: readonly Route<StackApp>[] = [
   getKeySet,
   getDomain,
   getDomainChanges,
+  getSearch,
+  getStats,
+  getLeaders,
+  getMigrations,
+  getAlerts,
+  getAnomalies,
+  getScorecard,
+  getMarketShare,
+  getSupplyChain,
+  getAdoption,
+  getRisk,
+  getProvider,
   getCheckpoint,
   getTile,
   getLedgerReceipt,

@@ -1,0 +1,52 @@
+// The snapshot of the index on disk: written beside, then renamed; read only when it is whole and of this store.
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { crc32 } from 'node:zlib';
+import { type DomainIndex, decodeSnapshot, encodeSnapshot } from '@strata/analytics';
+
+const MAGIC = Buffer.from('STRATAIX');
+/** Magic, CRC-32 of what follows (4 bytes), its length (8 bytes). */
+const HEAD_BYTES = MAGIC.length + 12;
+
+/** Writes the index so that a kill leaves the old file or the new one, never half of one. */
+export async function saveIndex(file: string, index: DomainIndex, storeId: string): Promise<void> {
+  const body = encodeSnapshot(index, storeId);
+  const head = Buffer.alloc(HEAD_BYTES);
+  MAGIC.copy(head);
+  head.writeUInt32LE(crc32(body), MAGIC.length);
+  head.writeBigUInt64LE(BigInt(body.length), MAGIC.length + 4);
+  const beside = `${file}.${process.pid}.new`;
+  await mkdir(path.dirname(file), { recursive: true });
+  try {
+    const handle = await open(beside, 'w', 0o600);
+    try {
+      await handle.writev([head, body]);
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+    await rename(beside, file);
+  } catch (cause) {
+    await rm(beside, { force: true });
+    throw new Error('save the index', { cause });
+  }
+}
+
+/** The index of the file; undefined, with the reason, when there is none that may be used. */
+export async function loadIndex(
+  file: string,
+  storeId: string,
+): Promise<{ readonly index: DomainIndex } | { readonly index?: undefined; readonly why: string }> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (error) {
+    return { why: (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is none' : String(error) };
+  }
+  if (bytes.length < HEAD_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return { why: 'it is no snapshot' };
+  const body = bytes.subarray(HEAD_BYTES);
+  if (bytes.readBigUInt64LE(MAGIC.length + 4) !== BigInt(body.length)) return { why: 'it is cut off' };
+  if (bytes.readUInt32LE(MAGIC.length) !== crc32(body)) return { why: 'it is damaged' };
+  const index = decodeSnapshot(body, storeId);
+  return index ? { index } : { why: 'it is of another version or another store' };
+}

@@ -1,0 +1,188 @@
+// The index over all domains in a running service: opened from its snapshot or built from the store, then following the logs.
+import { DAY_MS, type DomainIndex, dayOf, IndexBuilder } from '@strata/analytics';
+import type { Store, StoredEvent } from '@strata/store';
+import type { Logger } from 'pino';
+import { loadIndex, saveIndex } from './index-file.ts';
+
+export interface LiveIndexParts {
+  readonly store: Store;
+  readonly file: string;
+  readonly logger: Logger;
+  /** Hears of each event after it is in the index, in order. */
+  readonly onEvent: (event: StoredEvent, touched: readonly string[]) => void;
+  /** Hears that scans were counted. */
+  readonly onScans: () => void;
+}
+
+/** Events and scans read at once. */
+const EVENTS_AT_ONCE = 1_000;
+const SCANS_AT_ONCE = 5_000;
+/** A snapshot is saved after so many events, besides at the end: a start then reads no more than these. */
+const SAVE_AFTER_EVENTS = 50_000;
+
+export class LiveIndex implements AsyncDisposable {
+  readonly #parts: LiveIndexParts;
+  readonly #storeId: string;
+  readonly index: DomainIndex;
+  #running: Promise<void> | undefined;
+  #isWanted = false;
+  #unsaved = 0;
+  #saving: Promise<void> | undefined;
+
+  private constructor(parts: LiveIndexParts, storeId: string, index: DomainIndex) {
+    this.#parts = parts;
+    this.#storeId = storeId;
+    this.index = index;
+  }
+
+  /** Opens the index and brings it up to date with the store. */
+  static async open(parts: LiveIndexParts): Promise<LiveIndex> {
+    const { store, file, logger } = parts;
+    const storeId = await store.feed.storeId();
+    const startedAt = performance.now();
+    const loaded = await loadIndex(file, storeId).catch((error: unknown) => ({ why: String(error), index: undefined }));
+    const isUsable = loaded.index !== undefined && (await follows(store, loaded.index));
+    const index = isUsable && loaded.index ? loaded.index : await build(store);
+    const live = new LiveIndex(parts, storeId, index);
+    if (!isUsable) live.#unsaved = SAVE_AFTER_EVENTS;
+    await live.catchUp();
+    logger.info(
+      {
+        domains: index.size,
+        ms: Math.round(performance.now() - startedAt),
+        from: isUsable ? 'snapshot' : 'store',
+        ...(isUsable ? {} : { snapshot: 'why' in loaded ? loaded.why : 'the event log no longer reaches back to it' }),
+      },
+      'index ready',
+    );
+    return live;
+  }
+
+  /**
+   * Takes in what the store has told since. Resolves when everything committed before the call is in the index; calls
+   * meanwhile share one more round.
+   */
+  async catchUp(): Promise<void> {
+    if (this.#running) {
+      this.#isWanted = true;
+      return this.#running;
+    }
+    this.#running = this.#follow().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #follow(): Promise<void> {
+    do {
+      this.#isWanted = false;
+      while (await this.#takeEvents());
+      while (await this.#takeScans());
+    } while (this.#isWanted);
+    if (this.#unsaved >= SAVE_AFTER_EVENTS) this.#saving ??= this.save().finally(() => (this.#saving = undefined));
+  }
+
+  /** Returns whether there may be more. */
+  async #takeEvents(): Promise<boolean> {
+    const { index } = this;
+    const events = await this.#parts.store.eventsSince(index.position.seq, EVENTS_AT_ONCE);
+    for (const event of events) {
+      const touched = apply(index, event);
+      index.position = { ...index.position, seq: event.seq };
+      this.#parts.onEvent(event, touched);
+    }
+    this.#unsaved += events.length;
+    return events.length === EVENTS_AT_ONCE;
+  }
+
+  async #takeScans(): Promise<boolean> {
+    const { index } = this;
+    const scans = await this.#parts.store.feed.scansSince(index.position.scanId, SCANS_AT_ONCE);
+    for (const { id, domainId, at, state, rulebook } of scans) {
+      // A scan that resolved nothing did not look at the domain.
+      if (state !== 'unmeasured') index.touch(domainId, at);
+      index.history.addScans(dayOf(at), 1, rulebook);
+      index.position = { ...index.position, scanId: id };
+    }
+    if (scans.length > 0) this.#parts.onScans();
+    return scans.length === SCANS_AT_ONCE;
+  }
+
+  /** A failure is logged, no more: the index can always be built again. */
+  async save(): Promise<void> {
+    const { file, logger } = this.#parts;
+    try {
+      this.#unsaved = 0;
+      await saveIndex(file, this.index, this.#storeId);
+    } catch (error) {
+      logger.error({ err: error }, 'the index could not be saved');
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#running?.catch(() => {});
+    await this.#saving;
+    if (this.#unsaved > 0) await this.save();
+  }
+}
+
+/** Whether the event log still holds everything after the snapshot, and the snapshot is not of a later past. */
+async function follows(store: Store, { position }: DomainIndex): Promise<boolean> {
+  const [latest, oldest] = [await store.latestSeq(), await store.feed.oldestSeq()];
+  return position.seq <= latest && (oldest === undefined ? position.seq === latest : oldest <= position.seq + 1);
+}
+
+async function build(store: Store): Promise<DomainIndex> {
+  const builder = new IndexBuilder();
+  const position = await store.feed.readAll({
+    domains: (batch) => {
+      for (const domain of batch) builder.put(domain);
+    },
+    changes: (batch) => {
+      for (const change of batch) builder.addChange(change);
+    },
+    scanDays: (days) => {
+      for (const { day, scans, rulebook } of days) builder.addScans(day, scans, rulebook);
+    },
+  });
+  return builder.build(position);
+}
+
+/** Takes one event into the index; returns the tags of what it touches. */
+function apply(index: DomainIndex, event: StoredEvent): readonly string[] {
+  switch (event.kind) {
+    case 'domain-changed': {
+      const { payload } = event;
+      const { providers, categories } = index.put({ ...payload, id: payload.domainId, name: event.domain });
+      return [...tags.domains, ...providers.map(tags.provider), ...categories.map(tags.category)];
+    }
+    case 'change-confirmed': {
+      const { from, to } = event.payload;
+      index.history.add(event.payload);
+      return [...tags.changes, ...[from, to].filter((provider) => provider !== null).map(tags.provider)];
+    }
+    case 'posture-regressed':
+      return tags.alerts;
+    case 'anomaly-found':
+      return [...tags.anomalies, ...tags.alerts];
+    default:
+      return event satisfies never;
+  }
+}
+
+/** What an answer rests on, told to the answers in memory. */
+export const tags = {
+  /** Any domain: its services, its posture, or that it is there. */
+  domains: ['domains'],
+  /** Confirmed changes. */
+  changes: ['changes'],
+  scans: ['scans'],
+  alerts: ['alerts'],
+  anomalies: ['anomalies'],
+  /** A domain that uses the provider, or did until now. */
+  provider: (provider: string) => `provider:${provider}`,
+  category: (category: string) => `category:${category}`,
+} as const;
+
+/** A day number as a date. */
+export const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);

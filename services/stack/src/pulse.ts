@@ -1,0 +1,66 @@
+// One beat: the index takes in what the log tells, the watch looks at it, the stream tells it. One beat at a time.
+import type { Logger } from 'pino';
+
+export interface PulseParts {
+  /** In order; each needs the one before it. */
+  readonly steps: readonly (() => Promise<void>)[];
+  readonly logger: Logger;
+}
+
+/** Wishes within this time share a beat: under constant scanning the log is read some times a second, not for each scan. */
+const GATHER_MS = 100;
+
+export class Pulse implements AsyncDisposable {
+  readonly #parts: PulseParts;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(parts: PulseParts) {
+    this.#parts = parts;
+  }
+
+  /** Wishes for a beat soon. */
+  soon(): void {
+    if (this.#timer || this.#isStopped) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.now();
+    }, GATHER_MS);
+  }
+
+  /** A beat that begins after this call; resolves when it is over. Failures are logged: the next beat tries again. */
+  now(): Promise<void> {
+    if (!this.#running) {
+      this.#running = this.#beat().finally(() => {
+        this.#running = undefined;
+      });
+      return this.#running;
+    }
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      return this.now();
+    });
+    return this.#next;
+  }
+
+  async #beat(): Promise<void> {
+    for (const step of this.#parts.steps) {
+      if (this.#isStopped) return;
+      try {
+        await step();
+      } catch (error) {
+        this.#parts.logger.error({ err: error }, 'following the event log failed');
+        return;
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await this.#next?.catch(() => {});
+    await this.#running;
+  }
+}

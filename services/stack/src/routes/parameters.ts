@@ -1,0 +1,56 @@
+// Query parameters and what they mean, the same everywhere: an empty value is refused, not guessed at.
+import { CATEGORIES, SECTORS } from '@strata/detect';
+import type { RequestContext } from '@strata/http';
+import { z } from 'zod';
+import type { StackApp } from '../app.ts';
+import { findProvider, type KnownProvider, nearestProviders } from '../provider-names.ts';
+
+/** A whole number in plain digits: `0x10`, `1e3`, blanks and an empty value are refused, not guessed at. */
+export const WholeNumber = (bounds: { readonly min: number; readonly max: number }) =>
+  z
+    .string()
+    .regex(/^-?\d{1,15}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(bounds.min).max(bounds.max));
+
+export const Limit = WholeNumber({ min: 1, max: 1_000 });
+export const Offset = WholeNumber({ min: 0, max: 10_000_000 });
+
+/** One of a list of words, whatever the case. */
+export function Word<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z
+    .string()
+    .max(64, 'is too long')
+    .transform((text) => text.toLowerCase())
+    .pipe(z.enum(words, `must be one of ${words.join(', ')}`));
+}
+
+export const CategoryParameter = Word(CATEGORIES);
+export const SectorParameter = Word(SECTORS);
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/** Text as people write names; no control characters. */
+export const Text = z
+  .string()
+  .max(256, 'is too long')
+  .refine((text) => text.trim() !== '', 'must not be empty')
+  .refine((text) => !CONTROL.test(text), 'holds a control character');
+
+export const ProviderPath = z.object({
+  provider: Text.describe(
+    'Id, name or alias of a provider, whatever the case: `google-workspace`, `Google Workspace`.',
+  ),
+});
+
+/** The provider that a path names, or a refusal with the three nearest names. */
+export function providerOf(app: StackApp, text: string, context: RequestContext<'unknown_provider'>): KnownProvider {
+  const provider = findProvider(text, app);
+  if (provider) return provider;
+  const nearest = nearestProviders(text, app.rulebook);
+  const message = `No provider is called '${text.slice(0, 64)}'. Nearest: ${nearest.join(', ')}.`;
+  return context.refuse('unknown_provider', message, {
+    errors: nearest.map((name) => ({ field: 'provider', message: name })),
+  });
+}

@@ -1,0 +1,182 @@
+// The public stream: live by Server-Sent Events, and the same events to poll.
+import { type RequestContext, refuse, route } from '@strata/http';
+import { isWanted, type StreamFilter } from '@strata/store';
+import { z } from 'zod';
+import { AnomalySchema } from '../anomaly-report.ts';
+import type { StackApp } from '../app.ts';
+import { ChangeSchema } from '../domain-report.ts';
+import { microseconds, timeOf } from '../stream-publisher.ts';
+import { domainOf } from './domains.ts';
+import { CategoryParameter, Limit, providerOf, Text } from './parameters.ts';
+import { microsecondsOf, Since } from './since.ts';
+
+const TYPES = ['migration', 'anomaly', 'service_change'] as const;
+
+const ANY_TYPE = `\\s*(?:${TYPES.join('|')})\\s*`;
+const TYPE_LIST = new RegExp(`^${ANY_TYPE}(?:,${ANY_TYPE})*$`, 'i');
+
+const filterShape = {
+  types: Text.regex(TYPE_LIST, `must be among ${TYPES.join(', ')}, separated by commas`)
+    .describe('Only these, separated by commas: migration, anomaly, service_change.')
+    .optional(),
+  domain: Text.describe('Only events of this domain.').optional(),
+  provider: Text.describe('Only events of this provider: id, name or alias.').optional(),
+  category: CategoryParameter.optional(),
+};
+type FilterInput = z.output<z.ZodObject<typeof filterShape>>;
+
+function filterOf(
+  app: StackApp,
+  input: FilterInput,
+  context: RequestContext<'invalid_domain' | 'unknown_provider'>,
+): StreamFilter {
+  const { types, domain, provider, category } = input;
+  return {
+    ...(types === undefined ? {} : { types: types.split(',').map((type) => type.trim().toLowerCase()) }),
+    ...(domain === undefined ? {} : { domain: domainOf(domain, context) }),
+    ...(provider === undefined ? {} : { provider: providerOf(app, provider, context).id }),
+    ...(category === undefined ? {} : { category }),
+  };
+}
+
+const envelope = {
+  _alpha: z.literal(true),
+  _notice: z.string(),
+  id: z.string(),
+  at: z.iso.datetime().describe('When it was confirmed.'),
+  published_at: z.string().describe('When it was told, to the microsecond; no two events share it.'),
+  provenance: z.looseObject({ receipt_id: z.string(), signature: z.string(), ledger_receipt_id: z.string() }),
+};
+const change = { ...envelope, domain: z.string(), change: ChangeSchema };
+const MigrationEvent = z.object({ ...change, type: z.literal('migration') }).meta({ id: 'MigrationEvent' });
+const ServiceChangeEvent = z
+  .object({ ...change, type: z.literal('service_change') })
+  .meta({ id: 'ServiceChangeEvent' });
+const AnomalyEvent = z
+  .object({ ...envelope, type: z.literal('anomaly'), domain: z.string().optional(), anomaly: AnomalySchema })
+  .meta({ id: 'AnomalyEvent' });
+
+export const getStream = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/stream',
+    tag: 'Streams',
+    summary: 'SSE: migrations, anomalies and service changes',
+    description:
+      'From now on, or after the event that `Last-Event-ID` names; `event: reset` first when the log no longer reaches back to it. A comment each 15 s. A client that reads too slowly is dropped. ' +
+      "A browser's EventSource cannot send the key: read the stream by fetch.",
+    query: z.object(filterShape),
+    output: {
+      kind: 'events',
+      description: 'Server-Sent Events; `id` resumes.',
+      events: [
+        { name: 'migration', description: 'A change of holder in an exclusive role.', schema: MigrationEvent },
+        {
+          name: 'service_change',
+          description: 'A service added, removed or reclassified.',
+          schema: ServiceChangeEvent,
+        },
+        { name: 'anomaly', description: 'A day that stands out.', schema: AnomalyEvent },
+        {
+          name: 'reset',
+          description: 'The id asked for is not in the log: something may have been missed.',
+          schema: z.object({ reason: z.string(), last_event_id: z.string() }),
+        },
+      ],
+    },
+    errors: ['invalid_domain', 'unknown_provider', 'unavailable'],
+    access: 'key',
+  },
+  (app: StackApp, input, context) => {
+    const filter = filterOf(app, input, context);
+    return (client) => app.hub.serve(client, filter);
+  },
+);
+
+export const getStreamJson = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/stream/json',
+    tag: 'Streams',
+    summary: 'The same events as JSON, for polling',
+    description:
+      'Events told after `since`, oldest first. Ask again with `next_since`: every event is seen exactly once. Without `since` it begins with what was told in the last hour. `gap` says when events between `since` and the first one told are no longer, or were never, in the log.',
+    query: z.object({ since: Since.optional(), limit: Limit.default(100), ...filterShape }),
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        events: z.array(z.union([MigrationEvent, ServiceChangeEvent, AnomalyEvent])),
+        next_since: z.string(),
+        has_more: z.boolean(),
+        gap: z.object({ from: z.string(), to: z.string(), reason: z.string() }).optional(),
+      }),
+    },
+    errors: ['invalid_domain', 'unknown_provider'],
+    access: 'key',
+  },
+  async (app: StackApp, input, context) => {
+    const { stream } = app.store;
+    const now = microseconds(app.now());
+    const sinceUs = (input.since === undefined ? undefined : microsecondsOf(input.since)) ?? now - HOUR_US;
+    if (sinceUs > now + AHEAD_US) {
+      return refuse('invalid_parameter', 'since lies in the future.', {
+        errors: [{ field: 'since', message: 'lies in the future' }],
+      });
+    }
+    const filter = filterOf(app, input, context);
+    const page = await readPage(app, { sinceUs, filter, limit: input.limit });
+    const beganUs = await stream.beganUs();
+    const keptUs = (await stream.prunedThrough()) > 0 ? ((await oldestUs(app)) ?? now) : beganUs;
+    const isGap = input.since !== undefined && sinceUs < keptUs - 1;
+    return {
+      events: page.events.map((event) => JSON.parse(event.body) as z.input<typeof MigrationEvent>),
+      next_since: timeOf(page.lastUs),
+      has_more: page.hasMore,
+      ...(isGap
+        ? {
+            gap: {
+              from: timeOf(sinceUs),
+              to: timeOf(keptUs),
+              reason: keptUs === beganUs ? 'the log began later' : 'older events are no longer kept',
+            },
+          }
+        : {}),
+    };
+  },
+);
+
+const HOUR_US = 3_600_000_000;
+/** A caller's clock may be ahead of ours by a little. */
+const AHEAD_US = 300_000_000;
+const ROWS_AT_ONCE = 500;
+/** A filter that few events fit must not read the whole log in one request. */
+const MOST_ROWS = 20_000;
+
+async function readPage(
+  app: StackApp,
+  { sinceUs, filter, limit }: { readonly sinceUs: number; readonly filter: StreamFilter; readonly limit: number },
+) {
+  const { stream } = app.store;
+  let seq = await stream.seqAt(sinceUs);
+  let lastUs = sinceUs;
+  let read = 0;
+  const events = [];
+  for (;;) {
+    const rows = await stream.since(seq, ROWS_AT_ONCE);
+    for (const row of rows) {
+      const isFitting = isWanted(row, filter);
+      if (isFitting && events.length === limit) return { events, lastUs, hasMore: true };
+      if (isFitting) events.push(row);
+      seq = row.seq;
+      lastUs = row.publishedUs;
+    }
+    read += rows.length;
+    if (rows.length < ROWS_AT_ONCE) return { events, lastUs, hasMore: false };
+    if (read >= MOST_ROWS) return { events, lastUs, hasMore: true };
+  }
+}
+
+async function oldestUs(app: StackApp): Promise<number | undefined> {
+  const [oldest] = await app.store.stream.since(0, 1);
+  return oldest?.publishedUs;
+}

@@ -1,0 +1,2 @@
+export type SseClient = any;
+export const formatSse = (x: any) => '';

@@ -1,0 +1,107 @@
+// Live subscribers of the public stream: one encoding of each event for all of them; replay, cut over, go live.
+
+import { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from '@strata/store';
+import { formatSse, type SseClient } from './sse-format.ts';
+
+export interface HubOptions {
+  /** Events kept in memory for those who come back soon. */
+  readonly recent?: number;
+}
+
+const RECENT = 2_000;
+const REPLAY_AT_ONCE = 500;
+
+interface Encoded {
+  readonly event: StreamEvent;
+  readonly bytes: Buffer;
+}
+
+interface Subscriber {
+  readonly client: SseClient;
+  readonly filter: StreamFilter;
+}
+
+export class StreamHub {
+  readonly #table: StreamTable;
+  readonly #recent: number;
+  #ring: Encoded[] = [];
+  /** Everything up to this number has been handed to every live subscriber. */
+  #seq = 0;
+  readonly #live = new Set<Subscriber>();
+
+  private constructor(table: StreamTable, recent: number) {
+    this.#table = table;
+    this.#recent = recent;
+  }
+
+  static async open(table: StreamTable, options: HubOptions = {}): Promise<StreamHub> {
+    const hub = new StreamHub(table, options.recent ?? RECENT);
+    hub.#seq = (await table.latest())?.seq ?? (await table.prunedThrough());
+    return hub;
+  }
+
+  get subscribers(): number {
+    return this.#live.size;
+  }
+
+  /** Number of the newest event told. */
+  get latestSeq(): number {
+    return this.#seq;
+  }
+
+  /** Hands new events to everybody; in order, and only after they are durable. */
+  tell(events: readonly StreamEvent[]): void {
+    for (const event of events) {
+      if (event.seq <= this.#seq) continue;
+      const encoded = encode(event);
+      this.#ring.push(encoded);
+      this.#seq = event.seq;
+      for (const { client, filter } of this.#live) if (isWanted(event, filter)) client.write(encoded.bytes);
+    }
+    if (this.#ring.length > this.#recent * 2) this.#ring = this.#ring.slice(-this.#recent);
+  }
+
+  /**
+   * Serves one client until it leaves: from the event after `Last-Event-ID` on, or from now. An id that the log no longer
+   * reaches back to, or never gave, is answered with `reset` first; the client has missed something.
+   */
+  async serve(client: SseClient, filter: StreamFilter): Promise<void> {
+    let seq = await this.#startOf(client);
+    while (!client.isClosed) {
+      // From the ring on everything is synchronous: no event can fall between the last replayed and the first live one.
+      if (seq >= this.#seq || seq >= (this.#ring[0]?.event.seq ?? Number.POSITIVE_INFINITY) - 1) {
+        for (const { event, bytes } of this.#ring) if (event.seq > seq && isWanted(event, filter)) client.write(bytes);
+        this.#join({ client, filter });
+        return;
+      }
+      const events = await this.#table.since(seq, REPLAY_AT_ONCE);
+      for (const event of events)
+        if (isWanted(event, filter) && !client.write(encode(event).bytes)) await client.drained();
+      seq = events.at(-1)?.seq ?? this.#seq;
+    }
+  }
+
+  async #startOf(client: SseClient): Promise<number> {
+    const { lastEventId } = client;
+    if (lastEventId === undefined || lastEventId === '') return this.#seq;
+    const asked = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : Number.NaN;
+    const pruned = await this.#table.prunedThrough();
+    if (asked <= this.#seq && asked >= pruned) return asked;
+    const why = asked < pruned ? 'the log no longer reaches back to this id' : 'this id was never given';
+    client.write(
+      formatSse({ event: 'reset', data: JSON.stringify({ reason: why, last_event_id: lastEventId.slice(0, 64) }) }),
+    );
+    // All that is kept is told again to who was here before; who brings a foreign id begins now.
+    return asked < pruned ? pruned : this.#seq;
+  }
+
+  #join(subscriber: Subscriber): void {
+    if (subscriber.client.isClosed) return;
+    this.#live.add(subscriber);
+    subscriber.client.onClose(() => this.#live.delete(subscriber));
+  }
+}
+
+function encode(event: StreamEvent): Encoded {
+  return { event, bytes: Buffer.from(formatSse({ id: String(event.seq), event: event.type, data: event.body })) };
+}

@@ -1,0 +1,123 @@
+// Tells the world: what the internal log says of changes and anomalies becomes signed events of the public stream, each once.
+import { NOTICE, type Notary } from '@strata/http';
+import type { Store, StoredEvent, StreamEvent } from '@strata/store';
+import { anomalyReport } from './anomaly-report.ts';
+import { changeReport } from './domain-report.ts';
+import type { KnownNames } from './known-names.ts';
+
+export interface PublisherParts {
+  readonly store: Store;
+  readonly notary: Notary;
+  readonly names: KnownNames;
+  /** Of receipts and of publication, not of scanning. */
+  readonly now: () => Date;
+  /** Told after they are durable, in order. */
+  readonly onTold: (events: readonly StreamEvent[]) => void;
+}
+
+/** Internal events read at once; all of them are signed side by side and share the ledger's commits. */
+const BATCH = 500;
+
+export class StreamPublisher {
+  readonly #parts: PublisherParts;
+  #cursor: number;
+  #lastUs: number;
+
+  private constructor(parts: PublisherParts, cursor: number, lastUs: number) {
+    this.#parts = parts;
+    this.#cursor = cursor;
+    this.#lastUs = lastUs;
+  }
+
+  /** A stream that never was begins now: what happened before is in the histories. */
+  static async open(parts: PublisherParts): Promise<StreamPublisher> {
+    const { store, now } = parts;
+    await store.stream.begin(await store.latestSeq(), microseconds(now()));
+    const cursor = (await store.stream.cursor()) ?? 0;
+    const latest = await store.stream.latest();
+    return new StreamPublisher(parts, cursor, latest?.publishedUs ?? (await store.stream.beganUs()));
+  }
+
+  /** Tells everything that is new. Must not run twice at once. */
+  async publish(): Promise<void> {
+    const { store } = this.#parts;
+    for (;;) {
+      const events = await store.eventsSince(this.#cursor, BATCH);
+      const to = events.at(-1)?.seq;
+      if (to === undefined) return;
+      const drafts = (await Promise.all(events.map((event) => this.#draft(event)))).filter(
+        (draft) => draft !== undefined,
+      );
+      const signed = await Promise.all(drafts.map((draft) => this.#sign(draft)));
+      const told = await store.stream.append(signed, { from: this.#cursor, to });
+      this.#cursor = to;
+      if (told.length > 0) this.#parts.onTold(told);
+      if (events.length < BATCH) return;
+    }
+  }
+
+  async #draft(event: StoredEvent): Promise<Draft | undefined> {
+    const id = `ev_${String(event.seq).padStart(10, '0')}`;
+    switch (event.kind) {
+      case 'change-confirmed': {
+        const { payload } = event;
+        const type = payload.type === 'migrated' ? 'migration' : 'service_change';
+        const stored = { ...payload, at: new Date(payload.at), confirmedAt: new Date(payload.confirmedAt) };
+        const body = {
+          id,
+          type,
+          at: event.at.toISOString(),
+          domain: event.domain,
+          change: changeReport(stored, this.#parts.names),
+        };
+        const providers = [payload.from, payload.to].filter((provider) => provider !== null);
+        return { type, domain: event.domain, providers, category: payload.category, body };
+      }
+      case 'anomaly-found': {
+        const anomaly = await this.#parts.store.signals.anomaly(event.payload.anomalyId);
+        if (!anomaly) return undefined;
+        const { subjectKind, subject } = anomaly;
+        const domain = subjectKind === 'domain' ? subject : null;
+        const body = {
+          id,
+          type: 'anomaly',
+          at: event.at.toISOString(),
+          ...(domain === null ? {} : { domain }),
+          anomaly: anomalyReport(anomaly, this.#parts.names),
+        };
+        const providers = subjectKind === 'provider' ? [subject] : [];
+        return { type: 'anomaly', domain, providers, category: subjectKind === 'category' ? subject : null, body };
+      }
+      case 'domain-changed':
+      case 'posture-regressed':
+        return undefined;
+      default:
+        return event satisfies never;
+    }
+  }
+
+  async #sign({ body, ...rest }: Draft): Promise<Omit<StreamEvent, 'seq'>> {
+    // A microsecond of its own for each, also when the clock stands or goes back: so a time names one event.
+    this.#lastUs = Math.max(microseconds(this.#parts.now()), this.#lastUs + 1);
+    const publishedUs = this.#lastUs;
+    const told = { _alpha: true, _notice: NOTICE, ...body, published_at: timeOf(publishedUs) };
+    return { ...rest, publishedUs, body: JSON.stringify(await this.#parts.notary.sign(told)) };
+  }
+}
+
+interface Draft {
+  readonly type: string;
+  readonly domain: string | null;
+  readonly providers: readonly string[];
+  readonly category: string | null;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export const microseconds = (time: Date): number => time.getTime() * 1_000;
+
+/** Microseconds since the epoch as ISO 8601 UTC with six digits, `2026-01-31T12:00:00.000001Z`. */
+export function timeOf(us: number): string {
+  const ms = Math.floor(us / 1_000);
+  const rest = String(us - ms * 1_000).padStart(3, '0');
+  return new Date(ms).toISOString().replace('Z', `${rest}Z`);
+}

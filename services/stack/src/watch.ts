@@ -1,0 +1,185 @@
+// Watches what the log tells and each day that is over, and writes down what stands out: anomalies and alerts.
+import {
+  type Anomaly,
+  DAY_MS,
+  type DomainIndex,
+  dayOf,
+  judge,
+  type Sample,
+  WINDOW_DAYS,
+  watchedSeries,
+} from '@strata/analytics';
+import type { ChangeConfirmed, DomainChanged, Store, StoredAnomaly, StoredEvent } from '@strata/store';
+import { anomalyAlert, massMigrationAlert, regressionAlert } from './alerts.ts';
+import type { KnownNames } from './known-names.ts';
+import { dateOf } from './live-index.ts';
+
+export interface WatchParts {
+  readonly store: Store;
+  readonly index: DomainIndex;
+  readonly names: KnownNames;
+  /** The clock that history goes by. */
+  readonly now: () => Date;
+}
+
+const EVENTS_AT_ONCE = 500;
+/** An alert on the same subject sooner than this is the same alert. */
+const QUIET_MS = 7 * DAY_MS;
+/** After a long stop only the latest days are judged: an older one is no news. */
+const MOST_DAYS = 7;
+/** Series judged before others get a turn. */
+const SERIES_AT_ONCE = 60;
+
+/** A provider that loses this share of its domains within a week, and at least so many. */
+const MASS = { days: 7, least: 5, share: 0.1 } as const;
+
+export class Watch {
+  readonly #parts: WatchParts;
+  #seq: number;
+  #day: number;
+
+  private constructor(parts: WatchParts, seq: number, day: number) {
+    this.#parts = parts;
+    this.#seq = seq;
+    this.#day = day;
+  }
+
+  /** One that never watched begins now. */
+  static async open(parts: WatchParts): Promise<Watch> {
+    const watched = await parts.store.signals.watched();
+    if (watched) return new Watch(parts, watched.seq, watched.day);
+    return new Watch(parts, await parts.store.latestSeq(), dayOf(parts.now().getTime()) - 1);
+  }
+
+  /** Looks at everything new. The index must have taken it in. Must not run twice at once. */
+  async look(): Promise<void> {
+    const before = { seq: this.#seq, day: this.#day };
+    for (let isMore = true; isMore; ) isMore = await this.#lookAtEvents();
+    const yesterday = dayOf(this.#parts.now().getTime()) - 1;
+    for (let day = Math.max(this.#day + 1, yesterday - MOST_DAYS + 1); day <= yesterday; day += 1) {
+      await this.#judgeDay(day);
+      this.#day = day;
+    }
+    if (this.#seq !== before.seq || this.#day !== before.day) {
+      await this.#parts.store.signals.setWatched({ seq: this.#seq, day: this.#day });
+    }
+  }
+
+  async #lookAtEvents(): Promise<boolean> {
+    const events = await this.#parts.store.eventsSince(this.#seq, EVENTS_AT_ONCE);
+    const left = new Map<string, ChangeConfirmed>();
+    for (const event of events) {
+      if (event.kind === 'domain-changed' && !event.payload.isFirst) await this.#judgeDomain(event, event.payload);
+      if (event.kind === 'change-confirmed' && event.payload.type === 'migrated' && event.payload.from !== null) {
+        left.set(`${event.payload.category} ${event.payload.from}`, event.payload);
+      }
+      if (event.kind === 'posture-regressed') {
+        for (const regression of event.payload.regressions) {
+          const alert = regressionAlert({ domain: event.domain, regression, at: event.at });
+          await this.#parts.store.signals.addAlert(alert, { quietMs: QUIET_MS });
+        }
+      }
+    }
+    for (const change of left.values()) await this.#weighFlight(change);
+    this.#seq = events.at(-1)?.seq ?? this.#seq;
+    return events.length === EVENTS_AT_ONCE;
+  }
+
+  /** Whether so many left a provider lately that it is more than the usual coming and going. */
+  async #weighFlight({ category, from: provider, confirmedAt }: ChangeConfirmed): Promise<void> {
+    if (provider === null) return;
+    const { index, store, names } = this.#parts;
+    const day = dayOf(confirmedAt);
+    const flows = index.history.flows(day - MASS.days + 1, day, { category, provider });
+    const out = flows.filter((flow) => flow.from === provider).reduce((sum, flow) => sum + flow.domains, 0);
+    const number = index.vocabulary.providers.find(provider);
+    const left = number === undefined ? 0 : index.sets.provider(number).size;
+    const share = out / (left + out);
+    if (out < MASS.least || share < MASS.share) return;
+    const alert = massMigrationAlert({
+      category,
+      provider,
+      out,
+      share,
+      days: MASS.days,
+      at: new Date(confirmedAt),
+      flows,
+      names,
+    });
+    await store.signals.addAlert(alert, { quietMs: QUIET_MS });
+  }
+
+  async #judgeDay(day: number): Promise<void> {
+    const { index, store } = this.#parts;
+    const now = dayOf(this.#parts.now().getTime());
+    const earlier = await store.signals.anomaliesSince(new Date((day - WINDOW_DAYS) * DAY_MS));
+    const known = new Set(
+      earlier.map((each) => `${each.subjectKind} ${each.subject} ${each.metric} ${anomalyDay(each)}`),
+    );
+    const series = [];
+    for (const each of watchedSeries(index, { day, now })) {
+      series.push(each);
+      if (series.length % SERIES_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    for (const { subjectKind, subject, metric, kind, samples, today } of series) {
+      const marked = samples.map((sample) => ({
+        ...sample,
+        isAnomaly: known.has(`${subjectKind} ${subject} ${metric} ${sample.day}`),
+      }));
+      const found = judge(marked, today, { kind, tests: series.length });
+      // The end of the day, by its last millisecond, so that it lies in the day.
+      if (found) await this.#raise({ subjectKind, subject, metric, at: (day + 1) * DAY_MS - 1 }, found);
+    }
+  }
+
+  /** A domain is judged when a scan saw something else: an unchanged one cannot stand out anew. */
+  async #judgeDomain({ domain, at }: StoredEvent, { domainId, rulebook }: DomainChanged): Promise<void> {
+    const { store, index } = this.#parts;
+    const day = dayOf(at.getTime());
+    const since = new Date((day - WINDOW_DAYS) * DAY_MS);
+    const scans = await store.lists.scansOf(domainId, { since, rulebook });
+    const byDay = new Map(scans.filter((scan) => dayOf(scan.at) <= day).map((scan) => [dayOf(scan.at), scan]));
+    if (byDay.size < 2) return;
+    const changes = new Map<number, number>();
+    for (const confirmedAt of await store.lists.changesOf(domainId, since)) {
+      changes.set(dayOf(confirmedAt), (changes.get(dayOf(confirmedAt)) ?? 0) + 1);
+    }
+    const tests = index.size * 3;
+    for (const metric of ['services', 'records', 'changes'] as const) {
+      const samples: Sample[] = [...byDay].map(([each, scan]) => ({
+        day: each,
+        value: metric === 'changes' ? (changes.get(each) ?? 0) : scan[metric],
+        exposure: 1,
+      }));
+      const today = samples.find((sample) => sample.day === day);
+      const found = today && judge(samples, today, { kind: metric === 'changes' ? 'count' : 'level', tests });
+      if (found) await this.#raise({ subjectKind: 'domain', subject: domain, metric, at: at.getTime() }, found);
+    }
+  }
+
+  async #raise(
+    {
+      subjectKind,
+      subject,
+      metric,
+      at,
+    }: Pick<StoredAnomaly, 'subjectKind' | 'subject' | 'metric'> & { readonly at: number },
+    found: Anomaly,
+  ): Promise<void> {
+    const { store, names } = this.#parts;
+    const { value, mean, stddev, sigma, direction, samples, windowDays: window_days, chance, severity } = found;
+    const anomaly: StoredAnomaly = {
+      id: `an_${dateOf(found.day)}_${subjectKind}_${subject}_${metric}`,
+      at: new Date(at),
+      subjectKind,
+      subject,
+      metric,
+      severity,
+      facts: { value, mean, stddev, sigma, direction, window_days, samples, chance },
+    };
+    await store.signals.addAnomaly(anomaly);
+    await store.signals.addAlert(anomalyAlert(anomaly, names), { quietMs: QUIET_MS });
+  }
+}
+
+const anomalyDay = ({ at }: StoredAnomaly): number => dayOf(at.getTime());
