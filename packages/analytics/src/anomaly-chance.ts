@@ -1,5 +1,5 @@
 // How likely a value is by chance: tails of the negative binomial and of Student's t, both through the incomplete beta function.
-// Formulas: NIST DLMF 8.17 (dlmf.nist.gov/8.17) and 5.11; Abramowitz and Stegun 26.5.24, 26.5.27.
+// Formulas: NIST DLMF 8.17 (dlmf.nist.gov/8.17) and 5.11; Abramowitz and Stegun 26.5.26, 26.5.27.
 
 export interface CountModel {
   readonly mean: number;
