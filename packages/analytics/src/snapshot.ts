@@ -63,7 +63,9 @@ export function decodeSnapshot(bytes: Uint8Array, storeId: string): DomainIndex 
     const Type = TYPES[type];
     const size = count * Type.BYTES_PER_ELEMENT;
     // A copy: the bytes need not lie aligned, and the index must not keep the whole file alive.
-    columns[name] = new Type(bytes.slice(at, at + size).buffer);
+    const copy = new Uint8Array(size);
+    copy.set(bytes.subarray(at, at + size));
+    columns[name] = new Type(copy.buffer);
     at = aligned(at + size);
   }
   const index = new DomainIndex({
