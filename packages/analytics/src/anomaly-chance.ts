@@ -49,7 +49,10 @@ export function incompleteBeta(a: number, b: number, x: number): number {
   // The fraction converges fast below the mean of the distribution only; above it, the mirror image does.
   const isAbove = x > (a + 1) / (a + b + 2);
   const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x));
-  return isAbove ? 1 - (front * betaFraction(b, a, 1 - x)) / b : (front * betaFraction(a, b, x)) / a;
+  // Rounding may take either past its end where a or b is huge.
+  return isAbove
+    ? Math.max(0, 1 - (front * betaFraction(b, a, 1 - x)) / b)
+    : Math.min(1, (front * betaFraction(a, b, x)) / a);
 }
 
 /** The continued fraction of DLMF 8.17.22, by Lentz's method. */
