@@ -7,15 +7,28 @@ export interface ReadyAnswer {
   /** Strong entity tag with quotes. */
   readonly etag: string;
   readonly status: number;
+  /** In place of, or besides, those that every ready answer has. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface Entry {
-  readonly answer: ReadyAnswer;
+interface Place {
+  readonly key: string;
   readonly tags: readonly string[];
+  readonly maxStaleMs?: number;
+  readonly maxAgeMs?: number;
+}
+
+interface Entry extends Place {
+  readonly answer: ReadyAnswer;
+  /** When its computation began, by the monotonic clock. */
+  readonly computedAt: number;
+  /** A tag was invalidated since. */
+  isStale: boolean;
 }
 
 interface Computing {
   readonly answer: Promise<ReadyAnswer>;
+  readonly computedAt: number;
   /** Set when a tag was invalidated meanwhile: who waits gets the answer, nobody after. */
   isStale: boolean;
 }
@@ -26,7 +39,10 @@ export class AnswerCache {
   readonly #keysByTag = new Map<string, Set<string>>();
 
   /** `maxBytes` bounds the bodies kept; the least recently used go first. */
-  constructor(options: { readonly maxBytes?: number } = {}) {
+  readonly #now: () => number;
+
+  constructor(options: { readonly maxBytes?: number; readonly now?: () => number } = {}) {
+    this.#now = options.now ?? (() => performance.now());
     this.#ready = new LRUCache<string, Entry>({
       maxSize: options.maxBytes ?? 256 * 1024 * 1024,
       // A key, its tags and the map entries weigh about as much as this beside the body.
@@ -35,25 +51,30 @@ export class AnswerCache {
     });
   }
 
+  /** The answer of a key, when it may still be served. */
   get(key: string): ReadyAnswer | undefined {
-    return this.#ready.get(key)?.answer;
+    const entry = this.#ready.get(key);
+    if (!entry) return undefined;
+    if (!entry.isStale && entry.maxAgeMs === undefined) return entry.answer;
+    const ageMs = this.#now() - entry.computedAt;
+    if (entry.isStale && ageMs >= (entry.maxStaleMs ?? 0)) return undefined;
+    return entry.maxAgeMs !== undefined && ageMs >= entry.maxAgeMs ? undefined : entry.answer;
   }
 
   /**
    * The kept answer, or the one being computed for another request, or a new one. A failure is not kept, nor is an answer
    * that was computed while one of its tags was invalidated, unless `make` called `readsAnew` after that.
    */
-  async compute(
-    place: { readonly key: string; readonly tags: readonly string[] },
-    make: (readsAnew: () => void) => Promise<ReadyAnswer>,
-  ): Promise<ReadyAnswer> {
+  async compute(place: Place, make: (readsAnew: () => void) => Promise<ReadyAnswer>): Promise<ReadyAnswer> {
     const { key, tags } = place;
     const kept = this.get(key);
     if (kept) return kept;
     const running = this.#computing.get(key);
-    if (running && !running.isStale) return running.answer;
+    // One that went stale while it was computed still serves those who may be told what is a little old.
+    if (running && (!running.isStale || this.#now() - running.computedAt < (place.maxStaleMs ?? 0)))
+      return running.answer;
 
-    const state = { isStale: false };
+    const state = { isStale: false, computedAt: this.#now() };
     const readsAnew = () => {
       state.isStale = false;
     };
@@ -67,7 +88,9 @@ export class AnswerCache {
       const answer = await computing.answer;
       // Only the latest one is kept: `invalidate` reaches no other, and a second entry would take the first one's tags along.
       const isLatest = this.#computing.get(key) === computing;
-      if (isLatest && !computing.isStale) this.#ready.set(key, { answer, tags });
+      const { isStale, computedAt } = computing;
+      if (isLatest && (!isStale || place.maxStaleMs !== undefined))
+        this.#ready.set(key, { ...place, answer, computedAt, isStale });
       return answer;
     } finally {
       if (this.#computing.get(key) === computing) this.#computing.delete(key);
@@ -82,7 +105,9 @@ export class AnswerCache {
     for (const key of [...keys]) {
       const computing = this.#computing.get(key);
       if (computing) computing.isStale = true;
-      this.#ready.delete(key);
+      const entry = this.#ready.peek(key);
+      if (entry?.maxStaleMs === undefined) this.#ready.delete(key);
+      else entry.isStale = true;
     }
   }
 

@@ -1,5 +1,6 @@
 // What @strata/http offers: routes, the server, the OpenAPI document, and the seams that a service fills.
 export { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
+export type { Csv, CsvColumn } from './csv.ts';
 export { ERRORS, type ErrorCode, Refusal } from './errors.ts';
 export type { KeyGate } from './keys.ts';
 export { createLogger } from './logger.ts';
@@ -8,3 +9,4 @@ export { NOTICE, type Notary } from './notary.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
 export { createHttpServer, type HttpServer, type HttpServerParts } from './server.ts';
+export { formatSse, type SseClient, type SseOptions, type SseSubscription } from './sse.ts';

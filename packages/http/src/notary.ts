@@ -3,6 +3,8 @@
 /** Signs bodies. When `sign` resolves, the receipt's leaf is durable in the ledger; only then may the body leave. */
 export interface Notary {
   sign(body: Readonly<Record<string, unknown>>): Promise<object>;
+  /** Signs content of another type; resolves with its provenance. */
+  signBytes(content: Uint8Array, contentType: string): Promise<object>;
 }
 
 /** Data first seen in alpha: every body says so. */

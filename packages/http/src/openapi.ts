@@ -114,6 +114,33 @@ export function openApiDocument<App>(routes: readonly Route<App>[], info: ApiInf
         const type = (output.contentType ?? 'application/json').split(';')[0] ?? 'application/json';
         return { 200: { description: output.description, content: { [type]: { schema: schemaOf(output.schema) } } } };
       }
+      case 'csv': {
+        const columns = output.columns.map(({ name, description }) => `\`${name}\`: ${description}`).join(' ');
+        const header = (description: string) => ({ description, schema: { type: 'string' } });
+        return {
+          200: {
+            description: `${output.description} Columns: ${columns}`,
+            headers: {
+              'Stack-Provenance': header(
+                'The receipt as JSON, signed over `{content_sha256, content_type, provenance}`.',
+              ),
+              'Stack-Truncated': header('`true` when there are more rows than were sent.'),
+              'Content-Disposition': header('A file name.'),
+            },
+            content: { 'text/csv': { schema: { type: 'string' } } },
+          },
+        };
+      }
+      case 'events': {
+        const kinds = output.events.map(({ name, description }) => `\`${name}\`: ${description}`).join(' ');
+        const events = Object.fromEntries(output.events.map(({ name, schema }) => [name, schemaOf(schema)]));
+        return {
+          200: {
+            description: `${output.description} Events: ${kinds}`,
+            content: { 'text/event-stream': { schema: { type: 'string' }, 'x-events': events } },
+          },
+        };
+      }
       case 'bytes': {
         const type = output.contentType.split(';')[0] ?? output.contentType;
         return { 200: { description: output.description, content: { [type]: { schema: { type: 'string' } } } } };

@@ -6,7 +6,8 @@ import type { Bytes } from './route.ts';
 export const commonHeaders = {
   'x-content-type-options': 'nosniff',
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'etag, ratelimit, ratelimit-policy, retry-after, stack-provenance, x-request-id',
+  'access-control-expose-headers':
+    'etag, ratelimit, ratelimit-policy, retry-after, stack-provenance, stack-truncated, content-disposition, x-request-id',
 } as const;
 
 const readyHeaders = {
@@ -19,7 +20,7 @@ const readyHeaderList: readonly string[] = Object.entries(readyHeaders).flat();
 
 /** A signed answer through Fastify, which adds what the reply was given before: quota headers. */
 export function sendReady(request: FastifyRequest, reply: FastifyReply, answer: ReadyAnswer): FastifyReply {
-  reply.headers({ ...readyHeaders, etag: answer.etag, 'x-request-id': request.id });
+  reply.headers({ ...readyHeaders, ...answer.headers, etag: answer.etag, 'x-request-id': request.id });
   return isKnown(request, answer) ? reply.code(304).send() : reply.code(answer.status).send(answer.bytes);
 }
 
@@ -29,7 +30,9 @@ export function sendReady(request: FastifyRequest, reply: FastifyReply, answer: 
  */
 export function sendAtOnce(request: FastifyRequest, reply: FastifyReply, answer: ReadyAnswer): number {
   reply.hijack();
-  const headers = readyHeaderList.slice();
+  const headers = answer.headers
+    ? Object.entries({ ...readyHeaders, ...answer.headers }).flat()
+    : readyHeaderList.slice();
   headers.push('etag', answer.etag, 'x-request-id', request.id);
   if (isKnown(request, answer)) {
     reply.raw.writeHead(304, headers).end();

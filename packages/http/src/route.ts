@@ -1,15 +1,26 @@
 // A route: contract and handler together. The server, the OpenAPI document and the tests all read the same value.
 import type { z } from 'zod';
+import type { Csv, CsvColumn } from './csv.ts';
 import { type ErrorCode, Refusal, type RefusalOptions } from './errors.ts';
+import type { SseSubscription } from './sse.ts';
 
 /**
  * What a route answers with. `signed`: a JSON object that gets `_alpha`, `_notice` and a receipt. `json`: a JSON document of
- * another standard, sent as it is. `bytes`: anything else, with its content type.
+ * another standard, sent as it is. `csv`: a table with its receipt in a header. `events`: Server-Sent Events. `bytes`: anything else, with its content type.
  */
 export type Output =
   | { readonly kind: 'signed'; readonly schema: z.ZodObject; readonly status?: 200 | 201 }
   | { readonly kind: 'json'; readonly schema: z.ZodType; readonly contentType?: string; readonly description: string }
+  | { readonly kind: 'csv'; readonly columns: readonly CsvColumn[]; readonly description: string }
+  | { readonly kind: 'events'; readonly description: string; readonly events: readonly EventKind[] }
   | { readonly kind: 'bytes'; readonly contentType: string; readonly description: string };
+
+/** An event that a stream may send. */
+export interface EventKind {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: z.ZodType;
+}
 
 /** Bytes of a `bytes` route; `maxAgeSeconds` makes them cacheable by anyone, Infinity for ever. */
 export interface Bytes {
@@ -22,7 +33,11 @@ type BodyOf<O extends Output> = O extends { kind: 'signed'; schema: infer S exte
   ? z.input<S>
   : O extends { kind: 'json'; schema: infer S extends z.ZodType }
     ? z.input<S>
-    : Bytes;
+    : O extends { kind: 'csv' }
+      ? Csv
+      : O extends { kind: 'events' }
+        ? SseSubscription
+        : Bytes;
 
 type Parsed<S extends z.ZodObject | undefined> = S extends z.ZodObject ? z.output<S> : Record<never, never>;
 
@@ -51,6 +66,10 @@ export interface ApiKey {
 export interface CachePlace {
   readonly key: string;
   readonly tags: readonly string[];
+  /** An answer with an invalidated tag is still served until it is this old: a question is signed no oftener than that. */
+  readonly maxStaleMs?: number;
+  /** An older answer is computed anew even if nothing was invalidated. */
+  readonly maxAgeMs?: number;
 }
 
 export interface RouteContract<
@@ -72,7 +91,7 @@ export interface RouteContract<
   readonly errors: readonly Code[];
   readonly access: 'key' | 'open';
   readonly example?: unknown;
-  /** Signed GET routes only: answers with a place are kept as ready bytes. Throwing a Refusal here is a refusal. */
+  /** Signed and CSV routes only: answers with a place are kept as ready bytes. Throwing a Refusal here is a refusal. */
   readonly cache?: (app: App, input: Parsed<P> & Parsed<Q>, context: RequestContext<Code>) => CachePlace;
 }
 

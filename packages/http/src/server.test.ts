@@ -155,7 +155,8 @@ describe('the server', () => {
   });
 
   it('still tells a problem that cannot be signed', async () => {
-    server = createTestServer({ notary: { sign: () => Promise.reject(new Error('the disk is full')) } });
+    const full = () => Promise.reject(new Error('the disk is full'));
+    server = createTestServer({ notary: { sign: full, signBytes: full } });
     const { status, body, text } = await get('/things/a');
     assert.deepEqual([status, body.code], [500, 'internal_error']);
     assert.ok(!text.includes('disk'));

@@ -11,6 +11,7 @@ import Fastify, {
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
+import { CSV_TYPE, type Csv, type CsvColumn, contentDisposition, csvBytes } from './csv.ts';
 import { type ErrorCode, Refusal } from './errors.ts';
 import { parseInput } from './input.ts';
 import { KeyCheck, type KeyGate } from './keys.ts';
@@ -19,6 +20,7 @@ import { envelope, type Notary } from './notary.ts';
 import { problemOf } from './problem.ts';
 import { commonHeaders, sendAtOnce, sendBytes, sendReady } from './respond.ts';
 import type { ApiKey, Bytes, RequestContext, Route } from './route.ts';
+import { type SseOptions, SseStreams, type SseSubscription, sseHeaders } from './sse.ts';
 
 export interface HttpServerParts<App> {
   readonly app: App;
@@ -31,6 +33,8 @@ export interface HttpServerParts<App> {
   readonly now?: () => Date;
   /** Proxies whose X-Forwarded-For is believed (addresses or CIDRs); none by default. */
   readonly trustedProxies?: readonly string[];
+  /** Limits of event streams; the defaults are for production. */
+  readonly sse?: SseOptions;
 }
 
 export interface HttpServer extends AsyncDisposable {
@@ -48,6 +52,8 @@ const requestIdPattern = /^[A-Za-z0-9._-]{8,64}$/;
 export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   const { app, logger, metrics, notary, answers, now = () => new Date() } = parts;
   const keys = new KeyCheck(parts.keys, now);
+  const streams = new SseStreams(parts.sse);
+  metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
   const fastify = Fastify({
     // No logger here: with one, Fastify makes a child logger and two listeners for every request, which cost more than all
     // else that a ready answer needs. Its warnings reach ours by `reply.log`, off the hot path.
@@ -134,14 +140,16 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     const key = identified instanceof Promise ? await identified : identified;
     const context = contextOf(request, key);
     const input = parseInput(contract, request);
-    const place = contract.output.kind === 'signed' && contract.cache?.(app, input as never, context);
+    const { output } = contract;
+    const isKept = output.kind === 'signed' || output.kind === 'csv';
+    const place = isKept && contract.cache?.(app, input as never, context);
     if (key && key.dailyLimit !== null) reply.headers(await keys.count(key));
     if (!place) return sendResult(each, await each.handler(app, input, context), request, reply);
     const ready =
       answers.get(place.key) ??
       (await answers.compute(place, async (readsAnew) => {
         const data = await each.handler(app, input, Object.assign(context, { readsAnew }));
-        return signedAnswer(data, 200);
+        return output.kind === 'csv' ? csvAnswer(output.columns, data as Csv) : signedAnswer(data, 200);
       }));
     // Longer ones are nobody's habit, and would let a stranger fill the memory.
     if (request.raw.url !== undefined && request.raw.url.length <= 512) placesByUrl.set(request.raw.url, place.key);
@@ -195,8 +203,45 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
 
   async function signedAnswer(data: unknown, status: number): Promise<ReadyAnswer> {
     const bytes = Buffer.from(JSON.stringify(await notary.sign(envelope(data as object))));
-    const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
-    return { bytes, etag, status };
+    return { bytes, etag: etagOf(bytes), status };
+  }
+
+  async function csvAnswer(columns: readonly CsvColumn[], csv: Csv): Promise<ReadyAnswer> {
+    const bytes = csvBytes(columns, csv);
+    const provenance = JSON.stringify(await notary.signBytes(bytes, CSV_TYPE));
+    const headers = {
+      'content-type': CSV_TYPE,
+      'content-disposition': contentDisposition(csv.filename),
+      'stack-provenance': provenance,
+      ...(csv.isTruncated ? { 'stack-truncated': 'true' } : {}),
+    };
+    return { bytes, etag: etagOf(provenance), status: 200, headers };
+  }
+
+  function sendEvents(subscribe: SseSubscription, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    if (streams.isFull) {
+      throw new Refusal('unavailable', 'Too many streams are open.', { headers: { 'retry-after': '30' } });
+    }
+    reply.headers({ ...commonHeaders, ...sseHeaders, 'x-request-id': request.id });
+    reply.hijack();
+    const { raw } = reply;
+    // `hijack` leaves to us what was set on the reply, quota headers too.
+    for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
+    raw.writeHead(200);
+    if (request.method === 'HEAD') {
+      raw.end();
+      return reply;
+    }
+    raw.flushHeaders();
+    // Heartbeats keep it alive; a quiet hour is no reason to cut it.
+    request.raw.socket.setTimeout(0);
+    const asked = request.headers['last-event-id'];
+    const client = streams.open(raw, typeof asked === 'string' ? asked.trim().slice(0, 64) : undefined);
+    Promise.resolve(subscribe(client)).catch((error: unknown) => {
+      logger.error({ err: error, requestId: request.id }, 'a stream failed');
+      client.close('the stream failed; reconnect with Last-Event-ID');
+    });
+    return reply;
   }
 
   async function sendResult(each: Route<App>, result: unknown, request: FastifyRequest, reply: FastifyReply) {
@@ -209,6 +254,10 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
           bytes: JSON.stringify(result),
           contentType: output.contentType ?? 'application/json; charset=utf-8',
         });
+      case 'csv':
+        return sendReady(request, reply, await csvAnswer(output.columns, result as Csv));
+      case 'events':
+        return sendEvents(result as SseSubscription, request, reply);
       case 'bytes':
         return sendBytes(request, reply, { contentType: output.contentType, ...(result as Bytes) });
       default:
@@ -244,6 +293,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       return (fastify.server.address() as AddressInfo).port;
     },
     async [Symbol.asyncDispose]() {
+      streams.closeAll();
       // In-flight requests get their time; whoever is still connected after that is cut.
       const cut = setTimeout(() => fastify.server.closeAllConnections(), limits.shutdownMs);
       // Connections that were answering when the server began to close are idle only now and then: look again.
@@ -256,4 +306,9 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       }
     },
   };
+}
+
+/** A strong validator: the answer's own bytes, or the receipt that stands for them. */
+function etagOf(content: Buffer | string): string {
+  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
 }

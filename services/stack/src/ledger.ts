@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { Notary } from '@strata/http';
 import { type Keyring, openKeyring, openLog, type TileLog } from '@strata/log';
-import { issueReceipt, type KeySet, keySetDocument, ledgerEntry } from '@strata/receipts';
+import { issueDetachedReceipt, issueReceipt, type KeySet, keySetDocument, ledgerEntry } from '@strata/receipts';
 
 export const KEY_SET_PATH = '/.well-known/stack-keys.json';
 
@@ -35,6 +35,12 @@ export async function openLedger({ dataDirectory, origin, now }: LedgerOptions):
       const issued = issueReceipt(body, options);
       await log.append(issued.leaf);
       return issued.body;
+    },
+    async signBytes(content, contentType) {
+      const options = { signer: receipts.signer, now: now(), random: randomBytes(16), publicKeyUrl: KEY_SET_PATH };
+      const issued = issueDetachedReceipt(content, contentType, options);
+      await log.append(issued.leaf);
+      return issued.provenance;
     },
   };
   return {

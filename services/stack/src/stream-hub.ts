@@ -1,7 +1,7 @@
 // Live subscribers of the public stream: one encoding of each event for all of them; replay, cut over, go live.
 
+import { formatSse, type SseClient } from '@strata/http';
 import { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from '@strata/store';
-import { formatSse, type SseClient } from './sse-format.ts';
 
 export interface HubOptions {
   /** Events kept in memory for those who come back soon. */

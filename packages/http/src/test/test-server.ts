@@ -3,6 +3,7 @@ import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import {
   decodeBase64Url,
+  issueDetachedReceipt,
   issueReceipt,
   keyIdOf,
   keySetDocument,
@@ -124,6 +125,13 @@ function createNotary() {
   const notary: Notary = {
     sign: async (body) =>
       issueReceipt(body, { signer, now: new Date(), random: randomBytes(16), publicKeyUrl: '/keys.json' }).body,
+    signBytes: async (content, contentType) =>
+      issueDetachedReceipt(content, contentType, {
+        signer,
+        now: new Date(),
+        random: randomBytes(16),
+        publicKeyUrl: '/keys.json',
+      }).provenance,
   };
   return { notary, keySet: keySetDocument(keys, ledger) };
 }

@@ -31,7 +31,11 @@ export const getSecurityCsv = route(
         { name: 'sector', description: SECTORS.join(', ') },
         { name: 'score', description: '0 to 100.' },
         { name: 'grade', description: 'A+ to F.' },
-        { name: 'spf', description: '-all, ~all, ?all, +all, valid (no all), permerror or none.' },
+        {
+          name: 'spf',
+          description:
+            'What the record asks for (RFC 7208): fail (-all), softfail (~all), neutral (?all), pass (+all), valid (no all), permerror or none.',
+        },
         { name: 'dmarc', description: 'Published policy: reject, quarantine, none (the policy) or missing.' },
         { name: 'dmarc_effective', description: 'The policy after t=y lowered it.' },
         { name: 'dmarc_reporting', description: 'yes or no.' },
@@ -87,10 +91,10 @@ function postureCells(posture: number): (string | null)[] {
     first<string>(
       'spf_measured',
       [
-        ['spf_fail', '-all'],
-        ['spf_softfail', '~all'],
-        ['spf_neutral', '?all'],
-        ['spf_pass', '+all'],
+        ['spf_fail', 'fail'],
+        ['spf_softfail', 'softfail'],
+        ['spf_neutral', 'neutral'],
+        ['spf_pass', 'pass'],
         ['spf_valid', 'valid'],
         ['spf_permerror', 'permerror'],
       ],

@@ -3,6 +3,7 @@ import type { Route } from '@strata/http';
 import type { StackApp } from '../app.ts';
 import { getOpenApi, getProblem } from './description.ts';
 import { getDomain, getDomainChanges } from './domains.ts';
+import { getMigrationsCsv, getProviderDomainsCsv, getSecurityCsv } from './exports.ts';
 import { getAdoption, getMarketShare, getScorecard, getSupplyChain } from './intelligence.ts';
 import { createKey, getKeySet } from './keys.ts';
 import { getCheckpoint, getLedgerProof, getLedgerReceipt, getTile } from './ledger.ts';
@@ -12,6 +13,7 @@ import { getRisk } from './risk.ts';
 import { getSearch } from './search.ts';
 import { getLeaders, getMigrations, getStats } from './statistics.ts';
 import { getHealth } from './status.ts';
+import { getStream, getStreamJson } from './streams.ts';
 
 export const routes: readonly Route<StackApp>[] = [
   getHealth,
@@ -30,7 +32,12 @@ export const routes: readonly Route<StackApp>[] = [
   getSupplyChain,
   getAdoption,
   getRisk,
+  getSecurityCsv,
+  getMigrationsCsv,
+  getProviderDomainsCsv,
   getProvider,
+  getStream,
+  getStreamJson,
   getCheckpoint,
   getTile,
   getLedgerReceipt,

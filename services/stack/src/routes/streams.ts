@@ -130,7 +130,8 @@ export const getStreamJson = route(
     const isGap = input.since !== undefined && sinceUs < keptUs - 1;
     return {
       events: page.events.map((event) => JSON.parse(event.body) as z.input<typeof MigrationEvent>),
-      next_since: timeOf(page.lastUs),
+      // Past the gap, so that it is told once.
+      next_since: timeOf(isGap ? Math.max(page.lastUs, keptUs) : page.lastUs),
       has_more: page.hasMore,
       ...(isGap
         ? {

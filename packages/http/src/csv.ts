@@ -1,0 +1,40 @@
+// Tables for spreadsheets: RFC 4180, UTF-8, CRLF, a header row, and no cell that a spreadsheet would run as a formula.
+import { stringify } from 'csv-stringify/sync';
+
+/** What is signed with the content, so it never varies. `header` is RFC 4180's parameter for a header row. */
+export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
+
+export interface CsvColumn {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** What the handler of a `csv` route returns. Cells stand in the order of the route's columns; null is an empty cell. */
+export interface Csv {
+  readonly filename: string;
+  readonly rows: Iterable<readonly (string | number | boolean | null)[]>;
+  /** There is more than was told. */
+  readonly isTruncated: boolean;
+}
+
+/** The whole table: its receipt is in the headers, and so is known before the first byte leaves. Rows are few by contract. */
+export function csvBytes(columns: readonly CsvColumn[], { rows }: Csv): Buffer {
+  const text = stringify(
+    [...rows].map((row) => [...row]),
+    {
+      header: true,
+      columns: columns.map(({ name }) => name),
+      record_delimiter: 'windows',
+      // Numbers are not text: -5 stays -5.
+      escape_formulas: true,
+      cast: { boolean: (value) => (value ? 'true' : 'false') },
+    },
+  );
+  return Buffer.from(text, 'utf8');
+}
+
+/** `attachment` with a name that every system can keep (RFC 6266). */
+export function contentDisposition(filename: string): string {
+  const safe = filename.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, 120);
+  return `attachment; filename="${safe}"`;
+}

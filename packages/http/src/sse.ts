@@ -1,0 +1,174 @@
+// Server-Sent Events (WHATWG HTML, 9.2): streams that stay open, each with a bounded buffer; one heartbeat for all.
+import type { ServerResponse } from 'node:http';
+
+export interface SseOptions {
+  readonly heartbeatMs?: number;
+  /** A client with more than this unsent is dropped. */
+  readonly maxBufferedBytes?: number;
+  readonly maxClients?: number;
+}
+
+/** One open stream. */
+export interface SseClient {
+  /** The header `Last-Event-ID`, at most 64 characters. */
+  readonly lastEventId: string | undefined;
+  /** Bytes not yet taken by the kernel. */
+  readonly bufferedBytes: number;
+  readonly isClosed: boolean;
+  /** Queues bytes that are framed already. False: wait for `drained` before writing much more. */
+  write(chunk: Uint8Array | string): boolean;
+  /** Resolves when the buffer is empty again, or the client is gone. */
+  drained(): Promise<void>;
+  /** Ends the stream after a comment that says why. */
+  close(comment?: string): void;
+  /** Called once, when the client is gone for whatever reason. */
+  onClose(listener: () => void): void;
+}
+
+/** What the handler of an `events` route returns; called when the headers are out. */
+export type SseSubscription = (client: SseClient) => void | Promise<void>;
+
+/** Proxies drop what is silent for a minute; the standard advises a comment about every 15 seconds. */
+const HEARTBEAT_MS = 15_000;
+const MAX_BUFFERED_BYTES = 256 * 1024;
+const MAX_CLIENTS = 20_000;
+/** A dropped client gets this long to take what says so. */
+const FAREWELL_MS = 1_000;
+const RETRY_MS = 3_000;
+
+export class SseStreams {
+  readonly #clients = new Set<Client>();
+  readonly #maxBufferedBytes: number;
+  readonly #maxClients: number;
+  readonly #heartbeat: NodeJS.Timeout;
+
+  constructor(options: SseOptions = {}) {
+    this.#maxBufferedBytes = options.maxBufferedBytes ?? MAX_BUFFERED_BYTES;
+    this.#maxClients = options.maxClients ?? MAX_CLIENTS;
+    // One encoding and one timer for all; whoever has not taken the last one yet gets none on top.
+    const beat = Buffer.from(': heartbeat\n\n');
+    this.#heartbeat = setInterval(() => {
+      for (const client of this.#clients) if (client.bufferedBytes === 0) client.write(beat);
+    }, options.heartbeatMs ?? HEARTBEAT_MS);
+    this.#heartbeat.unref();
+  }
+
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  get isFull(): boolean {
+    return this.#clients.size >= this.#maxClients;
+  }
+
+  /** Takes over a response whose headers are out. */
+  open(response: ServerResponse, lastEventId: string | undefined): SseClient {
+    const client = new Client(response, { lastEventId, maxBufferedBytes: this.#maxBufferedBytes });
+    this.#clients.add(client);
+    client.onClose(() => this.#clients.delete(client));
+    client.write(`retry: ${RETRY_MS}\n\n`);
+    return client;
+  }
+
+  /** Ends every stream; nobody waits for clients that would stay for ever. */
+  closeAll(): void {
+    clearInterval(this.#heartbeat);
+    for (const client of this.#clients) client.close('the server is stopping');
+  }
+}
+
+class Client implements SseClient {
+  readonly lastEventId: string | undefined;
+  readonly #response: ServerResponse;
+  readonly #maxBufferedBytes: number;
+  #isEnded = false;
+  #listeners: (() => void)[] = [];
+
+  constructor(response: ServerResponse, options: { lastEventId: string | undefined; maxBufferedBytes: number }) {
+    this.#response = response;
+    this.#maxBufferedBytes = options.maxBufferedBytes;
+    this.lastEventId = options.lastEventId;
+    response.once('close', () => this.#gone());
+    // A reset connection is a client that left.
+    response.on('error', () => {});
+  }
+
+  get bufferedBytes(): number {
+    return this.#response.writableLength;
+  }
+
+  get isClosed(): boolean {
+    return this.#isEnded;
+  }
+
+  write(chunk: Uint8Array | string): boolean {
+    if (this.#isEnded) return false;
+    const isRoomy = this.#response.write(chunk);
+    if (this.bufferedBytes <= this.#maxBufferedBytes) return isRoomy;
+    this.close('dropped: this client reads too slowly; reconnect with Last-Event-ID');
+    return false;
+  }
+
+  async drained(): Promise<void> {
+    if (this.#isEnded || !this.#response.writableNeedDrain) return;
+    await new Promise<void>((resolve) => {
+      this.#response.once('drain', resolve);
+      this.onClose(resolve);
+    });
+  }
+
+  close(comment?: string): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#response.end(comment === undefined ? undefined : `: ${oneLine(comment)}\n\n`);
+    const cut = setTimeout(() => this.#response.destroy(), FAREWELL_MS);
+    cut.unref();
+    this.#tell();
+  }
+
+  onClose(listener: () => void): void {
+    if (this.#isEnded) listener();
+    else this.#listeners.push(listener);
+  }
+
+  #gone(): void {
+    this.#isEnded = true;
+    this.#tell();
+  }
+
+  #tell(): void {
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener();
+  }
+}
+
+export const sseHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store, no-transform',
+  // Nginx and those that learned from it would wait for more otherwise.
+  'x-accel-buffering': 'no',
+} as const;
+
+/** One event as it goes over the wire; line breaks in `data` become several data lines, as the standard asks. */
+export function formatSse({
+  id,
+  event,
+  data,
+}: {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data: string;
+}): string {
+  const lines = [
+    ...(id === undefined ? [] : [`id: ${oneLine(id)}`]),
+    ...(event === undefined ? [] : [`event: ${oneLine(event)}`]),
+    ...data.split(/\r\n|\r|\n/).map((line) => `data: ${line}`),
+  ];
+  return `${lines.join('\n')}\n\n`;
+}
+
+/** An id with a NUL is ignored by clients, and a line break would begin another field. */
+function oneLine(text: string): string {
+  return text.replaceAll(/[\r\n\0]+/g, ' ');
+}

@@ -1,2 +1,0 @@
-export type SseClient = any;
-export const formatSse = (x: any) => '';
