@@ -1,6 +1,6 @@
 // A route table to a running server: who calls, is the input right, is the answer ready; one error mapper; limits.
 import { createHash, randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -82,6 +82,16 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     },
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
   });
+
+  const silent = new Set<Socket>();
+  const forget = function forget(this: Socket) {
+    silent.delete(this);
+  };
+  fastify.server.on('connection', (socket: Socket) => {
+    silent.add(socket);
+    socket.once('close', forget);
+  });
+  fastify.server.on('request', ({ socket }: { readonly socket: Socket }) => silent.delete(socket));
 
   // Where the answer of a URL is kept: a place follows from path and query alone, so a URL need be read only once.
   const placesByUrl = new LRUCache<string, string>({ max: 50_000 });
@@ -297,7 +307,11 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       // In-flight requests get their time; whoever is still connected after that is cut.
       const cut = setTimeout(() => fastify.server.closeAllConnections(), limits.shutdownMs);
       // Connections that were answering when the server began to close are idle only now and then: look again.
-      const sweep = setInterval(() => fastify.server.closeIdleConnections(), limits.sweepMs);
+      const sweep = setInterval(() => {
+        fastify.server.closeIdleConnections();
+        // Browsers open spare connections; one that never sent a byte is not idle to Node, and would be waited for.
+        for (const socket of silent) socket.destroy();
+      }, limits.sweepMs);
       try {
         await fastify.close();
       } finally {
