@@ -1,6 +1,6 @@
 // Fetches with a limit on size and time: what a server sends is not trusted to end.
 
-/** What came back, or why nothing usable did. */
+/** What came back, or in a phrase why nothing usable did. */
 export type Fetched =
   | { readonly ok: true; readonly content: Uint8Array; readonly headers: Headers; readonly status: number }
   | { readonly ok: false; readonly problem: string };
@@ -29,10 +29,33 @@ export async function fetchBounded(url: URL, options: FetchBoundedOptions): Prom
     return { ok: true, content, headers: response.headers, status: response.status };
   } catch (error) {
     signal?.throwIfAborted();
-    const reason =
-      error instanceof Error && error.name === 'TimeoutError' ? 'it takes too long' : 'no connection, or a redirect';
-    return { ok: false, problem: `${url} cannot be read: ${reason}` };
+    return { ok: false, problem: `${url} cannot be reached: ${reasonOf(error)}` };
   }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'DNS does not answer',
+  ECONNRESET: 'the connection broke off',
+  UND_ERR_SOCKET: 'the connection broke off',
+  ENETUNREACH: 'there is no way to that network',
+  EHOSTUNREACH: 'there is no way to that host',
+  ETIMEDOUT: 'it does not answer',
+  UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; is it http:// rather than https://?',
+};
+
+/** Node tells the reason in `cause`; a browser tells none. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'the request failed';
+  if (error.name === 'TimeoutError') return `there is no whole answer after ${TIMEOUT_MS / 1_000} s`;
+  const { code, message } = (error.cause ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  const known = REASONS[String(code)];
+  if (known !== undefined) return known;
+  if (message === 'unexpected redirect') return 'it redirects, which is not followed; give the address it leads to';
+  if (/CERT|SIGNED|ALTNAME/.test(String(code))) return `its certificate is not trusted (${code})`;
+  return 'no connection, or a redirect';
 }
 
 async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {

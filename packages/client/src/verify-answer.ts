@@ -12,12 +12,26 @@ import {
   verifyAnswer,
   verifyDetachedAnswer,
 } from '@strata/receipts';
+import { type AnswerProblem, problemOf } from './answer-problem.ts';
 import { type Fetched, fetchBounded } from './fetch-bounded.ts';
 
 /** A result of verification, with the answer itself where that could be read. */
 export interface VerifiedAnswer extends Verification {
   /** The JSON body, or the bytes of a detached answer. */
   readonly answer?: unknown;
+  /** Set when the answer is an error, whether or not its receipt holds. */
+  readonly problem?: AnswerProblem;
+  /** Set when the check could not be made or ended early for want of something: that is no judgement on the answer. */
+  readonly unchecked?: Unchecked;
+}
+
+/**
+ * What was missing for a check, as a sentence: something that could not be fetched, an answer that is not JSON and has
+ * no receipt in a header, or a JSON value without a receipt inside.
+ */
+export interface Unchecked {
+  readonly kind: 'not-fetched' | 'not-json' | 'no-receipt';
+  readonly detail: string;
 }
 
 export interface ClientOptions {
@@ -56,15 +70,19 @@ const MAX_DOCUMENT_BYTES = 1024 * 1024;
  */
 export async function verifyUrl(url: string, options: VerifyUrlOptions = {}): Promise<VerifiedAnswer> {
   const target = URL.canParse(url) ? new URL(url) : undefined;
-  if (!target || !/^https?:$/.test(target.protocol)) return failed([], 'content', `${url} is not a web address.`);
+  if (!target || !/^https?:$/.test(target.protocol)) return unchecked('not-fetched', `${url} is not a web address.`);
   const headers: Record<string, string> = options.key === undefined ? {} : { 'X-Stack-Key': options.key };
   const fetched = await fetchFor(target, { ...options, maxBytes: MAX_ANSWER_BYTES, headers });
-  if (!fetched.ok) return failed([], 'content', `${fetched.problem}.`);
+  if (!fetched.ok) return unchecked('not-fetched', `${fetched.problem}.`);
   const against = { ...options, baseUrl: target.origin };
   const provenance = fetched.headers.get('stack-provenance');
-  if (provenance === null) return verifyBody(fetched.content, against);
   const contentType = fetched.headers.get('content-type') ?? '';
-  return verifyDetached({ content: fetched.content, contentType, provenance }, against);
+  const result =
+    provenance === null
+      ? await verifyBody(fetched.content, against)
+      : await verifyDetached({ content: fetched.content, contentType, provenance }, against);
+  const problem = problemOf(result.answer, fetched.status);
+  return problem ? { ...result, problem } : result;
 }
 
 /** Verifies a saved JSON answer: the text or bytes of its file, or the value that was parsed from it. */
@@ -75,11 +93,14 @@ export async function verifyBody(body: unknown, options: VerifyBodyOptions): Pro
     else if (typeof body === 'string') value = parseStrictJson(body);
   } catch (error) {
     const reason = error instanceof AmbiguousJsonError ? error.message : 'not UTF-8 text';
-    return failed([], 'content', `The answer cannot be read: ${reason}.`);
+    const detail = `The answer cannot be read: ${reason}.`;
+    const isJson = error instanceof AmbiguousJsonError && !(error.cause instanceof SyntaxError);
+    return isJson ? failed([], 'content', detail) : unchecked('not-json', detail);
   }
   const claimed = typeof value === 'object' && value !== null && 'provenance' in value ? value.provenance : undefined;
   const result = await verifyWith(claimed, options, (documents) => verifyAnswer(value, documents));
-  return { ...result, answer: value };
+  const problem = problemOf(value);
+  return { ...result, answer: value, ...(problem && { problem }) };
 }
 
 /** Verifies bytes such as CSV with the headers that came with them. */
@@ -89,10 +110,14 @@ export async function verifyDetached(input: DetachedInput, options: VerifyBodyOp
   try {
     provenance = parseStrictJson(input.provenance);
   } catch {
-    return failed([], 'content', 'The Stack-Provenance header is not JSON.');
+    return unchecked('no-receipt', 'The Stack-Provenance header is not JSON.');
   }
   const check = (documents: VerifyOptions) => verifyDetachedAnswer({ content, contentType, provenance }, documents);
   return { ...(await verifyWith(provenance, options, check)), answer: content };
+}
+
+function unchecked(kind: Unchecked['kind'], detail: string): VerifiedAnswer {
+  return { ...failed([], 'content', detail), unchecked: { kind, detail } };
 }
 
 /** Fetches the two documents that a receipt points to, and blames the right step when one cannot be had. */
@@ -100,9 +125,9 @@ async function verifyWith(
   claimed: unknown,
   options: VerifyBodyOptions,
   verify: (documents: VerifyOptions) => Promise<Verification>,
-): Promise<Verification> {
+): Promise<VerifiedAnswer> {
   const provenance = readProvenance(claimed);
-  if (!provenance) return failed([], 'content', 'The answer has no complete provenance.');
+  if (!provenance) return unchecked('no-receipt', 'The answer has no complete provenance.');
   const base = URL.canParse(options.baseUrl) ? new URL(options.baseUrl) : undefined;
   if (!base) return failed([], 'key', `${options.baseUrl} is not a web address.`);
   const keySet = await fetchDocument(keySetUrl(provenance, base), options);
@@ -112,22 +137,25 @@ async function verifyWith(
     ledgerReceipt: ledgerReceipt.ok ? ledgerReceipt.value : undefined,
     ...(options.ledgerKey !== undefined && { ledgerKey: options.ledgerKey }),
   });
-  if (result.failedStep === 'key' && !keySet.ok) return blame(result, keySet.problem);
-  if (result.failedStep === 'leaf' && !ledgerReceipt.ok) return blame(result, ledgerReceipt.problem);
+  if (result.failedStep === 'key' && !keySet.ok) return blame(result, keySet);
+  if (result.failedStep === 'leaf' && !ledgerReceipt.ok) return blame(result, ledgerReceipt);
   return result;
 }
 
-type Document = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
+/** `isFetched` is false where no answer came at all. */
+type NoDocument = { readonly ok: false; readonly problem: string; readonly isFetched: boolean };
+type Document = { readonly ok: true; readonly value: unknown } | NoDocument;
 
 async function fetchDocument(url: URL | undefined, options: ClientOptions): Promise<Document> {
-  if (!url) return { ok: false, problem: 'the receipt points away from the service' };
+  if (!url) return { ok: false, problem: 'the receipt points away from the service', isFetched: true };
   const fetched = await fetchFor(url, { ...options, maxBytes: MAX_DOCUMENT_BYTES });
-  if (!fetched.ok) return fetched;
-  if (fetched.status !== 200) return { ok: false, problem: `${url} answers with status ${fetched.status}` };
+  if (!fetched.ok) return { ...fetched, isFetched: false };
+  if (fetched.status !== 200)
+    return { ok: false, problem: `${url} answers with status ${fetched.status}`, isFetched: true };
   try {
     return { ok: true, value: parseStrictJson(new TextDecoder().decode(fetched.content)) };
   } catch {
-    return { ok: false, problem: `${url} is not JSON` };
+    return { ok: false, problem: `${url} is not JSON`, isFetched: true };
   }
 }
 
@@ -153,7 +181,9 @@ function fetchFor(
   return fetchBounded(url, { fetch, maxBytes, ...(headers && { headers }), ...(signal && { signal }) });
 }
 
-function blame(result: Verification, problem: string): Verification {
+function blame(result: Verification, { problem, isFetched }: NoDocument): VerifiedAnswer {
   const passed: readonly StepResult[] = result.steps.slice(0, -1);
-  return failed(passed, result.failedStep ?? 'key', `${problem[0]?.toUpperCase()}${problem.slice(1)}.`);
+  const detail = `${problem[0]?.toUpperCase()}${problem.slice(1)}.`;
+  const blamed = failed(passed, result.failedStep ?? 'key', detail);
+  return isFetched ? blamed : { ...blamed, unchecked: { kind: 'not-fetched', detail } };
 }
