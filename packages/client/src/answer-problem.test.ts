@@ -41,6 +41,8 @@ describe('an answer that is an error', () => {
 describe('a check that could not be made', () => {
   const server = createServer((request, response) => {
     if (request.url === '/moved') return response.writeHead(302, { location: '/health' }).end();
+    if (request.url === '/stream')
+      return response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n');
     if (request.url === '/cut') return request.socket.destroy();
     return response.end('<html>');
   });
@@ -62,6 +64,7 @@ describe('a check that could not be made', () => {
       [`${base}/cut`, /cannot be reached: the connection broke off/],
       [`${base}/moved`, /it redirects, which is not followed/],
       [`${base.replace('http', 'https')}/`, /does not speak TLS/],
+      [`${base}/stream`, /is a stream without an end/],
       ['strata.test', /is not a web address/],
     ];
     for (const [url, reason] of cases) {

@@ -24,6 +24,10 @@ export async function fetchBounded(url: URL, options: FetchBoundedOptions): Prom
     const redirect = 'error';
     const limits = signal ? AbortSignal.any([signal, timeout]) : timeout;
     const response = await fetch(url, { headers, redirect, signal: limits });
+    if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      await response.body?.cancel();
+      return { ok: false, problem: `${url} is a stream without an end; each of its events has a receipt of its own` };
+    }
     const content = await readBounded(response, maxBytes);
     if (!content) return { ok: false, problem: `${url} sends more than ${maxBytes} bytes` };
     return { ok: true, content, headers: response.headers, status: response.status };

@@ -1,10 +1,11 @@
 // The command as a whole: help, wrong use, and trouble at the start told in one line.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { stackOpenApi } from '@strata/stack';
 import { runStrata, temporaryDirectory } from './test/run-strata.ts';
 
 describe('the strata command', () => {
@@ -39,6 +40,13 @@ describe('the strata command', () => {
       assert.deepEqual([code, stdout], [2, ''], wrong[i]?.join(' '));
       assert.match(stderr, /^error: .+\n\(strata --help/, wrong[i]?.join(' '));
     });
+  });
+
+  it('tells its version and that of the API, as the package and the description have them', async () => {
+    const { code, stdout, stderr } = await runStrata(['--version']);
+    const { version } = JSON.parse(await readFile(path.join(import.meta.dirname, '../package.json'), 'utf8'));
+    const { info } = stackOpenApi() as { info?: { version: string } };
+    assert.deepEqual([code, stdout, stderr], [0, `strata ${version} (API ${info?.version})\n`, '']);
   });
 
   it('names the settings that cannot be used, with exit code 2', async () => {

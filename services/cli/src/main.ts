@@ -1,8 +1,12 @@
 #!/usr/bin/env node
-// The `strata` command: thin commands over the packages. Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
-import { Command, CommanderError } from 'commander';
+// The `strata` command: thin commands over the packages. Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted;
+// `verify` has more, told in its help.
+import { Command, CommanderError, Option } from 'commander';
 import type { ScanOptions } from './commands/scan.ts';
+import type { VerifyOptions } from './commands/verify.ts';
+import { verifyHelp } from './help.ts';
 import { CommandError } from './output.ts';
+import { versionText } from './version.ts';
 
 // Each command loads what it needs when it is called: `explain` starts without a server or a database.
 const config = async () => (await import('@strata/stack')).readConfig(process.env);
@@ -11,7 +15,7 @@ const keyCommands = () => import('./commands/keys.ts');
 function program(): Command {
   const strata = new Command('strata')
     .description("Which technology providers a company's domain uses, with evidence, history and signed answers")
-    .version('0.1.0')
+    .version(versionText, '-V, --version', 'print the version of this command, and that of the API')
     .showHelpAfterError('(strata --help lists the commands)')
     .exitOverride();
   const stack = strata.command('stack').description('the Stack Intelligence service');
@@ -34,11 +38,13 @@ function program(): Command {
     .command('verify')
     .description('verify the receipt of an answer: signature, key, leaf, inclusion proof and checkpoint')
     .argument('<url | file>', 'the URL of an answer, or a file that holds one (- for standard input)')
-    .option('--key <key>', 'API key for the URL', process.env.STRATA_KEY)
+    .addOption(new Option('--key <key>', 'API key to ask the URL with').env('STRATA_KEY'))
     .option('--base <url>', 'the service that gave a saved answer', 'http://127.0.0.1:8787')
+    .option('--provenance <file>', 'for a saved CSV: its response headers, or the JSON of its Stack-Provenance header')
     .option('--ledger-key <key>', "C2SP verifier key of the ledger, to trust in place of the service's own")
     .option('--json', 'print the steps as JSON')
-    .action(async (target: string, options) => {
+    .addHelpText('after', verifyHelp)
+    .action(async (target: string, options: VerifyOptions) => {
       const { verifyCommand } = await import('./commands/verify.ts');
       await verifyCommand(target, options);
     });

@@ -1,8 +1,7 @@
-// `strata stack verify`: does a receipt hold? Says which step failed; exit code 1 when one did.
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
-import { verifyBody, verifyUrl } from '@strata/client';
+// `strata stack verify`: does a receipt hold, and what does it say? Each way to fail has a sentence and an exit code.
+import { type AnswerProblem, type VerifiedAnswer, verifyBody, verifyDetached, verifyUrl } from '@strata/client';
 import { CommandError, type OutputOptions, printJson } from '../output.ts';
+import { parseSavedHeaders, readAnswerFile } from '../saved-answer.ts';
 
 export interface VerifyOptions extends OutputOptions {
   readonly key?: string;
@@ -10,27 +9,93 @@ export interface VerifyOptions extends OutputOptions {
   readonly base: string;
   /** C2SP verifier key of the ledger, known from elsewhere. */
   readonly ledgerKey?: string;
+  /** File with the headers of a saved CSV answer, or with its `Stack-Provenance`. */
+  readonly provenance?: string;
 }
+
+/** As the command's help tells them. */
+const EXIT = { doesNotHold: 1, wrongUse: 2, isProblem: 3, notFetched: 4 } as const;
+
+/** What the service calls its CSV; used where only the receipt was saved. */
+const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
 export async function verifyCommand(target: string, options: VerifyOptions): Promise<void> {
-  const trust = options.ledgerKey === undefined ? {} : { ledgerKey: options.ledgerKey };
   const isUrl = /^https?:\/\//i.test(target);
-  const result = isUrl
-    ? await verifyUrl(target, { ...trust, ...(options.key === undefined ? {} : { key: options.key }) })
-    : await verifyBody(await contentOf(target), { ...trust, baseUrl: options.base });
-
+  const result = await (isUrl ? verifyFetched(target, options) : verifySaved(target, options));
   const { answer: _answer, ...verification } = result;
   if (options.json) printJson(verification);
-  else
+  // Where the check never began, a line about a step would say less than the reason does.
+  else if (result.steps.length > 1 || !result.unchecked) {
     for (const { step, ok, detail } of result.steps)
       process.stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${step.padEnd(10)} ${detail}\n`);
-  if (!result.ok) throw new CommandError(`the receipt does not hold: step '${result.failedStep}' failed`);
+  }
+  judge(target, { result, isUrl });
 }
 
-async function contentOf(file: string): Promise<Uint8Array> {
-  try {
-    return file === '-' ? await buffer(process.stdin) : await readFile(file);
-  } catch (cause) {
-    throw new CommandError(`'${file}' is neither a URL nor a file that can be read`, { exitCode: 2, cause });
+function verifyFetched(url: string, options: VerifyOptions): Promise<VerifiedAnswer> {
+  const { key, provenance } = options;
+  if (provenance !== undefined) throw wrongUse('--provenance belongs to a saved answer; a URL brings its own headers');
+  // An empty STRATA_KEY is none.
+  if (!key) return verifyUrl(url, trustOf(options));
+  if (!/^[\x21-\x7e]+$/.test(key)) throw wrongUse('the key holds characters that no key has (see --key, STRATA_KEY)');
+  return verifyUrl(url, { ...trustOf(options), key });
+}
+
+async function verifySaved(file: string, options: VerifyOptions): Promise<VerifiedAnswer> {
+  if (!/^https?:\/\//i.test(options.base) || !URL.canParse(options.base)) {
+    throw wrongUse(`--base is the URL of a service, such as http://127.0.0.1:8787, not '${options.base}'`);
   }
+  if (file === '-' && options.provenance === '-') throw wrongUse('standard input cannot be both files');
+  const against = { ...trustOf(options), baseUrl: options.base };
+  const content = await readAnswerFile(file);
+  if (options.provenance === undefined) return verifyBody(content, against);
+  const text = new TextDecoder().decode(await readAnswerFile(options.provenance));
+  const { provenance, contentType = CSV_TYPE } = parseSavedHeaders(text, options.provenance);
+  // A refusal saved in place of the CSV is JSON, with its receipt inside.
+  if (provenance === undefined) return verifyBody(content, against);
+  return verifyDetached({ content, contentType, provenance }, against);
+}
+
+const trustOf = ({ ledgerKey }: VerifyOptions) => (ledgerKey === undefined ? {} : { ledgerKey });
+
+/** Throws for everything but a good answer whose receipt holds. */
+function judge(target: string, { result, isUrl }: { result: VerifiedAnswer; isUrl: boolean }): void {
+  const { ok, problem, unchecked, failedStep } = result;
+  if (ok && problem) {
+    throw new CommandError(`the receipt holds, but the answer is an error: ${told(problem)}`, {
+      exitCode: EXIT.isProblem,
+    });
+  }
+  if (ok) return;
+  if (!unchecked) {
+    throw new CommandError(`the receipt does not hold: step '${failedStep}' failed`, { exitCode: EXIT.doesNotHold });
+  }
+  switch (unchecked.kind) {
+    case 'not-fetched': {
+      const hint = isUrl ? '' : ' --base names the service that gave the answer.';
+      throw new CommandError(`not verified: ${unchecked.detail}${hint}`, { exitCode: EXIT.notFetched });
+    }
+    case 'not-json': {
+      if (!isUrl) {
+        throw wrongUse(`'${target}' is not a JSON answer; for CSV give its headers too: --provenance headers.txt`);
+      }
+      const status = problem ? ` (status ${problem.status})` : '';
+      throw new CommandError(`the answer${status} is not JSON and has no receipt: is this a Strata service?`);
+    }
+    case 'no-receipt': {
+      const status = problem ? ` The answer is an error: ${told(problem)}` : '';
+      throw new CommandError(`there is no receipt to verify: ${unchecked.detail}${status}`);
+    }
+    default:
+      unchecked.kind satisfies never;
+  }
+}
+
+function told({ status, code, detail }: AnswerProblem): string {
+  const start = [status, code].filter((part) => part !== undefined).join(' ');
+  return detail === undefined ? start : `${start}: ${detail}`;
+}
+
+function wrongUse(message: string): CommandError {
+  return new CommandError(message, { exitCode: EXIT.wrongUse });
 }

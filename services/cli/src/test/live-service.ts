@@ -1,0 +1,40 @@
+// A real service on the simulated internet, for commands that ask one.
+import { createLogger } from '@strata/http';
+import { type RunningStack, readConfig, startStack } from '@strata/stack';
+import { createInternet } from '@strata/testnet';
+import { temporaryDirectory } from './run-strata.ts';
+
+export interface LiveService extends AsyncDisposable {
+  readonly running: RunningStack;
+  readonly base: string;
+  /** An API key without a limit. */
+  readonly key: string;
+  /** A company that can be scanned. */
+  readonly domain: string;
+  readonly directory: string;
+}
+
+export async function startLiveService(): Promise<LiveService> {
+  await using stack = new AsyncDisposableStack();
+  const internet = stack.use(await createInternet({ domains: 20, hasFaults: false }));
+  const directory = stack.use(await temporaryDirectory()).path;
+  const config = readConfig({
+    STRATA_DATA: directory,
+    STRATA_STACK_PORT: '0',
+    STRATA_METRICS_PORT: '0',
+    STRATA_SCAN: 'off',
+    STRATA_RESOLVERS: `${internet.resolver.address}:${internet.resolver.port}`,
+  });
+  const world = { dial: (to: { address: string; port: number }) => internet.dial(to), trustedCa: [internet.caPem] };
+  const running = stack.use(await startStack(config, createLogger({ level: 'silent' }), world));
+  const { key } = await running.service.app.store.keys.create({ tier: 'unlimited' });
+  const owned = stack.move();
+  return {
+    running,
+    base: `http://127.0.0.1:${running.port}`,
+    key,
+    domain: internet.domains()[1] ?? '',
+    directory,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
