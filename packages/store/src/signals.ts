@@ -129,30 +129,38 @@ export class SignalTable {
     return { total: Number(total.n), anomalies: rows.map(storedAnomaly) };
   }
 
-  /** Writes an alert unless one of the same id stands, or one of the same subject not older than `quietMs`. */
+  /**
+   * Writes an alert. One on the same subject not older than `quietMs` is the same: it keeps its id and time, and is told anew
+   * where it has become graver or as grave with other figures. Returns whether anything was written.
+   */
   async addAlert(alert: StoredAlert, options: { readonly quietMs: number }): Promise<boolean> {
     const { id, kind, subject, domain, provider, title, detail, ref } = alert;
     const at = alert.at.getTime();
+    const severity = SEVERITIES.indexOf(alert.severity);
     return this.#db.transaction().execute(async (tx) => {
       const recent = await tx
         .selectFrom('alerts')
         .where('subject', '=', subject)
         .where('at', '>', at - options.quietMs)
-        .select('id')
+        .orderBy('at', 'desc')
+        .select(['id', 'severity', 'detail'])
         .limit(1)
         .executeTakeFirst();
-      if (recent) return false;
-      const row = { id, at, kind, subject, domain, provider, title, detail, ref };
+      if (recent) {
+        if (recent.severity > severity || recent.detail === detail) return false;
+        await tx.updateTable('alerts').set({ severity, title, detail }).where('id', '=', recent.id).execute();
+        return true;
+      }
       const result = await tx
         .insertInto('alerts')
-        .values({ ...row, severity: SEVERITIES.indexOf(alert.severity) })
+        .values({ id, at, kind, subject, domain, provider, title, detail, ref, severity })
         .onConflict((conflict) => conflict.column('id').doNothing())
         .executeTakeFirst();
       return Number(result.numInsertedOrUpdatedRows ?? 0) > 0;
     });
   }
 
-  /** By UTC day, newest first, within a day the gravest first, then the newest. */
+  /** By UTC day, newest first; within a day mass migrations, then anomalies, then single domains, each by severity. */
   async alerts(limit: number) {
     const edge = await this.#db
       .selectFrom('alerts')
@@ -168,6 +176,7 @@ export class SignalTable {
       .where('at', '>=', since)
       .selectAll()
       .orderBy(sql`at / ${sql.lit(DAY_MS)}`, 'desc')
+      .orderBy(sql`case kind when 'migration' then 0 when 'anomaly' then 1 else 2 end`)
       .orderBy('severity', 'desc')
       .orderBy('at', 'desc')
       .orderBy('id')

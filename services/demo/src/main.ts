@@ -1,14 +1,12 @@
-// `npm run demo`: a simulated internet, scanned at three moments of the past two weeks, then served and kept alive.
+// `npm run demo`: a simulated internet, looked at over the past four weeks, then served and kept alive.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLogger } from '@strata/http';
-import { type Config, ConfigError, readConfig, startStack, type World } from '@strata/stack';
+import { type Config, ConfigError, readConfig, StartError, startStack, type World } from '@strata/stack';
 import { createInternet, type Internet } from '@strata/testnet';
+import { liveThroughPastWeeks, PAST_DAYS } from './past-weeks.ts';
 
-const DAY_MS = 86_400_000;
-/** Days before now at which everything is scanned: a beginning, the changes, and the second look that confirms them. */
-const SCAN_DAYS_AGO = [14, 1, 0] as const;
 /** In the demo a day of the simulated internet passes in this time, and a change is confirmed as quickly. */
 const LIVE_DAY_MS = 60_000;
 const CONFIRM_AFTER_MS = 15_000;
@@ -25,7 +23,8 @@ async function main(): Promise<void> {
   say(`growing a simulated internet of ${domains} companies; no packet leaves this machine`);
   const internet = cleanup.use(await createInternet({ domains, migrationShare: 0.01 }));
 
-  let behindMs = 0;
+  // The service is born before its history, so that it watches every day of it.
+  let behindMs = (PAST_DAYS + 1) * 86_400_000;
   const world: World = {
     now: () => new Date(Date.now() - behindMs),
     dial: (to) => internet.dial(to),
@@ -40,30 +39,32 @@ async function main(): Promise<void> {
   const { key } = await app.store.keys.create({ tier: 'unlimited', label: 'demo' });
 
   await app.store.addDomains(internet.domains(), { source: 'demo' });
-  let clock = SCAN_DAYS_AGO[0] as number;
-  for (const daysAgo of SCAN_DAYS_AGO) {
-    // The last look is for confirming: nothing moves before it.
-    if (daysAgo > 0) internet.advance(clock - daysAgo);
-    clock = daysAgo;
-    behindMs = daysAgo * DAY_MS;
-    const startedAt = performance.now();
-    await app.scanner.runAll(internet.domains(), { onDone: () => {}, signal: stopping.signal });
-    if (stopping.signal.aborted) return;
-    const seconds = (performance.now() - startedAt) / 1_000;
-    say(`scanned ${domains} domains as of ${daysAgo === 0 ? 'now' : `${daysAgo} days ago`} in ${seconds.toFixed(1)} s`);
-  }
+  const setClock = (to: Date) => {
+    behindMs = Math.max(0, Date.now() - to.getTime());
+  };
+  await liveThroughPastWeeks({ internet, app, setClock, say, signal: stopping.signal });
+  if (stopping.signal.aborted) return;
 
   const base = `http://${config.host}:${running.port}`;
   const example = await exampleDomain(running.service.app.store, internet.domains());
   process.stdout.write(`ready\nstack key: ${key}\n`);
   say(`try:  curl -H "X-Stack-Key: ${key}" ${base}/stack/v1/domains/${example}`);
-  say(`      curl -H "X-Stack-Key: ${key}" ${base}/stack/v1/domains/${example}/changes`);
+  for (const path of [
+    'intelligence/market-share?category=dns',
+    'alerts',
+    'stats/migrations',
+    'providers/cloudflare/domains.csv',
+  ]) {
+    say(`      curl -H "X-Stack-Key: ${key}" "${base}/stack/v1/${path}"`);
+  }
+  say(`      curl -N -H "X-Stack-Key: ${key}" ${base}/stack/v1/stream`);
   say(`      npx strata stack verify ${base}/stack/v1/domains/${example} --key ${key}`);
   say(`docs: ${base}/    stop with Ctrl-C`);
 
   const scanning = app.scanner.run(stopping.signal);
   const days = setInterval(() => internet.advance(1), LIVE_DAY_MS);
   await new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve(), { once: true }));
+  say('stopping');
   clearInterval(days);
   await scanning;
 }
@@ -92,7 +93,7 @@ function domainCount(text: string | undefined): number {
 }
 
 /** A domain with something to show: a migration in its history, and several services. */
-async function exampleDomain(store: { changes: Store['changes'] }, domains: readonly string[]): Promise<string> {
+async function exampleDomain(store: Pick<Store, 'changes'>, domains: readonly string[]): Promise<string> {
   for (const domain of domains) {
     const { changes } = await store.changes(domain, { limit: 5, offset: 0 });
     if (changes.some((change) => change.type === 'migrated')) return domain;
@@ -109,12 +110,7 @@ function say(line: string): void {
 try {
   await main();
 } catch (error) {
-  const code = (error as NodeJS.ErrnoException).code;
-  if (error instanceof ConfigError) process.stderr.write(`demo: ${error.message}\n`);
-  else if (code === 'EADDRINUSE') {
-    process.stderr.write(
-      `demo: ${(error as Error).message}; choose others with STRATA_STACK_PORT and STRATA_METRICS_PORT\n`,
-    );
-  } else process.stderr.write(`demo: ${error instanceof Error ? error.stack : String(error)}\n`);
+  if (error instanceof ConfigError || error instanceof StartError) process.stderr.write(`demo: ${error.message}\n`);
+  else process.stderr.write(`demo: ${error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;
 }

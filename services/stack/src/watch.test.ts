@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { DAY_MS } from '@strata/analytics';
+import { entries } from '@strata/catalog';
+import { compileRulebook, detect, type Evidence, evidenceFromRecord, loadCatalog, type Rulebook } from '@strata/detect';
+import { createLogger } from '@strata/http';
+import { openStore, type Store } from '@strata/store';
+import { knownNames } from './known-names.ts';
+import { LiveIndex } from './live-index.ts';
+import { temporaryDirectory } from './test/harness.ts';
+import { Watch } from './watch.ts';
+
+const rulebook = compileRulebook(loadCatalog(entries));
+const withoutCloudflare = compileRulebook(
+  loadCatalog(entries.filter((entry) => (entry as { id: string }).id !== 'cloudflare')),
+);
+const HOUR = 3_600_000;
+const START = Date.parse('2026-03-01T00:00:00Z');
+const NS = { cloudflare: 'ada.ns.cloudflare.com', ns1: 'dns1.p01.nsone.net' } as const;
+
+interface Company {
+  readonly name: string;
+  ns: string;
+  dmarc?: string | null;
+  txt: readonly string[];
+}
+
+/** A little world of companies, one look at each a day, and a watch over it. */
+class Town implements AsyncDisposable {
+  readonly store: Store;
+  readonly companies: Company[];
+  readonly #live: LiveIndex;
+  readonly #watch: Watch;
+  readonly #owned: AsyncDisposableStack;
+  #now: { at: number };
+  rules: Rulebook = rulebook;
+
+  static async open(count: number): Promise<Town> {
+    await using stack = new AsyncDisposableStack();
+    const directory = stack.use(await temporaryDirectory());
+    const store = stack.use(await openStore(`sqlite:${directory.path}/strata.db`));
+    const live = stack.use(
+      await LiveIndex.open({
+        store,
+        file: path.join(directory.path, 'index.snapshot'),
+        logger: createLogger({ level: 'silent' }),
+        onEvent: () => {},
+        onScans: () => {},
+      }),
+    );
+    const now = { at: START };
+    const watch = await Watch.open({
+      store,
+      index: live.index,
+      names: knownNames(rulebook),
+      now: () => new Date(now.at),
+    });
+    const companies = Array.from({ length: count }, (_, i) => ({
+      name: `company-${i}.com`,
+      ns: NS.cloudflare as string,
+      txt: ['v=spf1 -all'],
+    }));
+    return new Town(store, companies, live, watch, stack.move(), now);
+  }
+
+  private constructor(
+    store: Store,
+    companies: Company[],
+    live: LiveIndex,
+    watch: Watch,
+    owned: AsyncDisposableStack,
+    now: { at: number },
+  ) {
+    this.store = store;
+    this.companies = companies;
+    this.#live = live;
+    this.#watch = watch;
+    this.#owned = owned;
+    this.#now = now;
+  }
+
+  /** Two looks at everybody on this day, twelve hours apart, so that what moved is confirmed on it. */
+  async day(day: number, looks = [6, 18]): Promise<void> {
+    for (const hour of looks) {
+      this.#now.at = START + day * DAY_MS + hour * HOUR;
+      for (const company of this.companies) await this.#look(company);
+    }
+    await this.watch();
+  }
+
+  async watch(): Promise<void> {
+    await this.#live.catchUp();
+    await this.#watch.look();
+  }
+
+  async days(from: number, to: number): Promise<void> {
+    for (let day = from; day <= to; day += 1) await this.day(day);
+  }
+
+  async anomalies(): Promise<string[]> {
+    const { anomalies } = await this.store.signals.anomalies({}, 100);
+    return anomalies.map(({ id }) => id).sort();
+  }
+
+  async alerts() {
+    return (await this.store.signals.alerts(100)).alerts;
+  }
+
+  async #look({ name, ns, dmarc, txt }: Company): Promise<void> {
+    const observedAt = new Date(this.#now.at).toISOString();
+    const base = evidenceFromRecord({ domain: name, ns: [ns], txt: [...txt], ...(dmarc ? { dmarc } : {}) });
+    const asked = Object.entries(base.dns).map(([key, lookup]) => [
+      key,
+      'status' in lookup && lookup.status === 'skipped' ? { ...lookup, status: 'empty' } : lookup,
+    ]);
+    const named = rulebook.probeLabels.map((label) => [label, { status: 'nxdomain', records: [], aliases: [] }]);
+    const failed = { status: 'timeout', records: [], aliases: [] };
+    const dns = {
+      ...Object.fromEntries(asked),
+      named: Object.fromEntries(named),
+      ...(dmarc === null ? { dmarc: failed } : {}),
+    };
+    const evidence = { ...base, observedAt, dns: dns as Evidence['dns'] };
+    const time = new Date(this.#now.at);
+    await this.store.recordScan(
+      { profile: detect(evidence, this.rules), evidence, startedAt: time, finishedAt: time },
+      { confirmAfterMs: 6 * HOUR, redetect: (old) => detect(old, this.rules) },
+    );
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#owned.disposeAsync();
+  }
+}
+
+describe('the watch', () => {
+  it('finds the day on which a provider lost many, once, and raises one alert with the latest figures', async () => {
+    await using town = await Town.open(60);
+    await town.days(0, 20);
+    assert.deepEqual(await town.anomalies(), [], 'a first scan and quiet days are no anomaly');
+    for (const company of town.companies.slice(0, 25)) company.ns = NS.ns1;
+    await town.day(21);
+    const [early] = await town.alerts();
+    assert.deepEqual([early?.kind, early?.provider], ['migration', 'cloudflare']);
+    assert.match(early?.title ?? '', /^25 domains left Cloudflare/);
+    assert.deepEqual(await town.anomalies(), [], 'a day is judged when it is over');
+    await town.day(22);
+    const found = await town.anomalies();
+    assert.ok(found.includes('an_2026-03-22_provider_cloudflare_losses'), found.join());
+    assert.ok(found.includes('an_2026-03-22_provider_ns1_gains'), found.join());
+    assert.ok(found.includes('an_2026-03-22_category_dns_migrations'), found.join());
+    const alerts = await town.alerts();
+    assert.equal(new Set(alerts.map(({ subject }) => subject)).size, alerts.length, 'no subject twice');
+    await town.watch();
+    await town.days(23, 25);
+    assert.equal((await town.alerts()).filter(({ kind }) => kind === 'migration').length, 1);
+    const events = (await town.store.eventsSince(0, 100_000)).filter(({ kind }) => kind === 'anomaly-found');
+    assert.equal(events.length, (await town.anomalies()).length, 'each is told once');
+  });
+
+  it('takes a new rulebook for no movement of anybody', async () => {
+    await using town = await Town.open(40);
+    town.rules = withoutCloudflare;
+    await town.days(0, 16);
+    town.rules = rulebook;
+    await town.days(17, 20);
+    assert.deepEqual(await town.anomalies(), []);
+    assert.deepEqual(await town.alerts(), []);
+  });
+
+  it('takes days without scanning, and new domains by the dozen, for nothing', async () => {
+    await using town = await Town.open(30);
+    await town.days(0, 15);
+    // Somebody moves each day of the gap; all of it is seen on the day after.
+    for (const company of town.companies.slice(0, 7)) company.ns = NS.ns1;
+    await town.day(20);
+    await town.day(21);
+    for (let i = 0; i < 60; i += 1) town.companies.push({ name: `newcomer-${i}.com`, ns: NS.ns1, txt: [] });
+    await town.days(22, 24);
+    assert.deepEqual(await town.anomalies(), []);
+  });
+
+  it('tells a security regression once, and none where a look-up failed', async () => {
+    await using town = await Town.open(3);
+    const [removes, weakens, fails] = town.companies as [Company, Company, Company];
+    for (const company of town.companies) company.dmarc = 'v=DMARC1; p=reject; rua=mailto:x@vali.email';
+    await town.days(0, 1);
+    delete removes.dmarc;
+    weakens.dmarc = 'v=DMARC1; p=none';
+    fails.dmarc = null;
+    await town.days(2, 4);
+    removes.dmarc = 'v=DMARC1; p=reject';
+    await town.day(5);
+    delete removes.dmarc;
+    await town.day(6);
+    const alerts = await town.alerts();
+    assert.deepEqual(alerts.map(({ kind, domain, severity, title }) => [kind, domain, severity, title]).sort(), [
+      ['security', 'company-0.com', 'high', 'DMARC removed: company-0.com'],
+      ['security', 'company-1.com', 'medium', 'DMARC weakened: company-1.com'],
+    ]);
+    assert.equal(alerts[0]?.ref, `/stack/v1/domains/${alerts[0]?.domain}`);
+  });
+
+  it('finds a domain whose stack grows out of all measure', async () => {
+    await using town = await Town.open(2);
+    await town.days(0, 18);
+    const [grown] = town.companies as [Company];
+    grown.txt = [
+      'v=spf1 include:_spf.google.com include:sendgrid.net include:mailgun.org include:amazonses.com include:servers.mcsv.net include:mail.zendesk.com -all',
+      ...[
+        'google-site-verification=a',
+        'MS=ms12345678',
+        'facebook-domain-verification=a',
+        'atlassian-domain-verification=a',
+      ],
+      ...[
+        'apple-domain-verification=a',
+        'docusign=a',
+        'adobe-idp-site-verification=a',
+        'stripe-verification=a',
+        'zoom-domain-verification=a',
+      ],
+      ...Array.from({ length: 30 }, (_, i) => `note-${i}`),
+    ];
+    await town.days(19, 20);
+    const found = await town.anomalies();
+    assert.ok(
+      found.some((id) => id.endsWith('domain_company-0.com_records')),
+      found.join(),
+    );
+    const { total } = await town.store.signals.anomalies({ domain: 'company-1.com' }, 10);
+    assert.equal(total, 0);
+  });
+});
