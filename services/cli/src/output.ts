@@ -28,6 +28,11 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
   process.stdout.write(`${table.toString()}\n`);
 }
 
+/** `1 record`, `2 records`; for words that take an s. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** A failure that is the user's to mend: its message is printed, without a stack. `exitCode` is never 0. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';

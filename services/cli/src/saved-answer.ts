@@ -1,6 +1,7 @@
 // Answers kept in files: their bytes, and the headers that were saved beside them.
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { fileTrouble } from './file-trouble.ts';
 import { CommandError } from './output.ts';
 
 /** No answer is larger; a file that is, or a device without an end, is not read to its end. */
@@ -26,21 +27,12 @@ export async function readAnswerFile(file: string): Promise<Uint8Array> {
       chunks.push(chunk as Uint8Array);
     }
   } catch (cause) {
-    throw new CommandError(troubleWith(file, (cause as NodeJS.ErrnoException).code), { exitCode: 2, cause });
+    throw fileTrouble(file, cause, 'a URL begins with http:// or https://');
   }
   if (sizeBytes > MAX_BYTES) {
     throw new CommandError(`'${file}' is larger than ${MAX_BYTES / 1024 / 1024} MiB: no answer is`, { exitCode: 2 });
   }
   return Buffer.concat(chunks);
-}
-
-function troubleWith(file: string, code: string | undefined): string {
-  if (code === 'ENOENT' || code === 'ENOTDIR') {
-    return `there is no file '${file}' (a URL begins with http:// or https://)`;
-  }
-  if (code === 'EISDIR') return `'${file}' is a directory, not a file that holds an answer`;
-  if (code === 'EACCES') return `'${file}' may not be read: permission is denied`;
-  return `'${file}' cannot be read (${code ?? 'unknown reason'})`;
 }
 
 /**

@@ -73,6 +73,51 @@ describe('strata stack scan', () => {
     assert.match(stderr, /line 1: "co\.uk" is left out: .+\nstrata: there is no domain to scan\n$/);
   });
 
+  it('takes files and names together, and counts one as one', async () => {
+    await using data = await temporaryDirectory();
+    const [a = '', b = ''] = internet.domains().slice(8);
+    const file = path.join(data.path, 'one.txt');
+    await writeFile(file, `${a}\nco.uk\n`);
+    const env = settings(data.path);
+    const one = await runStrata(['stack', 'scan', file], { env });
+    assert.equal(one.code, 0, one.stderr);
+    assert.match(one.stdout, /^1 domain in /);
+    assert.match(one.stderr, /1 of 1 domain, /);
+    const both = await runStrata(['stack', 'scan', file, `https://${b}/about`], { env });
+    assert.equal(both.code, 0, both.stderr);
+    assert.match(both.stdout, /^1 domain in .+; \d+ changes?\n/);
+    assert.match(both.stderr, /1 of 2 domains was scanned lately and is left out \(--force scans it too\)/);
+  });
+
+  it('takes what looks like a file and is none for wrong use, not for a domain', async () => {
+    await using data = await temporaryDirectory();
+    const [a = ''] = internet.domains();
+    const wrong: [target: string, says: RegExp][] = [
+      ['missing.txt', /^strata: there is no file 'missing\.txt'\n$/],
+      ['Top-1000.CSV', /there is no file/],
+      ['lists/example.com', /there is no file 'lists\/example\.com'/],
+      ['./domains', /there is no file/],
+      [`${data.path}/`, /is a directory, not a file/],
+      ['not a name', /'not a name' is neither a file nor a domain: ./],
+      ['192.0.2.1', /'192\.0\.2\.1' is neither a file nor a domain: .+IP address/],
+      ['co.uk', /'co\.uk' is neither a file nor a domain/],
+    ];
+    for (const [target, says] of wrong) {
+      const { code, stdout, stderr } = await runStrata(['stack', 'scan', a, target], { env: settings(data.path) });
+      assert.deepEqual([code, stdout, says.test(stderr)], [2, '', true], `${target}: ${stderr}`);
+    }
+  });
+
+  it('gives advice when DNS does not answer, and fails when nothing could be measured', async () => {
+    await using data = await temporaryDirectory();
+    const env = { ...settings(data.path), STRATA_RESOLVERS: '127.0.0.1:1' };
+    const { code, stdout, stderr } = await runStrata(['stack', 'scan', 'example.com', '--json'], { env });
+    assert.equal(code, 1, stderr);
+    assert.deepEqual(JSON.parse(stdout).states, { unmeasured: 1 });
+    assert.match(stderr, /^DNS does not answer: .+STRATA_RESOLVERS.+`npm run demo`/m);
+    assert.match(stderr, /\nstrata: nothing could be measured: no question to DNS was answered\n$/);
+  });
+
   it('is interrupted by SIGINT with exit code 130, and goes on with what is left', async () => {
     await using data = await temporaryDirectory();
     const file = path.join(data.path, 'list.txt');

@@ -154,7 +154,7 @@ describe('what is no answer', () => {
     await mkdir(directory);
     const text = await saved('notes.txt', 'hello');
     await says(['/nowhere/at-all.json'], 2, /^strata: there is no file '\/nowhere\/at-all\.json'/);
-    await says(['example.com/stack/v1/stats'], 2, /there is no file .+a URL begins with http/);
+    await says(['example.com/stack/v1/stats'], 2, /there is no file 'example\.com.+'; a URL begins with http/);
     await says([directory], 2, /folder' is a directory/);
     await says([text, '--base', base], 2, /notes\.txt' is not a JSON answer/);
     await says([await saved('bare.json', '{"a":1}'), '--base', base], 1, /there is no receipt to verify/);
