@@ -4,8 +4,8 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { ScanOptions } from './commands/scan.ts';
 import type { VerifyOptions } from './commands/verify.ts';
-import { verifyHelp } from './help.ts';
-import { CommandError } from './output.ts';
+import { explainHelp, verifyHelp } from './help.ts';
+import { CommandError, counted } from './output.ts';
 import { versionText } from './version.ts';
 
 // Each command loads what it needs when it is called: `explain` starts without a server or a database.
@@ -53,10 +53,11 @@ function program(): Command {
     .description(
       'records in on standard input, one JSON object a line; the detected services out, one line each; no network',
     )
+    .addHelpText('after', explainHelp)
     .action(async () => {
       const { explain } = await import('./commands/explain.ts');
-      const bad = await explain(process.stdin, process.stdout);
-      if (bad > 0) throw new CommandError(`${bad} records could not be read`);
+      const bad = await explain(process.stdin, process.stdout, process.stderr);
+      if (bad > 0) throw new CommandError(`${counted(bad, 'record')} could not be read`);
     });
 
   const keys = stack.command('keys').description('API keys and signing keys');

@@ -68,6 +68,39 @@ describe('strata stack explain', () => {
     for (const line of lines) assert.ok('services' in line || 'error' in line);
   });
 
+  it('names each unknown field once, and explains the rest all the same', async () => {
+    const lines = [
+      { domain: 'x.com', nameservers: ['a.example'], mx: [{ preference: 1, exchange: 'a.example', host: 1 }] },
+      { domain: 'y.com', nameservers: [], mx: [{ preference: 1, exchange: 'b.example', host: 2 }] },
+      { domain: 'z.com', a: [{ address: '192.0.2.1', asname: 'X' }], '\u001b[31m': 1 },
+      JSON.parse('{"domain":"x.com","__proto__":1}'),
+    ];
+    const { code, stdout, stderr } = await explain(lines.map((line) => JSON.stringify(line)).join('\n'));
+    assert.deepEqual([code, linesOf(stdout).length], [0, 4], stdout);
+    assert.deepEqual(stderr.trimEnd().split('\n'), [
+      'line 1: the field "nameservers" is unknown and ignored',
+      'line 1: the field "mx[].host" is unknown and ignored',
+      'line 3: the field "\\u001b[31m" is unknown and ignored',
+      'line 3: the field "a[].asname" is unknown and ignored',
+      'line 4: the field "__proto__" is unknown and ignored',
+    ]);
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`field${i}`, i]));
+    const told = (await explain(`${JSON.stringify({ domain: 'x.com', ...many })}\n`)).stderr.trimEnd().split('\n');
+    assert.equal(told.length, 21);
+    assert.equal(told.at(-1), 'more fields are unknown and not named here');
+  });
+
+  it('has help with an example that works and a record with every field, all of them known', async () => {
+    const { stdout } = await runStrata(['stack', 'explain', '--help']);
+    const example = /echo '(\{.+\})' \| strata stack explain/.exec(stdout)?.[1] ?? assert.fail(stdout);
+    const answered = await explain(example);
+    assert.equal(linesOf(answered.stdout)[0].services[0].provider, 'Google Workspace');
+    const record = /Fields[^:]+:\s+(\{[\s\S]+\})/.exec(stdout)?.[1] ?? assert.fail(stdout);
+    const all = await explain(record.replaceAll('\n', ' '));
+    assert.deepEqual([all.code, all.stderr], [0, ''], all.stdout);
+    assert.match((await explain('{}')).stderr, /^strata: 1 record could not be read\n$/);
+  });
+
   it('has nothing to say to nothing', async () => {
     assert.deepEqual(await explain(''), { code: 0, signal: null, stdout: '', stderr: '' });
     assert.equal((await explain('\n  \n')).stdout, '');

@@ -3,16 +3,18 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { entries } from '@strata/catalog';
 import { compileRulebook, explainRecord, loadCatalog } from '@strata/detect';
+import { unknownFieldWatch } from '../unknown-fields.ts';
 
 /** Longest line read: full evidence with a large HTML page stays well below. */
 const maxLineLength = 8 * 1024 * 1024;
 
 /**
  * Answers every line; a bad one with `{"error", "line"}`, so that line n out always belongs to line n in (blank ones aside).
- * Returns the number of bad lines.
+ * Fields that mean nothing are named in `warnings`. Returns the number of bad lines.
  */
-export async function explain(input: Readable, output: Writable): Promise<number> {
+export async function explain(input: Readable, output: Writable, warnings: Writable): Promise<number> {
   const rulebook = compileRulebook(loadCatalog(entries));
+  const watchFields = unknownFieldWatch((message) => warnings.write(`${message}\n`));
   let number = 0;
   let bad = 0;
   for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
@@ -27,7 +29,9 @@ export async function explain(input: Readable, output: Writable): Promise<number
   function answer(line: string, number: number): object {
     if (line.length > maxLineLength) return { error: 'the line is longer than 8 MiB', line: number };
     try {
-      return explainRecord(JSON.parse(line), rulebook);
+      const record: unknown = JSON.parse(line);
+      watchFields(record, number);
+      return explainRecord(record, rulebook);
     } catch (error) {
       return { error: error instanceof Error ? error.message : String(error), line: number };
     }
