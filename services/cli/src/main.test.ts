@@ -154,7 +154,10 @@ describe('strata stack serve', () => {
       async whileAt({ matched }) {
         const second = await runStrata(['stack', 'serve'], { env });
         assert.equal(second.code, 1, second.stderr);
-        assert.match(second.stderr, /^strata: .+lock is held by process \d+/);
+        assert.match(
+          second.stderr,
+          /^strata: .+lock is held by process \d+.+: another .+; stop it, or .+STRATA_DATA\n$/,
+        );
         const health = await fetch(new URL('/health', matched[1]));
         assert.equal(health.status, 200);
       },

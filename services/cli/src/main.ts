@@ -90,6 +90,11 @@ function program(): Command {
 /** Errors whose message is fit for a user; known by name, so that their packages need not be loaded. */
 const mendable: readonly string[] = ['StartError', 'StoreError', 'LogError', 'KeyringError'];
 
+/** What to do about a code of such an error, where its message leaves that open. */
+const advice: Readonly<Record<string, string>> = {
+  locked: 'another `strata stack serve` uses this data directory; stop it, or give this one its own with STRATA_DATA',
+};
+
 /** What a user can mend is one line; everything else is a bug and shows its stack. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -103,11 +108,12 @@ function report(error: unknown): number {
     return 2;
   }
   if (mendable.includes(name)) {
-    process.stderr.write(`strata: ${message}\n`);
+    const more = advice[String((error as { readonly code?: unknown }).code)];
+    process.stderr.write(`strata: ${message}${more === undefined ? '' : `: ${more}`}\n`);
     return 1;
   }
   if ((error as NodeJS.ErrnoException).syscall) {
-    process.stderr.write(`strata: ${(error as Error).message}\n`);
+    process.stderr.write(`strata: ${message}\n`);
     return 1;
   }
   process.stderr.write(`strata: unexpected: ${error instanceof Error ? error.stack : String(error)}\n`);
