@@ -1,7 +1,9 @@
 // The history of everything counted, by day: gains and losses of providers, alone and by category, migrations, flows, scans.
 // A change counts on the day on which it was confirmed, so that a day that is over never changes any more.
 import type { Category, ChangeType } from '@strata/detect';
+import { compareText } from './compare-text.ts';
 import { DailySeries, dayOf } from './daily-series.ts';
+import { type FlowFilter, type Flows, MigrationLog } from './migration-log.ts';
 
 export interface IndexedChange {
   /** Milliseconds since the epoch. */
@@ -16,13 +18,6 @@ export interface IndexedChange {
   readonly isExit: boolean;
 }
 
-export interface Flow {
-  readonly category: Category;
-  readonly from: string;
-  readonly to: string;
-  readonly domains: number;
-}
-
 export interface DayOfScans {
   readonly day: number;
   readonly scans: number;
@@ -34,6 +29,8 @@ const LOST = 1;
 const RECLASSIFIED = 2;
 
 type SeriesMap = Map<string, DailySeries>;
+/** Counts a day of the series of providers, placements and categories. */
+const WIDTHS = [3, 3, 1] as const;
 
 export class ChangeHistory {
   readonly #providers: SeriesMap = new Map();
@@ -41,13 +38,10 @@ export class ChangeHistory {
   readonly #placements: SeriesMap = new Map();
   /** Migrations by category. */
   readonly #categories: SeriesMap = new Map();
-  /** By `category from to`. */
-  readonly #flows: SeriesMap = new Map();
+  #migrated = new MigrationLog();
   readonly #scans = new DailySeries(1);
   /** Days on which a version of the rulebook was first used. */
   readonly #rulebooks = new Map<string, number>();
-  /** When each migration was confirmed, in order. */
-  readonly #migratedAt: number[] = [];
 
   add(change: IndexedChange): void {
     const { category, type, from, to, isEntry, isExit } = change;
@@ -70,8 +64,7 @@ export class ChangeHistory {
     }
     if (type !== 'migrated' || from === null || to === null) return;
     series(this.#categories, category, 1).add(day, 0);
-    series(this.#flows, `${category} ${from} ${to}`, 1).add(day, 0);
-    insertInOrder(this.#migratedAt, change.confirmedAt);
+    this.#migrated.add(change.confirmedAt, category, from, to);
   }
 
   addScans(day: number, scans: number, rulebook?: string): void {
@@ -103,26 +96,12 @@ export class ChangeHistory {
 
   /** Migrations confirmed after `since` up to and with `until`, milliseconds. */
   migratedBetween(since: number, until: number): number {
-    return countUpTo(this.#migratedAt, until) - countUpTo(this.#migratedAt, since);
+    return this.#migrated.countBetween(since, until);
   }
 
-  /** Who went where over days `from` up to and with `to`, most domains first. */
-  flows(from: number, to: number, filter: { readonly category?: Category; readonly provider?: string } = {}): Flow[] {
-    const flows: Flow[] = [];
-    for (const [key, of] of this.#flows) {
-      const [category, left, came] = key.split(' ') as [Category, string, string];
-      if (filter.category !== undefined && category !== filter.category) continue;
-      if (filter.provider !== undefined && left !== filter.provider && came !== filter.provider) continue;
-      const domains = of.sum(0, from, to);
-      if (domains > 0) flows.push({ category, from: left, to: came, domains });
-    }
-    return flows.sort(
-      (a, b) =>
-        b.domains - a.domains ||
-        compareText(a.category, b.category) ||
-        compareText(a.from, b.from) ||
-        compareText(a.to, b.to),
-    );
+  /** Who went where over days `from` up to and with `to`, at most 60 days back; most domains first. */
+  flows(from: number, to: number, filter: FlowFilter): Flows {
+    return this.#migrated.flows(from, to, filter);
   }
 
   /** Days with scans, from `from` on. */
@@ -144,32 +123,42 @@ export class ChangeHistory {
     return [...this.#providers.keys()];
   }
 
-  toJSON() {
+  /** As arrays and short lists, for a snapshot. */
+  columns() {
+    const packed = packSeries([this.#providers, this.#placements, this.#categories]);
     return {
-      providers: sortedEntries(this.#providers),
-      placements: sortedEntries(this.#placements),
-      categories: sortedEntries(this.#categories),
-      flows: sortedEntries(this.#flows),
-      scans: this.#scans.toJSON(),
-      rulebooks: [...this.#rulebooks].sort(([a], [b]) => compareText(a, b)),
-      migratedAt: this.#migratedAt,
+      columns: { ...packed.columns, ...this.#migrated.columns() },
+      lists: {
+        series: packed.keys,
+        scans: this.#scans.toJSON(),
+        rulebooks: [...this.#rulebooks],
+        migrating: this.#migrated.providers,
+      },
     };
   }
 
-  static from(json: ReturnType<ChangeHistory['toJSON']>): ChangeHistory {
+  static from({ columns, lists }: ReturnType<ChangeHistory['columns']>): ChangeHistory {
     const history = new ChangeHistory();
-    const restore = (map: SeriesMap, entries: typeof json.providers, width: number) => {
-      for (const [key, of] of entries) map.set(key, DailySeries.from(width, of));
-    };
-    restore(history.#providers, json.providers, 3);
-    restore(history.#placements, json.placements, 3);
-    restore(history.#categories, json.categories, 1);
-    restore(history.#flows, json.flows, 1);
-    const [days, scans] = json.scans;
+    unpackSeries([history.#providers, history.#placements, history.#categories], { columns, keys: lists.series });
+    const [days, scans] = lists.scans;
     for (const [i, day] of days.entries()) history.#scans.add(day, 0, scans[i]);
-    for (const [rulebook, day] of json.rulebooks) history.#rulebooks.set(rulebook, day);
-    for (const at of json.migratedAt) history.#migratedAt.push(at);
+    for (const [rulebook, day] of lists.rulebooks) history.#rulebooks.set(rulebook, day);
+    history.#migrated = MigrationLog.from(columns, lists.migrating);
     return history;
+  }
+
+  /** In words, the same however it came about. */
+  describe() {
+    const entries = (map: SeriesMap) =>
+      [...map].sort(([a], [b]) => compareText(a, b)).map(([key, of]) => [key, of.toJSON()]);
+    return {
+      providers: entries(this.#providers),
+      placements: entries(this.#placements),
+      categories: entries(this.#categories),
+      scans: this.#scans.toJSON(),
+      rulebooks: [...this.#rulebooks].sort(([a], [b]) => compareText(a, b)),
+      migrated: this.#migrated.describe(),
+    };
   }
 
   #of({ provider, category }: { readonly provider: string; readonly category?: Category }): DailySeries | undefined {
@@ -185,27 +174,45 @@ function series(map: SeriesMap, key: string, width: number): DailySeries {
   return made;
 }
 
-function sortedEntries(map: SeriesMap): (readonly [string, ReturnType<DailySeries['toJSON']>])[] {
-  return [...map].sort(([a], [b]) => compareText(a, b)).map(([key, of]) => [key, of.toJSON()] as const);
-}
-
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** Several scanners may be a little out of step. */
-function insertInOrder(times: number[], time: number): void {
-  if (times.length === 0 || time >= (times.at(-1) as number)) times.push(time);
-  else times.splice(countUpTo(times, time), 0, time);
-}
-
-function countUpTo(times: readonly number[], until: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((times[middle] as number) <= until) low = middle + 1;
-    else high = middle;
+/** All series one after another: for each its key, and how many days it has. */
+function packSeries(maps: readonly SeriesMap[]) {
+  const keys: string[][] = maps.map((map) => [...map.keys()]);
+  const lengths: number[] = [];
+  const days: number[] = [];
+  const counts: number[] = [];
+  for (const map of maps) {
+    for (const of of map.values()) {
+      const [ofDays, ofCounts] = of.toJSON();
+      lengths.push(ofDays.length);
+      for (const day of ofDays) days.push(day);
+      for (const count of ofCounts) counts.push(count);
+    }
   }
-  return low;
+  const columns = {
+    seriesLengths: Uint32Array.from(lengths),
+    seriesDays: Uint32Array.from(days),
+    seriesCounts: Uint32Array.from(counts),
+  };
+  return { keys, columns };
+}
+
+function unpackSeries(
+  maps: readonly SeriesMap[],
+  { keys, columns }: Pick<ReturnType<typeof packSeries>, 'keys' | 'columns'>,
+): void {
+  const { seriesLengths, seriesDays, seriesCounts } = columns;
+  let next = 0;
+  let day = 0;
+  let count = 0;
+  for (const [kind, map] of maps.entries()) {
+    const width = WIDTHS[kind] as number;
+    for (const key of keys[kind] ?? []) {
+      const length = seriesLengths[next++] as number;
+      const days = Array.from(seriesDays.subarray(day, day + length));
+      const counts = Array.from(seriesCounts.subarray(count, count + length * width));
+      map.set(key, DailySeries.from(width, [days, counts]));
+      day += length;
+      count += length * width;
+    }
+  }
 }

@@ -1,6 +1,6 @@
 // Market share and concentration: who serves how much of a category, and how few they are. docs/metrics.md has the sources.
 import { CATEGORIES, type Category, HOLDERS } from '@strata/detect';
-import { compareText } from './change-history.ts';
+import { compareText } from './compare-text.ts';
 import type { DomainIndex } from './domain-index.ts';
 import { categoryNumber, stateNumber } from './terms.ts';
 

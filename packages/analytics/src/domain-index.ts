@@ -7,7 +7,16 @@ import { NameGrams } from './name-grams.ts';
 import { NameTable } from './name-table.ts';
 import { Tallies } from './tallies.ts';
 import { TermSets } from './term-sets.ts';
-import { categoryAt, categoryNumber, type IndexedService, LEVELS, STATES, sectorNumber, stateNumber, Vocabulary } from './terms.ts';
+import {
+  categoryAt,
+  categoryNumber,
+  type IndexedService,
+  LEVELS,
+  STATES,
+  sectorNumber,
+  stateNumber,
+  Vocabulary,
+} from './terms.ts';
 
 /** What the index takes in of a domain. */
 export interface IndexedDomain {
@@ -64,6 +73,8 @@ export class DomainIndex {
     this.sets = TermSets.of(this.vocabulary, this.names, this.columns);
     this.grams = NameGrams.of(this.names);
     this.tallies = new Tallies(this.vocabulary);
+    // Names in order from the start: nobody's first question pays for it.
+    this.names.ranks();
     this.names.each((id) => this.tallies.count(this.columns.facts(id), this.columns.services(id), 1));
   }
 

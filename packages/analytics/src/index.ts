@@ -1,7 +1,7 @@
 // What @strata/analytics offers.
 export { type Anomaly, judge, type Sample, type SeriesKind, WINDOW_DAYS } from './anomaly.ts';
 export { readableDays } from './anomaly-days.ts';
-export { ChangeHistory, type DayOfScans, type Flow, type IndexedChange } from './change-history.ts';
+export { ChangeHistory, type DayOfScans, type IndexedChange } from './change-history.ts';
 export {
   type Band,
   bandOf,
@@ -16,6 +16,7 @@ export { DAY_MS, DailySeries, dayOf } from './daily-series.ts';
 export { DomainIndex, type IndexedDomain, type IndexPosition, type Touched } from './domain-index.ts';
 export { DomainSet } from './domain-set.ts';
 export { IndexBuilder } from './index-builder.ts';
+export type { Flow, FlowFilter, Flows } from './migration-log.ts';
 export * from './providers.ts';
 export {
   assessRisk,

@@ -1,10 +1,9 @@
 // Providers over all domains: leaders, how one grew, what is used together with it, and who depends on it.
 import type { Category } from '@strata/detect';
-import { compareText } from './change-history.ts';
+import { compareText } from './compare-text.ts';
 import { type Market, type MarketOptions, markets } from './concentration.ts';
-import { levelOf, placementOf } from './domain-columns.ts';
 import type { DomainIndex } from './domain-index.ts';
-import { categoryAt, LOW } from './terms.ts';
+import { categoryAt } from './terms.ts';
 
 export interface Leader {
   readonly rank: number;
@@ -76,20 +75,9 @@ export function providersInUse(index: DomainIndex): number {
 
 /** For each provider number, the domains that use both it and this one. */
 export function usedTogether(index: DomainIndex, provider: number): Uint32Array {
-  const { vocabulary, columns } = index;
-  const together = new Uint32Array(vocabulary.providers.size);
-  // The services of its domains are walked, not the sets of the others: the cost grows with the provider alone.
-  const lastDomain = new Uint32Array(vocabulary.providers.size);
-  index.sets.provider(provider).each((domain) => {
-    const { pool, from, to } = columns.servicesIn(domain);
-    for (let i = from; i < to; i += 1) {
-      const other = vocabulary.providerOf(placementOf(pool[i] as number));
-      if (lastDomain[other] === domain) continue;
-      lastDomain[other] = domain;
-      together[other] = (together[other] as number) + 1;
-    }
-  });
-  return together;
+  return Uint32Array.from({ length: index.vocabulary.providers.size }, (_, other) =>
+    index.tallies.together(provider, other),
+  );
 }
 
 export interface CoAdoption {
@@ -209,32 +197,8 @@ export function supplyChain(
       const own = market.providers.find((each) => each.provider === provider);
       return own ? [{ market, share: own.share }] : [];
     }),
-    soleSourceDomains: soleSource(index, number),
+    soleSourceDomains: index.tallies.soleSource(number),
     upstream: ranked(({ domains }) => domains / dependentDomains),
     downstream: ranked(({ domains, size }) => domains / size),
   };
-}
-
-function soleSource(index: DomainIndex, provider: number): number {
-  const { vocabulary, columns } = index;
-  let sole = 0;
-  index.sets.provider(provider).each((domain) => {
-    const { pool, from, to } = columns.servicesIn(domain);
-    const isSoleAt = (at: number) => {
-      const service = pool[at] as number;
-      if (levelOf(service) === LOW || vocabulary.providerOf(placementOf(service)) !== provider) return false;
-      const category = vocabulary.categoryOf(placementOf(service));
-      for (let i = from; i < to; i += 1) {
-        const other = pool[i] as number;
-        if (i !== at && levelOf(other) !== LOW && vocabulary.categoryOf(placementOf(other)) === category) return false;
-      }
-      return true;
-    };
-    for (let i = from; i < to; i += 1) {
-      if (!isSoleAt(i)) continue;
-      sole += 1;
-      return;
-    }
-  });
-  return sole;
 }

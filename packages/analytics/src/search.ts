@@ -70,9 +70,7 @@ function providerSet(index: DomainIndex, provider: string, { category, confidenc
 function categorySet(index: DomainIndex, category: Category, confidence: ConfidenceLevel | undefined): DomainSet {
   const number = categoryNumber(category);
   if (confidence === undefined) return index.sets.category(number);
-  const level = LEVELS.indexOf(confidence);
-  const placements = index.vocabulary.placements.filter((placement) => placement.category === number);
-  return union(placements.map((placement) => index.sets.placement(placement.number, level)));
+  return index.sets.categoryLevel(number, LEVELS.indexOf(confidence));
 }
 
 /** The smallest first, so that the large ones are copied once. */

@@ -14,7 +14,7 @@ interface Header {
   readonly position: IndexPosition;
   readonly providers: readonly string[];
   readonly placements: readonly (readonly [number, number])[];
-  readonly history: ReturnType<ChangeHistory['toJSON']>;
+  readonly history: ReturnType<ChangeHistory['columns']>['lists'];
   readonly columns: readonly { readonly name: string; readonly type: keyof typeof TYPES; readonly length: number }[];
 }
 
@@ -25,14 +25,15 @@ const ALIGN = 8;
 
 /** Layout: length of the header (4 bytes, little-endian), header (JSON), columns, each aligned to 8 bytes. */
 export function encodeSnapshot(index: DomainIndex, storeId: string): Uint8Array {
-  const columns: Record<string, Column> = { ...index.names.columns(), ...index.columns.arrays() };
+  const history = index.history.columns();
+  const columns: Record<string, Column> = { ...index.names.columns(), ...index.columns.arrays(), ...history.columns };
   const header: Header = {
     version: SNAPSHOT_VERSION,
     storeId,
     position: index.position,
     providers: index.vocabulary.providers.words(),
     placements: index.vocabulary.placements.map(({ category, provider }) => [category, provider]),
-    history: index.history.toJSON(),
+    history: history.lists,
     columns: Object.entries(columns).map(([name, column]) => ({ name, type: typeOf(column), length: column.length })),
   };
   const head = new TextEncoder().encode(JSON.stringify(header));
@@ -72,7 +73,10 @@ export function decodeSnapshot(bytes: Uint8Array, storeId: string): DomainIndex 
     names: NameTable.from(columns as unknown as Parameters<typeof NameTable.from>[0]),
     columns: DomainColumns.from(columns as unknown as ColumnArrays),
     vocabulary: new Vocabulary(header.providers, header.placements),
-    history: ChangeHistory.from(header.history),
+    history: ChangeHistory.from({
+      columns: columns as unknown as Parameters<typeof ChangeHistory.from>[0]['columns'],
+      lists: header.history,
+    }),
   });
   index.position = header.position;
   return index;

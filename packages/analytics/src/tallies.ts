@@ -2,6 +2,7 @@
 import { CATEGORIES, HOLDERS, POSTURE_FLAGS, ROLES, SECTORS } from '@strata/detect';
 import { type DomainFacts, levelOf, type PackedService, placementOf } from './domain-columns.ts';
 import { grown } from './name-table.ts';
+import { PairCounts } from './pair-counts.ts';
 import { LOW, SCORES, STATES, type Vocabulary } from './terms.ts';
 
 const PROVIDER = HOLDERS.indexOf('provider');
@@ -20,6 +21,9 @@ export class Tallies {
   readonly #holders = new Int32Array(STATES.length * ROLE_COUNT * HOLDERS.length);
   /** By placement, live state, and number of providers that share the domain's category. */
   #shares: Uint32Array = new Uint32Array(1 << 10);
+  readonly #pairs = new PairCounts();
+  /** By provider. */
+  readonly #sole: number[] = [];
   #services = 0;
   /** Providers by category of the domain being counted. */
   readonly #sharing = new Int32Array(CATEGORIES.length);
@@ -40,9 +44,16 @@ export class Tallies {
     for (let role = 0; role < ROLE_COUNT; role += 1) {
       add(this.#holders, (facts.state * ROLE_COUNT + role) * HOLDERS.length + holderOf(facts, role, sharing), by);
     }
+    this.#countProviders(services, sharing, by);
     this.#services += by * services.length;
     if (facts.state < LIVE_STATES) this.#countShares(facts.state, services, by);
   }
+
+  /** Domains that use both providers. */
+  together = (a: number, b: number): number => this.#pairs.of(a, b);
+
+  /** Domains with a category in which the provider is the only one of high or medium confidence. */
+  soleSource = (provider: number): number => this.#sole[provider] ?? 0;
 
   /** Services of all domains. */
   get services(): number {
@@ -86,6 +97,20 @@ export class Tallies {
       if (levelOf(service) !== LOW) add(sharing, this.#vocabulary.categoryOf(placementOf(service)), 1);
     }
     return sharing;
+  }
+
+  #countProviders(services: ArrayLike<PackedService>, sharing: Int32Array, by: 1 | -1): void {
+    const providers: number[] = [];
+    const sole: number[] = [];
+    for (let i = 0; i < services.length; i += 1) {
+      const service = services[i] as PackedService;
+      const provider = this.#vocabulary.providerOf(placementOf(service));
+      if (!providers.includes(provider)) providers.push(provider);
+      const isSole = levelOf(service) !== LOW && sharing[this.#vocabulary.categoryOf(placementOf(service))] === 1;
+      if (isSole && !sole.includes(provider)) sole.push(provider);
+    }
+    this.#pairs.count(providers, by);
+    for (const provider of sole) this.#sole[provider] = (this.#sole[provider] ?? 0) + by;
   }
 
   #countShares(state: number, services: ArrayLike<PackedService>, by: 1 | -1): void {

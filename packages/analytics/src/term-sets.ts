@@ -32,6 +32,7 @@ export class TermSets {
   #weaker: Sets = [];
   #categories: Sets = [];
   #levels: Sets = [];
+  #categoryLevels: Sets = [];
   #states: Sets = [];
   #sectors: Sets = [];
   #flags: Sets = [];
@@ -44,19 +45,21 @@ export class TermSets {
   /** Of every domain at once, in one walk over them: every kind of term has its run of numbers. */
   static of(vocabulary: Vocabulary, names: NameTable, columns: DomainColumns): TermSets {
     const placements = vocabulary.placements.length;
-    const runs = [
-      placements,
-      placements * 2,
-      vocabulary.providers.size,
-      CATEGORIES.length,
-      LEVELS.length,
-      STATES.length,
-      SECTORS.length,
-      SCORES,
-      POSTURE_FLAGS.length,
-    ];
-    const [, weaker, providers, categories, levels, states, sectors, scores, flags, end] = runningSums(runs);
-    const all = buildSets(end, names.limit, (tell) => {
+    const terms = new Runs();
+    const at = {
+      placements: terms.next(placements),
+      weaker: terms.next(placements * 2),
+      providers: terms.next(vocabulary.providers.size),
+      categories: terms.next(CATEGORIES.length),
+      levels: terms.next(LEVELS.length),
+      categoryLevels: terms.next(CATEGORIES.length * LEVELS.length),
+      states: terms.next(STATES.length),
+      sectors: terms.next(SECTORS.length),
+      scores: terms.next(SCORES),
+      flags: terms.next(POSTURE_FLAGS.length),
+    };
+    const { weaker, providers, categories, levels, categoryLevels, states, sectors, scores, flags } = at;
+    const all = buildSets(terms.end, names.limit, (tell) => {
       names.each((domain) => {
         const { pool, from, to } = columns.servicesIn(domain);
         for (let i = from; i < to; i += 1) {
@@ -68,6 +71,7 @@ export class TermSets {
           tell(providers + vocabulary.providerOf(placement), domain);
           tell(categories + vocabulary.categoryOf(placement), domain);
           tell(levels + level, domain);
+          tell(categoryLevels + vocabulary.categoryOf(placement) * LEVELS.length + level, domain);
         }
         tell(states + columns.state(domain), domain);
         tell(sectors + columns.sector(domain), domain);
@@ -82,11 +86,12 @@ export class TermSets {
     sets.#weaker = all.slice(weaker, providers);
     sets.#providers = all.slice(providers, categories);
     sets.#categories = all.slice(categories, levels);
-    sets.#levels = all.slice(levels, states);
+    sets.#levels = all.slice(levels, categoryLevels);
+    sets.#categoryLevels = all.slice(categoryLevels, states);
     sets.#states = all.slice(states, sectors);
     sets.#sectors = all.slice(sectors, scores);
     sets.#scores = all.slice(scores, flags);
-    sets.#flags = all.slice(flags, end);
+    sets.#flags = all.slice(flags);
     return sets;
   }
 
@@ -99,6 +104,10 @@ export class TermSets {
   score = (score: number): DomainSet => this.#scores[scoreTerm(score)] ?? EMPTY;
   /** Domains with any service of this confidence. */
   level = (level: number): DomainSet => this.#levels[level] ?? EMPTY;
+
+  /** Domains with a service of this confidence in the category. */
+  categoryLevel = (category: number, level: number): DomainSet =>
+    this.#categoryLevels[category * LEVELS.length + level] ?? EMPTY;
 
   /** Domains that use the placement, with this confidence where one is given. */
   placement(placement: number, level?: number): DomainSet {
@@ -120,6 +129,7 @@ export class TermSets {
       at(this.#providers, this.#vocabulary.providerOf(placement)).add(domain);
       at(this.#categories, this.#vocabulary.categoryOf(placement)).add(domain);
       at(this.#levels, level).add(domain);
+      at(this.#categoryLevels, this.#vocabulary.categoryOf(placement) * LEVELS.length + level).add(domain);
       if (level > 0) at(this.#weaker, placement * 2 + level - 1).add(domain);
     }
   }
@@ -133,11 +143,12 @@ export class TermSets {
     moveBetween(domain, old.placements, now.placements, (n) => at(this.#placements, n));
     moveBetween(domain, old.categories, now.categories, (n) => at(this.#categories, n));
     moveBetween(domain, old.levels, now.levels, (n) => at(this.#levels, n));
+    moveBetween(domain, old.categoryLevels, now.categoryLevels, (n) => at(this.#categoryLevels, n));
     moveBetween(domain, old.weaker, now.weaker, (n) => at(this.#weaker, n));
   }
 
   get byteLength(): number {
-    const all = [this.#providers, this.#placements, this.#weaker, this.#categories, this.#levels];
+    const all = [this.#providers, this.#placements, this.#weaker, this.#categories, this.#levels, this.#categoryLevels];
     const facts = [this.#states, this.#sectors, this.#flags, this.#scores];
     return [...all, ...facts].flat().reduce((sum, set) => sum + (set?.byteLength ?? 0), 0);
   }
@@ -168,6 +179,7 @@ export class TermSets {
       placements: [] as number[],
       categories: [] as number[],
       levels: [] as number[],
+      categoryLevels: [] as number[],
       weaker: [] as number[],
     };
     for (let i = 0; i < services.length; i += 1) {
@@ -178,18 +190,24 @@ export class TermSets {
       if (!terms.providers.includes(placement.provider)) terms.providers.push(placement.provider);
       if (!terms.categories.includes(placement.category)) terms.categories.push(placement.category);
       if (!terms.levels.includes(level)) terms.levels.push(level);
+      const categoryLevel = placement.category * LEVELS.length + level;
+      if (!terms.categoryLevels.includes(categoryLevel)) terms.categoryLevels.push(categoryLevel);
       if (level > 0) terms.weaker.push(placement.number * 2 + level - 1);
     }
     return terms;
   }
 }
 
-/** Where each run begins, and after them where the last one ends. */
-function runningSums(
-  lengths: readonly number[],
-): [number, number, number, number, number, number, number, number, number, number] {
-  let sum = 0;
-  return [0, ...lengths.map((length) => (sum += length))] as ReturnType<typeof runningSums>;
+/** Hands out runs of numbers, one after another. */
+class Runs {
+  end = 0;
+
+  /** Where the next run begins, of this length. */
+  next(length: number): number {
+    const begin = this.end;
+    this.end += length;
+    return begin;
+  }
 }
 
 function scoreTerm(score: number): number {

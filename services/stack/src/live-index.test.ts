@@ -87,7 +87,7 @@ function told(index: DomainIndex) {
       index.columns.facts(number),
       index.services(number).toSorted(),
     ]),
-    history: index.history.toJSON(),
+    history: index.history.describe(),
     // A provider that was and is no more leaves an empty set behind in the index that followed.
     providers: providers
       .map((provider) => [provider, searchDomains(index, { provider }, { limit: 100, offset: 0 })] as const)

@@ -90,10 +90,13 @@ export class Watch {
     if (provider === null) return;
     const { index, store, names } = this.#parts;
     const day = dayOf(confirmedAt);
-    const flows = index.history.flows(day - MASS.days + 1, day, { category, provider });
-    const out = flows.filter((flow) => flow.from === provider).reduce((sum, flow) => sum + flow.domains, 0);
+    const { lost } = index.history.movement({ provider, category }, day - MASS.days + 1, day);
+    if (lost < MASS.least) return;
     const number = index.vocabulary.providers.find(provider);
     const left = number === undefined ? 0 : index.sets.provider(number).size;
+    if (lost < left * MASS.share) return;
+    const { flows } = index.history.flows(day - MASS.days + 1, day, { category, provider, limit: 1_000 });
+    const out = flows.filter((flow) => flow.from === provider).reduce((sum, flow) => sum + flow.domains, 0);
     const share = out / (left + out);
     if (out < MASS.least || share < MASS.share) return;
     const alert = massMigrationAlert({

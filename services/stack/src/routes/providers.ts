@@ -76,7 +76,7 @@ export const getProvider = route(
     const set = number === undefined ? undefined : index.sets.provider(number);
     const today = dayOf(app.clock().getTime());
     const { gained, lost } = index.history.movement({ provider: id }, today - TREND_DAYS + 1, today);
-    const flows = index.history.flows(today - TREND_DAYS + 1, today, { provider: id });
+    const { flows } = index.history.flows(today - TREND_DAYS + 1, today, { provider: id, limit: 50 });
     return {
       provider: name,
       provider_id: id,
@@ -98,7 +98,7 @@ export const getProvider = route(
       },
       gained_30d: gained,
       lost_30d: lost,
-      flows_30d: flows.slice(0, 50).map((flow) => flowReport(flow, names)),
+      flows_30d: flows.map((flow) => flowReport(flow, names)),
       advisories: null,
     };
   },

@@ -1,5 +1,5 @@
 // Numbers over all domains, computed when they are asked for.
-import { dayOf, leaders, providersInUse, TREND_DAYS } from '@strata/analytics';
+import { dayOf, type Flow, leaders, providersInUse, TREND_DAYS } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
@@ -151,20 +151,20 @@ export const getMigrations = route(
   async ({ index, names, store, clock }, { limit, category }) => {
     const today = dayOf(clock().getTime());
     const filter = category === undefined ? {} : { category };
-    const flows = index.history.flows(today - TREND_DAYS + 1, today, filter);
+    const { total, flows } = index.history.flows(today - TREND_DAYS + 1, today, { ...filter, limit: 100 });
     const newest = await store.lists.changes({ type: 'migrated', ...filter }, { limit, offset: 0 });
     return {
-      total: flows.reduce((sum, flow) => sum + flow.domains, 0),
+      total,
       limit,
       window_days: TREND_DAYS,
       migrations: newest.map((change) => ({ ...changeReport(change, names), domain: change.domain })),
-      flows: flows.slice(0, 100).map((flow) => flowReport(flow, names)),
+      flows: flows.map((flow) => flowReport(flow, names)),
     };
   },
 );
 
 export function flowReport(
-  { category, from, to, domains }: ReturnType<StackApp['index']['history']['flows']>[number],
+  { category, from, to, domains }: Flow,
   names: StackApp['names'],
 ): z.input<typeof FlowSchema> {
   return { category, from: names.nameOf(from), from_id: from, to: names.nameOf(to), to_id: to, domains };
