@@ -1,8 +1,10 @@
 // Pages for people: a front page with a key button, and the API reference.
 import type { HttpServer } from '@strata/http';
-import { frontPage } from './front-page.ts';
+import { FAVICON, frontPage } from './front-page.ts';
 
-/** Serves `/` and `/reference`. Neither loads anything from another host. */
+const TITLE = 'Strata API reference';
+
+/** Serves `/`, `/reference` and the icon of both. Neither loads anything from another host. */
 export async function servePages(
   fastify: HttpServer['fastify'],
   { openApi, exampleDomain }: { readonly openApi: Record<string, unknown>; readonly exampleDomain: string },
@@ -17,13 +19,22 @@ export async function servePages(
     }
   });
   fastify.get('/', (_request, reply) => reply.type('text/html; charset=utf-8').send(frontPage(exampleDomain)));
+  // Browsers ask for the second where a page names none, such as an answer in JSON; they go by the type, not the name.
+  for (const url of ['/favicon.svg', '/favicon.ico']) {
+    fastify.get(url, (_request, reply) =>
+      reply.type('image/svg+xml').header('cache-control', 'public, max-age=86400').send(FAVICON),
+    );
+  }
   // Some megabytes of script, which a scan without a server need not load.
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   await fastify.register(scalar, {
     routePrefix: '/reference',
     configuration: {
       content: openApi,
-      title: 'Strata API reference',
+      title: TITLE,
+      pageTitle: TITLE,
+      metaData: { title: TITLE },
+      favicon: '/favicon.svg',
       // Everything on this page comes from this server: no fonts, proxy, telemetry or assistants of others.
       withDefaultFonts: false,
       telemetry: false,
@@ -31,7 +42,10 @@ export async function servePages(
       showDeveloperTools: 'never',
       agent: { disabled: true },
       mcp: { disabled: true },
-      defaultOpenAllTags: false,
+      // So that the field for the key is there to begin with.
+      authentication: { preferredSecurityScheme: 'StackKey' },
+      // Opens on the introduction, with all tags in sight; the first tag alone would fill the list with the ledger's routes.
+      defaultOpenFirstTag: false,
     },
   });
 }
