@@ -140,4 +140,36 @@ describe('the cache of ready answers', () => {
     assert.ok(cache.get('k19'));
     assert.equal(cache.get('k0'), undefined);
   });
+
+  it('serves what went stale for as long as the place allows, then computes anew, and once', async () => {
+    let now = 0;
+    let made = 0;
+    const cache = new AnswerCache({ now: () => now });
+    const place = { key: 'a', tags: ['t'], maxStaleMs: 1_000 };
+    const ask = async () => (await cache.compute(place, async () => answerOf(String(++made)))).bytes.toString();
+    assert.equal(await ask(), '1');
+    for (now = 100; now < 1_000; now += 300) {
+      cache.invalidate('t');
+      assert.equal(await ask(), '1', 'a second has not passed');
+    }
+    now = 1_000;
+    assert.deepEqual(await Promise.all([ask(), ask(), ask()]), ['2', '2', '2']);
+    now = 5_000;
+    assert.equal(await ask(), '2', 'nothing was invalidated since');
+    cache.invalidate('t');
+    assert.equal(await ask(), '3', 'older than a second: at once');
+  });
+
+  it('computes anew what has grown old though nothing was invalidated', async () => {
+    let now = 0;
+    let made = 0;
+    const cache = new AnswerCache({ now: () => now });
+    const place = { key: 'a', tags: [], maxAgeMs: 60_000 };
+    const ask = async () => (await cache.compute(place, async () => answerOf(String(++made)))).bytes.toString();
+    assert.equal(await ask(), '1');
+    now = 59_999;
+    assert.equal(await ask(), '1');
+    now = 60_000;
+    assert.equal(await ask(), '2');
+  });
 });

@@ -47,7 +47,10 @@ export class AnswerCache {
       maxSize: options.maxBytes ?? 256 * 1024 * 1024,
       // A key, its tags and the map entries weigh about as much as this beside the body.
       sizeCalculation: (entry) => entry.answer.bytes.length + 512,
-      dispose: (entry, key) => this.#forget(key, entry.tags),
+      // A newer answer in its place is found by the same tags.
+      dispose: (entry, key, reason) => {
+        if (reason !== 'set') this.#forget(key, entry.tags);
+      },
     });
   }
 

@@ -25,6 +25,8 @@ export function csvBytes(columns: readonly CsvColumn[], { rows }: Csv): Buffer {
       header: true,
       columns: columns.map(({ name }) => name),
       record_delimiter: 'windows',
+      // A lone CR is no text either (RFC 4180, 2).
+      quoted_match: /\r/,
       // Numbers are not text: -5 stays -5.
       escape_formulas: true,
       cast: { boolean: (value) => (value ? 'true' : 'false') },

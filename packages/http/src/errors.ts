@@ -10,6 +10,7 @@ export const ERRORS = {
   not_found: { status: 404, title: 'Nothing is here' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
   payload_too_large: { status: 413, title: 'The request body is too large' },
+  uri_too_long: { status: 414, title: 'The URL is too long' },
   unsupported_media_type: { status: 415, title: 'The request body has a type that is not read here' },
   quota_exceeded: { status: 429, title: 'The quota is used up' },
   header_too_large: { status: 431, title: 'The request is too large' },

@@ -1,45 +1,70 @@
 // How answers leave: ready bytes from memory, bytes of other kinds, and the headers that all of them carry.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ReadyAnswer } from './answer-cache.ts';
+import { encodedBytes, encodedNow, encodingFor, etagFor } from './compress.ts';
 import type { Bytes } from './route.ts';
 
 export const commonHeaders = {
   'x-content-type-options': 'nosniff',
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'etag, ratelimit, ratelimit-policy, retry-after, stack-provenance, stack-truncated, content-disposition, x-request-id',
+    'etag, allow, content-disposition, ratelimit, ratelimit-policy, x-ratelimit-limit, x-ratelimit-remaining, ' +
+    'x-ratelimit-reset, retry-after, stack-provenance, stack-truncated, x-request-id',
 } as const;
 
 const readyHeaders = {
   ...commonHeaders,
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'private, no-cache',
+  vary: 'accept-encoding',
 } as const;
 /** The same as a flat list of names and values, the form that Node writes without looking at it again. */
 const readyHeaderList: readonly string[] = Object.entries(readyHeaders).flat();
 
-/** A signed answer through Fastify, which adds what the reply was given before: quota headers. */
-export function sendReady(request: FastifyRequest, reply: FastifyReply, answer: ReadyAnswer): FastifyReply {
-  reply.headers({ ...readyHeaders, ...answer.headers, etag: answer.etag, 'x-request-id': request.id });
-  return isKnown(request, answer) ? reply.code(304).send() : reply.code(answer.status).send(answer.bytes);
+/** A ready answer through Fastify, which adds what the reply was given before: quota headers. */
+export async function sendReady(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: ReadyAnswer,
+): Promise<FastifyReply> {
+  const headers = { ...readyHeaders, ...answer.headers, 'x-request-id': request.id };
+  // What a POST made is for this one reader, a key for example: no cache keeps it.
+  if (request.method === 'POST') {
+    return reply
+      .headers({ ...headers, 'cache-control': 'no-store' })
+      .code(answer.status)
+      .send(answer.bytes);
+  }
+  const encoding = encodingFor(request.headers['accept-encoding'], answer);
+  reply.headers({ ...headers, etag: etagFor(answer.etag, encoding) });
+  if (isKnown(request, answer)) {
+    return reply.removeHeader('stack-provenance').removeHeader('content-disposition').code(304).send();
+  }
+  if (encoding === undefined) return reply.code(answer.status).send(answer.bytes);
+  const bytes = await encodedBytes(answer, encoding);
+  return reply.header('content-encoding', encoding).code(answer.status).send(bytes);
 }
 
 /**
- * Past Fastify, which would only copy headers about: the answer leaves as it lies in memory. Returns the status.
- * Node leaves the body away when the request was HEAD.
+ * Past Fastify, which would only copy headers about: the answer leaves as it lies in memory. Returns the status, or undefined
+ * when it does not lie there in the wanted encoding yet: then it goes the long way. Node leaves the body away for HEAD.
  */
-export function sendAtOnce(request: FastifyRequest, reply: FastifyReply, answer: ReadyAnswer): number {
+export function sendAtOnce(request: FastifyRequest, reply: FastifyReply, answer: ReadyAnswer): number | undefined {
+  const encoding = encodingFor(request.headers['accept-encoding'], answer);
+  const bytes = encoding === undefined ? answer.bytes : encodedNow(answer, encoding);
+  if (bytes === undefined) return undefined;
   reply.hijack();
-  const headers = answer.headers
-    ? Object.entries({ ...readyHeaders, ...answer.headers }).flat()
-    : readyHeaderList.slice();
-  headers.push('etag', answer.etag, 'x-request-id', request.id);
-  if (isKnown(request, answer)) {
+  const isNew = !isKnown(request, answer);
+  const headers =
+    answer.headers && isNew ? Object.entries({ ...readyHeaders, ...answer.headers }).flat() : readyHeaderList.slice();
+  headers.push('etag', etagFor(answer.etag, encoding), 'x-request-id', request.id);
+  if (!isNew) {
     reply.raw.writeHead(304, headers).end();
     return 304;
   }
-  headers.push('content-length', String(answer.bytes.length));
-  reply.raw.writeHead(answer.status, headers).end(answer.bytes);
+  if (encoding !== undefined) headers.push('content-encoding', encoding);
+  headers.push('content-length', String(bytes.length));
+  reply.raw.writeHead(answer.status, headers).end(bytes);
   return answer.status;
 }
 
@@ -60,10 +85,16 @@ function cacheControl(maxAgeSeconds: number | undefined): string {
   return `public, max-age=${maxAgeSeconds}`;
 }
 
-/** Whether the client has this answer already: If-None-Match compares weakly (RFC 9110, 13.1.2). */
+/** Whether the client has this answer already, in any encoding: If-None-Match compares weakly (RFC 9110, 13.1.2). */
 function isKnown(request: FastifyRequest, { etag, status }: ReadyAnswer): boolean {
   const given = request.headers['if-none-match'];
   if (given === undefined || status !== 200) return false;
   if (given.trim() === '*') return true;
-  return given.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+  return given.split(',').some(
+    (tag) =>
+      tag
+        .trim()
+        .replace(/^W\//, '')
+        .replace(/-(br|gzip)"$/, '"') === etag,
+  );
 }

@@ -235,7 +235,7 @@ describe('the server on a socket', () => {
     assert.match(await exchange(`GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`), /^HTTP\/1.1 431 /);
     assert.match(
       await exchange(`GET /${'a'.repeat(9_000)} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`),
-      /^HTTP\/1.1 431 /,
+      /^HTTP\/1.1 414 /,
     );
   });
 

@@ -1,6 +1,6 @@
 // A route table to a running server: who calls, is the input right, is the answer ready; one error mapper; limits.
-import { createHash, randomUUID } from 'node:crypto';
-import type { AddressInfo, Socket } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -11,16 +11,19 @@ import Fastify, {
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
-import { CSV_TYPE, type Csv, type CsvColumn, contentDisposition, csvBytes } from './csv.ts';
+import type { Csv } from './csv.ts';
 import { type ErrorCode, Refusal } from './errors.ts';
+import { EventStreams } from './event-streams.ts';
 import { parseInput } from './input.ts';
 import { KeyCheck, type KeyGate } from './keys.ts';
+import { csvAnswer, signedAnswer } from './make-answer.ts';
 import type { Metrics } from './metrics.ts';
 import { envelope, type Notary } from './notary.ts';
 import { problemOf } from './problem.ts';
 import { commonHeaders, sendAtOnce, sendBytes, sendReady } from './respond.ts';
 import type { ApiKey, Bytes, RequestContext, Route } from './route.ts';
-import { type SseOptions, SseStreams, type SseSubscription, sseHeaders } from './sse.ts';
+import { trackSpareConnections } from './spare-connections.ts';
+import type { SseOptions, SseSubscription } from './sse.ts';
 
 export interface HttpServerParts<App> {
   readonly app: App;
@@ -52,7 +55,7 @@ const requestIdPattern = /^[A-Za-z0-9._-]{8,64}$/;
 export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   const { app, logger, metrics, notary, answers, now = () => new Date() } = parts;
   const keys = new KeyCheck(parts.keys, now);
-  const streams = new SseStreams(parts.sse);
+  const streams = new EventStreams(logger, parts.sse);
   metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
   const fastify = Fastify({
     // No logger here: with one, Fastify makes a child logger and two listeners for every request, which cost more than all
@@ -83,15 +86,10 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
   });
 
-  const silent = new Set<Socket>();
-  const forget = function forget(this: Socket) {
-    silent.delete(this);
-  };
-  fastify.server.on('connection', (socket: Socket) => {
-    silent.add(socket);
-    socket.once('close', forget);
-  });
-  fastify.server.on('request', ({ socket }: { readonly socket: Socket }) => silent.delete(socket));
+  const spare = trackSpareConnections(fastify.server);
+
+  // Bodies are JSON or absent; Fastify would take plain text too.
+  fastify.removeContentTypeParser('text/plain');
 
   // Where the answer of a URL is kept: a place follows from path and query alone, so a URL need be read only once.
   const placesByUrl = new LRUCache<string, string>({ max: 50_000 });
@@ -99,18 +97,22 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   for (const each of parts.routes) addRoute(each);
   for (const [url, methods] of methodsByPath) addOtherMethods(url, methods);
 
-  fastify.setNotFoundHandler((request, reply) =>
-    sendProblem(new Refusal('not_found', 'There is no such path. GET /openapi.json lists all.'), request, reply),
-  );
+  const unmatched = metrics.routeMeter('*', 'unmatched');
+  fastify.setNotFoundHandler((request, reply) => {
+    const startedAt = performance.now();
+    reply.raw.once('close', () => unmatched(reply.statusCode, performance.now() - startedAt));
+    return sendProblem(new Refusal('not_found', 'There is no such path. GET /openapi.json lists all.'), request, reply);
+  });
   fastify.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
   fastify.addHook('onRequest', (request, _reply, done) => {
     if (request.raw.url !== undefined && request.raw.url.length > limits.urlLength) {
-      done(new Refusal('header_too_large', `The URL is longer than ${limits.urlLength} bytes.`));
+      done(new Refusal('uri_too_long', `The URL is longer than ${limits.urlLength} bytes.`));
     } else done();
   });
 
   function addRoute(each: Route<App>): void {
     const { contract } = each;
+    if (contract.cache && contract.method !== 'GET') throw new TypeError(`${contract.path}: only GET answers are kept`);
     const url = contract.path.replaceAll(/\{(\w+)\*\}/g, '*').replaceAll(/\{(\w+)\}/g, ':$1');
     methodsByPath.set(url, [...(methodsByPath.get(url) ?? []), contract.method]);
     const meter = metrics.routeMeter(contract.method, contract.path);
@@ -121,9 +123,11 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       exposeHeadRoute: contract.method === 'GET',
       handler: (request, reply) => {
         const startedAt = performance.now();
-        const ready = readyAnswer(contract, request);
-        if (ready) {
-          meter(sendAtOnce(request, reply, ready), performance.now() - startedAt);
+        // Other methods share the URL with GET, and must not get its answer.
+        const ready = contract.cache && readyAnswer(contract, request);
+        const status = ready && sendAtOnce(request, reply, ready);
+        if (status !== undefined) {
+          meter(status, performance.now() - startedAt);
           return reply;
         }
         reply.log = logger as FastifyBaseLogger;
@@ -159,7 +163,9 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       answers.get(place.key) ??
       (await answers.compute(place, async (readsAnew) => {
         const data = await each.handler(app, input, Object.assign(context, { readsAnew }));
-        return output.kind === 'csv' ? csvAnswer(output.columns, data as Csv) : signedAnswer(data, 200);
+        return output.kind === 'csv'
+          ? csvAnswer(notary, output.columns, data as Csv)
+          : signedAnswer(notary, data as object, 200);
       }));
     // Longer ones are nobody's habit, and would let a stranger fill the memory.
     if (request.raw.url !== undefined && request.raw.url.length <= 512) placesByUrl.set(request.raw.url, place.key);
@@ -169,17 +175,15 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   /** HEAD comes with GET; OPTIONS tells a browser what it may send; every other method is 405 with what is allowed. */
   function addOtherMethods(url: string, methods: readonly string[]): void {
     const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+    const refusal = new Refusal('method_not_allowed', `Allowed here: ${allow}.`, { headers: { allow } });
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'].filter((method) => !methods.includes(method));
     fastify.route({
       method: others.filter((method) => fastify.supportedMethods.includes(method)),
       url,
       exposeHeadRoute: false,
-      handler: (request, reply) =>
-        sendProblem(
-          new Refusal('method_not_allowed', `Allowed here: ${allow}.`, { headers: { allow } }),
-          request,
-          reply,
-        ),
+      // Before a body is read: what came with the wrong method does not matter.
+      onRequest: async (request, reply) => sendProblem(refusal, request, reply),
+      handler: (_request, reply) => reply,
     });
     fastify.options(url, (request, reply) =>
       reply
@@ -211,63 +215,20 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     };
   }
 
-  async function signedAnswer(data: unknown, status: number): Promise<ReadyAnswer> {
-    const bytes = Buffer.from(JSON.stringify(await notary.sign(envelope(data as object))));
-    return { bytes, etag: etagOf(bytes), status };
-  }
-
-  async function csvAnswer(columns: readonly CsvColumn[], csv: Csv): Promise<ReadyAnswer> {
-    const bytes = csvBytes(columns, csv);
-    const provenance = JSON.stringify(await notary.signBytes(bytes, CSV_TYPE));
-    const headers = {
-      'content-type': CSV_TYPE,
-      'content-disposition': contentDisposition(csv.filename),
-      'stack-provenance': provenance,
-      ...(csv.isTruncated ? { 'stack-truncated': 'true' } : {}),
-    };
-    return { bytes, etag: etagOf(provenance), status: 200, headers };
-  }
-
-  function sendEvents(subscribe: SseSubscription, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    if (streams.isFull) {
-      throw new Refusal('unavailable', 'Too many streams are open.', { headers: { 'retry-after': '30' } });
-    }
-    reply.headers({ ...commonHeaders, ...sseHeaders, 'x-request-id': request.id });
-    reply.hijack();
-    const { raw } = reply;
-    // `hijack` leaves to us what was set on the reply, quota headers too.
-    for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
-    raw.writeHead(200);
-    if (request.method === 'HEAD') {
-      raw.end();
-      return reply;
-    }
-    raw.flushHeaders();
-    // Heartbeats keep it alive; a quiet hour is no reason to cut it.
-    request.raw.socket.setTimeout(0);
-    const asked = request.headers['last-event-id'];
-    const client = streams.open(raw, typeof asked === 'string' ? asked.trim().slice(0, 64) : undefined);
-    Promise.resolve(subscribe(client)).catch((error: unknown) => {
-      logger.error({ err: error, requestId: request.id }, 'a stream failed');
-      client.close('the stream failed; reconnect with Last-Event-ID');
-    });
-    return reply;
-  }
-
   async function sendResult(each: Route<App>, result: unknown, request: FastifyRequest, reply: FastifyReply) {
     const { output } = each.contract;
     switch (output.kind) {
       case 'signed':
-        return sendReady(request, reply, await signedAnswer(result, output.status ?? 200));
+        return sendReady(request, reply, await signedAnswer(notary, result as object, output.status ?? 200));
       case 'json':
         return sendBytes(request, reply, {
           bytes: JSON.stringify(result),
           contentType: output.contentType ?? 'application/json; charset=utf-8',
         });
       case 'csv':
-        return sendReady(request, reply, await csvAnswer(output.columns, result as Csv));
+        return sendReady(request, reply, await csvAnswer(notary, output.columns, result as Csv));
       case 'events':
-        return sendEvents(result as SseSubscription, request, reply);
+        return streams.serve(result as SseSubscription, request, reply);
       case 'bytes':
         return sendBytes(request, reply, { contentType: output.contentType, ...(result as Bytes) });
       default:
@@ -277,8 +238,11 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
 
   async function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { problem, headers } = problemOf(error, request.id);
-    if (problem.status >= 500)
-      logger.error({ err: error, requestId: request.id, path: request.url.slice(0, 200) }, 'request failed');
+    const where = { requestId: request.id, path: request.url.slice(0, 200) };
+    // A refusal was foreseen, whatever its status; anything else is a bug.
+    if (problem.status >= 500 && error instanceof Refusal) {
+      logger.warn({ ...where, code: problem.code, detail: problem.detail }, 'request refused');
+    } else if (problem.status >= 500) logger.error({ ...where, err: error }, 'request failed');
     // A problem that the ledger cannot take any more still has to be told, without a receipt.
     const body = await notary.sign(envelope(problem)).catch((cause: unknown) => {
       logger.error({ err: cause, requestId: request.id }, 'a problem could not be signed');
@@ -309,8 +273,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       // Connections that were answering when the server began to close are idle only now and then: look again.
       const sweep = setInterval(() => {
         fastify.server.closeIdleConnections();
-        // Browsers open spare connections; one that never sent a byte is not idle to Node, and would be waited for.
-        for (const socket of silent) socket.destroy();
+        spare.closeAll();
       }, limits.sweepMs);
       try {
         await fastify.close();
@@ -320,9 +283,4 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       }
     },
   };
-}
-
-/** A strong validator: the answer's own bytes, or the receipt that stands for them. */
-function etagOf(content: Buffer | string): string {
-  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
 }

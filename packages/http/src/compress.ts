@@ -1,0 +1,75 @@
+// Answers in fewer bytes: each is compressed once, when first asked for so, and kept beside the plain bytes.
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
+import type { ReadyAnswer } from './answer-cache.ts';
+
+export type Encoding = 'br' | 'gzip';
+
+/** Shorter bodies fit into one packet as they are. */
+export const COMPRESS_FROM_BYTES = 1_400;
+
+const brotli = promisify(brotliCompress);
+const gzipAsync = promisify(gzip);
+/** Beyond this level brotli takes several times as long for a few per cent. */
+const BROTLI_QUALITY = 5;
+
+type Encoded = Partial<Record<Encoding, Buffer>>;
+
+/** Gone together with the answer. */
+const encodedAnswers = new WeakMap<ReadyAnswer, Encoded>();
+/** Clients send few different headers, each of them again and again. */
+const choices = new LRUCache<string, Encoding | 'identity'>({ max: 200 });
+
+/** What to send to who sent this header, or undefined for the plain bytes (RFC 9110, 12.5.3). */
+export function encodingFor(acceptEncoding: string | string[] | undefined, answer: ReadyAnswer): Encoding | undefined {
+  if (typeof acceptEncoding !== 'string' || answer.bytes.length < COMPRESS_FROM_BYTES) return undefined;
+  let choice = choices.get(acceptEncoding);
+  if (choice === undefined) {
+    choice = chooseEncoding(acceptEncoding);
+    choices.set(acceptEncoding, choice);
+  }
+  return choice === 'identity' ? undefined : choice;
+}
+
+/** The bytes if they are there already. */
+export function encodedNow(answer: ReadyAnswer, encoding: Encoding): Buffer | undefined {
+  return encodedAnswers.get(answer)?.[encoding];
+}
+
+export async function encodedBytes(answer: ReadyAnswer, encoding: Encoding): Promise<Buffer> {
+  const known = encodedNow(answer, encoding);
+  if (known) return known;
+  const bytes =
+    encoding === 'br'
+      ? await brotli(answer.bytes, {
+          params: {
+            [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+            [constants.BROTLI_PARAM_SIZE_HINT]: answer.bytes.length,
+          },
+        })
+      : await gzipAsync(answer.bytes);
+  encodedAnswers.set(answer, { ...encodedAnswers.get(answer), [encoding]: bytes });
+  return bytes;
+}
+
+/** Each representation has a validator of its own (RFC 9110, 8.8.3). */
+export function etagFor(etag: string, encoding: Encoding | undefined): string {
+  return encoding === undefined ? etag : `${etag.slice(0, -1)}-${encoding}"`;
+}
+
+function chooseEncoding(header: string): Encoding | 'identity' {
+  const weights = new Map<string, number>();
+  for (const part of header.slice(0, 500).split(',')) {
+    const [name = '', ...parameters] = part
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/);
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    weights.set(name, weight === undefined ? 1 : Number(weight) || 0);
+  }
+  const weightOf = (name: string) => weights.get(name) ?? weights.get('*') ?? 0;
+  const [br, gz] = [weightOf('br'), weightOf('gzip')];
+  if (br > 0 && br >= gz) return 'br';
+  return gz > 0 ? 'gzip' : 'identity';
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { contentDisposition, csvBytes } from './csv.ts';
+import { AnswerCache, createHttpServer, createLogger, Metrics, route } from './index.ts';
+
+const columns = [
+  { name: 'domain', description: 'A domain.' },
+  { name: 'value', description: 'Anything.' },
+];
+const text = (rows: (string | number | boolean | null)[][]) =>
+  csvBytes(columns, { filename: 'x.csv', rows, isTruncated: false }).toString('utf8');
+
+/** Reads RFC 4180 strictly: quotes only around whole cells, CRLF between rows. */
+function parse(csv: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  for (let at = 0; at < csv.length; ) {
+    let cell = '';
+    if (csv[at] === '"') {
+      for (at += 1; ; at += 1) {
+        if (csv[at] === '"' && csv[at + 1] === '"') cell += csv[at++];
+        else if (csv[at] === '"') break;
+        else cell += csv[at];
+      }
+      at += 1;
+    } else while (at < csv.length && csv[at] !== ',' && csv[at] !== '\r') cell += csv[at++];
+    row.push(cell);
+    if (csv[at] === ',') at += 1;
+    else {
+      assert.equal(csv.slice(at, at + 2), '\r\n');
+      at += 2;
+      rows.push(row);
+      row = [];
+    }
+  }
+  return rows;
+}
+
+describe('a table as CSV', () => {
+  it('has a header row, CRLF everywhere, and empty cells for null', () => {
+    assert.equal(
+      text([
+        ['a.com', null],
+        ['b.com', 5],
+      ]),
+      'domain,value\r\na.com,\r\nb.com,5\r\n',
+    );
+    assert.equal(text([]), 'domain,value\r\n');
+  });
+
+  it('defuses what a spreadsheet would run, and leaves numbers alone', () => {
+    for (const evil of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '=HYPERLINK("http://x")']) {
+      const [, row] = parse(text([['a.com', evil]]));
+      assert.equal(row?.[1], `'${evil}`);
+    }
+    assert.deepEqual(parse(text([['a.com', -5]]))[1], ['a.com', '-5']);
+  });
+
+  it('gives back whatever text was put in', () => {
+    const harmless = fc.string({ unit: 'binary' }).filter((cell) => !/^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(cell));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(harmless, harmless)), (rows) => {
+        assert.deepEqual(
+          parse(text(rows)).slice(1),
+          rows.map((row) => [...row]),
+        );
+      }),
+    );
+  });
+
+  it('names a file that every system can keep', () => {
+    assert.equal(contentDisposition('a b"\r\n/..\\x.csv'), 'attachment; filename="a-b-..-x.csv"');
+  });
+});
+
+describe('a CSV route', () => {
+  const rows = Array.from({ length: 200 }, (_, i) => [`company-${i}.com`, i]);
+  const table = route(
+    {
+      method: 'GET',
+      path: '/table.csv',
+      tag: 'Exports',
+      summary: 'A table',
+      output: { kind: 'csv', columns, description: 'Rows.' },
+      errors: [],
+      access: 'open',
+      cache: () => ({ key: 'table', tags: [] }),
+    },
+    (_app: object) => ({ filename: 'table.csv', rows, isTruncated: true }),
+  );
+  let signed = 0;
+  const server = () =>
+    createHttpServer({
+      app: {},
+      routes: [table],
+      notary: {
+        sign: async (body) => body,
+        signBytes: async (content, contentType) => {
+          signed += 1;
+          return { length: content.length, contentType };
+        },
+      },
+      keys: { find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },
+      answers: new AnswerCache(),
+      logger: createLogger({ level: 'silent' }),
+      metrics: new Metrics(),
+    });
+
+  it('carries its receipt in a header, says that it is cut, and is signed once', async () => {
+    await using http = server();
+    signed = 0;
+    const [first, again] = [await http.fastify.inject('/table.csv'), await http.fastify.inject('/table.csv')];
+    for (const reply of [first, again]) {
+      assert.equal(reply.headers['content-type'], 'text/csv; charset=utf-8; header=present');
+      assert.equal(reply.headers['content-disposition'], 'attachment; filename="table.csv"');
+      assert.equal(reply.headers['stack-truncated'], 'true');
+      assert.equal(reply.headers['cache-control'], 'private, no-cache');
+      assert.deepEqual(JSON.parse(String(reply.headers['stack-provenance'])), {
+        length: reply.rawPayload.length,
+        contentType: reply.headers['content-type'],
+      });
+    }
+    assert.equal(signed, 1);
+    const known = await http.fastify.inject({
+      url: '/table.csv',
+      headers: { 'if-none-match': String(first.headers.etag) },
+    });
+    assert.deepEqual([known.statusCode, known.body, known.headers['stack-provenance']], [304, '', undefined]);
+  });
+
+  it('is compressed once asked for so, each encoding with a validator of its own', async () => {
+    await using http = server();
+    const plain = await http.fastify.inject('/table.csv');
+    const ask = (acceptEncoding: string, more = {}) =>
+      http.fastify.inject({ url: '/table.csv', headers: { 'accept-encoding': acceptEncoding, ...more } });
+    for (let round = 0; round < 2; round += 1) {
+      const br = await ask('gzip, deflate, br');
+      assert.equal(br.headers['content-encoding'], 'br');
+      assert.deepEqual(brotliDecompressSync(br.rawPayload), plain.rawPayload);
+      assert.equal(Number(br.headers['content-length']), br.rawPayload.length);
+      const gz = await ask('br;q=0.1, gzip');
+      assert.equal(gz.headers['content-encoding'], 'gzip');
+      assert.deepEqual(gunzipSync(gz.rawPayload), plain.rawPayload);
+      assert.equal(new Set([plain, br, gz].map(({ headers }) => headers.etag)).size, 3);
+      for (const { headers } of [plain, br, gz]) {
+        assert.equal(headers.vary, 'accept-encoding');
+        assert.equal((await ask('br', { 'if-none-match': headers.etag })).statusCode, 304);
+      }
+    }
+    for (const none of ['', 'identity', 'br;q=0', 'deflate', '*;q=0', 'nonsense;;q=x']) {
+      const reply = await ask(none);
+      assert.deepEqual(
+        [reply.headers['content-encoding'], reply.rawPayload.length],
+        [undefined, plain.rawPayload.length],
+        none,
+      );
+    }
+    const head = await http.fastify.inject({ method: 'HEAD', url: '/table.csv' });
+    assert.deepEqual([head.statusCode, head.body, head.headers.etag], [200, '', plain.headers.etag]);
+  });
+});
