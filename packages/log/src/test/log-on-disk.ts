@@ -1,0 +1,32 @@
+// Logs in directories, opened, filled and damaged as tests need it.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { LogError, type LogErrorCode, openLog, type TileLog } from '../index.ts';
+import { leafOf, ORIGIN, testSigner } from './fixture.ts';
+
+const signer = testSigner();
+
+export const openIn = (directory: string, origin = ORIGIN): Promise<TileLog> => openLog({ directory, origin, signer });
+
+/** For `assert.rejects`. */
+export const failsWith = (code: LogErrorCode) => (error: unknown) => error instanceof LogError && error.code === code;
+
+/** A closed log of so many leaves. */
+export async function logOf(directory: string, leaves: number): Promise<void> {
+  await using log = await openIn(directory);
+  await Promise.all(Array.from({ length: leaves }, (_, number) => log.append(leafOf(number))));
+}
+
+/** Flips one bit of a file. */
+export async function alter(file: string, at: number): Promise<void> {
+  const bytes = readFileSync(file);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  await writeFile(file, bytes);
+}
+
+export const newestSegment = (directory: string): string => {
+  const name = readdirSync(path.join(directory, 'journal')).sort().at(-1) ?? assert.fail('no journal');
+  return path.join(directory, 'journal', name);
+};
