@@ -2,9 +2,11 @@
 import { cpus, totalmem } from 'node:os';
 import { benchDetection } from './detection.ts';
 import { benchDns } from './dns.ts';
+import { benchFalseAlarms } from './false-alarms.ts';
 import { benchLedger } from './ledger.ts';
 import { benchProfiles } from './profiles.ts';
 import { benchScan } from './scan.ts';
+import { benchStream } from './stream.ts';
 
 export interface Figure {
   readonly what: string;
@@ -19,6 +21,8 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   ledger: benchLedger,
   profiles: benchProfiles,
   scan: benchScan,
+  stream: benchStream,
+  'false-alarms': benchFalseAlarms,
 };
 
 const asked = process.argv.slice(2);

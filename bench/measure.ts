@@ -30,9 +30,14 @@ export interface Child<Ready> extends AsyncDisposable {
 }
 
 /** Starts a module beside this file as a process; its first message is the outcome. Ended by `disconnect`. */
-export async function startChild<Ready>(file: string, argument: object = {}): Promise<Child<Ready>> {
+export async function startChild<Ready>(
+  file: string,
+  argument: object = {},
+  execArgv: readonly string[] = [],
+): Promise<Child<Ready>> {
   const child = fork(new URL(file, import.meta.url), [JSON.stringify(argument)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    execArgv: [...process.execArgv, ...execArgv],
   });
   const [ready] = (await Promise.race([
     once(child, 'message'),

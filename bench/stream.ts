@@ -1,0 +1,59 @@
+// The event stream: many subscribers, one event to all. How long until the last one has it, and what each costs.
+import { once } from 'node:events';
+import type { Figure } from './main.ts';
+import { type Child, median, startChild } from './measure.ts';
+
+const SUBSCRIBERS = 10_000;
+const ROUNDS = 7;
+
+interface Memory {
+  readonly rss: number;
+  readonly heap: number;
+  readonly open: number;
+}
+
+export async function benchStream(): Promise<Figure[]> {
+  await using server = await startChild<{ port: number; key: string }>('./stream-server-process.ts', {}, [
+    '--expose-gc',
+  ]);
+  const before = await ask<Memory>(server, 'memory');
+  const { port, key } = server.ready;
+  await using clients = await startChild<{ open: number }>('./stream-clients-process.ts', {
+    port,
+    key,
+    count: SUBSCRIBERS,
+  });
+  const after = await ask<Memory>(server, 'memory');
+  const toLast: number[] = [];
+  const spread: number[] = [];
+  for (let i = 0; i < ROUNDS; i += 1) {
+    await ask(clients, 'wait');
+    const received = once(clients.process, 'message');
+    const { committedAt } = await ask<{ committedAt: string }>(server, 'publish');
+    const [{ firstAt, lastAt }] = (await received) as [{ firstAt: string; lastAt: string }];
+    toLast.push(Number(BigInt(lastAt) - BigInt(committedAt)) / 1e6);
+    spread.push(Number(BigInt(lastAt) - BigInt(firstAt)) / 1e6);
+  }
+  const kib = (bytes: number) => `${(bytes / after.open / 1_024).toFixed(1)} KiB`;
+  return [
+    {
+      what: `one event to ${after.open.toLocaleString('en-US')} subscribers, from the commit of the scan to the last`,
+      value: `${median(toLast).toFixed(0)} ms (worst of ${ROUNDS}: ${Math.max(...toLast).toFixed(0)} ms)`,
+      against: 'goal: < 1,000 ms',
+    },
+    { what: 'of which from the first subscriber to the last', value: `${median(spread).toFixed(0)} ms`, against: '' },
+    {
+      what: 'memory of the server for each subscriber, RSS',
+      value: kib(after.rss - before.rss),
+      against: 'goal: < 10 KiB',
+    },
+    { what: 'of which JavaScript heap', value: kib(after.heap - before.heap), against: '' },
+  ];
+}
+
+async function ask<Answer>(child: Child<unknown>, message: string): Promise<Answer> {
+  const answer = once(child.process, 'message');
+  child.process.send(message);
+  const [value] = (await answer) as [Answer];
+  return value;
+}
