@@ -4,6 +4,8 @@ import type { Figure } from './main.ts';
 import { type Child, median, startChild } from './measure.ts';
 
 const SUBSCRIBERS = 10_000;
+/** Open before the memory is first read: the process has grown to what serving takes at all. */
+const WARM_UP = 2_000;
 const ROUNDS = 7;
 
 interface Memory {
@@ -16,8 +18,9 @@ export async function benchStream(): Promise<Figure[]> {
   await using server = await startChild<{ port: number; key: string }>('./stream-server-process.ts', {}, [
     '--expose-gc',
   ]);
-  const before = await ask<Memory>(server, 'memory');
   const { port, key } = server.ready;
+  await using _warm = await startChild('./stream-clients-process.ts', { port, key, count: WARM_UP });
+  const before = await ask<Memory>(server, 'memory');
   await using clients = await startChild<{ open: number }>('./stream-clients-process.ts', {
     port,
     key,
@@ -34,10 +37,10 @@ export async function benchStream(): Promise<Figure[]> {
     toLast.push(Number(BigInt(lastAt) - BigInt(committedAt)) / 1e6);
     spread.push(Number(BigInt(lastAt) - BigInt(firstAt)) / 1e6);
   }
-  const kib = (bytes: number) => `${(bytes / after.open / 1_024).toFixed(1)} KiB`;
+  const kib = (bytes: number) => `${(bytes / SUBSCRIBERS / 1_024).toFixed(1)} KiB`;
   return [
     {
-      what: `one event to ${after.open.toLocaleString('en-US')} subscribers, from the commit of the scan to the last`,
+      what: `one event to ${SUBSCRIBERS.toLocaleString('en-US')} of ${after.open.toLocaleString('en-US')} subscribers, from the commit of the scan to the last`,
       value: `${median(toLast).toFixed(0)} ms (worst of ${ROUNDS}: ${Math.max(...toLast).toFixed(0)} ms)`,
       against: 'goal: < 1,000 ms',
     },

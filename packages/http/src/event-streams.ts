@@ -32,16 +32,21 @@ export class EventStreams {
     const { raw } = reply;
     // What was set on the reply before, quota headers too, is ours to send now.
     for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
-    raw.writeHead(200);
     if (request.method === 'HEAD') {
-      raw.end();
+      raw.writeHead(200).end();
       return reply;
     }
-    raw.flushHeaders();
+    // The body ends with the connection, so it needs no framing, and nothing of the response is needed any more: what stays of
+    // ten thousand streams is their sockets.
+    raw.useChunkedEncodingByDefault = false;
+    raw.shouldKeepAlive = false;
+    raw.writeHead(200).flushHeaders();
+    const { socket } = request.raw;
+    raw.detachSocket(socket);
     // Heartbeats show whether it lives; a quiet hour is no reason to cut it.
-    request.raw.socket.setTimeout(0);
+    socket.setTimeout(0);
     const asked = request.headers['last-event-id'];
-    const client = this.#streams.open(raw, typeof asked === 'string' ? asked.trim().slice(0, 64) : undefined);
+    const client = this.#streams.open(socket, typeof asked === 'string' ? asked.trim().slice(0, 64) : undefined);
     const { id } = request;
     Promise.resolve(subscribe(client)).catch((error: unknown) => {
       this.#logger.error({ err: error, requestId: id }, 'a stream failed');

@@ -131,6 +131,10 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
           return reply;
         }
         reply.log = logger as FastifyBaseLogger;
+        if (contract.output.kind === 'events') {
+          // Metered when it begins: nothing may hold on to what made it.
+          return answer(each, request, reply).finally(() => meter(reply.raw.statusCode, performance.now() - startedAt));
+        }
         reply.raw.once('close', () => meter(reply.statusCode, performance.now() - startedAt));
         return answer(each, request, reply);
       },

@@ -1,5 +1,5 @@
 // Server-Sent Events (WHATWG HTML, 9.2): streams that stay open, each with a bounded buffer; one heartbeat for all.
-import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 export interface SseOptions {
   readonly heartbeatMs?: number;
@@ -61,9 +61,9 @@ export class SseStreams {
     return this.#clients.size >= this.#maxClients;
   }
 
-  /** Takes over a response whose headers are out. */
-  open(response: ServerResponse, lastEventId: string | undefined): SseClient {
-    const client = new Client(response, { lastEventId, maxBufferedBytes: this.#maxBufferedBytes });
+  /** Takes over a connection on which the headers of the response are out. */
+  open(socket: Socket, lastEventId: string | undefined): SseClient {
+    const client = new Client(socket, { lastEventId, maxBufferedBytes: this.#maxBufferedBytes });
     this.#clients.add(client);
     client.onClose(() => this.#clients.delete(client));
     client.write(`retry: ${RETRY_MS}\n\n`);
@@ -79,22 +79,20 @@ export class SseStreams {
 
 class Client implements SseClient {
   readonly lastEventId: string | undefined;
-  readonly #response: ServerResponse;
+  readonly #socket: Socket;
   readonly #maxBufferedBytes: number;
   #isEnded = false;
   #listeners: (() => void)[] = [];
 
-  constructor(response: ServerResponse, options: { lastEventId: string | undefined; maxBufferedBytes: number }) {
-    this.#response = response;
+  constructor(socket: Socket, options: { lastEventId: string | undefined; maxBufferedBytes: number }) {
+    this.#socket = socket;
     this.#maxBufferedBytes = options.maxBufferedBytes;
     this.lastEventId = options.lastEventId;
-    response.once('close', () => this.#gone());
-    // A reset connection is a client that left.
-    response.on('error', () => {});
+    socket.once('close', () => this.#gone());
   }
 
   get bufferedBytes(): number {
-    return this.#response.writableLength;
+    return this.#socket.writableLength;
   }
 
   get isClosed(): boolean {
@@ -103,16 +101,16 @@ class Client implements SseClient {
 
   write(chunk: Uint8Array | string): boolean {
     if (this.#isEnded) return false;
-    const isRoomy = this.#response.write(chunk);
+    const isRoomy = this.#socket.write(chunk);
     if (this.bufferedBytes <= this.#maxBufferedBytes) return isRoomy;
     this.close('dropped: this client reads too slowly; reconnect with Last-Event-ID');
     return false;
   }
 
   async drained(): Promise<void> {
-    if (this.#isEnded || !this.#response.writableNeedDrain) return;
+    if (this.#isEnded || !this.#socket.writableNeedDrain) return;
     await new Promise<void>((resolve) => {
-      this.#response.once('drain', resolve);
+      this.#socket.once('drain', resolve);
       this.onClose(resolve);
     });
   }
@@ -120,8 +118,8 @@ class Client implements SseClient {
   close(comment?: string): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#response.end(comment === undefined ? undefined : `: ${oneLine(comment)}\n\n`);
-    const cut = setTimeout(() => this.#response.destroy(), FAREWELL_MS);
+    this.#socket.end(comment === undefined ? '' : `: ${oneLine(comment)}\n\n`);
+    const cut = setTimeout(() => this.#socket.destroy(), FAREWELL_MS);
     cut.unref();
     this.#tell();
   }
