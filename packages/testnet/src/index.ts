@@ -1,4 +1,13 @@
 // What @strata/testnet offers: the simulated internet. Only the demo, tests and benches may import it.
 export { createInternet, type Internet, type InternetOptions } from './internet.ts';
+export {
+  type LoadedChange,
+  type LoadedDomain,
+  type LoadedProvider,
+  type LoadedService,
+  type LoadedWorld,
+  type LoadOptions,
+  loadedWorld,
+} from './loader.ts';
 export type { MigratingCategory, Migration } from './migrate.ts';
 export type { TrueService, Truth } from './truth.ts';

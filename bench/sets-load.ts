@@ -1,0 +1,192 @@
+// Writes a loaded world straight into a fresh SQLite file of the store: millions of rows, without the scans that would make them.
+import { DatabaseSync } from 'node:sqlite';
+import { detect, evidenceFromRecord, type Rulebook } from '@strata/detect';
+import { openStore } from '@strata/store';
+import type { LoadedWorld } from '@strata/testnet';
+
+const ROWS_AT_ONCE = 100;
+const DOMAINS_A_TRANSACTION = 20_000;
+
+export async function loadStore(file: string, world: LoadedWorld, rulebook: Rulebook): Promise<void> {
+  await (await openStore(`sqlite:${file}`))[Symbol.asyncDispose]();
+  using database = new DatabaseSync(file);
+  database.exec(
+    'PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL; PRAGMA cache_size = -524288; PRAGMA foreign_keys = OFF',
+  );
+  const indexes = database
+    .prepare(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN ('services', 'changes', 'scans', 'domains')",
+    )
+    .all() as { name: string; sql: string }[];
+  for (const { name } of indexes) database.exec(`DROP INDEX ${name}`);
+  const summary = summaryOf(rulebook);
+  const domains = inserter(database, 'domains', [
+    'id',
+    'name',
+    'source',
+    'created_at',
+    'next_due_at',
+    'last_scanned_at',
+    'state',
+    'sector',
+    'rulebook',
+    'summary',
+    'measured',
+    'posture_bits',
+    'holder_bits',
+    'score',
+  ]);
+  const services = inserter(database, 'services', [
+    'domain_id',
+    'category',
+    'role',
+    'provider',
+    'confidence',
+    'score',
+    'evidence',
+    'status',
+    'valid_from',
+  ]);
+  const changes = inserter(database, 'changes', [
+    'domain_id',
+    'scan_id',
+    'at',
+    'confirmed_at',
+    'category',
+    'role',
+    'type',
+    'from_provider',
+    'to_provider',
+    'confidence',
+    'importance',
+    'is_entry',
+    'is_exit',
+  ]);
+  const scans = inserter(database, 'scans', [
+    'id',
+    'domain_id',
+    'started_at',
+    'finished_at',
+    'state',
+    'rulebook',
+    'services',
+    'unmeasured',
+    'observed_at',
+    'records',
+  ]);
+  const all = [domains, services, changes, scans];
+  // The log tells in the order of confirmation, and so does a database that grew.
+  const pending: (readonly [number, readonly Value[]])[] = [];
+  database.exec('BEGIN');
+  for (const domain of world.domains()) {
+    const { id, scannedAt } = domain;
+    domains.add([
+      id,
+      domain.name,
+      'loaded',
+      scannedAt,
+      scannedAt + 86_400_000,
+      scannedAt,
+      domain.state,
+      domain.sector,
+      rulebook.version,
+      summary,
+      '',
+      domain.posture,
+      domain.holders,
+      domain.score,
+    ]);
+    scans.add([
+      id,
+      id,
+      scannedAt,
+      scannedAt,
+      domain.state,
+      rulebook.version,
+      domain.services.length,
+      '',
+      scannedAt,
+      20,
+    ]);
+    for (const { category, role, provider, confidence, validFrom } of domain.services) {
+      services.add([id, category, role, provider, confidence, 0.9, '[]', 'confirmed', validFrom]);
+    }
+    for (const each of domain.changes) {
+      const { at, confirmedAt, category, role, type, from, to } = each;
+      pending.push([
+        confirmedAt,
+        [
+          id,
+          id,
+          at,
+          confirmedAt,
+          category,
+          role,
+          type,
+          from,
+          to,
+          'high',
+          'medium',
+          Number(each.isEntry),
+          Number(each.isExit),
+        ],
+      ]);
+    }
+    if (id % DOMAINS_A_TRANSACTION === 0) {
+      for (const each of all) each.flush();
+      database.exec('COMMIT; BEGIN');
+    }
+  }
+  pending.sort(([a], [b]) => a - b);
+  for (const [, row] of pending) changes.add(row);
+  for (const each of all) each.flush();
+  database.exec('COMMIT');
+  for (const { sql } of indexes) database.exec(sql);
+  database.exec('ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)');
+}
+
+type Value = string | number | null;
+
+function inserter(database: DatabaseSync, table: string, columns: readonly string[]) {
+  const row = `(${columns.map(() => '?').join(', ')})`;
+  const insert = (rows: number) =>
+    database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES ${Array(rows).fill(row).join(', ')}`);
+  const many = insert(ROWS_AT_ONCE);
+  const one = insert(1);
+  let waiting: Value[] = [];
+  return {
+    add(values: readonly Value[]) {
+      waiting.push(...values);
+      if (waiting.length < ROWS_AT_ONCE * columns.length) return;
+      many.run(...waiting);
+      waiting = [];
+    },
+    flush() {
+      for (let at = 0; at < waiting.length; at += columns.length) one.run(...waiting.slice(at, at + columns.length));
+      waiting = [];
+    },
+  };
+}
+
+/** One profile's summary stands for all: what the lists show comes from the columns. */
+function summaryOf(rulebook: Rulebook): string {
+  const evidence = evidenceFromRecord({
+    domain: 'example.com',
+    ns: ['ns1.example.net'],
+    txt: ['v=spf1 -all'],
+    dmarc: 'v=DMARC1; p=reject',
+  });
+  const { security, roles, sources, redirectsTo } = detect(evidence, rulebook);
+  return JSON.stringify({ security, roles, sources, redirectsTo });
+}
+
+/** The providers of a loaded world as entries of a catalog. */
+export function catalogOf(world: LoadedWorld): readonly unknown[] {
+  return world.providers.map(({ id, name, owner, categories }) => ({
+    id,
+    name,
+    owner,
+    website: `https://${id}.example`,
+    rules: categories.map((category, i) => ({ category, ns: [`ns${i}.${id}.example`] })),
+  }));
+}
