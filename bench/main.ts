@@ -6,6 +6,7 @@ import { benchFalseAlarms } from './false-alarms.ts';
 import { benchLedger } from './ledger.ts';
 import { benchProfiles } from './profiles.ts';
 import { benchScan } from './scan.ts';
+import { benchSets } from './sets.ts';
 import { benchStream } from './stream.ts';
 
 export interface Figure {
@@ -21,6 +22,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   ledger: benchLedger,
   profiles: benchProfiles,
   scan: benchScan,
+  sets: benchSets,
   stream: benchStream,
   'false-alarms': benchFalseAlarms,
 };
