@@ -51,7 +51,10 @@ describe('a check that could not be made', () => {
     await once(server.listen(0, '127.0.0.1'), 'listening');
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
-  after(() => server.close());
+  after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
 
   it('says what kept the answer from being fetched', async () => {
     const gone = createServer().listen(0, '127.0.0.1');
