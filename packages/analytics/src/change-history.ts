@@ -30,7 +30,7 @@ const RECLASSIFIED = 2;
 
 type SeriesMap = Map<string, DailySeries>;
 /** Counts a day of the series of providers, placements and categories. */
-const WIDTHS = [3, 3, 1] as const;
+export const SERIES_WIDTHS = [3, 3, 1] as const;
 
 export class ChangeHistory {
   readonly #providers: SeriesMap = new Map();
@@ -205,7 +205,7 @@ function unpackSeries(
   let day = 0;
   let count = 0;
   for (const [kind, map] of maps.entries()) {
-    const width = WIDTHS[kind] as number;
+    const width = SERIES_WIDTHS[kind] as number;
     for (const key of keys[kind] ?? []) {
       const length = seriesLengths[next++] as number;
       const days = Array.from(seriesDays.subarray(day, day + length));

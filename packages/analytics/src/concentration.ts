@@ -69,6 +69,7 @@ export function market(
     providers.map(({ weight }) => weight),
     { denominator, selfHosted },
   );
+  const largest = providers.slice(0, 4).reduce((sum, { weight }) => sum + weight, 0);
   const isEnough = domains >= LEAST_DOMAINS && attributed / domains >= LEAST_ATTRIBUTED;
   return {
     category,
@@ -81,7 +82,7 @@ export function market(
     hhi,
     hhiByOwner: herfindahl([...byOwner(providers, ownerOf).values()], { denominator, selfHosted }),
     band: hhi === null || !isEnough ? 'insufficient_data' : bandOf(hhi),
-    cr4: denominator === 0 ? null : providers.slice(0, 4).reduce((sum, { share }) => sum + share, 0),
+    cr4: denominator === 0 ? null : Math.min(1, largest / denominator),
     effectiveProviders: hhi === null || hhi === 0 ? null : 10_000 / hhi,
     providers,
   };
@@ -100,7 +101,8 @@ export function herfindahl(
 ): number | null {
   if (denominator === 0) return null;
   const squares = weights.reduce((sum, weight) => sum + (weight / denominator) ** 2, 0);
-  return (squares + selfHosted * (1 / denominator) ** 2) * 10_000;
+  // Thirds and sevenths do not add up to a whole in binary: a monopoly must not be more than one.
+  return Math.min(10_000, (squares + selfHosted * (1 / denominator) ** 2) * 10_000);
 }
 
 export function bandOf(hhi: number): Band {
@@ -116,10 +118,8 @@ function marketProviders(
   const providers: MarketProvider[] = [];
   for (const placement of index.vocabulary.placements) {
     if (placement.category !== category) continue;
-    const sharedBy = index.tallies.sharedBy(placement.number, states);
-    const domains = sharedBy.reduce((sum, count) => sum + count, 0);
+    const { domains, weight } = index.tallies.users(placement.number, states);
     if (domains === 0) continue;
-    const weight = sharedBy.reduce((sum, count, i) => sum + count / (i + 1), 0);
     const provider = index.vocabulary.providers.word(placement.provider);
     providers.push({ provider, domains, weight, share: weight / denominator });
   }

@@ -29,15 +29,15 @@ export const NO_SCORE = 255;
 const LEAST_WASTE = 1 << 16;
 
 export interface ColumnArrays {
-  readonly scannedAt: Float64Array;
-  readonly state: Uint8Array;
-  readonly sector: Uint8Array;
-  readonly score: Uint8Array;
-  readonly posture: Uint32Array;
-  readonly holders: Uint32Array;
-  readonly starts: Uint32Array;
-  readonly counts: Uint8Array;
-  readonly pool: Uint32Array;
+  readonly scannedAt: Float64Array<ArrayBuffer>;
+  readonly state: Uint8Array<ArrayBuffer>;
+  readonly sector: Uint8Array<ArrayBuffer>;
+  readonly score: Uint8Array<ArrayBuffer>;
+  readonly posture: Uint32Array<ArrayBuffer>;
+  readonly holders: Uint32Array<ArrayBuffer>;
+  readonly starts: Uint32Array<ArrayBuffer>;
+  readonly counts: Uint8Array<ArrayBuffer>;
+  readonly pool: Uint32Array<ArrayBuffer>;
 }
 
 export class DomainColumns {
@@ -123,32 +123,34 @@ export class DomainColumns {
     if (this.#wasted > LEAST_WASTE && this.#wasted * 2 > this.#used) this.#compact();
   }
 
-  arrays(): ColumnArrays {
+  /** Of the domains below `limit`, as views that stand until the next change. */
+  arrays(limit: number): ColumnArrays {
     this.#compact();
     return {
-      scannedAt: this.#scannedAt,
-      state: this.#state,
-      sector: this.#sector,
-      score: this.#score,
-      posture: this.#posture,
-      holders: this.#holders,
-      starts: this.#starts,
-      counts: this.#counts,
+      scannedAt: this.#scannedAt.subarray(0, limit),
+      state: this.#state.subarray(0, limit),
+      sector: this.#sector.subarray(0, limit),
+      score: this.#score.subarray(0, limit),
+      posture: this.#posture.subarray(0, limit),
+      holders: this.#holders.subarray(0, limit),
+      starts: this.#starts.subarray(0, limit),
+      counts: this.#counts.subarray(0, limit),
       pool: this.#pool.subarray(0, this.#used),
     };
   }
 
+  /** The arrays are taken over. */
   static from(arrays: ColumnArrays): DomainColumns {
     const columns = new DomainColumns();
-    columns.#scannedAt = arrays.scannedAt.slice();
-    columns.#state = arrays.state.slice();
-    columns.#sector = arrays.sector.slice();
-    columns.#score = arrays.score.slice();
-    columns.#posture = arrays.posture.slice();
-    columns.#holders = arrays.holders.slice();
-    columns.#starts = arrays.starts.slice();
-    columns.#counts = arrays.counts.slice();
-    columns.#pool = arrays.pool.slice();
+    columns.#scannedAt = arrays.scannedAt;
+    columns.#state = arrays.state;
+    columns.#sector = arrays.sector;
+    columns.#score = arrays.score;
+    columns.#posture = arrays.posture;
+    columns.#holders = arrays.holders;
+    columns.#starts = arrays.starts;
+    columns.#counts = arrays.counts;
+    columns.#pool = arrays.pool;
     columns.#used = arrays.pool.length;
     return columns;
   }

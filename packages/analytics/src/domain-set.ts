@@ -89,8 +89,7 @@ export class DomainSet {
       if ((word & (1 << (member & 31))) === 0) return false;
       this.#bits[member >>> 5] = word & ~(1 << (member & 31));
       this.#size -= 1;
-      // Half of where it became a bitmap, so that it does not turn to and fro.
-      if (this.#size * BITS_PER_MEMBER * 2 < this.#bits.length * 32) this.#toSorted();
+      if (isThin(this.#size, this.#bits.length)) this.#toSorted();
       return true;
     }
     const at = lowerBound(sorted, this.#size, member);
@@ -98,11 +97,6 @@ export class DomainSet {
     sorted.copyWithin(at, at + 1, this.#size);
     this.#size -= 1;
     return true;
-  }
-
-  /** Gives back the room that growing left. */
-  trim(): void {
-    if (this.#sorted && this.#sorted.length > this.#size) this.#sorted = this.#sorted.slice(0, this.#size);
   }
 
   clone(): DomainSet {
@@ -163,8 +157,10 @@ export class DomainSet {
       return result;
     }
     if (large.#sorted && small.#sorted) return merged(large.#sorted, large.#size, small.#sorted, small.#size);
-    const result = large.clone();
-    small.each((member) => result.add(member));
+    // Into the bitmap, whichever it is: what lies within it costs one bit each, what lies beyond it comes in order.
+    const [bitmap, list] = large.#sorted ? [small, large] : [large, small];
+    const result = bitmap.clone();
+    list.each((member) => result.add(member));
     return result;
   }
 
@@ -176,9 +172,12 @@ export class DomainSet {
       return result;
     }
     if (!this.#sorted) {
-      const copy = this.clone();
-      other.each((member) => copy.delete(member));
-      return copy;
+      const bits = this.#bits.slice();
+      other.each((member) => {
+        if (member >>> 5 < bits.length) bits[member >>> 5] = (bits[member >>> 5] as number) & ~(1 << (member & 31));
+      });
+      result.#setBits(bits);
+      return result;
     }
     this.each((member) => {
       if (!other.has(member)) result.add(member);
@@ -215,13 +214,18 @@ export class DomainSet {
   #addBit(member: number): boolean {
     const word = member >>> 5;
     if (word >= this.#bits.length) {
+      // Dense so far, but this one is far off: a bitmap that reached it would be larger than the list.
+      if (isThin(this.#size, word + 1)) {
+        this.#toSorted();
+        return this.add(member);
+      }
       const grown = new Uint32Array(word + 1 + (word >>> 3));
       grown.set(this.#bits);
       this.#bits = grown;
     }
     const before = this.#bits[word] as number;
-    const after = before | (1 << (member & 31));
-    if (after === before || after >>> 0 === before) return false;
+    const after = (before | (1 << (member & 31))) >>> 0;
+    if (after === before) return false;
     this.#bits[word] = after;
     this.#size += 1;
     return true;
@@ -245,11 +249,16 @@ export class DomainSet {
     this.#sorted = undefined;
     this.#bits = bits;
     this.#size = countBits(bits);
-    if (this.#size * BITS_PER_MEMBER * 2 < bits.length * 32) this.#toSorted();
+    if (isThin(this.#size, bits.length)) this.#toSorted();
   }
 }
 
 const EMPTY = new Uint32Array(0);
+
+/** Whether a bitmap of so many words has too few members: half of where it became one, so that it does not turn to and fro. */
+function isThin(size: number, words: number): boolean {
+  return size * BITS_PER_MEMBER * 2 < words * 32;
+}
 
 function merged(a: Uint32Array, aSize: number, b: Uint32Array, bSize: number): DomainSet {
   const result = new DomainSet();

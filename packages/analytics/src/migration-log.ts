@@ -125,10 +125,11 @@ export class MigrationLog {
     return Array.from(migrationTimes, (at, i) => [at, this.#flowOf(migrationKeys[i] as number, 1)]);
   }
 
+  /** The arrays are taken over. */
   static from(columns: ReturnType<MigrationLog['columns']>, providers: readonly string[]): MigrationLog {
     const log = new MigrationLog(providers);
-    log.#times = columns.migrationTimes.slice();
-    log.#keys = columns.migrationKeys.slice();
+    log.#times = columns.migrationTimes;
+    log.#keys = columns.migrationKeys;
     log.#count = columns.migrationTimes.length;
     return log;
   }
@@ -158,6 +159,7 @@ export class MigrationLog {
   #forget(newest: number): void {
     const old = this.#upTo(newest - KEPT_DAYS * DAY_MS);
     if (old === 0) return;
+    this.#window = undefined;
     this.#times.copyWithin(0, old, this.#count);
     this.#keys.copyWithin(0, old, this.#count);
     this.#count -= old;

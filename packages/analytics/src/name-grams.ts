@@ -104,6 +104,7 @@ const CODE_OF = Uint8Array.from({ length: 256 }, (_, char) => {
   return place < 0 ? OTHER : 36 + place;
 });
 
-function codeOf(char: number): number {
-  return CODE_OF[char & 0xff] as number;
+/** Of a UTF-16 unit. */
+function codeOf(unit: number): number {
+  return unit < 128 ? (CODE_OF[unit] as number) : OTHER;
 }

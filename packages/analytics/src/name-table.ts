@@ -7,6 +7,7 @@ export class NameTable {
   /** By domain number: where its name begins; 0 is nobody's. */
   #starts: Uint32Array<ArrayBuffer> = new Uint32Array(1 << 10);
   #lengths: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 10);
+  #limit = 0;
   /** Numbers in the order of their names, but for `#unsorted`. */
   #order: Uint32Array<ArrayBuffer> = new Uint32Array(0);
   #unsorted: number[] = [];
@@ -23,7 +24,7 @@ export class NameTable {
 
   /** One more than the largest number. */
   get limit(): number {
-    return this.#starts.length;
+    return this.#limit;
   }
 
   has(number: number): boolean {
@@ -38,9 +39,10 @@ export class NameTable {
       this.#lengths = grown(this.#lengths, number + 1);
     }
     if (this.#used + name.length > this.#bytes.length) this.#bytes = grown(this.#bytes, this.#used + name.length);
+    this.#limit = Math.max(this.#limit, number + 1);
     this.#starts[number] = this.#used;
     this.#lengths[number] = name.length;
-    for (let i = 0; i < name.length; i += 1) this.#bytes[this.#used + i] = name.charCodeAt(i);
+    for (let i = 0; i < name.length; i += 1) this.#bytes[this.#used + i] = byteOf(name.charCodeAt(i));
     this.#used += name.length;
     this.#unsorted.push(number);
   }
@@ -52,7 +54,7 @@ export class NameTable {
 
   /** Every name in the order of the numbers, as the bytes from `from` up to `to`. */
   each(visit: (number: number, bytes: Uint8Array, from: number, to: number) => void): void {
-    for (let number = 0; number < this.#starts.length; number += 1) {
+    for (let number = 0; number < this.#limit; number += 1) {
       const start = this.#starts[number] as number;
       if (start !== 0) visit(number, this.#bytes, start, start + (this.#lengths[number] as number));
     }
@@ -99,7 +101,7 @@ export class NameTable {
   }
 
   /** Every number in the order of its name. Newcomers are merged in by the first who asks. */
-  order(): Uint32Array {
+  order(): Uint32Array<ArrayBuffer> {
     if (this.#unsorted.length > 0) this.#merge();
     return this.#order;
   }
@@ -108,31 +110,33 @@ export class NameTable {
   ranks(): Uint32Array {
     const order = this.order();
     if (!this.#ranks) {
-      const ranks = new Uint32Array(this.#starts.length);
+      const ranks = new Uint32Array(this.#limit);
       for (let i = 0; i < order.length; i += 1) ranks[order[i] as number] = i;
       this.#ranks = ranks;
     }
     return this.#ranks;
   }
 
-  /** The table as arrays, for a snapshot. */
+  /** The table as arrays, for a snapshot; views that stand until the next change. */
   columns() {
     const order = this.order();
     return {
       nameBytes: this.#bytes.subarray(0, this.#used),
-      nameStarts: this.#starts,
-      nameLengths: this.#lengths,
+      nameStarts: this.#starts.subarray(0, this.#limit),
+      nameLengths: this.#lengths.subarray(0, this.#limit),
       nameOrder: order,
     };
   }
 
+  /** The arrays are taken over. */
   static from(columns: ReturnType<NameTable['columns']>): NameTable {
     const table = new NameTable();
-    table.#bytes = columns.nameBytes.slice();
+    table.#bytes = columns.nameBytes;
     table.#used = columns.nameBytes.length;
-    table.#starts = columns.nameStarts.slice();
-    table.#lengths = columns.nameLengths.slice();
-    table.#order = columns.nameOrder.slice();
+    table.#starts = columns.nameStarts;
+    table.#lengths = columns.nameLengths;
+    table.#limit = columns.nameStarts.length;
+    table.#order = columns.nameOrder;
     return table;
   }
 
@@ -201,8 +205,14 @@ export class NameTable {
   }
 }
 
+/** A byte for each UTF-16 unit. */
 export function bytesOf(text: string): Uint8Array {
-  return Uint8Array.from(text, (char) => char.charCodeAt(0) & 0xff);
+  return Uint8Array.from({ length: text.length }, (_, i) => byteOf(text.charCodeAt(i)));
+}
+
+/** No name holds what is not ASCII; cut down to a byte it would be another character. */
+function byteOf(unit: number): number {
+  return unit < 128 ? unit : 255;
 }
 
 /** A longer copy with room for what comes. */

@@ -148,7 +148,7 @@ function crowdedMarkets(firm: Firm, hhiOf: RiskInput['hhiOf']): RiskFactor {
   const worst = known.reduce((a, b) => (b.hhi > a.hhi ? b : a));
   return {
     ...base,
-    // 1,800 and more is highly concentrated; a monopoly of 10,000 is as bad as it gets.
+    // 1,800, where high concentration begins, is 36; 5,000, as of two equal firms, is as bad as it gets.
     risk: Math.round(Math.min(100, mean / 50)),
     finding: `Mean HHI of its markets ${Math.round(mean)}; highest: ${worst.category}, ${Math.round(worst.hhi)}.`,
   };

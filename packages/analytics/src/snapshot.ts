@@ -1,35 +1,46 @@
 // The index as bytes, to start from: columns and history; what follows from them is made anew when it is read.
+import { CATEGORIES, HOLDERS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import { ChangeHistory } from './change-history.ts';
-import { type ColumnArrays, DomainColumns } from './domain-columns.ts';
+import { DomainColumns } from './domain-columns.ts';
 import { DomainIndex, type IndexPosition } from './domain-index.ts';
 import { NameTable } from './name-table.ts';
-import { Vocabulary } from './terms.ts';
+import { checkColumns, type SnapshotColumns } from './snapshot-columns.ts';
+import { LEVELS, STATES, Vocabulary } from './terms.ts';
 
-/** Changes with every change of what is written, of the vocabulary's fixed words and of how a score is kept. */
-export const SNAPSHOT_VERSION = 1;
+/** Changes with every change of what is written and of how a score is kept. */
+export const SNAPSHOT_VERSION = 2;
+
+/** The words whose places are written in their stead: with others the same numbers would mean something else. */
+const WORDS = JSON.stringify([CATEGORIES, SECTORS, STATES, LEVELS, POSTURE_FLAGS, HOLDERS]);
 
 interface Header {
   readonly version: number;
   readonly storeId: string;
+  readonly words: string;
   readonly position: IndexPosition;
   readonly providers: readonly string[];
-  readonly placements: readonly (readonly [number, number])[];
+  readonly placements: readonly (readonly [category: number, provider: number])[];
   readonly history: ReturnType<ChangeHistory['columns']>['lists'];
   readonly columns: readonly { readonly name: string; readonly type: keyof typeof TYPES; readonly length: number }[];
 }
 
 const TYPES = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array } as const;
-type Column = Uint8Array | Uint32Array | Float64Array;
+type Column = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 /** Every column begins at a multiple of the widest number. */
 const ALIGN = 8;
 
 /** Layout: length of the header (4 bytes, little-endian), header (JSON), columns, each aligned to 8 bytes. */
 export function encodeSnapshot(index: DomainIndex, storeId: string): Uint8Array {
   const history = index.history.columns();
-  const columns: Record<string, Column> = { ...index.names.columns(), ...index.columns.arrays(), ...history.columns };
+  const columns = {
+    ...index.names.columns(),
+    ...index.columns.arrays(index.names.limit),
+    ...history.columns,
+  } satisfies SnapshotColumns;
   const header: Header = {
     version: SNAPSHOT_VERSION,
     storeId,
+    words: WORDS,
     position: index.position,
     providers: index.vocabulary.providers.words(),
     placements: index.vocabulary.placements.map(({ category, provider }) => [category, provider]),
@@ -51,35 +62,43 @@ export function encodeSnapshot(index: DomainIndex, storeId: string): Uint8Array 
 }
 
 /**
- * The index of a snapshot; undefined when it is of another version or another store. The caller has checked that the
- * bytes are whole; ones that are not what `encodeSnapshot` made throw.
+ * The index of a snapshot; undefined when it is of another version or another store. Bytes that are cut off or do not hang
+ * together throw; that none was altered is for a checksum to say, which is the caller's.
  */
 export function decodeSnapshot(bytes: Uint8Array, storeId: string): DomainIndex | undefined {
-  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  if (bytes.length < 4) throw new Error('the snapshot is cut off');
+  const length = new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as Header;
-  if (header.version !== SNAPSHOT_VERSION || header.storeId !== storeId) return undefined;
+  if (header.version !== SNAPSHOT_VERSION || header.storeId !== storeId || header.words !== WORDS) return undefined;
+  const columns = readColumns(bytes, { from: aligned(4 + length), columns: header.columns });
+  const { history: lists, providers, placements, position } = header;
+  checkColumns(columns, { providers: providers.length, placements, series: lists.series });
+  const index = new DomainIndex({
+    names: NameTable.from(columns),
+    columns: DomainColumns.from(columns),
+    vocabulary: new Vocabulary(providers, placements),
+    history: ChangeHistory.from({ columns, lists }),
+  });
+  index.position = position;
+  return index;
+}
+
+function readColumns(
+  bytes: Uint8Array,
+  { from, columns: told }: { readonly from: number; readonly columns: Header['columns'] },
+): SnapshotColumns {
   const columns: Record<string, Column> = {};
-  let at = aligned(4 + length);
-  for (const { name, type, length: count } of header.columns) {
+  let at = from;
+  for (const { name, type, length } of told) {
     const Type = TYPES[type];
-    const size = count * Type.BYTES_PER_ELEMENT;
+    const size = length * Type.BYTES_PER_ELEMENT;
     // A copy: the bytes need not lie aligned, and the index must not keep the whole file alive.
-    const copy = new Uint8Array(size);
-    copy.set(bytes.subarray(at, at + size));
-    columns[name] = new Type(copy.buffer);
+    const copy = new Uint8Array(bytes.subarray(at, at + size));
+    columns[name] = new Type(copy.buffer, 0, length);
     at = aligned(at + size);
   }
-  const index = new DomainIndex({
-    names: NameTable.from(columns as unknown as Parameters<typeof NameTable.from>[0]),
-    columns: DomainColumns.from(columns as unknown as ColumnArrays),
-    vocabulary: new Vocabulary(header.providers, header.placements),
-    history: ChangeHistory.from({
-      columns: columns as unknown as Parameters<typeof ChangeHistory.from>[0]['columns'],
-      lists: header.history,
-    }),
-  });
-  index.position = header.position;
-  return index;
+  if (at !== bytes.length) throw new Error('the snapshot is cut off, or goes on after its end');
+  return columns as unknown as SnapshotColumns;
 }
 
 function typeOf(column: Column): keyof typeof TYPES {

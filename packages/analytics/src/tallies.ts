@@ -10,8 +10,8 @@ const UNMEASURED = HOLDERS.indexOf('unmeasured');
 const ROLE_COUNT = Object.keys(ROLES).length;
 /** For each state and sector: domains, then one count a flag, then one a score. */
 const FACT_WIDTH = 1 + POSTURE_FLAGS.length + SCORES;
-/** A domain with this many providers in a category or more counts as this many: 1/k of it is below two per mille. */
-export const MOST_SHARED = 8;
+/** A domain with more providers than this in one category counts as one with this many; nobody has as many. */
+const MOST_SHARED = 64;
 /** States whose domains use anything: active and parked. */
 const LIVE_STATES = 2;
 
@@ -82,11 +82,20 @@ export class Tallies {
     );
   }
 
-  /** Domains that use the placement with high or medium confidence, by how many such providers they have in its category. */
-  sharedBy(placement: number, states: readonly number[]): readonly number[] {
-    return Array.from({ length: MOST_SHARED }, (_, k) =>
-      states.reduce((sum, state) => sum + (this.#shares[this.#shareAt(placement, state, k)] ?? 0), 0),
-    );
+  /**
+   * Domains in these states that use the placement with high or medium confidence, and their weight: one with k such
+   * providers in the category weighs 1/k.
+   */
+  users(placement: number, states: readonly number[]): { readonly domains: number; readonly weight: number } {
+    let domains = 0;
+    let weight = 0;
+    for (let providers = 1; providers <= MOST_SHARED; providers += 1) {
+      let sharing = 0;
+      for (const state of states) sharing += this.#shares[this.#shareAt(placement, state, providers)] ?? 0;
+      domains += sharing;
+      weight += sharing / providers;
+    }
+    return { domains, weight };
   }
 
   /** Providers of high or medium confidence by category; stands until the next domain is counted. */
@@ -120,14 +129,14 @@ export class Tallies {
       if (levelOf(service) === LOW) continue;
       const placement = placementOf(service);
       const providers = sharing[this.#vocabulary.categoryOf(placement)] as number;
-      const at = this.#shareAt(placement, state, Math.min(providers, MOST_SHARED) - 1);
+      const at = this.#shareAt(placement, state, Math.min(providers, MOST_SHARED));
       if (at >= this.#shares.length) this.#shares = grown(this.#shares, at + 1);
       this.#shares[at] = (this.#shares[at] ?? 0) + by;
     }
   }
 
-  #shareAt(placement: number, state: number, sharing: number): number {
-    return (placement * LIVE_STATES + state) * MOST_SHARED + sharing;
+  #shareAt(placement: number, state: number, providers: number): number {
+    return (placement * LIVE_STATES + state) * MOST_SHARED + providers - 1;
   }
 
   #sumFacts(states: readonly number[], sector: number | undefined, field: number): number {

@@ -1,0 +1,85 @@
+// The columns of a snapshot, and whether they hang together: every place that one names in another is there.
+import { CATEGORIES, SECTORS } from '@strata/detect';
+import type { ChangeHistory } from './change-history.ts';
+import { SERIES_WIDTHS } from './change-history.ts';
+import { type ColumnArrays, levelOf, NO_SCORE, placementOf } from './domain-columns.ts';
+import type { NameTable } from './name-table.ts';
+import { LEVELS, STATES } from './terms.ts';
+
+export type SnapshotColumns = ReturnType<NameTable['columns']> &
+  ColumnArrays &
+  ReturnType<ChangeHistory['columns']>['columns'];
+
+interface Lists {
+  readonly providers: number;
+  readonly placements: readonly (readonly [category: number, provider: number])[];
+  /** Keys of the series of providers, placements and categories. */
+  readonly series: readonly (readonly string[])[];
+}
+
+/** Throws, naming the column, when one points to where nothing is. */
+export function checkColumns(columns: SnapshotColumns, lists: Lists): void {
+  checkNames(columns);
+  checkDomains(columns, lists);
+  checkHistory(columns, lists);
+}
+
+function checkNames({ nameBytes, nameStarts, nameLengths, nameOrder }: SnapshotColumns): void {
+  expect('nameLengths', nameLengths.length === nameStarts.length);
+  let named = 0;
+  for (let number = 0; number < nameStarts.length; number += 1) {
+    const start = nameStarts[number] as number;
+    if (start === 0) continue;
+    named += 1;
+    if (start + (nameLengths[number] as number) > nameBytes.length) expect('nameStarts', false);
+  }
+  expect('nameOrder', nameOrder.length === named);
+  const seen = new Uint8Array(nameStarts.length);
+  for (const number of nameOrder) {
+    if ((nameStarts[number] ?? 0) === 0 || seen[number] === 1) expect('nameOrder', false);
+    seen[number] = 1;
+  }
+}
+
+function checkDomains(columns: SnapshotColumns, { providers, placements }: Lists): void {
+  const { nameStarts, state, sector, score, starts, counts, pool } = columns;
+  for (const name of ['scannedAt', 'state', 'sector', 'score', 'posture', 'holders', 'starts', 'counts'] as const) {
+    expect(name, columns[name].length === nameStarts.length);
+  }
+  const isKnown = ([category, provider]: readonly [number, number]) =>
+    CATEGORIES[category] !== undefined && Number.isInteger(provider) && provider >= 0 && provider < providers;
+  expect('placements', placements.every(isKnown));
+  for (let domain = 0; domain < state.length; domain += 1) {
+    if ((state[domain] as number) >= STATES.length) expect('state', false);
+    if ((sector[domain] as number) >= SECTORS.length) expect('sector', false);
+    if ((score[domain] as number) > 100 && score[domain] !== NO_SCORE) expect('score', false);
+    if ((counts[domain] as number) > 0 && (starts[domain] as number) + (counts[domain] as number) > pool.length) {
+      expect('starts', false);
+    }
+  }
+  for (const service of pool) {
+    if (placementOf(service) >= placements.length || levelOf(service) >= LEVELS.length) expect('pool', false);
+  }
+}
+
+function checkHistory(columns: SnapshotColumns, { series }: Lists): void {
+  const { seriesLengths, seriesDays, seriesCounts, migrationTimes, migrationKeys } = columns;
+  let next = 0;
+  let days = 0;
+  let counts = 0;
+  for (const [kind, width] of SERIES_WIDTHS.entries()) {
+    for (let i = 0; i < (series[kind]?.length ?? 0); i += 1) {
+      const length = seriesLengths[next++] ?? Number.NaN;
+      days += length;
+      counts += length * width;
+    }
+  }
+  expect('seriesLengths', next === seriesLengths.length);
+  expect('seriesDays', days === seriesDays.length);
+  expect('seriesCounts', counts === seriesCounts.length);
+  expect('migrationKeys', migrationKeys.length === migrationTimes.length);
+}
+
+function expect(column: string, isSound: boolean): void {
+  if (!isSound) throw new Error(`the snapshot does not hang together: ${column}`);
+}
