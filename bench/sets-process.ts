@@ -34,6 +34,6 @@ const base = `http://127.0.0.1:${running.port}`;
 await fetch(`${base}/stack/v1/stats`, { headers: { 'x-stack-key': key } });
 const answeringMs = performance.now() - startedAt;
 globalThis.gc?.();
-tellReady({ base, key, answeringMs, index: ready, rss: process.memoryUsage().rss }, () =>
-  running[Symbol.asyncDispose](),
-);
+tellReady({ base, key, answeringMs, index: ready, rss: process.memoryUsage().rss }, async () => {
+  await running[Symbol.asyncDispose]();
+});

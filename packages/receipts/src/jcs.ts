@@ -35,7 +35,11 @@ function write(value: unknown, depth: number): string {
   }
 }
 
+/** Printable ASCII without quote and backslash: most strings, and nothing in them needs an escape. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 function writeString(text: string): string {
+  if (text.length < 64 && PLAIN.test(text)) return `"${text}"`;
   if (!text.isWellFormed()) throw new CanonicalFormError('a string holds a lone surrogate');
   // ECMAScript's own escapes are those of section 3.2.2.2.
   return JSON.stringify(text);
@@ -56,11 +60,34 @@ function writeObject(object: object, depth: number): string {
     throw new CanonicalFormError('an object with a prototype of its own is not plain data');
   }
   const members = object as Record<string, unknown>;
-  // Section 3.2.3: sorted by UTF-16 code units, which is the default order of sort().
   let text = '{';
-  for (const name of Object.keys(members).sort()) {
+  for (const [name, written] of shapeOf(members).sorted) {
     if (text.length > 1) text += ',';
-    text += `${writeString(name)}:${write(members[name], depth)}`;
+    text += written + write(members[name], depth);
   }
   return `${text}}`;
+}
+
+/** Shapes seen lately, by their number of names: rows of a list have one, what they hold another. */
+const shapes: (Shape | undefined)[] = [];
+
+interface Shape {
+  readonly names: readonly string[];
+  /** In order, each as it is written before its value. */
+  readonly sorted: readonly (readonly [name: string, written: string])[];
+}
+
+/** Section 3.2.3: sorted by UTF-16 code units, which is the default order of sort(). */
+function shapeOf(members: Record<string, unknown>): Shape {
+  const names = Object.keys(members);
+  const known = shapes[names.length];
+  if (known !== undefined && isSameList(known.names, names)) return known;
+  const shape = { names, sorted: names.toSorted().map((name) => [name, `${writeString(name)}:`] as const) };
+  if (names.length < 64) shapes[names.length] = shape;
+  return shape;
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false;
+  return true;
 }

@@ -1,11 +1,13 @@
 // The signing keys, the log, and the notary that joins them: a body leaves with a receipt whose leaf is durable.
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { Notary } from '@strata/http';
 import { type Keyring, openKeyring, openLog, type TileLog } from '@strata/log';
 import { issueDetachedReceipt, issueReceipt, type KeySet, keySetDocument, ledgerEntry } from '@strata/receipts';
 
 export const KEY_SET_PATH = '/.well-known/stack-keys.json';
+
+const digest = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 
 export interface Ledger extends AsyncDisposable {
   readonly notary: Notary;
@@ -31,13 +33,19 @@ export async function openLedger({ dataDirectory, origin, now }: LedgerOptions):
   const notary: Notary = {
     async sign(body) {
       const random = randomBytes(16);
-      const options = { signer: receipts.signer, now: now(), random, publicKeyUrl: KEY_SET_PATH };
+      const options = { signer: receipts.signer, now: now(), random, publicKeyUrl: KEY_SET_PATH, digest };
       const issued = issueReceipt(body, options);
       await log.append(issued.leaf);
       return issued.body;
     },
     async signBytes(content, contentType) {
-      const options = { signer: receipts.signer, now: now(), random: randomBytes(16), publicKeyUrl: KEY_SET_PATH };
+      const options = {
+        signer: receipts.signer,
+        now: now(),
+        random: randomBytes(16),
+        publicKeyUrl: KEY_SET_PATH,
+        digest,
+      };
       const issued = issueDetachedReceipt(content, contentType, options);
       await log.append(issued.leaf);
       return issued.provenance;
