@@ -96,6 +96,7 @@ export class DomainSet {
     if (at >= this.#size || sorted[at] !== member) return false;
     sorted.copyWithin(at, at + 1, this.#size);
     this.#size -= 1;
+    if (this.#size * 4 < sorted.length) this.#sorted = sorted.slice(0, this.#size * 2);
     return true;
   }
 

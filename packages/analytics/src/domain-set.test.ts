@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { DomainSet } from './domain-set.ts';
+
+const LARGEST = 5_000_000;
+/** Sparse over the whole range, dense at the bottom, dense runs with far-off numbers: arrays, bitmaps and what lies between. */
+const membersOf: fc.Arbitrary<number[]> = fc.oneof(
+  fc.array(fc.nat(LARGEST), { maxLength: 80, size: 'max' }),
+  fc.array(fc.nat(300), { maxLength: 400, size: 'max' }),
+  fc.tuple(fc.nat(LARGEST - 3_000), fc.integer({ min: 1, max: 3_000 })).map(([from, size]) => run(from, size)),
+  fc
+    .tuple(fc.integer({ min: 0, max: 3_000 }), fc.array(fc.nat(LARGEST), { maxLength: 5 }))
+    .map(([size, far]) => [...run(0, size), ...far]),
+  fc.tuple(fc.integer({ min: 1, max: 70 }), fc.nat(900)).map(([step, size]) => run(0, size).map((n) => n * step)),
+);
+
+function run(from: number, size: number): number[] {
+  return Array.from({ length: size }, (_, i) => from + i);
+}
+
+const ascending = (members: Iterable<number>) => [...members].sort((a, b) => a - b);
+
+/** Everything that can be asked of a set, against the plain one. */
+function check(set: DomainSet, expected: ReadonlySet<number>): void {
+  const sorted = ascending(expected);
+  assert.equal(set.size, expected.size);
+  assert.deepEqual([...set.toArray()], sorted);
+  const visited: number[] = [];
+  set.each((member) => visited.push(member));
+  assert.deepEqual(visited, sorted);
+  for (const member of sorted.slice(0, 50)) {
+    assert.ok(set.has(member));
+    assert.equal(set.has(member + 1), expected.has(member + 1));
+  }
+  assert.equal(set.has(LARGEST + 1), expected.has(LARGEST + 1));
+}
+
+describe('a set of domains', () => {
+  it('holds what was added and not deleted, whatever the order', () => {
+    const step = fc.record({ isAdd: fc.boolean(), member: fc.oneof(fc.nat(200), fc.nat(2_000), fc.nat(LARGEST)) });
+    fc.assert(
+      fc.property(membersOf, fc.array(step, { maxLength: 200, size: 'max' }), (members, steps) => {
+        const set = DomainSet.of(members);
+        const expected = new Set(members);
+        check(set, expected);
+        for (const { isAdd, member } of steps) {
+          assert.equal(
+            isAdd ? set.add(member) : set.delete(member),
+            isAdd ? !expected.has(member) : expected.has(member),
+          );
+          if (isAdd) expected.add(member);
+          else expected.delete(member);
+          assert.equal(set.size, expected.size);
+        }
+        check(set, expected);
+        for (const member of expected) set.delete(member);
+        check(set, new Set());
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('joins, cuts and subtracts like plain sets', () => {
+    fc.assert(
+      fc.property(membersOf, membersOf, (a, b) => {
+        const [left, right] = [DomainSet.of(a), DomainSet.of(b)];
+        const [plainLeft, plainRight] = [new Set(a), new Set(b)];
+        const common = plainLeft.intersection(plainRight);
+        check(left.and(right), common);
+        check(right.and(left), common);
+        assert.equal(left.andSize(right), common.size);
+        assert.equal(right.andSize(left), common.size);
+        check(left.or(right), plainLeft.union(plainRight));
+        check(right.or(left), plainLeft.union(plainRight));
+        check(left.andNot(right), plainLeft.difference(plainRight));
+        check(right.andNot(left), plainRight.difference(plainLeft));
+        check(left.and(left), plainLeft);
+        check(left.andNot(left), new Set());
+        check(left, plainLeft);
+        check(right, plainRight);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('gives results that nothing done later to either operand, or to the result, reaches', () => {
+    fc.assert(
+      fc.property(membersOf, membersOf, fc.array(fc.nat(400), { minLength: 1, maxLength: 40 }), (a, b, changes) => {
+        const operations = [
+          (x: DomainSet, y: DomainSet) => x.and(y),
+          (x: DomainSet, y: DomainSet) => x.or(y),
+          (x: DomainSet, y: DomainSet) => x.andNot(y),
+          (x: DomainSet) => x.clone(),
+        ];
+        for (const operation of operations) {
+          const [left, right] = [DomainSet.of(a), DomainSet.of(b)];
+          const result = operation(left, right);
+          const before = new Set(result.toArray());
+          change([left, right], changes);
+          check(result, before);
+          const [leftNow, rightNow] = [new Set(left.toArray()), new Set(right.toArray())];
+          change([result], changes);
+          check(left, leftNow);
+          check(right, rightNow);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('gives a copy of its members', () => {
+    for (const set of [DomainSet.of([1, 900_000]), DomainSet.of(run(0, 2_000))]) {
+      const expected = new Set(set.toArray());
+      set.toArray().fill(7);
+      check(set, expected);
+    }
+  });
+
+  it('does not write beyond the part of an array that it took over', () => {
+    const shared = Uint32Array.of(5, 100_000, 200_000, 7, 300_000);
+    const first = DomainSet.ofSorted(shared.subarray(0, 3));
+    const second = DomainSet.ofSorted(shared.subarray(3));
+    first.add(250_000);
+    first.add(6);
+    first.delete(5);
+    check(first, new Set([6, 100_000, 200_000, 250_000]));
+    check(second, new Set([7, 300_000]));
+  });
+
+  it('takes over a bitmap with its size', () => {
+    const bits = new Uint32Array(4);
+    bits[0] = 0x8000_0001;
+    bits[3] = 0x8000_0000;
+    check(DomainSet.ofBits(bits, 3), new Set([0, 31, 127]));
+  });
+
+  it('is never much larger than the smaller of list and bitmap, growing or shrinking', () => {
+    const within = (set: DomainSet, limit: number) => {
+      const least = Math.min(4 * set.size, limit / 8);
+      assert.ok(set.byteLength <= 3 * least + 512, `${set.byteLength} bytes for ${set.size} below ${limit}`);
+    };
+    // Dense in the beginning, then one here and there: numbers in the order of names come so.
+    const thinning = DomainSet.of(run(0, 1_000));
+    for (let member = 1_000; member < LARGEST; member += 50_000) {
+      thinning.add(member);
+      within(thinning, member);
+    }
+    const emptied = DomainSet.of(run(0, 100_000));
+    for (let member = 0; member < 99_990; member += 1) emptied.delete(member);
+    within(emptied, 100_000);
+    check(emptied, new Set(run(99_990, 10)));
+    for (const member of run(0, 50_000)) emptied.add(member);
+    within(emptied, 100_000);
+    check(emptied, new Set([...run(0, 50_000), ...run(99_990, 10)]));
+  });
+});
+
+function change(sets: readonly DomainSet[], members: readonly number[]): void {
+  for (const set of sets) {
+    const [first] = set.toArray();
+    for (const member of members) {
+      set.add(member);
+      set.delete(member * 7);
+    }
+    if (first !== undefined) set.delete(first);
+  }
+}
