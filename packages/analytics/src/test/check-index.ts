@@ -1,0 +1,198 @@
+// Whether an index is right in itself: every set and every count, worked out again from the columns in the plainest way.
+import assert from 'node:assert/strict';
+import { CATEGORIES, HOLDERS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
+import { compareText } from '../compare-text.ts';
+import { type DomainFacts, levelOf, placementOf } from '../domain-columns.ts';
+import type { DomainIndex } from '../domain-index.ts';
+import type { DomainSet } from '../domain-set.ts';
+import { LEVELS, LOW, SCORES, STATES } from '../terms.ts';
+
+interface Row {
+  readonly id: number;
+  readonly name: string;
+  readonly facts: DomainFacts;
+  readonly services: readonly {
+    readonly category: number;
+    readonly provider: number;
+    readonly placement: number;
+    readonly level: number;
+  }[];
+}
+
+/** Throws when anything in the index is not what its columns say. */
+export function checkIndex(index: DomainIndex): void {
+  const rows = rowsOf(index);
+  checkNames(index, rows);
+  checkServiceSets(index, rows);
+  checkFactSets(index, rows);
+  checkFactTallies(index, rows);
+  checkServiceTallies(index, rows);
+}
+
+function rowsOf(index: DomainIndex): Row[] {
+  const rows: Row[] = [];
+  index.names.each((id) => {
+    const services = [...index.columns.services(id)].map((service) => {
+      const { number, category, provider } = index.vocabulary.placementAt(placementOf(service));
+      return { category, provider, placement: number, level: levelOf(service) };
+    });
+    rows.push({ id, name: index.names.name(id), facts: index.columns.facts(id), services });
+  });
+  return rows;
+}
+
+function checkNames(index: DomainIndex, rows: readonly Row[]): void {
+  assert.equal(index.size, rows.length);
+  const sorted = rows.toSorted((a, b) => compareText(a.name, b.name));
+  assert.deepEqual(
+    [...index.names.order()],
+    sorted.map(({ id }) => id),
+  );
+  const parts = new Set(['.', '-', 'a', 'com', 'ab']);
+  for (const { name } of rows.slice(0, 10))
+    for (const [from, to] of [
+      [0, 2],
+      [1, 4],
+      [2, 8],
+    ])
+      parts.add(name.slice(from, to));
+  for (const part of parts) {
+    expectSet(`names with ${part}`, index.grams.search(part, index.names), rows, ({ name }) => name.includes(part));
+  }
+}
+
+function checkServiceSets({ sets, vocabulary }: DomainIndex, rows: readonly Row[]): void {
+  for (let provider = 0; provider < vocabulary.providers.size; provider += 1) {
+    expectSet(
+      `provider ${provider}`,
+      sets.provider(provider),
+      rows,
+      uses((service) => service.provider === provider),
+    );
+  }
+  for (const { number } of vocabulary.placements) {
+    expectSet(
+      `placement ${number}`,
+      sets.placement(number),
+      rows,
+      uses((service) => service.placement === number),
+    );
+    for (const level of LEVELS.keys()) {
+      const isSo = uses((service) => service.placement === number && service.level === level);
+      expectSet(`placement ${number} at ${level}`, sets.placement(number, level), rows, isSo);
+    }
+  }
+  for (const category of CATEGORIES.keys()) {
+    expectSet(
+      `category ${category}`,
+      sets.category(category),
+      rows,
+      uses((service) => service.category === category),
+    );
+    for (const level of LEVELS.keys()) {
+      const isSo = uses((service) => service.category === category && service.level === level);
+      expectSet(`category ${category} at ${level}`, sets.categoryLevel(category, level), rows, isSo);
+    }
+  }
+  for (const level of LEVELS.keys()) {
+    expectSet(
+      `level ${level}`,
+      sets.level(level),
+      rows,
+      uses((service) => service.level === level),
+    );
+  }
+}
+
+const uses =
+  (isSo: (service: Row['services'][number]) => boolean) =>
+  ({ services }: Row) =>
+    services.some(isSo);
+
+function checkFactSets({ sets }: DomainIndex, rows: readonly Row[]): void {
+  for (const state of STATES.keys()) {
+    expectSet(`state ${state}`, sets.state(state), rows, ({ facts }) => facts.state === state);
+  }
+  for (const sector of SECTORS.keys()) {
+    expectSet(`sector ${sector}`, sets.sector(sector), rows, ({ facts }) => facts.sector === sector);
+  }
+  for (const flag of POSTURE_FLAGS.keys()) {
+    expectSet(`flag ${flag}`, sets.flag(flag), rows, ({ facts }) => ((facts.posture >>> flag) & 1) === 1);
+  }
+  for (let score = 0; score < SCORES; score += 1) {
+    expectSet(`score ${score}`, sets.score(score), rows, ({ facts }) => (facts.score ?? SCORES - 1) === score);
+  }
+}
+
+function checkFactTallies({ tallies }: DomainIndex, rows: readonly Row[]): void {
+  for (const state of STATES.keys()) {
+    for (const sector of [undefined, ...SECTORS.keys()]) {
+      const among = rows.filter(({ facts }) => facts.state === state && (sector ?? facts.sector) === facts.sector);
+      assert.equal(tallies.domains([state], sector), among.length);
+      for (const flag of POSTURE_FLAGS.keys()) {
+        const expected = among.filter(({ facts }) => ((facts.posture >>> flag) & 1) === 1).length;
+        assert.equal(tallies.flag(flag, [state], sector), expected);
+      }
+      for (let score = 0; score < SCORES; score += 1) {
+        const expected = among.filter(({ facts }) => (facts.score ?? SCORES - 1) === score).length;
+        assert.equal(tallies.score(score, [state], sector), expected);
+      }
+    }
+    for (const role of CATEGORIES.keys()) {
+      const among = rows.filter(({ facts }) => facts.state === state).map((row) => holderOf(row, role));
+      for (const [number, holder] of HOLDERS.entries()) {
+        assert.equal(tallies.holders(role, number, [state]), among.filter((each) => each === holder).length);
+      }
+    }
+  }
+  const all = [...STATES.keys()];
+  assert.equal(tallies.domains(all), rows.length);
+}
+
+const firmIn = ({ services }: Row, category: number) =>
+  services.filter((service) => service.category === category && service.level !== LOW);
+
+/** Somebody told holds it; else what the last scan said, unless that is a provider of which nothing is told. */
+function holderOf(row: Row, role: number): (typeof HOLDERS)[number] {
+  if (firmIn(row, role).length > 0) return 'provider';
+  const told = HOLDERS[(row.facts.holders >>> (3 * role)) & 7] ?? 'unmeasured';
+  return told === 'provider' ? 'unmeasured' : told;
+}
+
+function checkServiceTallies({ tallies, vocabulary }: DomainIndex, rows: readonly Row[]): void {
+  assert.equal(
+    tallies.services,
+    rows.reduce((sum, { services }) => sum + services.length, 0),
+  );
+  for (let a = 0; a < vocabulary.providers.size; a += 1) {
+    const own = rows.filter(uses((service) => service.provider === a));
+    for (let b = 0; b < vocabulary.providers.size; b += 1) {
+      if (a === b) continue;
+      assert.equal(tallies.together(a, b), own.filter(uses((service) => service.provider === b)).length);
+    }
+    const sole = own.filter((row) =>
+      [...CATEGORIES.keys()].some((category) => {
+        const firm = firmIn(row, category);
+        return firm.length === 1 && firm[0]?.provider === a;
+      }),
+    );
+    assert.equal(tallies.soleSource(a), sole.length);
+  }
+  for (const { number, category } of vocabulary.placements) {
+    for (const state of [STATES.indexOf('active'), STATES.indexOf('parked')]) {
+      const among = rows.filter(
+        (row) => row.facts.state === state && firmIn(row, category).some(({ placement }) => placement === number),
+      );
+      const { domains, weight } = tallies.users(number, [state]);
+      assert.equal(domains, among.length);
+      const expected = among.reduce((sum, row) => sum + 1 / firmIn(row, category).length, 0);
+      assert.ok(Math.abs(weight - expected) < 1e-9, `weight of ${number}: ${weight}, ${expected}`);
+    }
+  }
+}
+
+function expectSet(what: string, set: DomainSet, rows: readonly Row[], isMember: (row: Row) => boolean): void {
+  const expected = rows.filter(isMember).map(({ id }) => id);
+  assert.equal(set.size, expected.length, what);
+  assert.deepEqual([...set.toArray()], expected, what);
+}
