@@ -96,13 +96,7 @@ export class MigrationLog {
     const least = leastOfTop(byCount, limit);
     const flows: Flow[] = [];
     for (const [key, count] of counts) if (count >= least && isFitting(key)) flows.push(this.#flowOf(key, count));
-    flows.sort(
-      (a, b) =>
-        b.domains - a.domains ||
-        compareText(a.category, b.category) ||
-        compareText(a.from, b.from) ||
-        compareText(a.to, b.to),
-    );
+    flows.sort(inOrder);
     return { total, flows: flows.slice(0, limit) };
   }
 
@@ -122,7 +116,9 @@ export class MigrationLog {
   /** In words, the same however it came about. */
   describe(): readonly (readonly [at: number, flow: Flow])[] {
     const { migrationTimes, migrationKeys } = this.columns();
-    return Array.from(migrationTimes, (at, i) => [at, this.#flowOf(migrationKeys[i] as number, 1)]);
+    return Array.from(migrationTimes, (at, i) => [at, this.#flowOf(migrationKeys[i] as number, 1)] as const).sort(
+      ([a, flow], [b, other]) => a - b || inOrder(flow, other),
+    );
   }
 
   /** The arrays are taken over. */
@@ -176,6 +172,16 @@ export class MigrationLog {
     }
     return low;
   }
+}
+
+/** Most domains first; a total order, so that equal ones do not change places. */
+function inOrder(a: Flow, b: Flow): number {
+  return (
+    b.domains - a.domains ||
+    compareText(a.category, b.category) ||
+    compareText(a.from, b.from) ||
+    compareText(a.to, b.to)
+  );
 }
 
 /** The smallest count that may be among the first `limit`, ties included. */

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CATEGORIES } from '@strata/detect';
+import fc from 'fast-check';
+import { ChangeHistory, type IndexedChange } from './change-history.ts';
+import { dayOf } from './daily-series.ts';
+import { changes, DAYS, FIRST_DAY, scans } from './test/random-changes.ts';
+import { PROVIDERS } from './test/random-domains.ts';
+
+type Scans = readonly { readonly day: number; readonly scans: number; readonly rulebook: string }[];
+const LAST_DAY = FIRST_DAY + DAYS - 1;
+
+function historyOf(all: readonly IndexedChange[], scanned: Scans): ChangeHistory {
+  const history = new ChangeHistory();
+  for (const change of all) history.add(change);
+  for (const { day, scans, rulebook } of scanned) history.addScans(day, scans, rulebook);
+  return history;
+}
+
+/** Every question but that of flows, against a walk over all changes. */
+function check(history: ChangeHistory, all: readonly IndexedChange[], scanned: Scans): void {
+  const windows = [
+    [FIRST_DAY, LAST_DAY],
+    [FIRST_DAY + 10, FIRST_DAY + 17],
+    [LAST_DAY, LAST_DAY],
+    [LAST_DAY, FIRST_DAY],
+  ] as const;
+  for (const [from, to] of windows) {
+    const within = all.filter(({ confirmedAt }) => dayOf(confirmedAt) >= from && dayOf(confirmedAt) <= to);
+    const real = within.filter(({ type }) => type !== 'reclassified');
+    for (const provider of PROVIDERS) {
+      assert.deepEqual(history.movement({ provider }, from, to), {
+        gained: real.filter((change) => change.to === provider && change.isEntry).length,
+        lost: real.filter((change) => change.from === provider && change.isExit).length,
+      });
+      for (const category of CATEGORIES) {
+        const here = real.filter((change) => change.category === category);
+        assert.deepEqual(history.movement({ provider, category }, from, to), {
+          gained: here.filter((change) => change.to === provider).length,
+          lost: here.filter((change) => change.from === provider).length,
+        });
+      }
+    }
+    for (const category of CATEGORIES) {
+      const migrated = real.filter((change) => change.category === category && change.type === 'migrated');
+      assert.equal(history.migrations(category, from, to), migrated.length);
+    }
+  }
+  for (const provider of PROVIDERS) {
+    for (let day = FIRST_DAY; day <= LAST_DAY; day += 1) {
+      const changed = all.filter((change) => change.type === 'reclassified' && dayOf(change.confirmedAt) === day);
+      const sides = changed.flatMap(({ from, to }) => [from, to]).filter((side) => side === provider);
+      assert.equal(history.reclassifiedOn({ provider }, day), sides.length);
+    }
+  }
+  const days = [...new Set(scanned.map(({ day }) => day))].sort((a, b) => a - b);
+  const scansOn = (day: number) =>
+    scanned.filter((each) => each.day === day).reduce((sum, each) => sum + each.scans, 0);
+  assert.deepEqual(
+    history.scanDays(),
+    days.map((day) => ({ day, scans: scansOn(day) })),
+  );
+  assert.deepEqual(
+    history.scanDays(FIRST_DAY + 20).map(({ day }) => day),
+    days.filter((day) => day >= FIRST_DAY + 20),
+  );
+  assert.equal(
+    history.scans,
+    scanned.reduce((sum, each) => sum + each.scans, 0),
+  );
+  const firsts = [...new Set(scanned.map(({ rulebook }) => rulebook))].map((rulebook) =>
+    Math.min(...scanned.filter((each) => each.rulebook === rulebook).map(({ day }) => day)),
+  );
+  assert.equal(history.newestRulebookDay(), firsts.length === 0 ? undefined : Math.max(...firsts));
+}
+
+describe('the history of changes', () => {
+  it('counts what a walk over all changes counts, in whatever order they come', () => {
+    fc.assert(
+      fc.property(changes, scans, (all, scanned) => check(historyOf(all, scanned), all, scanned)),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is the same after it was written and read, and goes on counting', () => {
+    fc.assert(
+      fc.property(changes, changes, scans, (all, more, scanned) => {
+        const history = historyOf(all, scanned);
+        const { columns, lists } = history.columns();
+        const again = ChangeHistory.from({
+          columns: structuredClone(columns),
+          lists: JSON.parse(JSON.stringify(lists)),
+        });
+        assert.deepEqual(again.describe(), history.describe());
+        for (const change of more) again.add(change);
+        for (const { day, scans, rulebook } of scanned) again.addScans(day, scans, rulebook);
+        check(again, [...all, ...more], [...scanned, ...scanned]);
+        check(history, all, scanned);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('is the same in whatever order changes were told', () => {
+    fc.assert(
+      fc.property(changes, scans, (all, scanned) => {
+        assert.deepEqual(
+          historyOf(all.toReversed(), scanned.toReversed()).describe(),
+          historyOf(
+            all.toSorted((a, b) => a.confirmedAt - b.confirmedAt),
+            scanned,
+          ).describe(),
+        );
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('counts a change on the day on which it was confirmed, not on the day of the scan', () => {
+    const history = new ChangeHistory();
+    const at = Date.parse('2026-03-01T23:00:00Z');
+    const base = { at, category: 'email', isEntry: true, isExit: true } as const;
+    history.add({ ...base, confirmedAt: at + 7 * 3_600_000, type: 'migrated', from: 'acme', to: 'borealis' });
+    const day = dayOf(at);
+    assert.deepEqual(history.movement({ provider: 'acme' }, day, day), { gained: 0, lost: 0 });
+    assert.deepEqual(history.movement({ provider: 'acme' }, day + 1, day + 1), { gained: 0, lost: 1 });
+    assert.equal(history.migrations('email', day + 1, day + 1), 1);
+  });
+});

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Category } from '@strata/detect';
+import fc from 'fast-check';
+import { compareText } from './compare-text.ts';
+import { DAY_MS } from './daily-series.ts';
+import { type Flow, MigrationLog } from './migration-log.ts';
+import { DAYS, FIRST_DAY } from './test/random-changes.ts';
+
+interface Move {
+  readonly at: number;
+  readonly category: Category;
+  readonly from: string;
+  readonly to: string;
+}
+const provider = fc.constantFrom('acme', 'borealis', 'cirrus', 'delta');
+const moves: fc.Arbitrary<Move[]> = fc.array(
+  fc.record({
+    at: fc.nat(DAYS * DAY_MS).map((ms) => FIRST_DAY * DAY_MS + ms),
+    category: fc.constantFrom('dns', 'email'),
+    from: provider,
+    to: provider,
+  }),
+  { maxLength: 120, size: 'max' },
+);
+const questions = fc.array(
+  fc.record({
+    from: fc.nat(DAYS).map((day) => FIRST_DAY + day),
+    days: fc.nat(DAYS),
+    category: fc.option(fc.constantFrom('dns' as const, 'email' as const, 'cdn' as const), { nil: undefined }),
+    provider: fc.option(fc.oneof(provider, fc.constant('nobody')), { nil: undefined }),
+    limit: fc.integer({ min: 1, max: 40 }),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+function logOf(all: readonly Move[]): MigrationLog {
+  const log = new MigrationLog();
+  for (const { at, category, from, to } of all) log.add(at, category, from, to);
+  return log;
+}
+
+function flowsByHand(all: readonly Move[]): Flow[] {
+  const flows = new Map<string, Flow>();
+  for (const { category, from, to } of all) {
+    const key = JSON.stringify([category, from, to]);
+    flows.set(key, { category, from, to, domains: (flows.get(key)?.domains ?? 0) + 1 });
+  }
+  return [...flows.values()].sort(
+    (a, b) =>
+      b.domains - a.domains ||
+      compareText(a.category, b.category) ||
+      compareText(a.from, b.from) ||
+      compareText(a.to, b.to),
+  );
+}
+
+describe('the log of migrations', () => {
+  it('tells who went where as a walk over all migrations does, while more come in', () => {
+    fc.assert(
+      fc.property(moves, moves, questions, (before, later, asked) => {
+        const log = logOf(before);
+        const ask = (all: readonly Move[]) => {
+          for (const { from, days, limit, category, provider } of asked) {
+            const to = from + days;
+            const fitting = all.filter(
+              (move) =>
+                move.at >= from * DAY_MS &&
+                move.at < (to + 1) * DAY_MS &&
+                (category ?? move.category) === move.category &&
+                (provider === undefined || move.from === provider || move.to === provider),
+            );
+            const filter = { ...(category && { category }), ...(provider && { provider }), limit };
+            const expected = { total: fitting.length, flows: flowsByHand(fitting).slice(0, limit) };
+            assert.deepEqual(log.flows(from, to, filter), expected);
+          }
+        };
+        ask(before);
+        for (const { at, category, from, to } of later) log.add(at, category, from, to);
+        ask([...before, ...later]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('counts those after one moment up to and with another', () => {
+    fc.assert(
+      fc.property(moves, fc.nat(DAYS * DAY_MS), fc.nat(DAYS * DAY_MS), (all, a, b) => {
+        const log = logOf(all);
+        for (const moment of [a, all[0]?.at ?? 0, all[1]?.at ?? 0]) {
+          const [since, until] = [FIRST_DAY * DAY_MS + b, Math.max(FIRST_DAY * DAY_MS + b, moment)];
+          assert.equal(log.countBetween(since, until), all.filter(({ at }) => at > since && at <= until).length);
+        }
+      }),
+    );
+  });
+
+  it('keeps sixty days before the newest and forgets the rest', () => {
+    const move = (day: number): Move => ({ at: day * DAY_MS, category: 'dns', from: 'acme', to: 'borealis' });
+    const log = logOf(Array.from({ length: 200 }, (_, i) => move(20_000 + i)));
+    const kept = () => log.flows(20_140, 20_199, { limit: 5 }).total;
+    assert.equal(kept(), 60);
+    assert.equal(log.columns().migrationTimes.length, 60);
+    assert.equal(kept(), 60);
+    // As told by a scanner that was away for long: no question reaches it.
+    log.add(20_139 * DAY_MS, 'dns', 'acme', 'borealis');
+    assert.equal(log.columns().migrationTimes.length, 60);
+    log.add(20_140 * DAY_MS, 'dns', 'acme', 'borealis');
+    assert.equal(kept(), 61);
+  });
+
+  it('is bounded, however many migrations it has seen', () => {
+    const log = new MigrationLog();
+    for (let hour = 0; hour < 24 * 400; hour += 1) log.add(hour * 3_600_000, 'dns', 'acme', 'borealis');
+    assert.equal(log.columns().migrationTimes.length, 60 * 24);
+    assert.equal(log.countBetween(0, 24 * 400 * 3_600_000), 60 * 24);
+  });
+});
