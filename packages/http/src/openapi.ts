@@ -41,8 +41,12 @@ const ProblemSchema = z
   })
   .meta({ id: 'Problem', description: 'RFC 9457 problem details.' });
 
-/** The document as a plain value; equal routes give equal documents, key order included. */
-export function openApiDocument<App>(routes: readonly Route<App>[], info: ApiInfo): Record<string, unknown> {
+/** The document as a plain value; equal routes give equal documents, key order included. `examples` are answers by path. */
+export function openApiDocument<App>(
+  routes: readonly Route<App>[],
+  info: ApiInfo,
+  examples: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
   const components: Record<string, unknown> = {};
   const schemaOf = (schema: z.ZodType) => {
     const { $schema: _dialect, $defs, ...rest } = z.toJSONSchema(schema, { io: 'output' }) as Record<string, unknown>;
@@ -64,7 +68,7 @@ export function openApiDocument<App>(routes: readonly Route<App>[], info: ApiInf
       security: contract.access === 'key' ? [{ StackKey: [] }] : [],
       parameters: [...parameters('path', contract.params), ...parameters('query', contract.query)],
       responses: {
-        ...success(contract.output, contract.example),
+        ...success(contract.output, contract.example ?? examples[path]),
         ...problems([
           ...contract.errors,
           ...(contract.params || contract.query ? inputErrors : []),
@@ -127,7 +131,7 @@ export function openApiDocument<App>(routes: readonly Route<App>[], info: ApiInf
               'Stack-Truncated': header('`true` when there are more rows than were sent.'),
               'Content-Disposition': header('A file name.'),
             },
-            content: { 'text/csv': { schema: { type: 'string' } } },
+            content: { 'text/csv': { schema: { type: 'string' }, ...(example ? { example } : {}) } },
           },
         };
       }

@@ -18,6 +18,7 @@ import { OnDemand } from './on-demand.ts';
 import { servePages } from './pages.ts';
 import { Pulse } from './pulse.ts';
 import { domainTag } from './routes/domains.ts';
+import examples from './routes/examples.json' with { type: 'json' };
 import { routes } from './routes/index.ts';
 import { createScanner, type Scanner, type ScannerParts } from './scanner.ts';
 import { startErrorOf } from './start-error.ts';
@@ -249,7 +250,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
 
 /** The OpenAPI document of the service, without starting anything. */
 export function stackOpenApi() {
-  return openApiDocument(routes as readonly Route<StackApp>[], apiInfo) as Record<string, unknown> & {
+  return openApiDocument(routes as readonly Route<StackApp>[], apiInfo, examples) as Record<string, unknown> & {
     openapi: string;
   };
 }

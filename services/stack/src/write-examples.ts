@@ -1,0 +1,64 @@
+// Rewrites the examples of the OpenAPI description from a running service: `npm run demo`, then
+// `STRATA_KEY=… node services/stack/src/write-examples.ts http://127.0.0.1:8787`.
+import { writeFile } from 'node:fs/promises';
+
+const [base = 'http://127.0.0.1:8787'] = process.argv.slice(2);
+const headers = { 'x-stack-key': process.env.STRATA_KEY ?? '' };
+
+/** Rows shown of any list. */
+const ROWS = 2;
+
+async function ask(path: string): Promise<Response> {
+  const response = await fetch(base + path, { headers });
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return response;
+}
+
+const { results } = (await (await ask('/stack/v1/search?provider=cloudflare&limit=1')).json()) as {
+  results: { domain: string }[];
+};
+const { migrations } = (await (await ask('/stack/v1/stats/migrations?limit=1')).json()) as {
+  migrations: { domain: string }[];
+};
+const domain = results[0]?.domain ?? '';
+const moved = migrations[0]?.domain ?? domain;
+
+/** By path of the description: what is asked for it. */
+const questions: Readonly<Record<string, string>> = {
+  '/stack/v1/domains/{domain}': `/stack/v1/domains/${domain}`,
+  '/stack/v1/domains/{domain}/changes': `/stack/v1/domains/${moved}/changes`,
+  '/stack/v1/search': '/stack/v1/search?provider=cloudflare&limit=2',
+  '/stack/v1/stats': '/stack/v1/stats',
+  '/stack/v1/stats/providers': '/stack/v1/stats/providers',
+  '/stack/v1/stats/migrations': '/stack/v1/stats/migrations?limit=2',
+  '/stack/v1/alerts': '/stack/v1/alerts?limit=2',
+  '/stack/v1/anomalies': '/stack/v1/anomalies?limit=2',
+  '/stack/v1/intelligence/security-scorecard': '/stack/v1/intelligence/security-scorecard',
+  '/stack/v1/intelligence/market-share': '/stack/v1/intelligence/market-share?category=dns',
+  '/stack/v1/intelligence/supply-chain/{provider}': '/stack/v1/intelligence/supply-chain/cloudflare',
+  '/stack/v1/intelligence/adoption/{tool}': '/stack/v1/intelligence/adoption/google-workspace',
+  '/stack/v1/intelligence/risk/{domain}': `/stack/v1/intelligence/risk/${domain}`,
+  '/stack/v1/providers/{provider}': '/stack/v1/providers/cloudflare?limit=2',
+  '/stack/v1/stream/json': '/stack/v1/stream/json?types=migration&limit=1',
+  '/stack/v1/security/export.csv': '/stack/v1/security/export.csv',
+  '/stack/v1/migrations/export.csv': '/stack/v1/migrations/export.csv',
+  '/stack/v1/providers/{provider}/domains.csv': '/stack/v1/providers/cloudflare/domains.csv',
+};
+
+const examples: Record<string, unknown> = {};
+for (const [path, question] of Object.entries(questions)) {
+  const response = await ask(question);
+  examples[path] = path.endsWith('.csv')
+    ? (await response.text())
+        .split('\r\n')
+        .slice(0, ROWS + 1)
+        .join('\r\n')
+    : shortened(await response.json());
+}
+await writeFile(new URL('./routes/examples.json', import.meta.url), `${JSON.stringify(examples, null, 2)}\n`);
+
+function shortened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, ROWS).map(shortened);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortened(inner)]));
+}
