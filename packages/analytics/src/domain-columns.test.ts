@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { DomainColumns, type DomainFacts, levelOf, MOST_SERVICES, packService, placementOf } from './domain-columns.ts';
+
+const FACTS: DomainFacts = { scannedAt: 1, state: 0, sector: 0, posture: 0, holders: 0, score: null };
+/** Sizes rather than lists: enough of them that the pool is packed anew many times. */
+const steps = fc.array(fc.record({ domain: fc.nat(299), size: fc.nat(MOST_SERVICES) }), {
+  minLength: 1_500,
+  maxLength: 2_500,
+  size: 'max',
+});
+
+const servicesOf = (domain: number, size: number, round: number) =>
+  Array.from({ length: size }, (_, i) => domain * 7 + i * 31 + round);
+
+describe('the columns', () => {
+  it('keep the services of every domain while the pool grows, wastes and is packed', () => {
+    fc.assert(
+      fc.property(steps, (all) => {
+        const columns = new DomainColumns();
+        const known = new Map<number, number[]>();
+        for (const [round, { domain, size }] of all.entries()) {
+          const services = servicesOf(domain, size, round);
+          columns.set(domain, { ...FACTS, scannedAt: round }, services);
+          known.set(domain, services);
+        }
+        const expected = (of: DomainColumns) => {
+          for (const [domain, services] of known) assert.deepEqual([...of.services(domain)], services);
+        };
+        expected(columns);
+        const used = [...known.values()].reduce((sum, { length }) => sum + length, 0);
+        const arrays = columns.arrays(300);
+        assert.equal(arrays.pool.length, used);
+        expected(columns);
+        expected(DomainColumns.from(structuredClone(arrays)));
+      }),
+      { numRuns: 5 },
+    );
+  });
+
+  it('keep every fact to its limits', () => {
+    const columns = new DomainColumns();
+    const facts = { scannedAt: 2 ** 43, state: 3, sector: 17, posture: 2 ** 32 - 1, holders: 2 ** 30 - 1, score: 100 };
+    columns.set(5_000, facts, []);
+    columns.set(4_999, { ...facts, score: null }, []);
+    columns.set(5_001, { ...facts, score: 0 }, []);
+    assert.deepEqual(columns.facts(5_000), facts);
+    assert.deepEqual(columns.facts(4_999), { ...facts, score: null });
+    assert.deepEqual(columns.facts(5_001), { ...facts, score: 0 });
+  });
+
+  it('take a later scan and no earlier one', () => {
+    const columns = new DomainColumns();
+    columns.set(1, { ...FACTS, scannedAt: 50 }, []);
+    columns.touch(1, 40);
+    assert.equal(columns.scannedAt(1), 50);
+    columns.touch(1, 60);
+    assert.equal(columns.scannedAt(1), 60);
+  });
+
+  it('pack placement and confidence into one number and out of it', () => {
+    for (const placement of [0, 1, 2 ** 20]) {
+      for (const level of [0, 1, 2]) {
+        const service = packService(placement, level);
+        assert.deepEqual([placementOf(service), levelOf(service)], [placement, level]);
+      }
+    }
+  });
+});

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CATEGORIES, POSTURE_FLAGS, SECTORS } from '@strata/detect';
+import fc from 'fast-check';
+import { compareText } from './compare-text.ts';
+import { DomainIndex, type IndexedDomain } from './domain-index.ts';
+import { DomainSet } from './domain-set.ts';
+import { type DomainFilter, inNameOrder, searchDomains, worstScores } from './search.ts';
+import { LEVELS, STATES } from './terms.ts';
+import { partsOf } from './test/domain-names.ts';
+import { manyDomains, PROVIDERS } from './test/random-domains.ts';
+
+const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 });
+
+const filtersOf = (domains: readonly IndexedDomain[]): fc.Arbitrary<DomainFilter> =>
+  fc.record({
+    part: fc.option(partsOf(domains.map(({ name }) => name)), { nil: undefined, freq: 2 }),
+    provider: maybe(fc.constantFrom(...PROVIDERS, 'nobody')),
+    category: maybe(fc.constantFrom(...CATEGORIES)),
+    confidence: maybe(fc.constantFrom(...LEVELS)),
+    sector: maybe(fc.constantFrom(...SECTORS.slice(0, 4))),
+    state: maybe(fc.constantFrom(...STATES)),
+    flag: maybe(fc.constantFrom(...POSTURE_FLAGS)),
+  });
+
+/** Filters with one, two or all conditions. */
+const fewConditions = (domains: readonly IndexedDomain[]) =>
+  filtersOf(domains).chain((filter) =>
+    fc.subarray(Object.keys(filter) as (keyof DomainFilter)[], { maxLength: 3 }).map((kept) => {
+      const some = Object.fromEntries(kept.map((key) => [key, filter[key]]));
+      return some as DomainFilter;
+    }),
+  );
+
+const worlds = manyDomains(90).chain((domains) =>
+  fc.record({
+    domains: fc.constant(domains),
+    filters: fc.array(fc.oneof(filtersOf(domains), fewConditions(domains)), {
+      minLength: 10,
+      maxLength: 25,
+      size: 'max',
+    }),
+  }),
+);
+
+function indexOf(domains: readonly IndexedDomain[]): DomainIndex {
+  const index = new DomainIndex();
+  for (const domain of domains) index.put(domain);
+  return index;
+}
+
+function plainDomains(count: number): IndexedDomain[] {
+  return Array.from({ length: count }, (_, i) => ({
+    id: i + 1,
+    name: `${(i * 7_919) % 2_000}${i % 3 === 0 ? '-shop' : ''}.com`,
+    scannedAt: 1,
+    state: 'active' as const,
+    sector: 'unknown',
+    posture: 0,
+    holders: 0,
+    score: null,
+    services: [],
+  }));
+}
+
+function matches(domain: IndexedDomain, filter: DomainFilter): boolean {
+  const { part, provider, category, confidence, sector, state, flag } = filter;
+  const isDescribed = domain.services.some(
+    (service) =>
+      (category ?? service[0]) === service[0] &&
+      (provider ?? service[1]) === service[1] &&
+      (confidence ?? service[2]) === service[2],
+  );
+  const asksForService = provider !== undefined || category !== undefined || confidence !== undefined;
+  return (
+    (part === undefined || domain.name.includes(part)) &&
+    (!asksForService || isDescribed) &&
+    (sector === undefined || sector === (domain.sector === 'a-sector-of-tomorrow' ? 'unknown' : domain.sector)) &&
+    (state === undefined || state === domain.state) &&
+    (flag === undefined || ((domain.posture >>> POSTURE_FLAGS.indexOf(flag)) & 1) === 1)
+  );
+}
+
+/** All that match: the exact name, then names that begin with the part, then the rest. */
+function byHand(domains: readonly IndexedDomain[], filter: DomainFilter): number[] {
+  const { part } = filter;
+  const classOf = (name: string) => (name === part ? 0 : part !== undefined && name.startsWith(part) ? 1 : 2);
+  return domains
+    .filter((domain) => matches(domain, filter))
+    .toSorted((a, b) => classOf(a.name) - classOf(b.name) || compareText(a.name, b.name))
+    .map(({ id }) => id);
+}
+
+describe('search', () => {
+  it('finds what meets every condition, in one order, whatever the page', () => {
+    fc.assert(
+      fc.property(worlds, fc.integer({ min: 1, max: 7 }), ({ domains, filters }, size) => {
+        const index = indexOf(domains);
+        for (const filter of filters) {
+          const expected = byHand(domains, filter);
+          const all = searchDomains(index, filter, { limit: 1_000, offset: 0 });
+          assert.deepEqual(all, { total: expected.length, domains: expected }, JSON.stringify(filter));
+          const paged: number[] = [];
+          for (let offset = 0; offset <= expected.length; offset += size) {
+            const page = searchDomains(index, filter, { limit: size, offset });
+            assert.equal(page.total, expected.length);
+            paged.push(...page.domains);
+          }
+          assert.deepEqual(paged, expected);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('gives an empty page beyond the end, and the last one cut short', () => {
+    const size = 40;
+    const index = indexOf(plainDomains(size));
+    const page = (limit: number, offset: number) => searchDomains(index, {}, { limit, offset }).domains.length;
+    assert.deepEqual(
+      [page(10, size), page(10, size + 1), page(10, 10 ** 9), page(10, size - 1), page(1_000, 0), page(1, 0)],
+      [0, 0, 0, 1, size, 1],
+    );
+  });
+
+  it('gives the same page by sorting the found as by walking all, large sets or small', () => {
+    // A set of few of these is sorted, one of many is walked.
+    const domains = plainDomains(2_000);
+    const index = indexOf(domains);
+    const byName = domains.toSorted((a, b) => compareText(a.name, b.name));
+    for (const every of [1, 2, 23, 24, 25, 60, 700]) {
+      const set = DomainSet.of(domains.filter(({ id }) => id % every === 0).map(({ id }) => id));
+      for (const prefix of [undefined, '1', '19', '199', '1998', '9', 'nothing']) {
+        const begins = byName.filter(({ name }) => prefix !== undefined && name.startsWith(prefix));
+        const rest = byName.filter((domain) => !begins.includes(domain));
+        const expected = [...begins, ...rest].map(({ id }) => id).filter((id) => id % every === 0);
+        for (const offset of [0, 1, 5, begins.length, expected.length - 1]) {
+          assert.deepEqual(
+            inNameOrder(index, set, { limit: 7, offset }, prefix),
+            expected.slice(offset, offset + 7),
+            `every ${every}, prefix ${prefix}, offset ${offset}`,
+          );
+        }
+      }
+    }
+  });
+});
+
+describe('the worst scores', () => {
+  it('are those of domains that exist, worst first, then by name', () => {
+    fc.assert(
+      fc.property(
+        manyDomains(90),
+        fc.option(fc.constantFrom(...SECTORS.slice(0, 4)), { nil: undefined }),
+        fc.integer({ min: 0, max: 120 }),
+        fc.integer({ min: 1, max: 60 }),
+        (domains, sector, scoreAtMost, limit) => {
+          const expected = domains
+            .filter(({ state, score }) => (state === 'active' || state === 'parked') && score !== null)
+            .filter((domain) => (domain.score ?? 0) <= scoreAtMost && matches(domain, { sector }))
+            .toSorted((a, b) => (a.score ?? 0) - (b.score ?? 0) || compareText(a.name, b.name))
+            .map(({ id }) => id);
+          assert.deepEqual(worstScores(indexOf(domains), { sector, scoreAtMost }, limit), {
+            total: expected.length,
+            domains: expected.slice(0, limit),
+          });
+        },
+      ),
+      { numRuns: 80 },
+    );
+  });
+});

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { DomainIndex } from './domain-index.ts';
+import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
+import { checkIndex } from './test/check-index.ts';
+import { changes, scans } from './test/random-changes.ts';
+import { steps } from './test/random-domains.ts';
+
+const STORE = 'store-1';
+
+/** An index with everything in it, and a second list of changes to go on with. */
+const indexes = fc.tuple(steps({ domains: 30, most: 80 }), changes, scans).map(([all, changed, scanned]) => {
+  const index = new DomainIndex();
+  for (const step of all) {
+    if (step.kind === 'put') index.put(step.domain);
+    else index.touch(step.id, step.scannedAt);
+  }
+  for (const change of changed) index.history.add(change);
+  for (const { day, scans, rulebook } of scanned) index.history.addScans(day, scans, rulebook);
+  index.position = { seq: all.length, scanId: scanned.length };
+  return index;
+});
+
+function decoded(bytes: Uint8Array): DomainIndex {
+  const index = decodeSnapshot(bytes, STORE);
+  assert.ok(index);
+  return index;
+}
+
+/** What columns, names and history hold, in words; sets and counts follow from it, which `checkIndex` checks. */
+function told(index: DomainIndex) {
+  return {
+    position: index.position,
+    domains: [...index.names.order()].map((id) => [
+      id,
+      index.names.name(id),
+      index.columns.facts(id),
+      index.services(id),
+    ]),
+    history: index.history.describe(),
+    providers: index.vocabulary.providers.words(),
+    placements: index.vocabulary.placements,
+  };
+}
+
+function changedHeader(bytes: Uint8Array, change: (header: Record<string, unknown>) => void): Uint8Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const length = view.getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  change(header);
+  const head = new TextEncoder().encode(JSON.stringify(header));
+  const columns = bytes.subarray(Math.ceil((4 + length) / 8) * 8);
+  const start = Math.ceil((4 + head.length) / 8) * 8;
+  const result = new Uint8Array(start + columns.length);
+  new DataView(result.buffer).setUint32(0, head.length, true);
+  result.set(head, 4);
+  result.set(columns, start);
+  return result;
+}
+
+describe('a snapshot', () => {
+  it('gives the same index, which goes on like the old one', () => {
+    fc.assert(
+      fc.property(indexes, steps({ domains: 10, most: 20 }), changes, (index, more, changed) => {
+        const again = decoded(encodeSnapshot(index, STORE));
+        assert.deepEqual(told(again), told(index));
+        checkIndex(again);
+        for (const each of [index, again]) {
+          for (const step of more) {
+            if (step.kind === 'touch') each.touch(step.id, step.scannedAt);
+            else each.put({ ...step.domain, id: step.domain.id + 5_000, name: `7${step.domain.name.slice(1)}` });
+          }
+          for (const change of changed) each.history.add(change);
+        }
+        assert.deepEqual(told(again), told(index));
+        checkIndex(again);
+        checkIndex(index);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('is read from anywhere in a larger buffer, and does not change with it', () => {
+    fc.assert(
+      fc.property(indexes, fc.integer({ min: 1, max: 9 }), (index, shift) => {
+        const bytes = encodeSnapshot(index, STORE);
+        const buffer = Buffer.alloc(bytes.length + 20, 0xaa);
+        buffer.set(bytes, shift);
+        const again = decoded(buffer.subarray(shift, shift + bytes.length));
+        buffer.fill(0xff);
+        assert.deepEqual(told(again), told(index));
+        checkIndex(again);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it('of an empty index is one too', () => {
+    const again = decoded(encodeSnapshot(new DomainIndex(), STORE));
+    assert.equal(again.size, 0);
+    checkIndex(again);
+  });
+
+  it('of another store, another version or other words is refused', () => {
+    const bytes = encodeSnapshot(new DomainIndex(), STORE);
+    assert.equal(decodeSnapshot(bytes, 'store-2'), undefined);
+    const refused = (change: (header: Record<string, unknown>) => void) =>
+      assert.equal(decodeSnapshot(changedHeader(bytes, change), STORE), undefined);
+    refused((header) => Object.assign(header, { version: 1 }));
+    refused((header) => Object.assign(header, { words: '[["email","dns"]]' }));
+    assert.ok(
+      decodeSnapshot(
+        changedHeader(bytes, () => {}),
+        STORE,
+      ),
+    );
+  });
+
+  it('that is cut off anywhere, or longer than it was, throws', () => {
+    const [index] = fc.sample(indexes, { numRuns: 1, seed: 5 });
+    assert.ok(index);
+    const bytes = encodeSnapshot(index, STORE);
+    for (let length = 0; length < bytes.length; length += 1 + (length >> 6)) {
+      assert.throws(() => decodeSnapshot(bytes.subarray(0, length), STORE), `${length} of ${bytes.length} bytes`);
+    }
+    assert.throws(() => decodeSnapshot(bytes.subarray(0, bytes.length - 1), STORE));
+    assert.throws(() => decodeSnapshot(new Uint8Array([...bytes, 0, 0, 0, 0, 0, 0, 0, 0]), STORE));
+  });
+
+  it('of garbage throws or is refused', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300, size: 'max' }), (bytes) => {
+        let index: DomainIndex | undefined;
+        try {
+          index = decodeSnapshot(bytes, STORE);
+        } catch {}
+        assert.equal(index, undefined);
+      }),
+    );
+  });
+
+  it('with a byte changed throws, or gives an index that is whole: which byte it was is for the checksum', () => {
+    fc.assert(
+      fc.property(
+        indexes,
+        fc.array(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })), { minLength: 20 }),
+        (index, flips) => {
+          const bytes = encodeSnapshot(index, STORE);
+          const head = new DataView(bytes.buffer).getUint32(0, true);
+          const start = Math.ceil((4 + head) / 8) * 8;
+          for (const [place, by] of flips) {
+            const damaged = bytes.slice();
+            const at = start + (place % (bytes.length - start));
+            damaged[at] = (damaged[at] ?? 0) ^ by;
+            let again: DomainIndex | undefined;
+            try {
+              again = decodeSnapshot(damaged, STORE);
+            } catch (error) {
+              assert.match(String(error), /the snapshot does not hang together/);
+            }
+            // Names may have lost their order; nothing else depends on a byte of a name.
+            if (again) assert.equal(again.size, index.size);
+            if (again)
+              for (const id of again.names.order())
+                assert.equal(again.services(id).length, again.columns.services(id).length);
+          }
+        },
+      ),
+      { numRuns: 6 },
+    );
+  });
+
+  it('whose columns do not fit each other throws and names one', () => {
+    const [index] = fc.sample(indexes, { numRuns: 1, seed: 5 });
+    assert.ok(index);
+    const bytes = encodeSnapshot(index, STORE);
+    const broken = (change: (header: Record<string, unknown>) => void, column: string) =>
+      assert.throws(() => decodeSnapshot(changedHeader(bytes, change), STORE), new RegExp(`hang together: ${column}`));
+    broken((header) => Object.assign(header, { placements: [] }), 'pool');
+    broken((header) => Object.assign(header, { placements: [[99, 0]] }), 'placements');
+    broken((header) => Object.assign(header, { placements: [[0, 99]] }), 'placements');
+    broken((header) => {
+      const { series } = header.history as { series: string[][] };
+      series[0]?.pop();
+    }, 'seriesLengths');
+  });
+});
