@@ -1,7 +1,10 @@
 // What @strata/analytics offers.
+
+export { adoptionCurve, type CurvePoint } from './adoption-curve.ts';
 export { type Anomaly, judge, type Sample, type SeriesKind, WINDOW_DAYS } from './anomaly.ts';
 export { readableDays } from './anomaly-days.ts';
 export { ChangeHistory, type DayOfScans, type IndexedChange } from './change-history.ts';
+export { type CoAdoption, coAdoption } from './co-adoption.ts';
 export {
   type Band,
   bandOf,
@@ -17,7 +20,8 @@ export { DomainIndex, type IndexedDomain, type IndexPosition, type Touched } fro
 export { DomainSet } from './domain-set.ts';
 export { IndexBuilder } from './index-builder.ts';
 export type { Flow, FlowFilter, Flows } from './migration-log.ts';
-export * from './providers.ts';
+export { LEAST_SUPPORT } from './neighbours.ts';
+export { categoriesOf, type Leader, leaders, providersInUse, rankOf, TREND_DAYS } from './providers.ts';
 export {
   assessRisk,
   type RiskFactor,
@@ -29,5 +33,6 @@ export {
 export { type Adoption, COUNTED_STANDARDS, type CountedStandard, type Scorecard, scorecard } from './scorecard.ts';
 export { type DomainFilter, type FoundDomains, inNameOrder, type Page, searchDomains, worstScores } from './search.ts';
 export { decodeSnapshot, encodeSnapshot, SNAPSHOT_VERSION } from './snapshot.ts';
+export { type Dependence, type SupplyChain, supplyChain } from './supply-chain.ts';
 export { type IndexedService, LEVELS, STATES } from './terms.ts';
 export { type WatchedSeries, watchedSeries } from './watched-series.ts';

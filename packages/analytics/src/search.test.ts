@@ -3,11 +3,12 @@ import { describe, it } from 'node:test';
 import { CATEGORIES, POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import fc from 'fast-check';
 import { compareText } from './compare-text.ts';
-import { DomainIndex, type IndexedDomain } from './domain-index.ts';
+import type { IndexedDomain } from './domain-index.ts';
 import { DomainSet } from './domain-set.ts';
 import { type DomainFilter, inNameOrder, searchDomains, worstScores } from './search.ts';
 import { LEVELS, STATES } from './terms.ts';
 import { partsOf } from './test/domain-names.ts';
+import { indexOf, plainDomains } from './test/firms.ts';
 import { manyDomains, PROVIDERS } from './test/random-domains.ts';
 
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 });
@@ -43,25 +44,11 @@ const worlds = manyDomains(90).chain((domains) =>
   }),
 );
 
-function indexOf(domains: readonly IndexedDomain[]): DomainIndex {
-  const index = new DomainIndex();
-  for (const domain of domains) index.put(domain);
-  return index;
-}
-
-function plainDomains(count: number): IndexedDomain[] {
-  return Array.from({ length: count }, (_, i) => ({
-    id: i + 1,
+const numbered = (count: number) =>
+  plainDomains([count, {}]).map((domain, i) => ({
+    ...domain,
     name: `${(i * 7_919) % 2_000}${i % 3 === 0 ? '-shop' : ''}.com`,
-    scannedAt: 1,
-    state: 'active' as const,
-    sector: 'unknown',
-    posture: 0,
-    holders: 0,
-    score: null,
-    services: [],
   }));
-}
 
 function matches(domain: IndexedDomain, filter: DomainFilter): boolean {
   const { part, provider, category, confidence, sector, state, flag } = filter;
@@ -115,7 +102,7 @@ describe('search', () => {
 
   it('gives an empty page beyond the end, and the last one cut short', () => {
     const size = 40;
-    const index = indexOf(plainDomains(size));
+    const index = indexOf(numbered(size));
     const page = (limit: number, offset: number) => searchDomains(index, {}, { limit, offset }).domains.length;
     assert.deepEqual(
       [page(10, size), page(10, size + 1), page(10, 10 ** 9), page(10, size - 1), page(1_000, 0), page(1, 0)],
@@ -125,7 +112,7 @@ describe('search', () => {
 
   it('gives the same page by sorting the found as by walking all, large sets or small', () => {
     // A set of few of these is sorted, one of many is walked.
-    const domains = plainDomains(2_000);
+    const domains = numbered(2_000);
     const index = indexOf(domains);
     const byName = domains.toSorted((a, b) => compareText(a.name, b.name));
     for (const every of [1, 2, 23, 24, 25, 60, 700]) {

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { adoptionCurve } from './adoption-curve.ts';
+import { dayOf } from './daily-series.ts';
+import { indexOf, plainDomains } from './test/firms.ts';
+import { changes, DAYS, FIRST_DAY } from './test/random-changes.ts';
+import { manyDomains, PROVIDERS } from './test/random-domains.ts';
+
+describe('the adoption curve', () => {
+  const subjects = fc.record({
+    provider: fc.constantFrom(...PROVIDERS.slice(0, 3), 'nobody'),
+    category: fc.constantFrom('dns' as const, 'email' as const, undefined),
+  });
+
+  it('ends at the domains of today and undoes each day of movement before it', () => {
+    fc.assert(
+      fc.property(manyDomains(60), changes, subjects, (domains, changed, { provider, category }) => {
+        const index = indexOf(domains);
+        for (const change of changed) index.history.add(change);
+        const subject = category === undefined ? { provider } : { provider, category };
+        const curve = adoptionCurve(index, subject, { from: FIRST_DAY, to: FIRST_DAY + DAYS - 1 });
+        assert.deepEqual(
+          curve.map(({ day }) => day),
+          Array.from({ length: DAYS }, (_, i) => FIRST_DAY + i),
+        );
+        const real = changed.filter(
+          ({ type, ...change }) => type !== 'reclassified' && (category ?? change.category) === change.category,
+        );
+        const counted = (isCounted: (change: (typeof real)[number]) => boolean, day: number) =>
+          real.filter((change) => dayOf(change.confirmedAt) === day && isCounted(change)).length;
+        const now = domains.filter(({ services }) =>
+          services.some((service) => service[1] === provider && (category ?? service[0]) === service[0]),
+        ).length;
+        let domainsThen = now;
+        for (const point of curve.toReversed()) {
+          assert.equal(point.domains, Math.max(0, domainsThen));
+          const isWhole = category !== undefined;
+          assert.equal(
+            point.added,
+            counted((change) => change.to === provider && (isWhole || change.isEntry), point.day),
+          );
+          assert.equal(
+            point.removed,
+            counted((change) => change.from === provider && (isWhole || change.isExit), point.day),
+          );
+          domainsThen -= point.added - point.removed;
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('worked out by hand: five users, of which two came and one other left', () => {
+    const index = indexOf(plainDomains([5, { services: [['dns', 'acme', 'high']] }]));
+    const move = (day: number, type: 'added' | 'removed') =>
+      index.history.add({
+        at: 0,
+        confirmedAt: (FIRST_DAY + day) * 86_400_000,
+        category: 'dns',
+        type,
+        from: type === 'removed' ? 'acme' : null,
+        to: type === 'added' ? 'acme' : null,
+        isEntry: true,
+        isExit: true,
+      });
+    move(1, 'added');
+    move(2, 'removed');
+    move(2, 'added');
+    const curve = adoptionCurve(index, { provider: 'acme' }, { from: FIRST_DAY, to: FIRST_DAY + 3 });
+    assert.deepEqual(
+      curve.map(({ domains, added, removed }) => [domains, added, removed]),
+      [
+        [4, 0, 0],
+        [5, 1, 0],
+        [5, 1, 1],
+        [5, 0, 0],
+      ],
+    );
+  });
+});

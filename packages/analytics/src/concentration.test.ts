@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CATEGORIES, type Category, HOLDERS } from '@strata/detect';
+import fc from 'fast-check';
+import { bandOf, herfindahl, type Market, market, markets } from './concentration.ts';
+import { DomainIndex, type IndexedDomain } from './domain-index.ts';
+import { firmProviders, indexOf, plainDomains } from './test/firms.ts';
+import { manyDomains, ownerOf } from './test/random-domains.ts';
+
+const holderBits = (category: Category, holder: (typeof HOLDERS)[number]) =>
+  HOLDERS.indexOf(holder) << (CATEGORIES.indexOf(category) * 3);
+const isClose = (a: number | null, b: number | null) =>
+  a === null || b === null ? assert.equal(a, b) : assert.ok(Math.abs(a - b) < 1e-6, `${a} is not ${b}`);
+
+/** HHI with every self-hosted domain as one more firm, of one domain. */
+function hhiOf(firms: ReadonlyMap<string, number>, selfHosted: number): number | null {
+  const all = [...firms.values(), ...new Array<number>(selfHosted).fill(1)];
+  const denominator = all.reduce((sum, weight) => sum + weight, 0);
+  return denominator === 0 ? null : all.reduce((sum, weight) => sum + ((100 * weight) / denominator) ** 2, 0);
+}
+
+function expectMarket(found: Market, domains: readonly IndexedDomain[], includeParked: boolean): void {
+  const { category } = found;
+  const within = domains.filter(({ state }) => state === 'active' || (includeParked && state === 'parked'));
+  const weights = new Map<string, number>();
+  const users = new Map<string, number>();
+  const held = { provider: 0, self: 0, unknown: 0, unmeasured: 0, nobody: 0 };
+  for (const domain of within) {
+    const firms = firmProviders(domain, category);
+    for (const firm of firms) {
+      weights.set(firm, (weights.get(firm) ?? 0) + 1 / firms.length);
+      users.set(firm, (users.get(firm) ?? 0) + 1);
+    }
+    const told = HOLDERS[(domain.holders >>> (CATEGORIES.indexOf(category) * 3)) & 7] ?? 'unmeasured';
+    held[firms.length > 0 ? 'provider' : told === 'provider' ? 'unmeasured' : told] += 1;
+  }
+  const denominator = held.provider + held.self;
+  assert.deepEqual(
+    [found.attributed, found.selfHosted, found.unknown, found.unmeasured, found.denominator, found.domains],
+    [held.provider, held.self, held.unknown, held.unmeasured, denominator, denominator + held.unknown],
+  );
+  assert.equal(found.providers.length, weights.size);
+  for (const { provider, domains, weight, share } of found.providers) {
+    assert.equal(domains, users.get(provider));
+    isClose(weight, weights.get(provider) ?? -1);
+    isClose(share, (weights.get(provider) ?? -1) / denominator);
+  }
+  const shares = found.providers.map(({ share }) => share);
+  assert.deepEqual(
+    shares,
+    shares.toSorted((a, b) => b - a),
+  );
+  isClose(found.cr4, denominator === 0 ? null : shares.slice(0, 4).reduce((sum, share) => sum + share, 0));
+  isClose(found.hhi, hhiOf(weights, held.self));
+  isClose(found.effectiveProviders, found.hhi ? 10_000 / found.hhi : null);
+  const owners = new Map<string, number>();
+  for (const [firm, weight] of weights) owners.set(ownerOf(firm), (owners.get(ownerOf(firm)) ?? 0) + weight);
+  isClose(found.hhiByOwner, hhiOf(owners, held.self));
+  assert.ok((found.cr4 ?? 0) <= 1 && (found.hhi ?? 0) <= 10_000 && (found.hhiByOwner ?? 0) <= 10_000);
+}
+
+describe('a market', () => {
+  it('is counted as a walk over all domains counts it', () => {
+    fc.assert(
+      fc.property(manyDomains(80), fc.boolean(), (domains, includeParked) => {
+        for (const found of markets(indexOf(domains), { includeParked, ownerOf })) {
+          expectMarket(found, domains, includeParked);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('has every category once', () => {
+    const found = markets(new DomainIndex(), { ownerOf });
+    assert.deepEqual(
+      found.map(({ category }) => category),
+      [...CATEGORIES],
+    );
+    assert.deepEqual(found[0], {
+      category: 'dns',
+      domains: 0,
+      attributed: 0,
+      selfHosted: 0,
+      unknown: 0,
+      unmeasured: 0,
+      denominator: 0,
+      hhi: null,
+      hhiByOwner: null,
+      band: 'insufficient_data',
+      cr4: null,
+      effectiveProviders: null,
+      providers: [],
+    });
+  });
+
+  it('worked out by hand: three firms, one domain shared, self-hosted, unknown, parked and unmeasured ones', () => {
+    const email = (...providers: string[]) => ({
+      services: providers.map((provider) => ['email', provider, 'high'] as const),
+    });
+    const domains = plainDomains(
+      [100, email('acme')],
+      [60, email('cirrus')],
+      [20, email('delta')],
+      [20, email('acme', 'cirrus')],
+      [50, { holders: holderBits('email', 'self') }],
+      [50, { holders: holderBits('email', 'unknown') }],
+      [30, { holders: holderBits('email', 'unmeasured') }],
+      [40, { holders: holderBits('email', 'nobody') }],
+      [70, { ...email('acme'), state: 'parked' }],
+      [90, { ...email('acme'), state: 'nonexistent' }],
+      // A weak opinion, and a scan that could not tell: shown in lists, counted nowhere here.
+      [5, { services: [['email', 'acme', 'low']], holders: holderBits('email', 'unmeasured') }],
+    );
+    const found = market(indexOf(domains), 'email', { ownerOf });
+    // 250 of 300: acme 100 + 20/2, cirrus 60 + 20/2, delta 20, and fifty of one each.
+    assert.deepEqual(
+      [found.domains, found.attributed, found.selfHosted, found.unknown, found.unmeasured, found.denominator],
+      [300, 200, 50, 50, 35, 250],
+    );
+    assert.deepEqual(
+      found.providers.map(({ provider, domains, weight, share }) => [provider, domains, weight, share]),
+      [
+        ['acme', 120, 110, 0.44],
+        ['cirrus', 80, 70, 0.28],
+        ['delta', 20, 20, 0.08],
+      ],
+    );
+    // 44² + 28² + 8² + 50 × 0.4²
+    isClose(found.hhi, 1_936 + 784 + 64 + 8);
+    // cirrus and delta are one firm: 44² + 36² + 8
+    isClose(found.hhiByOwner, 1_936 + 1_296 + 8);
+    isClose(found.cr4, 0.8);
+    isClose(found.effectiveProviders, 10_000 / 2_792);
+    assert.equal(found.band, 'high');
+    const withParked = market(indexOf(domains), 'email', { ownerOf, includeParked: true });
+    assert.deepEqual([withParked.attributed, withParked.providers[0]?.domains], [270, 190]);
+  });
+
+  it('counts 1/k for a domain with many providers, as verified services are', () => {
+    const names = Array.from({ length: 30 }, (_, i) => `service-${i}`);
+    const domains = plainDomains([
+      10,
+      { services: names.map((name) => ['verified_service', name, 'medium'] as const) },
+    ]);
+    const { providers, hhi, hhiByOwner, cr4 } = market(indexOf(domains), 'verified_service', { ownerOf: () => 'one' });
+    assert.equal(providers.length, 30);
+    for (const { share } of providers) isClose(share, 1 / 30);
+    isClose(hhi, 10_000 / 30);
+    isClose(cr4, 4 / 30);
+    // A sum of thirtieths is a whole, and no more than that.
+    isClose(hhiByOwner, 10_000);
+    assert.ok((hhiByOwner ?? 0) <= 10_000);
+  });
+
+  it('has no band below 200 domains, nor with less than half attributed', () => {
+    const email = { services: [['email', 'acme', 'high']] } as const;
+    const unknown = { holders: holderBits('email', 'unknown') };
+    const band = (...kinds: readonly (readonly [number, Partial<IndexedDomain>])[]) =>
+      market(indexOf(plainDomains(...kinds)), 'email', { ownerOf }).band;
+    assert.equal(band([199, email]), 'insufficient_data');
+    assert.equal(band([200, email]), 'high');
+    assert.equal(band([100, email], [100, unknown]), 'high');
+    assert.equal(band([100, email], [101, unknown]), 'insufficient_data');
+  });
+});
+
+describe('the index of concentration', () => {
+  it('has the bands of the merger guidelines of 2023: moderate from 1,000, high above 1,800', () => {
+    assert.deepEqual([0, 999.9, 1_000, 1_800, 1_800.1, 10_000].map(bandOf), [
+      'unconcentrated',
+      'unconcentrated',
+      'moderate',
+      'moderate',
+      'high',
+      'high',
+    ]);
+  });
+
+  it('worked out by hand', () => {
+    assert.equal(herfindahl([], { denominator: 0, selfHosted: 0 }), null);
+    assert.equal(herfindahl([7], { denominator: 7, selfHosted: 0 }), 10_000);
+    isClose(herfindahl([1, 1, 1, 1, 1], { denominator: 5, selfHosted: 0 }), 2_000);
+    // The guidelines' way: shares of 30, 30, 20 and 20 percent.
+    isClose(herfindahl([30, 30, 20, 20], { denominator: 100, selfHosted: 0 }), 2_600);
+    isClose(herfindahl([], { denominator: 1_000, selfHosted: 1_000 }), 10);
+    isClose(herfindahl([500], { denominator: 1_000, selfHosted: 500 }), 2_505);
+  });
+});

@@ -1,0 +1,43 @@
+// Who uses whom, worked out from the domains themselves: the definitions of docs/metrics.md, word by word.
+import type { Category } from '@strata/detect';
+import { DomainIndex, type IndexedDomain } from '../domain-index.ts';
+
+export function indexOf(domains: readonly IndexedDomain[]): DomainIndex {
+  const index = new DomainIndex();
+  for (const domain of domains) index.put(domain);
+  return index;
+}
+
+/** Providers of a domain in a category that shares are counted from: those of high and medium confidence. */
+export function firmProviders({ services }: IndexedDomain, category: Category): string[] {
+  return services.filter((service) => service[0] === category && service[2] !== 'low').map(([, provider]) => provider);
+}
+
+export function usersOf(domains: readonly IndexedDomain[], provider: string): IndexedDomain[] {
+  return domains.filter(({ services }) => services.some((service) => service[1] === provider));
+}
+
+/** A domain with nothing to tell but what is given. */
+export function plainDomain(id: number, given: Partial<IndexedDomain>): IndexedDomain {
+  return {
+    id,
+    name: `d${id}.com`,
+    scannedAt: 1,
+    state: 'active',
+    sector: 'unknown',
+    posture: 0,
+    holders: 0,
+    score: null,
+    services: [],
+    ...given,
+  };
+}
+
+type Kind = readonly [count: number, given: Partial<IndexedDomain>];
+
+/** So many domains of each kind, one kind after another. */
+export function plainDomains(...kinds: readonly Kind[]): IndexedDomain[] {
+  return kinds
+    .flatMap(([count, given]) => Array.from({ length: count }, () => given))
+    .map((given, i) => plainDomain(i + 1, given));
+}
