@@ -136,15 +136,10 @@ export const getMigrationsCsv = route(
     summary: 'Migration history as CSV, at most 1000 rows',
     description:
       'Confirmed migrations, newest first. `direction`: `in` to the provider, `out` away from it; without a provider every migration is both.',
-    query: z
-      .object({
-        provider: Text.describe('Id, name or alias of a provider.').optional(),
-        direction: Word(['in', 'out']).optional(),
-      })
-      .refine(({ provider, direction }) => direction === undefined || provider !== undefined, {
-        path: ['direction'],
-        message: 'needs a provider: in to it, or out of it',
-      }),
+    query: z.object({
+      provider: Text.describe('Id, name or alias of a provider.').optional(),
+      direction: Word(['in', 'out']).optional(),
+    }),
     output: {
       kind: 'csv',
       description: 'One migration a row.',
