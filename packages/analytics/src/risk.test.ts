@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CATEGORIES, type Category, type Finding, type Posture, type PostureFactor } from '@strata/detect';
+import fc from 'fast-check';
+import { assessRisk, type RiskInput, riskLevel } from './risk.ts';
+import { ownerOf, PROVIDERS } from './test/random-domains.ts';
+
+type Factor = PostureFactor['factor'];
+const FACTORS: readonly Factor[] = ['spf', 'dmarc', 'dnssec', 'caa', 'mta_sts', 'tls_rpt', 'tls'];
+
+function posture(factors: readonly (readonly [Factor, Finding, number, number])[]): Posture {
+  // Only the factors are looked at.
+  return {
+    factors: factors.map(([factor, finding, points, possible]) => ({ factor, finding, points, possible })),
+  } as unknown as Posture;
+}
+
+const service = (category: Category, provider: string, isFirm = true) => ({ category, provider, isFirm });
+
+function assess(given: Partial<RiskInput>) {
+  return assessRisk({ posture: posture([]), services: [], ownerOf, hhiOf: () => null, ...given });
+}
+
+const factorOf = (profile: ReturnType<typeof assess>, name: string) =>
+  [...profile.security.factors, ...profile.vendorConcentration.factors].find(({ factor }) => factor === name);
+
+/** The weights of docs/metrics.md. */
+const WEIGHTS = {
+  email_authentication: 0.3,
+  email_transport: 0.05,
+  web_encryption: 0.15,
+  dns_integrity: 0.15,
+  dns_redundancy: 0.1,
+  single_owner: 0.15,
+  market_concentration: 0.1,
+};
+const PARTS: Readonly<Record<string, readonly Factor[]>> = {
+  email_authentication: ['spf', 'dmarc'],
+  email_transport: ['mta_sts', 'tls_rpt'],
+  web_encryption: ['tls'],
+  dns_integrity: ['dnssec', 'caa'],
+};
+const CRITICAL: readonly Category[] = ['dns', 'email', 'email_security', 'hosting', 'cdn'];
+
+/** Each factor's risk, by its definition. */
+function risksByHand({ posture: { factors }, services, hhiOf }: RiskInput): Record<string, number | null> {
+  const risks: Record<string, number | null> = {};
+  for (const [name, parts] of Object.entries(PARTS)) {
+    const measured = factors.filter(({ factor, finding }) => parts.includes(factor) && finding !== 'unmeasured');
+    const possible = measured.reduce((sum, each) => sum + each.possible, 0);
+    const missed = measured.reduce((sum, each) => sum + each.possible - each.points, 0);
+    risks[name] = possible === 0 ? null : (100 * missed) / possible;
+  }
+  const firm = services.filter(({ isFirm }) => isFirm);
+  const operators = new Set(firm.filter(({ category }) => category === 'dns').map(({ provider }) => ownerOf(provider)));
+  risks.dns_redundancy = operators.size === 0 ? null : operators.size === 1 ? 60 : 0;
+  const critical = firm.filter(({ category }) => CRITICAL.includes(category));
+  const categories = [...new Set(critical.map(({ category }) => category))];
+  const most = Math.max(
+    ...PROVIDERS.map(
+      (owner) =>
+        categories.filter((category) =>
+          critical.some((each) => each.category === category && ownerOf(each.provider) === owner),
+        ).length,
+    ),
+  );
+  risks.single_owner = categories.length < 2 ? null : (100 * (most - 1)) / (categories.length - 1);
+  const known = categories.flatMap((category) => hhiOf(category) ?? []);
+  const mean = known.reduce((sum, hhi) => sum + hhi, 0) / known.length;
+  risks.market_concentration = known.length === 0 ? null : Math.min(100, mean / 50);
+  return risks;
+}
+
+const inputs: fc.Arbitrary<RiskInput> = fc
+  .record({
+    factors: fc.array(
+      fc.tuple(
+        fc.constantFrom<Finding>('pass', 'partial', 'fail', 'unmeasured'),
+        fc.nat(30),
+        fc.integer({ min: 0, max: 30 }),
+      ),
+      { minLength: FACTORS.length, maxLength: FACTORS.length },
+    ),
+    services: fc.array(fc.tuple(fc.constantFrom(...CATEGORIES), fc.constantFrom(...PROVIDERS), fc.boolean()), {
+      maxLength: 12,
+    }),
+    hhis: fc.array(fc.option(fc.nat(10_000)), { minLength: CATEGORIES.length, maxLength: CATEGORIES.length }),
+  })
+  .map(({ factors, services, hhis }) => ({
+    posture: posture(
+      factors.map(([finding, points, more], i) => [FACTORS[i] ?? 'spf', finding, points, points + more] as const),
+    ),
+    services: services.map((each) => service(...each)),
+    ownerOf,
+    hhiOf: (category) => hhis[CATEGORIES.indexOf(category)] ?? null,
+  }));
+
+describe('the risk of a domain', () => {
+  it('is the weighted mean of the factors that could be measured, each by its definition', () => {
+    fc.assert(
+      fc.property(inputs, (input) => {
+        const profile = assessRisk(input);
+        const expected = risksByHand(input);
+        const all = [...profile.security.factors, ...profile.vendorConcentration.factors];
+        assert.deepEqual(all.map(({ factor }) => factor).sort(), Object.keys(WEIGHTS).sort());
+        for (const { factor, risk, weight, finding } of all) {
+          const byHand = expected[factor] ?? null;
+          if (risk === null || byHand === null) assert.equal(risk, byHand, factor);
+          else assert.ok(Math.abs(risk - byHand) <= 0.5 && Number.isInteger(risk), `${factor}: ${risk}, ${byHand}`);
+          assert.equal(weight, WEIGHTS[factor as keyof typeof WEIGHTS]);
+          assert.match(finding, /^\S.*\.$/);
+        }
+        for (const [part, factors] of [
+          [profile, all],
+          [profile.security, profile.security.factors],
+          [profile.vendorConcentration, profile.vendorConcentration.factors],
+        ] as const) {
+          const measured = factors.filter(({ risk }) => risk !== null);
+          const weight = measured.reduce((sum, each) => sum + each.weight, 0);
+          const mean = measured.reduce((sum, each) => sum + each.weight * (each.risk ?? 0), 0) / weight;
+          if (measured.length === 0) assert.deepEqual([part.score, part.level], [null, null]);
+          else {
+            assert.ok(Math.abs((part.score ?? -1) - mean) <= 0.5 + 1e-9);
+            assert.equal(part.level, riskLevel(part.score ?? -1));
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('has weights that add up to one', () => {
+    const { security, vendorConcentration } = assess({});
+    const sum = [...security.factors, ...vendorConcentration.factors].reduce((total, { weight }) => total + weight, 0);
+    assert.ok(Math.abs(sum - 1) < 1e-12);
+  });
+
+  it('worked out by hand', () => {
+    const profile = assess({
+      posture: posture([
+        ['spf', 'pass', 25, 25],
+        ['dmarc', 'fail', 0, 45],
+        ['tls', 'pass', 10, 10],
+        ['dnssec', 'unmeasured', 0, 10],
+        ['caa', 'unmeasured', 0, 5],
+      ]),
+      services: [
+        service('dns', 'acme'),
+        service('email', 'cirrus'),
+        service('cdn', 'delta'),
+        service('dns', 'ember', false),
+      ],
+      hhiOf: (category) => (category === 'email' ? 2_000 : category === 'dns' ? 3_000 : null),
+    });
+    const risk = (name: string) => factorOf(profile, name)?.risk;
+    assert.equal(risk('email_authentication'), 64); // 45 of 70 points missing
+    assert.equal(risk('email_transport'), null);
+    assert.equal(risk('web_encryption'), 0);
+    assert.equal(risk('dns_integrity'), null);
+    assert.equal(risk('dns_redundancy'), 60); // a weak opinion is no second operator
+    assert.equal(risk('single_owner'), 50); // cirrus and delta are one firm: 2 of 3 roles
+    assert.equal(risk('market_concentration'), 50); // mean of 2,000 and 3,000
+    assert.deepEqual([profile.security.score, profile.security.level], [43, 'medium']); // (0.3 × 64) / 0.45
+    assert.deepEqual([profile.vendorConcentration.score, profile.vendorConcentration.level], [53, 'high']); // 18.5 / 0.35
+    assert.deepEqual([profile.score, profile.level], [47, 'medium']); // 37.7 / 0.8
+    assert.equal(factorOf(profile, 'email_authentication')?.finding, 'Missing or weak: DMARC.');
+    assert.match(factorOf(profile, 'single_owner')?.finding ?? '', /^cirrus holds 2 of 3 critical roles\.$/);
+  });
+
+  it('of a domain of which nothing is known is not known', () => {
+    const profile = assess({});
+    assert.deepEqual([profile.score, profile.level], [null, null]);
+    for (const { risk } of profile.security.factors) assert.equal(risk, null);
+  });
+
+  it('is low below 25, medium below 50, high below 75 and critical from there', () => {
+    assert.deepEqual([0, 24, 25, 49, 50, 74, 75, 100].map(riskLevel), [
+      'low',
+      'low',
+      'medium',
+      'medium',
+      'high',
+      'high',
+      'critical',
+      'critical',
+    ]);
+  });
+
+  it('rises with a worse posture and with fewer owners', () => {
+    const scoreOf = (given: Partial<RiskInput>) => assess(given).score ?? -1;
+    const dmarc = (points: number) => ({ posture: posture([['dmarc', 'partial', points, 45]]) });
+    assert.ok(scoreOf(dmarc(0)) > scoreOf(dmarc(20)) && scoreOf(dmarc(20)) > scoreOf(dmarc(45)));
+    const all = (...providers: string[]) => ({
+      services: providers.map((provider, i) => service(CRITICAL[i] ?? 'dns', provider)),
+    });
+    assert.ok(scoreOf(all('acme', 'acme', 'acme')) > scoreOf(all('acme', 'acme', 'ember')));
+    assert.ok(scoreOf(all('acme', 'acme', 'ember')) > scoreOf(all('acme', 'fjord', 'ember')));
+  });
+});
