@@ -1,6 +1,6 @@
-// Lists over all domains that come from the tables themselves: recent changes, and when the domains of a page were scanned.
+// Lists over all domains that come from the tables themselves: recent changes, and what one domain's scans saw.
 import type { Category, ChangeType } from '@strata/detect';
-import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import type { Kysely, SelectQueryBuilder } from 'kysely';
 import { type StoredChange, storedChange } from './domains.ts';
 import type { Database } from './schema.ts';
 
@@ -17,9 +17,6 @@ export interface ChangeFilter {
 }
 
 type ChangeQuery = SelectQueryBuilder<Database, 'changes' | 'domains', object>;
-
-/** Names in one statement. */
-const BATCH = 500;
 
 export class ListTable {
   readonly #db: Kysely<Database>;
@@ -65,17 +62,6 @@ export class ListTable {
     return rows.map(({ name, ...row }) => ({ ...storedChange(row), domain: name }));
   }
 
-  /** How many changes of the type were confirmed at or after `since`. */
-  async countSince(type: ChangeType, since: Date): Promise<number> {
-    const row = await this.#db
-      .selectFrom('changes')
-      .where('type', '=', type)
-      .where('at', '>=', since.getTime())
-      .select(sql<number>`count(*)`.as('n'))
-      .executeTakeFirstOrThrow();
-    return Number(row.n);
-  }
-
   /** A domain's scans since a time under one rulebook, oldest first: how many services and records each saw. */
   async scansOf(domainId: number, filter: { readonly since: Date; readonly rulebook: string }) {
     return this.#db
@@ -99,20 +85,5 @@ export class ListTable {
       .select('confirmed_at')
       .execute();
     return rows.map((row) => row.confirmed_at);
-  }
-
-  /** When each of these domains was last scanned; ids that are not known are left out. */
-  async scannedAt(ids: readonly number[]): Promise<ReadonlyMap<number, Date>> {
-    const found = new Map<number, Date>();
-    for (let from = 0; from < ids.length; from += BATCH) {
-      const rows = await this.#db
-        .selectFrom('domains')
-        .where('id', 'in', ids.slice(from, from + BATCH))
-        .where('last_scanned_at', 'is not', null)
-        .select(['id', 'last_scanned_at'])
-        .execute();
-      for (const row of rows) if (row.last_scanned_at !== null) found.set(row.id, new Date(row.last_scanned_at));
-    }
-    return found;
   }
 }

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, describe, it } from 'node:test';
+import { openStore, type StoredAlert, type StoredAnomaly } from './index.ts';
+
+const directory = mkdtempSync(path.join(tmpdir(), 'strata-lists-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+let files = 0;
+const freshFile = () => path.join(directory, `${++files}.db`);
+const DAY = 86_400_000;
+
+/** A store with changes of every kind, many of them at one moment, and what they should read as. */
+async function filled() {
+  const file = freshFile();
+  await (await openStore(`sqlite:${file}`))[Symbol.asyncDispose]();
+  using database = new DatabaseSync(file);
+  database.exec(
+    "INSERT INTO domains (id, name, source, created_at, next_due_at) VALUES (1, 'a.com', 't', 0, 0), (2, 'b.com', 't', 0, 0)",
+  );
+  database.exec(
+    "INSERT INTO scans (id, domain_id, started_at, finished_at, state, rulebook, services, unmeasured) VALUES (1, 1, 0, 0, 'active', '1', 0, '')",
+  );
+  const providers = ['x', 'y', 'z'];
+  const insert = database.prepare(
+    "INSERT INTO changes (domain_id, scan_id, at, confirmed_at, category, role, type, from_provider, to_provider, confidence, importance) VALUES (?, 1, ?, ?, ?, 'dns', ?, ?, ?, 'high', 'high')",
+  );
+  const rows = Array.from({ length: 400 }, (_, i) => ({
+    domain: 1 + (i % 2),
+    at: Math.floor((i * 7) % 40),
+    category: i % 3 === 0 ? 'email' : 'dns',
+    type: i % 5 === 0 ? 'added' : 'migrated',
+    from: i % 5 === 0 ? null : (providers[i % 3] as string),
+    to: providers[(i + 1 + (i % 2)) % 3] as string,
+  }));
+  for (const { domain, at, category, type, from, to } of rows) insert.run(domain, at, at, category, type, from, to);
+  return { file, rows: rows.map((row, i) => ({ ...row, id: `ch_${String(i + 1).padStart(10, '0')}` })) };
+}
+
+describe('the list of changes', () => {
+  it('is newest first and total, for each filter, in pages that neither skip nor repeat', async () => {
+    const { file, rows } = await filled();
+    await using store = await openStore(`sqlite:${file}`);
+    for (const type of ['migrated', 'added'] as const)
+      for (const provider of [undefined, 'x', 'nobody'])
+        for (const direction of [undefined, 'in', 'out'] as const)
+          for (const category of [undefined, 'email'] as const) {
+            const fits = rows
+              .filter((row) => row.type === type && (!category || row.category === category))
+              .filter(
+                (row) =>
+                  !provider ||
+                  (direction !== 'out' && row.to === provider) ||
+                  (direction !== 'in' && row.from === provider),
+              )
+              .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+              .map(({ id }) => id);
+            const filter = {
+              type,
+              ...(provider ? { provider } : {}),
+              ...(direction ? { direction } : {}),
+              ...(category ? { category } : {}),
+            };
+            const found = [];
+            for (let offset = 0; offset < 400; offset += 37)
+              found.push(...(await store.lists.changes(filter, { limit: 37, offset })));
+            assert.deepEqual(
+              found.map(({ id }) => id),
+              fits,
+              JSON.stringify(filter),
+            );
+            assert.ok(found.every(({ domain }) => ['a.com', 'b.com'].includes(domain)));
+          }
+  });
+
+  it('is read from an index, without sorting the whole table', async () => {
+    const { file } = await filled();
+    using database = new DatabaseSync(file);
+    database.exec('ANALYZE');
+    const plan = (where: string) =>
+      database
+        .prepare(
+          `EXPLAIN QUERY PLAN SELECT changes.*, domains.name FROM changes JOIN domains ON domains.id = changes.domain_id WHERE ${where} ORDER BY changes.at DESC, changes.id DESC LIMIT 50`,
+        )
+        .all()
+        .map(({ detail }) => String(detail));
+    for (const where of [
+      "changes.type = 'migrated'",
+      "changes.type = 'migrated' AND changes.to_provider = 'x'",
+      "changes.type = 'migrated' AND changes.from_provider = 'x'",
+    ]) {
+      const steps = plan(where);
+      assert.ok(
+        steps.some((step) => /SEARCH changes USING INDEX/.test(step)),
+        steps.join('; '),
+      );
+      assert.ok(!steps.some((step) => /SCAN changes|TEMP B-TREE/.test(step)), steps.join('; '));
+    }
+  });
+});
+
+const anomaly = (id: string, at: number, domain?: string): StoredAnomaly => ({
+  id,
+  at: new Date(at),
+  subjectKind: domain ? 'domain' : 'provider',
+  subject: domain ?? 'x',
+  metric: 'losses',
+  severity: 'high',
+  facts: { value: 9, mean: 1, stddev: 1, sigma: 8, direction: 'up', window_days: 28, samples: 20, chance: 1e-6 },
+});
+
+const alert = (subject: string, at: number, more: Partial<StoredAlert> = {}): StoredAlert => ({
+  id: `al_${subject}_${at}`,
+  at: new Date(at),
+  kind: 'anomaly',
+  severity: 'medium',
+  subject,
+  domain: null,
+  provider: 'x',
+  title: subject,
+  detail: 'd',
+  ref: '/',
+  ...more,
+});
+
+describe('what stands out', () => {
+  it('is an anomaly written once, with one event', async () => {
+    await using store = await openStore(`sqlite:${freshFile()}`);
+    assert.equal(await store.signals.addAnomaly(anomaly('an_1', 5)), true);
+    assert.equal(await store.signals.addAnomaly(anomaly('an_1', 5)), false);
+    assert.equal(await store.signals.addAnomaly(anomaly('an_2', 7, 'a.com')), true);
+    const events = await store.eventsSince(0, 10);
+    assert.deepEqual(
+      events.map(({ kind, domain, payload }) => [kind, domain, payload]),
+      [
+        ['anomaly-found', '', { anomalyId: 'an_1' }],
+        ['anomaly-found', 'a.com', { anomalyId: 'an_2' }],
+      ],
+    );
+    assert.deepEqual(
+      (await store.signals.anomalies({}, 10)).anomalies.map(({ id }) => id),
+      ['an_2', 'an_1'],
+    );
+    assert.deepEqual(await store.signals.anomalies({ domain: 'a.com' }, 10), {
+      total: 1,
+      anomalies: [anomaly('an_2', 7, 'a.com')],
+    });
+    assert.deepEqual(
+      (await store.signals.anomaliesSince(new Date(6))).map(({ id }) => id),
+      ['an_2'],
+    );
+    assert.equal(await store.signals.anomaly('an_3'), undefined);
+  });
+
+  it('is an alert told once for its subject, with its latest figures, and again when it has been quiet', async () => {
+    await using store = await openStore(`sqlite:${freshFile()}`);
+    const quiet = { quietMs: 7 * DAY };
+    const add = (more: Partial<StoredAlert>, at: number) => store.signals.addAlert(alert('s', at, more), quiet);
+    assert.equal(await add({}, DAY), true);
+    assert.equal(await add({}, 2 * DAY), false, 'nothing else is known');
+    assert.equal(await add({ detail: 'more', severity: 'high' }, 3 * DAY), true);
+    assert.equal(await add({ detail: 'less', severity: 'low' }, 3 * DAY), false, 'it does not become milder');
+    const { total, alerts } = await store.signals.alerts(10);
+    assert.deepEqual(
+      [total, alerts[0]?.id, alerts[0]?.at.getTime(), alerts[0]?.detail, alerts[0]?.severity],
+      [1, `al_s_${DAY}`, DAY, 'more', 'high'],
+    );
+    assert.equal(await add({}, 9 * DAY), true);
+    assert.equal((await store.signals.alerts(10)).total, 2);
+  });
+
+  it('lists alerts by day, within it by kind, then gravity; whatever the limit', async () => {
+    await using store = await openStore(`sqlite:${freshFile()}`);
+    const kinds = ['security', 'anomaly', 'migration'] as const;
+    const severities = ['low', 'medium', 'high', 'critical'] as const;
+    for (let i = 0; i < 60; i += 1) {
+      const more = { kind: kinds[i % 3] ?? 'anomaly', severity: severities[i % 4] ?? 'low' };
+      await store.signals.addAlert(alert(`s${i}`, Math.floor(i / 12) * DAY + i, more), { quietMs: 0 });
+    }
+    const { alerts: all } = await store.signals.alerts(1_000);
+    const rank = ({ at, kind, severity, id }: StoredAlert) => [
+      -Math.floor(at.getTime() / DAY),
+      ['migration', 'anomaly', 'security'].indexOf(kind),
+      -severities.indexOf(severity as 'low'),
+      -at.getTime(),
+      id,
+    ];
+    const sorted = all.toSorted((a, b) => {
+      const [x, y] = [rank(a), rank(b)];
+      const at = x.findIndex((value, i) => value !== y[i]);
+      return at < 0 ? 0 : (x[at] as number) < (y[at] as number) ? -1 : 1;
+    });
+    assert.deepEqual(
+      all.map(({ id }) => id),
+      sorted.map(({ id }) => id),
+    );
+    for (const limit of [1, 5, 12, 13, 59, 60]) {
+      const page = await store.signals.alerts(limit);
+      assert.deepEqual([page.total, page.alerts.map(({ id }) => id)], [60, all.slice(0, limit).map(({ id }) => id)]);
+    }
+  });
+
+  it('remembers how far the watch came', async () => {
+    await using store = await openStore(`sqlite:${freshFile()}`);
+    assert.equal(await store.signals.watched(), undefined);
+    for (const watched of [
+      { seq: 1, day: 2 },
+      { seq: 3, day: 4 },
+    ]) {
+      await store.signals.setWatched(watched);
+      assert.deepEqual(await store.signals.watched(), watched);
+    }
+  });
+});
