@@ -188,13 +188,20 @@ export async function createStack(config: Config, logger: Logger, world: World =
     notary: ledger.notary,
     names,
     now: realNow,
+    keepMs: config.streamDays * 86_400_000,
     onTold: (events) => hub.tell(events),
   });
   // What the watch finds stands in the log before the stream is told, and in the index with the next beat.
   pulse = stack.use(
     new Pulse({
       logger,
-      steps: [() => live.catchUp(), () => watch.look(), () => live.catchUp(), () => publisher.publish()],
+      steps: [
+        () => live.catchUp(),
+        () => watch.look(),
+        () => live.catchUp(),
+        () => publisher.publish(),
+        () => publisher.forget(),
+      ],
     }),
   );
   const app: StackApp = {

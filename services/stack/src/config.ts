@@ -64,6 +64,7 @@ export const Environment = z.object({
   STRATA_CONFIRM_AFTER_HOURS: Hours.default(6),
   STRATA_RESCAN_HOURS: Hours.default(24),
   STRATA_FREE_KEYS_PER_DAY: z.coerce.number().int().min(0).default(5),
+  STRATA_STREAM_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
   STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -88,6 +89,8 @@ export interface Config {
   readonly confirmAfterMs: number;
   readonly rescanAfterMs: number;
   readonly freeKeysPerDay: number;
+  /** Events of the public stream are kept this long. */
+  readonly streamDays: number;
   readonly logLevel: string;
 }
 
@@ -125,6 +128,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     confirmAfterMs: value.STRATA_CONFIRM_AFTER_HOURS * hourMs,
     rescanAfterMs: value.STRATA_RESCAN_HOURS * hourMs,
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
+    streamDays: value.STRATA_STREAM_DAYS,
     logLevel: value.STRATA_LOG_LEVEL,
   });
 }
