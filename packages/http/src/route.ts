@@ -92,7 +92,7 @@ export interface RouteContract<
   readonly access: 'key' | 'open';
   readonly example?: unknown;
   /** Signed and CSV routes only: answers with a place are kept as ready bytes. Throwing a Refusal here is a refusal. */
-  readonly cache?: (app: App, input: Parsed<P> & Parsed<Q>, context: RequestContext<Code>) => CachePlace;
+  readonly cache?: (app: App, input: Parsed<P> & Parsed<Q>, context: RequestContext<Code>) => CachePlace | undefined;
 }
 
 /** A route of any shape, as the server and the OpenAPI document see it. */

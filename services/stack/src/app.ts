@@ -189,7 +189,10 @@ export async function createStack(config: Config, logger: Logger, world: World =
     names,
     now: realNow,
     keepMs: config.streamDays * 86_400_000,
-    onTold: (events) => hub.tell(events),
+    onTold: (events) => {
+      answers.invalidate(tags.stream[0]);
+      hub.tell(events);
+    },
   });
   // What the watch finds stands in the log before the stream is told, and in the index with the next beat.
   pulse = stack.use(

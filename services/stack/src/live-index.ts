@@ -179,6 +179,8 @@ export const tags = {
   scans: ['scans'],
   alerts: ['alerts'],
   anomalies: ['anomalies'],
+  /** Events of the public stream. */
+  stream: ['stream'],
   /** A domain that uses the provider, or did until now. */
   provider: (provider: string) => `provider:${provider}`,
   category: (category: string) => `category:${category}`,

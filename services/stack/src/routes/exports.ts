@@ -7,6 +7,7 @@ import type { StackApp } from '../app.ts';
 import { changeReport } from '../domain-report.ts';
 import { tags } from '../live-index.ts';
 import { ProviderPath, providerOf, SectorParameter, Text, WholeNumber, Word } from './parameters.ts';
+import { UNCHANGED_MS } from './search.ts';
 
 /** Rows of an export, as the interface says. */
 const MOST_ROWS = 1_000;
@@ -54,6 +55,7 @@ export const getSecurityCsv = route(
       key: `security.csv ${sector ?? ''} ${score_lte}`,
       tags: [...tags.domains],
       maxStaleMs: 1_000,
+      maxAgeMs: UNCHANGED_MS,
     }),
   },
   ({ index }, { sector, score_lte }) => {
@@ -225,7 +227,7 @@ export const getProviderDomainsCsv = route(
     access: 'key',
     cache: (app: StackApp, input, context) => {
       const { id } = providerOf(app, input.provider, context);
-      return { key: `domains.csv ${id}`, tags: [tags.provider(id)], maxStaleMs: 1_000 };
+      return { key: `domains.csv ${id}`, tags: [tags.provider(id)], maxStaleMs: 1_000, maxAgeMs: UNCHANGED_MS };
     },
   },
   (app, input, context) => {

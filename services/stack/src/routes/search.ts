@@ -8,6 +8,9 @@ import { tags } from '../live-index.ts';
 import { findProvider, nearestProviders } from '../provider-names.ts';
 import { CategoryParameter, Limit, Offset, SectorParameter, Text, Word } from './parameters.ts';
 
+/** A scan that sees nothing new makes no event: the times of scans in a list may be behind by this. */
+export const UNCHANGED_MS = 60_000;
+
 export const FoundDomainSchema = z
   .object({
     domain: z.string(),
@@ -94,7 +97,12 @@ export const getSearch = route(
       const { category } = input;
       const tag =
         id !== undefined ? tags.provider(id) : category !== undefined ? tags.category(category) : tags.domains[0];
-      return { key: `search ${JSON.stringify([id, rest, limit, offset])}`, tags: [tag], maxStaleMs: 1_000 };
+      return {
+        key: `search ${JSON.stringify([id, rest, limit, offset])}`,
+        tags: [tag],
+        maxStaleMs: 1_000,
+        maxAgeMs: UNCHANGED_MS,
+      };
     },
   },
   (app, input) => {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { AnomalySchema } from '../anomaly-report.ts';
 import type { StackApp } from '../app.ts';
 import { ChangeSchema } from '../domain-report.ts';
+import { tags } from '../live-index.ts';
 import { microseconds, timeOf } from '../stream-publisher.ts';
 import { domainOf } from './domains.ts';
 import { CategoryParameter, Limit, providerOf, Text } from './parameters.ts';
@@ -113,8 +114,17 @@ export const getStreamJson = route(
     },
     errors: ['invalid_domain', 'unknown_provider'],
     access: 'key',
+    // Who polls while nothing happens gets the same answer with the same receipt.
+    cache: (app: StackApp, input, context) =>
+      input.since === undefined
+        ? undefined
+        : {
+            key: `stream.json ${input.since} ${input.limit} ${JSON.stringify(filterOf(app, input, context))}`,
+            tags: [...tags.stream],
+            maxAgeMs: 60_000,
+          },
   },
-  async (app: StackApp, input, context) => {
+  async (app, input, context) => {
     const { stream } = app.store;
     const now = microseconds(app.now());
     const sinceUs = (input.since === undefined ? undefined : microsecondsOf(input.since)) ?? now - HOUR_US;
