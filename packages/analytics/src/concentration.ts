@@ -4,7 +4,7 @@ import { compareText } from './compare-text.ts';
 import type { DomainIndex } from './domain-index.ts';
 import { categoryNumber, stateNumber } from './terms.ts';
 
-/** DOJ and FTC merger guidelines of 2023, guideline 1: above 1,800 highly concentrated; the lower band begins at 1,000. */
+/** DOJ and FTC merger guidelines of 2023, guideline 1: above 1,800 highly concentrated. Moderate, as those of 1992 have it. */
 export type Band = 'unconcentrated' | 'moderate' | 'high' | 'insufficient_data';
 const HIGH_FROM = 1_800;
 const MODERATE_FROM = 1_000;

@@ -57,7 +57,8 @@ function checkDomains(columns: SnapshotColumns, { providers, placements }: Lists
       expect('starts', false);
     }
   }
-  for (const service of pool) {
+  for (let i = 0; i < pool.length; i += 1) {
+    const service = pool[i] as number;
     if (placementOf(service) >= placements.length || levelOf(service) >= LEVELS.length) expect('pool', false);
   }
 }
