@@ -30,7 +30,7 @@ describe('docs/metrics.md', () => {
   });
 
   it('has the limits that the code goes by', () => {
-    const [, moderate, high] = /`unconcentrated` below ([\d,]+), `moderate` from \1 to ([\d,]+)/.exec(page) ?? [];
+    const [, moderate, high] = /`unconcentrated` below (\d,\d+), `moderate` from \1 to (\d,\d+)/.exec(page) ?? [];
     const from = (text: string | undefined) => Number(text?.replace(',', ''));
     assert.deepEqual([from(moderate) - 1, from(moderate), from(high), from(high) + 1].map(bandOf), [
       'unconcentrated',
