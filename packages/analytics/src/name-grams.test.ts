@@ -70,4 +70,13 @@ describe('parts of names', () => {
       assert.equal(grams.search(part, table).size, 0, part);
     }
   });
+
+  it('tell rare characters apart, though they share a place', () => {
+    const all = ['a~b.com', 'a%b.com', '~~', '%~%'];
+    const table = tableOf(all);
+    const grams = NameGrams.of(table);
+    for (const part of ['~', '%', '~b', '%b', 'a~b', 'a%b', '~~', '%~%', '~%~', 'a~b.com']) {
+      assert.deepEqual([...grams.search(part, table).toArray()], holding(all, part), part);
+    }
+  });
 });

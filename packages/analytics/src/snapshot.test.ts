@@ -70,6 +70,25 @@ function changedHeader(bytes: Uint8Array, change: (header: Record<string, unknow
   return result;
 }
 
+/** The bytes with one value of one column changed. */
+function changedColumn(
+  bytes: Uint8Array,
+  { name, at, value }: { readonly name: string; readonly at: number; readonly value: number },
+): Uint8Array {
+  const changed = bytes.slice();
+  const view = new DataView(changed.buffer);
+  const length = view.getUint32(0, true);
+  const { columns } = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  let start = Math.ceil((4 + length) / 8) * 8;
+  for (const column of columns as { name: string; type: 'u8' | 'u32' | 'f64'; length: number }[]) {
+    const width = { u8: 1, u32: 4, f64: 8 }[column.type];
+    if (column.name === name && width === 1) view.setUint8(start + at, value);
+    if (column.name === name && width === 4) view.setUint32(start + at * 4, value, true);
+    start = Math.ceil((start + column.length * width) / 8) * 8;
+  }
+  return changed;
+}
+
 describe('a snapshot', () => {
   it('gives the same index, which goes on like the old one', () => {
     fc.assert(
@@ -188,5 +207,30 @@ describe('a snapshot', () => {
       const { series } = header.history as { series: string[][] };
       series[0]?.pop();
     }, 'seriesLengths');
+  });
+
+  it('with a value that points nowhere throws and names its column', () => {
+    const bytes = encodeSnapshot(sampleIndex(), STORE);
+    const broken = (name: string, at: number, value: number) =>
+      assert.throws(
+        () => decodeSnapshot(changedColumn(bytes, { name, at, value }), STORE),
+        new RegExp(`hang together: ${name}`),
+      );
+    const named = sampleIndex().names.order();
+    const [first = 0, second = 0] = named;
+    broken('nameStarts', first, 2 ** 31);
+    broken('nameOrder', 0, second);
+    broken('nameOrder', 0, 2 ** 31);
+    broken('state', first, 4);
+    broken('sector', first, 200);
+    broken('score', first, 101);
+    broken('pool', 0, 2 ** 31);
+    broken('pool', 0, 3);
+    const used = named.find((id) => sampleIndex().columns.services(id).length > 0) ?? 0;
+    broken('starts', used, 2 ** 31);
+    assert.throws(
+      () => decodeSnapshot(changedColumn(bytes, { name: 'seriesLengths', at: 0, value: 9 }), STORE),
+      /series/,
+    );
   });
 });
