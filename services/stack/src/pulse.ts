@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 
 export interface PulseParts {
-  /** In order; each needs the one before it. */
+  /** In order: each sees what the one before it did. */
   readonly steps: readonly (() => Promise<void>)[];
   readonly logger: Logger;
 }
@@ -51,8 +51,8 @@ export class Pulse implements AsyncDisposable {
       try {
         await step();
       } catch (error) {
+        // The others still have their turn: each goes on where it stood.
         this.#parts.logger.error({ err: error }, 'following the event log failed');
-        return;
       }
     }
   }

@@ -68,17 +68,25 @@ export class StreamHub {
   async serve(client: SseClient, filter: StreamFilter): Promise<void> {
     let seq = await this.#startOf(client);
     while (!client.isClosed) {
-      // From the ring on everything is synchronous: no event can fall between the last replayed and the first live one.
-      if (seq >= this.#seq || seq >= (this.#ring[0]?.event.seq ?? Number.POSITIVE_INFINITY) - 1) {
-        for (const { event, bytes } of this.#ring) if (event.seq > seq && isWanted(event, filter)) client.write(bytes);
-        this.#join({ client, filter });
-        return;
+      // Nothing is left to replay, and no step between this look and joining waits: no event can fall between.
+      if (seq >= this.#seq) return this.#join({ client, filter });
+      const batch = await this.#after(seq);
+      for (const { event, bytes } of batch) {
+        if (isWanted(event, filter) && !client.write(bytes)) await client.drained();
+        if (client.isClosed) return;
       }
-      const events = await this.#table.since(seq, REPLAY_AT_ONCE);
-      for (const event of events)
-        if (isWanted(event, filter) && !client.write(encode(event).bytes)) await client.drained();
-      seq = events.at(-1)?.seq ?? this.#seq;
+      seq = batch.at(-1)?.event.seq ?? this.#seq;
     }
+  }
+
+  /** Some of the events after a number: from memory when they are there, else from the log. */
+  async #after(seq: number): Promise<readonly Encoded[]> {
+    const oldest = this.#ring[0]?.event.seq ?? Number.POSITIVE_INFINITY;
+    if (seq >= oldest - 1) {
+      const from = this.#ring.findIndex(({ event }) => event.seq > seq);
+      return from < 0 ? [] : this.#ring.slice(from, from + REPLAY_AT_ONCE);
+    }
+    return (await this.#table.since(seq, REPLAY_AT_ONCE)).map(encode);
   }
 
   async #startOf(client: SseClient): Promise<number> {
