@@ -35,8 +35,18 @@ describe('the columns', () => {
         expected(columns);
         expected(DomainColumns.from(structuredClone(arrays)));
       }),
-      { numRuns: 5 },
+      { numRuns: 5, endOnFailure: true },
     );
+  });
+
+  it('keep a domain that lost all its services, also when the pool is packed afterwards', () => {
+    const columns = new DomainColumns();
+    columns.set(2, FACTS, [1, 2, 3]);
+    columns.set(1, FACTS, [4]);
+    columns.set(2, FACTS, []);
+    columns.arrays(3);
+    columns.set(2, FACTS, []);
+    assert.deepEqual([[...columns.services(1)], [...columns.services(2)]], [[4], []]);
   });
 
   it('keep every fact to its limits', () => {

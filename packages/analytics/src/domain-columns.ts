@@ -119,7 +119,8 @@ export class DomainColumns {
       this.#wasted += before;
     } else this.#wasted += before - services.length;
     this.#counts[domain] = services.length;
-    this.#pool.set(services, this.#starts[domain] as number);
+    // Where a domain without any begins means nothing, and may lie beyond a pool that was packed.
+    if (services.length > 0) this.#pool.set(services, this.#starts[domain] as number);
     if (this.#wasted > LEAST_WASTE && this.#wasted * 2 > this.#used) this.#compact();
   }
 
