@@ -20,7 +20,7 @@ export interface Csv {
 /** The whole table: its receipt is in the headers, and so is known before the first byte leaves. Rows are few by contract. */
 export function csvBytes(columns: readonly CsvColumn[], { rows }: Csv): Buffer {
   const text = stringify(
-    [...rows].map((row) => [...row]),
+    [...rows].map((row) => row.map((cell) => (typeof cell === 'boolean' ? String(cell) : cell))),
     {
       header: true,
       columns: columns.map(({ name }) => name),
@@ -29,7 +29,6 @@ export function csvBytes(columns: readonly CsvColumn[], { rows }: Csv): Buffer {
       quoted_match: /\r/,
       // Numbers are not text: -5 stays -5.
       escape_formulas: true,
-      cast: { boolean: (value) => (value ? 'true' : 'false') },
     },
   );
   return Buffer.from(text, 'utf8');

@@ -117,7 +117,7 @@ export const getMarketShare = route(
     return {
       include_parked: includeParked,
       method:
-        'HHI = sum of squared percent shares, 0-10,000, by brand and by owner; each self-hosted domain is a firm of its own; unknown and unmeasured ones are in no denominator. Bands: DOJ/FTC Merger Guidelines 2023 (1,000 and 1,800)',
+        'HHI = sum of squared percent shares, 0-10,000, by brand and by owner; each self-hosted domain is a firm of its own; unknown and unmeasured ones are in no denominator. Bands: 1,800 from DOJ/FTC Merger Guidelines 2023, guideline 1; 1,000 from those of 1992',
       categories: found.map((each) => marketReport(each, { names, most: category === undefined ? 25 : 1_000 })),
     };
   },
