@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { loadedWorld } from './index.ts';
+import { type LoadedChange, type LoadedService, loadedWorld } from './index.ts';
 
 const ENDS_AT = Date.parse('2026-11-21T00:00:00Z');
-const YEAR_MS = 365 * 86_400_000;
+const DAY_MS = 86_400_000;
+const YEAR_MS = 365 * DAY_MS;
 const options = { domains: 2_000, endsAt: ENDS_AT };
 
 describe('a loaded world', () => {
@@ -26,6 +27,44 @@ describe('a loaded world', () => {
     const mean = (numbers: number[]) => numbers.reduce((sum, n) => sum + n, 0) / numbers.length;
     assert.ok(Math.abs(mean(domains.map(({ services }) => services.length)) - 8) < 0.5);
     assert.ok(Math.abs(mean(domains.map(({ changes }) => changes.length)) - 2) < 0.5);
+  });
+
+  it('has names that look like names: four in ten under com, few with a digit, many other suffixes', () => {
+    const share = (test: (name: string) => boolean) => domains.filter(({ name }) => test(name)).length / domains.length;
+    assert.ok(Math.abs(share((name) => name.endsWith('.com')) - 0.4) < 0.05);
+    assert.ok(share((name) => /\d/.test(name)) < 0.05);
+    const suffixes = new Set(domains.map(({ name }) => name.slice(name.indexOf('.') + 1)));
+    assert.ok(suffixes.size > 30 && suffixes.has('co.uk') && suffixes.has('gov'), String(suffixes.size));
+  });
+
+  it('tells who came and who went as someone would who had watched the domain from the start', () => {
+    for (const { services, changes } of domains) {
+      const uses = servicesAtFirst(services, changes);
+      const providers = () => new Set([...uses].map((key) => key.split(' ')[1]));
+      for (const { category, from, to, isEntry, isExit } of changes) {
+        const before = providers();
+        if (from !== null) assert.ok(uses.delete(`${category} ${from}`), 'who goes was there');
+        if (to !== null) uses.add(`${category} ${to}`);
+        assert.equal(isEntry, to !== null && !before.has(to));
+        assert.equal(isExit, from !== null && !providers().has(from));
+      }
+      assert.deepEqual(
+        uses,
+        new Set(services.map(({ category, provider }) => `${category} ${provider}`)),
+        'the changes lead to the services of today',
+      );
+    }
+    const entries = domains.flatMap(({ changes }) => changes.filter(({ to, isEntry }) => to !== null && !isEntry));
+    assert.ok(entries.length > 0, 'some provider came that was there already');
+  });
+
+  it('was scanned on each day, last when all its changes were confirmed', () => {
+    const dayOf = (time: number) => Math.floor(time / DAY_MS);
+    const days = new Set(domains.flatMap((each) => [dayOf(each.earlierScanAt), dayOf(each.scannedAt)]));
+    for (let day = dayOf(ENDS_AT - YEAR_MS) + 1; day < dayOf(ENDS_AT); day += 1) assert.ok(days.has(day), String(day));
+    for (const { scannedAt, changes } of domains) {
+      assert.ok(scannedAt <= ENDS_AT && changes.every(({ confirmedAt }) => confirmedAt <= scannedAt));
+    }
   });
 
   it('has changes that led to its services: who came is there since then, who went is not', () => {
@@ -53,3 +92,11 @@ describe('a loaded world', () => {
     assert.ok(ratio > 1.5 && ratio < 2.7, String(ratio));
   });
 });
+
+/** Keys of category and provider: those of today that no change brought, and those that some change took away. */
+function servicesAtFirst(services: readonly LoadedService[], changes: readonly LoadedChange[]): Set<string> {
+  const came = new Set(changes.map(({ category, to }) => `${category} ${to}`));
+  const stayed = services.map(({ category, provider }) => `${category} ${provider}`).filter((key) => !came.has(key));
+  const went = changes.filter(({ from }) => from !== null).map(({ category, from }) => `${category} ${from}`);
+  return new Set([...stayed, ...went]);
+}

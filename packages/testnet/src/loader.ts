@@ -1,6 +1,7 @@
 // A database of any size from a seed: domains with eight services each, Zipf over the providers, and a year of changes. Rows
 // as plain values, in the columns of the store; no scan stands behind them. For benches.
-import { SUFFIXES } from './names.ts';
+import { nameMaker } from './loader-names.ts';
+import { makePosture, scoreOf } from './loader-posture.ts';
 import { type Random, randomFor } from './random.ts';
 
 export interface LoadOptions {
@@ -49,7 +50,9 @@ export interface LoadedDomain {
   readonly posture: number;
   readonly holders: number;
   readonly score: number;
+  /** The last scan, and one on a day before; a store that grew would have many. */
   readonly scannedAt: number;
+  readonly earlierScanAt: number;
   readonly services: readonly LoadedService[];
   /** Oldest first. */
   readonly changes: readonly LoadedChange[];
@@ -62,7 +65,10 @@ export interface LoadedWorld {
 }
 
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const FIRST_SCAN_DAYS = 400;
+/** From the first scan that saw a change to the one that confirmed it. */
+const CONFIRM_MS = 8 * 3_600_000;
 
 /** Category, role, how many services of it a domain has on average, and whether one provider holds it alone. */
 const KINDS = [
@@ -144,9 +150,13 @@ interface DomainParts {
 
 function makeDomain({ id, name, random, markets, days, endsAt }: DomainParts): LoadedDomain {
   const firstSeen = endsAt - FIRST_SCAN_DAYS * DAY_MS;
+  const scannedAt = endsAt - Math.floor(random.next() * HOUR_MS);
+  // The last scan has confirmed all that is told.
+  const within = days * DAY_MS - CONFIRM_MS - HOUR_MS;
+  const someTime = () => endsAt - CONFIRM_MS - HOUR_MS - Math.floor(random.next() * within);
   const isParked = random.chance(0.04);
   const services: LoadedService[] = [];
-  const changes: LoadedChange[] = [];
+  const changes: BareChange[] = [];
   for (const [kind, { category, role, mean, isExclusive }] of KINDS.entries()) {
     const market = markets[kind] as Market;
     const wanted = isParked && category !== 'dns' ? 0 : Math.floor(mean) + (random.chance(mean % 1) ? 1 : 0);
@@ -156,7 +166,7 @@ function makeDomain({ id, name, random, markets, days, endsAt }: DomainParts): L
       const confidence = random.chance(0.85) ? 'high' : random.chance(0.8) ? 'medium' : 'low';
       let validFrom = firstSeen;
       if (random.chance(0.2)) {
-        validFrom = endsAt - Math.floor(random.next() * days * DAY_MS);
+        validFrom = someTime();
         const before = market(random);
         const isMove = isExclusive && !held.has(before);
         changes.push(change({ at: validFrom, category, role, from: isMove ? before : null, to: provider }));
@@ -165,8 +175,7 @@ function makeDomain({ id, name, random, markets, days, endsAt }: DomainParts): L
     }
     if (!isExclusive && random.chance(0.1)) {
       const gone = market(random);
-      const at = endsAt - Math.floor(random.next() * days * DAY_MS);
-      if (!held.has(gone)) changes.push(change({ at, category, role, from: gone, to: null }));
+      if (!held.has(gone)) changes.push(change({ at: someTime(), category, role, from: gone, to: null }));
     }
   }
   changes.sort((a, b) => a.at - b.at);
@@ -178,10 +187,12 @@ function makeDomain({ id, name, random, markets, days, endsAt }: DomainParts): L
     sector: random.chance(0.8) ? 'unknown' : random.pick(SECTORS),
     posture,
     holders: makeHolders(services, random),
-    score: Math.floor(random.next() * 101),
-    scannedAt: endsAt - Math.floor(random.next() * DAY_MS),
+    score: scoreOf(posture),
+    // One after the other over the days, so that each day has scans.
+    earlierScanAt: endsAt - ((id % (days - 1)) + 1) * DAY_MS - Math.floor(random.next() * HOUR_MS),
+    scannedAt,
     services,
-    changes: changes.map((each) => withEnds(each, services)),
+    changes: withEnds(changes, services),
   };
 }
 
@@ -195,53 +206,30 @@ const SECTORS = [
   'retail_ecommerce',
 ];
 
-function change(parts: Pick<LoadedChange, 'at' | 'category' | 'role' | 'from' | 'to'>): LoadedChange {
+type BareChange = Omit<LoadedChange, 'isEntry' | 'isExit'>;
+
+function change(parts: Pick<LoadedChange, 'at' | 'category' | 'role' | 'from' | 'to'>): BareChange {
   const type = parts.from === null ? 'added' : parts.to === null ? 'removed' : 'migrated';
-  return {
-    ...parts,
-    type,
-    confirmedAt: parts.at + 8 * 3_600_000,
-    isEntry: parts.to !== null,
-    isExit: parts.from !== null,
-  };
+  return { ...parts, type, confirmedAt: parts.at + CONFIRM_MS };
 }
 
-/** A provider that the domain has in another category all along neither comes nor goes with a change. */
-function withEnds(each: LoadedChange, services: readonly LoadedService[]): LoadedChange {
-  const hasElsewhere = (provider: string | null) =>
-    provider !== null &&
-    services.some((service) => service.provider === provider && service.category !== each.category);
-  return { ...each, isEntry: each.isEntry && !hasElsewhere(each.to), isExit: each.isExit && !hasElsewhere(each.from) };
-}
-
-/** Bits in the order of the flags of the posture: everything measured, adoption about as on the internet. */
-function makePosture(random: Random): number {
-  let bits = 0;
-  const set = (...places: number[]) => {
-    for (const place of places) bits |= 1 << place;
+/** Walked back from the services of today: a provider that the domain had in any category at that time neither comes nor goes. */
+function withEnds(changes: readonly BareChange[], services: readonly LoadedService[]): LoadedChange[] {
+  const uses = new Map<string, number>();
+  const count = (provider: string | null, by: number) => {
+    if (provider !== null) uses.set(provider, (uses.get(provider) ?? 0) + by);
   };
-  set(0, 7, 16, 18, 20, 22, 24, 26);
-  if (random.chance(0.75)) set(1, random.chance(0.4) ? 3 : 4);
-  if (random.chance(0.5)) {
-    const policy = random.weighted([
-      { weight: 5, place: 9 },
-      { weight: 2, place: 10 },
-      { weight: 3, place: 11 },
-    ]).place;
-    set(8, policy, policy + 3);
-    if (random.chance(0.7)) set(15);
-  }
-  for (const [place, share] of [
-    [17, 0.01],
-    [19, 0.02],
-    [21, 0.08],
-    [23, 0.1],
-    [25, 0.01],
-    [27, 0.9],
-  ] as const) {
-    if (random.chance(share)) set(place);
-  }
-  return bits;
+  const isUsed = (provider: string) => (uses.get(provider) ?? 0) > 0;
+  for (const { provider } of services) count(provider, 1);
+  return changes
+    .toReversed()
+    .map((each) => {
+      const isExit = each.from !== null && !isUsed(each.from);
+      count(each.to, -1);
+      count(each.from, 1);
+      return { ...each, isEntry: each.to !== null && !isUsed(each.to), isExit };
+    })
+    .reverse();
 }
 
 /** Three bits a role: 1 a provider, 2 itself, 3 unknown, 4 nobody. */
@@ -252,23 +240,4 @@ function makeHolders(services: readonly LoadedService[], random: Random): number
       category === 'dns' || category === 'email' || category === 'hosting' ? (random.chance(0.3) ? 2 : 3) : 4;
     return bits | ((isHeld ? 1 : without) << (place * 3));
   }, 0);
-}
-
-const ONSETS = 'b bl br c cl cr d dr f fl g gr h j k l m n p pl pr qu r s sh sl st t tr v w z'.split(' ');
-const RIMES = 'a an ar e el en er i in ir o on or u um ax ex ix ox ea io ou ay'.split(' ');
-
-/** Names of two to four syllables; a number makes one unique that was taken. */
-function nameMaker(seed: string): (random: Random) => string {
-  const taken = new Set<string>();
-  const spare = randomFor(seed, 'loaded names');
-  return (random) => {
-    let label = '';
-    for (let syllables = random.between(2, 4); syllables > 0; syllables -= 1)
-      label += random.pick(ONSETS) + random.pick(RIMES);
-    const { suffix } = random.weighted(SUFFIXES);
-    let name = `${label}.${suffix}`;
-    while (taken.has(name)) name = `${label}${spare.between(2, 9_999)}.${suffix}`;
-    taken.add(name);
-    return name;
-  };
 }
