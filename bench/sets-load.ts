@@ -1,8 +1,9 @@
 // Writes a loaded world straight into a fresh SQLite file of the store: millions of rows, without the scans that would make them.
 import { DatabaseSync } from 'node:sqlite';
-import { detect, evidenceFromRecord, type Rulebook } from '@strata/detect';
+import type { Rulebook } from '@strata/detect';
 import { openStore } from '@strata/store';
 import type { LoadedWorld } from '@strata/testnet';
+import { summaries } from './sets-summary.ts';
 
 const ROWS_AT_ONCE = 100;
 const DOMAINS_A_TRANSACTION = 20_000;
@@ -19,7 +20,7 @@ export async function loadStore(file: string, world: LoadedWorld, rulebook: Rule
     )
     .all() as { name: string; sql: string }[];
   for (const { name } of indexes) database.exec(`DROP INDEX ${name}`);
-  const summary = summaryOf(rulebook);
+  const summaryOf = summaries(rulebook);
   const domains = inserter(database, 'domains', [
     'id',
     'name',
@@ -63,14 +64,13 @@ export async function loadStore(file: string, world: LoadedWorld, rulebook: Rule
     'is_exit',
   ]);
   const scans = inserter(database, 'scans', [
-    'id',
     'domain_id',
-    'started_at',
-    'finished_at',
     'state',
     'rulebook',
     'services',
     'unmeasured',
+    'started_at',
+    'finished_at',
     'observed_at',
     'records',
   ]);
@@ -90,24 +90,14 @@ export async function loadStore(file: string, world: LoadedWorld, rulebook: Rule
       domain.state,
       domain.sector,
       rulebook.version,
-      summary,
+      summaryOf(domain.posture, domain.score),
       '',
       domain.posture,
       domain.holders,
       domain.score,
     ]);
-    scans.add([
-      id,
-      id,
-      scannedAt,
-      scannedAt,
-      domain.state,
-      rulebook.version,
-      domain.services.length,
-      '',
-      scannedAt,
-      20,
-    ]);
+    const scan = [id, domain.state, rulebook.version, domain.services.length, ''] as const;
+    for (const at of [domain.earlierScanAt, scannedAt]) scans.add([...scan, at, at, at, 20]);
     for (const { category, role, provider, confidence, validFrom } of domain.services) {
       services.add([id, category, role, provider, confidence, 0.9, '[]', 'confirmed', validFrom]);
     }
@@ -117,7 +107,8 @@ export async function loadStore(file: string, world: LoadedWorld, rulebook: Rule
         confirmedAt,
         [
           id,
-          id,
+          // Every domain has two scans, one after the other.
+          id * 2,
           at,
           confirmedAt,
           category,
@@ -166,18 +157,6 @@ function inserter(database: DatabaseSync, table: string, columns: readonly strin
       waiting = [];
     },
   };
-}
-
-/** One profile's summary stands for all: what the lists show comes from the columns. */
-function summaryOf(rulebook: Rulebook): string {
-  const evidence = evidenceFromRecord({
-    domain: 'example.com',
-    ns: ['ns1.example.net'],
-    txt: ['v=spf1 -all'],
-    dmarc: 'v=DMARC1; p=reject',
-  });
-  const { security, roles, sources, redirectsTo } = detect(evidence, rulebook);
-  return JSON.stringify({ security, roles, sources, redirectsTo });
 }
 
 /** The providers of a loaded world as entries of a catalog. */

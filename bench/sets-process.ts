@@ -5,7 +5,12 @@ import { loadedWorld } from '@strata/testnet';
 import { tellReady } from './measure.ts';
 import { catalogOf } from './sets-load.ts';
 
-const { directory, endsAt } = JSON.parse(process.argv[2] ?? '{}') as { directory: string; endsAt: number };
+/** `readyPath` is asked once, for the time of the start. */
+const { directory, endsAt, readyPath } = JSON.parse(process.argv[2] ?? '{}') as {
+  directory: string;
+  endsAt: number;
+  readyPath: string;
+};
 const config = readConfig({
   STRATA_DATA: directory,
   STRATA_STACK_PORT: '0',
@@ -31,7 +36,9 @@ const running = await startStack(config, logger, {
 });
 const { key } = await running.service.app.store.keys.create({ tier: 'unlimited' });
 const base = `http://127.0.0.1:${running.port}`;
-await fetch(`${base}/stack/v1/stats`, { headers: { 'x-stack-key': key } });
+const answer = await fetch(base + readyPath, { headers: { 'x-stack-key': key } });
+await answer.arrayBuffer();
+if (!answer.ok) throw new Error(`${readyPath}: ${answer.status}`);
 const answeringMs = performance.now() - startedAt;
 globalThis.gc?.();
 tellReady({ base, key, answeringMs, index: ready, rss: process.memoryUsage().rss }, async () => {
