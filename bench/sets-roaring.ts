@@ -5,21 +5,33 @@ import type { Figure } from './main.ts';
 import { rateOf } from './measure.ts';
 
 const UNIVERSE = 1_000_000;
+const RUN_MS = 300;
+
+interface Pair {
+  readonly ours: DomainSet;
+  readonly roaring: RoaringBitmap32;
+}
+
+/** A case is what both sides do, on two sets; each gives a number that must be the same. */
+const WORK = [
+  {
+    what: 'count of',
+    ours: (a: Pair, b: Pair) => a.ours.andSize(b.ours),
+    roaring: (a: Pair, b: Pair) => a.roaring.andCardinality(b.roaring),
+  },
+  {
+    what: 'intersection of',
+    ours: (a: Pair, b: Pair) => a.ours.and(b.ours).size,
+    roaring: (a: Pair, b: Pair) => sizeOf(RoaringBitmap32.and(a.roaring, b.roaring)),
+  },
+  {
+    what: 'union of',
+    ours: (a: Pair, b: Pair) => a.ours.or(b.ours).size,
+    roaring: (a: Pair, b: Pair) => sizeOf(RoaringBitmap32.or(a.roaring, b.roaring)),
+  },
+] as const;
 
 export function compareSets(): Figure[] {
-  const members = (share: number, seed: number) => {
-    let state = seed;
-    const numbers: number[] = [];
-    for (let i = 0; i < UNIVERSE; i += 1) {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      if (state / 2 ** 32 < share) numbers.push(i);
-    }
-    return numbers;
-  };
-  const make = (share: number, seed: number) => {
-    const numbers = members(share, seed);
-    return { ours: DomainSet.of(numbers), roaring: new RoaringBitmap32(numbers) };
-  };
   const dense = make(0.3, 1);
   const other = make(0.2, 2);
   const sparse = make(0.001, 3);
@@ -30,31 +42,76 @@ export function compareSets(): Figure[] {
     ['sparse and sparse (0.1 %, 0.2 %)', sparse, few],
   ] as const;
   const figures: Figure[] = [];
-  for (const [what, a, b] of pairs) {
-    if (a.ours.andSize(b.ours) !== a.roaring.andCardinality(b.roaring)) throw new Error(`${what}: the counts differ`);
-    const times = (work: () => unknown) =>
-      rateOf(() => {
-        for (let i = 0; i < 20; i += 1) work();
-        return 20;
-      }, 300);
-    const ours = times(() => a.ours.andSize(b.ours));
-    const theirs = times(() => a.roaring.andCardinality(b.roaring));
-    figures.push(figure(`count of ${what}`, ours, theirs));
-    const made = times(() => a.ours.and(b.ours).size);
-    const theirsMade = times(() => {
-      const set = RoaringBitmap32.and(a.roaring, b.roaring);
-      set.dispose();
+  for (const [name, a, b] of pairs) {
+    for (const { what, ours, roaring } of WORK) {
+      figures.push(race(`${what} ${name}`, { ours: () => ours(a, b), roaring: () => roaring(a, b) }));
+    }
+  }
+  for (const [name, set] of [
+    ['dense (30 %)', dense],
+    ['sparse (0.1 %)', sparse],
+  ] as const) {
+    figures.push(
+      race(`every member of ${name}`, { ours: () => sumOfOurs(set.ours), roaring: () => sumOfRoaring(set.roaring) }),
+    );
+    const kib = (bytes: number) => `${(bytes / 1_024).toFixed(1)} KiB`;
+    figures.push({
+      what: `memory of ${name}, of 1,000,000`,
+      value: kib(set.ours.byteLength),
+      against: `roaring-wasm ${kib(set.roaring.getSerializationSizeInBytes('portable'))}, as written`,
     });
-    figures.push(figure(`intersection of ${what}`, made, theirsMade));
   }
   return figures;
 }
 
-function figure(what: string, ours: number, theirs: number): Figure {
-  const us = (rate: number) => `${(1e6 / rate).toFixed(1)} µs`;
+function race(
+  what: string,
+  { ours, roaring }: { readonly ours: () => number; readonly roaring: () => number },
+): Figure {
+  if (ours() !== roaring()) throw new Error(`${what}: ${ours()}, roaring-wasm ${roaring()}`);
+  const rate = (work: () => number) =>
+    rateOf(() => {
+      for (let i = 0; i < 20; i += 1) work();
+      return 20;
+    }, RUN_MS);
+  const mine = rate(ours);
+  const theirs = rate(roaring);
+  const us = (perSecond: number) => `${(1e6 / perSecond).toFixed(1)} µs`;
   return {
     what: `${what}, of 1,000,000`,
-    value: us(ours),
-    against: `roaring-wasm ${us(theirs)}: ${(ours / theirs).toFixed(1)} ×`,
+    value: us(mine),
+    against: `roaring-wasm ${us(theirs)}: ${(mine / theirs).toFixed(1)} ×`,
   };
+}
+
+function sizeOf(set: RoaringBitmap32): number {
+  const { size } = set;
+  // Its memory is not collected in time.
+  set.dispose();
+  return size;
+}
+
+function sumOfOurs(set: DomainSet): number {
+  let sum = 0;
+  set.each((member) => {
+    sum += member;
+  });
+  return sum;
+}
+
+/** Copied out at once: faster than its iterator. */
+function sumOfRoaring(set: RoaringBitmap32): number {
+  let sum = 0;
+  for (const member of set.toUint32Array()) sum += member;
+  return sum;
+}
+
+function make(share: number, seed: number): Pair {
+  let state = seed;
+  const numbers: number[] = [];
+  for (let i = 0; i < UNIVERSE; i += 1) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    if (state / 2 ** 32 < share) numbers.push(i);
+  }
+  return { ours: DomainSet.of(numbers), roaring: new RoaringBitmap32(numbers) };
 }

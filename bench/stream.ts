@@ -7,6 +7,9 @@ const SUBSCRIBERS = 10_000;
 /** Open before the memory is first read: the process has grown to what serving takes at all. */
 const WARM_UP = 2_000;
 const ROUNDS = 7;
+const PATIENCE_MS = 30_000;
+/** Files that a process has open besides its sockets, generously. */
+const OTHER_FILES = 200;
 
 interface Memory {
   readonly rss: number;
@@ -15,6 +18,12 @@ interface Memory {
 }
 
 export async function benchStream(): Promise<Figure[]> {
+  const files = openFileLimit();
+  if (files < SUBSCRIBERS + WARM_UP + OTHER_FILES) {
+    throw new Error(
+      `a process may open ${files} files here; ${SUBSCRIBERS + WARM_UP + OTHER_FILES} are needed: ulimit -n`,
+    );
+  }
   await using server = await startChild<{ port: number; key: string }>('./stream-server-process.ts', {}, [
     '--expose-gc',
   ]);
@@ -31,7 +40,7 @@ export async function benchStream(): Promise<Figure[]> {
   const spread: number[] = [];
   for (let i = 0; i < ROUNDS; i += 1) {
     await ask(clients, 'wait');
-    const received = once(clients.process, 'message');
+    const received = once(clients.process, 'message', { signal: AbortSignal.timeout(PATIENCE_MS) });
     const { committedAt } = await ask<{ committedAt: string }>(server, 'publish');
     const [{ firstAt, lastAt }] = (await received) as [{ firstAt: string; lastAt: string }];
     toLast.push(Number(BigInt(lastAt) - BigInt(committedAt)) / 1e6);
@@ -39,6 +48,7 @@ export async function benchStream(): Promise<Figure[]> {
   }
   const kib = (bytes: number) => `${(bytes / SUBSCRIBERS / 1_024).toFixed(1)} KiB`;
   return [
+    { what: 'files that a process may have open', value: files.toLocaleString('en-US'), against: '' },
     {
       what: `one event to ${SUBSCRIBERS.toLocaleString('en-US')} of ${after.open.toLocaleString('en-US')} subscribers, from the commit of the scan to the last`,
       value: `${median(toLast).toFixed(0)} ms (worst of ${ROUNDS}: ${Math.max(...toLast).toFixed(0)} ms)`,
@@ -55,8 +65,15 @@ export async function benchStream(): Promise<Figure[]> {
 }
 
 async function ask<Answer>(child: Child<unknown>, message: string): Promise<Answer> {
-  const answer = once(child.process, 'message');
+  const answer = once(child.process, 'message', { signal: AbortSignal.timeout(PATIENCE_MS) });
   child.process.send(message);
   const [value] = (await answer) as [Answer];
   return value;
+}
+
+/** The soft limit, which is the one that counts. */
+function openFileLimit(): number {
+  const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
+  const soft = report.userLimits?.open_files?.soft;
+  return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY;
 }
