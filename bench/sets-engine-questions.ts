@@ -8,21 +8,34 @@ import {
   scorecard,
   searchDomains,
 } from '@strata/analytics';
-import { POSTURE_FLAGS } from '@strata/detect';
+import { type Category, POSTURE_FLAGS } from '@strata/detect';
 
 export type Row = Record<string, unknown>;
 
 export interface EngineQuestion {
   readonly what: string;
+  /** What it is asked of, one after the other, so that nobody answers what was answered before. */
+  readonly of: readonly string[];
   /** For DuckDB and SQLite: of the ways to ask it, one that both are quick at. */
-  readonly sql: string;
+  readonly sql: (of: string) => string;
   /** The whole answer, in a form that `theirs` makes of the rows too. */
-  readonly ours: (index: DomainIndex) => unknown;
+  readonly ours: (index: DomainIndex, of: string) => unknown;
   readonly theirs: (rows: readonly Row[]) => unknown;
 }
 
-const TOP = 'provider-0001';
-const PART = 'brea';
+/** The largest of six markets. */
+const LARGE = ['0001', '0002', '0003', '0004', '0008', '0010'].map((id) => `provider-${id}`);
+const PARTS = ['brea', 'stox', 'grum', 'clix', 'pran', 'slay'];
+const MARKETS = [
+  'email_sending',
+  'dns',
+  'verified_service',
+  'web_platform',
+  'hosting',
+  'certificate_authority',
+] as const;
+/** Nothing to choose; the index keeps no answers either. */
+const SAME = ['', '', '', '', '', ''];
 /** Below it a pair of providers is no neighbourhood. */
 const LEAST_SUPPORT = 20;
 const PAGE = { limit: 50, offset: 0 };
@@ -32,7 +45,7 @@ const names = (index: DomainIndex, { total, domains }: ReturnType<typeof searchD
   total,
   names: domains.map((domain) => index.names.name(domain)),
 });
-const namesOf = (rows: readonly Row[]) => ({ total: Number(rows[0]?.n), names: rows.map(({ name }) => name) });
+const namesOf = (rows: readonly Row[]) => ({ total: Number(rows[0]?.n ?? 0), names: rows.map(({ name }) => name) });
 const countsOf = (rows: readonly Row[]) => rows.map(({ provider, n }) => [provider, Number(n)]);
 /** Sums of thirds differ in the last digits with the order of the summands. */
 const rounded = (weight: unknown) => Math.round(Number(weight) * 1e6) / 1e6;
@@ -40,51 +53,58 @@ const byName = ([a]: readonly [string, number], [b]: readonly [string, number]) 
 
 export const ENGINE_QUESTIONS: readonly EngineQuestion[] = [
   {
-    what: 'domains of the top provider, count and first 50 names',
-    sql: `SELECT name, count(*) OVER () AS n FROM domains
-          WHERE id IN (SELECT domain_id FROM services WHERE provider = '${TOP}') ORDER BY name LIMIT 50`,
-    ours: (index) => names(index, searchDomains(index, { provider: TOP }, PAGE)),
+    what: 'domains of a large provider, count and first 50 names',
+    of: LARGE,
+    sql: (provider) => `SELECT name, count(*) OVER () AS n FROM domains
+          WHERE id IN (SELECT domain_id FROM services WHERE provider = '${provider}') ORDER BY name LIMIT 50`,
+    ours: (index, provider) => names(index, searchDomains(index, { provider }, PAGE)),
     theirs: namesOf,
   },
   {
     what: 'leaders: top 50 providers by domains',
-    sql: 'SELECT provider, count(DISTINCT domain_id) AS n FROM services GROUP BY provider ORDER BY n DESC, provider LIMIT 50',
+    of: SAME,
+    sql: () =>
+      'SELECT provider, count(DISTINCT domain_id) AS n FROM services GROUP BY provider ORDER BY n DESC, provider LIMIT 50',
     ours: (index) => leaders(index, { today: 0, limit: 50 }).map(({ provider, domains }) => [provider, domains]),
     theirs: countsOf,
   },
   {
-    what: 'market share of senders, a domain with k providers counting 1/k for each',
-    sql: `SELECT provider, sum(1.0 / k) AS w FROM (
+    what: 'market share of a category, a domain with k providers counting 1/k for each',
+    of: MARKETS,
+    sql: (category) => `SELECT provider, sum(1.0 / k) AS w FROM (
             SELECT s.provider, count(*) OVER (PARTITION BY s.domain_id) AS k FROM services s JOIN domains d ON d.id = s.domain_id
-            WHERE s.category = 'email_sending' AND s.confidence <> 'low' AND d.state = 'active') AS firm
+            WHERE s.category = '${category}' AND s.confidence <> 'low' AND d.state = 'active') AS firm
           GROUP BY provider`,
-    ours: (index) =>
-      market(index, 'email_sending', alone)
+    ours: (index, category) =>
+      market(index, category as Category, alone)
         .providers.map(({ provider, weight }) => [provider, rounded(weight)] as const)
         .toSorted(byName),
     theirs: (rows) => rows.map(({ provider, w }) => [String(provider), rounded(w)] as const).toSorted(byName),
   },
   {
-    what: 'co-adoption of the top provider with all others',
-    sql: `SELECT provider, count(DISTINCT domain_id) AS n FROM services
-          WHERE domain_id IN (SELECT domain_id FROM services WHERE provider = '${TOP}') AND provider <> '${TOP}'
+    what: 'co-adoption of a large provider with all others',
+    of: LARGE,
+    sql: (own) => `SELECT provider, count(DISTINCT domain_id) AS n FROM services
+          WHERE domain_id IN (SELECT domain_id FROM services WHERE provider = '${own}') AND provider <> '${own}'
           GROUP BY provider HAVING count(DISTINCT domain_id) >= ${LEAST_SUPPORT} ORDER BY provider`,
-    ours: (index) =>
-      coAdoption(index, TOP, { ...alone, limit: 10_000 })
+    ours: (index, own) =>
+      coAdoption(index, own, { ...alone, limit: 10_000 })
         .map(({ provider, domains }) => [provider, domains] as const)
         .toSorted(byName),
     theirs: countsOf,
   },
   {
-    what: `names that hold "${PART}", count and first 50`,
-    sql: `SELECT name, count(*) OVER () AS n FROM domains WHERE name LIKE '%${PART}%'
-          ORDER BY CASE WHEN name LIKE '${PART}%' THEN 0 ELSE 1 END, name LIMIT 50`,
-    ours: (index) => names(index, searchDomains(index, { part: PART }, PAGE)),
+    what: 'names that hold four given letters, count and first 50',
+    of: PARTS,
+    sql: (part) => `SELECT name, count(*) OVER () AS n FROM domains WHERE name LIKE '%${part}%'
+          ORDER BY CASE WHEN name LIKE '${part}%' THEN 0 ELSE 1 END, name LIMIT 50`,
+    ours: (index, part) => names(index, searchDomains(index, { part }, PAGE)),
     theirs: namesOf,
   },
   {
     what: 'scorecard: each standard, by sector',
-    sql: `SELECT sector, count(*) AS n, ${POSTURE_FLAGS.map((flag, bit) => `sum((posture_bits >> ${bit}) & 1) AS ${flag}`).join(', ')}
+    of: SAME,
+    sql: () => `SELECT sector, count(*) AS n, ${POSTURE_FLAGS.map((flag, bit) => `sum((posture_bits >> ${bit}) & 1) AS ${flag}`).join(', ')}
           FROM domains GROUP BY sector ORDER BY sector`,
     ours: (index) =>
       scorecard(index)

@@ -9,8 +9,6 @@ import type { Figure } from './main.ts';
 import { median } from './measure.ts';
 import { ENGINE_QUESTIONS, type EngineQuestion, type Row } from './sets-engine-questions.ts';
 
-const ROUNDS = 5;
-
 export async function compareEngines(
   world: LoadedWorld,
   { file, size }: { readonly file: string; readonly size: string },
@@ -43,28 +41,30 @@ interface Engines {
   readonly size: string;
 }
 
-/** Peers: the median of rounds, the first left out. Ours: the very first time, and the median after it. */
-async function compare({ what, sql, ours, theirs }: EngineQuestion, engines: Engines): Promise<Figure> {
+/** Each asked of one thing after another, whole answers compared. The first warms the code up, the median of the others counts. */
+async function compare({ what, of, sql, ours, theirs }: EngineQuestion, engines: Engines): Promise<Figure> {
   const { index, connection, sqlite, size } = engines;
-  const [firstMs, mine] = timed(() => ours(index));
-  const mineMs = median(Array.from({ length: ROUNDS }, () => timed(() => ours(index))[0]));
-  const duckTimes: number[] = [];
-  for (let round = 0; round <= ROUNDS; round += 1) {
+  const mine = of.map((each) => timed(() => ours(index, each)));
+  const duck: number[] = [];
+  const lite: number[] = [];
+  for (const [i, each] of of.entries()) {
     const startedAt = performance.now();
-    const rows = (await connection.runAndReadAll(sql)).getRowObjects() as Row[];
-    if (round > 0) duckTimes.push(performance.now() - startedAt);
-    else assert.deepEqual(mine, theirs(rows), `${what}: DuckDB answers otherwise`);
+    const rows = (await connection.runAndReadAll(sql(each))).getRowObjects() as Row[];
+    duck.push(performance.now() - startedAt);
+    const [ms, sqliteRows] = timed(() => sqlite.prepare(sql(each)).all());
+    lite.push(ms);
+    assert.deepEqual(theirs(rows), mine[i]?.[1], `${what} ${each}: DuckDB answers otherwise`);
+    assert.deepEqual(theirs(sqliteRows), mine[i]?.[1], `${what} ${each}: SQLite answers otherwise`);
   }
-  const statement = sqlite.prepare(sql);
-  assert.deepEqual(mine, theirs(statement.all()), `${what}: SQLite answers otherwise`);
-  const sqliteMs = median(Array.from({ length: 3 }, () => timed(() => statement.all())[0]));
-  const duckMs = median(duckTimes);
-  const ratio = (peer: number) =>
-    `${(peer / firstMs).toFixed(peer / firstMs < 20 ? 1 : 0)} × the first time, ${(peer / mineMs).toFixed(0)} × after`;
+  const mineMs = median(mine.slice(1).map(([ms]) => ms));
+  const against = (name: string, times: readonly number[]) => {
+    const ms = median(times.slice(1));
+    return `${name} ${ms.toFixed(1)} ms: ${(ms / mineMs).toFixed(0)} ×`;
+  };
   return {
     what: `${size}: ${what}`,
-    value: `${firstMs.toFixed(2)} ms the first time, ${mineMs.toFixed(2)} ms after`,
-    against: `DuckDB ${duckMs.toFixed(1)} ms: ${ratio(duckMs)}; SQLite ${sqliteMs.toFixed(0)} ms: ${ratio(sqliteMs)}`,
+    value: `${mineMs.toFixed(2)} ms (code cold: ${mine[0]?.[0].toFixed(1)} ms)`,
+    against: `${against('DuckDB', duck)}; ${against('SQLite', lite)}`,
   };
 }
 
