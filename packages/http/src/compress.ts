@@ -14,7 +14,8 @@ const gzipAsync = promisify(gzip);
 /** Beyond this level brotli takes several times as long for a few per cent. */
 const BROTLI_QUALITY = 5;
 
-type Encoded = Partial<Record<Encoding, Buffer>>;
+/** Bytes, or those that are being made: a crowd that asks for the same answer has it compressed once. */
+type Encoded = Partial<Record<Encoding, Buffer | Promise<Buffer>>>;
 
 /** Gone together with the answer. */
 const encodedAnswers = new WeakMap<ReadyAnswer, Encoded>();
@@ -34,23 +35,29 @@ export function encodingFor(acceptEncoding: string | string[] | undefined, answe
 
 /** The bytes if they are there already. */
 export function encodedNow(answer: ReadyAnswer, encoding: Encoding): Buffer | undefined {
-  return encodedAnswers.get(answer)?.[encoding];
+  const known = encodedAnswers.get(answer)?.[encoding];
+  return Buffer.isBuffer(known) ? known : undefined;
 }
 
+/** The bytes; the same buffer for everybody who asks. */
 export async function encodedBytes(answer: ReadyAnswer, encoding: Encoding): Promise<Buffer> {
-  const known = encodedNow(answer, encoding);
-  if (known) return known;
-  const bytes =
-    encoding === 'br'
-      ? await brotli(answer.bytes, {
-          params: {
-            [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
-            [constants.BROTLI_PARAM_SIZE_HINT]: answer.bytes.length,
-          },
-        })
-      : await gzipAsync(answer.bytes);
-  encodedAnswers.set(answer, { ...encodedAnswers.get(answer), [encoding]: bytes });
+  const encoded = encodedAnswers.get(answer) ?? {};
+  encodedAnswers.set(answer, encoded);
+  const bytes = encoded[encoding] ?? encode(answer.bytes, encoding);
+  encoded[encoding] = bytes;
+  try {
+    encoded[encoding] = await bytes;
+  } catch (error) {
+    delete encoded[encoding];
+    throw error;
+  }
   return bytes;
+}
+
+function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
+  if (encoding === 'gzip') return gzipAsync(bytes);
+  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  return brotli(bytes, { params });
 }
 
 /** Each representation has a validator of its own (RFC 9110, 8.8.3). */

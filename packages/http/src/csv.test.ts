@@ -123,11 +123,20 @@ describe('a CSV route', () => {
       });
     }
     assert.equal(signed, 1);
-    const known = await http.fastify.inject({
-      url: '/table.csv',
-      headers: { 'if-none-match': String(first.headers.etag) },
-    });
-    assert.deepEqual([known.statusCode, known.body, known.headers['stack-provenance']], [304, '', undefined]);
+  });
+
+  it('tells who has it already no more than that, by whichever way it leaves', async () => {
+    await using http = server();
+    const { headers } = await http.fastify.inject('/table.csv');
+    // The second URL is another text for the same answer: it takes the long way once.
+    for (const url of ['/table.csv', '/table.csv?']) {
+      const known = await http.fastify.inject({ url, headers: { 'if-none-match': String(headers.etag) } });
+      assert.deepEqual([known.statusCode, known.body, known.headers.etag], [304, '', headers.etag], url);
+      assert.equal(known.headers['cache-control'], 'private, no-cache');
+      for (const name of ['content-type', 'content-disposition', 'stack-provenance', 'stack-truncated']) {
+        assert.equal(known.headers[name], undefined, `${name} of ${url}`);
+      }
+    }
   });
 
   it('is compressed once asked for so, each encoding with a validator of its own', async () => {

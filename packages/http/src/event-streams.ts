@@ -1,4 +1,5 @@
 // A request that becomes an event stream: its headers, its place among the open ones, and what happens when it fails.
+import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { Refusal } from './errors.ts';
@@ -22,10 +23,15 @@ export class EventStreams {
     this.#streams.closeAll();
   }
 
-  /** Sends the headers and hands the stream to its subscription; refuses one too many. */
+  /** Sends the headers and hands the stream to its subscription; refuses one too many, and one behind another request. */
   serve(subscribe: SseSubscription, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const { socket } = request.raw;
     if (this.#streams.isFull) {
       throw new Refusal('unavailable', 'Too many streams are open.', { headers: { 'retry-after': '30' } });
+    }
+    // Pipelined: another answer has the connection still, and might never let go of it.
+    if (request.method !== 'HEAD' && reply.raw.socket !== socket) {
+      throw new Refusal('unavailable', 'A stream needs a connection that waits for no other answer.');
     }
     reply.headers({ ...commonHeaders, ...sseHeaders, 'x-request-id': request.id });
     reply.hijack();
@@ -41,17 +47,30 @@ export class EventStreams {
     raw.useChunkedEncodingByDefault = false;
     raw.shouldKeepAlive = false;
     raw.writeHead(200).flushHeaders();
-    const { socket } = request.raw;
     raw.detachSocket(socket);
+    ignoreInput(socket);
     // Heartbeats show whether it lives; a quiet hour is no reason to cut it.
     socket.setTimeout(0);
     const asked = request.headers['last-event-id'];
     const client = this.#streams.open(socket, typeof asked === 'string' ? asked.trim().slice(0, 64) : undefined);
     const { id } = request;
-    Promise.resolve(subscribe(client)).catch((error: unknown) => {
+    // Whether it throws at once or rejects later, the headers are out: there is no problem to answer with any more.
+    new Promise<void>((resolve) => resolve(subscribe(client))).catch((error: unknown) => {
       this.#logger.error({ err: error, requestId: id }, 'a stream failed');
       client.close('the stream failed; reconnect with Last-Event-ID');
     });
     return reply;
   }
 }
+
+/**
+ * Keeps what the client still sends from the HTTP parser. A second request would be answered into the stream, and Node, which
+ * knows of a response that never ended, would throw where nobody can catch it. A new listener takes the connection back from
+ * the parser; what it reads is of no use, but without reading the end of the connection would go unnoticed.
+ */
+function ignoreInput(socket: Socket): void {
+  socket.removeAllListeners('data');
+  socket.on('data', ignore);
+}
+
+const ignore = () => {};

@@ -12,13 +12,11 @@ export const commonHeaders = {
     'x-ratelimit-reset, retry-after, stack-provenance, stack-truncated, x-request-id',
 } as const;
 
-const readyHeaders = {
-  ...commonHeaders,
-  'content-type': 'application/json; charset=utf-8',
-  'cache-control': 'private, no-cache',
-  vary: 'accept-encoding',
-} as const;
-/** The same as a flat list of names and values, the form that Node writes without looking at it again. */
+/** A 304 has no content to tell about (RFC 9110, 15.4.5). */
+const notModifiedHeaders = { ...commonHeaders, 'cache-control': 'private, no-cache', vary: 'accept-encoding' } as const;
+const readyHeaders = { 'content-type': 'application/json; charset=utf-8', ...notModifiedHeaders } as const;
+/** The same as flat lists of names and values, the form that Node writes without looking at it again. */
+const notModifiedHeaderList: readonly string[] = Object.entries(notModifiedHeaders).flat();
 const readyHeaderList: readonly string[] = Object.entries(readyHeaders).flat();
 
 /** A ready answer through Fastify, which adds what the reply was given before: quota headers. */
@@ -36,10 +34,14 @@ export async function sendReady(
       .send(answer.bytes);
   }
   const encoding = encodingFor(request.headers['accept-encoding'], answer);
-  reply.headers({ ...headers, etag: etagFor(answer.etag, encoding) });
+  const etag = etagFor(answer.etag, encoding);
   if (isKnown(request, answer)) {
-    return reply.removeHeader('stack-provenance').removeHeader('content-disposition').code(304).send();
+    return reply
+      .headers({ ...notModifiedHeaders, etag, 'x-request-id': request.id })
+      .code(304)
+      .send();
   }
+  reply.headers({ ...headers, etag });
   if (encoding === undefined) return reply.code(answer.status).send(answer.bytes);
   const bytes = await encodedBytes(answer, encoding);
   return reply.header('content-encoding', encoding).code(answer.status).send(bytes);
@@ -54,14 +56,15 @@ export function sendAtOnce(request: FastifyRequest, reply: FastifyReply, answer:
   const bytes = encoding === undefined ? answer.bytes : encodedNow(answer, encoding);
   if (bytes === undefined) return undefined;
   reply.hijack();
-  const isNew = !isKnown(request, answer);
-  const headers =
-    answer.headers && isNew ? Object.entries({ ...readyHeaders, ...answer.headers }).flat() : readyHeaderList.slice();
-  headers.push('etag', etagFor(answer.etag, encoding), 'x-request-id', request.id);
-  if (!isNew) {
-    reply.raw.writeHead(304, headers).end();
+  const etag = etagFor(answer.etag, encoding);
+  if (isKnown(request, answer)) {
+    reply.raw.writeHead(304, [...notModifiedHeaderList, 'etag', etag, 'x-request-id', request.id]).end();
     return 304;
   }
+  const headers = answer.headers
+    ? Object.entries({ ...readyHeaders, ...answer.headers }).flat()
+    : readyHeaderList.slice();
+  headers.push('etag', etag, 'x-request-id', request.id);
   if (encoding !== undefined) headers.push('content-encoding', encoding);
   headers.push('content-length', String(bytes.length));
   reply.raw.writeHead(answer.status, headers).end(bytes);

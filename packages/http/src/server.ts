@@ -123,6 +123,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       exposeHeadRoute: contract.method === 'GET',
       handler: (request, reply) => {
         const startedAt = performance.now();
+        const meterAtEnd = () => reply.raw.once('close', () => meter(reply.statusCode, performance.now() - startedAt));
         // Other methods share the URL with GET, and must not get its answer.
         const ready = contract.cache && readyAnswer(contract, request);
         const status = ready && sendAtOnce(request, reply, ready);
@@ -132,10 +133,19 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
         }
         reply.log = logger as FastifyBaseLogger;
         if (contract.output.kind === 'events') {
-          // Metered when it begins: nothing may hold on to what made it.
-          return answer(each, request, reply).finally(() => meter(reply.raw.statusCode, performance.now() - startedAt));
+          // Metered when it begins: nothing may hold on to what made it. A refusal is metered when it is out, like any other.
+          return answer(each, request, reply).then(
+            (begun) => {
+              meter(reply.raw.statusCode, performance.now() - startedAt);
+              return begun;
+            },
+            (error: unknown) => {
+              meterAtEnd();
+              throw error;
+            },
+          );
         }
-        reply.raw.once('close', () => meter(reply.statusCode, performance.now() - startedAt));
+        meterAtEnd();
         return answer(each, request, reply);
       },
     });

@@ -17,6 +17,7 @@ import {
 } from './index.ts';
 
 let server: HttpServer | undefined;
+let metrics = new Metrics();
 const sockets: Socket[] = [];
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
@@ -41,21 +42,43 @@ async function serve(subscribe: (client: SseClient) => void | Promise<void>, sse
     },
     (_app: object) => subscribe,
   );
+  const slow = route(
+    {
+      method: 'GET',
+      path: '/slow',
+      tag: 'Streams',
+      summary: 'Takes its time',
+      output: { kind: 'json', schema: z.object({}), description: 'Nothing.' },
+      errors: [],
+      access: 'open',
+    },
+    async (_app: object) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return {};
+    },
+  );
+  metrics = new Metrics();
   server = createHttpServer({
     app: {},
-    routes: [stream],
+    routes: [stream, slow],
     notary: { sign: async (body) => body, signBytes: async () => ({}) },
     keys: { find: async () => undefined, take: async () => ({ isAllowed: true, used: 0 }) },
     answers: new AnswerCache(),
     logger: createLogger({ level: 'silent' }),
-    metrics: new Metrics(),
+    metrics,
     sse,
   });
   return await server.listen({ host: '127.0.0.1', port: 0 });
 }
 
-/** A raw client: what it has been sent, as text. */
-async function open(port: number, headers = '', method = 'GET'): Promise<{ socket: Socket; text: () => string }> {
+/** A raw client, which may write more before and after its request: what it has been sent, as text. */
+async function open(
+  port: number,
+  headers = '',
+  method = 'GET',
+  after = '',
+  before = '',
+): Promise<{ socket: Socket; text: () => string }> {
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket);
   socket.on('error', () => {});
@@ -65,12 +88,12 @@ async function open(port: number, headers = '', method = 'GET'): Promise<{ socke
     text += chunk;
   });
   await once(socket, 'connect');
-  socket.write(`${method} /stream HTTP/1.1\r\nhost: x\r\n${headers}\r\n`);
+  socket.write(`${before}${method} /stream HTTP/1.1\r\nhost: x\r\n${headers}\r\n${after}`);
   return { socket, text: () => text };
 }
 
-async function until(isSo: () => boolean, what: string): Promise<void> {
-  for (const deadline = Date.now() + 5_000; !isSo(); ) {
+async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (const deadline = Date.now() + 5_000; !(await isSo()); ) {
     assert.ok(Date.now() < deadline, `waited in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -166,6 +189,9 @@ describe('an event stream', () => {
     const third = await open(port);
     await until(() => third.text().includes('Too many streams'), 'the third was refused');
     assert.match(third.text(), /^HTTP\/1.1 503 /);
+    const counts = () => metrics.registry.metrics();
+    await until(async () => /requests.*\/stream.*503.* 1$/m.test(await counts()), 'the refusal was counted as such');
+    assert.match(await counts(), /requests.*\/stream.*200.* 2$/m);
     first.socket.resetAndDestroy();
     await until(() => open_ === 1, 'the first is gone');
     await open(port);
@@ -179,12 +205,66 @@ describe('an event stream', () => {
     assert.match(text(), /^HTTP\/1.1 200 [\s\S]*text\/event-stream[\s\S]*\r\n\r\n$/i);
   });
 
+  it('is a stream of events until its end, whatever else its client sends', async () => {
+    let client: SseClient | undefined;
+    const port = await serve((each) => {
+      client = each;
+    });
+    const slow = 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n';
+    // What is no HTTP at all is refused when it comes along with the request.
+    for (const bytes of [slow, slow.replace('/slow', '/stream'), '\0no HTTP\r\n\r\n']) {
+      for (const isAtOnce of bytes.startsWith('GET') ? [true, false] : [false]) {
+        client = undefined;
+        const { socket, text } = await open(port, '', 'GET', isAtOnce ? bytes : '');
+        await until(() => client !== undefined && text().includes('retry'), 'the stream is open');
+        if (!isAtOnce) socket.write(bytes);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        client?.write(formatSse({ data: 'still' }));
+        await until(() => text().includes('still'), 'the event came');
+        assert.equal(text().split('\r\n\r\n')[1], 'retry: 3000\n\ndata: still\n\n');
+      }
+    }
+  });
+
+  it('does not wait behind another answer on its connection', async () => {
+    const port = await serve(() => assert.fail('nobody subscribes'));
+    const { socket, text } = await open(port, '', 'GET', '', 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
+    await until(() => text().includes('waits for no other answer'), 'it was refused');
+    assert.deepEqual(text().match(/HTTP\/1.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 503']);
+    socket.write('GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
+    await until(() => text().match(/HTTP\/1.1 200/g)?.length === 2, 'the connection serves on');
+  });
+
+  it('notices a client that closes only its own side', async () => {
+    let isGone = false;
+    let isOpen = false;
+    const port = await serve((client) => {
+      isOpen = true;
+      client.onClose(() => {
+        isGone = true;
+      });
+    });
+    const { socket } = await open(port);
+    await until(() => isOpen, 'it is open');
+    socket.end();
+    await until(() => isGone, 'it is gone');
+  });
+
   it('ends when its subscription fails, without telling why', async () => {
-    const port = await serve(() => Promise.reject(new Error('a secret')));
-    const { text, socket } = await open(port);
-    await once(socket, 'end');
-    assert.match(text(), /: the stream failed/);
-    assert.ok(!text().includes('secret'));
+    const failing = [
+      () => Promise.reject(new Error('a secret')),
+      () => {
+        throw new Error('a secret');
+      },
+    ];
+    for (const subscribe of failing) {
+      const port = await serve(subscribe);
+      const { text, socket } = await open(port);
+      await once(socket, 'end');
+      assert.match(text(), /^HTTP\/1.1 200 [\s\S]*: the stream failed/);
+      assert.ok(!text().includes('secret'));
+      await server?.[Symbol.asyncDispose]();
+    }
   });
 
   it('ends at once when the server stops', async () => {

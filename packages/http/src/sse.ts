@@ -83,6 +83,8 @@ class Client implements SseClient {
   readonly #maxBufferedBytes: number;
   #isEnded = false;
   #listeners: (() => void)[] = [];
+  /** One for all who wait, so that a stream that waits a thousand times a day holds on to no more than one. */
+  #drained: PromiseWithResolvers<void> | undefined;
 
   constructor(socket: Socket, options: { lastEventId: string | undefined; maxBufferedBytes: number }) {
     this.#socket = socket;
@@ -100,7 +102,8 @@ class Client implements SseClient {
   }
 
   write(chunk: Uint8Array | string): boolean {
-    if (this.#isEnded) return false;
+    // Node ends its side when the client ends its own; that the stream is gone is told a moment later.
+    if (this.#isEnded || this.#socket.writableEnded) return false;
     const isRoomy = this.#socket.write(chunk);
     if (this.bufferedBytes <= this.#maxBufferedBytes) return isRoomy;
     this.close('dropped: this client reads too slowly; reconnect with Last-Event-ID');
@@ -109,10 +112,11 @@ class Client implements SseClient {
 
   async drained(): Promise<void> {
     if (this.#isEnded || !this.#socket.writableNeedDrain) return;
-    await new Promise<void>((resolve) => {
-      this.#socket.once('drain', resolve);
-      this.onClose(resolve);
-    });
+    if (!this.#drained) {
+      this.#drained = Promise.withResolvers();
+      this.#socket.once('drain', () => this.#letGo());
+    }
+    await this.#drained.promise;
   }
 
   close(comment?: string): void {
@@ -134,7 +138,14 @@ class Client implements SseClient {
     this.#tell();
   }
 
+  /** Whoever waits for room need not wait any longer. */
+  #letGo(): void {
+    this.#drained?.resolve();
+    this.#drained = undefined;
+  }
+
   #tell(): void {
+    this.#letGo();
     const listeners = this.#listeners;
     this.#listeners = [];
     for (const listener of listeners) listener();
