@@ -206,20 +206,20 @@ describe('an event stream', () => {
   });
 
   it('is a stream of events until its end, whatever else its client sends', async () => {
-    let client: SseClient | undefined;
+    const clients: SseClient[] = [];
     const port = await serve((each) => {
-      client = each;
+      clients.push(each);
     });
     const slow = 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n';
     // What is no HTTP at all is refused when it comes along with the request.
     for (const bytes of [slow, slow.replace('/slow', '/stream'), '\0no HTTP\r\n\r\n']) {
       for (const isAtOnce of bytes.startsWith('GET') ? [true, false] : [false]) {
-        client = undefined;
+        clients.length = 0;
         const { socket, text } = await open(port, '', 'GET', isAtOnce ? bytes : '');
-        await until(() => client !== undefined && text().includes('retry'), 'the stream is open');
+        await until(() => clients.length === 1 && text().includes('retry'), 'the stream is open');
         if (!isAtOnce) socket.write(bytes);
         await new Promise((resolve) => setTimeout(resolve, 100));
-        client?.write(formatSse({ data: 'still' }));
+        clients[0]?.write(formatSse({ data: 'still' }));
         await until(() => text().includes('still'), 'the event came');
         assert.equal(text().split('\r\n\r\n')[1], 'retry: 3000\n\ndata: still\n\n');
       }
