@@ -1,0 +1,97 @@
+// Fifty days of a simulated internet, lived through by the real service under a clock of its own, and its database to count in.
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { StoredProfile } from '@strata/store';
+import { createInternet, type Internet } from '@strata/testnet';
+import { type Harness, startHarness } from './harness.ts';
+
+export type Row = Record<string, number | string | null>;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** Ten in the morning, UTC, of the day on which every company is scanned for the first time. */
+const BEGIN = Date.parse('2026-03-02T10:00:00Z');
+
+/**
+ * When those who moved are looked at, in days after the beginning. Each pair of looks confirms what moved before it; the last
+ * pair has midnight in between. Those of day 20 lie within 30 × 24 hours of the end and not within its last 30 days.
+ */
+const LOOKS = [
+  [5, 5.4],
+  [20.2, 20.5],
+  [45, 45.4],
+  [49.55, 49.85],
+] as const;
+const END = BEGIN + 50 * DAY_MS;
+
+export interface Timeline extends AsyncDisposable {
+  readonly internet: Internet;
+  readonly service: Harness;
+  readonly begin: number;
+  readonly end: number;
+  /** Every stored profile, as of the end. */
+  readonly profiles: readonly StoredProfile[];
+  sql(query: string, ...values: (string | number)[]): Row[];
+  /** The only value of the first row. */
+  value(query: string, ...values: (string | number)[]): number;
+  /** The body of a 200 under /stack/v1. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape is what they test
+  get(path: string): Promise<any>;
+  /** Rows of an export below its header; no cell of the simulated internet needs quotes. */
+  rows(path: string): Promise<string[][]>;
+  /** The service again, after so many more days in which nothing happened. */
+  sleep(days: number): Promise<void>;
+}
+
+/** Lives through the whole timeline; a few companies cannot be asked for their mail at the end. */
+export async function liveThrough({ domains }: { readonly domains: number }): Promise<Timeline> {
+  await using stack = new AsyncDisposableStack();
+  const internet = stack.use(await createInternet({ domains, hasFaults: false }));
+  let now = BEGIN;
+  const service = stack.use(await startHarness({ internet, world: { now: () => new Date(now) } }));
+  await service.scan(...internet.domains());
+  for (const looks of LOOKS) {
+    const moved = [...new Set(internet.advance(45).map(({ domain }) => domain))];
+    for (const days of looks) {
+      now = BEGIN + days * DAY_MS;
+      await service.scan(...moved);
+      await service.running.service.app.pulse.now();
+    }
+  }
+  now = END - HOUR_MS;
+  const silent = internet.domains().slice(0, 4);
+  for (const domain of silent) internet.fail(domain, { type: 'MX', status: 'servfail' });
+  await service.scan(...silent);
+  now = END;
+  await service.running.service.app.pulse.now();
+
+  const database = new DatabaseSync(path.join(service.directory, 'strata.db'), { readOnly: true });
+  stack.defer(() => database.close());
+  const found = await Promise.all(internet.domains().map((name) => service.running.service.app.store.domain(name)));
+  const sql = (query: string, ...values: (string | number)[]) => database.prepare(query).all(...values) as Row[];
+  const ask = async (target: string) => {
+    const answer = await service.get(`/stack/v1/${target}`);
+    if (answer.status !== 200) throw new Error(`${target}: ${answer.status} ${answer.text.slice(0, 300)}`);
+    return answer;
+  };
+  const owned = stack.move();
+  return {
+    internet,
+    service,
+    begin: BEGIN,
+    end: END,
+    profiles: found.filter((profile) => profile !== undefined),
+    sql,
+    value: (query, ...values) => Number(Object.values(sql(query, ...values)[0] ?? {})[0]),
+    get: async (target) => (await ask(target)).body,
+    rows: async (target) => {
+      const lines = (await ask(target)).text.split('\r\n');
+      return lines.slice(1, -1).map((line) => line.split(','));
+    },
+    async sleep(days) {
+      now += days * DAY_MS;
+      await service.restart();
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
