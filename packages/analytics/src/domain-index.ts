@@ -111,14 +111,15 @@ export class DomainIndex {
 
   /** Services of a domain, in the order in which the store told them. */
   services(id: number): IndexedService[] {
-    return Array.from(this.columns.services(id), (service) => {
+    const { pool, from, to } = this.columns.servicesIn(id);
+    const services: IndexedService[] = [];
+    for (let at = from; at < to; at += 1) {
+      const service = pool[at] as number;
       const { category, provider } = this.vocabulary.placementAt(placementOf(service));
-      return [
-        categoryAt(category),
-        this.vocabulary.providers.word(provider),
-        LEVELS[levelOf(service)] as ConfidenceLevel,
-      ] as const;
-    });
+      const level = LEVELS[levelOf(service)] as ConfidenceLevel;
+      services.push([categoryAt(category), this.vocabulary.providers.word(provider), level]);
+    }
+    return services;
   }
 
   sector(id: number): string {

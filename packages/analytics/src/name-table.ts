@@ -49,7 +49,9 @@ export class NameTable {
 
   name(number: number): string {
     const start = this.#starts[number] ?? 0;
-    return String.fromCharCode(...this.#bytes.subarray(start, start + (this.#lengths[number] ?? 0)));
+    const bytes = this.#bytes.subarray(start, start + (this.#lengths[number] ?? 0));
+    // Spread, they would go through an iterator: four times as slow.
+    return String.fromCharCode.apply(null, bytes as unknown as number[]);
   }
 
   /** Every name in the order of the numbers, as the bytes from `from` up to `to`. */

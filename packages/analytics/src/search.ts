@@ -138,9 +138,10 @@ export function worstScores(
   let total = 0;
   const domains: number[] = [];
   for (let score = 0; score <= Math.min(filter.scoreAtMost, 100); score += 1) {
-    const set = index.sets.score(score).and(within);
-    total += set.size;
-    if (domains.length < limit) domains.push(...inNameOrder(index, set, { limit: limit - domains.length, offset: 0 }));
+    const ofScore = index.sets.score(score);
+    total += ofScore.andSize(within);
+    const page = { limit: limit - domains.length, offset: 0 };
+    if (page.limit > 0) domains.push(...inNameOrder(index, ofScore.and(within), page));
   }
   return { total, domains };
 }

@@ -11,7 +11,7 @@ export type {
   IndexFeed,
 } from './index-feed.ts';
 export { isTier, type KeyTable, type StoredKey, TIERS, type Tier } from './keys.ts';
-export type { ChangeFilter, ListedChange, ListTable } from './lists.ts';
+export type { ChangeFilter, ListedChange, ListTable, Page } from './lists.ts';
 export type { QuotaTable } from './quota.ts';
 export type { RecordedScan, RecordOptions, ScanRecord } from './record-scan.ts';
 export type { EventKind } from './schema.ts';

@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
+import { type CompiledQuery, Kysely } from 'kysely';
 import { openStore, type StoredAlert, type StoredAnomaly } from './index.ts';
+import { ListTable } from './lists.ts';
+import type { Database } from './schema.ts';
+import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'strata-lists-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -71,33 +75,64 @@ describe('the list of changes', () => {
               fits,
               JSON.stringify(filter),
             );
-            assert.ok(found.every(({ domain }) => ['a.com', 'b.com'].includes(domain)));
+            const domains = new Map(rows.map(({ id, domain }) => [id, domain]));
+            assert.ok(found.every(({ id, domainId }) => domainId === domains.get(id)));
           }
   });
 
-  it('is read from an index, without sorting the whole table', async () => {
+  it('is read from an index, without sorting more than a page of each side', async () => {
     const { file } = await filled();
-    using database = new DatabaseSync(file);
+    const queries: CompiledQuery[] = [];
+    const database = openDatabase(file);
     database.exec('ANALYZE');
-    const plan = (where: string) =>
+    await using db = new Kysely<Database>({
+      dialect: sqliteDialect(database),
+      log: ({ query }) => void queries.push(query),
+    });
+    const lists = new ListTable(db);
+    const page = { limit: 50, offset: 0 };
+    await lists.changes({ type: 'migrated' }, page);
+    await lists.changes({ type: 'migrated', category: 'cdn' }, page);
+    await lists.changes({ type: 'migrated', provider: 'x', direction: 'in' }, page);
+    await lists.changes({ type: 'migrated', provider: 'x', direction: 'out' }, page);
+    await lists.changes({ type: 'migrated', provider: 'x' }, page);
+    const plans = queries.map(({ sql, parameters }) =>
       database
-        .prepare(
-          `EXPLAIN QUERY PLAN SELECT changes.*, domains.name FROM changes JOIN domains ON domains.id = changes.domain_id WHERE ${where} ORDER BY changes.at DESC, changes.id DESC LIMIT 50`,
-        )
-        .all()
-        .map(({ detail }) => String(detail));
-    for (const where of [
-      "changes.type = 'migrated'",
-      "changes.type = 'migrated' AND changes.to_provider = 'x'",
-      "changes.type = 'migrated' AND changes.from_provider = 'x'",
-    ]) {
-      const steps = plan(where);
+        .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+        .all(...(parameters as SQLInputValue[]))
+        .map(({ detail }) => String(detail)),
+    );
+    assert.equal(plans.length, 5);
+    const [all, inCategory, , , both = []] = plans;
+    for (const steps of plans) {
       assert.ok(
-        steps.some((step) => /SEARCH changes USING INDEX/.test(step)),
+        steps.some((step) => /SEARCH changes USING (COVERING )?INDEX/.test(step)),
         steps.join('; '),
       );
-      assert.ok(!steps.some((step) => /SCAN changes|TEMP B-TREE/.test(step)), steps.join('; '));
+      assert.ok(!steps.some((step) => /SCAN changes\b/.test(step)), steps.join('; '));
+      if (steps !== both) assert.ok(!steps.some((step) => /TEMP B-TREE/.test(step)), steps.join('; '));
     }
+    assert.match(String(all), /changes_type /);
+    assert.match(String(inCategory), /changes_type_category \(type=\? AND category=\?\)/);
+    for (const side of ['to', 'from']) {
+      assert.ok(
+        both.some((step) => step.includes(`COVERING INDEX changes_${side} `)),
+        both.join('; '),
+      );
+    }
+  });
+
+  it('has the names of the domains apart', async () => {
+    const { file } = await filled();
+    await using store = await openStore(`sqlite:${file}`);
+    assert.deepEqual(
+      [...(await store.lists.namesOf([2, 1, 2, 77]))].sort(([a], [b]) => a - b),
+      [
+        [1, 'a.com'],
+        [2, 'b.com'],
+      ],
+    );
+    assert.equal((await store.lists.namesOf([])).size, 0);
   });
 });
 

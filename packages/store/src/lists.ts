@@ -5,7 +5,8 @@ import { type StoredChange, storedChange } from './domains.ts';
 import type { Database } from './schema.ts';
 
 export interface ListedChange extends StoredChange {
-  readonly domain: string;
+  /** The store's number of the domain: thousands of names would be a read each, and the index has them at hand. */
+  readonly domainId: number;
 }
 
 export interface ChangeFilter {
@@ -16,7 +17,12 @@ export interface ChangeFilter {
   readonly category?: Category;
 }
 
-type ChangeQuery = SelectQueryBuilder<Database, 'changes' | 'domains', object>;
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+type ChangeQuery = SelectQueryBuilder<Database, 'changes', object>;
 
 export class ListTable {
   readonly #db: Kysely<Database>;
@@ -26,40 +32,55 @@ export class ListTable {
   }
 
   /** Newest first, by `at`, then by id: total, so that a page repeats nothing while nothing is recorded. */
-  async changes(
-    filter: ChangeFilter,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<ListedChange[]> {
+  async changes(filter: ChangeFilter, page: Page): Promise<ListedChange[]> {
     const { type, provider, direction, category } = filter;
     const start = (): ChangeQuery => {
-      const query = this.#db
-        .selectFrom('changes')
-        .innerJoin('domains', 'domains.id', 'changes.domain_id')
-        .where('changes.type', '=', type);
+      const query = this.#db.selectFrom('changes').where('changes.type', '=', type);
       return category ? query.where('changes.category', '=', category) : query;
     };
-    if (provider === undefined) return this.#read(start(), page);
+    if (provider === undefined) return this.#read(newest(start(), page));
     const comings = start().where('changes.to_provider', '=', provider);
     const goings = start().where('changes.from_provider', '=', provider);
-    if (direction !== undefined) return this.#read(direction === 'in' ? comings : goings, page);
-    // One index for each side; together in one condition they would be sorted whole.
+    if (direction !== undefined) return this.#read(newest(direction === 'in' ? comings : goings, page));
+    // One index for each side: together in one condition they would be sorted whole. Rows are read of those that are told alone.
     const most = { limit: page.offset + page.limit, offset: 0 };
-    const both = [...(await this.#read(comings, most)), ...(await this.#read(goings, most))];
-    return both
-      .sort((a, b) => b.at.getTime() - a.at.getTime() || (a.id < b.id ? 1 : -1))
-      .slice(page.offset, page.offset + page.limit);
+    const keys = (side: ChangeQuery, name: string) => newest(side, most).select(['changes.id', 'changes.at']).as(name);
+    const told = this.#db
+      .selectFrom((query) =>
+        query
+          .selectFrom(keys(comings, 'comings'))
+          .selectAll()
+          .union(query.selectFrom(keys(goings, 'goings')).selectAll())
+          .as('sides'),
+      )
+      .select('sides.id')
+      .orderBy('sides.at', 'desc')
+      .orderBy('sides.id', 'desc')
+      .limit(page.limit)
+      .offset(page.offset);
+    return this.#read(
+      this.#db
+        .selectFrom('changes')
+        .where('changes.id', 'in', told)
+        .orderBy('changes.at', 'desc')
+        .orderBy('changes.id', 'desc'),
+    );
   }
 
-  async #read(query: ChangeQuery, page: { readonly limit: number; readonly offset: number }): Promise<ListedChange[]> {
-    const rows = await query
-      .selectAll('changes')
-      .select('domains.name')
-      .orderBy('changes.at', 'desc')
-      .orderBy('changes.id', 'desc')
-      .limit(page.limit)
-      .offset(page.offset)
+  async #read(query: ChangeQuery): Promise<ListedChange[]> {
+    const rows = await query.selectAll('changes').execute();
+    return rows.map((row) => ({ ...storedChange(row), domainId: row.domain_id }));
+  }
+
+  /** Names of domains by their numbers. */
+  async namesOf(domainIds: readonly number[]): Promise<Map<number, string>> {
+    if (domainIds.length === 0) return new Map();
+    const rows = await this.#db
+      .selectFrom('domains')
+      .where('id', 'in', [...new Set(domainIds)])
+      .select(['id', 'name'])
       .execute();
-    return rows.map(({ name, ...row }) => ({ ...storedChange(row), domain: name }));
+    return new Map(rows.map(({ id, name }) => [id, name]));
   }
 
   /** A domain's scans since a time under one rulebook, oldest first: how many services and records each saw. */
@@ -86,4 +107,8 @@ export class ListTable {
       .execute();
     return rows.map((row) => row.confirmed_at);
   }
+}
+
+function newest(query: ChangeQuery, page: Page): ChangeQuery {
+  return query.orderBy('changes.at', 'desc').orderBy('changes.id', 'desc').limit(page.limit).offset(page.offset);
 }

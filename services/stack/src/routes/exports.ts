@@ -5,6 +5,7 @@ import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { changeReport } from '../domain-report.ts';
+import { listedChanges } from '../listed-changes.ts';
 import { tags } from '../live-index.ts';
 import { ProviderPath, providerOf, SectorParameter, Text, WholeNumber, Word } from './parameters.ts';
 import { UNCHANGED_MS } from './search.ts';
@@ -174,7 +175,7 @@ export const getMigrationsCsv = route(
       ...(direction ? { direction } : {}),
     } as const;
     // One more than is told, to know whether there is more.
-    const found = await app.store.lists.changes(filter, { limit: MOST_ROWS + 1, offset: 0 });
+    const found = await listedChanges(app, filter, { limit: MOST_ROWS + 1, offset: 0 });
     return {
       filename: ['migrations', id, direction]
         .filter((part) => part !== undefined)

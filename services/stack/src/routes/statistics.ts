@@ -5,6 +5,7 @@ import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { ChangeSchema, changeReport } from '../domain-report.ts';
+import { listedChanges } from '../listed-changes.ts';
 import { tags } from '../live-index.ts';
 import { CategoryParameter, Limit } from './parameters.ts';
 
@@ -148,11 +149,12 @@ export const getMigrations = route(
       maxAgeMs: WINDOW_MS,
     }),
   },
-  async ({ index, names, store, clock }, { limit, category }) => {
+  async (app, { limit, category }) => {
+    const { index, names, clock } = app;
     const today = dayOf(clock().getTime());
     const filter = category === undefined ? {} : { category };
     const { total, flows } = index.history.flows(today - TREND_DAYS + 1, today, { ...filter, limit: 100 });
-    const newest = await store.lists.changes({ type: 'migrated', ...filter }, { limit, offset: 0 });
+    const newest = await listedChanges(app, { type: 'migrated', ...filter }, { limit, offset: 0 });
     return {
       total,
       limit,
