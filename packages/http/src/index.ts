@@ -7,6 +7,7 @@ export { createLogger } from './logger.ts';
 export { Metrics, serveMetrics } from './metrics.ts';
 export { NOTICE, type Notary } from './notary.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
+export { type Rehearsal, rehearse } from './rehearse.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
 export { createHttpServer, type HttpServer, type HttpServerParts } from './server.ts';
 export { formatSse, type SseClient, type SseOptions, type SseSubscription } from './sse.ts';

@@ -1,5 +1,4 @@
 // Path and query of a request, checked against a route's schemas. Unknown query parameters are ignored, bad values refused.
-import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { type FieldProblem, Refusal } from './errors.ts';
 
@@ -8,8 +7,14 @@ interface InputContract {
   readonly query?: z.ZodObject | undefined;
 }
 
+/** A request, as far as its input goes. */
+interface InputSource {
+  readonly params: unknown;
+  readonly query: unknown;
+}
+
 /** Throws Refusal `invalid_parameter` listing every field that cannot be used. */
-export function parseInput(contract: InputContract, request: FastifyRequest): Record<string, unknown> {
+export function parseInput(contract: InputContract, request: InputSource): Record<string, unknown> {
   const input: Record<string, unknown> = {};
   const problems: FieldProblem[] = [];
   if (contract.params) read(contract.params, paramsOf(request), input, problems);
@@ -21,7 +26,7 @@ export function parseInput(contract: InputContract, request: FastifyRequest): Re
   return input;
 }
 
-function paramsOf(request: FastifyRequest): Record<string, unknown> {
+function paramsOf(request: InputSource): Record<string, unknown> {
   const { '*': rest, ...params } = request.params as Record<string, unknown>;
   return rest === undefined ? params : { ...params, rest };
 }

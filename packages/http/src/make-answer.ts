@@ -3,13 +3,26 @@ import { createHash } from 'node:crypto';
 import type { ReadyAnswer } from './answer-cache.ts';
 import { CSV_TYPE, type Csv, type CsvColumn, contentDisposition, csvBytes } from './csv.ts';
 import { envelope, type Notary } from './notary.ts';
+import type { Output } from './route.ts';
 
-export async function signedAnswer(notary: Notary, data: object, status: number): Promise<ReadyAnswer> {
+/** Throws TypeError for a kind of output that has no receipt. */
+export async function answerOf(output: Output, notary: Notary, data: unknown): Promise<ReadyAnswer> {
+  switch (output.kind) {
+    case 'signed':
+      return signedAnswer(notary, data as object, output.status ?? 200);
+    case 'csv':
+      return csvAnswer(notary, output.columns, data as Csv);
+    default:
+      throw new TypeError(`an answer of the kind ${output.kind} is not signed`);
+  }
+}
+
+async function signedAnswer(notary: Notary, data: object, status: number): Promise<ReadyAnswer> {
   const bytes = Buffer.from(JSON.stringify(await notary.sign(envelope(data))));
   return { bytes, etag: etagOf(bytes), status };
 }
 
-export async function csvAnswer(notary: Notary, columns: readonly CsvColumn[], csv: Csv): Promise<ReadyAnswer> {
+async function csvAnswer(notary: Notary, columns: readonly CsvColumn[], csv: Csv): Promise<ReadyAnswer> {
   const bytes = csvBytes(columns, csv);
   const provenance = JSON.stringify(await notary.signBytes(bytes, CSV_TYPE));
   const headers = {

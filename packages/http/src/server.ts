@@ -11,12 +11,11 @@ import Fastify, {
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
-import type { Csv } from './csv.ts';
 import { type ErrorCode, Refusal } from './errors.ts';
 import { EventStreams } from './event-streams.ts';
 import { parseInput } from './input.ts';
 import { KeyCheck, type KeyGate } from './keys.ts';
-import { csvAnswer, signedAnswer } from './make-answer.ts';
+import { answerOf } from './make-answer.ts';
 import type { Metrics } from './metrics.ts';
 import { envelope, type Notary } from './notary.ts';
 import { problemOf } from './problem.ts';
@@ -177,9 +176,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       answers.get(place.key) ??
       (await answers.compute(place, async (readsAnew) => {
         const data = await each.handler(app, input, Object.assign(context, { readsAnew }));
-        return output.kind === 'csv'
-          ? csvAnswer(notary, output.columns, data as Csv)
-          : signedAnswer(notary, data as object, 200);
+        return answerOf(output, notary, data);
       }));
     // Longer ones are nobody's habit, and would let a stranger fill the memory.
     if (request.raw.url !== undefined && request.raw.url.length <= 512) placesByUrl.set(request.raw.url, place.key);
@@ -233,14 +230,13 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     const { output } = each.contract;
     switch (output.kind) {
       case 'signed':
-        return sendReady(request, reply, await signedAnswer(notary, result as object, output.status ?? 200));
+      case 'csv':
+        return sendReady(request, reply, await answerOf(output, notary, result));
       case 'json':
         return sendBytes(request, reply, {
           bytes: JSON.stringify(result),
           contentType: output.contentType ?? 'application/json; charset=utf-8',
         });
-      case 'csv':
-        return sendReady(request, reply, await csvAnswer(notary, output.columns, result as Csv));
       case 'events':
         return streams.serve(result as SseSubscription, request, reply);
       case 'bytes':

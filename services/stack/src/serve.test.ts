@@ -40,6 +40,21 @@ describe('a running service', () => {
       ledger: { verifier_keys: string[] };
     };
 
+  it('asks itself the largest questions before it listens, and nothing of them is logged, kept or counted', async () => {
+    const domain = company(internet, 2);
+    await service.scan(domain);
+    const leaves = service.running.service.app.ledger.log.size;
+    log.length = 0;
+    await service.restart();
+    const told = log.map((line) => JSON.parse(line) as { level: number; msg: string });
+    assert.deepEqual(
+      told.filter(({ msg, level }) => /rehears/.test(msg) || level >= 40).map(({ msg }) => msg),
+      ['questions rehearsed'],
+    );
+    const { app, answers } = service.running.service;
+    assert.deepEqual([app.ledger.log.size, answers.size], [leaves, 0]);
+  });
+
   it('takes up signing keys that another process rotated; the old ones stay in the key set', async () => {
     const domain = company(internet, 1);
     const old = await service.get(profilePath(domain));

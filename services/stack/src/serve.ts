@@ -3,6 +3,7 @@ import { serveMetrics } from '@strata/http';
 import type { Logger } from 'pino';
 import { createStack, type StackService, type World } from './app.ts';
 import type { Config } from './config.ts';
+import { rehearseQuestions } from './rehearsal.ts';
 import { sleep } from './sleep.ts';
 import { startErrorOf } from './start-error.ts';
 import { wellKnownDomains } from './well-known-domains.ts';
@@ -24,6 +25,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   const service = stack.use(await createStack(config, logger, world));
   const { app } = service;
   const metrics = stack.use(await listening('metrics', config, () => serveMetrics(service.metrics, metricsAt(config))));
+  await rehearseQuestions(app, logger);
   const port = await listening('API', config, () => service.server.listen({ host: config.host, port: config.port }));
 
   const stopping = new AbortController();

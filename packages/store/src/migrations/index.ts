@@ -5,12 +5,12 @@ import type { Database } from '../schema.ts';
 import { StoreError } from '../store-error.ts';
 import { up as initial } from './001-initial.ts';
 import { up as setsAndStreams } from './002-sets-and-streams.ts';
-import { up as listsByCategory } from './003-lists-by-category.ts';
+import { up as changesByCategory } from './003-changes-by-category.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
   '002-sets-and-streams': { up: setsAndStreams },
-  '003-lists-by-category': { up: listsByCategory },
+  '003-changes-by-category': { up: changesByCategory },
 };
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };

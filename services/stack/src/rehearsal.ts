@@ -1,0 +1,48 @@
+// The largest questions, asked before anybody can: the first caller then finds the code compiled and the pages in memory.
+import { leaders } from '@strata/analytics';
+import { type Rehearsal, rehearse } from '@strata/http';
+import type { Logger } from 'pino';
+import type { StackApp } from './app.ts';
+import { getMigrationsCsv, getProviderDomainsCsv, getSecurityCsv } from './routes/exports.ts';
+import { getAdoption, getMarketShare, getScorecard, getSupplyChain } from './routes/intelligence.ts';
+import { getAlerts, getAnomalies } from './routes/monitoring.ts';
+import { getProvider } from './routes/providers.ts';
+import { getSearch } from './routes/search.ts';
+import { getLeaders, getMigrations, getStats } from './routes/statistics.ts';
+
+/** A failure is told and stops nothing: whoever asks will hear of it too. */
+export async function rehearseQuestions(app: StackApp, logger: Logger): Promise<void> {
+  const startedAt = performance.now();
+  try {
+    await rehearse(app, app.ledger.rehearsal, questions(app));
+    logger.debug({ ms: Math.round(performance.now() - startedAt) }, 'questions rehearsed');
+  } catch (error) {
+    logger.warn({ err: error }, 'rehearsing questions failed');
+  }
+}
+
+function questions({ index }: StackApp): readonly Rehearsal<StackApp>[] {
+  const most = { limit: '1000' };
+  const [leader] = leaders(index, { today: 0, limit: 1 });
+  const provider = leader?.provider ?? '';
+  return [
+    { route: getSearch, query: most },
+    { route: getStats },
+    { route: getLeaders },
+    { route: getMigrations, query: most },
+    { route: getAlerts, query: most },
+    { route: getAnomalies, query: most },
+    { route: getScorecard },
+    { route: getMarketShare },
+    { route: getSecurityCsv },
+    { route: getMigrationsCsv },
+    ...(leader
+      ? [
+          { route: getSupplyChain, params: { provider } },
+          { route: getAdoption, params: { tool: provider } },
+          { route: getProvider, params: { provider } },
+          { route: getProviderDomainsCsv, params: { provider } },
+        ]
+      : []),
+  ];
+}
