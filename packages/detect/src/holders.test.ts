@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { detect } from './detect.ts';
+import { HOLDERS, type Holder, holderAt, packHolders } from './holders.ts';
+import { ROLES, type Role } from './profile.ts';
+import { type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
+import { testRulebook } from './test/rulebook-of.ts';
+
+const roles: readonly Role[] = Object.values(ROLES);
+/** Looked at in full: every label asked for, the networks of web and mail known to nobody, a certificate of an unknown issuer. */
+const measured: EvidenceParts = {
+  named: Object.fromEntries([...testRulebook.probeLabels].map((label) => [label, 'nxdomain'])),
+  addresses: [{ asn: 64997 }, { asn: 64998, use: 'mail', address: '192.0.2.2' }],
+  tls: { issuer: 'Anybody' },
+};
+const holdersOf = (parts: EvidenceParts) => detect(evidenceOf({ ...measured, ...parts }), testRulebook).holders;
+
+describe('who holds a role', () => {
+  const table: [why: string, parts: EvidenceParts, role: Role, holder: Holder][] = [
+    ['a known DNS host', { ns: ['ns1.dnsco.test'] }, 'dns', 'provider'],
+    ['name servers below the domain itself', { ns: ['ns1.example.com', 'ns2.example.com'] }, 'dns', 'self'],
+    ['own and foreign name servers', { ns: ['ns1.example.com', 'ns.nobody-knows.test'] }, 'dns', 'unknown'],
+    ['a name that only ends like the domain', { ns: ['ns.notexample.com'] }, 'dns', 'unknown'],
+    ['name servers that cannot be asked for', { ns: 'servfail' }, 'dns', 'unmeasured'],
+    ['a known mailbox', { mx: ['10 aspmx.l.googly.test'] }, 'mailbox', 'provider'],
+    ['own mail exchanges', { mx: ['10 mail.example.com'] }, 'mailbox', 'self'],
+    ['an own exchange before a foreign one', { mx: ['10 mx.example.com', '20 mx.backup.test'] }, 'mailbox', 'self'],
+    ['a foreign exchange before an own one', { mx: ['10 mx.backup.test', '20 mx.example.com'] }, 'mailbox', 'unknown'],
+    ['null MX', { mx: ['0 '] }, 'mailbox', 'nobody'],
+    ['a gateway that hides the mailbox', { mx: ['10 mx.guard.test'] }, 'mailbox', 'unknown'],
+    ['exchanges that cannot be asked for', { mx: 'timeout' }, 'mailbox', 'unmeasured'],
+    ['a known cloud', { addresses: [{ asn: 64499 }] }, 'origin', 'provider'],
+    ['an address of nobody we know', {}, 'origin', 'unknown'],
+    ['an edge that hides the origin', { addresses: [{ asn: 64496 }] }, 'origin', 'unknown'],
+    ['no address at all', { a: [] }, 'origin', 'nobody'],
+    ['a known issuer', { tls: { issuer: 'Certy' } }, 'issuer', 'provider'],
+    ['an unknown issuer', {}, 'issuer', 'unknown'],
+    ['no CDN', {}, 'edge', 'nobody'],
+    ['no gateway', { mx: ['10 aspmx.l.googly.test'] }, 'gateway', 'nobody'],
+  ];
+  for (const [why, parts, role, holder] of table) {
+    it(`is ${holder} for ${role} with ${why}`, () => assert.equal(holdersOf(parts)[role], holder));
+  }
+
+  it('is nobody in any role of a name that does not exist, and nobody knows who when that cannot be told', () => {
+    const gone = holdersOf({
+      ns: 'nxdomain',
+      soa: 'nxdomain',
+      a: 'nxdomain',
+      aaaa: 'nxdomain',
+      mx: 'nxdomain',
+      txt: 'nxdomain',
+    });
+    assert.deepEqual(new Set(roles.map((role) => gone[role])), new Set(['nobody']));
+    const silent = holdersOf({
+      ns: 'timeout',
+      soa: 'timeout',
+      a: 'timeout',
+      aaaa: 'timeout',
+      mx: 'timeout',
+      txt: 'timeout',
+    });
+    for (const role of ['dns', 'mailbox', 'origin'] as const) assert.equal(silent[role], 'unmeasured', role);
+  });
+});
+
+describe('holders as one integer', () => {
+  it('give back each holder at its place', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...HOLDERS), { minLength: roles.length, maxLength: roles.length }),
+        (list) => {
+          const holders = Object.fromEntries(roles.map((role, i) => [role, list[i]])) as Record<Role, Holder>;
+          const bits = packHolders(holders);
+          assert.ok(Number.isInteger(bits) && bits >= 0 && bits < 2 ** 31);
+          assert.deepEqual(
+            roles.map((_, i) => holderAt(bits, i)),
+            list,
+          );
+        },
+      ),
+    );
+  });
+
+  it('read as not measured where nothing was kept', () => {
+    assert.deepEqual(new Set(roles.map((_, i) => holderAt(0, i))), new Set(['unmeasured']));
+    // Three bits could say more than there is.
+    assert.equal(holderAt(7, 0), 'unmeasured');
+  });
+});
