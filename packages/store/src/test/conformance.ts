@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { entries } from '@strata/catalog';
-import { compileRulebook, detect, type Evidence, evidenceFromRecord, loadCatalog, type Rulebook } from '@strata/detect';
+import {
+  compileRulebook,
+  detect,
+  type Evidence,
+  evidenceFromRecord,
+  loadCatalog,
+  packHolders,
+  packPosture,
+  type Rulebook,
+} from '@strata/detect';
 import type { RecordedScan, ScanRecord, Store } from '../index.ts';
 
 const HOUR = 3_600_000;
@@ -137,6 +146,56 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>):
         (await store.eventsSince(events[0]?.seq ?? 0, 1)).map((e) => e.seq),
         [events[1]?.seq],
       );
+    });
+
+    it('tells of a scan its changes, then the domain as it is now, then what got worse', async () => {
+      await using store = await openFresh();
+      const spf = 'v=spf1 include:_spf.google.com -all';
+      await store.recordScan(withTxt(scanOf('a.com', day(0), GOOGLE), [spf]), confirm);
+      await store.recordScan(withTxt(scanOf('a.com', day(1), MICROSOFT), [spf]), confirm);
+      const seq = await store.latestSeq();
+      const [first] = await store.eventsSince(0, 10);
+      assert.ok(first?.kind === 'domain-changed' && first.payload.isFirst);
+
+      const scan = withTxt(scanOf('a.com', day(2), MICROSOFT), []);
+      await store.recordScan(scan, confirm);
+      const events = await store.eventsSince(seq, 10);
+      assert.deepEqual(
+        events.map(({ kind, domain, at }) => [kind, domain, at.toISOString()]),
+        ['change-confirmed', 'domain-changed', 'posture-regressed'].map((kind) => [kind, 'a.com', day(2)]),
+      );
+      const [change, domain, worse] = events;
+      assert.ok(change?.kind === 'change-confirmed');
+      const { type, from, to, isEntry, isExit } = change.payload;
+      assert.deepEqual(
+        { type, from, to, isEntry, isExit },
+        { type: 'migrated', from: 'google-workspace', to: 'microsoft-365', isEntry: true, isExit: true },
+      );
+      const [{ id } = { id: '' }] = (await store.changes('a.com', { limit: 1, offset: 0 })).changes;
+      assert.equal(change.payload.id, id);
+      assert.ok(domain?.kind === 'domain-changed' && !domain.payload.isFirst);
+      assert.equal(domain.payload.posture, packPosture(scan.profile.security));
+      assert.equal(domain.payload.holders, packHolders(scan.profile.holders));
+      assert.deepEqual(
+        domain.payload.services.filter(([category]) => category === 'email').map(([, provider]) => provider),
+        ['microsoft-365'],
+      );
+      assert.deepEqual(worse?.payload, { domainId: domain.payload.domainId, regressions: ['spf_removed'] });
+    });
+
+    it('tells of nothing getting worse where the look-up failed or the name is gone', async () => {
+      await using store = await openFresh();
+      await store.recordScan(withTxt(scanOf('a.com', day(0), GOOGLE), ['v=spf1 -all']), confirm);
+      const seen = withTxt(scanOf('a.com', day(1), GOOGLE), []);
+      const txt = { status: 'timeout', records: [], aliases: [] } as const;
+      const evidence = { ...seen.evidence, dns: { ...seen.evidence.dns, txt } };
+      await store.recordScan({ ...seen, evidence, profile: detect(evidence, rulebook) }, confirm);
+      const kinds = async () => (await store.eventsSince(0, 100)).map(({ kind }) => kind);
+      assert.ok((await kinds()).every((kind) => kind === 'domain-changed'));
+      // The last posture that was measured is not remembered: what is missing two looks later is no news of that day.
+      const profile = { ...detect(seen.evidence, rulebook), state: 'nonexistent', observedAt: day(2) } as const;
+      await store.recordScan({ ...seen, profile }, confirm);
+      assert.ok((await kinds()).every((kind) => kind === 'domain-changed'));
     });
 
     it('keeps what was known through look-ups that fail and scans that resolve nothing', async () => {
