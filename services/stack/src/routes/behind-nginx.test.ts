@@ -1,0 +1,123 @@
+// The service behind a real nginx with the settings that it comes with: HTTP/1.0 to us, answers buffered. Skipped where there is none.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Internet } from '@strata/testnet';
+import { type Harness, smallInternet, startHarness, temporaryDirectory } from '../test/harness.ts';
+import { openStream } from '../test/stream-reader.ts';
+
+const hasNginx = spawnSync('nginx', ['-v']).error === undefined;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** nginx before an address, until disposed. */
+async function startNginx(upstream: string): Promise<AsyncDisposable & { readonly base: string }> {
+  await using stack = new AsyncDisposableStack();
+  const directory = stack.use(await temporaryDirectory()).path;
+  const port = await freePort();
+  const file = path.join(directory, 'nginx.conf');
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (what) => `${what}_temp_path ${path.join(directory, what)};`,
+  );
+  await writeFile(
+    file,
+    `daemon off; worker_processes 1; pid ${path.join(directory, 'pid')}; error_log stderr;
+    ${process.getuid?.() === 0 ? 'user root;' : ''}
+    events {}
+    http {
+      access_log off; gzip on; gzip_types application/json;
+      ${temporary.join(' ')}
+      server { listen 127.0.0.1:${port}; location / { proxy_pass ${upstream}; } }
+    }`,
+  );
+  const nginx: ChildProcess = spawn('nginx', ['-p', directory, '-c', file, '-e', 'stderr'], { stdio: 'ignore' });
+  const exited = once(nginx, 'exit');
+  stack.defer(async () => {
+    nginx.kill('SIGTERM');
+    await exited;
+  });
+  const base = `http://127.0.0.1:${port}`;
+  for (const deadline = Date.now() + 5_000; ; ) {
+    const response = await fetch(`${base}/health`).catch(() => undefined);
+    if (response?.ok) break;
+    assert.ok(Date.now() < deadline && nginx.exitCode === null, 'nginx does not answer');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const owned = stack.move();
+  return { base, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+describe('behind nginx', { skip: hasNginx ? false : 'nginx is not installed' }, () => {
+  let internet: Internet;
+  let service: Harness;
+  let nginx: Awaited<ReturnType<typeof startNginx>>;
+  before(async () => {
+    internet = await smallInternet();
+    service = await startHarness({ internet, settings: { STRATA_CONFIRM_AFTER_HOURS: '0' } });
+    await service.scan(...internet.domains());
+    await service.running.service.app.pulse.now();
+    nginx = await startNginx(service.base);
+  });
+  after(async () => {
+    await nginx?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
+    await internet?.[Symbol.asyncDispose]();
+  });
+
+  it('events come when they happen, one by one, and a reader that leaves is gone here too', async () => {
+    const { hub, pulse } = service.running.service.app;
+    const domain = internet.domains().find((name) => {
+      const { state, services } = internet.truth(name);
+      return state === 'active' && services.filter(({ category }) => category === 'dns').length === 1;
+    }) as string;
+    {
+      await using stream = await openStream(`${nginx.base}/stack/v1/stream`, { key: await service.newKey() });
+      for (const to of ['ns1', 'dnsimple']) {
+        internet.migrate(domain, { category: 'dns', to });
+        for (let look = 0; look < 2; look += 1) {
+          await service.scan(domain);
+          // The second look has to be a later moment than the first.
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+        await pulse.now();
+        const { data } = await stream.next('migration');
+        assert.equal(JSON.parse(data).change.to_id, to);
+      }
+      assert.equal(hub.subscribers, 1);
+    }
+    for (const deadline = Date.now() + 5_000; hub.subscribers > 0; ) {
+      assert.ok(Date.now() < deadline, 'the subscriber is still here');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  });
+
+  it('answers arrive as they left, validators and receipts too', async () => {
+    const headers = { 'x-stack-key': await service.newKey(), 'accept-encoding': 'identity' };
+    for (const target of ['/stack/v1/search?limit=1000', '/stack/v1/security/export.csv']) {
+      const [direct, through] = await Promise.all(
+        [service.base, nginx.base].map(async (base) => {
+          const response = await fetch(base + target, { headers });
+          return { response, text: await response.text() };
+        }),
+      );
+      assert.equal(through?.text, direct?.text);
+      for (const name of ['etag', 'content-type', 'stack-provenance', 'cache-control']) {
+        assert.equal(through?.response.headers.get(name), direct?.response.headers.get(name), name);
+      }
+      const etag = String(direct?.response.headers.get('etag'));
+      const again = await fetch(nginx.base + target, { headers: { ...headers, 'if-none-match': etag } });
+      assert.equal(again.status, 304);
+    }
+  });
+});
