@@ -58,7 +58,7 @@ async function startNginx(upstream: string): Promise<AsyncDisposable & { readonl
   return { base, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-describe('behind nginx', { skip: hasNginx ? false : 'nginx is not installed' }, () => {
+describe('behind nginx', { skip: hasNginx ? false : 'nginx is not installed', timeout: 60_000 }, () => {
   let internet: Internet;
   let service: Harness;
   let nginx: Awaited<ReturnType<typeof startNginx>>;
