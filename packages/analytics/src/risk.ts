@@ -81,14 +81,14 @@ function fromPosture(posture: Posture, { factor, weight, parts, what }: PostureR
   const possible = measured.reduce((sum, each) => sum + each.possible, 0);
   if (possible === 0) return { factor, weight, risk: null, finding: `${what} could not be measured.` };
   const points = measured.reduce((sum, each) => sum + each.points, 0);
-  const weak = measured
-    .filter(({ finding }) => finding !== 'pass')
-    .map((each) => each.factor.toUpperCase().replaceAll('_', '-'));
+  const namesOf = (factors: typeof measured) =>
+    factors.map((each) => each.factor.toUpperCase().replaceAll('_', '-')).join(', ');
+  const weak = measured.filter(({ finding }) => finding !== 'pass');
   return {
     factor,
     weight,
     risk: Math.round(100 * (1 - points / possible)),
-    finding: weak.length === 0 ? `${what} as they should be.` : `Missing or weak: ${weak.join(', ')}.`,
+    finding: weak.length === 0 ? `In order: ${namesOf(measured)}.` : `Missing or weak: ${namesOf(weak)}.`,
   };
 }
 

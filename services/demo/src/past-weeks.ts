@@ -43,11 +43,11 @@ export async function liveThroughPastWeeks({ internet, app, setClock, say, signa
   say(`scanned all ${names.length} domains as of ${PAST_DAYS} days ago in ${seconds(startedAt)} s`);
 
   const sinceAt = performance.now();
-  let migrations = 0;
+  let moves = 0;
   for (let day = PAST_DAYS - 1; day > 0 && !signal.aborted; day -= 1) {
     const moved = internet.advance(1).map(({ domain }) => domain);
     if (day === 1) moved.push(...exodus(internet));
-    migrations += moved.length;
+    moves += moved.length;
     const round = names.filter((_, i) => i % ROUND_DAYS === day % ROUND_DAYS);
     const due = new Set([...round, ...moved].filter((domain) => swift.has(domain)));
     for (const time of LOOKS_MS) {
@@ -55,7 +55,9 @@ export async function liveThroughPastWeeks({ internet, app, setClock, say, signa
       await look(due);
     }
   }
-  say(`lived through ${PAST_DAYS - 1} days with ${migrations} migrations in ${seconds(sinceAt)} s`);
+  say(
+    `lived through ${PAST_DAYS - 1} days in which companies changed a provider ${moves} times, in ${seconds(sinceAt)} s`,
+  );
 
   const lastAt = performance.now();
   setClock(new Date());

@@ -103,7 +103,7 @@ export function anomalyAlert(anomaly: StoredAnomaly, names: KnownNames): StoredA
     domain: subjectKind === 'domain' ? subject : null,
     provider: subjectKind === 'provider' ? subject : null,
     title: `${name}: ${metric} ${facts.direction === 'up' ? 'far above' : 'far below'} the usual`,
-    detail: `${metric} was ${facts.value}; the ${facts.samples} days read of the ${facts.window_days} before it had a mean of ${mean} (${facts.sigma.toFixed(1)} sigma).`,
+    detail: `${facts.value} ${metric}; on the ${facts.samples} days read of the ${facts.window_days} before it ${mean} on average (${facts.sigma.toFixed(1)} sigma).`,
     ref:
       subjectKind === 'domain'
         ? `/stack/v1/anomalies?domain=${encodeURIComponent(subject)}`
