@@ -85,7 +85,7 @@ export function massMigrationAlert({
     domain: null,
     provider,
     title: `${out} domains left ${name} within ${days} days`,
-    detail: `In ${category}, ${(share * 100).toFixed(1)} % of the domains of ${name} moved away; most to ${where}.`,
+    detail: `${(share * 100).toFixed(1)} % of those who used ${name} for ${category} moved away; most to ${where}.`,
     ref: `/stack/v1/migrations/export.csv?provider=${encodeURIComponent(provider)}&direction=out`,
   };
 }

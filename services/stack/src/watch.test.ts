@@ -17,7 +17,7 @@ const withoutCloudflare = compileRulebook(
 );
 const HOUR = 3_600_000;
 const START = Date.parse('2026-03-01T00:00:00Z');
-const NS = { cloudflare: 'ada.ns.cloudflare.com', ns1: 'dns1.p01.nsone.net' } as const;
+const NS = { cloudflare: 'ada.ns.cloudflare.com', ns1: 'dns1.p01.nsone.net', ovh: 'ns1.ovh.net' } as const;
 
 interface Company {
   readonly name: string;
@@ -157,6 +157,24 @@ describe('the watch', () => {
     assert.equal((await town.alerts()).filter(({ kind }) => kind === 'migration').length, 1);
     const events = (await town.store.eventsSince(0, 100_000)).filter(({ kind }) => kind === 'anomaly-found');
     assert.equal(events.length, (await town.anomalies()).length, 'each is told once');
+  });
+
+  it('weighs those who left against those who used the provider for the same', async () => {
+    await using town = await Town.open(90);
+    for (const company of town.companies.slice(0, 30)) company.ns = NS.ovh;
+    for (const company of town.companies.slice(30)) company.txt = ['ovhcontrol=1'];
+    await town.days(0, 1);
+    for (const company of town.companies.slice(0, 10)) company.ns = NS.ns1;
+    await town.days(2, 3);
+    const alerts = (await town.alerts()).filter(({ kind }) => kind === 'migration');
+    assert.deepEqual(
+      alerts.map(({ provider, severity }) => [provider, severity]),
+      [['ovhcloud', 'high']],
+    );
+    assert.match(
+      alerts[0]?.detail ?? '',
+      /^33\.3 % of those who used OVHcloud for dns moved away; most to NS1 \(10\)\.$/,
+    );
   });
 
   it('takes a new rulebook for no movement of anybody', async () => {

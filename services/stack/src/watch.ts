@@ -6,6 +6,7 @@ import {
   dayOf,
   judge,
   type Sample,
+  searchDomains,
   WINDOW_DAYS,
   watchedSeries,
 } from '@strata/analytics';
@@ -92,8 +93,8 @@ export class Watch {
     const day = dayOf(confirmedAt);
     const { lost } = index.history.movement({ provider, category }, day - MASS.days + 1, day);
     if (lost < MASS.least) return;
-    const number = index.vocabulary.providers.find(provider);
-    const left = number === undefined ? 0 : index.sets.provider(number).size;
+    // In this category: a large other business of the same provider is no comfort to this one.
+    const { total: left } = searchDomains(index, { provider, category }, { limit: 0, offset: 0 });
     if (lost < left * MASS.share) return;
     const { flows } = index.history.flows(day - MASS.days + 1, day, { category, provider, limit: 1_000 });
     const out = flows.filter((flow) => flow.from === provider).reduce((sum, flow) => sum + flow.domains, 0);
