@@ -1,6 +1,8 @@
 // What the suites share: medians, and child processes that say when they are ready.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -28,6 +30,12 @@ export function rateOf(work: () => number, ms: number): number {
   const startedAt = performance.now();
   const count = run(startedAt + ms);
   return (count * 1_000) / (performance.now() - startedAt);
+}
+
+/** Collects this process's garbage, so that it is not collected in the midst of a measurement of another one. */
+export function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
 }
 
 export interface Child<Ready> extends AsyncDisposable {

@@ -1,7 +1,7 @@
 // Questions over HTTP: how long the first of a kind takes, and how many a second when it is asked again and again.
 import autocannon from 'autocannon';
 import type { Figure } from './main.ts';
-import { median, perSecond, quantile } from './measure.ts';
+import { collectGarbage, median, perSecond, quantile } from './measure.ts';
 import type { Questions } from './sets-questions.ts';
 
 const SECONDS = 2;
@@ -19,6 +19,7 @@ export interface Asked {
 export async function warmUp(asked: Asked): Promise<void> {
   for (let i = 0; i < 20; i += 1) await (await fetch(`${asked.base}/openapi.json`)).arrayBuffer();
   for (let i = 0; i < 20; i += 1) await ask(asked, `search?q=w${i}`);
+  collectGarbage();
 }
 
 /** Each question once, never asked before: computed, signed and logged. */
