@@ -123,9 +123,10 @@ export class Watch {
     const series = [];
     for (const each of watchedSeries(index, { day, now })) {
       series.push(each);
-      if (series.length % SERIES_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (series.length % SERIES_AT_ONCE === 0) await nextTurn();
     }
-    for (const { subjectKind, subject, metric, kind, samples, today } of series) {
+    for (const [i, { subjectKind, subject, metric, kind, samples, today }] of series.entries()) {
+      if (i % SERIES_AT_ONCE === 0) await nextTurn();
       const marked = samples.map((sample) => ({
         ...sample,
         isAnomaly: known.has(`${subjectKind} ${subject} ${metric} ${sample.day}`),
@@ -187,4 +188,5 @@ export class Watch {
   }
 }
 
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const anomalyDay = ({ at }: StoredAnomaly): number => dayOf(at.getTime());
