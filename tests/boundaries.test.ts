@@ -17,10 +17,16 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   'packages/log': { may: ['receipts'], why: 'edge: the only place that writes tiles' },
   'packages/http': { may: ['receipts'], why: 'edge: keys and quotas come in as interfaces' },
   'packages/client': { may: ['receipts'], why: 'runs at the user, knows only what is public' },
+  'packages/inference': { may: [], why: 'core: what a completion is, whoever makes it' },
+  'packages/engine': { may: ['inference'], why: 'edge: the only place that loads models' },
   'packages/testnet': { may: [], why: 'must not learn from the code that it tests' },
   'services/stack': {
     may: ['analytics', 'catalog', 'detect', 'receipts', 'scan', 'store', 'log', 'http'],
     why: 'composes',
+  },
+  'services/gateway': {
+    may: ['engine', 'http', 'inference', 'store'],
+    why: 'composes; knows nothing of domains',
   },
   'services/cli': {
     may: ['catalog', 'detect', 'receipts', 'client', 'store', 'http', 'log', 'stack'],
@@ -33,7 +39,7 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
 };
 
 /** Core packages: value in, value out. */
-const pure = ['packages/detect', 'packages/analytics', 'packages/receipts'];
+const pure = ['packages/detect', 'packages/analytics', 'packages/receipts', 'packages/inference'];
 
 const importPattern = /(?:from\s+|import\s*\(\s*|import\s+)['"]([^'"]+)['"]/g;
 

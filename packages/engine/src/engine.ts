@@ -1,0 +1,88 @@
+// What an engine is: a model that turns tokens into more tokens. Engines know nothing of HTTP, keys or other engines.
+import type { ChatMessage, Sampling, Tool } from '@strata/inference';
+
+export interface ModelInfo {
+  /** What the model calls itself, or its file's name. */
+  readonly name: string;
+  /** Hex SHA-256 of the model file. */
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly architecture: string;
+  readonly parameters: number;
+  /** How its weights are kept: `F16`, `Q4_K_M` … */
+  readonly quantisation: string;
+  /** Tokens that prompt and answer may have together. */
+  readonly contextLength: number;
+  readonly vocabularySize: number;
+  /** Answers that are made side by side. */
+  readonly slots: number;
+  readonly hasChatTemplate: boolean;
+  /** Engine and version, for `system_fingerprint`. */
+  readonly engine: string;
+}
+
+/** A conversation to be turned into the text that the model was trained on. */
+export interface ChatPrompt {
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly Tool[];
+}
+
+export interface Job {
+  /** At least one token. */
+  readonly prompt: readonly number[];
+  /** Tokens of the answer that were given already; it goes on after them. */
+  readonly given: readonly number[];
+  /**
+   * How given tokens are read again. `exact`: one by one, as they were made, so that the rest is what it would have been.
+   * `fast`: all at once; batches round otherwise, and a near tie may fall to the other side.
+   */
+  readonly replay: 'exact' | 'fast';
+  /** Of the answer in all, given tokens included. */
+  readonly maxTokens: number;
+  readonly sampling: Sampling;
+  /** GBNF; given tokens are replayed through it. */
+  readonly grammar?: string;
+  /** Alternatives told beside each token; undefined tells no log-probabilities. */
+  readonly topLogprobs?: number;
+}
+
+export interface TokenChoice {
+  readonly token: number;
+  /** Its UTF-8, perhaps half of a character. */
+  readonly bytes: Uint8Array;
+  /** Natural logarithm of its probability before anything that the request asks for. */
+  readonly logprob: number;
+}
+
+export type JobEvent =
+  | { readonly kind: 'begin'; readonly cachedTokens: number }
+  | ({ readonly kind: 'token'; readonly top?: readonly TokenChoice[] } & TokenChoice)
+  /** `stop`: the model ended, or its grammar is complete. `length`: `maxTokens`, or the context is full. */
+  | { readonly kind: 'end'; readonly reason: 'stop' | 'length' };
+
+/**
+ * One loaded model. Jobs run side by side, as many as it has slots; more wait in the order in which they came. A job whose
+ * signal is aborted ends with the next token and frees its slot. Everything rejects with EngineError once the engine is gone.
+ */
+export interface Engine extends AsyncDisposable {
+  readonly info: ModelInfo;
+  /** Tokens of a text; what looks like a control token is text, unless `hasControl`. */
+  tokenize(text: string, options?: { readonly hasControl?: boolean }): Promise<readonly number[]>;
+  /** Tokens of a conversation by the model's own template, up to where the answer begins. */
+  render(prompt: ChatPrompt): Promise<readonly number[]>;
+  generate(job: Job, signal: AbortSignal): AsyncIterable<JobEvent>;
+  /** A vector of length 1. */
+  embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array>;
+}
+
+export type EngineErrorCode = 'model-unusable' | 'template-failed' | 'grammar-unusable' | 'context-full' | 'crashed';
+
+export class EngineError extends Error {
+  override readonly name = 'EngineError';
+  readonly code: EngineErrorCode;
+
+  constructor(code: EngineErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,213 @@
+// llama.cpp as an engine: a process of its own, asked by messages, started again when it dies.
+import { type ChildProcess, fork } from 'node:child_process';
+import { type ChatPrompt, type Engine, EngineError, type Job, type JobEvent, type ModelInfo } from './engine.ts';
+import type { LlamaOptions } from './llama-model.ts';
+import type { Call, FromEngine, ToEngine } from './process-messages.ts';
+
+export type { LlamaOptions } from './llama-model.ts';
+
+export interface LlamaEngineParts {
+  /** Hears that the process died, and that another one serves. */
+  readonly onRestart?: (event: { readonly kind: 'died' | 'ready' | 'gave-up'; readonly detail: string }) => void;
+}
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly onEvents?: (events: readonly JobEvent[]) => void;
+}
+
+/** Between a death and the next start; doubled while it dies before it is ready. */
+const RESTART_MS = 100;
+const MOST_RESTART_MS = 30_000;
+const STOP_MS = 5_000;
+
+/** Starts the engine; rejects with EngineError `model-unusable` when the model cannot be loaded. */
+export async function startLlamaEngine(options: LlamaOptions, parts: LlamaEngineParts = {}): Promise<Engine> {
+  const engine = new LlamaEngine(options, parts);
+  await engine.started();
+  return engine;
+}
+
+class LlamaEngine implements Engine {
+  readonly #options: LlamaOptions;
+  readonly #onRestart: NonNullable<LlamaEngineParts['onRestart']>;
+  readonly #waiting = new Map<number, Waiting>();
+  #child: ChildProcess | undefined;
+  #ready: Promise<ModelInfo>;
+  #info: ModelInfo | undefined;
+  #lastId = 0;
+  #isStopped = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: LlamaOptions, { onRestart = () => {} }: LlamaEngineParts) {
+    this.#options = options;
+    this.#onRestart = onRestart;
+    this.#ready = this.#start();
+  }
+
+  get info(): ModelInfo {
+    if (!this.#info) throw new EngineError('crashed', 'the engine has not started');
+    return this.#info;
+  }
+
+  /** For tests and logs. */
+  get process(): { readonly pid: number | undefined } {
+    return { pid: this.#child?.pid };
+  }
+
+  async started(): Promise<void> {
+    try {
+      await this.#ready;
+    } catch (error) {
+      this.#isStopped = true;
+      throw error;
+    }
+  }
+
+  async tokenize(text: string, { hasControl = false } = {}): Promise<readonly number[]> {
+    return (await this.#ask({ kind: 'tokenize', text, hasControl })) as number[];
+  }
+
+  async render(prompt: ChatPrompt): Promise<readonly number[]> {
+    return (await this.#ask({ kind: 'render', prompt })) as number[];
+  }
+
+  async embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
+    return (await this.#ask({ kind: 'embed', tokens }, { signal })) as Float32Array;
+  }
+
+  async *generate(job: Job, signal: AbortSignal): AsyncIterable<JobEvent> {
+    const queue: JobEvent[] = [];
+    let wake = () => {};
+    const stopping = new AbortController();
+    const ended = this.#ask(
+      { kind: 'generate', job },
+      {
+        signal: AbortSignal.any([signal, stopping.signal]),
+        onEvents: (events) => {
+          queue.push(...events);
+          wake();
+        },
+      },
+    );
+    let isOver = false;
+    const over = ended.then(
+      () => {},
+      (error: unknown) => error as Error,
+    );
+    void over.then(() => {
+      isOver = true;
+      wake();
+    });
+    try {
+      for (;;) {
+        while (queue.length > 0) {
+          const event = queue.shift() as JobEvent;
+          yield event;
+          if (event.kind === 'end') return;
+        }
+        if (isOver) break;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      throw (await over) ?? new EngineError('crashed', 'the engine ended an answer without saying why');
+    } finally {
+      // Whoever stops listening stops the job too.
+      stopping.abort();
+    }
+  }
+
+  async #ask(
+    call: Call,
+    { signal, onEvents }: { signal?: AbortSignal; onEvents?: Waiting['onEvents'] } = {},
+  ): Promise<unknown> {
+    signal?.throwIfAborted();
+    if (this.#isStopped) throw new EngineError('crashed', 'the engine was stopped');
+    await this.#ready.catch(() => Promise.reject(new EngineError('crashed', 'the engine is being started again')));
+    signal?.throwIfAborted();
+    const id = ++this.#lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#waiting.set(id, { resolve, reject, ...(onEvents ? { onEvents } : {}) });
+    const abort = () => {
+      this.#send({ kind: 'abort', id });
+      reject(signal?.reason as Error);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#send({ kind: 'call', id, call });
+    return promise.finally(() => {
+      signal?.removeEventListener('abort', abort);
+      this.#waiting.delete(id);
+    });
+  }
+
+  #send(message: ToEngine): void {
+    if (this.#child?.connected) this.#child.send(message, () => {});
+  }
+
+  #start(): Promise<ModelInfo> {
+    const { promise, resolve, reject } = Promise.withResolvers<ModelInfo>();
+    // Nobody may be waiting for it just now.
+    promise.catch(() => {});
+    const child = fork(new URL('llama-process.ts', import.meta.url), [JSON.stringify(this.#options)], {
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      execArgv: [],
+    });
+    this.#child = child;
+    let isReady = false;
+    child.on('message', (message: FromEngine) => {
+      if (message.kind === 'ready') {
+        isReady = true;
+        this.#info = message.info;
+        resolve(message.info);
+      } else if (message.kind === 'unusable') reject(new EngineError(message.code, message.message));
+      else this.#hear(message);
+    });
+    child.on('error', (cause) => reject(new EngineError('crashed', 'the engine cannot be started', { cause })));
+    child.once('exit', (code, signal) => {
+      const detail = signal ?? `exit code ${code}`;
+      const error = new EngineError('crashed', `the engine's process ended (${detail})`);
+      reject(error);
+      for (const waiting of this.#waiting.values()) waiting.reject(error);
+      // One that dies before it is ready is started again by whoever waits for it.
+      if (!this.#isStopped && isReady) this.#restart(detail, RESTART_MS);
+    });
+    return promise;
+  }
+
+  #restart(detail: string, afterMs: number): void {
+    this.#onRestart({ kind: 'died', detail });
+    this.#ready = new Promise((resolve, reject) => {
+      this.#timer = setTimeout(() => this.#start().then(resolve, reject), afterMs);
+    });
+    this.#ready.then(
+      () => this.#onRestart({ kind: 'ready', detail: `process ${this.#child?.pid}` }),
+      (error: unknown) => {
+        if (this.#isStopped) return;
+        this.#restart(String(error), Math.min(afterMs * 2, MOST_RESTART_MS));
+      },
+    );
+  }
+
+  #hear(message: Exclude<FromEngine, { kind: 'ready' | 'unusable' }>): void {
+    const waiting = this.#waiting.get(message.id);
+    if (!waiting) return;
+    if (message.kind === 'events') waiting.onEvents?.(message.events);
+    else if (message.kind === 'value') waiting.resolve(message.value);
+    else waiting.reject(new EngineError(message.code, message.message));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    if (child.connected) child.disconnect();
+    const kill = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    await exited;
+    clearTimeout(kill);
+  }
+}

@@ -1,0 +1,20 @@
+// What the service's process and the engine's process say to each other, by structured clone.
+import type { ChatPrompt, EngineErrorCode, Job, JobEvent, ModelInfo } from './engine.ts';
+
+export type Call =
+  | { readonly kind: 'tokenize'; readonly text: string; readonly hasControl: boolean }
+  | { readonly kind: 'render'; readonly prompt: ChatPrompt }
+  | { readonly kind: 'embed'; readonly tokens: readonly number[] }
+  | { readonly kind: 'generate'; readonly job: Job };
+
+export type ToEngine =
+  | { readonly kind: 'call'; readonly id: number; readonly call: Call }
+  | { readonly kind: 'abort'; readonly id: number };
+
+export type FromEngine =
+  | { readonly kind: 'ready'; readonly info: ModelInfo }
+  | { readonly kind: 'unusable'; readonly code: EngineErrorCode; readonly message: string }
+  /** Some events of a job, in order; those of one turn of the engine come together. */
+  | { readonly kind: 'events'; readonly id: number; readonly events: readonly JobEvent[] }
+  | { readonly kind: 'value'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly id: number; readonly code: EngineErrorCode; readonly message: string };

@@ -1,0 +1,55 @@
+// The bytes of each token, by the two ways in which vocabularies spell them: text of half a character cannot be told otherwise.
+
+export interface Vocabulary {
+  /** `gpt2`: bytes as letters; `llama`: SentencePiece. */
+  readonly model: string;
+  readonly tokens: readonly string[];
+  /** `llama_token_type`, by token. */
+  readonly types: readonly number[];
+}
+
+const CONTROL = 3;
+const USER_DEFINED = 4;
+const BYTE = 6;
+const utf8 = new TextEncoder();
+
+/** Bytes of every token; control tokens have none. Undefined for a vocabulary that is spelled in another way. */
+export function tokenBytes({ model, tokens, types }: Vocabulary): readonly Uint8Array[] | undefined {
+  const spell = model === 'gpt2' ? lettersToBytes : model === 'llama' ? piecesToBytes : undefined;
+  if (!spell) return undefined;
+  return tokens.map((text, token) => {
+    if (types[token] === CONTROL) return new Uint8Array();
+    return types[token] === USER_DEFINED ? utf8.encode(text) : spell(text, types[token] === BYTE);
+  });
+}
+
+/** Texts that a template uses to steer the model, longest first: in anybody's words they must stay words. */
+export function controlTexts({ tokens, types }: Vocabulary): readonly string[] {
+  return tokens
+    .filter((text, token) => text !== '' && (types[token] === CONTROL || types[token] === USER_DEFINED))
+    .sort((a, b) => b.length - a.length);
+}
+
+/** GPT-2 writes each byte as a letter that can be seen: its own where it can be, else one from 256 on. */
+const byteOfLetter = new Map<string, number>();
+{
+  const isSeen = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad && byte < 0x100);
+  let next = 0x100;
+  for (let byte = 0; byte < 0x100; byte += 1) byteOfLetter.set(String.fromCharCode(isSeen(byte) ? byte : next++), byte);
+}
+
+function lettersToBytes(text: string): Uint8Array {
+  const bytes = [];
+  for (const letter of text) {
+    const byte = byteOfLetter.get(letter);
+    // Added tokens are plain text.
+    if (byte === undefined) return utf8.encode(text);
+    bytes.push(byte);
+  }
+  return Uint8Array.from(bytes);
+}
+
+function piecesToBytes(text: string, isByte: boolean): Uint8Array {
+  const byte = isByte ? /^<0x([0-9A-F]{2})>$/.exec(text) : null;
+  return byte ? Uint8Array.of(Number.parseInt(byte[1] ?? '', 16)) : utf8.encode(text.replaceAll('▁', ' '));
+}

@@ -1,0 +1,60 @@
+// Every way in which a completion can be refused, as clients of this contract expect to hear it.
+
+interface ErrorKind {
+  readonly status: number;
+  readonly type: string;
+  /** What `error.code` says; null where clients know only the type. */
+  readonly code: string | null;
+}
+
+export const ERROR_KINDS = {
+  invalid_request: { status: 400, type: 'invalid_request_error', code: null },
+  invalid_value: { status: 400, type: 'invalid_request_error', code: 'invalid_value' },
+  missing_parameter: { status: 400, type: 'invalid_request_error', code: 'missing_required_parameter' },
+  unsupported_value: { status: 400, type: 'invalid_request_error', code: 'unsupported_value' },
+  context_length: { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' },
+  invalid_api_key: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key' },
+  not_found: { status: 404, type: 'invalid_request_error', code: 'not_found' },
+  model_not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },
+  method_not_allowed: { status: 405, type: 'invalid_request_error', code: 'method_not_allowed' },
+  too_large: { status: 413, type: 'invalid_request_error', code: 'request_too_large' },
+  unsupported_media_type: { status: 415, type: 'invalid_request_error', code: 'unsupported_media_type' },
+  rate_limit: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+  internal: { status: 500, type: 'server_error', code: 'internal_error' },
+  overloaded: { status: 503, type: 'server_error', code: 'overloaded' },
+  engine_failed: { status: 503, type: 'server_error', code: 'engine_failed' },
+} as const satisfies Record<string, ErrorKind>;
+export type ErrorName = keyof typeof ERROR_KINDS;
+
+export interface CompletionErrorOptions {
+  /** The parameter that cannot be used: `messages[0].content`. */
+  readonly param?: string | undefined;
+  /** When it is worth another try. */
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
+
+/** A refusal with words that are meant for the caller. */
+export class CompletionError extends Error {
+  override readonly name = 'CompletionError';
+  readonly kind: ErrorName;
+  readonly param: string | null;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(kind: ErrorName, message: string, options: CompletionErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.kind = kind;
+    this.param = options.param ?? null;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+
+  get status(): number {
+    return ERROR_KINDS[this.kind].status;
+  }
+}
+
+/** The body of an error, and what a stream says when it fails after it began. */
+export function errorBody({ kind, message, param }: CompletionError) {
+  const { type, code } = ERROR_KINDS[kind];
+  return { error: { message, type, param, code } };
+}

@@ -1,0 +1,157 @@
+// What a request may hold: each field with its bounds. `null` stands for the default wherever a field may be left out.
+import { z } from 'zod';
+
+/** Longest text of a request, in characters: far beyond any context, and short enough to refuse at once. */
+const MOST_TEXT = 4_000_000;
+const MOST_MESSAGES = 4_096;
+export const MOST_CHOICES = 8;
+export const MOST_TOP_LOGPROBS = 20;
+
+export const optional = <S extends z.ZodType>(schema: S) =>
+  schema.nullish().transform((value): z.output<S> | undefined => value ?? undefined);
+
+const text = z.string().max(MOST_TEXT, 'is too long');
+
+const textPart = z.object({ type: z.literal('text'), text });
+const refusalPart = z.object({ type: z.literal('refusal'), refusal: text });
+/** Read so that it can be refused by name. */
+const otherPart = z.object({ type: z.string().max(64) });
+const parts = z.array(z.union([textPart, refusalPart, otherPart])).max(1_024, 'has too many parts');
+const content = z.union([text, parts], 'must be a string or a list of parts');
+
+const toolCall = z.object({
+  id: z.string().max(256),
+  type: z.literal('function'),
+  function: z.object({ name: z.string().min(1).max(128), arguments: text }),
+});
+
+const name = optional(z.string().max(128));
+
+export const message = z.discriminatedUnion(
+  'role',
+  [
+    z.object({ role: z.enum(['system', 'developer', 'user']), content, name }),
+    z.object({
+      role: z.literal('assistant'),
+      content: optional(content),
+      refusal: optional(text),
+      name,
+      tool_calls: optional(z.array(toolCall).max(256)),
+    }),
+    z.object({ role: z.literal('tool'), content, tool_call_id: z.string().max(256) }),
+    z.object({ role: z.literal('function'), content: optional(content), name: z.string().max(128) }),
+  ],
+  { error: 'must have a role: system, developer, user, assistant or tool' },
+);
+
+export const messages = z.array(message).min(1, 'must hold a message').max(MOST_MESSAGES, 'has too many messages');
+
+const schemaOfObject = z.record(z.string(), z.unknown());
+const functionName = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ and -');
+
+export const tools = z
+  .array(
+    z.object({
+      type: z.literal('function', 'only tools of type `function` can be served'),
+      function: z.object({
+        name: functionName,
+        description: optional(z.string().max(32_768)),
+        parameters: optional(schemaOfObject),
+        strict: optional(z.boolean()),
+      }),
+    }),
+  )
+  .max(128, 'has too many tools');
+
+export const toolChoice = z.union([
+  z.enum(['none', 'auto', 'required']),
+  z.object({ type: z.literal('function'), function: z.object({ name: functionName }) }),
+]);
+
+export const responseFormat = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text') }),
+  z.object({ type: z.literal('json_object') }),
+  z.object({
+    type: z.literal('json_schema'),
+    json_schema: z.object({
+      name: functionName,
+      description: optional(z.string().max(32_768)),
+      schema: optional(schemaOfObject),
+      strict: optional(z.boolean()),
+    }),
+  }),
+]);
+
+/** A number within bounds; what is not a number is told so. */
+const number = (min: number, max: number) =>
+  z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`);
+const whole = (min: number, max: number) =>
+  z.int().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`);
+
+const stops = z.union([z.string().max(256), z.array(z.string().max(256)).max(4, 'holds more than 4 strings')]);
+
+/** What chat and plain completions share. */
+export const generation = {
+  model: z.string('must name a model').min(1, 'must name a model').max(256),
+  stream: optional(z.boolean()),
+  stream_options: optional(z.object({ include_usage: optional(z.boolean()) })),
+  max_tokens: optional(whole(1, 10_000_000)),
+  temperature: optional(number(0, 2)),
+  top_p: optional(number(0, 1)),
+  n: optional(whole(1, MOST_CHOICES)),
+  stop: optional(stops),
+  seed: optional(z.int()),
+  presence_penalty: optional(number(-2, 2)),
+  frequency_penalty: optional(number(-2, 2)),
+  logit_bias: optional(z.record(z.string().regex(/^\d{1,9}$/, 'must be the number of a token'), number(-100, 100))),
+  user: optional(z.string().max(512)),
+  // Not of the original contract; llama.cpp's and vLLM's servers know them by these names.
+  top_k: optional(whole(0, 1_000_000)),
+  min_p: optional(number(0, 1)),
+  prompt_cache_key: optional(z.string().max(512)),
+};
+
+export const chatFields = z.object({
+  ...generation,
+  messages,
+  max_completion_tokens: optional(whole(1, 10_000_000)),
+  logprobs: optional(z.boolean()),
+  top_logprobs: optional(whole(0, MOST_TOP_LOGPROBS)),
+  response_format: optional(responseFormat),
+  tools: optional(tools),
+  tool_choice: optional(toolChoice),
+  parallel_tool_calls: optional(z.boolean()),
+  metadata: optional(z.record(z.string(), z.unknown())),
+  modalities: optional(z.array(z.string().max(64)).max(16)),
+  audio: z.unknown(),
+  functions: z.unknown(),
+  function_call: z.unknown(),
+});
+
+export const completionFields = z.object({
+  ...generation,
+  prompt: z.union([text, z.array(text).min(1).max(64)], 'must be a string or a list of strings'),
+  echo: optional(z.boolean()),
+  suffix: optional(z.string()),
+  best_of: optional(whole(1, MOST_CHOICES)),
+  logprobs: optional(whole(0, 5)),
+});
+
+export const embeddingFields = z.object({
+  model: generation.model,
+  input: z.union(
+    [
+      z.string().min(1, 'must not be empty').max(MOST_TEXT),
+      z.array(z.string().min(1).max(MOST_TEXT)).min(1).max(2_048),
+      z.array(z.int().min(0)).min(1).max(1_000_000),
+      z
+        .array(z.array(z.int().min(0)).min(1))
+        .min(1)
+        .max(2_048),
+    ],
+    'must be a string, a list of strings, or tokens',
+  ),
+  encoding_format: optional(z.enum(['float', 'base64'])),
+  dimensions: optional(whole(1, 1_000_000)),
+  user: generation.user,
+});

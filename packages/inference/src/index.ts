@@ -1,0 +1,33 @@
+// What @strata/inference offers: requests read, answers shaped, tokens chosen, stop strings found.
+export {
+  type AnswerHead,
+  type ChatChoice,
+  type ChatDelta,
+  type ChosenLogprob,
+  chatChunk,
+  chatCompletion,
+  type FinishReason,
+  type TextChoice,
+  type TokenLogprob,
+  textChunk,
+  textCompletion,
+  type Usage,
+  usageChunk,
+} from './answer.ts';
+export { CompletionError, ERROR_KINDS, type ErrorName, errorBody } from './errors.ts';
+export {
+  type ChatMessage,
+  type ChatRequest,
+  type CompletionRequest,
+  type EmbeddingRequest,
+  type Format,
+  type Generation,
+  readChatRequest,
+  readCompletionRequest,
+  readEmbeddingRequest,
+  type Tool,
+  type ToolCall,
+  type ToolChoice,
+} from './request.ts';
+export { type Candidate, chooseToken, GREEDY, type Sampling } from './sampling.ts';
+export { type Scanned, StopScanner } from './stop-scanner.ts';
