@@ -30,4 +30,6 @@ export {
   type ToolChoice,
 } from './request.ts';
 export { type Candidate, chooseToken, GREEDY, type Sampling } from './sampling.ts';
+export { callGrammar, JSON_OBJECT_GRAMMAR, schemaGrammar } from './schema-grammar.ts';
 export { type Scanned, StopScanner } from './stop-scanner.ts';
+export { type FoundCall, ToolCallReader } from './tool-calls.ts';
