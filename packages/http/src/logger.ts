@@ -2,7 +2,7 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 
 /** Our API keys wherever they stand in a line: in an error's message, in a URL, under any name. */
-const apiKeys = /\bssk_[A-Za-z0-9_-]+/g;
+const apiKeys = /\b(?:ssk_[A-Za-z0-9_-]+|sk-[A-Za-z0-9_-]{20,})/g;
 
 /**
  * Logs JSON lines. API keys never appear, wherever they stand; nor do authorization and cookies, where they stand in headers

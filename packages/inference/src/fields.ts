@@ -123,9 +123,9 @@ export const chatFields = z.object({
   parallel_tool_calls: optional(z.boolean()),
   metadata: optional(z.record(z.string(), z.unknown())),
   modalities: optional(z.array(z.string().max(64)).max(16)),
-  audio: z.unknown(),
-  functions: z.unknown(),
-  function_call: z.unknown(),
+  audio: z.unknown().optional(),
+  functions: z.unknown().optional(),
+  function_call: z.unknown().optional(),
 });
 
 export const completionFields = z.object({

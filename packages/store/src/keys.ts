@@ -25,21 +25,28 @@ export interface NewKey {
   readonly label?: string;
 }
 
-const KEY_PREFIX = 'ssk_';
-const keyPattern = /^ssk_[A-Za-z0-9_-]{43}$/;
+/** Of the stack service; the inference service's begin as its clients expect. A key is of the service whose prefix it has. */
+export const KEY_PREFIXES = ['ssk_', 'sk-'] as const;
+export type KeyPrefix = (typeof KEY_PREFIXES)[number];
+const secretPattern = /^[A-Za-z0-9_-]{43}$/;
 
 export class KeyTable {
   readonly #db: Kysely<Database>;
   readonly #now: () => Date;
   readonly #salt: string;
+  readonly #prefix: KeyPrefix;
 
-  private constructor(db: Kysely<Database>, now: () => Date, salt: string) {
+  private constructor(db: Kysely<Database>, parts: { now: () => Date; salt: string; prefix: KeyPrefix }) {
     this.#db = db;
-    this.#now = now;
-    this.#salt = salt;
+    this.#now = parts.now;
+    this.#salt = parts.salt;
+    this.#prefix = parts.prefix;
   }
 
-  static async open(db: Kysely<Database>, now: () => Date): Promise<KeyTable> {
+  static async open(
+    db: Kysely<Database>,
+    { now, prefix }: { readonly now: () => Date; readonly prefix: KeyPrefix },
+  ): Promise<KeyTable> {
     const value = randomBytes(32).toString('base64');
     await db
       .insertInto('settings')
@@ -51,7 +58,7 @@ export class KeyTable {
       .where('name', '=', 'address-salt')
       .select('value')
       .executeTakeFirstOrThrow();
-    return new KeyTable(db, now, row.value);
+    return new KeyTable(db, { now, salt: row.value, prefix });
   }
 
   /** Makes a key. The returned `key` is the only copy there will ever be. */
@@ -82,7 +89,8 @@ export class KeyTable {
 
   /** The key behind a presented text; undefined when unknown or revoked. */
   async find(presented: string): Promise<StoredKey | undefined> {
-    if (!keyPattern.test(presented)) return undefined;
+    const secret = presented.startsWith(this.#prefix) ? presented.slice(this.#prefix.length) : '';
+    if (!secretPattern.test(secret)) return undefined;
     const row = await this.#db
       .selectFrom('api_keys')
       .where('hash', '=', hashOf(presented))
@@ -110,7 +118,7 @@ export class KeyTable {
   }
 
   async #insert(db: Kysely<Database>, values: { tier: Tier; label: string | null; origin: string | null }) {
-    const key = KEY_PREFIX + randomBytes(32).toString('base64url');
+    const key = this.#prefix + randomBytes(32).toString('base64url');
     const row = {
       id: `key_${randomUUID().replaceAll('-', '').slice(0, 16)}`,
       hash: hashOf(key),

@@ -3,7 +3,7 @@ import { Kysely, sql } from 'kysely';
 import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains.ts';
 import { EventTable, type StoredEvent } from './events.ts';
 import { IndexFeed } from './index-feed.ts';
-import { KeyTable } from './keys.ts';
+import { type KeyPrefix, KeyTable } from './keys.ts';
 import { ListTable } from './lists.ts';
 import { migrate } from './migrations/index.ts';
 import { QuotaTable } from './quota.ts';
@@ -17,6 +17,8 @@ export interface StoreOptions {
   readonly now?: () => Date;
   /** A domain is due again this long after a scan. */
   readonly rescanAfterMs?: number;
+  /** What the keys of this store begin with; `ssk_` by default. */
+  readonly keyPrefix?: KeyPrefix;
 }
 
 /** How many there are of each thing. */
@@ -87,7 +89,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   let keys: KeyTable;
   try {
     await migrate(db);
-    keys = await KeyTable.open(db, now);
+    keys = await KeyTable.open(db, { now, prefix: options.keyPrefix ?? 'ssk_' });
   } catch (error) {
     await db.destroy();
     throw error;

@@ -1,0 +1,32 @@
+// Who calls: the key in the Authorization header, remembered for a moment so that not every request asks the database.
+import { hash } from 'node:crypto';
+import { CompletionError } from '@strata/inference';
+import type { Store, StoredKey } from '@strata/store';
+import { LRUCache } from 'lru-cache';
+
+/** A revocation takes effect within this time. */
+const MEMORY_MS = 2_000;
+
+export class Callers {
+  readonly #keys: Pick<Store['keys'], 'find'>;
+  readonly #known = new LRUCache<string, StoredKey>({ max: 10_000, ttl: MEMORY_MS });
+
+  constructor(keys: Pick<Store['keys'], 'find'>) {
+    this.#keys = keys;
+  }
+
+  /** Throws CompletionError `invalid_api_key` for a key that is missing, unknown or revoked. */
+  async identify(authorization: string | undefined): Promise<StoredKey> {
+    const presented = /^Bearer +(\S{1,200})$/i.exec(authorization ?? '')?.[1];
+    if (!presented) {
+      throw new CompletionError('invalid_api_key', "No API key was given. Send it as 'Authorization: Bearer sk-…'.");
+    }
+    const digest = hash('sha256', presented, 'base64');
+    const known = this.#known.get(digest);
+    if (known) return known;
+    const key = await this.#keys.find(presented);
+    if (!key) throw new CompletionError('invalid_api_key', 'This API key is unknown or was revoked.');
+    this.#known.set(digest, key);
+    return key;
+  }
+}

@@ -1,0 +1,66 @@
+// The only reader of the environment: STRATA_* -> one validated Config.
+import { z } from 'zod';
+
+const Port = z.coerce.number().int().min(0).max(65_535);
+
+/** Every setting: variable, meaning and default stand together; `docs/inference.md` is checked against this table. */
+export const Environment = z.object({
+  STRATA_DATA: z.string().min(1).default('./data'),
+  STRATA_HOST: z.string().min(1).default('127.0.0.1'),
+  STRATA_INFERENCE_PORT: Port.default(8788),
+  STRATA_MODEL: z.string().min(1).optional(),
+  STRATA_MODEL_SLOTS: z.coerce.number().int().min(1).max(64).default(4),
+  STRATA_MODEL_CONTEXT: z.coerce.number().int().min(64).max(10_000_000).optional(),
+  STRATA_MODEL_THREADS: z.coerce.number().int().min(1).max(256).default(1),
+  STRATA_MODEL_GPU: z.enum(['auto', 'off']).default('off'),
+  STRATA_QUEUE: z.coerce.number().int().min(0).max(100_000).default(64),
+  STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+export interface GatewayConfig {
+  readonly dataDirectory: string;
+  readonly host: string;
+  readonly port: number;
+  /** GGUF file; undefined: none is served. */
+  readonly modelFile: string | undefined;
+  readonly slots: number;
+  readonly contextLength: number | undefined;
+  readonly threads: number;
+  readonly gpu: 'auto' | false;
+  /** Answers that may wait for a slot, besides those being made. */
+  readonly queue: number;
+  readonly logLevel: string;
+}
+
+/** A setting that cannot be used; the message names the variables. */
+export class GatewayConfigError extends Error {
+  override readonly name = 'GatewayConfigError';
+}
+
+/** Empty values count as absent. Throws GatewayConfigError. */
+export function readGatewayConfig(env: Readonly<Record<string, string | undefined>>): GatewayConfig {
+  const given = Object.fromEntries(
+    Object.keys(Environment.shape).flatMap((name) => {
+      const value = env[name]?.trim();
+      return value ? [[name, value]] : [];
+    }),
+  );
+  const parsed = Environment.safeParse(given);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    throw new GatewayConfigError(problems.join('; '));
+  }
+  const settings = parsed.data;
+  return {
+    dataDirectory: settings.STRATA_DATA,
+    host: settings.STRATA_HOST,
+    port: settings.STRATA_INFERENCE_PORT,
+    modelFile: settings.STRATA_MODEL,
+    slots: settings.STRATA_MODEL_SLOTS,
+    contextLength: settings.STRATA_MODEL_CONTEXT,
+    threads: settings.STRATA_MODEL_THREADS,
+    gpu: settings.STRATA_MODEL_GPU === 'auto' ? 'auto' : false,
+    queue: settings.STRATA_QUEUE,
+    logLevel: settings.STRATA_LOG_LEVEL,
+  };
+}

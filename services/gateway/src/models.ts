@@ -1,0 +1,60 @@
+// The models that are served, by the names that callers use.
+import type { Engine } from '@strata/engine';
+import { CompletionError } from '@strata/inference';
+
+export interface ServedModel {
+  readonly id: string;
+  readonly engine: Engine;
+  /** Seconds since the epoch. */
+  readonly created: number;
+}
+
+export class Models {
+  readonly #models: ReadonlyMap<string, ServedModel>;
+
+  constructor(models: readonly ServedModel[]) {
+    this.#models = new Map(models.map((model) => [model.id, model]));
+  }
+
+  list(): readonly ServedModel[] {
+    return [...this.#models.values()];
+  }
+
+  /** Throws CompletionError `model_not_found`. */
+  get(id: string): ServedModel {
+    const model = this.#models.get(id);
+    if (model) return model;
+    const known = this.list()
+      .slice(0, 10)
+      .map((each) => `'${each.id}'`)
+      .join(', ');
+    throw new CompletionError(
+      'model_not_found',
+      `The model '${id.slice(0, 100)}' does not exist here. ${known === '' ? 'No model is served just now.' : `There is: ${known}.`}`,
+      { param: 'model' },
+    );
+  }
+}
+
+export function modelReport({ id, created, engine }: ServedModel) {
+  const { name, sha256, contextLength, parameters, quantisation, sizeBytes, slots } = engine.info;
+  return {
+    id,
+    object: 'model',
+    created,
+    owned_by: 'strata',
+    // Beyond the contract: what a caller needs to know before it asks.
+    name,
+    sha256,
+    size_bytes: sizeBytes,
+    parameters,
+    quantisation,
+    context_length: contextLength,
+    slots,
+  };
+}
+
+/** Names model file and engine: the same seed gives the same answer where it is the same. */
+export function fingerprintOf({ info }: Engine): string {
+  return `fp_${info.sha256.slice(0, 10)}_${info.engine.replaceAll(/[^a-z0-9.]+/gi, '-')}`;
+}

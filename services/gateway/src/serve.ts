@@ -1,0 +1,32 @@
+// A running gateway: listens until it is stopped.
+import type { Logger } from 'pino';
+import { createGateway, type Gateway, type GatewayWorld } from './app.ts';
+import type { GatewayConfig } from './config.ts';
+
+export interface RunningGateway extends AsyncDisposable {
+  readonly gateway: Gateway;
+  readonly port: number;
+}
+
+/** Starts the service; resolves when it answers. */
+export async function startGateway(
+  config: GatewayConfig,
+  logger: Logger,
+  world: GatewayWorld = {},
+): Promise<RunningGateway> {
+  await using stack = new AsyncDisposableStack();
+  const gateway = stack.use(await createGateway(config, logger, world));
+  const port = await gateway.server.listen({ host: config.host, port: config.port });
+  const owned = stack.move();
+  return { gateway, port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Serves until SIGINT or SIGTERM. */
+export async function serveGateway(config: GatewayConfig, logger: Logger): Promise<void> {
+  const stopping = Promise.withResolvers<void>();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.resolve());
+  await using running = await startGateway(config, logger);
+  logger.info({ url: `http://${config.host}:${running.port}/v1` }, 'ready');
+  await stopping.promise;
+  logger.info('stopping');
+}

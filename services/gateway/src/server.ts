@@ -1,0 +1,165 @@
+// The HTTP side of the contract: who calls, what is asked, and one place where every failure becomes an error as clients know it.
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { EngineError } from '@strata/engine';
+import { trackSpareConnections } from '@strata/http';
+import { CompletionError, errorBody } from '@strata/inference';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import type { Logger } from 'pino';
+import type { Callers } from './callers.ts';
+
+export interface GatewayServer extends AsyncDisposable {
+  listen(options: { readonly host: string; readonly port: number }): Promise<number>;
+  readonly fastify: FastifyInstance;
+}
+
+/** Prompts are long; a body beyond this is refused before it is read. */
+const BODY_BYTES = 16 * 1024 * 1024;
+const SHUTDOWN_MS = 10_000;
+const SWEEP_MS = 50;
+
+const ALLOWED_HEADERS = [
+  ...['authorization', 'content-type', 'x-request-id', 'openai-organization', 'openai-project'],
+  ...[
+    'x-stainless-arch',
+    'x-stainless-lang',
+    'x-stainless-os',
+    'x-stainless-package-version',
+    'x-stainless-retry-count',
+  ],
+  ...['x-stainless-runtime', 'x-stainless-runtime-version', 'x-stainless-timeout', 'x-stainless-helper-method'],
+].join(', ');
+
+/** A Fastify server that refuses as the contract says; routes are added by the caller. */
+export function createServer({
+  callers,
+  logger,
+}: {
+  readonly callers: Callers;
+  readonly logger: Logger;
+}): GatewayServer {
+  const fastify = Fastify({
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_BYTES,
+    requestTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    requestIdHeader: false,
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && /^[A-Za-z0-9._-]{8,64}$/.test(given) ? given : `req_${randomUUID()}`;
+    },
+    frameworkErrors: (error, request, reply) => void refuse(error, request, reply),
+  });
+  const spare = trackSpareConnections(fastify.server);
+  fastify.removeContentTypeParser('text/plain');
+  fastify.addHook('onRequest', async (request, reply) => {
+    reply.headers({
+      'x-request-id': request.id,
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': 'x-request-id, retry-after, retry-after-ms, x-should-retry',
+    });
+    if (request.method === 'OPTIONS' || !request.url.startsWith('/v1/')) return;
+    await callers.identify(request.headers.authorization);
+  });
+  fastify.options('/*', (_request, reply) =>
+    reply
+      .headers({
+        'access-control-allow-methods': 'GET, POST, OPTIONS',
+        'access-control-allow-headers': ALLOWED_HEADERS,
+        'access-control-max-age': '86400',
+      })
+      .code(204)
+      .send(),
+  );
+  fastify.setNotFoundHandler((request, reply) =>
+    refuse(
+      new CompletionError('not_found', `There is no ${request.method} ${request.url.slice(0, 200)} here.`),
+      request,
+      reply,
+    ),
+  );
+  fastify.setErrorHandler((error, request, reply) => refuse(error, request, reply));
+
+  function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const refusal = asRefusal(error);
+    const where = { requestId: request.id, path: request.url.slice(0, 200) };
+    if (refusal.kind === 'internal') logger.error({ ...where, err: error }, 'request failed');
+    else if (refusal.status >= 500)
+      logger.warn({ ...where, kind: refusal.kind, detail: refusal.message }, 'request refused');
+    return reply
+      .code(refusal.status)
+      .headers(retryHeaders(refusal))
+      .type('application/json; charset=utf-8')
+      .send(errorBody(refusal));
+  }
+
+  return {
+    fastify,
+    async listen({ host, port }) {
+      await fastify.listen({ host, port });
+      return (fastify.server.address() as AddressInfo).port;
+    },
+    async [Symbol.asyncDispose]() {
+      // Answers under way get their time; a connection that falls idle after its last one is closed then.
+      const cut = setTimeout(() => fastify.server.closeAllConnections(), SHUTDOWN_MS);
+      const sweep = setInterval(() => {
+        fastify.server.closeIdleConnections();
+        spare.closeAll();
+      }, SWEEP_MS);
+      try {
+        await fastify.close();
+      } finally {
+        clearInterval(sweep);
+        clearTimeout(cut);
+      }
+    },
+  };
+}
+
+/** What the caller hears of a failure: its own fault in full, ours in general. */
+export function asRefusal(error: unknown): CompletionError {
+  if (error instanceof CompletionError) return error;
+  if (error instanceof EngineError) {
+    if (error.code === 'grammar-unusable')
+      return new CompletionError('unsupported_value', 'The engine cannot hold to this format.', {
+        param: 'response_format',
+        cause: error,
+      });
+    return new CompletionError('engine_failed', 'The engine failed while it worked on this; another try may succeed.', {
+      retryAfterMs: 1_000,
+      cause: error,
+    });
+  }
+  const { code, statusCode } = error as { readonly code?: string; readonly statusCode?: number };
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new CompletionError('too_large', `The body is larger than ${BODY_BYTES} bytes.`, { cause: error });
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new CompletionError('unsupported_media_type', 'Send JSON, as `Content-Type: application/json`.', {
+        cause: error,
+      });
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return new CompletionError('invalid_request', 'The body is empty; send a JSON object.', { cause: error });
+    default:
+      if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+        return new CompletionError('invalid_request', 'We could not parse the JSON body of your request.', {
+          cause: error,
+        });
+      return new CompletionError('internal', 'Something went wrong on our side. Tell us the x-request-id.', {
+        cause: error,
+      });
+  }
+}
+
+/** `x-should-retry` and `retry-after-ms` are what the official clients read; `retry-after` is what everybody does. */
+function retryHeaders({ retryAfterMs, status }: CompletionError): Record<string, string> {
+  const isWorthRetrying = retryAfterMs !== undefined;
+  return {
+    ...(status >= 500 || status === 429 ? { 'x-should-retry': String(isWorthRetrying) } : {}),
+    ...(isWorthRetrying
+      ? { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)), 'retry-after-ms': String(retryAfterMs) }
+      : {}),
+  };
+}
