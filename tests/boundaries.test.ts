@@ -29,11 +29,11 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
     why: 'composes; knows nothing of domains',
   },
   'services/cli': {
-    may: ['catalog', 'detect', 'receipts', 'client', 'store', 'http', 'log', 'stack'],
+    may: ['catalog', 'detect', 'receipts', 'client', 'engine', 'store', 'http', 'log', 'stack', 'gateway'],
     why: 'thin commands over the rest; the simulated internet stays out of real mode',
   },
   'services/demo': {
-    may: ['http', 'stack', 'testnet'],
+    may: ['gateway', 'http', 'stack', 'testnet'],
     why: 'the one program that may use testnet',
   },
 };

@@ -1,11 +1,10 @@
 // Real llama.cpp on the demo's model.
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { GREEDY } from '@strata/inference';
+import { tinyChatModel as file } from '@strata/testnet';
 import { type Engine, EngineError, type Job, type JobEvent, startLlamaEngine } from './index.ts';
 
-const file = path.join(import.meta.dirname, '../../testnet/models/strata-tiny-chat.gguf');
 const never = new AbortController().signal;
 const ask = (content: string) => ({ messages: [{ role: 'user', content } as const], tools: [] });
 

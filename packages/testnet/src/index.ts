@@ -10,4 +10,5 @@ export {
   loadedWorld,
 } from './loader.ts';
 export type { MigratingCategory, Migration } from './migrate.ts';
+export { tinyChatModel } from './models.ts';
 export type { TrueService, Truth } from './truth.ts';

@@ -5,12 +5,13 @@ import { Command, CommanderError, Option } from 'commander';
 import type { ScanOptions } from './commands/scan.ts';
 import type { VerifyOptions } from './commands/verify.ts';
 import { explainHelp, verifyHelp } from './help.ts';
+import { addInferenceCommands } from './inference-commands.ts';
+import { addKeyCommands } from './key-commands.ts';
 import { CommandError, counted } from './output.ts';
 import { versionText } from './version.ts';
 
 // Each command loads what it needs when it is called: `explain` starts without a server or a database.
 const config = async () => (await import('@strata/stack')).readConfig(process.env);
-const keyCommands = () => import('./commands/keys.ts');
 
 function program(): Command {
   const strata = new Command('strata')
@@ -60,35 +61,21 @@ function program(): Command {
       if (bad > 0) throw new CommandError(`${counted(bad, 'record')} could not be read`);
     });
 
-  const keys = stack.command('keys').description('API keys and signing keys');
-  keys
-    .command('create')
-    .description('make an API key; it is shown once')
-    .option('--tier <tier>', 'free, standard or unlimited', 'free')
-    .option('--label <text>', 'whose it is')
-    .option('--json', 'print as JSON')
-    .action(async (options) => (await keyCommands()).createKeyCommand(options, await config()));
-  keys
-    .command('list')
-    .description('list API keys')
-    .option('--json', 'print as JSON')
-    .action(async (options) => (await keyCommands()).listKeysCommand(options, await config()));
-  keys
-    .command('revoke')
-    .description('revoke an API key')
-    .argument('<id>', 'the id that list shows')
-    .option('--json', 'print as JSON')
-    .action(async (id: string, options) => (await keyCommands()).revokeKeyCommand(id, options, await config()));
+  const keys = addKeyCommands(stack.command('keys').description('API keys and signing keys'), async () => {
+    const { openConfiguredStore } = await import('@strata/stack');
+    return openConfiguredStore(await config());
+  });
   keys
     .command('rotate-signing')
     .description('retire the signing keys and make new ones')
     .option('--json', 'print as JSON')
-    .action(async (options) => (await keyCommands()).rotateSigningCommand(options, await config()));
+    .action(async (options) => (await import('./commands/keys.ts')).rotateSigningCommand(options, await config()));
+  addInferenceCommands(strata.command('inference').description('chat completions'));
   return strata;
 }
 
 /** Errors whose message is fit for a user; known by name, so that their packages need not be loaded. */
-const mendable: readonly string[] = ['StartError', 'StoreError', 'LogError', 'KeyringError'];
+const mendable: readonly string[] = ['StartError', 'StoreError', 'LogError', 'KeyringError', 'EngineError'];
 
 /** What to do about a code of such an error, where its message leaves that open. */
 const advice: Readonly<Record<string, string>> = {
@@ -103,7 +90,7 @@ function report(error: unknown): number {
     return error.exitCode;
   }
   const { name, message } = error as Error;
-  if (name === 'ConfigError') {
+  if (name === 'ConfigError' || name === 'GatewayConfigError') {
     process.stderr.write(`strata: a setting cannot be used\n${message.replace(/^/gm, '  ')}\n`);
     return 2;
   }

@@ -1,10 +1,11 @@
-// `npm run demo`: a simulated internet, looked at over the past four weeks, then served and kept alive.
+// `npm run demo`: a simulated internet, looked at over the past four weeks, then served and kept alive; and chat completions from a tiny model.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { GatewayConfigError, readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { type Config, ConfigError, readConfig, StartError, startStack, type World } from '@strata/stack';
-import { createInternet, type Internet } from '@strata/testnet';
+import { createInternet, type Internet, tinyChatModel } from '@strata/testnet';
 import { liveThroughPastWeeks, PAST_DAYS } from './past-weeks.ts';
 
 /** In the demo a day of the simulated internet passes in this time, and a change is confirmed as quickly. */
@@ -35,6 +36,7 @@ async function main(): Promise<void> {
   };
   const config = demoConfig(dataDirectory, internet);
   const running = cleanup.use(await startStack(config, createLogger({ level: config.logLevel }), world));
+  const inference = cleanup.use(await startInference(dataDirectory, config.logLevel));
   const { app } = running.service;
   const { key } = await app.store.keys.create({ tier: 'unlimited', label: 'demo' });
 
@@ -47,7 +49,7 @@ async function main(): Promise<void> {
 
   const base = `http://${config.host}:${running.port}`;
   const example = await exampleDomain(running.service.app.store, internet.domains());
-  process.stdout.write(`ready\nstack key: ${key}\n`);
+  process.stdout.write(`ready\nstack key: ${key}\ninference key: ${inference.key}\n`);
   say(`try:  curl -H "X-Stack-Key: ${key}" ${base}/stack/v1/domains/${example}`);
   for (const path of [
     'intelligence/market-share?category=dns',
@@ -59,6 +61,14 @@ async function main(): Promise<void> {
   }
   say(`      curl -N -H "X-Stack-Key: ${key}" ${base}/stack/v1/stream`);
   say(`      npx strata stack verify ${base}/stack/v1/domains/${example} --key ${key}`);
+  say(`chat: npx strata inference chat --key ${inference.key} --base ${inference.base} "What is DMARC?"`);
+  say(
+    `      curl -H "Authorization: Bearer ${inference.key}" -H "Content-Type: application/json" ${inference.base}/v1/chat/completions \\`,
+  );
+  say(
+    `        -d '{"model":"${inference.model}","messages":[{"role":"user","content":"What is DMARC?"}],"stream":false}'`,
+  );
+  say('      (a model of 2 million parameters that knows a little of DNS, mail and Strata, and nothing else)');
   say(`docs: ${base}/    stop with Ctrl-C`);
 
   const scanning = app.scanner.run(stopping.signal);
@@ -67,6 +77,23 @@ async function main(): Promise<void> {
   say('stopping');
   clearInterval(days);
   await scanning;
+}
+
+/** Chat completions from a tiny model, by the code that serves large ones. */
+async function startInference(dataDirectory: string, logLevel: string) {
+  const config = readGatewayConfig({
+    ...process.env,
+    STRATA_DATA: path.join(dataDirectory, 'inference'),
+    STRATA_MODEL: process.env.STRATA_MODEL || tinyChatModel,
+  });
+  const running = await startGateway(config, createLogger({ level: logLevel }));
+  const { key } = await running.gateway.keys.create({ tier: 'unlimited', label: 'demo' });
+  return {
+    key,
+    base: `http://${config.host}:${running.port}`,
+    model: running.gateway.models.list()[0]?.id ?? '',
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
 }
 
 function demoConfig(dataDirectory: string, internet: Internet): Config {
@@ -110,7 +137,8 @@ function say(line: string): void {
 try {
   await main();
 } catch (error) {
-  if (error instanceof ConfigError || error instanceof StartError) process.stderr.write(`demo: ${error.message}\n`);
+  if (error instanceof ConfigError || error instanceof StartError || error instanceof GatewayConfigError)
+    process.stderr.write(`demo: ${error.message}\n`);
   else process.stderr.write(`demo: ${error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;
 }

@@ -15,6 +15,7 @@ export interface Gateway extends AsyncDisposable {
   readonly server: GatewayServer;
   readonly models: Models;
   readonly keys: Store['keys'];
+  readonly admission: Admission;
 }
 
 /** For tests and benches: another engine than the configured one, another clock. */
@@ -67,7 +68,8 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
   const models = new Models(served);
   const slots = served.reduce((sum, { engine }) => sum + engine.info.slots, 0);
   const server = stack.use(createServer({ callers: new Callers(store.keys), logger }));
-  addRoutes(server.fastify, { models, admission: new Admission(slots + config.queue), logger, now });
+  const admission = new Admission(slots + config.queue);
+  addRoutes(server.fastify, { models, admission, logger, now });
   const owned = stack.move();
-  return { server, models, keys: store.keys, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { server, models, admission, keys: store.keys, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

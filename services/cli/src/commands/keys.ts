@@ -1,23 +1,24 @@
-// `strata stack keys`: API keys of any tier, and the rotation of the signing keys.
-import { type Config, openConfiguredStore, rotateSigningKeys } from '@strata/stack';
+// `strata stack keys` and `strata inference keys`: API keys of any tier; and the rotation of the signing keys.
+import { type Config, rotateSigningKeys } from '@strata/stack';
 import { isTier, type Store, type StoredKey, TIERS } from '@strata/store';
 import { CommandError, type OutputOptions, printJson, printTable } from '../output.ts';
 
-async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
-  await using store = await openConfiguredStore(config);
+/** Where the keys of a service are kept. */
+export type OpenKeys = () => Promise<Pick<Store, 'keys'> & AsyncDisposable>;
+
+async function withStore<T>(open: OpenKeys, work: (store: Pick<Store, 'keys'>) => Promise<T>): Promise<T> {
+  await using store = await open();
   return await work(store);
 }
 
 export async function createKeyCommand(
   options: OutputOptions & { readonly tier: string; readonly label?: string },
-  config: Config,
+  open: OpenKeys,
 ): Promise<void> {
   const { tier, label } = options;
   if (!isTier(tier))
     throw new CommandError(`there is no tier '${tier}'; there are: ${Object.keys(TIERS).join(', ')}`, { exitCode: 2 });
-  const made = await withStore(config, (store) =>
-    store.keys.create({ tier, ...(label === undefined ? {} : { label }) }),
-  );
+  const made = await withStore(open, (store) => store.keys.create({ tier, ...(label === undefined ? {} : { label }) }));
   if (options.json) printJson({ key: made.key, ...described(made.stored) });
   else {
     process.stdout.write(`${made.key}\n`);
@@ -25,10 +26,10 @@ export async function createKeyCommand(
   }
 }
 
-export async function listKeysCommand(options: OutputOptions, config: Config): Promise<void> {
-  const keys = await withStore(config, (store) => store.keys.list());
+export async function listKeysCommand(options: OutputOptions, open: OpenKeys): Promise<void> {
+  const keys = await withStore(open, (store) => store.keys.list());
   if (options.json) printJson(keys.map(described));
-  else if (keys.length === 0) process.stdout.write('no keys yet: strata stack keys create --tier free\n');
+  else if (keys.length === 0) process.stdout.write('no keys yet; `keys create --tier free` makes one\n');
   else {
     const rows = keys.map((key) => [
       key.id,
@@ -42,8 +43,8 @@ export async function listKeysCommand(options: OutputOptions, config: Config): P
   }
 }
 
-export async function revokeKeyCommand(id: string, options: OutputOptions, config: Config): Promise<void> {
-  const isRevoked = await withStore(config, (store) => store.keys.revoke(id));
+export async function revokeKeyCommand(id: string, options: OutputOptions, open: OpenKeys): Promise<void> {
+  const isRevoked = await withStore(open, (store) => store.keys.revoke(id));
   if (!isRevoked) throw new CommandError(`there is no active key with the id '${id}'`);
   if (options.json) printJson({ id, revoked: true });
   else process.stdout.write(`${id} is revoked; running services refuse it within seconds\n`);

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLogger } from '@strata/http';
+import { tinyChatModel } from '@strata/testnet';
 import { type RunningGateway, readGatewayConfig, startGateway } from '../index.ts';
 
 export const MODEL = 'strata-tiny-chat';
-const modelFile = path.join(import.meta.dirname, '../../../../packages/testnet/models', `${MODEL}.gguf`);
 
 export interface Harness extends AsyncDisposable {
   readonly running: RunningGateway;
@@ -33,7 +33,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
   const config = readGatewayConfig({
     STRATA_DATA: directory,
     STRATA_INFERENCE_PORT: '0',
-    STRATA_MODEL: modelFile,
+    STRATA_MODEL: tinyChatModel,
     STRATA_MODEL_SLOTS: '2',
     ...settings,
   });

@@ -1,0 +1,97 @@
+// `strata inference chat`: a conversation in the terminal, the answer as it comes.
+import { createInterface } from 'node:readline/promises';
+import { CommandError } from '../output.ts';
+
+export interface ChatOptions {
+  readonly base: string;
+  readonly key?: string;
+  readonly model?: string;
+  readonly temperature?: number;
+}
+
+interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** Answers one question, or, without one, all that is typed until Ctrl-D. */
+export async function chatCommand(question: string, options: ChatOptions): Promise<void> {
+  const model = options.model ?? (await firstModel(options));
+  if (question !== '') {
+    await answer([{ role: 'user', content: question }], model, options);
+    return;
+  }
+  const lines = createInterface({ input: process.stdin });
+  const prompt = () => process.stderr.write('> ');
+  process.stderr.write(`${model}; Ctrl-D ends\n`);
+  const turns: Turn[] = [];
+  prompt();
+  for await (const line of lines) {
+    if (line.trim() !== '') {
+      turns.push({ role: 'user', content: line });
+      turns.push({ role: 'assistant', content: await answer(turns, model, options) });
+    }
+    prompt();
+  }
+  process.stderr.write('\n');
+}
+
+async function answer(messages: readonly Turn[], model: string, options: ChatOptions): Promise<string> {
+  const { temperature } = options;
+  const body = { model, messages, stream: true, ...(temperature === undefined ? {} : { temperature }) };
+  const response = await askGateway('/v1/chat/completions', options, body);
+  let text = '';
+  for await (const event of eventsOf(response)) {
+    if (event === '[DONE]') break;
+    const { choices, error } = JSON.parse(event) as {
+      readonly choices?: readonly { readonly delta: { readonly content?: string } }[];
+      readonly error?: { readonly message: string };
+    };
+    if (error) throw new CommandError(error.message);
+    const piece = choices?.[0]?.delta.content ?? '';
+    process.stdout.write(piece);
+    text += piece;
+  }
+  process.stdout.write('\n');
+  return text;
+}
+
+async function firstModel(options: ChatOptions): Promise<string> {
+  const { data } = (await (await askGateway('/v1/models', options)).json()) as {
+    readonly data: readonly { readonly id: string }[];
+  };
+  const [first] = data;
+  if (!first) throw new CommandError('this gateway serves no model just now');
+  return first.id;
+}
+
+/** Asks the gateway; what it refuses is told in its words. */
+export async function askGateway(path: string, { base, key }: ChatOptions, body?: object): Promise<Response> {
+  if (!key) throw new CommandError('which key? Give --key or STRATA_INFERENCE_KEY', { exitCode: 2 });
+  const url = `${base.replace(/\/+$/, '').replace(/\/v1$/, '')}${path}`;
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+  }).catch((cause: unknown) => {
+    throw new CommandError(`nothing answers at ${base}; is the gateway running?`, { cause });
+  });
+  if (response.ok) return response;
+  const told = (await response.json().catch(() => undefined)) as
+    | { readonly error?: { readonly message?: string } }
+    | undefined;
+  throw new CommandError(told?.error?.message ?? `the gateway answered ${response.status}`);
+}
+
+/** Data of the events of a stream. */
+async function* eventsOf(response: Response): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const block = text.slice(0, end);
+      text = text.slice(end + 2);
+      if (block.startsWith('data: ')) yield block.slice('data: '.length);
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// `keys create | list | revoke`, the same for each service.
+import type { Command } from 'commander';
+import type { OpenKeys } from './commands/keys.ts';
+
+const commands = () => import('./commands/keys.ts');
+
+/** Adds the commands to `keys`; returns it. */
+export function addKeyCommands(keys: Command, open: OpenKeys): Command {
+  keys
+    .command('create')
+    .description('make an API key; it is shown once')
+    .option('--tier <tier>', 'free, standard or unlimited', 'free')
+    .option('--label <text>', 'whose it is')
+    .option('--json', 'print as JSON')
+    .action(async (options) => (await commands()).createKeyCommand(options, open));
+  keys
+    .command('list')
+    .description('list API keys')
+    .option('--json', 'print as JSON')
+    .action(async (options) => (await commands()).listKeysCommand(options, open));
+  keys
+    .command('revoke')
+    .description('revoke an API key')
+    .argument('<id>', 'the id that list shows')
+    .option('--json', 'print as JSON')
+    .action(async (id: string, options) => (await commands()).revokeKeyCommand(id, options, open));
+  return keys;
+}
