@@ -31,6 +31,8 @@ export interface CompletionErrorOptions {
   readonly param?: string | undefined;
   /** When it is worth another try. */
   readonly retryAfterMs?: number;
+  /** Sent along with it. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
@@ -40,12 +42,14 @@ export class CompletionError extends Error {
   readonly kind: ErrorName;
   readonly param: string | null;
   readonly retryAfterMs: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(kind: ErrorName, message: string, options: CompletionErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
     this.param = options.param ?? null;
     this.retryAfterMs = options.retryAfterMs;
+    this.headers = options.headers ?? {};
   }
 
   get status(): number {

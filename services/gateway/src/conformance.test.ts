@@ -469,6 +469,25 @@ describe('other requests', () => {
     assert.deepEqual([tokens.status, tokens.body.data.length, tokens.body.usage.prompt_tokens], [200, 2, 3]);
   });
 
+  it('are counted by day for a limited key, and refused beyond it', async () => {
+    const { key } = await service.running.gateway.keys.create({ tier: 'free' });
+    const headers = { authorization: `Bearer ${key}` };
+    const seen = [];
+    for (let i = 0; i < 51; i += 1)
+      seen.push(await service.post('/v1/chat/completions', chat({ max_tokens: 1 }), headers));
+    assert.deepEqual(
+      seen.map(({ status }) => status),
+      [...Array.from({ length: 50 }, () => 200), 429],
+    );
+    const [first, last] = [seen[0], seen[50]];
+    assert.equal(first?.headers.get('x-ratelimit-remaining-requests'), '49');
+    assert.deepEqual([last?.body.error.type, last?.body.error.code], ['rate_limit_error', 'rate_limit_exceeded']);
+    assert.equal(last?.headers.get('x-should-retry'), 'false');
+    assert.ok(Number(last?.headers.get('retry-after')) > 0);
+    assert.match(last?.headers.get('x-ratelimit-reset-requests') ?? '', /^\d+s$/);
+    assert.equal((await service.get('/v1/models', headers)).status, 200, 'looking costs nothing');
+  });
+
   it('a stream has the form that clients read', async () => {
     const { text, headers } = await service.post(
       '/v1/chat/completions',

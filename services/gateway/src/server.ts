@@ -58,10 +58,14 @@ export function createServer({
     reply.headers({
       'x-request-id': request.id,
       'access-control-allow-origin': '*',
-      'access-control-expose-headers': 'x-request-id, retry-after, retry-after-ms, x-should-retry',
+      'access-control-expose-headers':
+        'x-request-id, retry-after, retry-after-ms, x-should-retry, x-ratelimit-limit-requests, ' +
+        'x-ratelimit-remaining-requests, x-ratelimit-reset-requests',
     });
     if (request.method === 'OPTIONS' || !request.url.startsWith('/v1/')) return;
-    await callers.identify(request.headers.authorization);
+    const key = await callers.identify(request.headers.authorization);
+    // What is made costs; looking what there is does not.
+    if (request.method === 'POST') reply.headers(await callers.count(key));
   });
   fastify.options('/*', (_request, reply) =>
     reply
@@ -153,13 +157,17 @@ export function asRefusal(error: unknown): CompletionError {
   }
 }
 
+/** Later than this, waiting is for the caller's caller to decide. */
+const MOST_WAIT_MS = 60_000;
+
 /** `x-should-retry` and `retry-after-ms` are what the official clients read; `retry-after` is what everybody does. */
-function retryHeaders({ retryAfterMs, status }: CompletionError): Record<string, string> {
-  const isWorthRetrying = retryAfterMs !== undefined;
+function retryHeaders({ retryAfterMs, status, headers }: CompletionError): Record<string, string> {
+  const isWorthRetrying = retryAfterMs !== undefined && retryAfterMs <= MOST_WAIT_MS;
   return {
+    ...headers,
     ...(status >= 500 || status === 429 ? { 'x-should-retry': String(isWorthRetrying) } : {}),
-    ...(isWorthRetrying
-      ? { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)), 'retry-after-ms': String(retryAfterMs) }
-      : {}),
+    ...(retryAfterMs === undefined
+      ? {}
+      : { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)), 'retry-after-ms': String(retryAfterMs) }),
   };
 }
