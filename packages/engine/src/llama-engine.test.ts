@@ -104,6 +104,20 @@ describe('llama.cpp', () => {
     await assert.rejects(run(await job('Count.', { grammar: 'root ::= nothing' })), { code: 'grammar-unusable' });
   });
 
+  it('brings an answer with a grammar to a close before its room is used up, and says that it was cut', async () => {
+    const grammar = 'root ::= "{\\"a\\": " string ", \\"b\\": [" string "]}"\nstring ::= "\\"" [a-z }\\]]* "\\""';
+    for (const seed of [1, 2, 3]) {
+      const sampling = { ...GREEDY, temperature: 1.5, seed };
+      const { text, events } = await run(await job('Tell me.', { grammar, sampling, maxTokens: 80 }));
+      assert.match(text, /^\{"a": "[a-z }\]]*", "b": \["[a-z }\]]*"\]\}$/);
+      assert.equal(events.at(-1)?.kind, 'end');
+    }
+    const { events } = await run(
+      await job('Tell me.', { grammar: 'root ::= "\\"" [a-z ]{200,} "\\""', maxTokens: 40 }),
+    );
+    assert.deepEqual(events.at(-1), { kind: 'end', reason: 'length' });
+  });
+
   it('tells log-probabilities that add up', async () => {
     const { events } = await run(await job('What is DMARC?', { topLogprobs: 20, maxTokens: 8 }));
     for (const event of events) {

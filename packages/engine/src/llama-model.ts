@@ -36,6 +36,11 @@ export interface LlamaOptions {
 const DEFAULT_MOST_CONTEXT = 8_192;
 /** Tokens of a prompt read at once: others have their turn in between. */
 const PREFILL_TOKENS = 256;
+/**
+ * So many tokens before its end an answer that has a grammar is brought to a close: what is cut short is at least well-formed,
+ * and still says that it was cut. Never more than half of an answer.
+ */
+const CLOSING_TOKENS = 32;
 /** Sampling looks at so many of the likeliest; what lies beyond is too unlikely to be missed. */
 const CANDIDATES = 1_024;
 
@@ -48,6 +53,8 @@ export class LlamaHost {
   readonly #slots: Slots;
   readonly #bytes: readonly Uint8Array[] | undefined;
   readonly #template: { readonly source: string; readonly controls: readonly string[] } | undefined;
+  /** Tokens that end what a JSON text is in, and how much they are preferred: within a string a bracket ends nothing. */
+  readonly #closers: ReadonlyMap<number, number>;
   #embedding: Promise<LlamaEmbeddingContext> | undefined;
 
   private constructor(parts: {
@@ -65,6 +72,12 @@ export class LlamaHost {
     this.#sequences = Array.from({ length: parts.info.slots }, () => parts.context.getSequence());
     this.#slots = new Slots(parts.info.slots);
     this.#bytes = tokenBytes(parts.vocabulary);
+    this.#closers = new Map(
+      Object.entries({ '"': 3_000, ']': 2_000, '}': 2_000 }).flatMap(([text, bias]) => {
+        const [token, ...more] = parts.model.tokenize(text);
+        return token === undefined || more.length > 0 ? [] : [[token as number, bias] as const];
+      }),
+    );
     this.#template =
       parts.template === undefined ? undefined : { source: parts.template, controls: controlTexts(parts.vocabulary) };
   }
@@ -184,16 +197,20 @@ export class LlamaHost {
       times.set(token, (times.get(token) ?? 0) + 1);
       grammar?.accept(token);
     }
+    const closesAt = grammar ? job.maxTokens - Math.min(CLOSING_TOKENS, Math.floor(job.maxTokens / 2)) : job.maxTokens;
+    const closing: Job = { ...job, sampling: { ...job.sampling, logitBias: this.#closers } };
     let { last } = parts;
     for (let position = job.given.length; ; position += 1) {
       signal.throwIfAborted();
       if (position >= job.maxTokens || sequence.nextTokenIndex >= this.#context.contextSize)
         return tell({ kind: 'end', reason: 'length' });
-      const { candidates, logTotal } = await this.#logits(sequence, last, { job, distinct: times.size });
+      const asked = position < closesAt ? job : closing;
+      const { candidates, logTotal } = await this.#logits(sequence, last, { job: asked, distinct: times.size });
       const isAllowed = grammar ? (token: number) => grammar.allows(token) : () => true;
-      const token = chooseToken(candidates, job.sampling, { position, given: times, isAllowed });
+      const token = chooseToken(candidates, asked.sampling, { position, given: times, isAllowed });
       // A grammar that allows nothing more is complete.
-      if (token === undefined || this.#model.isEogToken(token as Token)) return tell({ kind: 'end', reason: 'stop' });
+      if (token === undefined || this.#model.isEogToken(token as Token))
+        return tell({ kind: 'end', reason: position <= closesAt ? 'stop' : 'length' });
       const logit = candidates.find((each) => each.token === token)?.logit ?? Number.NEGATIVE_INFINITY;
       const chosen = this.#choice({ token, logit }, logTotal);
       const top = job.topLogprobs === undefined ? undefined : candidates.slice(0, job.topLogprobs);

@@ -69,5 +69,6 @@ function toldOf(error: unknown): { readonly code: EngineError['code']; readonly 
 }
 
 function send(message: FromEngine): void {
-  if (process.connected) process.send?.(message);
+  // A parent that has just gone is told of by `disconnect`.
+  if (process.connected) process.send?.(message, () => {});
 }

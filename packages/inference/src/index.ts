@@ -29,6 +29,8 @@ export {
   type ToolCall,
   type ToolChoice,
 } from './request.ts';
+export { type OutputItem, outputCall, outputItems, outputText, responseObject } from './responses-answer.ts';
+export { type ResponsesRequest, readResponsesRequest } from './responses-request.ts';
 export { type Candidate, chooseToken, GREEDY, type Sampling } from './sampling.ts';
 export { callGrammar, JSON_OBJECT_GRAMMAR, schemaGrammar } from './schema-grammar.ts';
 export { type Scanned, StopScanner } from './stop-scanner.ts';

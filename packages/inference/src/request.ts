@@ -256,7 +256,8 @@ function formatOf(format: z.output<typeof chatFields>['response_format']): Forma
   }
 }
 
-function parse<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
+/** Throws CompletionError naming the first field that cannot be used. */
+export function parse<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new CompletionError('invalid_request', 'The body must be a JSON object.');
   const parsed = schema.safeParse(body);

@@ -16,6 +16,7 @@ import {
 import { type ChoiceUsage, choiceDeltas } from './choice.ts';
 import type { EventWriter } from './event-writer.ts';
 import type { Plan } from './plan-chat.ts';
+import type { ResponseEvents } from './response-events.ts';
 
 export interface Asked {
   readonly engine: Engine;
@@ -75,6 +76,19 @@ export async function stream(
   if (hasUsage) await writer.send(usageChunk(head, usage, kind));
   await writer.send('[DONE]');
   return usage;
+}
+
+/** The only choice of an answer as typed events, and the event that ends it. */
+export async function streamResponse(asked: Asked, writer: EventWriter, events: ResponseEvents): Promise<void> {
+  const usages: ChoiceUsage[] = [];
+  let reason: FinishReason = 'stop';
+  for await (const delta of choice(asked, 0, usages)) {
+    writer.begin();
+    if (delta.kind === 'end') reason = delta.reason;
+    for (const event of events.take(delta)) await writer.send(event, event.type);
+  }
+  const last = events.end(reason, total(asked, usages));
+  await writer.send(last, last.type);
 }
 
 function choice({ engine, plan, request, signal }: Asked, index: number, usages: ChoiceUsage[]) {

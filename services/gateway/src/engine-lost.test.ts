@@ -16,7 +16,8 @@ const endless = { ...body, logit_bias: { 1023: -100 } };
 
 function kill(): void {
   const [model] = service.running.gateway.models.list();
-  const { pid } = (model?.engine as unknown as { process: { pid: number } }).process;
+  assert.ok(model);
+  const { pid } = (model.engine as unknown as { process: { pid: number } }).process;
   process.kill(pid, 'SIGKILL');
 }
 

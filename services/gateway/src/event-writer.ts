@@ -35,13 +35,14 @@ export class EventWriter implements Disposable {
     this.#timer = setInterval(() => raw.write(': keep-alive\n\n'), KEEP_ALIVE_MS);
   }
 
-  /** Resolves when there is room for more; rejects when the client is gone. */
-  async send(data: object | '[DONE]'): Promise<void> {
+  /** Resolves when there is room for more; rejects when the client is gone. `event` names it, where the contract has names. */
+  async send(data: object | '[DONE]', event?: string): Promise<void> {
     this.#signal.throwIfAborted();
     this.#timer?.refresh();
     const { raw } = this.#reply;
     const text = typeof data === 'string' ? data : JSON.stringify(data);
-    if (!raw.write(`data: ${text}\n\n`)) await once(raw, 'drain', { signal: this.#signal });
+    if (!raw.write(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`))
+      await once(raw, 'drain', { signal: this.#signal });
   }
 
   end(): void {

@@ -74,7 +74,7 @@ function mutated(path: readonly number[], value: unknown): unknown {
 }
 
 describe('hostile bodies', () => {
-  for (const target of ['/v1/chat/completions', '/v1/completions', '/v1/embeddings']) {
+  for (const target of ['/v1/chat/completions', '/v1/completions', '/v1/embeddings', '/v1/responses']) {
     it(`to ${target} are refused or answered, and never fail`, async () => {
       const { fastify } = service.running.gateway.server;
       const headers = { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' };

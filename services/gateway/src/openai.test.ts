@@ -161,6 +161,75 @@ describe('the official client', () => {
     assert.equal(typeof answered.choices[0]?.message.content, 'string');
   });
 
+  it('gets responses of the newer form: text, a stream, a call', async () => {
+    const whole = await client.responses.create({ model: MODEL, input: 'What is DMARC?', temperature: 0 });
+    assert.match(whole.output_text, answer);
+    assert.deepEqual([whole.object, whole.status, whole.error], ['response', 'completed', null]);
+    assert.ok((whole.usage?.output_tokens ?? 0) > 10);
+    const stream = await client.responses.create({
+      model: MODEL,
+      input: [{ role: 'user', content: 'What is DMARC?' }],
+      temperature: 0,
+      stream: true,
+    });
+    const events = await Array.fromAsync(stream);
+    assert.deepEqual(
+      events.map(({ sequence_number }) => sequence_number),
+      events.map((_, i) => i),
+    );
+    assert.deepEqual([events[0]?.type, events.at(-1)?.type], ['response.created', 'response.completed']);
+    const deltas = events.filter((event) => event.type === 'response.output_text.delta');
+    assert.equal(deltas.map(({ delta }) => delta).join(''), whole.output_text);
+    const last = events.at(-1);
+    assert.ok(last?.type === 'response.completed');
+    assert.deepEqual(
+      last.response.output.map(({ type }) => type),
+      ['message'],
+    );
+
+    const tools = [
+      {
+        type: 'function' as const,
+        name: 'look_up',
+        strict: true,
+        parameters: { type: 'object', properties: { type: { enum: ['MX', 'TXT'] } }, required: ['type'] },
+      },
+    ];
+    const ask = { model: MODEL, input: 'Look it up.', tools, tool_choice: 'required' as const, temperature: 0 };
+    const called = await client.responses.create(ask);
+    const [call] = called.output;
+    assert.ok(call?.type === 'function_call' && call.name === 'look_up');
+    const final = await client.responses.stream(ask).finalResponse();
+    assert.ok(final.output[0]?.type === 'function_call');
+    assert.equal(final.output[0].arguments, call.arguments);
+    const answered = await client.responses.create({
+      ...ask,
+      tool_choice: 'none',
+      instructions: 'Be brief.',
+      input: [
+        { role: 'user', content: 'Look it up.' },
+        call,
+        { type: 'function_call_output', call_id: call.call_id, output: '10 mx.example.com' },
+      ],
+    });
+    assert.equal(typeof answered.output_text, 'string');
+    const short = await client.responses.create({ model: MODEL, input: 'What is DMARC?', max_output_tokens: 3 });
+    assert.deepEqual([short.status, short.incomplete_details?.reason], ['incomplete', 'max_output_tokens']);
+    const refused = (more: object) => client.responses.create({ model: MODEL, input: 'x', ...more } as never);
+    await assert.rejects(
+      refused({ previous_response_id: 'resp_1' }),
+      (error) => error instanceof BadRequestError && error.param === 'previous_response_id',
+    );
+    await assert.rejects(
+      refused({ max_output_tokens: 0 }),
+      (error) => error instanceof BadRequestError && error.param === 'max_output_tokens',
+    );
+    await assert.rejects(
+      refused({ input: [{ role: 'user', content: [{ type: 'input_image' }] }] }),
+      (error) => error instanceof BadRequestError && error.code === 'unsupported_value',
+    );
+  });
+
   it('completes plain text', async () => {
     const { choices, object, usage } = await client.completions.create({
       model: MODEL,

@@ -6,18 +6,22 @@ import {
   chatCompletion,
   errorBody,
   type Generation,
+  outputItems,
   readChatRequest,
   readCompletionRequest,
   readEmbeddingRequest,
+  readResponsesRequest,
+  responseObject,
   textCompletion,
 } from '@strata/inference';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Admission } from './admission.ts';
-import { type Asked, gather, stream } from './answers.ts';
+import { type Asked, gather, stream, streamResponse } from './answers.ts';
 import { EventWriter } from './event-writer.ts';
 import { fingerprintOf, type Models, modelReport, type ServedModel } from './models.ts';
 import { type Plan, planChat, planText } from './plan-chat.ts';
+import { itemId, ResponseEvents } from './response-events.ts';
 import { asRefusal } from './server.ts';
 import { VERSION } from './version.ts';
 
@@ -43,7 +47,7 @@ export function addRoutes(fastify: FastifyInstance, parts: GatewayParts): void {
       reply,
       model,
       asked,
-      prefix: 'chatcmpl',
+      prefix: 'chatcmpl-',
       plan: () => planChat(model.engine, asked),
       kind: 'chat.completion.chunk',
     });
@@ -64,11 +68,13 @@ export function addRoutes(fastify: FastifyInstance, parts: GatewayParts): void {
       reply,
       model,
       asked,
-      prefix: 'cmpl',
+      prefix: 'cmpl-',
       plan: () => planText(model.engine, asked, prompt),
       kind: 'text_completion',
     });
   });
+
+  fastify.post('/v1/responses', (request, reply) => respond(parts, request, reply));
 
   fastify.post('/v1/embeddings', async (request, reply) => {
     const { model: id, inputs, encoding, dimensions } = readEmbeddingRequest(request.body);
@@ -115,35 +121,91 @@ async function answer({ admission, logger, now }: GatewayParts, parts: AnswerPar
   const { request, reply, model, asked, kind } = parts;
   using _place = admission.enter(asked.choices);
   const { signal } = leaving(reply);
-  const head: AnswerHead = {
-    id: `${parts.prefix}-${randomBytes(18).toString('base64url')}`,
-    created: Math.floor(now().getTime() / 1_000),
-    model: model.id,
-    fingerprint: fingerprintOf(model.engine),
-  };
+  const head = headOf(model, parts.prefix, now());
   const whole: Asked = { engine: model.engine, plan: await parts.plan(), request: asked, head, signal };
-  if (!asked.isStreamed) {
-    const { choices, usage } = await gather(whole).catch(gone(signal));
-    if (kind === 'chat.completion.chunk') return chatCompletion(head, choices, usage);
-    const texts = choices.map(({ content, logprobs, finishReason }) => ({
-      text: content ?? '',
-      logprobs,
-      finishReason,
-    }));
-    return textCompletion(head, texts, usage);
+  if (asked.isStreamed) {
+    return streaming(
+      { request, reply, signal, logger },
+      {
+        send: (writer) => stream(whole, writer, kind).then(() => {}),
+        fail: (writer, refusal) => writer.send(errorBody(refusal)),
+      },
+    );
   }
+  const { choices, usage } = await gather(whole).catch(gone(signal));
+  if (kind === 'chat.completion.chunk') return chatCompletion(head, choices, usage);
+  const texts = choices.map(({ content, logprobs, finishReason }) => ({ text: content ?? '', logprobs, finishReason }));
+  return textCompletion(head, texts, usage);
+}
+
+async function respond({ models, admission, logger, now }: GatewayParts, request: FastifyRequest, reply: FastifyReply) {
+  const asked = readResponsesRequest(request.body);
+  const model = models.get(asked.chat.model);
+  using _place = admission.enter(1);
+  const { signal } = leaving(reply);
+  const head = headOf(model, 'resp_', now());
+  const whole: Asked = {
+    engine: model.engine,
+    plan: await planChat(model.engine, asked.chat),
+    request: asked.chat,
+    head,
+    signal,
+  };
+  if (asked.chat.isStreamed) {
+    const events = new ResponseEvents(head, asked);
+    return streaming(
+      { request, reply, signal, logger },
+      {
+        send: (writer) => streamResponse(whole, writer, events),
+        fail: (writer, refusal) => {
+          const event = events.fail(errorBody(refusal).error.code, refusal.message);
+          return writer.send(event, event.type);
+        },
+      },
+    );
+  }
+  const { choices, usage } = await gather(whole).catch(gone(signal));
+  const [choice] = choices;
+  if (!choice) throw new Error('an answer has no choice');
+  return responseObject(head, asked, { output: outputItems(choice, itemId), reason: choice.finishReason, usage });
+}
+
+/** Sends a stream; what fails before it began is thrown, what fails after is its last event, and no [DONE] follows it. */
+async function streaming(
+  {
+    request,
+    reply,
+    signal,
+    logger,
+  }: { request: FastifyRequest; reply: FastifyReply; signal: AbortSignal; logger: Logger },
+  {
+    send,
+    fail,
+  }: {
+    send: (writer: EventWriter) => Promise<void>;
+    fail: (writer: EventWriter, refusal: CompletionError) => Promise<void>;
+  },
+): Promise<FastifyReply> {
   using writer = new EventWriter(reply, signal);
   try {
-    await stream(whole, writer, kind);
+    await send(writer);
   } catch (error) {
     if (signal.aborted) return reply;
     if (!writer.hasBegun) throw error;
-    // Too late for a status: the error is the last event, and no [DONE] follows it.
     logger.warn({ requestId: request.id, err: error }, 'a stream failed');
-    await writer.send(errorBody(asRefusal(error))).catch(() => {});
+    await fail(writer, asRefusal(error)).catch(() => {});
   }
   writer.end();
   return reply;
+}
+
+function headOf({ id, engine }: ServedModel, prefix: string, now: Date): AnswerHead {
+  return {
+    id: prefix + randomBytes(18).toString('base64url'),
+    created: Math.floor(now.getTime() / 1_000),
+    model: id,
+    fingerprint: fingerprintOf(engine),
+  };
 }
 
 /** Aborted when the client goes before its answer is out. */
