@@ -22,7 +22,7 @@ const MARK = /\uE000(\d+)\uE001/;
 
 /** Throws EngineError `template-failed`, also when the template itself refuses the conversation. */
 export function renderChat(prompt: ChatPrompt, options: TemplateOptions): readonly TemplatePiece[] {
-  const input = inputOf(prompt);
+  const input = inputOf(hasTools(options.source) ? prompt : inWords(prompt));
   const isHarmless = !options.controls.some((control) => holds(input, control));
   if (isHarmless) return [{ text: render(input, options), hasControl: true }];
   // Somebody's words look like control tokens: each text is put in after the template was written.
@@ -40,6 +40,24 @@ export function renderChat(prompt: ChatPrompt, options: TemplateOptions): readon
       i % 2 === 0 ? { text: piece, hasControl: true } : { text: texts[Number(piece)] ?? '', hasControl: false },
     )
     .filter(({ text }) => text !== '');
+}
+
+/** Whether the template writes tools in the way that its model was trained on. */
+export function hasTools(source: string): boolean {
+  return /\btools\b/.test(source);
+}
+
+/** For a template that knows no tools: what there is to call stands before the conversation. */
+function inWords({ messages, tools }: ChatPrompt): ChatPrompt {
+  if (tools.length === 0) return { messages, tools };
+  const list = tools
+    .map(({ name, description, parameters }) => JSON.stringify({ name, description, parameters }))
+    .join('\n');
+  const words = `You may call one of these functions. To call one, answer with nothing but {"name": …, "arguments": {…}}.\n${list}`;
+  const [first, ...rest] = messages;
+  const isSystem = first?.role === 'system' || first?.role === 'developer';
+  const content = isSystem && first.content !== null ? `${first.content}\n\n${words}` : words;
+  return { messages: [{ role: 'system', content }, ...(isSystem ? rest : messages)], tools: [] };
 }
 
 function render(input: Record<string, unknown>, { source, bos, eos }: TemplateOptions): string {

@@ -15,7 +15,7 @@ import {
   type LlamaModel,
   type Token,
 } from 'node-llama-cpp';
-import { renderChat } from './chat-template.ts';
+import { hasTools, renderChat } from './chat-template.ts';
 import { commonPrefix } from './choose-slot.ts';
 import { type ChatPrompt, EngineError, type Job, type JobEvent, type ModelInfo, type TokenChoice } from './engine.ts';
 import { GrammarState } from './grammar-state.ts';
@@ -141,8 +141,16 @@ export class LlamaHost {
 
   render(prompt: ChatPrompt): number[] {
     if (!this.#template) throw new EngineError('template-failed', 'the model file has no chat template');
+    const tokens = this.#rendered(prompt, this.#template);
+    const isTooWordy = tokens.length > this.#context.contextSize / 2 && prompt.tools.length > 0;
+    // Tools in words would leave no room for an answer; a call that is asked for is held to by its grammar all the same.
+    if (isTooWordy && !hasTools(this.#template.source)) return this.#rendered({ ...prompt, tools: [] }, this.#template);
+    return tokens;
+  }
+
+  #rendered(prompt: ChatPrompt, template: { readonly source: string; readonly controls: readonly string[] }): number[] {
     const { bosString, eosString, bos } = this.#model.tokens;
-    const pieces = renderChat(prompt, { ...this.#template, bos: bosString ?? '', eos: eosString ?? '' });
+    const pieces = renderChat(prompt, { ...template, bos: bosString ?? '', eos: eosString ?? '' });
     const tokens = pieces.flatMap(({ text, hasControl }) => this.tokenize(text, hasControl));
     if (this.#model.tokens.shouldPrependBosToken && bos !== null && tokens[0] !== bos) tokens.unshift(bos);
     return tokens;

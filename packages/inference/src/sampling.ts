@@ -107,7 +107,7 @@ export function gumbel(seed: number, position: number, token: number): number {
 
 /**
  * A number above 0 and below 1, of 53 bits. Two chains of MurmurHash3's 32-bit finaliser over seed, position and token give
- * the upper 27 and the lower 26 bits; docs/network-protocol.md has vectors.
+ * the upper 27 and the lower 26 bits.
  */
 export function uniform(seed: number, position: number, token: number): number {
   const high = mix(mix(mix(0x9e3779b9 ^ seed) ^ position) ^ token) >>> 5;

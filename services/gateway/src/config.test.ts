@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { Environment, GatewayConfigError, readGatewayConfig } from './config.ts';
+import { VERSION } from './version.ts';
+
+const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), 'utf8');
+
+describe('the settings', () => {
+  it('are told in docs/inference.md in full: every variable with its default, and no other', () => {
+    const rows = [
+      ...read('../../../docs/inference.md').matchAll(/^\| `(STRATA_\w+)` \| (?:`([^`]*)`|([^|]*)) \| (.+) \|$/gm),
+    ];
+    assert.deepEqual(rows.map(([, name]) => name).sort(), Object.keys(Environment.shape).sort());
+    for (const [, name = '', written = ''] of rows) {
+      const given = Environment.shape[name as keyof typeof Environment.shape].safeParse(undefined).data;
+      if (given !== undefined) assert.equal(written, String(given), name);
+    }
+  });
+
+  it('that cannot be used are named', () => {
+    for (const [name, value] of Object.entries({
+      STRATA_INFERENCE_PORT: '70000',
+      STRATA_MODEL_SLOTS: '0',
+      STRATA_MODEL_THREADS: 'many',
+      STRATA_MODEL_GPU: 'yes',
+      STRATA_LOG_LEVEL: 'loud',
+    })) {
+      assert.throws(
+        () => readGatewayConfig({ [name]: value }),
+        (error) => error instanceof GatewayConfigError && error.message.startsWith(`${name}: `),
+        name,
+      );
+    }
+    assert.equal(readGatewayConfig({ STRATA_INFERENCE_PORT: ' ' }).port, 8788);
+  });
+
+  it('have the version of the package', () => {
+    assert.equal(VERSION, (JSON.parse(read('../package.json')) as { version: string }).version);
+  });
+});
