@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os';
 import { benchDetection } from './detection.ts';
 import { benchDns } from './dns.ts';
 import { benchFalseAlarms } from './false-alarms.ts';
+import { benchGateway } from './gateway.ts';
 import { benchLedger } from './ledger.ts';
 import { benchProfiles } from './profiles.ts';
 import { benchScan } from './scan.ts';
@@ -24,6 +25,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   scan: benchScan,
   sets: benchSets,
   stream: benchStream,
+  gateway: benchGateway,
   'false-alarms': benchFalseAlarms,
 };
 

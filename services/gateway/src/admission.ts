@@ -1,30 +1,92 @@
-// How many answers are made and wait at once: beyond that a caller is better told so than left waiting.
+// Who gets the next free place: keys take turns, so that one caller with many requests does not make the others wait for all of them.
 import { CompletionError } from '@strata/inference';
 
+interface Waiter {
+  readonly enter: () => void;
+}
+
+export interface AdmissionOptions {
+  /** Answers made at once. */
+  readonly places: number;
+  /** Answers that may wait besides. */
+  readonly queue: number;
+}
+
 export class Admission {
-  readonly #most: number;
+  readonly #places: number;
+  readonly #queue: number;
   #inside = 0;
+  #waiting = 0;
+  /** By key, in the order of their turns: whoever was served goes to the end. */
+  readonly #lines = new Map<string, Waiter[]>();
 
-  /** `most` answers inside at once, waiting ones included. */
-  constructor(most: number) {
-    this.#most = most;
+  constructor({ places, queue }: AdmissionOptions) {
+    this.#places = places;
+    this.#queue = queue;
   }
 
-  get inside(): number {
-    return this.#inside;
+  /** Answers being made or waiting. */
+  get size(): number {
+    return this.#inside + this.#waiting;
   }
 
-  /** A place for so many answers, until disposed. Throws CompletionError `overloaded`. */
-  enter(answers: number): Disposable {
-    if (this.#inside + answers > this.#most)
-      throw new CompletionError('overloaded', 'All places are taken; try again in a moment.', { retryAfterMs: 1_000 });
-    this.#inside += answers;
+  /** Throws CompletionError `overloaded` where so many more answers could not even wait. */
+  check(answers: number): void {
+    if (this.size + answers <= this.#places + this.#queue) return;
+    throw new CompletionError('overloaded', 'All places are taken; try again in a moment.', { retryAfterMs: 1_000 });
+  }
+
+  /** A place until disposed, in turn with other keys. Throws CompletionError `overloaded`, or the signal's reason. */
+  async enter(key: string, signal: AbortSignal): Promise<Disposable> {
+    signal.throwIfAborted();
+    if (this.#inside < this.#places && this.#waiting === 0) return this.#place();
+    this.check(1);
+    const { promise, resolve, reject } = Promise.withResolvers<Disposable>();
+    const waiter: Waiter = { enter: () => resolve(this.#place()) };
+    const leave = () => {
+      if (this.#leave(key, waiter)) reject(signal.reason);
+    };
+    const line = this.#lines.get(key);
+    if (line) line.push(waiter);
+    else this.#lines.set(key, [waiter]);
+    this.#waiting += 1;
+    signal.addEventListener('abort', leave, { once: true });
+    return promise.finally(() => signal.removeEventListener('abort', leave));
+  }
+
+  #place(): Disposable {
+    this.#inside += 1;
     let isOver = false;
     return {
       [Symbol.dispose]: () => {
-        if (!isOver) this.#inside -= answers;
+        if (isOver) return;
         isOver = true;
+        this.#inside -= 1;
+        this.#admit();
       },
     };
+  }
+
+  #admit(): void {
+    const [next] = this.#lines;
+    if (!next || this.#inside >= this.#places) return;
+    const [key, line] = next;
+    const waiter = line.shift();
+    this.#lines.delete(key);
+    if (line.length > 0) this.#lines.set(key, line);
+    if (!waiter) return;
+    this.#waiting -= 1;
+    waiter.enter();
+  }
+
+  /** Whether it was still waiting. */
+  #leave(key: string, waiter: Waiter): boolean {
+    const line = this.#lines.get(key);
+    const at = line?.indexOf(waiter) ?? -1;
+    if (!line || at < 0) return false;
+    line.splice(at, 1);
+    if (line.length === 0) this.#lines.delete(key);
+    this.#waiting -= 1;
+    return true;
   }
 }

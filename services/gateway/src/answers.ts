@@ -13,6 +13,7 @@ import {
   type Usage,
   usageChunk,
 } from '@strata/inference';
+import type { Admission } from './admission.ts';
 import { type ChoiceUsage, choiceDeltas } from './choice.ts';
 import type { EventWriter } from './event-writer.ts';
 import type { Plan } from './plan-chat.ts';
@@ -23,6 +24,9 @@ export interface Asked {
   readonly plan: Plan;
   readonly request: Generation;
   readonly head: AnswerHead;
+  readonly admission: Admission;
+  /** Id of the key that asks. */
+  readonly caller: string;
   readonly signal: AbortSignal;
 }
 
@@ -91,13 +95,16 @@ export async function streamResponse(asked: Asked, writer: EventWriter, events: 
   await writer.send(last, last.type);
 }
 
-function choice({ engine, plan, request, signal }: Asked, index: number, usages: ChoiceUsage[]) {
+/** One choice, once there is a place for it. */
+async function* choice(asked: Asked, index: number, usages: ChoiceUsage[]): AsyncGenerator<ChatDelta> {
+  const { engine, plan, request, admission, caller, signal } = asked;
   const job = plan.jobs[index];
   if (!job) throw new RangeError(`there is no choice ${index}`);
   const usage: ChoiceUsage = { completionTokens: 0, cachedTokens: 0 };
   usages.push(usage);
   const { tools, isCallForced } = plan;
-  return choiceDeltas(engine, job, { stops: request.stops, tools, isCallForced, signal, usage });
+  using _place = await admission.enter(caller, signal);
+  yield* choiceDeltas(engine, job, { stops: request.stops, tools, isCallForced, signal, usage });
 }
 
 function textChunkOf(head: AnswerHead, index: number, delta: ChatDelta) {

@@ -68,7 +68,7 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
   const models = new Models(served);
   const slots = served.reduce((sum, { engine }) => sum + engine.info.slots, 0);
   const server = stack.use(createServer({ callers: new Callers(store, now), logger }));
-  const admission = new Admission(slots + config.queue);
+  const admission = new Admission({ places: slots, queue: config.queue });
   addRoutes(server.fastify, { models, admission, logger, now });
   const owned = stack.move();
   return { server, models, admission, keys: store.keys, [Symbol.asyncDispose]: () => owned.disposeAsync() };

@@ -61,6 +61,6 @@ describe('an engine that is killed', () => {
       ['1', '1000', 'true'],
     );
     assert.equal((await service.get('/v1/models')).status, 200, 'the gateway itself goes on');
-    assert.equal(service.running.gateway.admission.inside, 0);
+    assert.equal(service.running.gateway.admission.size, 0);
   });
 });

@@ -83,8 +83,8 @@ export function addRoutes(fastify: FastifyInstance, parts: GatewayParts): void {
       throw new CompletionError('unsupported_value', 'Vectors have the length that the model gives them.', {
         param: 'dimensions',
       });
-    using _place = parts.admission.enter(1);
     const { signal } = leaving(reply);
+    using _place = await parts.admission.enter(request.caller, signal);
     const data = [];
     let promptTokens = 0;
     for (const [index, input] of inputs.entries()) {
@@ -119,10 +119,18 @@ interface AnswerParts {
 
 async function answer({ admission, logger, now }: GatewayParts, parts: AnswerParts): Promise<unknown> {
   const { request, reply, model, asked, kind } = parts;
-  using _place = admission.enter(asked.choices);
+  admission.check(asked.choices);
   const { signal } = leaving(reply);
   const head = headOf(model, parts.prefix, now());
-  const whole: Asked = { engine: model.engine, plan: await parts.plan(), request: asked, head, signal };
+  const whole: Asked = {
+    engine: model.engine,
+    plan: await parts.plan(),
+    request: asked,
+    head,
+    admission,
+    caller: request.caller,
+    signal,
+  };
   if (asked.isStreamed) {
     return streaming(
       { request, reply, signal, logger },
@@ -141,7 +149,7 @@ async function answer({ admission, logger, now }: GatewayParts, parts: AnswerPar
 async function respond({ models, admission, logger, now }: GatewayParts, request: FastifyRequest, reply: FastifyReply) {
   const asked = readResponsesRequest(request.body);
   const model = models.get(asked.chat.model);
-  using _place = admission.enter(1);
+  admission.check(1);
   const { signal } = leaving(reply);
   const head = headOf(model, 'resp_', now());
   const whole: Asked = {
@@ -149,6 +157,8 @@ async function respond({ models, admission, logger, now }: GatewayParts, request
     plan: await planChat(model.engine, asked.chat),
     request: asked.chat,
     head,
+    admission,
+    caller: request.caller,
     signal,
   };
   if (asked.chat.isStreamed) {

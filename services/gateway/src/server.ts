@@ -8,6 +8,13 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import type { Logger } from 'pino';
 import type { Callers } from './callers.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Id of the key that asks; empty where none is needed. */
+    caller: string;
+  }
+}
+
 export interface GatewayServer extends AsyncDisposable {
   listen(options: { readonly host: string; readonly port: number }): Promise<number>;
   readonly fastify: FastifyInstance;
@@ -53,6 +60,7 @@ export function createServer({
     frameworkErrors: (error, request, reply) => void refuse(error, request, reply),
   });
   const spare = trackSpareConnections(fastify.server);
+  fastify.decorateRequest('caller', '');
   fastify.removeContentTypeParser('text/plain');
   fastify.addHook('onRequest', async (request, reply) => {
     reply.headers({
@@ -64,6 +72,7 @@ export function createServer({
     });
     if (request.method === 'OPTIONS' || !request.url.startsWith('/v1/')) return;
     const key = await callers.identify(request.headers.authorization);
+    request.caller = key.id;
     // What is made costs; looking what there is does not.
     if (request.method === 'POST') reply.headers(await callers.count(key));
   });
