@@ -1,4 +1,5 @@
 // What @strata/testnet offers: the simulated internet. Only the demo, tests and benches may import it.
+export { type RandomModelOptions, randomModel } from './gguf.ts';
 export { createInternet, type Internet, type InternetOptions } from './internet.ts';
 export {
   type LoadedChange,
