@@ -75,7 +75,14 @@ function program(): Command {
 }
 
 /** Errors whose message is fit for a user; known by name, so that their packages need not be loaded. */
-const mendable: readonly string[] = ['StartError', 'StoreError', 'LogError', 'KeyringError', 'EngineError'];
+const mendable: readonly string[] = [
+  'StartError',
+  'StoreError',
+  'LogError',
+  'KeyringError',
+  'EngineError',
+  'GatewayStartError',
+];
 
 /** What to do about a code of such an error, where its message leaves that open. */
 const advice: Readonly<Record<string, string>> = {

@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { GatewayConfigError, readGatewayConfig, startGateway } from '@strata/gateway';
+import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
-import { type Config, ConfigError, readConfig, StartError, startStack, type World } from '@strata/stack';
+import { type Config, ConfigError, readConfig, startStack, type World } from '@strata/stack';
 import { createInternet, type Internet, tinyChatModel } from '@strata/testnet';
 import { liveThroughPastWeeks, PAST_DAYS } from './past-weeks.ts';
 
@@ -134,11 +134,19 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
+/** Errors whose message is fit for a user. */
+const mendable: readonly string[] = [
+  'ConfigError',
+  'StartError',
+  'GatewayConfigError',
+  'GatewayStartError',
+  'EngineError',
+];
+
 try {
   await main();
 } catch (error) {
-  if (error instanceof ConfigError || error instanceof StartError || error instanceof GatewayConfigError)
-    process.stderr.write(`demo: ${error.message}\n`);
+  if (error instanceof Error && mendable.includes(error.name)) process.stderr.write(`demo: ${error.message}\n`);
   else process.stderr.write(`demo: ${error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;
 }

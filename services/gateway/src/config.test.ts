@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Environment, GatewayConfigError, readGatewayConfig } from './config.ts';
+import { GatewayStartError } from './index.ts';
+import { startHarness } from './test/harness.ts';
 import { VERSION } from './version.ts';
 
 const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), 'utf8');
@@ -38,5 +40,14 @@ describe('the settings', () => {
 
   it('have the version of the package', () => {
     assert.equal(VERSION, (JSON.parse(read('../package.json')) as { version: string }).version);
+  });
+
+  it('that name a port in use say so', async () => {
+    await using first = await startHarness();
+    const port = String(first.running.port);
+    await assert.rejects(
+      startHarness({ STRATA_INFERENCE_PORT: port }),
+      (error) => error instanceof GatewayStartError && error.message.includes(`port ${port}: the port is in use`),
+    );
   });
 });

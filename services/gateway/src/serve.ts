@@ -8,7 +8,12 @@ export interface RunningGateway extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Starts the service; resolves when it answers. */
+/** The service cannot start for a reason that its operator can mend; the message says what to change. */
+export class GatewayStartError extends Error {
+  override readonly name = 'GatewayStartError';
+}
+
+/** Starts the service; resolves when it answers. Rejects with EngineError for the model, GatewayStartError for the port. */
 export async function startGateway(
   config: GatewayConfig,
   logger: Logger,
@@ -16,7 +21,15 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   await using stack = new AsyncDisposableStack();
   const gateway = stack.use(await createGateway(config, logger, world));
-  const port = await gateway.server.listen({ host: config.host, port: config.port });
+  const { host } = config;
+  const port = await gateway.server.listen({ host, port: config.port }).catch((cause: unknown) => {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'the port is in use' : message;
+    throw new GatewayStartError(
+      `cannot serve at ${host}, port ${config.port}: ${why}; choose another with STRATA_INFERENCE_PORT or STRATA_HOST`,
+      { cause },
+    );
+  });
   const owned = stack.move();
   return { gateway, port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
