@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type RunningGateway, readGatewayConfig, startGateway } from '@strata/gateway';
+import { createLogger } from '@strata/http';
+import { tinyChatModel } from '@strata/testnet';
+import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
+
+const model = path.basename(tinyChatModel, '.gguf');
+
+describe('strata inference', () => {
+  let data: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let running: RunningGateway;
+  let env: Record<string, string>;
+  before(async () => {
+    data = await temporaryDirectory();
+    const settings = { STRATA_DATA: data.path, STRATA_INFERENCE_PORT: '0', STRATA_MODEL: tinyChatModel };
+    running = await startGateway(readGatewayConfig(settings), createLogger({ level: 'silent' }));
+    const { key } = await running.gateway.keys.create({ tier: 'unlimited' });
+    env = {
+      STRATA_DATA: data.path,
+      STRATA_INFERENCE_URL: `http://127.0.0.1:${running.port}/v1`,
+      STRATA_INFERENCE_KEY: key,
+    };
+  });
+  after(async () => {
+    await running?.[Symbol.asyncDispose]();
+    await data?.[Symbol.asyncDispose]();
+  });
+
+  it('answers a question, and a conversation line by line', async () => {
+    const one = await runStrata(['inference', 'chat', 'What', 'is', 'DMARC?', '--temperature', '0'], { env });
+    assert.deepEqual([one.code, one.stderr], [0, '']);
+    assert.match(one.stdout, /^DMARC tells receivers [^\n]*\n$/);
+    const more = await runStrata(['inference', 'chat', '--temperature', '0'], {
+      env,
+      input: 'What is DMARC?\n\nWho are you?\n',
+    });
+    assert.equal(more.code, 0);
+    assert.equal(more.stdout.trim().split('\n').length, 2);
+    assert.match(more.stderr, new RegExp(`^${model}; Ctrl-D ends\n> > > `));
+  });
+
+  it('lists models and looks into a file', async () => {
+    assert.match(
+      (await runStrata(['inference', 'models', 'list'], { env })).stdout,
+      /strata-tiny-chat\s+2\.4 M\s+F16\s+256/,
+    );
+    const [listed] = JSON.parse((await runStrata(['inference', 'models', 'list', '--json'], { env })).stdout);
+    const inspected = JSON.parse(
+      (await runStrata(['inference', 'models', 'inspect', tinyChatModel, '--json'], { env })).stdout,
+    );
+    assert.equal(inspected.sha256, listed.sha256);
+    const none = await runStrata(['inference', 'models', 'inspect', '/nowhere.gguf'], { env });
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /^strata: the model \/nowhere\.gguf cannot be loaded: [^\n]*\n$/);
+  });
+
+  it('makes keys of its own kind, which a running gateway takes and lets go', async () => {
+    const made = JSON.parse(
+      (await runStrata(['inference', 'keys', 'create', '--tier', 'unlimited', '--json'], { env })).stdout,
+    );
+    assert.match(made.key, /^sk-[\w-]{43}$/);
+    const listed = await runStrata(['inference', 'models', 'list', '--key', made.key], { env });
+    assert.equal(listed.code, 0);
+    assert.equal((await runStrata(['inference', 'keys', 'revoke', made.id], { env })).code, 0);
+    assert.match((await runStrata(['inference', 'keys', 'list'], { env })).stdout, /revoked/);
+  });
+
+  it('says what is missing', async () => {
+    const { STRATA_INFERENCE_KEY: _key, ...without } = env;
+    for (const [args, more, code, words] of [
+      [['gateway'], without, 2, /no model to serve: name a GGUF file/],
+      [['gateway', '--model', '/nowhere.gguf'], without, 1, /cannot be loaded/],
+      [['gateway'], { ...without, STRATA_MODEL_SLOTS: '0' }, 2, /STRATA_MODEL_SLOTS/],
+      [['chat', 'hi'], without, 2, /which key\?/],
+      [['chat', 'hi', '--key', 'sk-wrong'], without, 1, /unknown or was revoked/],
+      [['chat', 'hi', '--model', 'none'], env, 1, /The model 'none' does not exist here/],
+      [['chat', 'hi', '--base', 'http://127.0.0.1:1'], env, 1, /nothing answers/],
+    ] as const) {
+      const outcome = await runStrata(['inference', ...args], { env: more });
+      assert.equal(outcome.code, code, outcome.stderr);
+      assert.match(outcome.stderr, words);
+      assert.equal(outcome.stdout, '');
+      assert.doesNotMatch(outcome.stderr, /\n +at /);
+    }
+  });
+});
