@@ -13,7 +13,7 @@ const LAST_DAY = FIRST_DAY + DAYS - 1;
 function historyOf(all: readonly IndexedChange[], scanned: Scans): ChangeHistory {
   const history = new ChangeHistory();
   for (const change of all) history.add(change);
-  for (const { day, scans, rulebook } of scanned) history.addScans(day, scans, rulebook);
+  for (const { day, scans, rulebook } of scanned) history.addScans(day, { scans, measured: scans, rulebook });
   return history;
 }
 
@@ -93,7 +93,7 @@ describe('the history of changes', () => {
         });
         assert.deepEqual(again.describe(), history.describe());
         for (const change of more) again.add(change);
-        for (const { day, scans, rulebook } of scanned) again.addScans(day, scans, rulebook);
+        for (const { day, scans, rulebook } of scanned) again.addScans(day, { scans, measured: scans, rulebook });
         check(again, [...all, ...more], [...scanned, ...scanned]);
         check(history, all, scanned);
       }),

@@ -20,8 +20,20 @@ export interface IndexedChange {
 
 export interface DayOfScans {
   readonly day: number;
+  /** Those that resolved something. */
   readonly scans: number;
 }
+
+export interface CountedScans {
+  readonly scans: number;
+  /** Of them, those that resolved something: a day on which nothing could be resolved was not looked at. */
+  readonly measured: number;
+  readonly rulebook: string;
+}
+
+/** Fields of the series of scans. */
+const ALL = 0;
+const MEASURED = 1;
 
 /** Fields of a provider's series. `reclassified`: changes of our rules, which are no movement of anybody's. */
 const GAINED = 0;
@@ -39,7 +51,7 @@ export class ChangeHistory {
   /** Migrations by category. */
   readonly #categories: SeriesMap = new Map();
   #migrated = new MigrationLog();
-  readonly #scans = new DailySeries(1);
+  #scans = new DailySeries(2);
   /** Days on which a version of the rulebook was first used. */
   readonly #rulebooks = new Map<string, number>();
 
@@ -67,9 +79,9 @@ export class ChangeHistory {
     this.#migrated.add(change.confirmedAt, category, from, to);
   }
 
-  addScans(day: number, scans: number, rulebook?: string): void {
-    this.#scans.add(day, 0, scans);
-    if (rulebook === undefined) return;
+  addScans(day: number, { scans, measured, rulebook }: CountedScans): void {
+    this.#scans.add(day, ALL, scans);
+    this.#scans.add(day, MEASURED, measured);
     const known = this.#rulebooks.get(rulebook);
     if (known === undefined || day < known) this.#rulebooks.set(rulebook, day);
   }
@@ -104,13 +116,17 @@ export class ChangeHistory {
     return this.#migrated.flows(from, to, filter);
   }
 
-  /** Days with scans, from `from` on. */
+  /** Days with scans that resolved something, from `from` on. */
   scanDays(from = Number.NEGATIVE_INFINITY): DayOfScans[] {
-    return this.#scans.days(from).map((day) => ({ day, scans: this.#scans.on(day, 0) }));
+    return this.#scans
+      .days(from)
+      .map((day) => ({ day, scans: this.#scans.on(day, MEASURED) }))
+      .filter(({ scans }) => scans > 0);
   }
 
+  /** All of them. */
   get scans(): number {
-    return this.#scans.sum(0, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+    return this.#scans.sum(ALL, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
   }
 
   /** The last day on which a rulebook was first used, or undefined. */
@@ -140,8 +156,7 @@ export class ChangeHistory {
   static from({ columns, lists }: ReturnType<ChangeHistory['columns']>): ChangeHistory {
     const history = new ChangeHistory();
     unpackSeries([history.#providers, history.#placements, history.#categories], { columns, keys: lists.series });
-    const [days, scans] = lists.scans;
-    for (const [i, day] of days.entries()) history.#scans.add(day, 0, scans[i]);
+    history.#scans = DailySeries.from(2, lists.scans);
     for (const [rulebook, day] of lists.rulebooks) history.#rulebooks.set(rulebook, day);
     history.#migrated = MigrationLog.from(columns, lists.migrating);
     return history;
@@ -177,22 +192,21 @@ function series(map: SeriesMap, key: string, width: number): DailySeries {
 /** All series one after another: for each its key, and how many days it has. */
 function packSeries(maps: readonly SeriesMap[]) {
   const keys: string[][] = maps.map((map) => [...map.keys()]);
-  const lengths: number[] = [];
-  const days: number[] = [];
-  const counts: number[] = [];
-  for (const map of maps) {
-    for (const of of map.values()) {
-      const [ofDays, ofCounts] = of.toJSON();
-      lengths.push(ofDays.length);
-      for (const day of ofDays) days.push(day);
-      for (const count of ofCounts) counts.push(count);
-    }
-  }
+  const all = maps.flatMap((map) => Array.from(map.values(), (of) => of.toJSON()));
+  const total = (field: 0 | 1) => all.reduce((sum, of) => sum + of[field].length, 0);
   const columns = {
-    seriesLengths: Uint32Array.from(lengths),
-    seriesDays: Uint32Array.from(days),
-    seriesCounts: Uint32Array.from(counts),
+    seriesLengths: Uint32Array.from(all, ([days]) => days.length),
+    seriesDays: new Uint32Array(total(0)),
+    seriesCounts: new Uint32Array(total(1)),
   };
+  let day = 0;
+  let count = 0;
+  for (const [ofDays, ofCounts] of all) {
+    columns.seriesDays.set(ofDays, day);
+    columns.seriesCounts.set(ofCounts, count);
+    day += ofDays.length;
+    count += ofCounts.length;
+  }
   return { keys, columns };
 }
 

@@ -16,11 +16,20 @@ function take(index: DomainIndex, step: Step) {
 
 /** What a plain map keeps of the same steps. */
 function follow(known: Map<number, IndexedDomain>, step: Step): void {
-  if (step.kind === 'put') known.set(step.domain.id, step.domain);
-  else {
+  if (step.kind === 'put') {
+    const { domain } = step;
+    const scannedAt = Math.max(domain.scannedAt, known.get(domain.id)?.scannedAt ?? 0);
+    known.set(domain.id, { ...domain, scannedAt });
+  } else {
     const domain = known.get(step.id);
     if (domain && step.scannedAt > domain.scannedAt) known.set(step.id, { ...domain, scannedAt: step.scannedAt });
   }
+}
+
+/** By category, then by provider: whoever told them in which order. */
+function inOrder(services: IndexedDomain['services']): IndexedDomain['services'] {
+  const key = ([category, provider]: (typeof services)[number]) => `${CATEGORIES.indexOf(category)} ${provider}`;
+  return services.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
 /** The columns, against what was put; sets and counts against the columns. */
@@ -30,7 +39,7 @@ function check(index: DomainIndex, known: ReadonlyMap<number, IndexedDomain>): v
     assert.equal(index.names.name(domain.id), domain.name);
     assert.equal(index.state(domain.id), domain.state);
     assert.equal(index.sector(domain.id), domain.sector === 'a-sector-of-tomorrow' ? 'unknown' : domain.sector);
-    assert.deepEqual(index.services(domain.id), domain.services);
+    assert.deepEqual(index.services(domain.id), inOrder(domain.services));
     const { scannedAt, posture, holders, score } = index.columns.facts(domain.id);
     assert.deepEqual(
       { scannedAt, posture, holders, score },

@@ -2,6 +2,7 @@
 // thrown away at will. One writer, many readers: everything is synchronous, so a reader never sees half a change.
 import { type Category, type ConfidenceLevel, type DomainState, SECTORS } from '@strata/detect';
 import { ChangeHistory } from './change-history.ts';
+import { compareText } from './compare-text.ts';
 import { DomainColumns, type DomainFacts, levelOf, MOST_SERVICES, placementOf } from './domain-columns.ts';
 import { NameGrams } from './name-grams.ts';
 import { NameTable } from './name-table.ts';
@@ -86,8 +87,10 @@ export class DomainIndex {
   put(domain: IndexedDomain): Touched {
     const { id, name } = domain;
     const isNew = !this.names.has(id);
-    const services = domain.services.slice(0, MOST_SERVICES).map((service) => this.vocabulary.pack(service));
-    const facts = factsOf(domain);
+    const services = packServices(domain.services, this.vocabulary);
+    const told = factsOf(domain);
+    // An event may be older than a scan that was counted already: time never runs backwards.
+    const facts = isNew ? told : { ...told, scannedAt: Math.max(told.scannedAt, this.columns.scannedAt(id)) };
     if (isNew) {
       this.names.add(id, name);
       this.grams.add(id, name);
@@ -109,7 +112,7 @@ export class DomainIndex {
     if (this.names.has(id)) this.columns.touch(id, scannedAt);
   }
 
-  /** Services of a domain, in the order in which the store told them. */
+  /** Services of a domain, by category, then by provider. */
   services(id: number): IndexedService[] {
     const { pool, from, to } = this.columns.servicesIn(id);
     const services: IndexedService[] = [];
@@ -156,6 +159,14 @@ export class DomainIndex {
     }
     return { isNew, providers: [...providers], categories: [...categories] };
   }
+}
+
+/** In one order, whoever tells them: an index that followed shows a domain as one built anew does. */
+export function packServices(services: readonly IndexedService[], vocabulary: Vocabulary): number[] {
+  return services
+    .toSorted(([a, x], [b, y]) => categoryNumber(a) - categoryNumber(b) || compareText(x, y))
+    .slice(0, MOST_SERVICES)
+    .map((service) => vocabulary.pack(service));
 }
 
 export function factsOf(domain: IndexedDomain): DomainFacts {

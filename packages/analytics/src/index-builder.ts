@@ -1,7 +1,7 @@
 // Builds an index from everything at once: columns first, the sets from them in one go.
-import { ChangeHistory, type IndexedChange } from './change-history.ts';
-import { DomainColumns, MOST_SERVICES } from './domain-columns.ts';
-import { DomainIndex, factsOf, type IndexedDomain, type IndexPosition } from './domain-index.ts';
+import { ChangeHistory, type CountedScans, type IndexedChange } from './change-history.ts';
+import { DomainColumns } from './domain-columns.ts';
+import { DomainIndex, factsOf, type IndexedDomain, type IndexPosition, packServices } from './domain-index.ts';
 import { NameTable } from './name-table.ts';
 import { Vocabulary } from './terms.ts';
 
@@ -13,7 +13,7 @@ export class IndexBuilder {
 
   /** Each domain once. */
   put(domain: IndexedDomain): void {
-    const services = domain.services.slice(0, MOST_SERVICES).map((service) => this.#vocabulary.pack(service));
+    const services = packServices(domain.services, this.#vocabulary);
     this.#names.add(domain.id, domain.name);
     this.#columns.set(domain.id, factsOf(domain), services);
   }
@@ -22,8 +22,8 @@ export class IndexBuilder {
     this.#history.add(change);
   }
 
-  addScans(day: number, scans: number, rulebook: string): void {
-    this.#history.addScans(day, scans, rulebook);
+  addScans(day: number, scans: CountedScans): void {
+    this.#history.addScans(day, scans);
   }
 
   /** The index; the builder must not be used any more. */

@@ -3,7 +3,7 @@
 export { adoptionCurve, type CurvePoint } from './adoption-curve.ts';
 export { type Anomaly, judge, type Sample, type SeriesKind, WINDOW_DAYS } from './anomaly.ts';
 export { readableDays } from './anomaly-days.ts';
-export { ChangeHistory, type DayOfScans, type IndexedChange } from './change-history.ts';
+export { ChangeHistory, type CountedScans, type DayOfScans, type IndexedChange } from './change-history.ts';
 export { type CoAdoption, coAdoption } from './co-adoption.ts';
 export {
   type Band,

@@ -103,7 +103,7 @@ type Firm = RiskInput['services'];
 function redundancy(firm: Firm, ownerOf: RiskInput['ownerOf']): RiskFactor {
   const owners = new Set(firm.filter(({ category }) => category === 'dns').map(({ provider }) => ownerOf(provider)));
   const base = { factor: 'dns_redundancy', weight: 0.1 };
-  if (owners.size === 0) return { ...base, risk: null, finding: 'The name server operator is not known.' };
+  if (owners.size === 0) return { ...base, risk: null, finding: 'No known provider serves the zone.' };
   return owners.size > 1
     ? { ...base, risk: 0, finding: `${owners.size} operators serve the zone.` }
     : { ...base, risk: 60, finding: `${[...owners][0]} alone serves the zone.` };

@@ -19,7 +19,8 @@ function take(index: DomainIndex, { steps, changes, scans }: Contents): void {
     else index.touch(step.id, step.scannedAt);
   }
   for (const change of changes) index.history.add(change);
-  for (const { day, scans: count, rulebook } of scans) index.history.addScans(day, count, rulebook);
+  for (const { day, scans: count, rulebook } of scans)
+    index.history.addScans(day, { scans: count, measured: count, rulebook });
   index.position = { seq: index.position.seq + steps.length, scanId: index.position.scanId + scans.length };
 }
 

@@ -8,7 +8,7 @@ import { checkColumns, type SnapshotColumns } from './snapshot-columns.ts';
 import { LEVELS, STATES, Vocabulary } from './terms.ts';
 
 /** Changes with every change of what is written and of how a score is kept. */
-export const SNAPSHOT_VERSION = 2;
+export const SNAPSHOT_VERSION = 3;
 
 /** The words whose places are written in their stead: with others the same numbers would mean something else. */
 const WORDS = JSON.stringify([CATEGORIES, SECTORS, STATES, LEVELS, POSTURE_FLAGS, HOLDERS]);

@@ -20,7 +20,7 @@ function worldOf(all: readonly IndexedChange[], gaps: readonly number[]) {
   const index = indexOf(plainDomains([DOMAINS, { services: [['email', 'acme', 'high']] }]));
   for (const change of all) index.history.add(change);
   for (let day = FIRST_DAY - 5; day <= NOW; day += 1) {
-    if (!gaps.includes(day)) index.history.addScans(day, SCANS, 'r1');
+    if (!gaps.includes(day)) index.history.addScans(day, { scans: SCANS, measured: SCANS, rulebook: 'r1' });
   }
   return index;
 }
@@ -93,6 +93,22 @@ describe('the watched series', () => {
     );
   });
 
+  it('take a day on which nothing could be resolved for a gap, and not for a day without change', () => {
+    const index = worldOf([], [DAY - 1]);
+    index.history.addScans(DAY - 1, { scans: SCANS * 3, measured: 0, rulebook: 'r1' });
+    const readable = readableDays(index.history.scanDays(DAY - WINDOW_DAYS - 1), DAY);
+    assert.deepEqual(
+      [DAY - 2, DAY - 1, DAY].map((day) => [readable.isReadable(day), readable.followsGap(day)]),
+      [
+        [true, false],
+        [false, false],
+        [true, true],
+      ],
+    );
+    const before = worldOf([], []).history.scans;
+    assert.equal(index.history.scans, before - SCANS + SCANS * 3, 'all of them are counted');
+  });
+
   it('of a provider that newer rules made visible begin with those rules', () => {
     const added = (day: number, to: string): IndexedChange => ({
       at: 0,
@@ -105,7 +121,7 @@ describe('the watched series', () => {
       isExit: false,
     });
     const index = worldOf([added(DAY, 'borealis'), added(DAY - 20, 'acme'), added(DAY, 'acme')], []);
-    index.history.addScans(DAY - 3, 1, 'r2');
+    index.history.addScans(DAY - 3, { scans: 1, measured: 1, rulebook: 'r2' });
     const series = [...watchedSeries(index, { day: DAY, now: NOW })];
     assert.deepEqual(
       find(series, 'borealis', 'gains')?.samples.map(({ day }) => day),

@@ -41,11 +41,19 @@ export interface FeedPosition {
   readonly scanId: number;
 }
 
+export interface FeedDay {
+  readonly day: number;
+  readonly scans: number;
+  /** Of them, those that resolved something. */
+  readonly measured: number;
+  readonly rulebook: string;
+}
+
 export interface FeedReader {
   domains(batch: readonly FeedDomain[]): void;
   changes(batch: readonly FeedChange[]): void;
   /** Scans counted by UTC day (days since the epoch) and rulebook. */
-  scanDays(days: readonly { readonly day: number; readonly scans: number; readonly rulebook: string }[]): void;
+  scanDays(days: readonly FeedDay[]): void;
 }
 
 const DOMAINS_AT_ONCE = 2_000;
@@ -179,9 +187,19 @@ async function readScanDays(tx: Transaction<Database>) {
   const day = sql<number>`cast(observed_at / ${sql.lit(DAY_MS)} as integer)`;
   const rows = await tx
     .selectFrom('scans')
-    .select([day.as('day'), 'rulebook', sql<number>`count(*)`.as('scans')])
+    .select([
+      day.as('day'),
+      'rulebook',
+      sql<number>`count(*)`.as('scans'),
+      sql<number>`sum(case when state <> 'unmeasured' then 1 else 0 end)`.as('measured'),
+    ])
     .groupBy([day, 'rulebook'])
     .orderBy('day')
     .execute();
-  return rows.map((row) => ({ day: Number(row.day), scans: Number(row.scans), rulebook: row.rulebook }));
+  return rows.map((row) => ({
+    day: Number(row.day),
+    scans: Number(row.scans),
+    measured: Number(row.measured),
+    rulebook: row.rulebook,
+  }));
 }

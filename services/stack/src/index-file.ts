@@ -21,7 +21,8 @@ export async function saveIndex(file: string, index: DomainIndex, storeId: strin
   try {
     const handle = await open(beside, 'w', 0o600);
     try {
-      await handle.writev([head, body]);
+      const { bytesWritten } = await handle.writev([head, body]);
+      if (bytesWritten !== head.length + body.length) throw new Error('the disk took only a part');
       await handle.datasync();
     } finally {
       await handle.close();

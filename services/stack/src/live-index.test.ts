@@ -85,7 +85,7 @@ function told(index: DomainIndex) {
       number,
       index.names.name(number),
       index.columns.facts(number),
-      index.services(number).toSorted(),
+      index.services(number),
     ]),
     history: index.history.describe(),
     // A provider that was and is no more leaves an empty set behind in the index that followed.

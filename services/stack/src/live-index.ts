@@ -100,8 +100,9 @@ export class LiveIndex implements AsyncDisposable {
     const scans = await this.#parts.store.feed.scansSince(index.position.scanId, SCANS_AT_ONCE);
     for (const { id, domainId, at, state, rulebook } of scans) {
       // A scan that resolved nothing did not look at the domain.
-      if (state !== 'unmeasured') index.touch(domainId, at);
-      index.history.addScans(dayOf(at), 1, rulebook);
+      const measured = state === 'unmeasured' ? 0 : 1;
+      if (measured) index.touch(domainId, at);
+      index.history.addScans(dayOf(at), { scans: 1, measured, rulebook });
       index.position = { ...index.position, scanId: id };
     }
     if (scans.length > 0) this.#parts.onScans();
@@ -142,7 +143,7 @@ async function build(store: Store): Promise<DomainIndex> {
       for (const change of batch) builder.addChange(change);
     },
     scanDays: (days) => {
-      for (const { day, scans, rulebook } of days) builder.addScans(day, scans, rulebook);
+      for (const { day, ...scans } of days) builder.addScans(day, scans);
     },
   });
   return builder.build(position);
