@@ -1,5 +1,5 @@
 // The history of everything counted, by day: gains and losses of providers, alone and by category, migrations, flows, scans.
-// A change counts on the day on which it was confirmed, so that a day that is over never changes any more.
+// A change counts on the day on which it was confirmed, so that a day that is over changes no more, but for scans under way at its end.
 import type { Category, ChangeType } from '@strata/detect';
 import { compareText } from './compare-text.ts';
 import { DailySeries, dayOf } from './daily-series.ts';
@@ -34,6 +34,7 @@ export interface CountedScans {
 /** Fields of the series of scans. */
 const ALL = 0;
 const MEASURED = 1;
+export const SCAN_FIELDS = 2;
 
 /** Fields of a provider's series. `reclassified`: changes of our rules, which are no movement of anybody's. */
 const GAINED = 0;
@@ -51,7 +52,7 @@ export class ChangeHistory {
   /** Migrations by category. */
   readonly #categories: SeriesMap = new Map();
   #migrated = new MigrationLog();
-  #scans = new DailySeries(2);
+  #scans = new DailySeries(SCAN_FIELDS);
   /** Days on which a version of the rulebook was first used. */
   readonly #rulebooks = new Map<string, number>();
 
@@ -156,7 +157,7 @@ export class ChangeHistory {
   static from({ columns, lists }: ReturnType<ChangeHistory['columns']>): ChangeHistory {
     const history = new ChangeHistory();
     unpackSeries([history.#providers, history.#placements, history.#categories], { columns, keys: lists.series });
-    history.#scans = DailySeries.from(2, lists.scans);
+    history.#scans = DailySeries.from(SCAN_FIELDS, lists.scans);
     for (const [rulebook, day] of lists.rulebooks) history.#rulebooks.set(rulebook, day);
     history.#migrated = MigrationLog.from(columns, lists.migrating);
     return history;

@@ -81,8 +81,7 @@ export class MigrationLog {
     const isFitting = (key: number) => {
       if (categoryNumber !== undefined && key % CATEGORIES.length !== categoryNumber) return false;
       if (providerNumber === undefined) return true;
-      const pair = Math.floor(key / CATEGORIES.length);
-      return pair % PROVIDERS === providerNumber || Math.floor(pair / PROVIDERS) === providerNumber;
+      return numbersOf(key).includes(providerNumber);
     };
     const counts = this.#counts(from, to);
     let total = 0;
@@ -194,4 +193,10 @@ function leastOfTop(byCount: ReadonlyMap<number, number>, limit: number): number
     if (taken >= limit) break;
   }
   return least;
+}
+
+/** Numbers of the providers that a key is made of: who was left, and who was chosen. */
+export function numbersOf(key: number): readonly [from: number, to: number] {
+  const pair = Math.floor(key / CATEGORIES.length);
+  return [Math.floor(pair / PROVIDERS), pair % PROVIDERS];
 }

@@ -1,8 +1,9 @@
 // The columns of a snapshot, and whether they hang together: every place that one names in another is there.
 import { CATEGORIES, SECTORS } from '@strata/detect';
 import type { ChangeHistory } from './change-history.ts';
-import { SERIES_WIDTHS } from './change-history.ts';
+import { SCAN_FIELDS, SERIES_WIDTHS } from './change-history.ts';
 import { type ColumnArrays, levelOf, NO_SCORE, placementOf } from './domain-columns.ts';
+import { numbersOf } from './migration-log.ts';
 import type { NameTable } from './name-table.ts';
 import { LEVELS, STATES } from './terms.ts';
 
@@ -11,17 +12,32 @@ export type SnapshotColumns = ReturnType<NameTable['columns']> &
   ReturnType<ChangeHistory['columns']>['columns'];
 
 interface Lists {
-  readonly providers: number;
   readonly placements: readonly (readonly [category: number, provider: number])[];
   /** Keys of the series of providers, placements and categories. */
   readonly series: readonly (readonly string[])[];
+  readonly providerNames: readonly string[];
+  readonly position: unknown;
+  /** Days, and the counts of each. */
+  readonly scans: readonly [readonly number[], readonly number[]];
+  /** Providers that the log of migrations numbers. */
+  readonly migrating: readonly string[];
 }
 
 /** Throws, naming the column, when one points to where nothing is. */
 export function checkColumns(columns: SnapshotColumns, lists: Lists): void {
+  checkLists(lists);
   checkNames(columns);
   checkDomains(columns, lists);
   checkHistory(columns, lists);
+}
+
+function checkLists({ providerNames, placements, position, scans: [days, counts] }: Lists): void {
+  const { seq, scanId } = (position ?? {}) as { readonly seq?: unknown; readonly scanId?: unknown };
+  expect('position', Number.isSafeInteger(seq) && Number.isSafeInteger(scanId));
+  // A name twice would be one number when it is looked up, and two in the columns.
+  expect('providers', new Set(providerNames).size === providerNames.length);
+  expect('placements', new Set(placements.map(String)).size === placements.length);
+  expect('scans', counts.length === days.length * SCAN_FIELDS);
 }
 
 function checkNames({ nameBytes, nameStarts, nameLengths, nameOrder }: SnapshotColumns): void {
@@ -41,13 +57,16 @@ function checkNames({ nameBytes, nameStarts, nameLengths, nameOrder }: SnapshotC
   }
 }
 
-function checkDomains(columns: SnapshotColumns, { providers, placements }: Lists): void {
+function checkDomains(columns: SnapshotColumns, { providerNames, placements }: Lists): void {
   const { nameStarts, state, sector, score, starts, counts, pool } = columns;
   for (const name of ['scannedAt', 'state', 'sector', 'score', 'posture', 'holders', 'starts', 'counts'] as const) {
     expect(name, columns[name].length === nameStarts.length);
   }
   const isKnown = ([category, provider]: readonly [number, number]) =>
-    CATEGORIES[category] !== undefined && Number.isInteger(provider) && provider >= 0 && provider < providers;
+    CATEGORIES[category] !== undefined &&
+    Number.isInteger(provider) &&
+    provider >= 0 &&
+    provider < providerNames.length;
   expect('placements', placements.every(isKnown));
   for (let domain = 0; domain < state.length; domain += 1) {
     if ((state[domain] as number) >= STATES.length) expect('state', false);
@@ -63,7 +82,7 @@ function checkDomains(columns: SnapshotColumns, { providers, placements }: Lists
   }
 }
 
-function checkHistory(columns: SnapshotColumns, { series }: Lists): void {
+function checkHistory(columns: SnapshotColumns, { series, migrating }: Lists): void {
   const { seriesLengths, seriesDays, seriesCounts, migrationTimes, migrationKeys } = columns;
   let next = 0;
   let days = 0;
@@ -79,6 +98,10 @@ function checkHistory(columns: SnapshotColumns, { series }: Lists): void {
   expect('seriesDays', days === seriesDays.length);
   expect('seriesCounts', counts === seriesCounts.length);
   expect('migrationKeys', migrationKeys.length === migrationTimes.length);
+  expect(
+    'migrationKeys',
+    migrationKeys.every((key) => numbersOf(key).every((number) => number < migrating.length)),
+  );
 }
 
 function expect(column: string, isSound: boolean): void {

@@ -204,6 +204,17 @@ describe('a snapshot', () => {
     broken((header) => Object.assign(header, { placements: [] }), 'pool');
     broken((header) => Object.assign(header, { placements: [[99, 0]] }), 'placements');
     broken((header) => Object.assign(header, { placements: [[0, 99]] }), 'placements');
+    broken((header) => Object.assign(header, { position: undefined }), 'position');
+    broken(
+      (header) => Object.assign(header, { providers: (header.providers as string[]).map(() => 'one') }),
+      'providers',
+    );
+    broken((header) => {
+      const placements = header.placements as unknown[];
+      placements[1] = placements[0];
+    }, 'placements');
+    broken((header) => Object.assign(header.history as object, { scans: [[20_000], []] }), 'scans');
+    broken((header) => Object.assign(header.history as object, { migrating: [] }), 'migrationKeys');
     broken((header) => {
       const { series } = header.history as { series: string[][] };
       series[0]?.pop();

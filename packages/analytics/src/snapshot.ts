@@ -72,7 +72,7 @@ export function decodeSnapshot(bytes: Uint8Array, storeId: string): DomainIndex 
   if (header.version !== SNAPSHOT_VERSION || header.storeId !== storeId || header.words !== WORDS) return undefined;
   const columns = readColumns(bytes, { from: aligned(4 + length), columns: header.columns });
   const { history: lists, providers, placements, position } = header;
-  checkColumns(columns, { providers: providers.length, placements, series: lists.series });
+  checkColumns(columns, { ...lists, providerNames: providers, placements, position });
   const index = new DomainIndex({
     names: NameTable.from(columns),
     columns: DomainColumns.from(columns),
