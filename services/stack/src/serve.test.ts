@@ -63,7 +63,11 @@ describe('a running service', () => {
     const checkpoint = (await service.ask('/ledger/checkpoint')).text;
 
     const [newKeyId] = await rotateSigningKeys(service.directory, () => new Date());
-    const { keys, ledger } = await eventually(keySet, (set) => set.keys.length === 2);
+    // The two keyrings are read one after the other.
+    const { keys, ledger } = await eventually(
+      keySet,
+      (set) => set.keys.length === 2 && set.ledger.verifier_keys.length === 2,
+    );
     assert.deepEqual(
       keys.map(({ kid, status }) => [kid, status]),
       [
