@@ -55,6 +55,7 @@ function instant(): Engine {
       engine: 'instant',
     },
     tokenize: async (text) => [text.length],
+    detokenize: async () => '',
     render: async ({ messages }) => messages.map(({ content }) => content?.length ?? 0),
     async *generate(job, signal): AsyncGenerator<JobEvent> {
       yield { kind: 'begin', cachedTokens: 0 };

@@ -25,11 +25,14 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
     why: 'composes',
   },
   'services/gateway': {
-    may: ['engine', 'http', 'inference', 'store'],
+    may: ['engine', 'http', 'inference', 'log', 'receipts', 'store'],
     why: 'composes; knows nothing of domains',
   },
   'services/cli': {
-    may: ['catalog', 'detect', 'receipts', 'client', 'engine', 'store', 'http', 'log', 'stack', 'gateway'],
+    may: [
+      ...['catalog', 'detect', 'receipts', 'client', 'engine', 'inference', 'store', 'http', 'log', 'stack'],
+      'gateway',
+    ],
     why: 'thin commands over the rest; the simulated internet stays out of real mode',
   },
   'services/demo': {

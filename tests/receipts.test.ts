@@ -4,8 +4,7 @@ import { open, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { verifyBody, verifyUrl } from '@strata/client';
-import { LogError } from '@strata/log';
-import { rotateSigningKeys } from '@strata/stack';
+import { LogError, rotateSigningKeys } from '@strata/log';
 import { startTestStack, type TestStack } from './support/running-stack.ts';
 
 describe('the receipt of an answer', () => {

@@ -30,6 +30,20 @@ describe('the slot of a prompt', () => {
     assert.equal(chooseSlot(equal, prompt)?.id, 'y');
   });
 
+  it('is the one of the same cache key where that decides between equals, never against a longer beginning', () => {
+    const slots = [
+      { id: 'a', tokens: range(0, 40), usedAt: 1, cacheKey: 'k' },
+      { id: 'b', tokens: range(0, 40), usedAt: 0, cacheKey: 'other' },
+      { id: 'c', tokens: range(0, 60), usedAt: 2, cacheKey: undefined },
+      { id: 'd', tokens: range(0, 2), usedAt: 0, cacheKey: 'l' },
+    ];
+    const [a, b, c, d] = slots as [(typeof slots)[0], (typeof slots)[0], (typeof slots)[0], (typeof slots)[0]];
+    assert.equal(chooseSlot([a, b], prompt, 'k')?.id, 'a');
+    assert.equal(chooseSlot([a, b], prompt)?.id, 'b');
+    assert.equal(chooseSlot([a, c], prompt, 'k')?.id, 'c');
+    assert.equal(chooseSlot([d, { ...b, tokens: [] }], prompt, 'l')?.id, 'd');
+  });
+
   it('is none where none is free', () => assert.equal(chooseSlot([], prompt), undefined));
 
   it('counts from the beginning alone', () => {

@@ -5,29 +5,31 @@ export interface Slot {
   readonly tokens: readonly number[];
   /** When it was last used; larger is later. */
   readonly usedAt: number;
+  /** What its last job gave as a hint. */
+  readonly cacheKey?: string | undefined;
 }
 
 /** A shorter beginning is shared by everything (a template's first words): not worth losing another's conversation for. */
 const WORTH_TOKENS = 16;
 
 /**
- * The slot with the longest common prefix; where none is worth it, the one that was not used for the longest time, so that
- * what others have read stays. Undefined when there is none.
+ * The slot with the longest common prefix; where several have it, or none is worth it, one whose last job had the same
+ * `cacheKey`; else the one that was not used for the longest time, so that what others have read stays. Undefined when
+ * there is none.
  */
-export function chooseSlot<S extends Slot>(free: readonly S[], prompt: readonly number[]): S | undefined {
+export function chooseSlot<S extends Slot>(
+  free: readonly S[],
+  prompt: readonly number[],
+  cacheKey?: string,
+): S | undefined {
   // Half of a short prompt is worth it too.
   const worth = Math.min(WORTH_TOKENS, prompt.length / 2);
-  let best: { readonly slot: S; readonly common: number } | undefined;
-  for (const slot of free) {
+  const rated = free.map((slot) => {
     const common = commonPrefix(slot.tokens, prompt);
-    const isBetter =
-      best === undefined ||
-      (Math.max(common, best.common) >= worth && common !== best.common
-        ? common > best.common
-        : slot.usedAt < best.slot.usedAt);
-    if (isBetter) best = { slot, common };
-  }
-  return best?.slot;
+    return { slot, worth: common >= worth ? common : 0, isOwn: cacheKey !== undefined && slot.cacheKey === cacheKey };
+  });
+  rated.sort((a, b) => b.worth - a.worth || Number(b.isOwn) - Number(a.isOwn) || a.slot.usedAt - b.slot.usedAt);
+  return rated[0]?.slot;
 }
 
 export function commonPrefix(a: readonly number[], b: readonly number[]): number {

@@ -42,6 +42,8 @@ export interface Job {
   readonly sampling: Sampling;
   /** GBNF; given tokens are replayed through it. */
   readonly grammar?: string;
+  /** Jobs with the same one are likely to begin alike. */
+  readonly cacheKey?: string;
   /** Alternatives told beside each token; undefined tells no log-probabilities. */
   readonly topLogprobs?: number;
 }
@@ -68,6 +70,8 @@ export interface Engine extends AsyncDisposable {
   readonly info: ModelInfo;
   /** Tokens of a text; what looks like a control token is text, unless `hasControl`. */
   tokenize(text: string, options?: { readonly hasControl?: boolean }): Promise<readonly number[]>;
+  /** Text of tokens; what is no UTF-8 becomes U+FFFD. */
+  detokenize(tokens: readonly number[]): Promise<string>;
   /** Tokens of a conversation by the model's own template, up to where the answer begins. */
   render(prompt: ChatPrompt): Promise<readonly number[]>;
   generate(job: Job, signal: AbortSignal): AsyncIterable<JobEvent>;

@@ -69,6 +69,10 @@ class LlamaEngine implements Engine {
     return (await this.#ask({ kind: 'tokenize', text, hasControl })) as number[];
   }
 
+  async detokenize(tokens: readonly number[]): Promise<string> {
+    return (await this.#ask({ kind: 'detokenize', tokens })) as string;
+  }
+
   async render(prompt: ChatPrompt): Promise<readonly number[]> {
     return (await this.#ask({ kind: 'render', prompt })) as number[];
   }

@@ -139,6 +139,10 @@ export class LlamaHost {
     return this.#model.tokenize(text, hasControl);
   }
 
+  detokenize(tokens: readonly number[]): string {
+    return Buffer.concat(tokens.map((token) => this.#bytesOf(token))).toString('utf8');
+  }
+
   render(prompt: ChatPrompt): number[] {
     if (!this.#template) throw new EngineError('template-failed', 'the model file has no chat template');
     const tokens = this.#rendered(prompt, this.#template);
@@ -166,7 +170,7 @@ export class LlamaHost {
   /** Runs one job to its end, telling what comes. Rejects with the signal's reason when it is aborted. */
   async run(job: Job, { tell, signal }: { tell: (event: JobEvent) => void; signal: AbortSignal }): Promise<void> {
     const read = job.replay === 'fast' ? [...job.prompt, ...job.given] : [...job.prompt];
-    const slot = await this.#slots.take(read, signal);
+    const slot = await this.#slots.take(read, { signal, cacheKey: job.cacheKey });
     const sequence = this.#sequences[slot] as LlamaContextSequence;
     try {
       // One token at least is read anew: its logits are what the answer begins from.
@@ -267,8 +271,11 @@ export class LlamaHost {
   }
 
   #choice({ token, logit }: Candidate, logTotal: number): TokenChoice {
-    const bytes = this.#bytes?.[token] ?? new TextEncoder().encode(this.#model.detokenize([token as Token]));
-    return { token, bytes, logprob: Math.min(0, logit - logTotal) };
+    return { token, bytes: this.#bytesOf(token), logprob: Math.min(0, logit - logTotal) };
+  }
+
+  #bytesOf(token: number): Uint8Array {
+    return this.#bytes?.[token] ?? new TextEncoder().encode(this.#model.detokenize([token as Token]));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

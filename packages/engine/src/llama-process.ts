@@ -38,6 +38,8 @@ async function serve(id: number, call: Call, signal: AbortSignal): Promise<unkno
   switch (call.kind) {
     case 'tokenize':
       return host.tokenize(call.text, call.hasControl);
+    case 'detokenize':
+      return host.detokenize(call.tokens);
     case 'render':
       return host.render(call.prompt);
     case 'embed':

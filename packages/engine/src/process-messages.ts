@@ -3,6 +3,7 @@ import type { ChatPrompt, EngineErrorCode, Job, JobEvent, ModelInfo } from './en
 
 export type Call =
   | { readonly kind: 'tokenize'; readonly text: string; readonly hasControl: boolean }
+  | { readonly kind: 'detokenize'; readonly tokens: readonly number[] }
   | { readonly kind: 'render'; readonly prompt: ChatPrompt }
   | { readonly kind: 'embed'; readonly tokens: readonly number[] }
   | { readonly kind: 'generate'; readonly job: Job };

@@ -1,13 +1,17 @@
 // Slots of a context: taken by jobs, waited for in order, given back with what they have read.
 import { chooseSlot, type Slot } from './choose-slot.ts';
 
-interface Waiter {
+interface Wanted {
   readonly prompt: readonly number[];
+  readonly cacheKey: string | undefined;
+}
+
+interface Waiter extends Wanted {
   readonly resolve: (slot: number) => void;
 }
 
 export class Slots {
-  readonly #slots: (Slot & { isFree: boolean })[];
+  readonly #slots: (Slot & { readonly isFree: boolean })[];
   readonly #waiting: Waiter[] = [];
   #clock = 0;
 
@@ -20,12 +24,15 @@ export class Slots {
   }
 
   /** The number of a slot; waits for one. Rejects with the signal's reason when it is aborted before. */
-  async take(prompt: readonly number[], signal: AbortSignal): Promise<number> {
+  async take(
+    prompt: readonly number[],
+    { signal, cacheKey }: { readonly signal: AbortSignal; readonly cacheKey?: string | undefined },
+  ): Promise<number> {
     signal.throwIfAborted();
-    const slot = this.#waiting.length === 0 ? this.#choose(prompt) : undefined;
+    const slot = this.#waiting.length === 0 ? this.#choose({ prompt, cacheKey }) : undefined;
     if (slot !== undefined) return slot;
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const waiter: Waiter = { prompt, resolve };
+    const waiter: Waiter = { prompt, cacheKey, resolve };
     const leave = () => {
       this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
       reject(signal.reason);
@@ -37,21 +44,23 @@ export class Slots {
 
   /** Gives a slot back; whoever waits longest gets the one that fits best of those free. */
   give(number: number, tokens: readonly number[]): void {
-    this.#slots[number] = { tokens, usedAt: ++this.#clock, isFree: true };
+    this.#slots[number] = { tokens, usedAt: ++this.#clock, isFree: true, cacheKey: this.#slots[number]?.cacheKey };
     const next = this.#waiting[0];
-    const slot = next && this.#choose(next.prompt);
+    const slot = next && this.#choose(next);
     if (next === undefined || slot === undefined) return;
     this.#waiting.shift();
     next.resolve(slot);
   }
 
-  #choose(prompt: readonly number[]): number | undefined {
+  #choose({ prompt, cacheKey }: Wanted): number | undefined {
     const slot = chooseSlot(
       this.#slots.filter(({ isFree }) => isFree),
       prompt,
+      cacheKey,
     );
     if (slot === undefined) return undefined;
-    slot.isFree = false;
-    return this.#slots.indexOf(slot);
+    const number = this.#slots.indexOf(slot);
+    this.#slots[number] = { ...slot, isFree: false, cacheKey };
+    return number;
   }
 }

@@ -5,6 +5,8 @@ import { z } from 'zod';
 const MOST_TEXT = 4_000_000;
 const MOST_MESSAGES = 4_096;
 export const MOST_CHOICES = 8;
+/** Of one request for plain completions: its prompts times its choices. */
+export const MOST_COMPLETIONS = 128;
 export const MOST_TOP_LOGPROBS = 20;
 
 export const optional = <S extends z.ZodType>(schema: S) =>
@@ -88,6 +90,8 @@ const number = (min: number, max: number) =>
 const whole = (min: number, max: number) =>
   z.int().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`);
 
+const tokens = z.array(z.int().min(0)).min(1).max(1_000_000);
+
 const stops = z.union([z.string().max(256), z.array(z.string().max(256)).max(4, 'holds more than 4 strings')]);
 
 /** What chat and plain completions share. */
@@ -130,7 +134,10 @@ export const chatFields = z.object({
 
 export const completionFields = z.object({
   ...generation,
-  prompt: z.union([text, z.array(text).min(1).max(64)], 'must be a string or a list of strings'),
+  prompt: z.union(
+    [text, z.array(text).min(1).max(64), tokens, z.array(tokens).min(1).max(64)],
+    'must be a string, a list of strings, or tokens',
+  ),
   echo: optional(z.boolean()),
   suffix: optional(z.string()),
   best_of: optional(whole(1, MOST_CHOICES)),
@@ -143,11 +150,8 @@ export const embeddingFields = z.object({
     [
       z.string().min(1, 'must not be empty').max(MOST_TEXT),
       z.array(z.string().min(1).max(MOST_TEXT)).min(1).max(2_048),
-      z.array(z.int().min(0)).min(1).max(1_000_000),
-      z
-        .array(z.array(z.int().min(0)).min(1))
-        .min(1)
-        .max(2_048),
+      tokens,
+      z.array(tokens).min(1).max(2_048),
     ],
     'must be a string, a list of strings, or tokens',
   ),

@@ -14,6 +14,13 @@ export {
   type Usage,
   usageChunk,
 } from './answer.ts';
+export {
+  type AnswerContent,
+  type ChoiceContent,
+  contentOfChoice,
+  contentOfVector,
+  readAnswerContent,
+} from './answer-content.ts';
 export { CompletionError, ERROR_KINDS, type ErrorName, errorBody } from './errors.ts';
 export {
   type ChatMessage,

@@ -1,7 +1,7 @@
 // A request as the service understands it: every default filled in, everything that cannot be served refused by name.
 import type { z } from 'zod';
 import { CompletionError } from './errors.ts';
-import { chatFields, completionFields, embeddingFields, type message, type tools } from './fields.ts';
+import { chatFields, completionFields, embeddingFields, MOST_COMPLETIONS, type message, type tools } from './fields.ts';
 import type { Sampling } from './sampling.ts';
 
 /** One turn, its content as plain text. */
@@ -61,7 +61,9 @@ export interface ChatRequest extends Generation {
 }
 
 export interface CompletionRequest extends Generation {
-  readonly prompts: readonly string[];
+  /** Text, or the model's own tokens. */
+  readonly prompts: readonly (string | readonly number[])[];
+  /** Whether the prompt stands before its completion. */
   readonly isEchoed: boolean;
 }
 
@@ -97,10 +99,19 @@ export function readCompletionRequest(body: unknown): CompletionRequest {
     });
   if ((fields.best_of ?? 1) > (fields.n ?? 1))
     throw new CompletionError('unsupported_value', 'best_of cannot be larger than n here.', { param: 'best_of' });
+  if (fields.echo && fields.logprobs !== undefined)
+    throw new CompletionError('unsupported_value', 'Log-probabilities of a prompt are not told here.', {
+      param: 'logprobs',
+    });
+  const prompts = inputsOf(fields.prompt);
+  if (prompts.length * (fields.n ?? 1) > MOST_COMPLETIONS)
+    throw new CompletionError('invalid_value', `A request makes at most ${MOST_COMPLETIONS} completions.`, {
+      param: 'prompt',
+    });
   return {
     ...generationOf(fields, fields.max_tokens ?? 16),
     topLogprobs: fields.logprobs,
-    prompts: typeof fields.prompt === 'string' ? [fields.prompt] : fields.prompt,
+    prompts,
     isEchoed: fields.echo ?? false,
   };
 }
@@ -108,9 +119,13 @@ export function readCompletionRequest(body: unknown): CompletionRequest {
 /** Throws CompletionError naming the first parameter that cannot be used. */
 export function readEmbeddingRequest(body: unknown): EmbeddingRequest {
   const { model, input, encoding_format, dimensions } = parse(embeddingFields, body);
-  const isOne = typeof input === 'string' || typeof input[0] === 'number';
-  const inputs = isOne ? [input as string | number[]] : (input as (string | number[])[]);
-  return { model, inputs, encoding: encoding_format ?? 'float', dimensions };
+  return { model, inputs: inputsOf(input), encoding: encoding_format ?? 'float', dimensions };
+}
+
+/** One or several, each text or tokens. */
+function inputsOf(given: string | readonly (string | number | readonly number[])[]): (string | readonly number[])[] {
+  const isOne = typeof given === 'string' || typeof given[0] === 'number';
+  return isOne ? [given as string | readonly number[]] : (given as (string | readonly number[])[]);
 }
 
 type Fields = z.output<typeof chatFields> | z.output<typeof completionFields>;

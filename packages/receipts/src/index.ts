@@ -55,13 +55,16 @@ export {
 } from './note.ts';
 export { consistencyProof, foldHashes, type HashReader, inclusionProof, perfectSubtrees, treeRoot } from './proof.ts';
 export {
+  bodySignedBytes,
   type IssuedReceipt,
   type IssueOptions,
   issueDetachedReceipt,
   issueReceipt,
   LEDGER_ID_BYTES,
   type LeafFields,
+  leafOf,
   ledgerReceiptIdOf,
+  newReceiptId,
   type Provenance,
   type SignedBody,
 } from './receipt.ts';

@@ -31,6 +31,8 @@ export interface IssueOptions {
   /** At least 10 random bytes. */
   readonly random: Uint8Array;
   readonly publicKeyUrl: string;
+  /** Where it was given out before there was anything to sign: of `newReceiptId`. */
+  readonly receiptId?: string;
   /** SHA-256 of the platform; the one of this package, in JavaScript, takes several times as long for large answers. */
   readonly digest?: (bytes: Uint8Array) => Uint8Array;
 }
@@ -115,9 +117,14 @@ function withoutOutcome(provenance: object): object {
   return signed;
 }
 
+/** `rwr_` and a ULID of the time and at least 10 random bytes: ids sort by time. */
+export function newReceiptId(now: Date, random: Uint8Array): string {
+  return `rwr_${ulid(now, random)}`;
+}
+
 function issue(signedBytesOf: (provenance: SignedProvenance) => Uint8Array, options: IssueOptions): IssuedReceipt {
   const { signer, now, random, publicKeyUrl } = options;
-  const receipt_id = `rwr_${ulid(now, random)}`;
+  const receipt_id = options.receiptId ?? newReceiptId(now, random);
   const signed: SignedProvenance = {
     receipt_id,
     public_key_url: publicKeyUrl,

@@ -146,6 +146,24 @@ export interface Database {
     day: string;
     used: number;
   };
+  answer_receipts: {
+    /** `rwr_` and a ULID: sorts by time. */
+    id: string;
+    key_id: string;
+    /** The signed receipt, JSON. */
+    body: string;
+    /** 1: its leaf is in the ledger. */
+    is_logged: Generated<number>;
+  };
+  token_usage: {
+    key_id: string;
+    day: string;
+    model: string;
+    requests: number;
+    prompt_tokens: number;
+    cached_tokens: number;
+    completion_tokens: number;
+  };
   settings: {
     name: string;
     value: string;

@@ -1,5 +1,6 @@
 // The store as the services see it, and how it is opened.
 import { Kysely, sql } from 'kysely';
+import { AnswerTable } from './answers.ts';
 import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains.ts';
 import { EventTable, type StoredEvent } from './events.ts';
 import { IndexFeed } from './index-feed.ts';
@@ -72,6 +73,8 @@ export interface Store extends AsyncDisposable {
   readonly signals: SignalTable;
   /** The public stream. */
   readonly stream: StreamTable;
+  /** What the inference service remembers. */
+  readonly answers: AnswerTable;
 }
 
 const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
@@ -115,6 +118,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     feed: new IndexFeed(db),
     signals: new SignalTable(db),
     stream: new StreamTable(db),
+    answers: new AnswerTable(db),
     async [Symbol.asyncDispose]() {
       await db.destroy();
     },

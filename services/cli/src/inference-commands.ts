@@ -51,8 +51,9 @@ export function addInferenceCommands(inference: Command): void {
       (await import('./commands/models.ts')).inspectModel(file, options),
     );
 
-  addKeyCommands(inference.command('keys').description('API keys of the gateway'), async () => {
-    const { openGatewayKeys } = await import('@strata/gateway');
-    return openGatewayKeys(await config());
+  const open = async () => (await import('@strata/gateway')).openGatewayKeys(await config());
+  addKeyCommands(inference.command('keys').description('API keys of the gateway, and its signing keys'), {
+    open,
+    signingDirectory: async () => (await import('@strata/gateway')).inferenceDirectory(await config()),
   });
 }

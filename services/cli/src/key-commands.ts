@@ -1,11 +1,17 @@
-// `keys create | list | revoke`, the same for each service.
+// `keys create | list | revoke | rotate-signing`, the same for each service.
 import type { Command } from 'commander';
 import type { OpenKeys } from './commands/keys.ts';
+
+export interface KeyPlaces {
+  readonly open: OpenKeys;
+  /** Where the service's signing keys are. */
+  readonly signingDirectory: () => Promise<string>;
+}
 
 const commands = () => import('./commands/keys.ts');
 
 /** Adds the commands to `keys`; returns it. */
-export function addKeyCommands(keys: Command, open: OpenKeys): Command {
+export function addKeyCommands(keys: Command, { open, signingDirectory }: KeyPlaces): Command {
   keys
     .command('create')
     .description('make an API key; it is shown once')
@@ -24,5 +30,10 @@ export function addKeyCommands(keys: Command, open: OpenKeys): Command {
     .argument('<id>', 'the id that list shows')
     .option('--json', 'print as JSON')
     .action(async (id: string, options) => (await commands()).revokeKeyCommand(id, options, open));
+  keys
+    .command('rotate-signing')
+    .description('retire the signing keys and make new ones')
+    .option('--json', 'print as JSON')
+    .action(async (options) => (await commands()).rotateSigningCommand(options, await signingDirectory()));
   return keys;
 }

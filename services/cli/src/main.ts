@@ -61,15 +61,11 @@ function program(): Command {
       if (bad > 0) throw new CommandError(`${counted(bad, 'record')} could not be read`);
     });
 
-  const keys = addKeyCommands(stack.command('keys').description('API keys and signing keys'), async () => {
-    const { openConfiguredStore } = await import('@strata/stack');
-    return openConfiguredStore(await config());
+  const openKeys = async () => (await import('@strata/stack')).openConfiguredStore(await config());
+  addKeyCommands(stack.command('keys').description('API keys and signing keys'), {
+    open: openKeys,
+    signingDirectory: async () => (await config()).dataDirectory,
   });
-  keys
-    .command('rotate-signing')
-    .description('retire the signing keys and make new ones')
-    .option('--json', 'print as JSON')
-    .action(async (options) => (await import('./commands/keys.ts')).rotateSigningCommand(options, await config()));
   addInferenceCommands(strata.command('inference').description('chat completions'));
   return strata;
 }

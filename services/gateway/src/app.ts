@@ -2,26 +2,40 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { type Engine, startLlamaEngine } from '@strata/engine';
+import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { Admission } from './admission.ts';
+import type { Backend } from './backend.ts';
+import { Books } from './books.ts';
 import { Callers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
+import { EngineBackend } from './engine-backend.ts';
+import { addLedgerRoutes, addReceiptRoute, KEY_SET_PATH } from './ledger-routes.ts';
+import { Limits } from './limits.ts';
 import { Models, type ServedModel } from './models.ts';
 import { addRoutes } from './routes.ts';
 import { createServer, type GatewayServer } from './server.ts';
+import { VERSION } from './version.ts';
 
 export interface Gateway extends AsyncDisposable {
   readonly server: GatewayServer;
   readonly models: Models;
   readonly keys: Store['keys'];
   readonly admission: Admission;
+  readonly books: Books;
+  readonly ledger: SignedLedger;
 }
 
 /** For tests and benches: another engine than the configured one, another clock. */
 export interface GatewayWorld {
   readonly engines?: Readonly<Record<string, Engine>>;
   readonly now?: () => Date;
+}
+
+/** Where the service's own signing keys and ledger are, beside those of the stack. */
+export function inferenceDirectory({ dataDirectory }: Pick<GatewayConfig, 'dataDirectory'>): string {
+  return path.join(dataDirectory, 'inference');
 }
 
 /** The keys of the inference service; apart from the stack's, so that the two can run on different machines. */
@@ -37,7 +51,8 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
   const store = stack.use(await openGatewayKeys(config));
   const served: ServedModel[] = [];
   const created = Math.floor(now().getTime() / 1_000);
-  for (const [id, engine] of Object.entries(world.engines ?? {})) served.push({ id, engine, created });
+  const serve = (id: string, backend: Backend) => served.push({ id, backend, created });
+  for (const [id, engine] of Object.entries(world.engines ?? {})) serve(id, new EngineBackend(engine));
   if (config.modelFile !== undefined) {
     const startedAt = performance.now();
     const engine = stack.use(
@@ -58,7 +73,7 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
       ),
     );
     const id = path.basename(config.modelFile, '.gguf');
-    served.push({ id, engine, created });
+    serve(id, new EngineBackend(engine));
     const { sha256, contextLength, slots } = engine.info;
     logger.info(
       { model: id, sha256, contextLength, slots, ms: Math.round(performance.now() - startedAt) },
@@ -66,10 +81,33 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
     );
   }
   const models = new Models(served);
-  const slots = served.reduce((sum, { engine }) => sum + engine.info.slots, 0);
-  const server = stack.use(createServer({ callers: new Callers(store, now), logger }));
-  const admission = new Admission({ places: slots, queue: config.queue });
-  addRoutes(server.fastify, { models, admission, logger, now });
+  const ledger = stack.use(
+    await openSignedLedger({
+      directory: inferenceDirectory(config),
+      origin: config.ledgerOrigin,
+      keySetPath: KEY_SET_PATH,
+      now,
+    }),
+  );
+  const books = stack.use(await Books.open({ ledger, answers: store.answers, logger, now }));
+  const limits = new Limits({ quota: store.quota, answers: store.answers, now });
+  const server = stack.use(createServer({ callers: new Callers(store), limits, logger }));
+  const places = served.reduce((sum, { backend }) => sum + backend.facts.slots, 0);
+  const admission = new Admission({ places, queue: config.queue });
+  server.fastify.get('/health', () => ({ status: 'ok', version: VERSION, models: models.list().map(({ id }) => id) }));
+  addLedgerRoutes(server.fastify, ledger);
+  server.addV1((v1) => {
+    addRoutes(v1, { models, admission, books, limits, logger, now });
+    addReceiptRoute(v1, books);
+  });
   const owned = stack.move();
-  return { server, models, admission, keys: store.keys, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    server,
+    models,
+    admission,
+    books,
+    ledger,
+    keys: store.keys,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }

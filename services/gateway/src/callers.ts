@@ -1,5 +1,4 @@
-// Who calls, and what is left of the day: the key in the Authorization header, remembered for a moment so that not every
-// request asks the database for it.
+// Who calls: the key in the Authorization header, remembered for a moment so that not every request asks the database for it.
 import { hash } from 'node:crypto';
 import { CompletionError } from '@strata/inference';
 import type { Store, StoredKey } from '@strata/store';
@@ -10,14 +9,10 @@ const MEMORY_MS = 2_000;
 
 export class Callers {
   readonly #keys: Pick<Store['keys'], 'find'>;
-  readonly #quota: Pick<Store['quota'], 'take'>;
-  readonly #now: () => Date;
   readonly #known = new LRUCache<string, StoredKey>({ max: 10_000, ttl: MEMORY_MS });
 
-  constructor({ keys, quota }: Pick<Store, 'keys' | 'quota'>, now: () => Date) {
+  constructor({ keys }: Pick<Store, 'keys'>) {
     this.#keys = keys;
-    this.#quota = quota;
-    this.#now = now;
   }
 
   /** Throws CompletionError `invalid_api_key` for a key that is missing, unknown or revoked. */
@@ -33,25 +28,5 @@ export class Callers {
     if (!key) throw new CompletionError('invalid_api_key', 'This API key is unknown or was revoked.');
     this.#known.set(digest, key);
     return key;
-  }
-
-  /** Counts a request against the key's day. Returns the quota headers; throws CompletionError `rate_limit` when it is used up. */
-  async count({ id, dailyLimit }: StoredKey): Promise<Record<string, string>> {
-    if (dailyLimit === null) return {};
-    const now = this.#now();
-    const day = now.toISOString().slice(0, 10);
-    const resetMs = Date.parse(`${day}T00:00:00Z`) + 86_400_000 - now.getTime();
-    const { isAllowed, used } = await this.#quota.take(id, day, dailyLimit);
-    const headers = {
-      'x-ratelimit-limit-requests': String(dailyLimit),
-      'x-ratelimit-remaining-requests': String(Math.max(0, dailyLimit - used)),
-      'x-ratelimit-reset-requests': `${Math.ceil(resetMs / 1_000)}s`,
-    };
-    if (isAllowed) return headers;
-    throw new CompletionError(
-      'rate_limit',
-      `This key's ${dailyLimit} requests of the day are used up; it begins anew at 00:00 UTC.`,
-      { retryAfterMs: resetMs, headers },
-    );
   }
 }

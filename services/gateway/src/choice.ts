@@ -10,26 +10,17 @@ import {
   type Tool,
   ToolCallReader,
 } from '@strata/inference';
+import type { ChoiceParts } from './backend.ts';
 
-export interface ChoiceOptions {
+export interface ChoiceOptions extends ChoiceParts {
   readonly stops: readonly string[];
+  /** Tools that may be called; with `isCallForced` the answer is a call and nothing else. */
   readonly tools: readonly Tool[];
   readonly isCallForced: boolean;
-  readonly signal: AbortSignal;
-}
-
-/** Counted while the deltas are read. */
-export interface ChoiceUsage {
-  completionTokens: number;
-  cachedTokens: number;
 }
 
 /** Deltas of a choice, from `begin` to `end`. Whoever stops reading stops the engine. */
-export async function* choiceDeltas(
-  engine: Engine,
-  job: Job,
-  options: ChoiceOptions & { readonly usage: ChoiceUsage },
-): AsyncGenerator<ChatDelta> {
+export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOptions): AsyncGenerator<ChatDelta> {
   const { stops, tools, isCallForced, signal, usage } = options;
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const scanner = new StopScanner(stops);

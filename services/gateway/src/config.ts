@@ -14,6 +14,11 @@ export const Environment = z.object({
   STRATA_MODEL_THREADS: z.coerce.number().int().min(1).max(256).default(1),
   STRATA_MODEL_GPU: z.enum(['auto', 'off']).default('off'),
   STRATA_QUEUE: z.coerce.number().int().min(0).max(100_000).default(64),
+  STRATA_INFERENCE_LEDGER_ORIGIN: z
+    .string()
+    .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
+    .default('localhost/strata/inference'),
+  STRATA_RECEIPT_DAYS: z.coerce.number().min(1).max(36_500).default(90),
   STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -29,6 +34,10 @@ export interface GatewayConfig {
   readonly gpu: 'auto' | false;
   /** Answers that may wait for a slot, besides those being made. */
   readonly queue: number;
+  /** The ledger's name in its checkpoints, for ever. */
+  readonly ledgerOrigin: string;
+  /** Receipts can be fetched for so long; the ledger keeps its leaves for ever. */
+  readonly receiptDays: number;
   readonly logLevel: string;
 }
 
@@ -61,6 +70,8 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     threads: settings.STRATA_MODEL_THREADS,
     gpu: settings.STRATA_MODEL_GPU === 'auto' ? 'auto' : false,
     queue: settings.STRATA_QUEUE,
+    ledgerOrigin: settings.STRATA_INFERENCE_LEDGER_ORIGIN,
+    receiptDays: settings.STRATA_RECEIPT_DAYS,
     logLevel: settings.STRATA_LOG_LEVEL,
   };
 }

@@ -17,7 +17,8 @@ const endless = { ...body, logit_bias: { 1023: -100 } };
 function kill(): void {
   const [model] = service.running.gateway.models.list();
   assert.ok(model);
-  const { pid } = (model.engine as unknown as { process: { pid: number } }).process;
+  const { pid } = ((model.backend as unknown as { engine: unknown }).engine as unknown as { process: { pid: number } })
+    .process;
   process.kill(pid, 'SIGKILL');
 }
 

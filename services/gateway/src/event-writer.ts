@@ -8,20 +8,28 @@ const KEEP_ALIVE_MS = 10_000;
 export class EventWriter implements Disposable {
   readonly #reply: FastifyReply;
   readonly #signal: AbortSignal;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #timer: NodeJS.Timeout;
+  #hasBegun = false;
 
-  constructor(reply: FastifyReply, signal: AbortSignal) {
+  /** Whoever waits for a place hears a comment too: then the stream begins before its answer. */
+  constructor(reply: FastifyReply, signal: AbortSignal, { keepAliveMs = KEEP_ALIVE_MS } = {}) {
     this.#reply = reply;
     this.#signal = signal;
+    this.#timer = setInterval(() => {
+      this.begin();
+      // A reader that stands still gets no more to read.
+      if (!reply.raw.writableNeedDrain) reply.raw.write(': keep-alive\n\n');
+    }, keepAliveMs);
   }
 
   get hasBegun(): boolean {
-    return this.#timer !== undefined;
+    return this.#hasBegun;
   }
 
   /** Sends the headers; from here on a failure can only be told as an event. */
   begin(): void {
-    if (this.hasBegun) return;
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
     this.#reply.hijack();
     const { raw } = this.#reply;
     for (const [name, value] of Object.entries(this.#reply.getHeaders()))
@@ -32,13 +40,13 @@ export class EventWriter implements Disposable {
       'x-accel-buffering': 'no',
     });
     raw.flushHeaders();
-    this.#timer = setInterval(() => raw.write(': keep-alive\n\n'), KEEP_ALIVE_MS);
   }
 
   /** Resolves when there is room for more; rejects when the client is gone. `event` names it, where the contract has names. */
   async send(data: object | '[DONE]', event?: string): Promise<void> {
     this.#signal.throwIfAborted();
-    this.#timer?.refresh();
+    this.begin();
+    this.#timer.refresh();
     const { raw } = this.#reply;
     const text = typeof data === 'string' ? data : JSON.stringify(data);
     if (!raw.write(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`))

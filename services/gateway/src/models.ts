@@ -1,10 +1,10 @@
 // The models that are served, by the names that callers use.
-import type { Engine } from '@strata/engine';
 import { CompletionError } from '@strata/inference';
+import type { Backend } from './backend.ts';
 
 export interface ServedModel {
   readonly id: string;
-  readonly engine: Engine;
+  readonly backend: Backend;
   /** Seconds since the epoch. */
   readonly created: number;
 }
@@ -36,8 +36,8 @@ export class Models {
   }
 }
 
-export function modelReport({ id, created, engine }: ServedModel) {
-  const { name, sha256, contextLength, parameters, quantisation, sizeBytes, slots } = engine.info;
+export function modelReport({ id, created, backend }: ServedModel) {
+  const { name, sha256, contextLength, parameters, quantisation, sizeBytes, slots, engine } = backend.facts;
   return {
     id,
     object: 'model',
@@ -45,6 +45,7 @@ export function modelReport({ id, created, engine }: ServedModel) {
     owned_by: 'strata',
     // Beyond the contract: what a caller needs to know before it asks.
     name,
+    engine,
     sha256,
     size_bytes: sizeBytes,
     parameters,
@@ -55,6 +56,6 @@ export function modelReport({ id, created, engine }: ServedModel) {
 }
 
 /** Names model file and engine: the same seed gives the same answer where it is the same. */
-export function fingerprintOf({ info }: Engine): string {
-  return `fp_${info.sha256.slice(0, 10)}_${info.engine.replaceAll(/[^a-z0-9.]+/gi, '-')}`;
+export function fingerprintOf({ facts }: Backend): string {
+  return `fp_${facts.sha256?.slice(0, 10) ?? 'unknown'}_${facts.engine.replaceAll(/[^a-z0-9.]+/gi, '-')}`;
 }

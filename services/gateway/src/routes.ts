@@ -4,6 +4,7 @@ import {
   type AnswerHead,
   CompletionError,
   chatCompletion,
+  contentOfVector,
   errorBody,
   type Generation,
   outputItems,
@@ -16,169 +17,128 @@ import {
 } from '@strata/inference';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { Admission } from './admission.ts';
-import { type Asked, gather, stream, streamResponse } from './answers.ts';
+import { type AnswerParts, AnswerRun, embeddingEnd, keep } from './answer-run.ts';
+import type { Plan } from './backend.ts';
+import type { AnswerStart } from './books.ts';
 import { EventWriter } from './event-writer.ts';
 import { fingerprintOf, type Models, modelReport, type ServedModel } from './models.ts';
-import { type Plan, planChat, planText } from './plan-chat.ts';
 import { itemId, ResponseEvents } from './response-events.ts';
 import { asRefusal } from './server.ts';
-import { VERSION } from './version.ts';
 
-export interface GatewayParts {
+export interface GatewayParts extends AnswerParts {
   readonly models: Models;
-  readonly admission: Admission;
   readonly logger: Logger;
-  readonly now: () => Date;
 }
 
-export function addRoutes(fastify: FastifyInstance, parts: GatewayParts): void {
+/** Adds what stands below `/v1`. */
+export function addRoutes(v1: FastifyInstance, parts: GatewayParts): void {
   const { models } = parts;
-  fastify.get('/health', () => ({ status: 'ok', version: VERSION, models: models.list().map(({ id }) => id) }));
-  fastify.get('/v1/models', () => ({ object: 'list', data: models.list().map(modelReport) }));
+  v1.get('/models', () => ({ object: 'list', data: models.list().map(modelReport) }));
   // Names may hold slashes.
-  fastify.get('/v1/models/*', (request) => modelReport(models.get(decoded((request.params as { '*': string })['*']))));
+  v1.get('/models/*', (request) => modelReport(models.get((request.params as { '*': string })['*'])));
 
-  fastify.post('/v1/chat/completions', async (request, reply) => {
+  v1.post('/chat/completions', async (request, reply) => {
     const asked = readChatRequest(request.body);
     const model = models.get(asked.model);
-    return answer(parts, {
-      request,
-      reply,
-      model,
-      asked,
-      prefix: 'chatcmpl-',
-      plan: () => planChat(model.engine, asked),
-      kind: 'chat.completion.chunk',
-    });
+    const run = await begin(parts, { request, reply, model, asked, prefix: 'chatcmpl-' }, () =>
+      model.backend.planChat(asked),
+    );
+    if (asked.isStreamed) return run.streaming((writer) => run.answer.stream(writer, 'chat.completion.chunk'));
+    const { choices, usage } = await run.gather();
+    return chatCompletion(run.head, choices, usage);
   });
 
-  fastify.post('/v1/completions', async (request, reply) => {
+  v1.post('/completions', async (request, reply) => {
     const asked = readCompletionRequest(request.body);
     const model = models.get(asked.model);
-    const [prompt = ''] = asked.prompts;
-    if (asked.prompts.length > 1)
-      throw new CompletionError('unsupported_value', 'One prompt a request; send several requests.', {
-        param: 'prompt',
-      });
-    if (asked.isEchoed)
-      throw new CompletionError('unsupported_value', 'The prompt is not repeated here.', { param: 'echo' });
-    return answer(parts, {
-      request,
-      reply,
-      model,
-      asked,
-      prefix: 'cmpl-',
-      plan: () => planText(model.engine, asked, prompt),
-      kind: 'text_completion',
-    });
+    const run = await begin(parts, { request, reply, model, asked, prefix: 'cmpl-' }, () =>
+      model.backend.planText(asked),
+    );
+    if (asked.isStreamed) return run.streaming((writer) => run.answer.stream(writer, 'text_completion'));
+    const { choices, usage } = await run.gather();
+    const texts = choices.map(({ content, ...rest }) => ({ text: content ?? '', ...rest }));
+    return textCompletion(run.head, texts, usage);
   });
 
-  fastify.post('/v1/responses', (request, reply) => respond(parts, request, reply));
+  v1.post('/responses', async (request, reply) => {
+    const asked = readResponsesRequest(request.body);
+    const model = models.get(asked.chat.model);
+    const run = await begin(parts, { request, reply, model, asked: asked.chat, prefix: 'resp_' }, () =>
+      model.backend.planChat(asked.chat),
+    );
+    if (asked.chat.isStreamed) {
+      const events = new ResponseEvents(run.head, asked);
+      const fail = (refusal: CompletionError) => events.fail(errorBody(refusal).error.code, refusal.message);
+      return run.streaming((writer) => run.answer.streamEvents(writer, events), fail);
+    }
+    const { choices, usage } = await run.gather();
+    const [choice] = choices;
+    if (!choice) throw new Error('an answer has no choice');
+    return responseObject(run.head, asked, { output: outputItems(choice, itemId), reason: choice.finishReason, usage });
+  });
 
-  fastify.post('/v1/embeddings', async (request, reply) => {
+  v1.post('/embeddings', async (request, reply) => {
     const { model: id, inputs, encoding, dimensions } = readEmbeddingRequest(request.body);
-    const { engine } = models.get(id);
+    const model = models.get(id);
     if (dimensions !== undefined)
       throw new CompletionError('unsupported_value', 'Vectors have the length that the model gives them.', {
         param: 'dimensions',
       });
     const { signal } = leaving(reply);
-    using _place = await parts.admission.enter(request.caller, signal);
-    const data = [];
-    let promptTokens = 0;
-    for (const [index, input] of inputs.entries()) {
-      const tokens =
-        typeof input === 'string' ? await engine.tokenize(input) : checked(input, engine.info.vocabularySize);
-      if (tokens.length > engine.info.contextLength) {
-        const message = `This model's maximum context length is ${engine.info.contextLength} tokens. However, your input ${index} resulted in ${tokens.length} tokens.`;
-        throw new CompletionError('context_length', message, { param: 'input' });
-      }
-      promptTokens += tokens.length;
-      const vector = await engine.embed(tokens, signal);
-      const embedding =
-        encoding === 'float'
-          ? [...vector]
-          : Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64');
-      data.push({ object: 'embedding', index, embedding });
-    }
-    reply.header('x-request-id', request.id);
+    const head = headOf(model, 'embd-', parts.now());
+    const start = startOf(request, { model, head, now: parts.now() });
+    using _place = await parts.admission.enter(request.caller.id, signal).catch(gone(signal));
+    const { vectors, promptTokens } = await model.backend.embed(inputs, signal).catch(gone(signal));
+    reply.headers(await parts.limits.takePrompt(request.caller, promptTokens));
+    const contents = vectors.map(contentOfVector);
+    const receiptId = parts.books.newId();
+    await keep(parts, request.caller, { receiptId, start, end: embeddingEnd(contents, promptTokens) });
+    reply.header('x-receipt-id', receiptId);
+    const data = vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encoding === 'float' ? [...vector] : contents[index],
+    }));
     return { object: 'list', data, model: id, usage: { prompt_tokens: promptTokens, total_tokens: promptTokens } };
   });
 }
 
-interface AnswerParts {
+interface Asking {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly model: ServedModel;
   readonly asked: Generation;
   readonly prefix: string;
-  readonly plan: () => Promise<Plan>;
-  readonly kind: 'chat.completion.chunk' | 'text_completion';
 }
 
-async function answer({ admission, logger, now }: GatewayParts, parts: AnswerParts): Promise<unknown> {
-  const { request, reply, model, asked, kind } = parts;
+/** Plans an answer, takes its prompt's tokens, and gives the two ways to make it. */
+async function begin(parts: GatewayParts, { request, reply, model, asked, prefix }: Asking, plan: () => Promise<Plan>) {
+  const { admission, limits, logger, now } = parts;
+  const receivedAt = now();
   admission.check(asked.choices);
   const { signal } = leaving(reply);
-  const head = headOf(model, parts.prefix, now());
-  const whole: Asked = {
-    engine: model.engine,
-    plan: await parts.plan(),
-    request: asked,
+  const head = headOf(model, prefix, receivedAt);
+  const planned = await plan();
+  reply.headers(await limits.takePrompt(request.caller, planned.promptTokens));
+  const start = startOf(request, { model, head, now: receivedAt });
+  const answer = new AnswerRun(parts, { plan: planned, request: asked, head, start, caller: request.caller, signal });
+  return {
     head,
-    admission,
-    caller: request.caller,
-    signal,
+    answer,
+    gather: async () => {
+      const gathered = await answer.gather().catch(gone(signal));
+      reply.header('x-receipt-id', answer.receiptId);
+      return gathered;
+    },
+    streaming: (send: (writer: EventWriter) => Promise<void>, fail: (refusal: CompletionError) => Told = errorBody) => {
+      reply.header('x-receipt-id', answer.receiptId);
+      return streaming({ request, reply, signal, logger }, { send, fail });
+    },
   };
-  if (asked.isStreamed) {
-    return streaming(
-      { request, reply, signal, logger },
-      {
-        send: (writer) => stream(whole, writer, kind).then(() => {}),
-        fail: (writer, refusal) => writer.send(errorBody(refusal)),
-      },
-    );
-  }
-  const { choices, usage } = await gather(whole).catch(gone(signal));
-  if (kind === 'chat.completion.chunk') return chatCompletion(head, choices, usage);
-  const texts = choices.map(({ content, logprobs, finishReason }) => ({ text: content ?? '', logprobs, finishReason }));
-  return textCompletion(head, texts, usage);
 }
 
-async function respond({ models, admission, logger, now }: GatewayParts, request: FastifyRequest, reply: FastifyReply) {
-  const asked = readResponsesRequest(request.body);
-  const model = models.get(asked.chat.model);
-  admission.check(1);
-  const { signal } = leaving(reply);
-  const head = headOf(model, 'resp_', now());
-  const whole: Asked = {
-    engine: model.engine,
-    plan: await planChat(model.engine, asked.chat),
-    request: asked.chat,
-    head,
-    admission,
-    caller: request.caller,
-    signal,
-  };
-  if (asked.chat.isStreamed) {
-    const events = new ResponseEvents(head, asked);
-    return streaming(
-      { request, reply, signal, logger },
-      {
-        send: (writer) => streamResponse(whole, writer, events),
-        fail: (writer, refusal) => {
-          const event = events.fail(errorBody(refusal).error.code, refusal.message);
-          return writer.send(event, event.type);
-        },
-      },
-    );
-  }
-  const { choices, usage } = await gather(whole).catch(gone(signal));
-  const [choice] = choices;
-  if (!choice) throw new Error('an answer has no choice');
-  return responseObject(head, asked, { output: outputItems(choice, itemId), reason: choice.finishReason, usage });
-}
+/** An event; the typed ones have a name. */
+type Told = object & { readonly type?: string };
 
 /** Sends a stream; what fails before it began is thrown, what fails after is its last event, and no [DONE] follows it. */
 async function streaming(
@@ -188,33 +148,48 @@ async function streaming(
     signal,
     logger,
   }: { request: FastifyRequest; reply: FastifyReply; signal: AbortSignal; logger: Logger },
-  {
-    send,
-    fail,
-  }: {
-    send: (writer: EventWriter) => Promise<void>;
-    fail: (writer: EventWriter, refusal: CompletionError) => Promise<void>;
-  },
+  { send, fail }: { send: (writer: EventWriter) => Promise<void>; fail: (refusal: CompletionError) => Told },
 ): Promise<FastifyReply> {
   using writer = new EventWriter(reply, signal);
   try {
     await send(writer);
   } catch (error) {
-    if (signal.aborted) return reply;
-    if (!writer.hasBegun) throw error;
-    logger.warn({ requestId: request.id, err: error }, 'a stream failed');
-    await fail(writer, asRefusal(error)).catch(() => {});
+    if (!writer.hasBegun) {
+      reply.removeHeader('x-receipt-id');
+      throw signal.aborted ? goneError(error) : error;
+    }
+    if (!signal.aborted) {
+      logger.warn({ requestId: request.id, err: error }, 'a stream failed');
+      const told = fail(asRefusal(error));
+      await writer.send(told, told.type).catch(() => {});
+    }
   }
   writer.end();
   return reply;
 }
 
-function headOf({ id, engine }: ServedModel, prefix: string, now: Date): AnswerHead {
+function headOf({ id, backend }: ServedModel, prefix: string, now: Date): AnswerHead {
   return {
     id: prefix + randomBytes(18).toString('base64url'),
     created: Math.floor(now.getTime() / 1_000),
     model: id,
-    fingerprint: fingerprintOf(engine),
+    fingerprint: fingerprintOf(backend),
+  };
+}
+
+function startOf(
+  request: FastifyRequest,
+  { model, head, now }: { readonly model: ServedModel; readonly head: AnswerHead; readonly now: Date },
+): AnswerStart {
+  const { sha256, engine } = model.backend.facts;
+  return {
+    answerId: head.id,
+    requestId: request.id,
+    keyId: request.caller.id,
+    endpoint: request.routeOptions.url ?? '',
+    model: { id: model.id, sha256, engine },
+    requestSha256: request.bodySha256,
+    receivedAt: now,
   };
 }
 
@@ -228,23 +203,10 @@ function leaving(reply: FastifyReply): { readonly signal: AbortSignal } {
 }
 
 /** Nobody is there to hear of it. */
+const goneError = (cause: unknown) => new CompletionError('invalid_request', 'The client went away.', { cause });
+
 function gone(signal: AbortSignal) {
   return (error: unknown): never => {
-    if (signal.aborted) throw new CompletionError('invalid_request', 'The client went away.', { cause: error });
-    throw error;
+    throw signal.aborted ? goneError(error) : error;
   };
-}
-
-function checked(tokens: readonly number[], vocabularySize: number): readonly number[] {
-  const unknown = tokens.find((token) => token >= vocabularySize);
-  if (unknown === undefined) return tokens;
-  throw new CompletionError('invalid_value', `There is no token ${unknown} in this model.`, { param: 'input' });
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,4 +1,5 @@
 // A running gateway: listens until it is stopped.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createGateway, type Gateway, type GatewayWorld } from './app.ts';
 import type { GatewayConfig } from './config.ts';
@@ -30,6 +31,12 @@ export async function startGateway(
       { cause },
     );
   });
+  const stopping = new AbortController();
+  const chores = keepHouse(gateway, { config, logger, signal: stopping.signal });
+  stack.defer(async () => {
+    stopping.abort();
+    await chores;
+  });
   const owned = stack.move();
   return { gateway, port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
@@ -42,4 +49,28 @@ export async function serveGateway(config: GatewayConfig, logger: Logger): Promi
   logger.info({ url: `http://${config.host}:${running.port}/v1` }, 'ready');
   await stopping.promise;
   logger.info('stopping');
+}
+
+const FOLLOW_MS = 2_000;
+/** Receipts are forgotten this often. */
+const FORGET_MS = 3_600_000;
+
+/** Takes up rotated signing keys, and forgets old receipts. */
+async function keepHouse(
+  { ledger, books }: Gateway,
+  { config, logger, signal }: { readonly config: GatewayConfig; readonly logger: Logger; readonly signal: AbortSignal },
+): Promise<void> {
+  let forgotAt = Number.NEGATIVE_INFINITY;
+  while (!signal.aborted) {
+    try {
+      await ledger.reload();
+      if (performance.now() - forgotAt > FORGET_MS) {
+        forgotAt = performance.now();
+        await books.forget(new Date(Date.now() - config.receiptDays * 86_400_000));
+      }
+    } catch (error) {
+      logger.error({ err: error }, 'reading the signing keys, or forgetting old receipts, failed');
+    }
+    await sleep(FOLLOW_MS, undefined, { signal }).catch(() => {});
+  }
 }

@@ -1,21 +1,27 @@
 // The HTTP side of the contract: who calls, what is asked, and one place where every failure becomes an error as clients know it.
-import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
+import { hash, randomUUID } from 'node:crypto';
+import type { AddressInfo, Socket } from 'node:net';
 import { EngineError } from '@strata/engine';
 import { trackSpareConnections } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
+import type { StoredKey } from '@strata/store';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { Callers } from './callers.ts';
+import type { Limits } from './limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Id of the key that asks; empty where none is needed. */
-    caller: string;
+    /** The key that asks; below `/v1` alone. */
+    caller: StoredKey;
+    /** Hex SHA-256 of the body as it was sent. */
+    bodySha256: string;
   }
 }
 
 export interface GatewayServer extends AsyncDisposable {
+  /** Adds routes below `/v1`: whoever asks there has a key, and its limits count. */
+  addV1(add: (v1: FastifyInstance) => void): void;
   listen(options: { readonly host: string; readonly port: number }): Promise<number>;
   readonly fastify: FastifyInstance;
 }
@@ -24,6 +30,7 @@ export interface GatewayServer extends AsyncDisposable {
 const BODY_BYTES = 16 * 1024 * 1024;
 const SHUTDOWN_MS = 10_000;
 const SWEEP_MS = 50;
+const METHODS = ['GET', 'POST'] as const;
 
 const ALLOWED_HEADERS = [
   ...['authorization', 'content-type', 'x-request-id', 'openai-organization', 'openai-project'],
@@ -37,12 +44,21 @@ const ALLOWED_HEADERS = [
   ...['x-stainless-runtime', 'x-stainless-runtime-version', 'x-stainless-timeout', 'x-stainless-helper-method'],
 ].join(', ');
 
+const EXPOSED_HEADERS = [
+  ...['x-request-id', 'x-receipt-id', 'retry-after', 'retry-after-ms', 'x-should-retry'],
+  ...['requests', 'tokens'].flatMap((what) =>
+    ['limit', 'remaining', 'reset'].map((which) => `x-ratelimit-${which}-${what}`),
+  ),
+].join(', ');
+
 /** A Fastify server that refuses as the contract says; routes are added by the caller. */
 export function createServer({
   callers,
+  limits,
   logger,
 }: {
   readonly callers: Callers;
+  readonly limits: Limits;
   readonly logger: Logger;
 }): GatewayServer {
   const fastify = Fastify({
@@ -57,24 +73,26 @@ export function createServer({
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && /^[A-Za-z0-9._-]{8,64}$/.test(given) ? given : `req_${randomUUID()}`;
     },
+    clientErrorHandler: (error, socket) => refuseUnread(error as NodeJS.ErrnoException, socket),
     frameworkErrors: (error, request, reply) => void refuse(error, request, reply),
   });
   const spare = trackSpareConnections(fastify.server);
-  fastify.decorateRequest('caller', '');
-  fastify.removeContentTypeParser('text/plain');
+  fastify.decorateRequest('bodySha256', '');
+  fastify.removeContentTypeParser(['text/plain', 'application/json']);
+  const parseJson = fastify.getDefaultJsonParser('error', 'error');
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    request.bodySha256 = hash('sha256', body);
+    parseJson(request, body.toString('utf8'), done);
+  });
   fastify.addHook('onRequest', async (request, reply) => {
     reply.headers({
       'x-request-id': request.id,
       'access-control-allow-origin': '*',
-      'access-control-expose-headers':
-        'x-request-id, retry-after, retry-after-ms, x-should-retry, x-ratelimit-limit-requests, ' +
-        'x-ratelimit-remaining-requests, x-ratelimit-reset-requests',
+      'access-control-expose-headers': EXPOSED_HEADERS,
     });
-    if (request.method === 'OPTIONS' || !request.url.startsWith('/v1/')) return;
-    const key = await callers.identify(request.headers.authorization);
-    request.caller = key.id;
-    // What is made costs; looking what there is does not.
-    if (request.method === 'POST') reply.headers(await callers.count(key));
+    const encoding = request.headers['content-encoding'];
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+      throw new CompletionError('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.');
   });
   fastify.options('/*', (_request, reply) =>
     reply
@@ -86,13 +104,18 @@ export function createServer({
       .code(204)
       .send(),
   );
-  fastify.setNotFoundHandler((request, reply) =>
-    refuse(
-      new CompletionError('not_found', `There is no ${request.method} ${request.url.slice(0, 200)} here.`),
+  fastify.setNotFoundHandler((request, reply) => {
+    const path = request.url.slice(0, 200).replace(/\?.*$/s, '');
+    const allowed = METHODS.filter((method) => fastify.findRoute({ method, url: path }) !== null);
+    if (allowed.length === 0)
+      return refuse(new CompletionError('not_found', `There is no ${request.method} ${path} here.`), request, reply);
+    reply.header('allow', allowed.join(', '));
+    return refuse(
+      new CompletionError('method_not_allowed', `${path} is asked with ${allowed.join(' or ')}.`),
       request,
       reply,
-    ),
-  );
+    );
+  });
   fastify.setErrorHandler((error, request, reply) => refuse(error, request, reply));
 
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -110,6 +133,20 @@ export function createServer({
 
   return {
     fastify,
+    addV1(add) {
+      void fastify.register(
+        async (v1) => {
+          // By the route that was found, not by how its path was written.
+          v1.addHook('onRequest', async (request, reply) => {
+            request.caller = await callers.identify(request.headers.authorization);
+            // What is made costs; looking what there is does not.
+            if (request.method === 'POST') reply.headers(await limits.takeRequest(request.caller));
+          });
+          add(v1);
+        },
+        { prefix: '/v1' },
+      );
+    },
     async listen({ host, port }) {
       await fastify.listen({ host, port });
       return (fastify.server.address() as AddressInfo).port;
@@ -129,6 +166,24 @@ export function createServer({
       }
     },
   };
+}
+
+/** What cannot be read as HTTP at all is told in the same shape, and the connection is over. */
+function refuseUnread({ code }: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const [status, message] =
+    code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'The headers are too large.']
+      : code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'The request did not arrive in time.']
+        : ['400 Bad Request', 'This cannot be read as HTTP.'];
+  const body = JSON.stringify(errorBody(new CompletionError('invalid_request', message)));
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
 }
 
 /** What the caller hears of a failure: its own fault in full, ours in general. */
@@ -153,6 +208,8 @@ export function asRefusal(error: unknown): CompletionError {
       return new CompletionError('unsupported_media_type', 'Send JSON, as `Content-Type: application/json`.', {
         cause: error,
       });
+    case 'FST_ERR_BAD_URL':
+      return new CompletionError('invalid_request', 'The path cannot be decoded.', { cause: error });
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
       return new CompletionError('invalid_request', 'The body is empty; send a JSON object.', { cause: error });
     default:

@@ -9,7 +9,6 @@ export {
   type World,
 } from './app.ts';
 export { type Config, ConfigError, readConfig } from './config.ts';
-export { rotateSigningKeys } from './ledger.ts';
 export type { ScanOutcome } from './scanner.ts';
 export { type RunningStack, serve, startStack } from './serve.ts';
 export { StartError } from './start-error.ts';

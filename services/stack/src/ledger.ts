@@ -1,30 +1,15 @@
-// The signing keys, the log, and the notary that joins them: a body leaves with a receipt whose leaf is durable.
-import { generateKeyPairSync, hash, randomBytes, sign } from 'node:crypto';
-import path from 'node:path';
+// The notary of the service: a body leaves with a receipt whose leaf is durable.
+import { generateKeyPairSync, sign } from 'node:crypto';
 import type { Notary } from '@strata/http';
-import { type Keyring, openKeyring, openLog, type TileLog } from '@strata/log';
-import {
-  issueDetachedReceipt,
-  issueReceipt,
-  type KeySet,
-  keySetDocument,
-  ledgerEntry,
-  type Signer,
-} from '@strata/receipts';
+import { openSignedLedger, type SignedLedger } from '@strata/log';
+import { type IssueOptions, issueDetachedReceipt, issueReceipt, type Signer } from '@strata/receipts';
 
 export const KEY_SET_PATH = '/.well-known/stack-keys.json';
 
-const digest = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
-
-export interface Ledger extends AsyncDisposable {
+export interface Ledger extends SignedLedger {
   readonly notary: Notary;
   /** Does the work of the notary with a key that nobody knows, and logs nothing: for answers that do not leave. */
   readonly rehearsal: Notary;
-  readonly log: TileLog;
-  /** Current and retired keys, and how to check the ledger's checkpoints. */
-  keySet(): KeySet;
-  /** Takes up a rotation made by another process. */
-  reload(): Promise<void>;
 }
 
 export interface LedgerOptions {
@@ -36,42 +21,28 @@ export interface LedgerOptions {
 
 /** Opens both keyrings and the log below the data directory, making them on first start. */
 export async function openLedger({ dataDirectory, origin, now }: LedgerOptions): Promise<Ledger> {
-  const { receipts, checkpoints } = await openKeyrings(dataDirectory, now);
-  const log = await openLog({ directory: path.join(dataDirectory, 'ledger'), origin, signer: checkpoints.signer });
-
+  const signed = await openSignedLedger({ directory: dataDirectory, origin, keySetPath: KEY_SET_PATH, now });
+  const passing = passingSigner();
   return {
-    notary: createNotary(receipts, { now, append: (leaf) => log.append(leaf) }),
-    rehearsal: createNotary({ signer: passingSigner() }, { now, append: async () => {} }),
-    log,
-    keySet: () => keySetDocument(receipts.keys, ledgerEntry(checkpoints.keys, { origin, url: '/ledger/' })),
-    async reload() {
-      await receipts.reload();
-      if (await checkpoints.reload()) await log.resign();
-    },
-    [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
+    ...signed,
+    notary: createNotary(signed.issuing, (leaf) => signed.log.append(leaf)),
+    rehearsal: createNotary(
+      () => ({ ...signed.issuing(), signer: passing }),
+      async () => {},
+    ),
   };
 }
 
 /** Signs with the current key; what it signed leaves after its leaf was appended. */
-function createNotary(
-  keys: { readonly signer: Signer },
-  { now, append }: { readonly now: () => Date; readonly append: (leaf: Uint8Array) => Promise<unknown> },
-): Notary {
-  const options = () => ({
-    signer: keys.signer,
-    now: now(),
-    random: randomBytes(16),
-    publicKeyUrl: KEY_SET_PATH,
-    digest,
-  });
+function createNotary(issuing: () => IssueOptions, append: (leaf: Uint8Array) => Promise<unknown>): Notary {
   return {
     async sign(body) {
-      const issued = issueReceipt(body, options());
+      const issued = issueReceipt(body, issuing());
       await append(issued.leaf);
       return issued.body;
     },
     async signBytes(content, contentType) {
-      const issued = issueDetachedReceipt(content, contentType, options());
+      const issued = issueDetachedReceipt(content, contentType, issuing());
       await append(issued.leaf);
       return issued.provenance;
     },
@@ -81,20 +52,4 @@ function createNotary(
 function passingSigner(): Signer {
   const { privateKey } = generateKeyPairSync('ed25519');
   return { keyId: 'rehearsal', sign: (bytes) => sign(null, bytes, privateKey) };
-}
-
-/** Retires both signing keys and makes new ones; a running service takes them up by `reload`. */
-export async function rotateSigningKeys(dataDirectory: string, now: () => Date): Promise<readonly string[]> {
-  const { receipts, checkpoints } = await openKeyrings(dataDirectory, now);
-  await receipts.rotate();
-  await checkpoints.rotate();
-  return [receipts.signer.keyId, checkpoints.signer.keyId];
-}
-
-async function openKeyrings(
-  dataDirectory: string,
-  now: () => Date,
-): Promise<{ readonly receipts: Keyring; readonly checkpoints: Keyring }> {
-  const open = (name: string) => openKeyring({ directory: path.join(dataDirectory, 'keys', name), now });
-  return { receipts: await open('receipts'), checkpoints: await open('ledger') };
 }

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
+import { rotateSigningKeys } from '@strata/log';
 import type { Internet } from '@strata/testnet';
 import { openConfiguredStore, openScanning, readConfig, startStack } from './index.ts';
-import { rotateSigningKeys } from './ledger.ts';
 import { company, type Harness, moveDns, settingsFor, smallInternet, startHarness } from './test/harness.ts';
 
 let internet: Internet;

@@ -6,11 +6,13 @@ import { StoreError } from '../store-error.ts';
 import { up as initial } from './001-initial.ts';
 import { up as setsAndStreams } from './002-sets-and-streams.ts';
 import { up as changesByCategory } from './003-changes-by-category.ts';
+import { up as answers } from './004-answers.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
   '002-sets-and-streams': { up: setsAndStreams },
   '003-changes-by-category': { up: changesByCategory },
+  '004-answers': { up: answers },
 };
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };

@@ -1,5 +1,5 @@
 // `strata stack keys` and `strata inference keys`: API keys of any tier; and the rotation of the signing keys.
-import { type Config, rotateSigningKeys } from '@strata/stack';
+import { rotateSigningKeys } from '@strata/log';
 import { isTier, type Store, type StoredKey, TIERS } from '@strata/store';
 import { CommandError, type OutputOptions, printJson, printTable } from '../output.ts';
 
@@ -50,8 +50,9 @@ export async function revokeKeyCommand(id: string, options: OutputOptions, open:
   else process.stdout.write(`${id} is revoked; running services refuse it within seconds\n`);
 }
 
-export async function rotateSigningCommand(options: OutputOptions, config: Config): Promise<void> {
-  const [receipts = '', ledger = ''] = await rotateSigningKeys(config.dataDirectory, () => new Date());
+/** `directory` holds the keys of the service. */
+export async function rotateSigningCommand(options: OutputOptions, directory: string): Promise<void> {
+  const [receipts = '', ledger = ''] = await rotateSigningKeys(directory, () => new Date());
   if (options.json) printJson({ receipt_key_id: receipts, ledger_key_id: ledger });
   else
     process.stdout.write(

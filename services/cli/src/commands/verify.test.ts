@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { verifyUrl } from '@strata/client';
-import { rotateSigningKeys } from '@strata/stack';
+import { rotateSigningKeys } from '@strata/log';
 import { type LiveService, startLiveService } from '../test/live-service.ts';
 import { runStrata } from '../test/run-strata.ts';
 

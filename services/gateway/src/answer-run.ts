@@ -1,0 +1,197 @@
+// One answer from its plan to its receipt: choices made as places come free, gathered or sent chunk by chunk, then kept in the books.
+import {
+  type AnswerContent,
+  type AnswerHead,
+  type ChatChoice,
+  type ChatDelta,
+  chatChunk,
+  type FinishReason,
+  type Generation,
+  textChunk,
+  type Usage,
+  usageChunk,
+} from '@strata/inference';
+import type { StoredKey } from '@strata/store';
+import type { Admission } from './admission.ts';
+import type { ChoiceUsage, Plan } from './backend.ts';
+import type { AnswerEnd, AnswerStart, Books } from './books.ts';
+import type { EventWriter } from './event-writer.ts';
+import type { Limits } from './limits.ts';
+import type { ResponseEvents } from './response-events.ts';
+import { Said } from './said.ts';
+
+export interface AnswerParts {
+  readonly admission: Admission;
+  readonly books: Books;
+  readonly limits: Limits;
+  readonly now: () => Date;
+}
+
+export interface Asked {
+  readonly plan: Plan;
+  readonly request: Generation;
+  readonly head: AnswerHead;
+  readonly start: AnswerStart;
+  readonly caller: StoredKey;
+  readonly signal: AbortSignal;
+}
+
+export class AnswerRun {
+  /** Of the receipt that is signed when the answer is over. */
+  readonly receiptId: string;
+  readonly #parts: AnswerParts;
+  readonly #asked: Asked;
+  readonly #said: Said;
+  readonly #usages: readonly ChoiceUsage[];
+  #firstTokenAt: Date | undefined;
+  #hasBegun = false;
+
+  constructor(parts: AnswerParts, asked: Asked) {
+    this.#parts = parts;
+    this.#asked = asked;
+    this.receiptId = parts.books.newId();
+    this.#said = new Said(asked.plan.choices.length);
+    this.#usages = asked.plan.choices.map(() => ({ promptTokens: 0, completionTokens: 0, cachedTokens: 0 }));
+  }
+
+  /** Every choice, whole, once its receipt is kept. */
+  async gather(): Promise<{ readonly choices: readonly ChatChoice[]; readonly usage: Usage }> {
+    return this.#kept(async () => {
+      await this.#eachChoice(async () => {});
+      return {
+        choices: this.#said.choices({ hasLogprobs: this.#asked.request.topLogprobs !== undefined }),
+        usage: this.usage,
+      };
+    });
+  }
+
+  /** Sends every choice as it comes, then what was asked for besides; `[DONE]` once the receipt is kept. */
+  async stream(writer: EventWriter, kind: 'chat.completion.chunk' | 'text_completion'): Promise<void> {
+    const { head, request } = this.#asked;
+    const hasUsage = request.hasUsageChunk;
+    await this.#kept(async () => {
+      await this.#eachChoice(async (delta, index) => {
+        writer.begin();
+        const chunk =
+          kind === 'text_completion' ? textChunkOf(head, index, delta) : chatChunk(head, { index, delta, hasUsage });
+        if (chunk) await writer.send(chunk);
+      });
+      if (hasUsage) await writer.send(usageChunk(head, this.usage, kind));
+    });
+    await writer.send('[DONE]');
+  }
+
+  /** Sends the only choice as typed events; the one that ends it once the receipt is kept. */
+  async streamEvents(writer: EventWriter, events: ResponseEvents): Promise<void> {
+    let reason: FinishReason = 'stop';
+    await this.#kept(() =>
+      this.#eachChoice(async (delta) => {
+        writer.begin();
+        if (delta.kind === 'end') reason = delta.reason;
+        for (const event of events.take(delta)) await writer.send(event, event.type);
+      }),
+    );
+    const last = events.end(reason, this.usage);
+    await writer.send(last, last.type);
+  }
+
+  /** A prompt counts once, however many choices are made of it. */
+  get usage(): Usage {
+    const prompts = new Map<number, { promptTokens: number; cachedTokens: number }>();
+    let completionTokens = 0;
+    for (const [i, { prompt }] of this.#asked.plan.choices.entries()) {
+      const usage = this.#usages[i] as ChoiceUsage;
+      completionTokens += usage.completionTokens;
+      const known = prompts.get(prompt) ?? { promptTokens: 0, cachedTokens: 0 };
+      prompts.set(prompt, {
+        promptTokens: Math.max(known.promptTokens, usage.promptTokens),
+        cachedTokens: Math.max(known.cachedTokens, usage.cachedTokens),
+      });
+    }
+    const sum = (of: 'promptTokens' | 'cachedTokens') =>
+      [...prompts.values()].reduce((total, each) => total + each[of], 0);
+    return { promptTokens: sum('promptTokens'), completionTokens, cachedTokens: sum('cachedTokens') };
+  }
+
+  /** Choices side by side, each once there is a place for it; when one fails the others end too. */
+  async #eachChoice(hear: (delta: ChatDelta, index: number) => Promise<void>): Promise<void> {
+    const { plan, caller, signal } = this.#asked;
+    const failing = new AbortController();
+    const stop = plan.choices.length > 1 ? AbortSignal.any([signal, failing.signal]) : signal;
+    const runs = plan.choices.map(async ({ deltas }, index) => {
+      using _place = await this.#parts.admission.enter(caller.id, stop);
+      const usage = this.#usages[index] as ChoiceUsage;
+      for await (const delta of deltas({ usage, signal: stop })) {
+        this.#said.take(index, delta);
+        this.#hasBegun = true;
+        if (delta.kind !== 'begin') this.#firstTokenAt ??= this.#parts.now();
+        await hear(delta, index);
+      }
+    });
+    try {
+      await Promise.all(runs);
+    } catch (error) {
+      failing.abort(error);
+      await Promise.allSettled(runs);
+      throw error;
+    }
+  }
+
+  /** Does the work and keeps what came of it, whatever came of it. */
+  async #kept<Result>(work: () => Promise<Result>): Promise<Result> {
+    let result: Result;
+    try {
+      result = await work();
+    } catch (error) {
+      // What never began used nothing.
+      if (this.#hasBegun) await this.#keep(this.#asked.signal.aborted ? 'cancelled' : 'failed').catch(() => {});
+      throw error;
+    }
+    await this.#keep('completed');
+    return result;
+  }
+
+  #keep(outcome: AnswerEnd['outcome']): Promise<void> {
+    const { start, caller } = this.#asked;
+    return keep(this.#parts, caller, {
+      receiptId: this.receiptId,
+      start,
+      end: {
+        outcome,
+        content: this.#said.content(),
+        finishReasons: this.#said.finishReasons,
+        usage: this.usage,
+        firstTokenAt: this.#firstTokenAt,
+      },
+    });
+  }
+}
+
+/** Signs and keeps the receipt of an answer, and counts what it used against its key. */
+export async function keep(
+  { books, limits }: Pick<AnswerParts, 'books' | 'limits'>,
+  caller: StoredKey,
+  { receiptId, start, end }: { readonly receiptId: string; readonly start: AnswerStart; readonly end: AnswerEnd },
+): Promise<void> {
+  limits.spend(caller, end.usage);
+  await books.keep(receiptId, start, end);
+}
+
+/** What is kept of embeddings. */
+export function embeddingEnd(content: AnswerContent, promptTokens: number): AnswerEnd {
+  return {
+    outcome: 'completed',
+    content,
+    finishReasons: [],
+    usage: { promptTokens, completionTokens: 0, cachedTokens: 0 },
+    firstTokenAt: undefined,
+  };
+}
+
+function textChunkOf(head: AnswerHead, index: number, delta: ChatDelta) {
+  if (delta.kind === 'text')
+    return textChunk(head, [{ index, text: delta.text, logprobs: delta.logprobs, finishReason: null }]);
+  if (delta.kind === 'end')
+    return textChunk(head, [{ index, text: '', logprobs: undefined, finishReason: delta.reason }]);
+  return undefined;
+}

@@ -1,0 +1,145 @@
+// An engine as a backend: from a request to jobs for it (the prompt in tokens, the grammar, the room that is left).
+import { randomInt } from 'node:crypto';
+import { type Engine, EngineError, type Job } from '@strata/engine';
+import {
+  type ChatDelta,
+  type ChatRequest,
+  CompletionError,
+  type CompletionRequest,
+  callGrammar,
+  type Generation,
+  JSON_OBJECT_GRAMMAR,
+  schemaGrammar,
+} from '@strata/inference';
+import type { Backend, BackendFacts, Embeddings, Plan, PlannedChoice } from './backend.ts';
+import { type ChoiceOptions, choiceDeltas } from './choice.ts';
+
+export class EngineBackend implements Backend {
+  readonly engine: Engine;
+
+  constructor(engine: Engine) {
+    this.engine = engine;
+  }
+
+  get facts(): BackendFacts {
+    return this.engine.info;
+  }
+
+  async planChat(request: ChatRequest): Promise<Plan> {
+    const { toolChoice, format } = request;
+    const tools = toolChoice === 'none' ? [] : request.tools;
+    const isCallForced = toolChoice === 'required' || typeof toolChoice === 'object';
+    const callable = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
+    const grammar = isCallForced
+      ? callGrammar(callable, 'tools')
+      : format.kind === 'json'
+        ? JSON_OBJECT_GRAMMAR
+        : format.kind === 'schema'
+          ? schemaGrammar(format.schema, 'response_format.json_schema.schema')
+          : undefined;
+    const prompt = await this.engine.render({ messages: request.messages, tools }).catch((error: unknown) => {
+      if (error instanceof EngineError && error.code === 'template-failed')
+        throw new CompletionError('invalid_value', `${error.message}.`, { param: 'messages', cause: error });
+      throw error;
+    });
+    const jobs = this.#jobs(request, { prompt, grammar, what: 'messages' });
+    const options = { stops: request.stops, tools, isCallForced };
+    return { promptTokens: prompt.length, choices: jobs.map((job) => this.#choice(job, options, 0)) };
+  }
+
+  async planText(request: CompletionRequest): Promise<Plan> {
+    const choices: PlannedChoice[] = [];
+    let promptTokens = 0;
+    for (const [at, given] of request.prompts.entries()) {
+      const what = request.prompts.length === 1 ? 'prompt' : `prompt[${at}]`;
+      const prompt = await this.#tokens(given, what);
+      if (prompt.length === 0)
+        throw new CompletionError('invalid_value', 'An empty prompt cannot be completed.', { param: what });
+      promptTokens += prompt.length;
+      const jobs = this.#jobs(request, { prompt, grammar: undefined, what });
+      const options = { stops: request.stops, tools: [], isCallForced: false };
+      const echo = request.isEchoed ? await this.#textOf(given) : undefined;
+      for (const job of jobs) choices.push(this.#choice(job, options, at, echo));
+    }
+    return { promptTokens, choices };
+  }
+
+  async embed(inputs: readonly (string | readonly number[])[], signal: AbortSignal): Promise<Embeddings> {
+    const { contextLength } = this.engine.info;
+    const vectors: Float32Array[] = [];
+    let promptTokens = 0;
+    for (const [at, input] of inputs.entries()) {
+      const tokens = await this.#tokens(input, 'input');
+      if (tokens.length > contextLength) {
+        const message = `This model's maximum context length is ${contextLength} tokens. However, your input ${at} resulted in ${tokens.length} tokens.`;
+        throw new CompletionError('context_length', message, { param: 'input' });
+      }
+      promptTokens += tokens.length;
+      vectors.push(await this.engine.embed(tokens, signal));
+    }
+    return { vectors, promptTokens };
+  }
+
+  #choice(
+    job: Job,
+    options: Pick<ChoiceOptions, 'stops' | 'tools' | 'isCallForced'>,
+    prompt: number,
+    echo?: string,
+  ): PlannedChoice {
+    return {
+      prompt,
+      deltas: ({ usage, signal }) => {
+        usage.promptTokens = job.prompt.length;
+        const deltas = choiceDeltas(this.engine, job, { ...options, usage, signal });
+        return echo === undefined ? deltas : echoed(echo, deltas);
+      },
+    };
+  }
+
+  async #tokens(input: string | readonly number[], param: string): Promise<readonly number[]> {
+    if (typeof input === 'string') return this.engine.tokenize(input);
+    const unknown = input.find((token) => token >= this.engine.info.vocabularySize);
+    if (unknown === undefined) return input;
+    throw new CompletionError('invalid_value', `There is no token ${unknown} in this model.`, { param });
+  }
+
+  async #textOf(input: string | readonly number[]): Promise<string> {
+    return typeof input === 'string' ? input : this.engine.detokenize(input);
+  }
+
+  #jobs(
+    request: Generation,
+    { prompt, grammar, what }: { prompt: readonly number[]; grammar: string | undefined; what: string },
+  ): Job[] {
+    const { contextLength } = this.engine.info;
+    const room = contextLength - prompt.length;
+    if (room < 1) {
+      throw new CompletionError(
+        'context_length',
+        `This model's maximum context length is ${contextLength} tokens. However, your ${what} resulted in ${prompt.length} tokens. Please reduce the length of the ${what}.`,
+        { param: what },
+      );
+    }
+    const { choices, sampling, topLogprobs, cacheKey } = request;
+    const seed = sampling.seed ?? randomInt(2 ** 32);
+    return Array.from({ length: choices }, (_, i) => ({
+      prompt,
+      given: [],
+      replay: 'exact',
+      maxTokens: Math.min(request.maxTokens ?? room, room),
+      // Choices of one request differ as those of other seeds do.
+      sampling: { ...sampling, seed: (seed + i) >>> 0 },
+      ...(grammar === undefined ? {} : { grammar }),
+      ...(topLogprobs === undefined ? {} : { topLogprobs }),
+      ...(cacheKey === undefined ? {} : { cacheKey }),
+    }));
+  }
+}
+
+/** The prompt before what follows it. */
+async function* echoed(text: string, deltas: AsyncIterable<ChatDelta>): AsyncGenerator<ChatDelta> {
+  for await (const delta of deltas) {
+    yield delta;
+    if (delta.kind === 'begin') yield { kind: 'text', text };
+  }
+}

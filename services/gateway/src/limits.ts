@@ -1,0 +1,179 @@
+// What a key may still ask: requests and tokens, by the minute and by the UTC day, told in the headers that clients know.
+import { CompletionError } from '@strata/inference';
+import type { Store, StoredKey, Tier } from '@strata/store';
+import { LRUCache } from 'lru-cache';
+import { RateBucket } from './rate-bucket.ts';
+
+interface TierLimits {
+  readonly requestsPerMinute: number;
+  readonly tokensPerMinute: number;
+  readonly tokensPerDay: number;
+}
+
+/** Requests a day stand in the key. Null is unlimited. */
+export const TIER_LIMITS = {
+  free: { requestsPerMinute: 20, tokensPerMinute: 20_000, tokensPerDay: 100_000 },
+  standard: { requestsPerMinute: 600, tokensPerMinute: 1_000_000, tokensPerDay: 50_000_000 },
+  unlimited: null,
+} as const satisfies Record<Tier, TierLimits | null>;
+
+export interface LimitsParts extends Pick<Store, 'quota' | 'answers'> {
+  readonly now: () => Date;
+  readonly tiers?: Readonly<Record<Tier, TierLimits | null>>;
+}
+
+interface KeyState {
+  readonly limits: TierLimits;
+  readonly requests: RateBucket;
+  readonly tokens: RateBucket;
+  /** Tokens used on a day: what the store knew when it was asked, and all since. */
+  day: { readonly name: string; used: number } | undefined;
+}
+
+interface Window {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetMs: number;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+export class Limits {
+  readonly #parts: LimitsParts;
+  readonly #tiers: Readonly<Record<Tier, TierLimits | null>>;
+  /** Whoever is forgotten here begins a new minute; days are in the database. */
+  readonly #states = new LRUCache<string, KeyState>({ max: 50_000 });
+
+  constructor(parts: LimitsParts) {
+    this.#parts = parts;
+    this.#tiers = parts.tiers ?? TIER_LIMITS;
+  }
+
+  /** Counts a request. Returns the headers to be sent; throws CompletionError `rate_limit` when a limit is reached. */
+  async takeRequest(key: StoredKey): Promise<Headers> {
+    const state = this.#stateOf(key);
+    if (!state) return {};
+    const { limits, requests } = state;
+    const now = this.#parts.now();
+    const waitMs = requests.take(now.getTime(), 1);
+    const ofMinute = windowOf(requests, limits.requestsPerMinute, now);
+    if (waitMs > 0)
+      throw refusal(`This key's ${limits.requestsPerMinute} requests a minute are used up.`, 'requests', {
+        window: ofMinute,
+        waitMs,
+      });
+    if (key.dailyLimit === null) return told('requests', ofMinute);
+    const { isAllowed, used } = await this.#parts.quota.take(key.id, dayOf(now), key.dailyLimit);
+    const ofDay = { limit: key.dailyLimit, remaining: Math.max(0, key.dailyLimit - used), resetMs: restOfDay(now) };
+    if (!isAllowed)
+      throw refusal(
+        `This key's ${key.dailyLimit} requests of the day are used up; it begins anew at 00:00 UTC.`,
+        'requests',
+        { window: ofDay, waitMs: ofDay.resetMs },
+      );
+    return told('requests', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute);
+  }
+
+  /**
+   * Takes the tokens of a prompt; those of the answer are taken by `spend` when it is over, so that the next request
+   * waits for them. Returns the headers to be sent; throws CompletionError `rate_limit` when a limit is reached.
+   */
+  async takePrompt(key: StoredKey, promptTokens: number): Promise<Headers> {
+    const state = this.#stateOf(key);
+    if (!state) return {};
+    const { limits, tokens } = state;
+    const now = this.#parts.now();
+    const used = await this.#usedOn(dayOf(now), key.id, state);
+    const ofDay = {
+      limit: limits.tokensPerDay,
+      remaining: Math.max(0, limits.tokensPerDay - used - promptTokens),
+      resetMs: restOfDay(now),
+    };
+    if (used >= limits.tokensPerDay)
+      throw refusal(
+        `This key's ${limits.tokensPerDay} tokens of the day are used up; it begins anew at 00:00 UTC.`,
+        'tokens',
+        { window: ofDay, waitMs: ofDay.resetMs },
+      );
+    const waitMs = tokens.take(now.getTime(), promptTokens);
+    const ofMinute = windowOf(tokens, limits.tokensPerMinute, now);
+    if (waitMs > 0)
+      throw refusal(
+        `This key has ${limits.tokensPerMinute} tokens a minute; the prompt needs ${promptTokens}, of which ${ofMinute.remaining} are left.`,
+        'tokens',
+        { window: ofMinute, waitMs },
+      );
+    return told('tokens', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute);
+  }
+
+  /** Takes what an answer used besides its prompt, and counts both against the day. */
+  spend(key: StoredKey, { promptTokens, completionTokens }: { promptTokens: number; completionTokens: number }): void {
+    const state = this.#stateOf(key);
+    if (!state) return;
+    const now = this.#parts.now();
+    state.tokens.spend(now.getTime(), completionTokens);
+    if (state.day?.name === dayOf(now)) state.day.used += promptTokens + completionTokens;
+  }
+
+  #stateOf({ id, tier }: StoredKey): KeyState | undefined {
+    const limits = this.#tiers[tier];
+    if (!limits) return undefined;
+    const known = this.#states.get(id);
+    if (known) return known;
+    const state = {
+      limits,
+      requests: new RateBucket(limits.requestsPerMinute, limits.requestsPerMinute / MINUTE_MS),
+      tokens: new RateBucket(limits.tokensPerMinute, limits.tokensPerMinute / MINUTE_MS),
+      day: undefined,
+    };
+    this.#states.set(id, state);
+    return state;
+  }
+
+  async #usedOn(name: string, keyId: string, state: KeyState): Promise<number> {
+    if (state.day?.name !== name) {
+      const used = await this.#parts.answers.tokensOf(keyId, name);
+      // Another request may have asked meanwhile, and something may have been spent since.
+      if (state.day?.name !== name) state.day = { name, used };
+    }
+    return state.day.used;
+  }
+}
+
+function windowOf(bucket: RateBucket, limit: number, now: Date): Window {
+  const { level, fullAfterMs } = bucket.at(now.getTime());
+  return { limit, remaining: Math.max(0, Math.floor(level)), resetMs: fullAfterMs };
+}
+
+function told(what: 'requests' | 'tokens', { limit, remaining, resetMs }: Window): Headers {
+  return {
+    [`x-ratelimit-limit-${what}`]: String(limit),
+    [`x-ratelimit-remaining-${what}`]: String(remaining),
+    [`x-ratelimit-reset-${what}`]: durationText(resetMs),
+  };
+}
+
+function refusal(
+  message: string,
+  what: 'requests' | 'tokens',
+  { window, waitMs }: { readonly window: Window; readonly waitMs: number },
+): CompletionError {
+  return new CompletionError('rate_limit', message, {
+    retryAfterMs: Math.ceil(waitMs),
+    headers: told(what, { ...window, remaining: 0 }),
+  });
+}
+
+const dayOf = (now: Date): string => now.toISOString().slice(0, 10);
+const restOfDay = (now: Date): number => DAY_MS - (now.getTime() % DAY_MS);
+
+/** As OpenAI writes it: `6m0s`, `1h0m0s`, `20ms`. */
+export function durationText(ms: number): string {
+  if (ms < 1_000) return `${Math.ceil(ms)}ms`;
+  const seconds = Math.ceil(ms / 1_000);
+  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return h > 0 ? `${h}h${m}m${s}s` : m > 0 ? `${m}m${s}s` : `${s}s`;
+}
