@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { CompletionError } from './errors.ts';
 import { optional } from './fields.ts';
-import { type ChatRequest, parse, readChatRequest } from './request.ts';
+import { parse } from './parse-fields.ts';
+import { type ChatRequest, readChatRequest } from './request.ts';
 
 const text = z.string().max(4_000_000, 'is too long');
 const part = z.object({ type: z.string().max(64), text: optional(text), refusal: optional(text) });

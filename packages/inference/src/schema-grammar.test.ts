@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { CompletionError } from './errors.ts';
-import { callGrammar, JSON_OBJECT_GRAMMAR, schemaGrammar } from './schema-grammar.ts';
+import { JSON_OBJECT_GRAMMAR } from './gbnf.ts';
+import { callGrammar, schemaGrammar } from './schema-grammar.ts';
+import { sampleGrammar } from './test/sample-grammar.ts';
 
 const grammarOf = (schema: Record<string, unknown>) => schemaGrammar(schema, 'response_format');
 const refused = (schema: Record<string, unknown>, kind: string, words: RegExp) =>
@@ -73,6 +77,83 @@ describe('the grammar of a schema', () => {
     refused({ enum: [] }, 'invalid_value', /empty enum/);
     refused({ type: 'array', items: 7 }, 'invalid_value', /not a schema/);
     refused({ type: 'string', maxLength: 1e9 }, 'unsupported_value', /beyond/);
+  });
+
+  it('refuses bounds that contradict each other, and words that no one schema can join', () => {
+    refused({ type: 'string', minLength: 5, maxLength: 3 }, 'invalid_value', /empty range/);
+    refused({ type: 'array', minItems: 4, maxItems: 2 }, 'invalid_value', /empty range/);
+    refused({ type: 'array', minItems: 1, maxItems: 0 }, 'invalid_value', /empty range/);
+    refused({ type: 'number', exclusiveMinimum: 0 }, 'unsupported_value', /bounds a number/);
+    refused({ minimum: 3 }, 'unsupported_value', /bounds a number/);
+    refused({ enum: ['a'], minLength: 2 }, 'unsupported_value', /`minLength` beside its values/);
+    refused({ enum: ['a'], type: 'integer' }, 'invalid_value', /none of its own values/);
+    refused({ enum: [1, 2], const: 3 }, 'unsupported_value', /both/);
+    refused({ allOf: [{ type: 'string' }, { type: 'object' }] }, 'unsupported_value', /no type/);
+    refused({ allOf: [{ const: 1 }, { const: 2 }] }, 'unsupported_value', /two of `const`/);
+    refused(
+      { allOf: [{ properties: { a: {} }, additionalProperties: false }, { properties: { b: {} } }] },
+      'unsupported_value',
+      /"b" of another part/,
+    );
+    refused(
+      { properties: { b: {} }, required: ['a'], additionalProperties: false },
+      'invalid_value',
+      /requires "a", which it does not allow/,
+    );
+    for (const none of [{ anyOf: [] }, { oneOf: {} }, { type: [] }]) refused(none, 'invalid_value', /none/);
+    refused({ anyOf: [{}], oneOf: [{}] }, 'unsupported_value', /both/);
+    refused({ enum: 'a' }, 'invalid_value', /no list/);
+    refused({ allOf: {} }, 'invalid_value', /no list/);
+  });
+
+  it('refuses references that lead nowhere, and to themselves', () => {
+    refused({ $ref: '#/%zz' }, 'invalid_value', /not there/);
+    refused({ $ref: '#' }, 'invalid_value', /itself/);
+    refused({ $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }, {}] } }, $ref: '#/$defs/a' }, 'invalid_value', /itself/);
+    refused({ allOf: [{ $ref: '#' }] }, 'unsupported_value', /deeper/);
+    // Through something written it may.
+    grammarOf({ type: 'object', properties: { next: { $ref: '#' } } });
+  });
+
+  it('makes nothing but what the schema allows', () => {
+    const a = { type: 'object', properties: { x: { type: 'string', maxLength: 3 } }, required: ['x'] };
+    const schemas: Record<string, unknown>[] = [
+      { allOf: [{ $ref: '#/$defs/a' }, { properties: { y: { type: 'integer' } }, required: ['y'] }], $defs: { a } },
+      { $ref: '#/$defs/a', properties: { z: { enum: [1, null] } }, required: ['z'], $defs: { a } },
+      {
+        allOf: [
+          { type: 'integer', minimum: 5, maximum: 9 },
+          { minimum: 0, exclusiveMaximum: 9 },
+        ],
+      },
+      { allOf: [{ enum: [1, 2] }, { enum: [2, 3] }] },
+      { allOf: [a, { properties: { x: { minLength: 2 } } }, { allOf: [{ required: ['w'] }] }] },
+      {
+        type: 'object',
+        properties: { k: { const: 'x' } },
+        required: ['k'],
+        anyOf: [{ required: ['a'] }, { required: ['b'] }],
+      },
+      { properties: { b: { type: 'boolean' } }, required: ['a', 'b'], additionalProperties: { type: 'integer' } },
+      { type: ['string', 'integer'], enum: ['a', 1, null], title: 'one of two' },
+      { minLength: 3 },
+      { type: 'integer', minimum: 0, exclusiveMinimum: 5, maximum: 9 },
+      { type: 'array', items: { type: 'string', format: 'date-time' }, minItems: 1, maxItems: 3 },
+      { type: 'array', minItems: 2 },
+      { type: 'object', properties: { '"\\': { type: 'null' }, 'a\nb': { const: 'q"\\\n' } }, required: ['a\nb'] },
+      { type: 'object', properties: { next: { anyOf: [{ $ref: '#' }, { type: 'null' }] } }, required: ['next'] },
+      { type: 'string', format: 'uuid' },
+      { additionalProperties: false },
+    ];
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    for (const schema of schemas) {
+      const isValid = ajv.compile(schema);
+      for (const text of sampleGrammar(grammarOf(schema), 40)) {
+        const value: unknown = JSON.parse(text);
+        assert.ok(isValid(value), `${text} of ${JSON.stringify(schema)}`);
+      }
+    }
   });
 
   it('is bounded, whatever the schema', () => {

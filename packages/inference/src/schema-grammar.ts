@@ -1,31 +1,8 @@
 // A JSON Schema as a grammar (GBNF), so that an answer can be nothing else. What a grammar cannot hold to is refused by name.
 import { CompletionError } from './errors.ts';
-
-type Schema = Readonly<Record<string, unknown>>;
-
-const DIGITS = '[0-9]';
-const PRIMITIVES = {
-  ws: '" "?',
-  hex: '[0-9a-fA-F]',
-  // No half of a surrogate pair: the text must be Unicode.
-  char: '[^"\\\\\\x7F\\x00-\\x1F] | "\\\\" ["\\\\/bfnrt] | "\\\\u" ([0-9a-cefA-CEF] hex hex hex | [dD] [0-7] hex hex)',
-  string: '"\\"" char* "\\""',
-  integer: '"-"? ("0" | [1-9] [0-9]{0,14})',
-  number: 'integer ("." [0-9]{1,15})? ([eE] [-+]? [0-9]{1,2})?',
-  boolean: '"true" | "false"',
-  null: '"null"',
-  value: 'object | array | string | number | boolean | null',
-  object: '"{" ws (string ":" ws value ("," ws string ":" ws value)*)? ws "}"',
-  array: '"[" ws (value ("," ws value)*)? ws "]"',
-} as const;
-type Primitive = keyof typeof PRIMITIVES;
-
-const FORMATS: Readonly<Record<string, string>> = {
-  date: `"\\"" ${DIGITS}{4} "-" ("0" [1-9] | "1" [0-2]) "-" ("0" [1-9] | [12] [0-9] | "3" [01]) "\\""`,
-  time: `"\\"" ([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9] ":" [0-5] [0-9] "Z" "\\""`,
-  'date-time': `"\\"" ${DIGITS}{4} "-" ("0" [1-9] | "1" [0-2]) "-" ("0" [1-9] | [12] [0-9] | "3" [01]) "T" ([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9] ":" [0-5] [0-9] "Z" "\\""`,
-  uuid: '"\\"" hex{8} "-" hex{4} "-" hex{4} "-" hex{4} "-" hex{12} "\\""',
-};
+import { alternatives, FORMATS, grammarText, literal, type Primitive } from './gbnf.ts';
+import { mergeSchemas, SchemaConflict } from './schema-merge.ts';
+import { impliedType, NUMBER_WORDS, narrowingWords, pointed, type Schema, typesOf, without } from './schema-words.ts';
 
 /** Words of JSON Schema that narrow a value in a way that the grammar would not. */
 const UNSUPPORTED = [
@@ -37,14 +14,22 @@ const MOST_DEPTH = 64;
 /** A range of whole numbers is written out up to so many. */
 const MOST_RANGE = 1_000;
 const MOST_REPEATS = 1_000;
+/** Of one schema in all: each is written out by the engine. */
+const MOST_REPEATS_IN_ALL = 20_000;
 
-/** GBNF of any JSON object. */
-export const JSON_OBJECT_GRAMMAR = grammarText('object', new Map());
+/** A place in a schema. */
+interface Place {
+  readonly path: string;
+  readonly depth: number;
+  /** References on the way here since something of the answer was written: one of them again would go on for ever. */
+  readonly open: ReadonlySet<string>;
+}
+const ROOT: Place = { path: '#', depth: 0, open: new Set() };
 
 /** GBNF of a schema. Throws CompletionError `unsupported_value` or `invalid_value` naming `param` and the place in the schema. */
 export function schemaGrammar(schema: Schema, param: string): string {
   const writer = new SchemaWriter(schema, param);
-  return grammarText(writer.rule(schema, { path: '#', depth: 0 }), writer.rules);
+  return grammarText(writer.rule(schema, ROOT), writer.rules);
 }
 
 /** GBNF of one call of one of several functions: `{"name": …, "arguments": …}`. */
@@ -55,7 +40,7 @@ export function callGrammar(
   const rules = new Map<string, string>();
   const calls = tools.map(({ name, parameters }, i) => {
     const writer = new SchemaWriter(parameters, `${param}[${i}].function.parameters`, `t${i}-`);
-    const body = writer.rule({ type: 'object', ...parameters }, { path: '#', depth: 0 });
+    const body = writer.rule({ type: 'object', ...parameters }, ROOT);
     for (const [rule, text] of writer.rules) rules.set(rule, text);
     return `"{" ws ${literal('"name"')} ":" ws ${literal(JSON.stringify(name))} "," ws ${literal('"arguments"')} ":" ws (${body}) ws "}"`;
   });
@@ -68,6 +53,7 @@ class SchemaWriter {
   readonly #param: string;
   readonly #prefix: string;
   readonly #refs = new Map<string, string>();
+  #repeats = 0;
 
   constructor(root: Schema, param: string, prefix = 's-') {
     this.#root = root;
@@ -76,70 +62,147 @@ class SchemaWriter {
   }
 
   /** An expression for the schema at a place. */
-  rule(schema: unknown, at: { readonly path: string; readonly depth: number }): string {
-    const { path, depth } = at;
+  rule(schema: unknown, at: Place): string {
     if (schema === true) return 'value';
-    if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
-      throw this.#refusal('invalid_value', path, 'is not a schema');
-    if (depth > MOST_DEPTH) throw this.#refusal('unsupported_value', path, `nests deeper than ${MOST_DEPTH}`);
-    const given = schema as Schema;
-    const unsupported = UNSUPPORTED.find((word) => given[word] !== undefined && given[word] !== false);
-    if (unsupported) throw this.#refusal('unsupported_value', path, `uses \`${unsupported}\`, which cannot be held to`);
-    const inside = (inner: unknown, step: string) => this.rule(inner, { path: `${path}/${step}`, depth: depth + 1 });
+    const given = this.#checked(schema, at);
+    if (typeof given.$ref === 'string' && narrowingWords(given, ['$ref']).length === 0)
+      return this.#reference(given.$ref, at);
+    if (given.$ref !== undefined || given.allOf !== undefined) return this.#simple(this.#merged(given, at), at);
+    return this.#simple(given, at);
+  }
 
-    if (typeof given.$ref === 'string') return this.#reference(given.$ref, at);
-    if (given.const !== undefined) return literal(JSON.stringify(given.const));
-    if (Array.isArray(given.enum)) {
-      if (given.enum.length === 0) throw this.#refusal('invalid_value', path, 'has an empty enum');
-      return alternatives(given.enum.map((value) => literal(JSON.stringify(value))));
+  /** Of a schema without `$ref` and `allOf`. */
+  #simple(given: Schema, at: Place): string {
+    const same = { ...at, depth: at.depth + 1 };
+    if (given.anyOf !== undefined && given.oneOf !== undefined)
+      throw this.#refusal('unsupported_value', at.path, 'has both `anyOf` and `oneOf`');
+    for (const word of ['anyOf', 'oneOf'] as const) {
+      if (given[word] === undefined) continue;
+      const rest = without(given, word);
+      const isNarrowed = narrowingWords(rest).length > 0;
+      return this.#alternatives(given[word], at, (each, i) =>
+        this.rule(isNarrowed ? { allOf: [rest, each] } : each, { ...same, path: `${at.path}/${word}/${i}` }),
+      );
     }
-    const choices = given.anyOf ?? given.oneOf;
-    if (Array.isArray(choices)) return alternatives(choices.map((each, i) => inside(each, `anyOf/${i}`)));
-    if (Array.isArray(given.allOf))
-      return this.rule(merged(given, given.allOf as Schema[]), { path, depth: depth + 1 });
+    if (given.const !== undefined) return this.#values([given.const], given, at);
+    if (given.enum !== undefined) {
+      if (!Array.isArray(given.enum)) throw this.#refusal('invalid_value', at.path, 'has an enum that is no list');
+      return this.#values(given.enum, given, at);
+    }
     if (Array.isArray(given.type))
-      return alternatives(given.type.map((type) => this.rule({ ...given, type }, { path, depth: depth + 1 })));
+      return this.#alternatives(given.type, at, (type) => this.#simple({ ...given, type }, same));
+    return this.#typed(given, at);
+  }
 
-    switch (given.type ?? (given.properties ? 'object' : given.items ? 'array' : undefined)) {
+  #typed(given: Schema, at: Place): string {
+    const { path } = at;
+    const inside = (inner: unknown, step: string) =>
+      this.rule(inner, { path: `${path}/${step}`, depth: at.depth + 1, open: new Set() });
+    switch (given.type ?? impliedType(given)) {
       case undefined:
         return 'value';
       case 'object':
-        return this.#object(given, inside);
+        return this.#object(given, path, inside);
       case 'array':
         return this.#array(given, path, inside);
       case 'string':
-        return this.#string(given);
+        return this.#string(given, path);
       case 'integer':
         return this.#whole(given, path);
       case 'number':
-        if (given.minimum !== undefined || given.maximum !== undefined)
+        if (NUMBER_WORDS.some((word) => given[word] !== undefined))
           throw this.#refusal('unsupported_value', path, 'bounds a number, which cannot be held to');
         return 'number';
       case 'boolean':
       case 'null':
         return given.type as Primitive;
       default:
-        throw this.#refusal('invalid_value', path, `has the unknown type ${JSON.stringify(given.type)}`);
+        throw this.#refusal('invalid_value', path, `has the unknown type ${JSON.stringify(given.type)?.slice(0, 100)}`);
     }
   }
 
-  #reference(ref: string, { path, depth }: { readonly path: string; readonly depth: number }): string {
+  #checked(schema: unknown, { path, depth }: Place): Schema {
+    if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+      throw this.#refusal('invalid_value', path, 'is not a schema');
+    if (depth > MOST_DEPTH) throw this.#refusal('unsupported_value', path, `nests deeper than ${MOST_DEPTH}`);
+    const given = schema as Schema;
+    const unsupported = UNSUPPORTED.find((word) => given[word] !== undefined && given[word] !== false);
+    if (unsupported) throw this.#refusal('unsupported_value', path, `uses \`${unsupported}\`, which cannot be held to`);
+    return given;
+  }
+
+  #merged(schema: Schema, at: Place): Schema {
+    try {
+      return mergeSchemas(this.#flat(schema, at));
+    } catch (error) {
+      if (error instanceof SchemaConflict) throw this.#refusal('unsupported_value', at.path, error.message);
+      throw error;
+    }
+  }
+
+  /** A schema and all that it refers to or joins, as schemas without `$ref` and `allOf`. */
+  #flat(schema: unknown, at: Place): Schema[] {
+    if (schema === true) return [{}];
+    const given = this.#checked(schema, at);
+    const deeper = { ...at, depth: at.depth + 1 };
+    const all = given.allOf ?? [];
+    if (!Array.isArray(all)) throw this.#refusal('invalid_value', at.path, 'has an allOf that is no list');
+    return [
+      without(given, '$ref', 'allOf'),
+      ...(typeof given.$ref === 'string' ? this.#flat(this.#target(given.$ref, at), deeper) : []),
+      ...all.flatMap((each) => this.#flat(each, deeper)),
+    ];
+  }
+
+  #target(ref: string, { path }: Place): unknown {
+    const target = ref === '#' ? this.#root : ref.startsWith('#/') ? pointed(this.#root, ref.slice(2)) : undefined;
+    if (target === undefined)
+      throw this.#refusal('invalid_value', path, `refers to ${ref.slice(0, 200)}, which is not there`);
+    return target;
+  }
+
+  #reference(ref: string, at: Place): string {
+    if (at.open.has(ref)) throw this.#refusal('invalid_value', at.path, 'refers to itself and to nothing else');
     const known = this.#refs.get(ref);
     if (known) return known;
-    const target = ref === '#' ? this.#root : ref.startsWith('#/') ? pointed(this.#root, ref.slice(2)) : undefined;
-    if (target === undefined) throw this.#refusal('invalid_value', path, `refers to ${ref}, which is not there`);
+    const target = this.#target(ref, at);
     const name = `${this.#prefix}ref${this.#refs.size}`;
     // Before it is written: it may refer to itself.
     this.#refs.set(ref, name);
-    this.#name(name, this.rule(target, { path: ref, depth: depth + 1 }));
+    this.#name(name, this.rule(target, { path: ref, depth: at.depth + 1, open: new Set([...at.open, ref]) }));
     return name;
   }
 
+  #alternatives(list: unknown, { path }: Place, write: (each: unknown, i: number) => string): string {
+    if (!Array.isArray(list) || list.length === 0)
+      throw this.#refusal('invalid_value', path, 'has alternatives that are none');
+    return alternatives(list.map(write));
+  }
+
+  /** Those of the values that the schema's type allows. */
+  #values(values: readonly unknown[], schema: Schema, { path }: Place): string {
+    const [other] = narrowingWords(schema, ['const', 'enum', 'type', 'format']);
+    if (other) throw this.#refusal('unsupported_value', path, `has \`${other}\` beside its values`);
+    if (schema.const !== undefined && schema.enum !== undefined)
+      throw this.#refusal('unsupported_value', path, 'has both `const` and `enum`');
+    if (values.length === 0) throw this.#refusal('invalid_value', path, 'has an empty enum');
+    const types = schema.type === undefined ? undefined : Array.isArray(schema.type) ? schema.type : [schema.type];
+    const allowed = values.filter(
+      (value) => types === undefined || typesOf(value).some((type) => types.includes(type)),
+    );
+    if (allowed.length === 0) throw this.#refusal('invalid_value', path, 'allows none of its own values');
+    return alternatives(allowed.map((value) => literal(JSON.stringify(value))));
+  }
+
   /** Properties in the order of the schema; those that are not required may be left out. */
-  #object(schema: Schema, inside: (inner: unknown, step: string) => string): string {
-    const properties = Object.entries((schema.properties ?? {}) as Schema);
-    const required = new Set(Array.isArray(schema.required) ? (schema.required as string[]) : []);
+  #object(schema: Schema, path: string, inside: (inner: unknown, step: string) => string): string {
     const extra = schema.additionalProperties;
+    const required = new Set(Array.isArray(schema.required) ? (schema.required as unknown[]).map(String) : []);
+    const known = Object.entries((schema.properties ?? {}) as Schema);
+    const unknown = [...required].filter((name) => !known.some(([each]) => each === name));
+    if (unknown.length > 0 && extra === false)
+      throw this.#refusal('invalid_value', path, `requires ${JSON.stringify(unknown[0])}, which it does not allow`);
+    const properties = [...known, ...unknown.map((name) => [name, extra ?? true] as const)];
     if (properties.length === 0) {
       if (extra === false) return '"{" ws "}"';
       if (extra === undefined || extra === true) return 'object';
@@ -166,33 +229,31 @@ class SchemaWriter {
     const item = this.#named(schema.items === undefined ? 'value' : inside(schema.items, 'items'));
     const least = this.#count(schema.minItems, path) ?? 0;
     const most = this.#count(schema.maxItems, path);
+    this.#repeat(least, most, path);
     if (most === 0) return '"[" ws "]"';
     const more = most === undefined ? `{${Math.max(0, least - 1)},}` : `{${Math.max(0, least - 1)},${most - 1}}`;
     return `"[" ws (${item} ("," ws ${item})${more})${least === 0 ? '?' : ''} ws "]"`;
   }
 
-  #string(schema: Schema): string {
+  #string(schema: Schema, path: string): string {
     const format = typeof schema.format === 'string' ? FORMATS[schema.format] : undefined;
     if (format) return this.#named(format);
-    const least = this.#count(schema.minLength, '#') ?? 0;
-    const most = this.#count(schema.maxLength, '#');
+    const least = this.#count(schema.minLength, path) ?? 0;
+    const most = this.#count(schema.maxLength, path);
+    this.#repeat(least, most, path);
     if (least === 0 && most === undefined) return 'string';
     return `"\\"" char{${least},${most ?? ''}} "\\""`;
   }
 
   #whole({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema, path: string): string {
-    const from =
-      typeof minimum === 'number'
-        ? Math.ceil(minimum)
-        : typeof exclusiveMinimum === 'number'
-          ? Math.floor(exclusiveMinimum) + 1
-          : undefined;
-    const to =
-      typeof maximum === 'number'
-        ? Math.floor(maximum)
-        : typeof exclusiveMaximum === 'number'
-          ? Math.ceil(exclusiveMaximum) - 1
-          : undefined;
+    const from = tightest(Math.max, [
+      typeof minimum === 'number' ? Math.ceil(minimum) : undefined,
+      typeof exclusiveMinimum === 'number' ? Math.floor(exclusiveMinimum) + 1 : undefined,
+    ]);
+    const to = tightest(Math.min, [
+      typeof maximum === 'number' ? Math.floor(maximum) : undefined,
+      typeof exclusiveMaximum === 'number' ? Math.ceil(exclusiveMaximum) - 1 : undefined,
+    ]);
     if (from === undefined && to === undefined) return 'integer';
     if (from === 0 && to === undefined) return this.#named(`"0" | [1-9] [0-9]{0,14}`);
     if (from === 1 && to === undefined) return this.#named('[1-9] [0-9]{0,14}');
@@ -215,6 +276,13 @@ class SchemaWriter {
     return value as number;
   }
 
+  #repeat(least: number, most: number | undefined, path: string): void {
+    if (most !== undefined && most < least) throw this.#refusal('invalid_value', path, 'has an empty range');
+    this.#repeats += most ?? least;
+    if (this.#repeats > MOST_REPEATS_IN_ALL)
+      throw this.#refusal('unsupported_value', path, `makes the lengths of all more than ${MOST_REPEATS_IN_ALL}`);
+  }
+
   #named(text: string): string {
     const name = `${this.#prefix}${this.rules.size}`;
     this.#name(name, text);
@@ -231,39 +299,7 @@ class SchemaWriter {
   }
 }
 
-function grammarText(root: string, rules: ReadonlyMap<string, string>): string {
-  const lines = [`root ::= ${root}`];
-  for (const [name, text] of rules) lines.push(`${name} ::= ${text}`);
-  for (const [name, text] of Object.entries(PRIMITIVES)) lines.push(`${name} ::= ${text}`);
-  return `${lines.join('\n')}\n`;
-}
-
-function alternatives(list: readonly string[]): string {
-  return `(${list.join(' | ')})`;
-}
-
-/** Text that stands in the answer as it is. */
-function literal(text: string): string {
-  const escaped = text.replaceAll(/[\\"]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
-  return `"${escaped}"`;
-}
-
-function merged(schema: Schema, all: readonly Schema[]): Schema {
-  const { allOf: _all, ...rest } = schema;
-  const parts = [rest, ...all];
-  return {
-    ...Object.assign({}, ...parts),
-    properties: Object.assign({}, ...parts.map(({ properties }) => properties ?? {})),
-    required: parts.flatMap(({ required }) => (Array.isArray(required) ? required : [])),
-  };
-}
-
-function pointed(root: Schema, pointer: string): unknown {
-  let value: unknown = root;
-  for (const step of pointer.split('/')) {
-    const name = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as Schema)[name];
-  }
-  return value;
+function tightest(of: (...values: number[]) => number, bounds: readonly (number | undefined)[]): number | undefined {
+  const known = bounds.filter((bound) => bound !== undefined);
+  return known.length === 0 ? undefined : of(...known);
 }

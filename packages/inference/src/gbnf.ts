@@ -1,0 +1,49 @@
+// GBNF, the grammars of llama.cpp: JSON's own rules, texts that stand as they are, and a grammar from its rules.
+
+const DIGITS = '[0-9]';
+const DAY_30 = '("0" [1-9] | [12] [0-9] | "30")';
+/** Every day that each year has: no 29 February. */
+const MONTH_AND_DAY = `(("0" [13578] | "1" [02]) "-" (${DAY_30} | "31") | ("0" [469] | "11") "-" ${DAY_30} | "02-" ("0" [1-9] | "1" [0-9] | "2" [0-8]))`;
+const TIME = '([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9] ":" [0-5] [0-9] "Z"';
+const PRIMITIVES = {
+  ws: '" "?',
+  hex: '[0-9a-fA-F]',
+  // No half of a surrogate pair: the text must be Unicode.
+  char: '[^"\\\\\\x7F\\x00-\\x1F] | "\\\\" ["\\\\/bfnrt] | "\\\\u" ([0-9a-cefA-CEF] hex hex hex | [dD] [0-7] hex hex)',
+  string: '"\\"" char* "\\""',
+  integer: '"-"? ("0" | [1-9] [0-9]{0,14})',
+  number: 'integer ("." [0-9]{1,15})? ([eE] [-+]? [0-9]{1,2})?',
+  boolean: '"true" | "false"',
+  null: '"null"',
+  value: 'object | array | string | number | boolean | null',
+  object: '"{" ws (string ":" ws value ("," ws string ":" ws value)*)? ws "}"',
+  array: '"[" ws (value ("," ws value)*)? ws "]"',
+} as const;
+export type Primitive = keyof typeof PRIMITIVES;
+
+export const FORMATS: Readonly<Record<string, string>> = {
+  date: `"\\"" ${DIGITS}{4} "-" ${MONTH_AND_DAY} "\\""`,
+  time: `"\\"" ${TIME} "\\""`,
+  'date-time': `"\\"" ${DIGITS}{4} "-" ${MONTH_AND_DAY} "T" ${TIME} "\\""`,
+  uuid: '"\\"" hex{8} "-" hex{4} "-" hex{4} "-" hex{4} "-" hex{12} "\\""',
+};
+
+export function grammarText(root: string, rules: ReadonlyMap<string, string>): string {
+  const lines = [`root ::= ${root}`];
+  for (const [name, text] of rules) lines.push(`${name} ::= ${text}`);
+  for (const [name, text] of Object.entries(PRIMITIVES)) lines.push(`${name} ::= ${text}`);
+  return `${lines.join('\n')}\n`;
+}
+
+export function alternatives(list: readonly string[]): string {
+  return `(${list.join(' | ')})`;
+}
+
+/** Text that stands in the answer as it is. */
+export function literal(text: string): string {
+  const escaped = text.replaceAll(/[\\"]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
+  return `"${escaped}"`;
+}
+
+/** GBNF of any JSON object. */
+export const JSON_OBJECT_GRAMMAR = grammarText('object', new Map());
