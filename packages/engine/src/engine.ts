@@ -14,6 +14,8 @@ export interface ModelInfo {
   /** Tokens that prompt and answer may have together. */
   readonly contextLength: number;
   readonly vocabularySize: number;
+  /** Bytes of the longest token: no text has fewer tokens than its bytes divided by this. */
+  readonly longestToken: number;
   /** Answers that are made side by side. */
   readonly slots: number;
   readonly hasChatTemplate: boolean;
@@ -68,6 +70,8 @@ export type JobEvent =
  */
 export interface Engine extends AsyncDisposable {
   readonly info: ModelInfo;
+  /** Whether it can be asked just now. */
+  readonly isReady: boolean;
   /** Tokens of a text; what looks like a control token is text, unless `hasControl`. */
   tokenize(text: string, options?: { readonly hasControl?: boolean }): Promise<readonly number[]>;
   /** Text of tokens; what is no UTF-8 becomes U+FFFD. */
@@ -79,7 +83,7 @@ export interface Engine extends AsyncDisposable {
   embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array>;
 }
 
-export type EngineErrorCode = 'model-unusable' | 'template-failed' | 'grammar-unusable' | 'context-full' | 'crashed';
+export type EngineErrorCode = 'model-unusable' | 'template-failed' | 'grammar-unusable' | 'prompt-empty' | 'crashed';
 
 export class EngineError extends Error {
   override readonly name = 'EngineError';

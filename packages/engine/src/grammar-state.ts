@@ -36,7 +36,9 @@ export class GrammarState {
     return this.#sampler.canBeNextTokenForGrammarEvaluationState(this.#state, token);
   }
 
+  /** Throws EngineError `grammar-unusable` for one that may not come: it would begin anew, and nobody would know. */
   accept(token: number): void {
+    if (!this.allows(token)) throw new EngineError('grammar-unusable', `token ${token} is against the grammar`);
     this.#sampler.acceptGrammarEvaluationStateToken(this.#state, token);
   }
 }

@@ -21,6 +21,8 @@ interface Waiting {
 const RESTART_MS = 100;
 const MOST_RESTART_MS = 30_000;
 const STOP_MS = 5_000;
+/** Characters kept of what it wrote last. */
+const LAST_WORDS = 300;
 
 /** Starts the engine; rejects with EngineError `model-unusable` when the model cannot be loaded. */
 export async function startLlamaEngine(options: LlamaOptions, parts: LlamaEngineParts = {}): Promise<Engine> {
@@ -38,6 +40,7 @@ class LlamaEngine implements Engine {
   #info: ModelInfo | undefined;
   #lastId = 0;
   #isStopped = false;
+  #isReady = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: LlamaOptions, { onRestart = () => {} }: LlamaEngineParts) {
@@ -49,6 +52,10 @@ class LlamaEngine implements Engine {
   get info(): ModelInfo {
     if (!this.#info) throw new EngineError('crashed', 'the engine has not started');
     return this.#info;
+  }
+
+  get isReady(): boolean {
+    return this.#isReady;
   }
 
   /** For tests and logs. */
@@ -139,7 +146,11 @@ class LlamaEngine implements Engine {
       reject(signal?.reason as Error);
     };
     signal?.addEventListener('abort', abort, { once: true });
-    this.#send({ kind: 'call', id, call });
+    try {
+      this.#send({ kind: 'call', id, call });
+    } catch (cause) {
+      reject(new EngineError('crashed', 'this cannot be given to the engine', { cause }));
+    }
     return promise.finally(() => {
       signal?.removeEventListener('abort', abort);
       this.#waiting.delete(id);
@@ -156,14 +167,20 @@ class LlamaEngine implements Engine {
     promise.catch(() => {});
     const child = fork(new URL('llama-process.ts', import.meta.url), [JSON.stringify(this.#options)], {
       serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       execArgv: [],
     });
     this.#child = child;
     let isReady = false;
+    // llama.cpp repeats there what it was given: kept for the case that it dies, and told in short.
+    let lastWords = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      lastWords = (lastWords + text).slice(-LAST_WORDS);
+    });
     child.on('message', (message: FromEngine) => {
       if (message.kind === 'ready') {
         isReady = true;
+        this.#isReady = true;
         this.#info = message.info;
         resolve(message.info);
       } else if (message.kind === 'unusable') reject(new EngineError(message.code, message.message));
@@ -171,7 +188,10 @@ class LlamaEngine implements Engine {
     });
     child.on('error', (cause) => reject(new EngineError('crashed', 'the engine cannot be started', { cause })));
     child.once('exit', (code, signal) => {
-      const detail = signal ?? `exit code ${code}`;
+      this.#isReady = false;
+      const detail = [signal ?? `exit code ${code}`, ...lastWords.trim().split('\n').slice(-1)]
+        .filter(Boolean)
+        .join(': ');
       const error = new EngineError('crashed', `the engine's process ended (${detail})`);
       reject(error);
       for (const waiting of this.#waiting.values()) waiting.reject(error);

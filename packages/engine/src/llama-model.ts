@@ -123,6 +123,10 @@ export class LlamaHost {
           quantisation: quantisationOf(model),
           contextLength: context.contextSize,
           vocabularySize: tokenizer.ggml.tokens?.length ?? 0,
+          longestToken: (tokenizer.ggml.tokens ?? []).reduce(
+            (most, text) => Math.max(most, Buffer.byteLength(text)),
+            1,
+          ),
           slots,
           hasChatTemplate: tokenizer.chat_template !== undefined,
           engine: `llama.cpp ${llama.llamaCppRelease.release}`,
@@ -169,6 +173,10 @@ export class LlamaHost {
 
   /** Runs one job to its end, telling what comes. Rejects with the signal's reason when it is aborted. */
   async run(job: Job, { tell, signal }: { tell: (event: JobEvent) => void; signal: AbortSignal }): Promise<void> {
+    if (job.prompt.length === 0) throw new EngineError('prompt-empty', 'there is nothing to go on from');
+    // Before anything is told: a grammar that cannot be read is no answer's beginning.
+    const grammar =
+      job.grammar === undefined ? undefined : await GrammarState.open(this.#llama, this.#model, job.grammar);
     const read = job.replay === 'fast' ? [...job.prompt, ...job.given] : [...job.prompt];
     const slot = await this.#slots.take(read, { signal, cacheKey: job.cacheKey });
     const sequence = this.#sequences[slot] as LlamaContextSequence;
@@ -191,7 +199,7 @@ export class LlamaHost {
         await sequence.controlledEvaluate([last as Token]);
         last = token;
       }
-      await this.#answer(job, { sequence, last, tell, signal });
+      await this.#answer(job, { sequence, last, grammar, tell, signal });
     } finally {
       this.#slots.give(slot, sequence.contextTokens);
     }
@@ -199,11 +207,15 @@ export class LlamaHost {
 
   async #answer(
     job: Job,
-    parts: { sequence: LlamaContextSequence; last: number; tell: (event: JobEvent) => void; signal: AbortSignal },
+    parts: {
+      sequence: LlamaContextSequence;
+      last: number;
+      grammar: GrammarState | undefined;
+      tell: (event: JobEvent) => void;
+      signal: AbortSignal;
+    },
   ): Promise<void> {
-    const { sequence, tell, signal } = parts;
-    const grammar =
-      job.grammar === undefined ? undefined : await GrammarState.open(this.#llama, this.#model, job.grammar);
+    const { sequence, grammar, tell, signal } = parts;
     const times = new Map<number, number>();
     for (const token of job.given) {
       times.set(token, (times.get(token) ?? 0) + 1);

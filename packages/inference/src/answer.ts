@@ -101,6 +101,8 @@ export function usageChunk(head: AnswerHead, usage: Usage, object: 'chat.complet
 export interface TextChoice {
   readonly text: string;
   readonly logprobs: readonly ChosenLogprob[] | undefined;
+  /** Characters of the choice before this text; 0 by default. */
+  readonly offset?: number;
   /** Null in a chunk that is not the last. */
   readonly finishReason: FinishReason | null;
 }
@@ -118,18 +120,18 @@ export function textCompletion(head: AnswerHead, choices: readonly TextChoice[],
 export function textChunk(head: AnswerHead, choices: readonly (TextChoice & { readonly index: number })[]) {
   return {
     ...headOf(head, 'text_completion'),
-    choices: choices.map(({ index, text, logprobs, finishReason }) => ({
+    choices: choices.map(({ index, text, logprobs, finishReason, offset = 0 }) => ({
       index,
       text,
-      logprobs: logprobs ? textLogprobs(logprobs) : null,
+      logprobs: logprobs ? textLogprobs(logprobs, offset) : null,
       finish_reason: finishReason,
     })),
   };
 }
 
 /** The older shape: lists beside each other. */
-function textLogprobs(logprobs: readonly ChosenLogprob[]) {
-  let offset = 0;
+function textLogprobs(logprobs: readonly ChosenLogprob[], from: number) {
+  let offset = from;
   return {
     tokens: logprobs.map(({ token }) => token),
     token_logprobs: logprobs.map(({ logprob }) => logprob),

@@ -104,7 +104,14 @@ export const generation = {
   top_p: optional(number(0, 1)),
   n: optional(whole(1, MOST_CHOICES)),
   stop: optional(stops),
-  seed: optional(z.int()),
+  // Beyond 2^53 it is what the JSON parser makes of it: still the same seed each time.
+  seed: optional(
+    z
+      .number()
+      .refine(Number.isInteger, 'must be a whole number')
+      .min(-(2 ** 63))
+      .max(2 ** 64),
+  ),
   presence_penalty: optional(number(-2, 2)),
   frequency_penalty: optional(number(-2, 2)),
   logit_bias: optional(z.record(z.string().regex(/^\d{1,9}$/, 'must be the number of a token'), number(-100, 100))),

@@ -46,11 +46,13 @@ export interface ResponsesRequest {
     readonly format: unknown;
     readonly metadata: Readonly<Record<string, unknown>>;
   };
+  /** A refusal of the conversation, in the names of this form. */
+  readonly renamed: (error: CompletionError) => CompletionError;
 }
 
 /** Where the same thing has another name in the older form. */
 const NAMES: readonly (readonly [chat: RegExp, own: string])[] = [
-  [/^messages\b/, 'input'],
+  [/^tools(\[\d+\])\.function\b/, 'tools$1'],
   [/^max_completion_tokens\b/, 'max_output_tokens'],
   [/^response_format\b/, 'text.format'],
 ];
@@ -66,9 +68,11 @@ export function readResponsesRequest(body: unknown): ResponsesRequest {
   }
   const format = given.text?.format;
   const tools = given.tools ?? [];
+  const { messages, origins } = messagesOf(given);
+  const renamed = (error: CompletionError) => renamedOf(error, origins);
   const chat = {
     model: given.model,
-    messages: messagesOf(given),
+    messages,
     stream: given.stream,
     max_completion_tokens: given.max_output_tokens,
     temperature: given.temperature,
@@ -90,6 +94,7 @@ export function readResponsesRequest(body: unknown): ResponsesRequest {
         format: format ?? { type: 'text' },
         metadata: given.metadata ?? {},
       },
+      renamed,
     };
   } catch (error) {
     throw error instanceof CompletionError ? renamed(error) : error;
@@ -99,20 +104,28 @@ export function readResponsesRequest(body: unknown): ResponsesRequest {
 type Given = z.output<typeof fields>;
 type Item = z.output<typeof item>;
 
-function messagesOf({ input, instructions }: Given): unknown[] {
-  const messages: Record<string, unknown>[] =
-    instructions === undefined ? [] : [{ role: 'system', content: instructions }];
-  if (typeof input === 'string') return [...messages, { role: 'user', content: input }];
-  for (const [i, each] of input.entries()) {
-    const message = messageOf(each, i);
-    const last = messages.at(-1);
-    if (!message) continue;
-    // Calls side by side are one turn of the assistant.
-    if (Array.isArray(message.tool_calls) && Array.isArray(last?.tool_calls))
-      last.tool_calls.push(...message.tool_calls);
-    else messages.push(message);
+/** `origins`: where each message came from. */
+function messagesOf({ input, instructions }: Given): { readonly messages: unknown[]; readonly origins: string[] } {
+  const messages: Record<string, unknown>[] = [];
+  const origins: string[] = [];
+  const add = (message: Record<string, unknown>, origin: string) => {
+    messages.push(message);
+    origins.push(origin);
+  };
+  if (instructions !== undefined) add({ role: 'system', content: instructions }, 'instructions');
+  if (typeof input === 'string') add({ role: 'user', content: input }, 'input');
+  else {
+    for (const [i, each] of input.entries()) {
+      const message = messageOf(each, i);
+      const last = messages.at(-1);
+      if (!message) continue;
+      // Calls side by side are one turn of the assistant.
+      if (Array.isArray(message.tool_calls) && Array.isArray(last?.tool_calls))
+        last.tool_calls.push(...message.tool_calls);
+      else add(message, `input[${i}]`);
+    }
   }
-  return messages;
+  return { messages, origins };
 }
 
 function messageOf(given: Item, at: number): Record<string, unknown> | undefined {
@@ -164,10 +177,20 @@ function choiceOf(choice: unknown): unknown {
   return { type, function: { name } };
 }
 
-function renamed(error: CompletionError): CompletionError {
-  const found = NAMES.find(([chat]) => chat.test(error.param ?? ''));
-  if (!found) return error;
-  const [chat, own] = found;
-  const param = (error.param ?? '').replace(chat, own);
-  return new CompletionError(error.kind, error.message.replaceAll(error.param ?? '', param), { param, cause: error });
+function renamedOf(error: CompletionError, origins: readonly string[]): CompletionError {
+  const { param } = error;
+  if (param === null) return error;
+  const at = /^messages\[(\d+)\]/.exec(param);
+  let own = at
+    ? (origins[Number(at[1])] ?? 'input') + param.slice(at[0].length)
+    : param.replace(/^messages\b/, 'input');
+  for (const [chat, name] of NAMES) own = own.replace(chat, name);
+  if (own === param) return error;
+  const { kind, message, headers, retryAfterMs } = error;
+  return new CompletionError(kind, message.replaceAll(param, own), {
+    param: own,
+    headers,
+    cause: error,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
 }

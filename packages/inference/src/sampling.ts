@@ -69,8 +69,10 @@ export function chooseToken(
         sampling,
       )
     : ranked;
+  // Beside the likeliest: a temperature near 0 must not make infinities of all.
+  const top = pool[0]?.logit ?? 0;
   const drawn = pool
-    .map(({ token, logit }) => ({ token, score: logit / temperature + gumbel(seed, position, token) }))
+    .map(({ token, logit }) => ({ token, score: (logit - top) / temperature + gumbel(seed, position, token) }))
     .sort((a, b) => b.score - a.score || a.token - b.token);
   return drawn.find(({ token }) => isCut || isAllowed(token))?.token;
 }

@@ -213,12 +213,13 @@ class SchemaWriter {
       text: this.#named(`${literal(JSON.stringify(name))} ":" ws (${inside(each, `properties/${name}`)})`),
       isRequired: required.has(name),
     }));
-    const tails = pairs.map((_, i) =>
-      pairs
-        .slice(i + 1)
-        .map(({ text, isRequired }) => (isRequired ? `"," ws ${text}` : `("," ws ${text})?`))
-        .join(' '),
-    );
+    // What may follow each pair, as a chain: written out, it would grow with the square of the properties.
+    const tails: string[] = [];
+    for (let i = pairs.length - 1; i >= 0; i -= 1) {
+      const next = pairs[i + 1];
+      const pair = `"," ws ${next?.text} ${tails[i + 1] ?? ''}`;
+      tails[i] = next === undefined ? '' : this.#named(next.isRequired ? pair : `${pair} | ${tails[i + 1] || '""'}`);
+    }
     const firstRequired = pairs.findIndex(({ isRequired }) => isRequired);
     const heads = firstRequired < 0 ? pairs : pairs.slice(0, firstRequired + 1);
     const bodies = heads.map(({ text }, i) => `${text} ${tails[i]}`);

@@ -1,5 +1,5 @@
 // `strata inference`: the gateway, its keys, its models, and a chat in the terminal.
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ChatOptions } from './commands/chat.ts';
 import { addKeyCommands } from './key-commands.ts';
 import type { OutputOptions } from './output.ts';
@@ -28,7 +28,12 @@ export function addInferenceCommands(inference: Command): void {
     .addOption(base())
     .addOption(key())
     .option('--model <id>', 'the model; the first that is served by default')
-    .option('--temperature <number>', '0 gives the likeliest answer', Number)
+    .option('--temperature <number>', '0 gives the likeliest answer', (text) => {
+      const value = Number(text);
+      if (text.trim() === '' || !(value >= 0 && value <= 2))
+        throw new InvalidArgumentError('It is a number from 0 to 2.');
+      return value;
+    })
     .action(async (words: string[], options: ChatOptions) => {
       const { chatCommand } = await import('./commands/chat.ts');
       await chatCommand(words.join(' '), options);

@@ -30,11 +30,38 @@ describe('admission', () => {
     const isOverloaded = (error: unknown) =>
       error instanceof CompletionError && error.kind === 'overloaded' && error.retryAfterMs === 1_000;
     await assert.rejects(admission.enter('b', never), isOverloaded);
-    assert.throws(() => admission.check(1), isOverloaded);
+    assert.throws(() => admission.check('b', 1), isOverloaded);
     waiting.abort(new Error('gone'));
     await assert.rejects(waits, /gone/);
-    admission.check(1);
+    admission.check('b', 1);
     assert.equal(admission.size, 1);
+  });
+
+  it('lets a short line in where a long one fills the queue: the newest of that one is refused', async () => {
+    const admission = new Admission({ places: 1, queue: 3 });
+    const first = await admission.enter('a', never);
+    const long = ['a1', 'a2', 'a3'].map((name) =>
+      admission.enter('a', never).then(
+        (place) => ({ name, place }),
+        (error: unknown) => ({ name, error }),
+      ),
+    );
+    const other = admission.enter('b', never);
+    assert.equal(admission.size, 4);
+    const refused = await long[2];
+    assert.ok(refused && 'error' in refused && refused.error instanceof CompletionError);
+    const third = admission.enter('c', never);
+    const alsoRefused = await long[1];
+    assert.ok(alsoRefused && 'error' in alsoRefused);
+    // One each: nobody gives way any more.
+    await assert.rejects(admission.enter('d', never), CompletionError);
+    first[Symbol.dispose]();
+    const a1 = await long[0];
+    assert.ok(a1 && 'place' in a1);
+    a1.place[Symbol.dispose]();
+    (await other)[Symbol.dispose]();
+    (await third)[Symbol.dispose]();
+    assert.equal(admission.size, 0);
   });
 
   it('gives a place back once, and to nobody who has left', async () => {

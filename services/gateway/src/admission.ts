@@ -3,17 +3,18 @@ import { CompletionError } from '@strata/inference';
 
 interface Waiter {
   readonly enter: () => void;
+  readonly refuse: (error: CompletionError) => void;
 }
 
 export interface AdmissionOptions {
   /** Answers made at once. */
   readonly places: number;
-  /** Answers that may wait besides. */
+  /** Answers that may wait besides. When it is full, the longest line gives way to a shorter one. */
   readonly queue: number;
 }
 
 export class Admission {
-  readonly #places: number;
+  readonly places: number;
   readonly #queue: number;
   #inside = 0;
   #waiting = 0;
@@ -21,7 +22,7 @@ export class Admission {
   readonly #lines = new Map<string, Waiter[]>();
 
   constructor({ places, queue }: AdmissionOptions) {
-    this.#places = places;
+    this.places = places;
     this.#queue = queue;
   }
 
@@ -30,19 +31,21 @@ export class Admission {
     return this.#inside + this.#waiting;
   }
 
-  /** Throws CompletionError `overloaded` where so many more answers could not even wait. */
-  check(answers: number): void {
-    if (this.size + answers <= this.#places + this.#queue) return;
-    throw new CompletionError('overloaded', 'All places are taken; try again in a moment.', { retryAfterMs: 1_000 });
+  /** Throws CompletionError `overloaded` where so many more answers of a key could not even wait. */
+  check(key: string, answers: number): void {
+    if (this.size + answers <= this.places + this.#queue) return;
+    if (this.#lengthOf(key) + answers < (this.#longest()?.[1].length ?? 0)) return;
+    throw overloaded();
   }
 
   /** A place until disposed, in turn with other keys. Throws CompletionError `overloaded`, or the signal's reason. */
   async enter(key: string, signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
-    if (this.#inside < this.#places && this.#waiting === 0) return this.#place();
-    this.check(1);
+    if (this.#inside < this.places && this.#waiting === 0) return this.#place();
+    this.check(key, 1);
+    if (this.size >= this.places + this.#queue) this.#giveWay();
     const { promise, resolve, reject } = Promise.withResolvers<Disposable>();
-    const waiter: Waiter = { enter: () => resolve(this.#place()) };
+    const waiter: Waiter = { enter: () => resolve(this.#place()), refuse: reject };
     const leave = () => {
       if (this.#leave(key, waiter)) reject(signal.reason);
     };
@@ -69,7 +72,7 @@ export class Admission {
 
   #admit(): void {
     const [next] = this.#lines;
-    if (!next || this.#inside >= this.#places) return;
+    if (!next || this.#inside >= this.places) return;
     const [key, line] = next;
     const waiter = line.shift();
     this.#lines.delete(key);
@@ -77,6 +80,25 @@ export class Admission {
     if (!waiter) return;
     this.#waiting -= 1;
     waiter.enter();
+  }
+
+  #lengthOf(key: string): number {
+    return this.#lines.get(key)?.length ?? 0;
+  }
+
+  #longest(): [key: string, line: Waiter[]] | undefined {
+    let longest: [string, Waiter[]] | undefined;
+    for (const each of this.#lines) if (each[1].length > (longest?.[1].length ?? 0)) longest = each;
+    return longest;
+  }
+
+  /** The newest of the longest line is refused. */
+  #giveWay(): void {
+    const line = this.#longest();
+    const last = line?.[1].at(-1);
+    if (!line || !last) return;
+    this.#leave(line[0], last);
+    last.refuse(overloaded());
   }
 
   /** Whether it was still waiting. */
@@ -89,4 +111,8 @@ export class Admission {
     this.#waiting -= 1;
     return true;
   }
+}
+
+function overloaded(): CompletionError {
+  return new CompletionError('overloaded', 'All places are taken; try again in a moment.', { retryAfterMs: 1_000 });
 }

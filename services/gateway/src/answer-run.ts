@@ -73,7 +73,9 @@ export class AnswerRun {
       await this.#eachChoice(async (delta, index) => {
         writer.begin();
         const chunk =
-          kind === 'text_completion' ? textChunkOf(head, index, delta) : chatChunk(head, { index, delta, hasUsage });
+          kind === 'text_completion'
+            ? textChunkOf(head, index, { delta, length: this.#said.lengthOf(index) })
+            : chatChunk(head, { index, delta, hasUsage });
         if (chunk) await writer.send(chunk);
       });
       if (hasUsage) await writer.send(usageChunk(head, this.usage, kind));
@@ -113,20 +115,15 @@ export class AnswerRun {
     return { promptTokens: sum('promptTokens'), completionTokens, cachedTokens: sum('cachedTokens') };
   }
 
-  /** Choices side by side, each once there is a place for it; when one fails the others end too. */
+  /** Choices side by side, as many as there are places; when one fails the others end too. */
   async #eachChoice(hear: (delta: ChatDelta, index: number) => Promise<void>): Promise<void> {
-    const { plan, caller, signal } = this.#asked;
+    const { plan, signal } = this.#asked;
     const failing = new AbortController();
     const stop = plan.choices.length > 1 ? AbortSignal.any([signal, failing.signal]) : signal;
-    const runs = plan.choices.map(async ({ deltas }, index) => {
-      using _place = await this.#parts.admission.enter(caller.id, stop);
-      const usage = this.#usages[index] as ChoiceUsage;
-      for await (const delta of deltas({ usage, signal: stop })) {
-        this.#said.take(index, delta);
-        this.#hasBegun = true;
-        if (delta.kind !== 'begin') this.#firstTokenAt ??= this.#parts.now();
-        await hear(delta, index);
-      }
+    const numbers = plan.choices.keys();
+    const side = Math.min(plan.choices.length, this.#parts.admission.places);
+    const runs = Array.from({ length: side }, async () => {
+      for (const index of numbers) await this.#oneChoice(index, stop, hear);
     });
     try {
       await Promise.all(runs);
@@ -134,6 +131,21 @@ export class AnswerRun {
       failing.abort(error);
       await Promise.allSettled(runs);
       throw error;
+    }
+  }
+
+  async #oneChoice(
+    index: number,
+    signal: AbortSignal,
+    hear: (delta: ChatDelta, index: number) => Promise<void>,
+  ): Promise<void> {
+    using _place = await this.#parts.admission.enter(this.#asked.caller.id, signal);
+    const usage = this.#usages[index] as ChoiceUsage;
+    for await (const delta of this.#asked.plan.choices[index]?.deltas({ usage, signal }) ?? []) {
+      this.#said.take(index, delta);
+      this.#hasBegun = true;
+      if (delta.kind !== 'begin') this.#firstTokenAt ??= this.#parts.now();
+      await hear(delta, index);
     }
   }
 
@@ -188,9 +200,12 @@ export function embeddingEnd(content: AnswerContent, promptTokens: number): Answ
   };
 }
 
-function textChunkOf(head: AnswerHead, index: number, delta: ChatDelta) {
-  if (delta.kind === 'text')
-    return textChunk(head, [{ index, text: delta.text, logprobs: delta.logprobs, finishReason: null }]);
+/** `length`: of the choice with this delta. */
+function textChunkOf(head: AnswerHead, index: number, { delta, length }: { delta: ChatDelta; length: number }) {
+  if (delta.kind === 'text') {
+    const { text, logprobs } = delta;
+    return textChunk(head, [{ index, text, logprobs, finishReason: null, offset: length - text.length }]);
+  }
   if (delta.kind === 'end')
     return textChunk(head, [{ index, text: '', logprobs: undefined, finishReason: delta.reason }]);
   return undefined;

@@ -94,7 +94,12 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
   const server = stack.use(createServer({ callers: new Callers(store), limits, logger }));
   const places = served.reduce((sum, { backend }) => sum + backend.facts.slots, 0);
   const admission = new Admission({ places, queue: config.queue });
-  server.fastify.get('/health', () => ({ status: 'ok', version: VERSION, models: models.list().map(({ id }) => id) }));
+  server.fastify.get('/health', (_request, reply) => {
+    const ready = models.list().filter(({ backend }) => backend.isReady);
+    const isOk = ready.length > 0 || models.list().length === 0;
+    reply.code(isOk ? 200 : 503);
+    return { status: isOk ? 'ok' : 'starting', version: VERSION, models: ready.map(({ id }) => id) };
+  });
   addLedgerRoutes(server.fastify, ledger);
   server.addV1((v1) => {
     addRoutes(v1, { models, admission, books, limits, logger, now });

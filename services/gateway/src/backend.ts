@@ -50,6 +50,8 @@ export interface BackendFacts {
 
 export interface Backend {
   readonly facts: BackendFacts;
+  /** Whether it can be asked just now. */
+  readonly isReady: boolean;
   /** Throws CompletionError for a conversation that the model cannot take. */
   planChat(request: ChatRequest): Promise<Plan>;
   /** Choices of each prompt, prompt by prompt. Throws CompletionError for a prompt that the model cannot take. */

@@ -351,7 +351,7 @@ describe('other requests', () => {
     ],
     ['a path that is not there', () => service.get('/v1/images'), 404, 'not_found', null],
     ['a path that is not ours', () => service.get('/admin'), 404, 'not_found', null],
-    ['a method that is not served', () => service.get('/v1/chat/completions'), 404, 'not_found', null],
+    ['a method that is not served', () => service.get('/v1/chat/completions'), 405, 'method_not_allowed', null],
     ['a model that is not there', () => service.get('/v1/models/a%2Fb'), 404, 'model_not_found', 'model'],
     [
       'another media type',
@@ -376,11 +376,18 @@ describe('other requests', () => {
       'prompt',
     ],
     [
-      'two prompts',
-      () => service.post('/v1/completions', { model: MODEL, prompt: ['a', 'b'] }),
+      'more completions than one request makes',
+      () => service.post('/v1/completions', { model: MODEL, prompt: Array.from({ length: 64 }, () => 'a'), n: 3 }),
       400,
-      'unsupported_value',
+      'invalid_value',
       'prompt',
+    ],
+    [
+      'a prompt of no such token',
+      () => service.post('/v1/completions', { model: MODEL, prompt: [[5], [5_000_000]] }),
+      400,
+      'invalid_value',
+      'prompt[1]',
     ],
     [
       'a suffix',
@@ -390,11 +397,63 @@ describe('other requests', () => {
       'suffix',
     ],
     [
-      'an echo',
-      () => service.post('/v1/completions', { model: MODEL, prompt: 'a', echo: true }),
+      'log-probabilities of an echo',
+      () => service.post('/v1/completions', { model: MODEL, prompt: 'a', echo: true, logprobs: 1 }),
       400,
       'unsupported_value',
-      'echo',
+      'logprobs',
+    ],
+    [
+      'a body that nests without end',
+      () => service.post('/v1/chat/completions', `{"metadata":${'['.repeat(5_000)}${']'.repeat(5_000)}}`),
+      400,
+      null,
+      null,
+    ],
+    [
+      'a body that is packed',
+      () => service.post('/v1/chat/completions', '{}', { 'content-encoding': 'gzip' }),
+      415,
+      'unsupported_media_type',
+      null,
+    ],
+    ['a path that cannot be decoded', () => service.get('/v1/models/%zz'), 400, null, null],
+    [
+      'a text that cannot fit, however it is read',
+      () =>
+        service.post('/v1/chat/completions', { model: MODEL, messages: [{ role: 'user', content: 'x'.repeat(1e6) }] }),
+      400,
+      'context_length_exceeded',
+      'messages',
+    ],
+    [
+      'an item of a response that cannot be used, by its own place',
+      () =>
+        service.post('/v1/responses', {
+          model: MODEL,
+          instructions: 'Be brief.',
+          input: [
+            { role: 'user', content: 'a' },
+            { role: 'wizard', content: 'b' },
+          ],
+        }),
+      400,
+      'invalid_value',
+      'input[1].role',
+    ],
+    [
+      'a tool of a response that cannot be used, by its own place',
+      () => service.post('/v1/responses', { model: MODEL, input: 'a', tools: [{ type: 'function', name: 'no way' }] }),
+      400,
+      'invalid_value',
+      'tools[0].name',
+    ],
+    [
+      'a response that does not fit',
+      () => service.post('/v1/responses', { model: MODEL, input: 'word '.repeat(500) }),
+      400,
+      'context_length_exceeded',
+      'input',
     ],
     [
       'the best of several',
@@ -469,22 +528,24 @@ describe('other requests', () => {
     assert.deepEqual([tokens.status, tokens.body.data.length, tokens.body.usage.prompt_tokens], [200, 2, 3]);
   });
 
-  it('are counted by day for a limited key, and refused beyond it', async () => {
+  it('are counted for a limited key, and refused beyond its minute', async () => {
     const { key } = await service.running.gateway.keys.create({ tier: 'free' });
     const headers = { authorization: `Bearer ${key}` };
     const seen = [];
-    for (let i = 0; i < 51; i += 1)
+    for (let i = 0; i < 21; i += 1)
       seen.push(await service.post('/v1/chat/completions', chat({ max_tokens: 1 }), headers));
     assert.deepEqual(
       seen.map(({ status }) => status),
-      [...Array.from({ length: 50 }, () => 200), 429],
+      [...Array.from({ length: 20 }, () => 200), 429],
     );
-    const [first, last] = [seen[0], seen[50]];
-    assert.equal(first?.headers.get('x-ratelimit-remaining-requests'), '49');
+    const [first, last] = [seen[0], seen[20]];
+    assert.equal(first?.headers.get('x-ratelimit-remaining-requests'), '19');
+    assert.match(first?.headers.get('x-ratelimit-limit-tokens') ?? '', /^\d+$/);
+    assert.match(first?.headers.get('x-ratelimit-remaining-tokens') ?? '', /^\d+$/);
     assert.deepEqual([last?.body.error.type, last?.body.error.code], ['rate_limit_error', 'rate_limit_exceeded']);
-    assert.equal(last?.headers.get('x-should-retry'), 'false');
+    assert.equal(last?.headers.get('x-should-retry'), 'true');
     assert.ok(Number(last?.headers.get('retry-after')) > 0);
-    assert.match(last?.headers.get('x-ratelimit-reset-requests') ?? '', /^\d+s$/);
+    assert.match(last?.headers.get('x-ratelimit-reset-requests') ?? '', /^(\d+m)?\d+s$/);
     assert.equal((await service.get('/v1/models', headers)).status, 200, 'looking costs nothing');
   });
 

@@ -25,7 +25,13 @@ export class EngineBackend implements Backend {
     return this.engine.info;
   }
 
+  get isReady(): boolean {
+    return this.engine.isReady;
+  }
+
   async planChat(request: ChatRequest): Promise<Plan> {
+    const length = request.messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
+    this.#assertMayFit(length, 'messages');
     const { toolChoice, format } = request;
     const tools = toolChoice === 'none' ? [] : request.tools;
     const isCallForced = toolChoice === 'required' || typeof toolChoice === 'object';
@@ -44,7 +50,8 @@ export class EngineBackend implements Backend {
     });
     const jobs = this.#jobs(request, { prompt, grammar, what: 'messages' });
     const options = { stops: request.stops, tools, isCallForced };
-    return { promptTokens: prompt.length, choices: jobs.map((job) => this.#choice(job, options, 0)) };
+    const grammarParam = isCallForced ? 'tools' : 'response_format';
+    return { promptTokens: prompt.length, choices: jobs.map((job) => this.#choice(job, options, { grammarParam })) };
   }
 
   async planText(request: CompletionRequest): Promise<Plan> {
@@ -59,7 +66,7 @@ export class EngineBackend implements Backend {
       const jobs = this.#jobs(request, { prompt, grammar: undefined, what });
       const options = { stops: request.stops, tools: [], isCallForced: false };
       const echo = request.isEchoed ? await this.#textOf(given) : undefined;
-      for (const job of jobs) choices.push(this.#choice(job, options, at, echo));
+      for (const job of jobs) choices.push(this.#choice(job, options, { prompt: at, echo }));
     }
     return { promptTokens, choices };
   }
@@ -69,11 +76,9 @@ export class EngineBackend implements Backend {
     const vectors: Float32Array[] = [];
     let promptTokens = 0;
     for (const [at, input] of inputs.entries()) {
-      const tokens = await this.#tokens(input, 'input');
-      if (tokens.length > contextLength) {
-        const message = `This model's maximum context length is ${contextLength} tokens. However, your input ${at} resulted in ${tokens.length} tokens.`;
-        throw new CompletionError('context_length', message, { param: 'input' });
-      }
+      const what = inputs.length === 1 ? 'input' : `input[${at}]`;
+      const tokens = await this.#tokens(input, what);
+      if (tokens.length >= contextLength) throw tooLong(what, contextLength, String(tokens.length));
       promptTokens += tokens.length;
       vectors.push(await this.engine.embed(tokens, signal));
     }
@@ -83,24 +88,38 @@ export class EngineBackend implements Backend {
   #choice(
     job: Job,
     options: Pick<ChoiceOptions, 'stops' | 'tools' | 'isCallForced'>,
-    prompt: number,
-    echo?: string,
+    {
+      prompt = 0,
+      echo,
+      grammarParam = 'response_format',
+    }: { readonly prompt?: number; readonly echo?: string | undefined; readonly grammarParam?: string },
   ): PlannedChoice {
     return {
       prompt,
       deltas: ({ usage, signal }) => {
         usage.promptTokens = job.prompt.length;
         const deltas = choiceDeltas(this.engine, job, { ...options, usage, signal });
+        if (job.grammar !== undefined) return blaming(grammarParam, deltas);
         return echo === undefined ? deltas : echoed(echo, deltas);
       },
     };
   }
 
   async #tokens(input: string | readonly number[], param: string): Promise<readonly number[]> {
-    if (typeof input === 'string') return this.engine.tokenize(input);
+    if (typeof input === 'string') {
+      this.#assertMayFit(input.length, param);
+      return this.engine.tokenize(input);
+    }
     const unknown = input.find((token) => token >= this.engine.info.vocabularySize);
     if (unknown === undefined) return input;
     throw new CompletionError('invalid_value', `There is no token ${unknown} in this model.`, { param });
+  }
+
+  /** What cannot fit whatever its tokens are is not read: that would take long, and hold up answers. */
+  #assertMayFit(length: number, what: string): void {
+    const { contextLength, longestToken } = this.engine.info;
+    const least = Math.ceil(length / longestToken);
+    if (least >= contextLength) throw tooLong(what, contextLength, `at least ${least}`);
   }
 
   async #textOf(input: string | readonly number[]): Promise<string> {
@@ -113,13 +132,7 @@ export class EngineBackend implements Backend {
   ): Job[] {
     const { contextLength } = this.engine.info;
     const room = contextLength - prompt.length;
-    if (room < 1) {
-      throw new CompletionError(
-        'context_length',
-        `This model's maximum context length is ${contextLength} tokens. However, your ${what} resulted in ${prompt.length} tokens. Please reduce the length of the ${what}.`,
-        { param: what },
-      );
-    }
+    if (room < 1) throw tooLong(what, contextLength, String(prompt.length));
     const { choices, sampling, topLogprobs, cacheKey } = request;
     const seed = sampling.seed ?? randomInt(2 ** 32);
     return Array.from({ length: choices }, (_, i) => ({
@@ -136,10 +149,29 @@ export class EngineBackend implements Backend {
   }
 }
 
+function tooLong(what: string, contextLength: number, tokens: string): CompletionError {
+  return new CompletionError(
+    'context_length',
+    `This model's maximum context length is ${contextLength} tokens. However, your ${what} resulted in ${tokens} tokens. Please reduce the length of the ${what}.`,
+    { param: what },
+  );
+}
+
 /** The prompt before what follows it. */
 async function* echoed(text: string, deltas: AsyncIterable<ChatDelta>): AsyncGenerator<ChatDelta> {
   for await (const delta of deltas) {
     yield delta;
     if (delta.kind === 'begin') yield { kind: 'text', text };
+  }
+}
+
+/** A grammar that the engine cannot read is the fault of what asked for it. */
+async function* blaming(param: string, deltas: AsyncIterable<ChatDelta>): AsyncGenerator<ChatDelta> {
+  try {
+    yield* deltas;
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'grammar-unusable')
+      throw new CompletionError('unsupported_value', 'The engine cannot hold to this schema.', { param, cause: error });
+    throw error;
   }
 }

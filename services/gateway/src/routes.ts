@@ -64,7 +64,9 @@ export function addRoutes(v1: FastifyInstance, parts: GatewayParts): void {
     const asked = readResponsesRequest(request.body);
     const model = models.get(asked.chat.model);
     const run = await begin(parts, { request, reply, model, asked: asked.chat, prefix: 'resp_' }, () =>
-      model.backend.planChat(asked.chat),
+      model.backend.planChat(asked.chat).catch((error: unknown) => {
+        throw error instanceof CompletionError ? asked.renamed(error) : error;
+      }),
     );
     if (asked.chat.isStreamed) {
       const events = new ResponseEvents(run.head, asked);
@@ -115,7 +117,7 @@ interface Asking {
 async function begin(parts: GatewayParts, { request, reply, model, asked, prefix }: Asking, plan: () => Promise<Plan>) {
   const { admission, limits, logger, now } = parts;
   const receivedAt = now();
-  admission.check(asked.choices);
+  admission.check(request.caller.id, Math.min(asked.choices, admission.places));
   const { signal } = leaving(reply);
   const head = headOf(model, prefix, receivedAt);
   const planned = await plan();

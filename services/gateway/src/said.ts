@@ -54,6 +54,11 @@ export class Said {
     }
   }
 
+  /** Characters of a choice so far. */
+  lengthOf(index: number): number {
+    return this.#choices[index]?.content.length ?? 0;
+  }
+
   get finishReasons(): readonly (FinishReason | null)[] {
     return this.#choices.map(({ finishReason }) => finishReason);
   }

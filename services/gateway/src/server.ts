@@ -8,6 +8,7 @@ import type { StoredKey } from '@strata/store';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { Callers } from './callers.ts';
+import { nestsDeeper } from './json-nesting.ts';
 import type { Limits } from './limits.ts';
 
 declare module 'fastify' {
@@ -28,6 +29,8 @@ export interface GatewayServer extends AsyncDisposable {
 
 /** Prompts are long; a body beyond this is refused before it is read. */
 const BODY_BYTES = 16 * 1024 * 1024;
+/** Arrays and objects within each other. */
+const MOST_NESTED = 200;
 const SHUTDOWN_MS = 10_000;
 const SWEEP_MS = 50;
 const METHODS = ['GET', 'POST'] as const;
@@ -82,6 +85,10 @@ export function createServer({
   const parseJson = fastify.getDefaultJsonParser('error', 'error');
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     request.bodySha256 = hash('sha256', body);
+    if (nestsDeeper(body, MOST_NESTED)) {
+      done(new CompletionError('invalid_request', `The body nests deeper than ${MOST_NESTED} levels.`));
+      return;
+    }
     parseJson(request, body.toString('utf8'), done);
   });
   fastify.addHook('onRequest', async (request, reply) => {
@@ -189,17 +196,11 @@ function refuseUnread({ code }: NodeJS.ErrnoException, socket: Socket): void {
 /** What the caller hears of a failure: its own fault in full, ours in general. */
 export function asRefusal(error: unknown): CompletionError {
   if (error instanceof CompletionError) return error;
-  if (error instanceof EngineError) {
-    if (error.code === 'grammar-unusable')
-      return new CompletionError('unsupported_value', 'The engine cannot hold to this format.', {
-        param: 'response_format',
-        cause: error,
-      });
+  if (error instanceof EngineError)
     return new CompletionError('engine_failed', 'The engine failed while it worked on this; another try may succeed.', {
       retryAfterMs: 1_000,
       cause: error,
     });
-  }
   const { code, statusCode } = error as { readonly code?: string; readonly statusCode?: number };
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

@@ -41,8 +41,12 @@ async function answer(messages: readonly Turn[], model: string, options: ChatOpt
   const body = { model, messages, stream: true, ...(temperature === undefined ? {} : { temperature }) };
   const response = await askGateway('/v1/chat/completions', options, body);
   let text = '';
+  let isWhole = false;
   for await (const event of eventsOf(response)) {
-    if (event === '[DONE]') break;
+    if (event === '[DONE]') {
+      isWhole = true;
+      break;
+    }
     const { choices, error } = JSON.parse(event) as {
       readonly choices?: readonly { readonly delta: { readonly content?: string } }[];
       readonly error?: { readonly message: string };
@@ -53,6 +57,7 @@ async function answer(messages: readonly Turn[], model: string, options: ChatOpt
     text += piece;
   }
   process.stdout.write('\n');
+  if (!isWhole) throw new CommandError('the answer broke off before its end');
   return text;
 }
 
@@ -68,6 +73,11 @@ async function firstModel(options: ChatOptions): Promise<string> {
 /** Asks the gateway; what it refuses is told in its words. */
 export async function askGateway(path: string, { base, key }: ChatOptions, body?: object): Promise<Response> {
   if (!key) throw new CommandError('which key? Give --key or STRATA_INFERENCE_KEY', { exitCode: 2 });
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new CommandError('the key holds characters that no key has', { exitCode: 2 });
+  if (!/^https?:\/\//i.test(base) || !URL.canParse(base))
+    throw new CommandError(`--base is the URL of a gateway, such as http://127.0.0.1:8788, not '${base}'`, {
+      exitCode: 2,
+    });
   const url = `${base.replace(/\/+$/, '').replace(/\/v1$/, '')}${path}`;
   const response = await fetch(url, {
     headers: { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
@@ -82,16 +92,19 @@ export async function askGateway(path: string, { base, key }: ChatOptions, body?
   throw new CommandError(told?.error?.message ?? `the gateway answered ${response.status}`);
 }
 
-/** Data of the events of a stream. */
+/** Data of the events of a stream, up to where it ends or breaks off. */
 async function* eventsOf(response: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let text = '';
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-      const block = text.slice(0, end);
-      text = text.slice(end + 2);
-      if (block.startsWith('data: ')) yield block.slice('data: '.length);
+  try {
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      const lines = text.split(/\r\n|\n/);
+      text = lines.pop() ?? '';
+      for (const line of lines) if (line.startsWith('data:')) yield line.slice('data:'.length).trimStart();
     }
+  } catch (error) {
+    // The connection broke: whoever reads sees that there was no end.
+    if (!(error instanceof TypeError)) throw error;
   }
 }
