@@ -18,26 +18,23 @@ export interface TemplateOptions {
   readonly controls: readonly string[];
 }
 
+/** A place in what the template wrote, by its number. */
 const MARK = /\uE000(\d+)\uE001/;
+const MARK_BEGIN = '\uE000';
 
 /** Throws EngineError `template-failed`, also when the template itself refuses the conversation. */
 export function renderChat(prompt: ChatPrompt, options: TemplateOptions): readonly TemplatePiece[] {
   const input = inputOf(hasTools(options.source) ? prompt : inWords(prompt));
-  const isHarmless = !options.controls.some((control) => holds(input, control));
-  if (isHarmless) return [{ text: render(input, options), hasControl: true }];
-  // Somebody's words look like control tokens: each text is put in after the template was written.
-  const texts: string[] = [];
-  const mark = (text: string) => `\uE000${texts.push(text) - 1}\uE001`;
-  const isControl = (text: string) => options.controls.some((control) => text.includes(control));
-  const marked = marking(
-    input,
-    (text) => (text === '' ? text : mark(text)),
-    (name) => (isControl(name) ? mark(name) : name),
+  // What looks like control in somebody's words, wherever these stand, is put in after the template was written, as words.
+  const controls = new RegExp([...options.controls, MARK_BEGIN].map(RegExp.escape).join('|'), 'g');
+  const found: string[] = [];
+  const marked = withTexts(input, (text) =>
+    text.replaceAll(controls, (control) => `${MARK_BEGIN}${found.push(control) - 1}\uE001`),
   );
   return render(marked, options)
     .split(MARK)
     .map((piece, i) =>
-      i % 2 === 0 ? { text: piece, hasControl: true } : { text: texts[Number(piece)] ?? '', hasControl: false },
+      i % 2 === 0 ? { text: piece, hasControl: true } : { text: found[Number(piece)] ?? '', hasControl: false },
     )
     .filter(({ text }) => text !== '');
 }
@@ -111,36 +108,30 @@ function messageInput({ role, content, name, toolCalls, toolCallId }: ChatMessag
   };
 }
 
-/** Templates want the object; what is none stays text. */
+/** Templates want the object; what is none stays text, and so does what nests too deep for them. */
 function argumentsOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isDeep(value, MOST_NESTED) ? text : value;
   } catch {
     return text;
   }
 }
 
-/** Names that say what something is; templates look into them, and no caller can choose them. */
-const KINDS = new Set(['role', 'type']);
-
-function holds(value: unknown, text: string): boolean {
-  if (typeof value === 'string') return value.includes(text);
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(value).some(([name, each]) => name.includes(text) || holds(each, text));
+/** The same value with every text in it, names included, made another. */
+function withTexts(value: Record<string, unknown>, write: (given: string) => string): Record<string, unknown> {
+  const written = (each: unknown): unknown => {
+    if (typeof each === 'string') return write(each);
+    if (Array.isArray(each)) return each.map(written);
+    if (typeof each !== 'object' || each === null) return each;
+    return Object.fromEntries(Object.entries(each).map(([name, inner]) => [write(name), written(inner)]));
+  };
+  return written(value) as Record<string, unknown>;
 }
 
-function marking(
-  value: Record<string, unknown>,
-  text: (given: string) => string,
-  name: (given: string) => string,
-): Record<string, unknown> {
-  const marked = (each: unknown): unknown => {
-    if (typeof each === 'string') return text(each);
-    if (Array.isArray(each)) return each.map(marked);
-    if (typeof each !== 'object' || each === null) return each;
-    return Object.fromEntries(
-      Object.entries(each).map(([key, inner]) => [name(key), KINDS.has(key) ? inner : marked(inner)]),
-    );
-  };
-  return marked(value) as Record<string, unknown>;
+const MOST_NESTED = 200;
+
+function isDeep(value: unknown, room: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return room === 0 || Object.values(value).some((each) => isDeep(each, room - 1));
 }

@@ -84,6 +84,20 @@ describe('llama.cpp', () => {
     }
   });
 
+  it('goes on fast too: what was given is read at once', async () => {
+    const whole = await run(await job('What does SPF do?'));
+    const cut = Math.floor(whole.tokens.length / 2);
+    await run(await job('Who are you?'));
+    const given = whole.tokens.slice(0, cut);
+    const rest = await run(await job('What does SPF do?', { given, replay: 'fast' }));
+    // The demo's model has no near ties here.
+    assert.deepEqual(rest.tokens, whole.tokens.slice(cut));
+    // A slot that has read some of it reads only the rest.
+    const again = await run(await job('What does SPF do?', { given, replay: 'fast' }));
+    const [begin] = again.events;
+    assert.ok(begin?.kind === 'begin' && begin.cachedTokens > cut, JSON.stringify(begin));
+  });
+
   it('draws the same with the same seed, and otherwise with another', async () => {
     const sampled = (seed: number) => job('Who are you?', { sampling: { ...GREEDY, temperature: 2, seed } });
     const [a, b, c] = [await run(await sampled(1)), await run(await sampled(1)), await run(await sampled(2))];
@@ -194,6 +208,48 @@ describe('llama.cpp', () => {
     );
     assert.match((await run(await job('What is DMARC?'))).text, /^DMARC/);
     assert.deepEqual(restarts, ['died', 'ready']);
+  });
+});
+
+describe('an engine that looks at few candidates', () => {
+  it('finds what a grammar allows however unlikely it is, and says that an answer is whole when it is', async () => {
+    await using few = await startLlamaEngine({ file, slots: 1, threads: 1, gpu: false, candidates: 2 });
+    const prompt = await few.render(ask('What is DMARC?'));
+    const base = { prompt, given: [], replay: 'exact', sampling: { ...GREEDY, temperature: 1, seed: 5 } } as const;
+    const told = async (more: { grammar: string; maxTokens: number }) => {
+      let text = '';
+      let reason = '';
+      for await (const event of few.generate({ ...base, ...more }, never)) {
+        if (event.kind === 'token') text += Buffer.from(event.bytes).toString();
+        if (event.kind === 'end') reason = event.reason;
+      }
+      return [text, reason];
+    };
+    assert.deepEqual(await told({ grammar: 'root ::= "zq~X#"', maxTokens: 60 }), ['zq~X#', 'stop']);
+    // Its last tokens come where an answer is brought to a close; that changes nothing here.
+    assert.deepEqual(await told({ grammar: 'root ::= "{" "\\"abc" "\\"}"', maxTokens: 12 }), ['{"abc"}', 'stop']);
+    await assert.rejects(told({ grammar: 'root ::= root "a" | root', maxTokens: 5 }), { code: 'grammar-unusable' });
+  });
+});
+
+describe('an engine whose process hangs', () => {
+  it('is ended and started again; whoever leaves meanwhile need not wait', async () => {
+    const restarts: string[] = [];
+    await using hung = await startLlamaEngine(
+      { file, slots: 1, threads: 1, gpu: false },
+      { silenceMs: 400, onRestart: ({ kind, detail }) => restarts.push(`${kind}: ${detail}`) },
+    );
+    const { pid } = (hung as unknown as { process: { pid: number } }).process;
+    process.kill(pid, 'SIGSTOP');
+    await assert.rejects(hung.tokenize('a'), { code: 'crashed' });
+    assert.match(restarts[0] ?? '', /died: SIGKILL: silent for 400 ms/);
+    assert.equal(hung.isReady, false);
+    const leaving = new AbortController();
+    const left = hung.embed([1], leaving.signal);
+    leaving.abort(new Error('gone'));
+    await assert.rejects(left, /gone/);
+    assert.ok((await hung.tokenize('a')).length > 0);
+    assert.equal(hung.isReady, true);
   });
 });
 

@@ -7,6 +7,8 @@ import type { Call, FromEngine, ToEngine } from './process-messages.ts';
 export type { LlamaOptions } from './llama-model.ts';
 
 export interface LlamaEngineParts {
+  /** Milliseconds after which a silent process is ended; 30,000 by default. */
+  readonly silenceMs?: number;
   /** Hears that the process died, and that another one serves. */
   readonly onRestart?: (event: { readonly kind: 'died' | 'ready' | 'gave-up'; readonly detail: string }) => void;
 }
@@ -21,6 +23,10 @@ interface Waiting {
 const RESTART_MS = 100;
 const MOST_RESTART_MS = 30_000;
 const STOP_MS = 5_000;
+/** Of those who ask while it starts again. */
+const WAIT_MS = 10_000;
+/** A process that says nothing for so long, asked though it was, is ended: native code that runs on hears nothing. */
+const SILENCE_MS = 30_000;
 /** Characters kept of what it wrote last. */
 const LAST_WORDS = 300;
 
@@ -34,6 +40,7 @@ export async function startLlamaEngine(options: LlamaOptions, parts: LlamaEngine
 class LlamaEngine implements Engine {
   readonly #options: LlamaOptions;
   readonly #onRestart: NonNullable<LlamaEngineParts['onRestart']>;
+  readonly #silenceMs: number;
   readonly #waiting = new Map<number, Waiting>();
   #child: ChildProcess | undefined;
   #ready: Promise<ModelInfo>;
@@ -42,9 +49,11 @@ class LlamaEngine implements Engine {
   #isStopped = false;
   #isReady = false;
   #timer: NodeJS.Timeout | undefined;
+  #giveUp: () => void = () => {};
 
-  constructor(options: LlamaOptions, { onRestart = () => {} }: LlamaEngineParts) {
+  constructor(options: LlamaOptions, { onRestart = () => {}, silenceMs = SILENCE_MS }: LlamaEngineParts) {
     this.#options = options;
+    this.#silenceMs = silenceMs;
     this.#onRestart = onRestart;
     this.#ready = this.#start();
   }
@@ -136,8 +145,7 @@ class LlamaEngine implements Engine {
   ): Promise<unknown> {
     signal?.throwIfAborted();
     if (this.#isStopped) throw new EngineError('crashed', 'the engine was stopped');
-    await this.#ready.catch(() => Promise.reject(new EngineError('crashed', 'the engine is being started again')));
-    signal?.throwIfAborted();
+    await this.#untilReady(signal);
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#waiting.set(id, { resolve, reject, ...(onEvents ? { onEvents } : {}) });
@@ -155,6 +163,18 @@ class LlamaEngine implements Engine {
       signal?.removeEventListener('abort', abort);
       this.#waiting.delete(id);
     });
+  }
+
+  /** A process that starts again is waited for, but not long: others may be able to answer meanwhile. */
+  async #untilReady(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#isReady) return;
+    const late = AbortSignal.timeout(WAIT_MS);
+    const { promise: left, reject } = Promise.withResolvers<never>();
+    const leave = () => reject(signal?.aborted ? (signal.reason as Error) : starting());
+    late.addEventListener('abort', leave, { once: true });
+    signal?.addEventListener('abort', leave, { once: true });
+    const ready = this.#ready.catch(() => Promise.reject(starting()));
+    await Promise.race([ready, left]).finally(() => signal?.removeEventListener('abort', leave));
   }
 
   #send(message: ToEngine): void {
@@ -177,7 +197,17 @@ class LlamaEngine implements Engine {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       lastWords = (lastWords + text).slice(-LAST_WORDS);
     });
+    let heardAt = performance.now();
+    const watch = setInterval(() => {
+      if (isReady && performance.now() - heardAt > this.#silenceMs) {
+        lastWords = `silent for ${this.#silenceMs} ms`;
+        child.kill('SIGKILL');
+      } else if (child.connected) child.send({ kind: 'ping' } satisfies ToEngine, () => {});
+    }, this.#silenceMs / 4);
+    watch.unref();
     child.on('message', (message: FromEngine) => {
+      heardAt = performance.now();
+      if (message.kind === 'pong') return;
       if (message.kind === 'ready') {
         isReady = true;
         this.#isReady = true;
@@ -188,6 +218,7 @@ class LlamaEngine implements Engine {
     });
     child.on('error', (cause) => reject(new EngineError('crashed', 'the engine cannot be started', { cause })));
     child.once('exit', (code, signal) => {
+      clearInterval(watch);
       this.#isReady = false;
       const detail = [signal ?? `exit code ${code}`, ...lastWords.trim().split('\n').slice(-1)]
         .filter(Boolean)
@@ -203,9 +234,10 @@ class LlamaEngine implements Engine {
 
   #restart(detail: string, afterMs: number): void {
     this.#onRestart({ kind: 'died', detail });
-    this.#ready = new Promise((resolve, reject) => {
-      this.#timer = setTimeout(() => this.#start().then(resolve, reject), afterMs);
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<ModelInfo>();
+    this.#ready = promise;
+    this.#timer = setTimeout(() => this.#start().then(resolve, reject), afterMs);
+    this.#giveUp = () => reject(new EngineError('crashed', 'the engine was stopped'));
     this.#ready.then(
       () => this.#onRestart({ kind: 'ready', detail: `process ${this.#child?.pid}` }),
       (error: unknown) => {
@@ -215,7 +247,7 @@ class LlamaEngine implements Engine {
     );
   }
 
-  #hear(message: Exclude<FromEngine, { kind: 'ready' | 'unusable' }>): void {
+  #hear(message: Exclude<FromEngine, { kind: 'ready' | 'unusable' | 'pong' }>): void {
     const waiting = this.#waiting.get(message.id);
     if (!waiting) return;
     if (message.kind === 'events') waiting.onEvents?.(message.events);
@@ -226,6 +258,7 @@ class LlamaEngine implements Engine {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
+    this.#giveUp();
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const exited = new Promise((resolve) => child.once('exit', resolve));
@@ -235,3 +268,5 @@ class LlamaEngine implements Engine {
     clearTimeout(kill);
   }
 }
+
+const starting = () => new EngineError('crashed', 'the engine is being started again');

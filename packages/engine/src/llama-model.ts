@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type Candidate, chooseToken } from '@strata/inference';
 import {
   GgufFileType,
   getLlama,
@@ -15,9 +14,10 @@ import {
   type LlamaModel,
   type Token,
 } from 'node-llama-cpp';
+import { AnswerLoop } from './answer-loop.ts';
 import { hasTools, renderChat } from './chat-template.ts';
 import { commonPrefix } from './choose-slot.ts';
-import { type ChatPrompt, EngineError, type Job, type JobEvent, type ModelInfo, type TokenChoice } from './engine.ts';
+import { type ChatPrompt, EngineError, type Job, type JobEvent, type ModelInfo } from './engine.ts';
 import { GrammarState } from './grammar-state.ts';
 import { Slots } from './slots.ts';
 import { controlTexts, tokenBytes, type Vocabulary } from './token-bytes.ts';
@@ -31,19 +31,14 @@ export interface LlamaOptions {
   /** More threads than cores spin, and are slower by an order of magnitude. */
   readonly threads: number;
   readonly gpu: 'auto' | false;
+  /** Sampling looks at so many of the likeliest tokens; what lies beyond is too unlikely to be missed. 1,024 by default. */
+  readonly candidates?: number;
 }
 
+const CANDIDATES = 1_024;
 const DEFAULT_MOST_CONTEXT = 8_192;
 /** Tokens of a prompt read at once: others have their turn in between. */
 const PREFILL_TOKENS = 256;
-/**
- * So many tokens before its end an answer that has a grammar is brought to a close: what is cut short is at least well-formed,
- * and still says that it was cut. Never more than half of an answer.
- */
-const CLOSING_TOKENS = 32;
-/** Sampling looks at so many of the likeliest; what lies beyond is too unlikely to be missed. */
-const CANDIDATES = 1_024;
-
 export class LlamaHost {
   readonly info: ModelInfo;
   readonly #llama: Llama;
@@ -53,8 +48,7 @@ export class LlamaHost {
   readonly #slots: Slots;
   readonly #bytes: readonly Uint8Array[] | undefined;
   readonly #template: { readonly source: string; readonly controls: readonly string[] } | undefined;
-  /** Tokens that end what a JSON text is in, and how much they are preferred: within a string a bracket ends nothing. */
-  readonly #closers: ReadonlyMap<number, number>;
+  readonly #loop: AnswerLoop;
   #embedding: Promise<LlamaEmbeddingContext> | undefined;
 
   private constructor(parts: {
@@ -64,6 +58,7 @@ export class LlamaHost {
     context: LlamaContext;
     vocabulary: Vocabulary;
     template: string | undefined;
+    candidates: number;
   }) {
     this.info = parts.info;
     this.#llama = parts.llama;
@@ -72,18 +67,26 @@ export class LlamaHost {
     this.#sequences = Array.from({ length: parts.info.slots }, () => parts.context.getSequence());
     this.#slots = new Slots(parts.info.slots);
     this.#bytes = tokenBytes(parts.vocabulary);
-    this.#closers = new Map(
-      Object.entries({ '"': 3_000, ']': 2_000, '}': 2_000 }).flatMap(([text, bias]) => {
-        const [token, ...more] = parts.model.tokenize(text);
-        return token === undefined || more.length > 0 ? [] : [[token as number, bias] as const];
-      }),
-    );
+    this.#loop = new AnswerLoop({
+      model: parts.model,
+      contextSize: parts.context.contextSize,
+      vocabularySize: parts.info.vocabularySize,
+      candidates: parts.candidates,
+      bytesOf: (token) => this.#bytesOf(token),
+    });
     this.#template =
       parts.template === undefined ? undefined : { source: parts.template, controls: controlTexts(parts.vocabulary) };
   }
 
   /** Throws EngineError `model-unusable`. */
-  static async load({ file, slots, contextLength, threads, gpu }: LlamaOptions): Promise<LlamaHost> {
+  static async load({
+    file,
+    slots,
+    contextLength,
+    threads,
+    gpu,
+    candidates = CANDIDATES,
+  }: LlamaOptions): Promise<LlamaHost> {
     try {
       const llama = await getLlama({
         gpu,
@@ -114,6 +117,7 @@ export class LlamaHost {
           types: tokenizer.ggml.token_type ?? [],
         },
         template: tokenizer.chat_template,
+        candidates,
         info: {
           name: general.name ?? path.basename(file, '.gguf'),
           sha256: await sha256Of(file),
@@ -165,8 +169,15 @@ export class LlamaHost {
   }
 
   async embed(tokens: readonly number[]): Promise<Float32Array> {
-    this.#embedding ??= this.#model.createEmbeddingContext({ threads: this.#context.currentThreads });
-    const { vector } = await (await this.#embedding).getEmbeddingFor([...tokens] as Token[]);
+    this.#embedding ??= this.#model.createEmbeddingContext({
+      threads: this.#context.currentThreads,
+      contextSize: this.#context.contextSize,
+    });
+    const context = await this.#embedding.catch((error: unknown) => {
+      this.#embedding = undefined;
+      throw error;
+    });
+    const { vector } = await context.getEmbeddingFor([...tokens] as Token[]);
     const length = Math.hypot(...vector) || 1;
     return Float32Array.from(vector, (value) => value / length);
   }
@@ -199,91 +210,10 @@ export class LlamaHost {
         await sequence.controlledEvaluate([last as Token]);
         last = token;
       }
-      await this.#answer(job, { sequence, last, grammar, tell, signal });
+      await this.#loop.run(job, { sequence, last, grammar, tell, signal });
     } finally {
       this.#slots.give(slot, sequence.contextTokens);
     }
-  }
-
-  async #answer(
-    job: Job,
-    parts: {
-      sequence: LlamaContextSequence;
-      last: number;
-      grammar: GrammarState | undefined;
-      tell: (event: JobEvent) => void;
-      signal: AbortSignal;
-    },
-  ): Promise<void> {
-    const { sequence, grammar, tell, signal } = parts;
-    const times = new Map<number, number>();
-    for (const token of job.given) {
-      times.set(token, (times.get(token) ?? 0) + 1);
-      grammar?.accept(token);
-    }
-    const closesAt = grammar ? job.maxTokens - Math.min(CLOSING_TOKENS, Math.floor(job.maxTokens / 2)) : job.maxTokens;
-    const closing: Job = { ...job, sampling: { ...job.sampling, logitBias: this.#closers } };
-    let { last } = parts;
-    for (let position = job.given.length; ; position += 1) {
-      signal.throwIfAborted();
-      if (position >= job.maxTokens || sequence.nextTokenIndex >= this.#context.contextSize)
-        return tell({ kind: 'end', reason: 'length' });
-      const asked = position < closesAt ? job : closing;
-      const { candidates, logTotal } = await this.#logits(sequence, last, { job: asked, distinct: times.size });
-      const isAllowed = grammar ? (token: number) => grammar.allows(token) : () => true;
-      const token = chooseToken(candidates, asked.sampling, { position, given: times, isAllowed });
-      // A grammar that allows nothing more is complete.
-      if (token === undefined || this.#model.isEogToken(token as Token))
-        return tell({ kind: 'end', reason: position <= closesAt ? 'stop' : 'length' });
-      const logit = candidates.find((each) => each.token === token)?.logit ?? Number.NEGATIVE_INFINITY;
-      const chosen = this.#choice({ token, logit }, logTotal);
-      const top = job.topLogprobs === undefined ? undefined : candidates.slice(0, job.topLogprobs);
-      tell({ kind: 'token', ...chosen, ...(top ? { top: top.map((each) => this.#choice(each, logTotal)) } : {}) });
-      times.set(token, (times.get(token) ?? 0) + 1);
-      grammar?.accept(token);
-      last = token;
-    }
-  }
-
-  /** What the model makes of one more token: the likeliest candidates, best first, and the logarithm of all weights' sum. */
-  async #logits(
-    sequence: LlamaContextSequence,
-    last: number,
-    { job, distinct }: { readonly job: Job; readonly distinct: number },
-  ): Promise<{ readonly candidates: readonly Candidate[]; readonly logTotal: number }> {
-    const { temperature, logitBias, presencePenalty, frequencyPenalty } = job.sampling;
-    const isSimple = temperature === 0 && !job.grammar;
-    // Those that penalties may push down stand before the one that is left at the top.
-    const penalised = presencePenalty !== 0 || frequencyPenalty !== 0 ? distinct : 0;
-    const includeTop = isSimple ? Math.max(1 + penalised + logitBias.size, job.topLogprobs ?? 0) : CANDIDATES;
-    const results = await sequence.controlledEvaluate([
-      [
-        last as Token,
-        {
-          generateNext: {
-            logits: {
-              filter: {
-                includeTop,
-                tokens: [...logitBias.keys()].filter((token) => token < this.info.vocabularySize) as Token[],
-              },
-            },
-            totalLogitWeight: true,
-            options: { temperature: 1, topK: 0, topP: 1, minP: 0 },
-          },
-        },
-      ],
-    ]);
-    const next = results[0]?.next;
-    if (!next?.logits || next.totalLogitWeight === undefined) throw new Error('llama.cpp gave no logits');
-    const candidates = Array.from(next.logits, ([token, logit]) => ({ token: token as number, logit })).sort(
-      (a, b) => b.logit - a.logit || a.token - b.token,
-    );
-    // Weights are told relative to the largest logit.
-    return { candidates, logTotal: (candidates[0]?.logit ?? 0) + Math.log(next.totalLogitWeight) };
-  }
-
-  #choice({ token, logit }: Candidate, logTotal: number): TokenChoice {
-    return { token, bytes: this.#bytesOf(token), logprob: Math.min(0, logit - logTotal) };
   }
 
   #bytesOf(token: number): Uint8Array {

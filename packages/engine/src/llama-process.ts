@@ -17,7 +17,8 @@ const host = await LlamaHost.load(options).catch((error: unknown) => {
 send({ kind: 'ready', info: host.info });
 
 process.on('message', (message: ToEngine) => {
-  if (message.kind === 'abort') running.get(message.id)?.abort();
+  if (message.kind === 'ping') send({ kind: 'pong' });
+  else if (message.kind === 'abort') running.get(message.id)?.abort();
   else void answer(message.id, message.call);
 });
 

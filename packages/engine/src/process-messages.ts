@@ -10,9 +10,12 @@ export type Call =
 
 export type ToEngine =
   | { readonly kind: 'call'; readonly id: number; readonly call: Call }
-  | { readonly kind: 'abort'; readonly id: number };
+  | { readonly kind: 'abort'; readonly id: number }
+  /** Is answered with a pong at once, or the process hears nothing. */
+  | { readonly kind: 'ping' };
 
 export type FromEngine =
+  | { readonly kind: 'pong' }
   | { readonly kind: 'ready'; readonly info: ModelInfo }
   | { readonly kind: 'unusable'; readonly code: EngineErrorCode; readonly message: string }
   /** Some events of a job, in order; those of one turn of the engine come together. */

@@ -34,7 +34,9 @@ export class Slots {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const waiter: Waiter = { prompt, cacheKey, resolve };
     const leave = () => {
-      this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+      const at = this.#waiting.indexOf(waiter);
+      if (at < 0) return;
+      this.#waiting.splice(at, 1);
       reject(signal.reason);
     };
     this.#waiting.push(waiter);

@@ -8,9 +8,12 @@ export interface Vocabulary {
   readonly types: readonly number[];
 }
 
+const UNKNOWN = 2;
 const CONTROL = 3;
 const USER_DEFINED = 4;
 const BYTE = 6;
+/** Types that are read as themselves where control tokens are meant. */
+const STEERING = new Set([UNKNOWN, CONTROL, USER_DEFINED]);
 const utf8 = new TextEncoder();
 
 /** Bytes of every token; control tokens have none. Undefined for a vocabulary that is spelled in another way. */
@@ -26,7 +29,7 @@ export function tokenBytes({ model, tokens, types }: Vocabulary): readonly Uint8
 /** Texts that a template uses to steer the model, longest first: in anybody's words they must stay words. */
 export function controlTexts({ tokens, types }: Vocabulary): readonly string[] {
   return tokens
-    .filter((text, token) => text !== '' && (types[token] === CONTROL || types[token] === USER_DEFINED))
+    .filter((text, token) => text !== '' && STEERING.has(types[token] ?? 0))
     .sort((a, b) => b.length - a.length);
 }
 
