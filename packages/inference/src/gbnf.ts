@@ -35,8 +35,23 @@ export function grammarText(root: string, rules: ReadonlyMap<string, string>): s
   return `${lines.join('\n')}\n`;
 }
 
+/** One of several; each is written once: equal ones would each be followed, again and again. */
 export function alternatives(list: readonly string[]): string {
-  return `(${list.join(' | ')})`;
+  return `(${[...new Set(list)].join(' | ')})`;
+}
+
+/** One of several texts, as a tree of their beginnings: as many ways are open at a time as there are next letters. */
+export function oneOfTexts(texts: readonly string[]): string {
+  const write = (group: readonly string[], from: number): string => {
+    const [first = ''] = group;
+    if (group.length === 1) return literal(first.slice(from));
+    let to = from;
+    while (group.every((text) => to < text.length && text[to] === first[to])) to += 1;
+    const branches = Map.groupBy(group, (text) => text.slice(to, to + 1));
+    const inner = `(${Array.from(branches.values(), (each) => write(each, to)).join(' | ')})`;
+    return to === from ? inner : `${literal(first.slice(from, to))} ${inner}`;
+  };
+  return `(${write([...new Set(texts)], 0)})`;
 }
 
 /** Text that stands in the answer as it is. */
@@ -44,6 +59,3 @@ export function literal(text: string): string {
   const escaped = text.replaceAll(/[\\"]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
   return `"${escaped}"`;
 }
-
-/** GBNF of any JSON object. */
-export const JSON_OBJECT_GRAMMAR = grammarText('object', new Map());

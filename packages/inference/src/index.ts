@@ -22,7 +22,6 @@ export {
   readAnswerContent,
 } from './answer-content.ts';
 export { CompletionError, ERROR_KINDS, type ErrorName, errorBody } from './errors.ts';
-export { JSON_OBJECT_GRAMMAR } from './gbnf.ts';
 export {
   type ChatMessage,
   type ChatRequest,
@@ -40,6 +39,6 @@ export {
 export { type OutputItem, outputCall, outputItems, outputText, responseObject } from './responses-answer.ts';
 export { type ResponsesRequest, readResponsesRequest } from './responses-request.ts';
 export { type Candidate, chooseToken, GREEDY, type Sampling } from './sampling.ts';
-export { callGrammar, schemaGrammar } from './schema-grammar.ts';
+export { callGrammar, schemaGrammar, schemaOrCallGrammar } from './schema-grammar.ts';
 export { type Scanned, StopScanner } from './stop-scanner.ts';
-export { type FoundCall, ToolCallReader } from './tool-calls.ts';
+export { ToolCallReader, type ToolDelta } from './tool-calls.ts';

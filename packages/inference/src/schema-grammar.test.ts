@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { CompletionError } from './errors.ts';
-import { JSON_OBJECT_GRAMMAR } from './gbnf.ts';
-import { callGrammar, schemaGrammar } from './schema-grammar.ts';
+import { callGrammar, schemaGrammar, schemaOrCallGrammar } from './schema-grammar.ts';
 import { sampleGrammar } from './test/sample-grammar.ts';
 
 const grammarOf = (schema: Record<string, unknown>) => schemaGrammar(schema, 'response_format');
@@ -53,7 +52,7 @@ describe('the grammar of a schema', () => {
       {},
     ];
     for (const schema of schemas) assertWhole(grammarOf(schema));
-    assertWhole(JSON_OBJECT_GRAMMAR);
+    assertWhole(schemaOrCallGrammar({ type: 'object' }, 'f', [{ name: 'f', parameters: schemas[0] ?? {} }]));
     assertWhole(
       callGrammar(
         [
@@ -143,6 +142,12 @@ describe('the grammar of a schema', () => {
       { type: 'object', properties: { '"\\': { type: 'null' }, 'a\nb': { const: 'q"\\\n' } }, required: ['a\nb'] },
       { type: 'object', properties: { next: { anyOf: [{ $ref: '#' }, { type: 'null' }] } }, required: ['next'] },
       { type: 'string', format: 'uuid' },
+      { enum: ['a', 'ab', 'abc', 'b', 'ab', '', 'é"\\', 12, 123, 1, null, [1, { a: 'ab' }]] },
+      Object.fromEntries([
+        ['type', 'object'],
+        ['properties', Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`p${i}`, { type: 'integer' }]))],
+        ['required', ['p30']],
+      ]),
       { additionalProperties: false },
     ];
     const ajv = new Ajv2020({ strict: false });
@@ -154,6 +159,18 @@ describe('the grammar of a schema', () => {
         assert.ok(isValid(value), `${text} of ${JSON.stringify(schema)}`);
       }
     }
+  });
+
+  it('grows with the schema, and no faster', () => {
+    const optional = (count: number) =>
+      grammarOf({
+        type: 'object',
+        properties: Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, {}])),
+      });
+    assert.ok(optional(400).length < 5 * optional(100).length);
+    refused({ enum: Array.from({ length: 2_000 }, (_, i) => i) }, 'unsupported_value', /1000 values/);
+    const twice = { type: 'array', items: { $ref: '#' } };
+    assert.doesNotMatch(grammarOf({ anyOf: [twice, twice] }).split('\n')[0] ?? '', /\|/);
   });
 
   it('is bounded, whatever the schema', () => {

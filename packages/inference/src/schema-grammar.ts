@@ -1,6 +1,6 @@
 // A JSON Schema as a grammar (GBNF), so that an answer can be nothing else. What a grammar cannot hold to is refused by name.
 import { CompletionError } from './errors.ts';
-import { alternatives, FORMATS, grammarText, literal, type Primitive } from './gbnf.ts';
+import { alternatives, FORMATS, grammarText, literal, oneOfTexts, type Primitive } from './gbnf.ts';
 import { mergeSchemas, SchemaConflict } from './schema-merge.ts';
 import { impliedType, NUMBER_WORDS, narrowingWords, pointed, type Schema, typesOf, without } from './schema-words.ts';
 
@@ -13,6 +13,7 @@ const MOST_RULES = 2_000;
 const MOST_DEPTH = 64;
 /** A range of whole numbers is written out up to so many. */
 const MOST_RANGE = 1_000;
+const MOST_VALUES = 1_000;
 const MOST_REPEATS = 1_000;
 /** Of one schema in all: each is written out by the engine. */
 const MOST_REPEATS_IN_ALL = 20_000;
@@ -33,18 +34,32 @@ export function schemaGrammar(schema: Schema, param: string): string {
 }
 
 /** GBNF of one call of one of several functions: `{"name": …, "arguments": …}`. */
-export function callGrammar(
-  tools: readonly { readonly name: string; readonly parameters: Schema }[],
-  param: string,
-): string {
+export function callGrammar(tools: readonly Callable[], param: string): string {
   const rules = new Map<string, string>();
-  const calls = tools.map(({ name, parameters }, i) => {
-    const writer = new SchemaWriter(parameters, `${param}[${i}].function.parameters`, `t${i}-`);
-    const body = writer.rule({ type: 'object', ...parameters }, ROOT);
-    for (const [rule, text] of writer.rules) rules.set(rule, text);
-    return `"{" ws ${literal('"name"')} ":" ws ${literal(JSON.stringify(name))} "," ws ${literal('"arguments"')} ":" ws (${body}) ws "}"`;
-  });
-  return grammarText(calls.join(' | '), rules);
+  return grammarText(callsOf(tools, param, rules), rules);
+}
+
+/** GBNF of what a schema allows, or a call. */
+export function schemaOrCallGrammar(schema: Schema, param: string, tools: readonly Callable[]): string {
+  const writer = new SchemaWriter(schema, param);
+  const answer = writer.rule(schema, ROOT);
+  return grammarText(`${answer} | ${callsOf(tools, 'tools', writer.rules)}`, writer.rules);
+}
+
+interface Callable {
+  readonly name: string;
+  readonly parameters: Schema;
+}
+
+function callsOf(tools: readonly Callable[], param: string, rules: Map<string, string>): string {
+  return tools
+    .map(({ name, parameters }, i) => {
+      const writer = new SchemaWriter(parameters, `${param}[${i}].function.parameters`, `t${i}-`);
+      const body = writer.rule({ type: 'object', ...parameters }, ROOT);
+      for (const [rule, text] of writer.rules) rules.set(rule, text);
+      return `"{" ws ${literal('"name"')} ":" ws ${literal(JSON.stringify(name))} "," ws ${literal('"arguments"')} ":" ws (${body}) ws "}"`;
+    })
+    .join(' | ');
 }
 
 class SchemaWriter {
@@ -176,7 +191,11 @@ class SchemaWriter {
   #alternatives(list: unknown, { path }: Place, write: (each: unknown, i: number) => string): string {
     if (!Array.isArray(list) || list.length === 0)
       throw this.#refusal('invalid_value', path, 'has alternatives that are none');
-    return alternatives(list.map(write));
+    // Equal ones would each be followed, and with recursion twice as many at each step.
+    const distinct = [
+      ...new Map(list.map((each, i) => [JSON.stringify(each), i] as const).reverse()).values(),
+    ].reverse();
+    return alternatives(distinct.map((i) => write(list[i], i)));
   }
 
   /** Those of the values that the schema's type allows. */
@@ -186,12 +205,14 @@ class SchemaWriter {
     if (schema.const !== undefined && schema.enum !== undefined)
       throw this.#refusal('unsupported_value', path, 'has both `const` and `enum`');
     if (values.length === 0) throw this.#refusal('invalid_value', path, 'has an empty enum');
+    if (values.length > MOST_VALUES)
+      throw this.#refusal('unsupported_value', path, `has more than ${MOST_VALUES} values`);
     const types = schema.type === undefined ? undefined : Array.isArray(schema.type) ? schema.type : [schema.type];
     const allowed = values.filter(
       (value) => types === undefined || typesOf(value).some((type) => types.includes(type)),
     );
     if (allowed.length === 0) throw this.#refusal('invalid_value', path, 'allows none of its own values');
-    return alternatives(allowed.map((value) => literal(JSON.stringify(value))));
+    return oneOfTexts(allowed.map((value) => JSON.stringify(value)));
   }
 
   /** Properties in the order of the schema; those that are not required may be left out. */

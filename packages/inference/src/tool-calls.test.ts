@@ -1,17 +1,31 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type FoundCall, ToolCallReader } from './tool-calls.ts';
+import { ToolCallReader, type ToolDelta } from './tool-calls.ts';
 
 const tools = [{ name: 'look_up' }, { name: 'add' }];
 const call = '{"name": "look_up", "arguments": {"domain": "example.com"}}';
-const found: FoundCall = { name: 'look_up', arguments: '{"domain":"example.com"}' };
 
-function read(pieces: readonly string[]): { text: string; calls: readonly FoundCall[] } {
-  const reader = new ToolCallReader(tools);
-  const passed = pieces.map((piece) => reader.push(piece)).join('');
-  const { text, calls } = reader.end();
-  return { text: passed + text, calls };
+interface Found {
+  readonly name: string;
+  readonly input: unknown;
+}
+const found: Found = { name: 'look_up', input: { domain: 'example.com' } };
+
+function gathered(deltas: readonly ToolDelta[]): { text: string; calls: Found[] } {
+  let text = '';
+  const calls: { name: string; given: string }[] = [];
+  for (const delta of deltas) {
+    if (delta.kind === 'text') text += delta.text;
+    else if (delta.kind === 'call') calls[delta.at] = { name: delta.name, given: '' };
+    else (calls[delta.at] as { given: string }).given += delta.text;
+  }
+  return { text, calls: calls.map(({ name, given }) => ({ name, input: JSON.parse(given) })) };
+}
+
+function read(pieces: readonly string[], most?: number) {
+  const reader = new ToolCallReader(tools, most === undefined ? {} : { most });
+  return gathered([...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()]);
 }
 /** A text in pieces of random length. */
 const cut = (text: string) =>
@@ -21,19 +35,38 @@ const cut = (text: string) =>
   });
 
 describe('calls of tools', () => {
-  const table: [why: string, text: string, told: string, calls: readonly FoundCall[]][] = [
+  const table: [why: string, text: string, told: string, calls: readonly Found[]][] = [
     ['an object alone', call, '', [found]],
-    ['white space around it', `\n ${call}\n`, '', [found]],
+    ['white space around it', `\n ${call}\n`, '\n', [found]],
     ['marks', `<tool_call>\n${call}\n</tool_call>`, '', [found]],
     ['words before marks', `Let me see.\n<tool_call>${call}</tool_call>`, 'Let me see.\n', [found]],
+    ['words after marks', `<tool_call>${call}</tool_call> Done.`, 'Done.', [found]],
+    ['a mark that is not closed', `<tool_call>${call}`, '', [found]],
     [
       'two with marks',
       `<tool_call>${call}</tool_call>\n<tool_call>{"name":"add","arguments":{"a":1}}</tool_call>`,
       '',
-      [found, { name: 'add', arguments: '{"a":1}' }],
+      [found, { name: 'add', input: { a: 1 } }],
     ],
-    ['parameters instead of arguments', '{"name":"add","parameters":{}}', '', [{ name: 'add', arguments: '{}' }]],
+    ['two objects on two lines', `${call}\n${call}`, '', [found, found]],
+    [
+      'marks within its arguments',
+      '{"name":"add","arguments":{"a":"</tool_call><tool_call>{\\"","b":[{}]}}',
+      '',
+      [{ name: 'add', input: { a: '</tool_call><tool_call>{"', b: [{}] } }],
+    ],
+    ['parameters instead of arguments', '{"name":"add","parameters":{}}', '', [{ name: 'add', input: {} }]],
+    ['arguments before the name', '{"arguments":{"a":2},"name":"add"}', '', [{ name: 'add', input: { a: 2 } }]],
+    ['more after the arguments', '{"name":"add","arguments":{},"id":"}x"}', '', [{ name: 'add', input: {} }]],
+    ['arguments as a text', '{"name":"add","arguments":"{\\"a\\":1}"}', '', [{ name: 'add', input: { a: 1 } }]],
+    ['arguments as a text that is no JSON', '{"name":"add","arguments":"no"}', '{"name":"add","arguments":"no"}', []],
     ['no tool of that name', '{"name":"other","arguments":{}}', '{"name":"other","arguments":{}}', []],
+    [
+      'a good call before a mark around none',
+      `<tool_call>${call}</tool_call><tool_call>none</tool_call>`,
+      '<tool_call>none</tool_call>',
+      [found],
+    ],
     ['half an object', '{"name":"add"', '{"name":"add"', []],
     ['words', 'Two < three, <tool> and {"name":"add"}', 'Two < three, <tool> and {"name":"add"}', []],
     ['half a mark at the end', 'so <tool_', 'so <tool_', []],
@@ -45,19 +78,36 @@ describe('calls of tools', () => {
     });
   }
 
+  it('come as they are written', () => {
+    const reader = new ToolCallReader(tools);
+    assert.deepEqual(reader.push('{"name": "add", "argum'), []);
+    assert.deepEqual(reader.push('ents": {"a"'), [
+      { kind: 'call', at: 0, name: 'add' },
+      { kind: 'arguments', at: 0, text: '{"a"' },
+    ]);
+    assert.deepEqual(reader.push(': 1'), [{ kind: 'arguments', at: 0, text: ': 1' }]);
+    assert.deepEqual(reader.push('}}'), [{ kind: 'arguments', at: 0, text: '}' }]);
+  });
+
+  it('beyond as many as are wanted are left out', () => {
+    assert.deepEqual(read([`${call}\n${call}`], 1), { text: '', calls: [found] });
+  });
+
   it('hold back no text that cannot be one', () => {
     const reader = new ToolCallReader(tools);
-    assert.equal(reader.push('Hello '), 'Hello ');
-    assert.equal(reader.push('<b>x'), '<b>x');
-    assert.equal(reader.push('<tool'), '');
-    assert.equal(reader.push('s>'), '<tools>');
+    const told = (text: string) => gathered(reader.push(text)).text;
+    assert.equal(told('Hello '), 'Hello ');
+    assert.equal(told('<b>x'), '<b>x');
+    assert.equal(told('<tool'), '');
+    assert.equal(told('s>'), '<tools>');
   });
 
   it('do not hold back without end', () => {
     const reader = new ToolCallReader(tools);
-    let text = reader.push('{');
-    for (let i = 0; i < 300; i += 1) text += reader.push('x'.repeat(1_000));
-    assert.equal(text.length + reader.end().text.length, 300_001);
+    let text = gathered(reader.push('{')).text;
+    for (let i = 0; i < 300; i += 1) text += gathered(reader.push('x'.repeat(1_000))).text;
     assert.ok(text.length > 250_000);
+    text += gathered(reader.end()).text;
+    assert.equal(text.length, 300_001);
   });
 });

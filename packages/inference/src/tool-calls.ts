@@ -1,102 +1,224 @@
-// Calls of tools in what a model writes: found, kept from the text, and told apart from it.
+// Calls of tools in what a model writes: found as they come, kept from the text, and told apart from it.
 import type { Tool } from './request.ts';
 
-export interface FoundCall {
-  readonly name: string;
-  /** JSON. */
-  readonly arguments: string;
-}
+/** Part of an answer that may call tools. `at` numbers the calls. */
+export type ToolDelta =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'call'; readonly at: number; readonly name: string }
+  /** JSON, in pieces. */
+  | { readonly kind: 'arguments'; readonly at: number; readonly text: string };
 
 /** How models that were trained to call tools write it (Hermes, Qwen and their kin). */
 const OPEN = '<tool_call>';
 const CLOSE = '</tool_call>';
-/** Longest text that is held back because it may be a call. */
+/** Longest text that is held back because it may be the beginning of a call. */
 const MOST_HELD = 256 * 1024;
+/** A call up to its arguments, where these come last. */
+const HEADER = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)/;
 
-/** Reads an answer as it comes. Text that cannot be part of a call passes at once. */
+/** Where a JSON value stands that comes in pieces. */
+class ValueScanner {
+  depth = 0;
+  #isText = false;
+  #isEscaped = false;
+
+  /** Characters up to the end of the value that began at depth 0; -1 while it goes on. */
+  endIn(text: string): number {
+    for (let i = 0; i < text.length; i += 1) {
+      const letter = text[i];
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (this.#isText) {
+        if (letter === '\\') this.#isEscaped = true;
+        else if (letter === '"') this.#isText = false;
+      } else if (letter === '"') this.#isText = true;
+      else if (letter === '{' || letter === '[') this.depth += 1;
+      else if (letter === '}' || letter === ']') {
+        this.depth -= 1;
+        if (this.depth === 0) return i + 1;
+      }
+    }
+    return -1;
+  }
+}
+
+type State =
+  /** Nothing but white space so far: a whole answer that is an object may be a call without any mark. */
+  | { readonly name: 'undecided' }
+  | { readonly name: 'text' }
+  /** Within a call, before its arguments. */
+  | { readonly name: 'header'; readonly isMarked: boolean }
+  | { readonly name: 'arguments'; readonly scanner: ValueScanner }
+  /** After the arguments, within the object of the call. */
+  | { readonly name: 'rest'; readonly scanner: ValueScanner }
+  | { readonly name: 'after' };
+
+/** Reads an answer as it comes. Text that cannot be part of a call passes at once, and so do the arguments of one. */
 export class ToolCallReader {
   readonly #names: ReadonlySet<string>;
-  #state: 'undecided' | 'text' | 'held' = 'undecided';
+  readonly #most: number;
+  #state: State = { name: 'undecided' };
   #held = '';
+  #calls = 0;
+  #told: ToolDelta[] = [];
 
-  constructor(tools: readonly Pick<Tool, 'name'>[]) {
+  /** Calls beyond `most` are left out. */
+  constructor(tools: readonly Pick<Tool, 'name'>[], { most = Number.POSITIVE_INFINITY } = {}) {
     this.#names = new Set(tools.map(({ name }) => name));
+    this.#most = most;
   }
 
-  /** What of it may be told as text. */
-  push(text: string): string {
-    if (this.#state === 'held') return this.#hold(text);
-    if (this.#state === 'undecided') {
-      const begun = (this.#held + text).trimStart();
-      if (begun === '') {
-        this.#held += text;
-        return '';
-      }
-      // A whole answer that is an object may be a call without any mark.
-      if (begun.startsWith('{')) {
-        this.#state = 'held';
-        return this.#hold(text);
-      }
-      this.#state = 'text';
-    }
-    return this.#scan(text);
+  push(text: string): readonly ToolDelta[] {
+    this.#held += text;
+    while (this.#step());
+    return this.#take();
   }
 
-  /** The answer is over: the calls in what was held back, or the text that it was after all. */
-  end(): { readonly text: string; readonly calls: readonly FoundCall[] } {
-    const text = this.#held;
+  /** The answer is over: what was held back is text after all. */
+  end(): readonly ToolDelta[] {
+    if (this.#state.name === 'header') this.#noCall(this.#state.isMarked);
+    if (['undecided', 'text', 'after'].includes(this.#state.name)) this.#tell(this.#held);
     this.#held = '';
-    const calls = this.#callsIn(text);
-    return calls ? { text: '', calls } : { text, calls: [] };
+    return this.#take();
+  }
+
+  /** Whether there is more to do with what is held. */
+  #step(): boolean {
+    const state = this.#state;
+    switch (state.name) {
+      case 'undecided': {
+        const begun = this.#held.trimStart();
+        if (begun === '') return false;
+        return this.#turn(begun.startsWith('{') ? { name: 'header', isMarked: false } : { name: 'text' });
+      }
+      case 'text':
+        return this.#text();
+      case 'header':
+        return this.#header(state.isMarked);
+      case 'arguments': {
+        const end = state.scanner.endIn(this.#held);
+        this.#tellArguments(this.#cut(end < 0 ? this.#held.length : end));
+        if (end < 0) return false;
+        const rest = new ValueScanner();
+        rest.depth = 1;
+        return this.#turn({ name: 'rest', scanner: rest });
+      }
+      case 'rest': {
+        const end = state.scanner.endIn(this.#held);
+        this.#cut(end < 0 ? this.#held.length : end);
+        return end >= 0 && this.#turn({ name: 'after' });
+      }
+      case 'after':
+        return this.#after();
+      default:
+        return state satisfies never;
+    }
   }
 
   /** Text up to a mark, which may come in pieces. */
-  #scan(text: string): string {
-    const all = this.#held + text;
-    const at = all.indexOf(OPEN);
-    let free = at;
-    if (at >= 0) this.#state = 'held';
-    else {
-      free = all.length;
-      for (let length = OPEN.length - 1; length > 0 && free === all.length; length -= 1)
-        if (all.endsWith(OPEN.slice(0, length))) free = all.length - length;
+  #text(): boolean {
+    const at = this.#held.indexOf(OPEN);
+    if (at >= 0) {
+      this.#tell(this.#cut(at));
+      this.#cut(OPEN.length);
+      return this.#turn({ name: 'header', isMarked: true });
     }
-    this.#held = all.slice(free);
-    return all.slice(0, free);
+    this.#tell(this.#cut(this.#held.length - endsWithPart(this.#held, OPEN)));
+    return false;
   }
 
-  #hold(text: string): string {
-    this.#held += text;
-    if (this.#held.length <= MOST_HELD) return '';
-    const all = this.#held;
+  #header(isMarked: boolean): boolean {
+    const header = HEADER.exec(this.#held);
+    const name = header && parsed(header[1] ?? '');
+    if (header && typeof name === 'string' && this.#names.has(name)) {
+      this.#cut(header[0].length);
+      this.#begin(name);
+      return this.#turn({ name: 'arguments', scanner: new ValueScanner() });
+    }
+    const begun = this.#held.trimStart();
+    if (begun === '') return false;
+    const end = begun.startsWith('{') ? new ValueScanner().endIn(begun) : 0;
+    if (end < 0 && this.#held.length <= MOST_HELD) return false;
+    // The object is whole, and in another order; or there is none.
+    const call = end > 0 ? this.#callOf(begun.slice(0, end)) : undefined;
+    if (!call) return this.#noCall(isMarked);
+    this.#cut(this.#held.length - begun.length + end);
+    this.#begin(call.name);
+    this.#tellArguments(call.arguments);
+    return this.#turn({ name: 'after' });
+  }
+
+  /** Between calls, or after the last one. */
+  #after(): boolean {
+    const next = this.#held.trimStart();
+    if (next === '' || (next.length < CLOSE.length && (CLOSE.startsWith(next) || OPEN.startsWith(next)))) return false;
+    this.#held = next;
+    if (next.startsWith(CLOSE)) {
+      this.#cut(CLOSE.length);
+      return true;
+    }
+    return this.#turn(next.startsWith('{') ? { name: 'header', isMarked: false } : { name: 'text' });
+  }
+
+  /** What was held is text; the mark before it too. */
+  #noCall(isMarked: boolean): boolean {
+    this.#tell((isMarked ? OPEN : '') + this.#held);
     this.#held = '';
-    this.#state = 'text';
-    return all;
+    return this.#turn({ name: 'text' });
   }
 
-  #callsIn(text: string): FoundCall[] | undefined {
-    const trimmed = text.trim();
-    const parts = trimmed.startsWith(OPEN)
-      ? trimmed
-          .split(OPEN)
-          .map((part) => part.replace(CLOSE, '').trim())
-          .filter((part) => part !== '')
-      : [trimmed];
-    const calls = parts.map((part) => this.#callOf(part));
-    return parts.length > 0 && calls.every((call) => call !== undefined) ? calls : undefined;
-  }
-
-  #callOf(text: string): FoundCall | undefined {
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      return undefined;
-    }
+  #callOf(text: string): { readonly name: string; readonly arguments: string } | undefined {
+    const value = parsed(text);
     if (typeof value !== 'object' || value === null) return undefined;
     const { name, arguments: given, parameters } = value as Record<string, unknown>;
     if (typeof name !== 'string' || !this.#names.has(name)) return undefined;
     const input = given ?? parameters ?? {};
-    return { name, arguments: typeof input === 'string' ? input : JSON.stringify(input) };
+    // Some write the arguments as a text that holds JSON.
+    if (typeof input === 'string') return parsed(input) === undefined ? undefined : { name, arguments: input };
+    return { name, arguments: JSON.stringify(input) };
+  }
+
+  #begin(name: string): void {
+    this.#calls += 1;
+    if (this.#calls <= this.#most) this.#told.push({ kind: 'call', at: this.#calls - 1, name });
+  }
+
+  #tellArguments(text: string): void {
+    if (this.#calls <= this.#most && text !== '') this.#told.push({ kind: 'arguments', at: this.#calls - 1, text });
+  }
+
+  #tell(text: string): void {
+    if (text !== '') this.#told.push({ kind: 'text', text });
+  }
+
+  #turn(state: State): true {
+    this.#state = state;
+    return true;
+  }
+
+  #cut(length: number): string {
+    const text = this.#held.slice(0, length);
+    this.#held = this.#held.slice(length);
+    return text;
+  }
+
+  #take(): readonly ToolDelta[] {
+    const told = this.#told;
+    this.#told = [];
+    return told;
+  }
+}
+
+/** Length of the longest end of a text that is a beginning of the mark. */
+function endsWithPart(text: string, mark: string): number {
+  for (let length = Math.min(mark.length - 1, text.length); length > 0; length -= 1)
+    if (text.endsWith(mark.slice(0, length))) return length;
+  return 0;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

@@ -9,6 +9,7 @@ import {
   type TokenLogprob,
   type Tool,
   ToolCallReader,
+  type ToolDelta,
 } from '@strata/inference';
 import type { ChoiceParts } from './backend.ts';
 
@@ -17,6 +18,8 @@ export interface ChoiceOptions extends ChoiceParts {
   /** Tools that may be called; with `isCallForced` the answer is a call and nothing else. */
   readonly tools: readonly Tool[];
   readonly isCallForced: boolean;
+  /** Calls beyond so many are left out. */
+  readonly mostCalls: number;
 }
 
 /** Deltas of a choice, from `begin` to `end`. Whoever stops reading stops the engine. */
@@ -24,15 +27,26 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
   const { stops, tools, isCallForced, signal, usage } = options;
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const scanner = new StopScanner(stops);
-  const calls = tools.length > 0 ? new ToolCallReader(tools) : undefined;
-  const told = (text: string) => calls?.push(text) ?? text;
+  const reader = tools.length > 0 ? new ToolCallReader(tools, { most: options.mostCalls }) : undefined;
   let logprobs: ChosenLogprob[] = [];
   let reason: FinishReason = 'stop';
-  const textDelta = (text: string): ChatDelta => {
+  let hasCalls = false;
+
+  const told = (deltas: readonly ToolDelta[]): ChatDelta[] =>
+    deltas.flatMap((delta): ChatDelta[] => {
+      if (delta.kind === 'text') return textDeltas(delta.text);
+      hasCalls = true;
+      if (delta.kind === 'arguments') return [delta];
+      return [{ ...delta, id: `call_${randomBytes(12).toString('base64url')}` }];
+    });
+  const textDeltas = (text: string): ChatDelta[] => {
+    // An answer that must be a call says nothing besides, also where it was cut off.
+    if (text === '' || isCallForced) return [];
     const delta = { kind: 'text', text, ...(job.topLogprobs === undefined ? {} : { logprobs }) } as const;
     logprobs = [];
-    return delta;
+    return [delta];
   };
+  const heard = (text: string) => (reader ? told(reader.push(text)) : textDeltas(text));
 
   let hasBegun = false;
   for await (const event of engine.generate(job, signal)) {
@@ -50,28 +64,20 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
     if (job.topLogprobs !== undefined)
       logprobs.push({ ...logprobOf(event), top_logprobs: (event.top ?? []).map(logprobOf) });
     const { text, stop } = scanner.push(decoder.decode(event.bytes, { stream: true }));
-    const free = told(text);
-    if (free !== '') yield textDelta(free);
+    yield* heard(text);
     if (stop !== undefined) {
-      reason = 'stop';
       yield* ending('');
       return;
     }
   }
   if (!hasBegun) yield { kind: 'begin' };
   // Half a character at the end is one that never came.
-  yield* ending(scanner.push(decoder.decode()).text + scanner.end());
+  yield* ending(scanner.end());
 
   function* ending(rest: string): Generator<ChatDelta> {
-    const free = told(rest);
-    const held = calls?.end() ?? { text: '', calls: [] };
-    const text = free + held.text;
-    if (text !== '' && !(isCallForced && held.calls.length > 0)) yield textDelta(text);
-    for (const [at, call] of held.calls.entries()) {
-      yield { kind: 'call', at, id: `call_${randomBytes(12).toString('base64url')}`, name: call.name };
-      yield { kind: 'arguments', at, text: call.arguments };
-    }
-    yield { kind: 'end', reason: held.calls.length > 0 && reason === 'stop' ? 'tool_calls' : reason };
+    yield* heard(rest);
+    if (reader) yield* told(reader.end());
+    yield { kind: 'end', reason: hasCalls && reason === 'stop' ? 'tool_calls' : reason };
   }
 }
 

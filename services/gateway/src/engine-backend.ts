@@ -8,10 +8,11 @@ import {
   type CompletionRequest,
   callGrammar,
   type Generation,
-  JSON_OBJECT_GRAMMAR,
   schemaGrammar,
+  schemaOrCallGrammar,
+  type Tool,
 } from '@strata/inference';
-import type { Backend, BackendFacts, Embeddings, Plan, PlannedChoice } from './backend.ts';
+import type { Backend, BackendFacts, ChoiceParts, Embeddings, Plan, PlannedChoice } from './backend.ts';
 import { type ChoiceOptions, choiceDeltas } from './choice.ts';
 
 export class EngineBackend implements Backend {
@@ -32,24 +33,19 @@ export class EngineBackend implements Backend {
   async planChat(request: ChatRequest): Promise<Plan> {
     const length = request.messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
     this.#assertMayFit(length, 'messages');
-    const { toolChoice, format } = request;
+    const { toolChoice } = request;
     const tools = toolChoice === 'none' ? [] : request.tools;
     const isCallForced = toolChoice === 'required' || typeof toolChoice === 'object';
     const callable = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
-    const grammar = isCallForced
-      ? callGrammar(callable, 'tools')
-      : format.kind === 'json'
-        ? JSON_OBJECT_GRAMMAR
-        : format.kind === 'schema'
-          ? schemaGrammar(format.schema, 'response_format.json_schema.schema')
-          : undefined;
+    const grammar = grammarOf(request, isCallForced ? callable : tools, isCallForced);
     const prompt = await this.engine.render({ messages: request.messages, tools }).catch((error: unknown) => {
       if (error instanceof EngineError && error.code === 'template-failed')
         throw new CompletionError('invalid_value', `${error.message}.`, { param: 'messages', cause: error });
       throw error;
     });
     const jobs = this.#jobs(request, { prompt, grammar, what: 'messages' });
-    const options = { stops: request.stops, tools, isCallForced };
+    const mostCalls = request.allowsParallelCalls ? Number.POSITIVE_INFINITY : 1;
+    const options = { stops: request.stops, tools, isCallForced, mostCalls };
     const grammarParam = isCallForced ? 'tools' : 'response_format';
     return { promptTokens: prompt.length, choices: jobs.map((job) => this.#choice(job, options, { grammarParam })) };
   }
@@ -64,7 +60,7 @@ export class EngineBackend implements Backend {
         throw new CompletionError('invalid_value', 'An empty prompt cannot be completed.', { param: what });
       promptTokens += prompt.length;
       const jobs = this.#jobs(request, { prompt, grammar: undefined, what });
-      const options = { stops: request.stops, tools: [], isCallForced: false };
+      const options = { stops: request.stops, tools: [], isCallForced: false, mostCalls: 0 };
       const echo = request.isEchoed ? await this.#textOf(given) : undefined;
       for (const job of jobs) choices.push(this.#choice(job, options, { prompt: at, echo }));
     }
@@ -87,7 +83,7 @@ export class EngineBackend implements Backend {
 
   #choice(
     job: Job,
-    options: Pick<ChoiceOptions, 'stops' | 'tools' | 'isCallForced'>,
+    options: Omit<ChoiceOptions, keyof ChoiceParts>,
     {
       prompt = 0,
       echo,
@@ -147,6 +143,16 @@ export class EngineBackend implements Backend {
       ...(cacheKey === undefined ? {} : { cacheKey }),
     }));
   }
+}
+
+/** What the answer is held to; undefined: to nothing. */
+function grammarOf({ format }: ChatRequest, tools: readonly Tool[], isCallForced: boolean): string | undefined {
+  if (isCallForced) return callGrammar(tools, 'tools');
+  if (format.kind === 'text') return undefined;
+  const param = 'response_format.json_schema.schema';
+  const schema = format.kind === 'schema' ? format.schema : { type: 'object' };
+  // Where tools may be called, a call is as good an answer.
+  return tools.length > 0 ? schemaOrCallGrammar(schema, param, tools) : schemaGrammar(schema, param);
 }
 
 function tooLong(what: string, contextLength: number, tokens: string): CompletionError {
