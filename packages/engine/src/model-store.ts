@@ -147,7 +147,8 @@ async function obtain(search: Search, file: HubFile): Promise<boolean> {
   await settle(places);
   // Whoever held the lock may have brought it.
   if (!refresh && (await isHere(places, file))) return false;
-  return download({
+  // Awaited here: the lock goes with this function.
+  return await download({
     hub: search.hub,
     repository: search.repository,
     file,
