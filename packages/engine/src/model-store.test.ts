@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listModels, resolveModel } from './index.ts';
-import { fakeModel } from './test/fake-hub.ts';
+import { fakeModel, sha256 } from './test/fake-hub.ts';
 import { failsWith, Scene } from './test/scene.ts';
 
 const bytes = fakeModel(100_000);
@@ -117,16 +117,36 @@ describe('a model of a hub', () => {
   });
 
   it('is looked for anew when that is wanted, and replaced only by another', async () => {
-    for (const told of [{}, { sha256: null }]) {
+    for (const told of [{}, { sha256: null }] as readonly { sha256?: null }[]) {
       await using scene = await Scene.start({ 'm.gguf': { bytes, ...told } });
       await scene.pull('hf:o/r/m.gguf');
+      const before = scene.hub.transfers.length;
       assert.equal((await scene.pull('hf:o/r/m.gguf', { refresh: true })).isDownloaded, false);
+      // Where the hub tells the hash, the bytes are not even asked for.
+      assert.equal(scene.hub.transfers.length - before, told.sha256 === null ? 1 : 0);
       scene.hub.files.set('m.gguf', { bytes: other, etag: '"two"', ...told });
       assert.equal((await scene.pull('hf:o/r/m.gguf')).isDownloaded, false);
       assert.equal((await scene.pull('hf:o/r/m.gguf', { refresh: true })).isDownloaded, true);
       assert.ok((await scene.read('o/r/m.gguf')).equals(other));
       await assert.rejects(scene.pull('hf:o/r/m.gguf', { ...nowhere, refresh: true }), failsWith('network'));
     }
+  });
+
+  it('is not replaced by what was the newest once', async () => {
+    await using scene = await Scene.start({ 'm.gguf': { bytes } });
+    await scene.pull('hf:o/r/m.gguf');
+    // All of a second version came, but was not put in place; meanwhile there is a third.
+    await writeFile(scene.at('o/r/m.gguf.part'), other);
+    const note = {
+      source: `${scene.hub.endpoint}/o/r/resolve/main/m.gguf`,
+      sizeBytes: other.length,
+      sha256: sha256(other),
+    };
+    await writeFile(scene.at('o/r/m.gguf.part.json'), JSON.stringify(note));
+    const newest = fakeModel(100_000, 3);
+    scene.hub.files.set('m.gguf', { bytes: newest });
+    await scene.pull('hf:o/r/m.gguf', { refresh: true });
+    assert.ok((await scene.read('o/r/m.gguf')).equals(newest));
   });
 
   it('is whole when a crash came between its name and its note', async () => {

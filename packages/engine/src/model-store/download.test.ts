@@ -20,7 +20,7 @@ async function cutOff(scene: Scene): Promise<number> {
 }
 
 /** All bytes of the model as a part, with a note. */
-async function leaveBehind(scene: Scene, note: Omit<Note, 'source'>): Promise<void> {
+async function leaveBehind(scene: Scene, note: Partial<Note>): Promise<void> {
   await mkdir(scene.at('o/r'), { recursive: true });
   await writeFile(scene.at('o/r/m.gguf.part'), bytes);
   const source = `${scene.hub.endpoint}/o/r/resolve/main/m.gguf`;
@@ -177,6 +177,36 @@ describe('a download', () => {
     assert.equal(scene.hub.transfers.at(-1)?.range, `bytes=${bytes.length}-`);
   });
 
+  it('begins anew when a 416 says that it has too much, or another hub sent what it has', async () => {
+    const silent = { sha256: null, announcedBytes: null };
+    for (const source of [undefined, 'http://other.example/o/r/resolve/main/m.gguf']) {
+      const now = fakeModel(source ? 500_000 : 5_000, 2);
+      await using scene = await Scene.start({ 'm.gguf': { bytes: now, ...silent } });
+      await leaveBehind(scene, { etag: '"one"', ...(source ? { source } : {}) });
+      await scene.pull(REFERENCE);
+      await assertWhole(scene, now);
+    }
+  });
+
+  it('that ends too early, and says nothing of it, goes on', async () => {
+    await using scene = await Scene.start({ 'm.gguf': { bytes } });
+    scene.hub.faults.push({
+      kind: 'raw',
+      answer: (response) => response.writeHead(200).end(bytes.subarray(0, 50_000)),
+    });
+    await scene.pull(REFERENCE);
+    await assertWhole(scene);
+    assert.equal(scene.hub.transfers.at(-1)?.range, 'bytes=50000-');
+  });
+
+  it('that comes on is never given up', async () => {
+    const large = fakeModel(6_000_000);
+    await using scene = await Scene.start({ 'm.gguf': { bytes: large } });
+    for (let at = 0; at < 3; at++) scene.hub.faults.push({ kind: 'cut', afterBytes: 1_700_000 });
+    await scene.pull(REFERENCE, { retries: 1 });
+    await assertWhole(scene, large);
+  });
+
   it('that was cut off before its check alone needs no network', async () => {
     await using scene = await Scene.start();
     await leaveBehind(scene, { sizeBytes: bytes.length, sha256: sha256(bytes) });
@@ -222,8 +252,10 @@ describe('a download', () => {
   it('is stopped while it waits for its next try', async () => {
     await using scene = await Scene.start({ 'm.gguf': { bytes } });
     scene.hub.hubFaults.push({ kind: 'status', status: 503 });
+    const startedAt = performance.now();
     const pulling = scene.pull(REFERENCE, { retryMs: 60_000, signal: AbortSignal.timeout(50) });
     await assert.rejects(pulling, { name: 'TimeoutError' });
+    assert.ok(performance.now() - startedAt < 5_000);
   });
 
   it('leaves a server that has fallen silent, and goes on', async () => {

@@ -34,8 +34,8 @@ const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
 const passingStatuses: readonly number[] = [408, 425, 429];
 
 /**
- * The answer, whose status is 2xx, or 416, or where `onHubHeaders` ended it. Rejects with PassingFailure for what may pass, with
- * ModelStoreError for what will not, and with the signal's reason.
+ * The answer, whose status is 2xx, or 416, or where `onHubHeaders` ended it. Rejects with PassingFailure for what may pass, an
+ * abort included, and with ModelStoreError for what will not.
  */
 export async function getFromHub(hub: Hub, request: HubRequest): Promise<HubResponse> {
   const watch = new SilenceWatch(hub.idleTimeoutMs, request.signal);
@@ -46,7 +46,7 @@ export async function getFromHub(hub: Hub, request: HubRequest): Promise<HubResp
     isAtHome &&= url.origin === hub.endpoint.origin;
     const response = await fetchOnce(url, { hub, request, watch, isAtHome });
     const isEnd = isAtHome && request.onHubHeaders?.(response.headers) === true;
-    if (isEnd || response.ok || response.status === 416) return new Answer(response, watch, request, url);
+    if (isEnd || response.ok || response.status === 416) return new Answer(response, watch, url);
     await discard(response);
     if (!redirectStatuses.includes(response.status))
       throw refusal(response, { hub, what: request.what, isAtHome, url });
@@ -74,11 +74,12 @@ async function fetchOnce(url: URL, { hub, request, watch, isAtHome }: Hop): Prom
       }),
     );
   } catch (cause) {
-    throw broken(cause, { url, request });
+    throw broken(cause, url);
   }
 }
 
-function nextHop(from: URL, location: string | null): URL {
+/** Where a redirect leads. Throws `network` for what is no web address, carries a password, or gives up encryption. */
+export function nextHop(from: URL, location: string | null): URL {
   const to = location === null ? null : URL.parse(location, from);
   const isDowngrade = from.protocol === 'https:' && to?.protocol !== 'https:';
   if (!to || !/^https?:$/.test(to.protocol) || isDowngrade || to.username || to.password) {
@@ -92,15 +93,13 @@ class Answer implements HubResponse {
   readonly headers: Headers;
   readonly #body: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #watch: SilenceWatch;
-  readonly #request: HubRequest;
   readonly #url: URL;
 
-  constructor(response: Response, watch: SilenceWatch, request: HubRequest, url: URL) {
+  constructor(response: Response, watch: SilenceWatch, url: URL) {
     this.statusCode = response.status;
     this.headers = response.headers;
     this.#body = response.body?.getReader();
     this.#watch = watch;
-    this.#request = request;
     this.#url = url;
   }
 
@@ -111,7 +110,7 @@ class Answer implements HubResponse {
       const { value } = await this.#watch
         .during(() => body.read())
         .catch((cause) => {
-          throw broken(cause, { url: this.#url, request: this.#request });
+          throw broken(cause, this.#url);
         });
       if (!value) return;
       yield value;
@@ -145,10 +144,9 @@ class SilenceWatch {
   }
 }
 
-function broken(cause: unknown, { url, request }: { readonly url: URL; readonly request: HubRequest }): unknown {
-  if (request.signal?.aborted) return request.signal.reason;
+function broken(cause: unknown, { host }: URL): PassingFailure {
   const { message, cause: inner } = cause as Error & { cause?: Error & { code?: string } };
-  return new PassingFailure(`the connection to ${url.host} failed (${inner?.code ?? inner?.message ?? message})`, {
+  return new PassingFailure(`the connection to ${host} failed (${inner?.code ?? inner?.message ?? message})`, {
     cause,
   });
 }

@@ -141,7 +141,7 @@ function describe(
     sentBytes: count(kind === 'whole' ? headers.get('content-length') : (range?.size ?? null)),
     sha256: told.sha256,
     etag: etag?.startsWith('"') ? etag : undefined,
-    contentType: headers.get('content-type') ?? 'unnamed bytes',
+    contentType: headers.get('content-type') ?? 'an unknown kind',
     chunks: () => answer.chunks(),
     [Symbol.asyncDispose]: () => answer[Symbol.asyncDispose](),
   };

@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { fakeModel } from '../test/fake-hub.ts';
 import { failsWith, Scene } from '../test/scene.ts';
+import { nextHop } from './hub-request.ts';
 
 const REFERENCE = 'hf:o/r/m.gguf';
 const bytes = fakeModel(200_000);
@@ -47,7 +48,7 @@ describe('what is not the model', () => {
     await using scene = await Scene.start({ 'm.gguf': { bytes, announcedBytes: 5_000_000 } });
     await assert.rejects(
       scene.pull(REFERENCE),
-      failsWith('corrupt', /should have 5000000 bytes, but 200000 bytes of unnamed/),
+      failsWith('corrupt', /should have 5000000 bytes, but 200000 bytes of an unknown kind/),
     );
   });
 
@@ -164,6 +165,16 @@ describe('a redirect', () => {
       scene.hub.hubFaults.push(to(location));
       await assert.rejects(scene.pull(REFERENCE), failsWith('network', /redirects to where/), location);
     }
+  });
+});
+
+describe('the next hop', () => {
+  it('keeps to encryption', () => {
+    const from = new URL('https://hub.example/a/b');
+    assert.equal(nextHop(from, '../c').href, 'https://hub.example/c');
+    assert.equal(nextHop(from, 'https://other.example/').href, 'https://other.example/');
+    assert.throws(() => nextHop(from, 'http://hub.example/a/b'), failsWith('network'));
+    assert.equal(nextHop(new URL('http://hub.example/'), 'http://other.example/').href, 'http://other.example/');
   });
 });
 
