@@ -12,4 +12,5 @@ export { type LlamaEngineParts, type LlamaOptions, startLlamaEngine } from './ll
 export { ModelStoreError, type ModelStoreErrorCode } from './model-store/error.ts';
 export { listModels, type StoredModel } from './model-store/list-models.ts';
 export type { DownloadProgress } from './model-store/progress.ts';
+export type { DownloadRetry } from './model-store/retry.ts';
 export { type ModelStoreOptions, type ModelStoreParts, type ResolvedModel, resolveModel } from './model-store.ts';

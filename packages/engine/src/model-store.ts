@@ -13,7 +13,7 @@ import { exists, settle } from './model-store/part-file.ts';
 import { listingPlace, type Places, placesOf } from './model-store/places.ts';
 import { createReporter, type DownloadProgress } from './model-store/progress.ts';
 import { type ModelReference, parseReference, type Repository, type Wanted } from './model-store/reference.ts';
-import { type Patience, persist } from './model-store/retry.ts';
+import { type DownloadRetry, type Patience, persist } from './model-store/retry.ts';
 
 export interface ModelStoreOptions {
   /** Where models are kept; made when it is needed. */
@@ -39,6 +39,8 @@ export interface ModelStoreOptions {
 export interface ModelStoreParts {
   /** Hears of each file at most ten times a second, and at its end. */
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
+  /** Hears that something failed which is tried again. */
+  readonly onRetry?: ((retry: DownloadRetry) => void) | undefined;
 }
 
 export interface ResolvedModel {
@@ -63,12 +65,12 @@ const DEFAULT_RETRY_MS = 500;
 export async function resolveModel(
   reference: string,
   options: ModelStoreOptions,
-  { onProgress }: ModelStoreParts = {},
+  parts: ModelStoreParts = {},
 ): Promise<ResolvedModel> {
   const parsed = parseReference(reference);
   options.signal?.throwIfAborted();
   if (parsed.kind === 'local') return resolved(partsOf(path.resolve(parsed.path)), { isDownloaded: false });
-  const search = searchFor(parsed, options, onProgress);
+  const search = searchFor(parsed, options, parts);
   return (await findHere(search)) ?? (await fetchFiles(search));
 }
 
@@ -85,7 +87,7 @@ interface Search {
 function searchFor(
   { repository, wanted }: HubReference,
   options: ModelStoreOptions,
-  onProgress: ModelStoreParts['onProgress'],
+  { onProgress, onRetry }: ModelStoreParts,
 ): Search {
   const { retries = DEFAULT_RETRIES, retryMs = DEFAULT_RETRY_MS, signal } = options;
   const settled = { ...options, dir: path.resolve(options.dir) };
@@ -94,7 +96,7 @@ function searchFor(
     wanted,
     options: settled,
     hub: hubOf(options),
-    patience: { retries, retryMs, signal },
+    patience: { retries, retryMs, onRetry, signal },
     onProgress,
   };
 }

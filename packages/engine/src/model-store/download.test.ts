@@ -83,6 +83,8 @@ describe('a download', () => {
     assert.ok(second !== undefined && second > 0 && second <= 100_000);
     assert.ok(third !== undefined && third > second && third <= 200_000);
     assert.equal(scene.hub.transfers.length, 3);
+    assert.equal(scene.retries.length, 2);
+    assert.match(scene.retries[0]?.reason ?? '', /^the connection to 127\.0\.0\.1:\d+ failed/);
   });
 
   it('goes on in the next call, by the hash that the hub tells', async () => {
@@ -213,6 +215,15 @@ describe('a download', () => {
     await scene.pull(REFERENCE);
     await assertWhole(scene);
     assert.deepEqual(scene.hub.seen, []);
+  });
+
+  it('keeps what another hub sent until this one has something in its place', async () => {
+    await using scene = await Scene.start({ 'm.gguf': { bytes } });
+    await leaveBehind(scene, { source: 'http://other.example/o/r/resolve/main/m.gguf' });
+    await assert.rejects(scene.pull(REFERENCE, { ...once, endpoint: 'http://127.0.0.1:9' }), failsWith('network'));
+    assert.ok((await scene.read('o/r/m.gguf.part')).equals(bytes));
+    await scene.pull(REFERENCE);
+    await assertWhole(scene);
   });
 
   it('begins anew when nothing is known of the bytes that are here', async () => {

@@ -46,13 +46,14 @@ type Outcome = { readonly kind: 'same' } | { readonly kind: 'received'; readonly
 /** One connection's worth. */
 async function receive(part: PartFile, job: Download): Promise<Outcome> {
   const { hub, repository, file, current, patience } = job;
-  if (part.note && part.note.source !== sourceOf(job)) await part.discard();
+  // Bytes of another hub are replaced once this one has something to put in their place.
+  const note = part.note?.source === sourceOf(job) ? part.note : undefined;
   // Cut off between the last byte and the check. Where news are asked for, it may be outdated.
-  if (part.isComplete && !current) return { kind: 'received', isResumed: true };
+  if (note && part.isComplete && !current) return { kind: 'received', isResumed: true };
   await using answer = await openFile(hub, {
     repository,
     file: file.path,
-    held: part.note && { bytes: part.sizeBytes, etag: part.note.etag, sha256: part.note.sha256 },
+    held: note && { bytes: part.sizeBytes, etag: note.etag, sha256: note.sha256 },
     unlessSha256: current?.sha256,
     signal: patience.signal,
   });
@@ -63,10 +64,11 @@ async function receive(part: PartFile, job: Download): Promise<Outcome> {
     throw new PassingFailure(`${nameOf(job)} changed while it was being downloaded`);
   }
   const isResumed = answer.kind !== 'whole' && part.sizeBytes > 0;
-  // The tag stays the one of the server that sent the first bytes.
-  const note = isResumed ? { ...offer, ...part.note } : offer;
-  if (answer.kind === 'beyond') await part.remember({ ...note, sizeBytes: part.sizeBytes });
-  else await keep(answer, { part, job, note, isResumed });
+  // The tag stays the one of the server that sent the first bytes; what was not told before is.
+  const known = isResumed ? { ...offer, ...part.note } : offer;
+  if (isResumed) await part.remember(known);
+  if (answer.kind === 'beyond') await part.remember({ ...known, sizeBytes: part.sizeBytes });
+  else await keep(answer, { part, job, note: known, isResumed });
   return { kind: 'received', isResumed };
 }
 
@@ -95,8 +97,9 @@ async function keep(answer: FileAnswer, { part, job, note, isResumed }: Arrival)
     job.reporter.report({ ...progressOf(part, job), isResumed });
   }
   if (sizeBytes === undefined) await part.remember({ ...note, sizeBytes: part.sizeBytes });
-  else if (part.sizeBytes < sizeBytes)
+  else if (part.sizeBytes < sizeBytes) {
     throw new PassingFailure(`${nameOf(job)} broke off after ${part.sizeBytes} of ${sizeBytes} bytes`);
+  }
 }
 
 /** What is on offer, as a note; throws `corrupt` where hub, list and server contradict each other. Touches no bytes. */
@@ -109,10 +112,8 @@ function offerOf(answer: FileAnswer, job: Download): Note {
     throw new ModelStoreError('corrupt', `${nameOf(job)} should have ${sizeBytes} bytes, but ${offer} are offered`);
   }
   if (file.sha256 !== undefined && answer.sha256 !== undefined && file.sha256 !== answer.sha256) {
-    throw new ModelStoreError(
-      'corrupt',
-      `${nameOf(job)} is not the file that its repository lists; try again in a while`,
-    );
+    const message = `${nameOf(job)} is not the file that its repository lists; try again in a while`;
+    throw new ModelStoreError('corrupt', message);
   }
   const sha256 = answer.sha256 ?? file.sha256;
   return {

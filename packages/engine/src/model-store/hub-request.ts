@@ -3,7 +3,7 @@ import { ModelStoreError } from './error.ts';
 import { PassingFailure } from './retry.ts';
 
 export interface Hub {
-  /** Without a slash at its end. */
+  /** Http or https; nothing but origin and path. */
   readonly endpoint: URL;
   readonly token?: string | undefined;
   /** Longest silence of a server, before its headers and in its body. */
@@ -48,8 +48,9 @@ export async function getFromHub(hub: Hub, request: HubRequest): Promise<HubResp
     const isEnd = isAtHome && request.onHubHeaders?.(response.headers) === true;
     if (isEnd || response.ok || response.status === 416) return new Answer(response, watch, url);
     await discard(response);
-    if (!redirectStatuses.includes(response.status))
+    if (!redirectStatuses.includes(response.status)) {
       throw refusal(response, { hub, what: request.what, isAtHome, url });
+    }
     url = nextHop(url, response.headers.get('location'));
   }
   throw new ModelStoreError('network', `${hub.endpoint.host} redirects in circles`);
@@ -146,9 +147,8 @@ class SilenceWatch {
 
 function broken(cause: unknown, { host }: URL): PassingFailure {
   const { message, cause: inner } = cause as Error & { cause?: Error & { code?: string } };
-  return new PassingFailure(`the connection to ${host} failed (${inner?.code ?? inner?.message ?? message})`, {
-    cause,
-  });
+  const why = inner?.code ?? inner?.message ?? message;
+  return new PassingFailure(`the connection to ${host} failed (${why})`, { cause });
 }
 
 interface Refused {
@@ -176,7 +176,8 @@ function refusal(response: Response, { hub, what, isAtHome, url }: Refused): Err
 function forbidden(hub: Hub, { what, why }: { readonly what: string; readonly why: string | null }): string {
   const { host } = hub.endpoint;
   if (why === 'GatedRepo') {
-    return `${what} is gated: accept its terms on its page at ${host}, and give a token of that account${hub.token ? ' (the one given is not let in)' : ''}`;
+    const given = hub.token ? ' (the one given is not let in)' : '';
+    return `${what} is gated: accept its terms on its page at ${host}, and give a token of that account${given}`;
   }
   return hub.token
     ? `${host} does not let the given token read ${what}, or there is no such repository`

@@ -38,6 +38,8 @@ export interface FileAnswer extends AsyncDisposable {
   chunks(): AsyncIterable<Uint8Array>;
 }
 
+/** Of what a server says of itself, in messages. */
+const MAX_SHOWN = 60;
 const MAX_LISTING_BYTES = 16 * 1024 * 1024;
 /** The hub tells a thousand files on each page. */
 const MAX_LISTING_PAGES = 50;
@@ -98,7 +100,7 @@ export async function openFile(hub: Hub, options: OpenOptions): Promise<FileAnsw
     await answer[Symbol.asyncDispose]();
     throw new ModelStoreError(
       'network',
-      `${formatReference(repository, file)} comes packed (${packing}), which was not asked for`,
+      `${formatReference(repository, file)} comes packed (${packing.slice(0, MAX_SHOWN)}), which was not asked for`,
     );
   }
   const isSame = unlessSha256 !== undefined && told.sha256 === unlessSha256;
@@ -141,7 +143,7 @@ function describe(
     sentBytes: count(kind === 'whole' ? headers.get('content-length') : (range?.size ?? null)),
     sha256: told.sha256,
     etag: etag?.startsWith('"') ? etag : undefined,
-    contentType: headers.get('content-type') ?? 'an unknown kind',
+    contentType: headers.get('content-type')?.slice(0, MAX_SHOWN) ?? 'an unknown kind',
     chunks: () => answer.chunks(),
     [Symbol.asyncDispose]: () => answer[Symbol.asyncDispose](),
   };

@@ -25,6 +25,16 @@ describe('what is not the model', () => {
     assert.equal(scene.hub.transfers.length, 1, 'the same again would be no better');
   });
 
+  it('is removed when it was begun without a hash, and has another than is told by now', async () => {
+    await using scene = await Scene.start({ 'm.gguf': { bytes: fakeModel(200_000, 2), sha256: null } });
+    scene.hub.faults.push({ kind: 'cut', afterBytes: 100_000 });
+    await assert.rejects(scene.pull(REFERENCE, once), failsWith('network'));
+    scene.hub.files.set('m.gguf', { bytes });
+    await assert.rejects(scene.pull(REFERENCE), failsWith('corrupt', /was announced/));
+    assert.match(scene.hub.transfers.at(-1)?.range ?? '', /^bytes=[1-9]/);
+    assert.deepEqual(await scene.names('o/r'), []);
+  });
+
   it('is refused with its first bytes', async () => {
     await using scene = await Scene.start({ 'm.gguf': { bytes, announcedBytes: null, sha256: null } });
     let sent = 0;

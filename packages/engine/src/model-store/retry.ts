@@ -2,11 +2,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ModelStoreError } from './error.ts';
 
+export interface DownloadRetry {
+  /** What went wrong, in words. */
+  readonly reason: string;
+  /** Until the next try. */
+  readonly pauseMs: number;
+}
+
 export interface Patience {
   /** Failures in a row that are borne. */
   readonly retries: number;
   /** Before the second try; doubled with each further one. */
   readonly retryMs: number;
+  readonly onRetry?: ((retry: DownloadRetry) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -31,7 +39,7 @@ const WORTHWHILE_BYTES = 1024 * 1024;
 /** Tries until it works; rejects with `network` when patience is at its end, and with anything but a PassingFailure at once. */
 export async function persist<T>(
   attempt: () => Promise<T>,
-  { retries, retryMs, signal }: Patience,
+  { retries, retryMs, onRetry, signal }: Patience,
   receivedBytes: () => number = () => 0,
 ): Promise<T> {
   for (let failures = 0, before = receivedBytes(); ; ) {
@@ -51,8 +59,10 @@ export async function persist<T>(
         });
       }
       // Jitter, so that many who failed together do not come back together.
-      const pause = Math.min(retryMs * 2 ** (failures - 1), MAX_PAUSE_MS) * (0.75 + Math.random() / 2);
-      await sleep(Math.max(pause, error.afterMs), undefined, { signal }).catch(() => signal?.throwIfAborted());
+      const jitter = 0.75 + Math.random() / 2;
+      const pauseMs = Math.max(Math.min(retryMs * 2 ** (failures - 1), MAX_PAUSE_MS) * jitter, error.afterMs);
+      onRetry?.({ reason: error.message, pauseMs });
+      await sleep(pauseMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
     }
   }
 }

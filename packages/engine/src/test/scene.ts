@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ModelStoreError, type ModelStoreErrorCode } from '../model-store/error.ts';
 import type { DownloadProgress } from '../model-store/progress.ts';
+import type { DownloadRetry } from '../model-store/retry.ts';
 import { type ModelStoreOptions, type ResolvedModel, resolveModel } from '../model-store.ts';
 import { type FakeFile, FakeHub } from './fake-hub.ts';
 
@@ -11,6 +12,7 @@ export class Scene implements AsyncDisposable {
   readonly hub: FakeHub;
   readonly dir: string;
   readonly progress: DownloadProgress[] = [];
+  readonly retries: DownloadRetry[] = [];
 
   private constructor(hub: FakeHub, dir: string) {
     this.hub = hub;
@@ -25,7 +27,10 @@ export class Scene implements AsyncDisposable {
 
   /** As a caller does, but less patient. */
   pull(reference: string, options: Partial<ModelStoreOptions> = {}): Promise<ResolvedModel> {
-    return resolveModel(reference, this.options(options), { onProgress: (event) => this.progress.push(event) });
+    return resolveModel(reference, this.options(options), {
+      onProgress: (event) => this.progress.push(event),
+      onRetry: (retry) => this.retries.push(retry),
+    });
   }
 
   options(options: Partial<ModelStoreOptions> = {}): ModelStoreOptions {
