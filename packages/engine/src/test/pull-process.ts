@@ -1,0 +1,10 @@
+// Pulls one model in a process of its own, and says in one line how it went: `{ path }` or `{ code, message }`.
+import type { ModelStoreError } from '../model-store/error.ts';
+import { type ModelStoreOptions, resolveModel } from '../model-store.ts';
+
+const [reference = '', options = '{}'] = process.argv.slice(2);
+const outcome = await resolveModel(reference, JSON.parse(options) as ModelStoreOptions).then(
+  ({ path }) => ({ path }),
+  ({ code, message }: ModelStoreError) => ({ code, message }),
+);
+console.log(JSON.stringify(outcome));
