@@ -1,7 +1,8 @@
 // From an upstream's events to the deltas of one choice, from `begin` to `end`.
 import { type ChatDelta, type ChosenLogprob, CompletionError, type FinishReason, StopScanner } from '@strata/inference';
 import { EngineError } from './engine.ts';
-import { type CallPiece, type Chunk, readChunk } from './upstream-chunks.ts';
+import { CallReader } from './upstream-calls.ts';
+import { type Chunk, readChunk } from './upstream-chunks.ts';
 import type { StreamEvent } from './upstream-events.ts';
 
 /**
@@ -26,8 +27,8 @@ export interface AnswerOptions {
 }
 
 const MOST_TEXT = 16 * 1024 * 1024;
-const MOST_CALLS = 128;
-const MOST_ARGUMENTS = 1024 * 1024;
+/** Of tokens whose text has not come yet: a stop string may be as long. */
+const MOST_HELD_LOGPROBS = 4_096;
 
 /** Throws EngineError `upstream-failed` for an answer that ends without saying so, or says what cannot be read. */
 export async function* answerDeltas(
@@ -36,7 +37,7 @@ export async function* answerDeltas(
 ): AsyncGenerator<ChatDelta> {
   const { stops, topLogprobs, isCallForced, usage, secret } = options;
   const scanner = new StopScanner(stops);
-  const calls = new Calls(options.newCallId);
+  const calls = new CallReader(options.newCallId);
   let logprobs: ChosenLogprob[] = [];
   let reason: string | undefined;
   let isDone = false;
@@ -60,9 +61,11 @@ export async function* answerDeltas(
       yield { kind: 'begin' };
     }
     count(usage, chunk);
-    length += chunk.text.length;
-    if (length > MOST_TEXT) throw broken(`gave more than ${MOST_TEXT} characters of text`);
-    if (topLogprobs !== undefined) logprobs.push(...chunk.logprobs);
+    length += chunk.text.length + chunk.calls.reduce((sum, call) => sum + call.arguments.length, 0);
+    if (length > MOST_TEXT) throw broken(`gave more than ${MOST_TEXT} characters`);
+    // Tokens of calls are not told.
+    if (topLogprobs !== undefined && !isCallForced && chunk.calls.length === 0) logprobs.push(...chunk.logprobs);
+    if (logprobs.length > MOST_HELD_LOGPROBS) throw broken('gave log-probabilities without text');
     const { text, stop } = scanner.push(isCallForced ? '' : chunk.text);
     if (text !== '') yield textDelta(text);
     if (stop !== undefined) {
@@ -78,6 +81,7 @@ export async function* answerDeltas(
   if (!hasBegun) yield { kind: 'begin' };
   const rest = scanner.end();
   if (rest !== '') yield textDelta(rest);
+  yield* calls.end();
   yield { kind: 'end', reason: finishReason(reason, calls.count > 0) };
 
   function textDelta(text: string): ChatDelta {
@@ -97,54 +101,6 @@ function count(usage: UpstreamUsage, { usage: told, hasTokens }: Chunk): void {
 function finishReason(reason: string | undefined, hasCalls: boolean): FinishReason {
   if (reason === 'length' || reason === 'content_filter') return reason;
   return hasCalls ? 'tool_calls' : 'stop';
-}
-
-interface Call {
-  readonly at: number;
-  readonly id: string;
-  length: number;
-}
-
-/** Calls in the order in which they began, whatever their pieces say. */
-class Calls {
-  readonly #newId: () => string;
-  readonly #byIndex = new Map<number, Call>();
-  #last: Call | undefined;
-  count = 0;
-
-  constructor(newId: () => string) {
-    this.#newId = newId;
-  }
-
-  *take(piece: CallPiece): Generator<ChatDelta> {
-    let call = this.#known(piece);
-    if (!call) {
-      call = this.#begin(piece);
-      yield { kind: 'call', at: call.at, id: call.id || this.#newId(), name: piece.name };
-    }
-    if (piece.arguments === '') return;
-    call.length += piece.arguments.length;
-    if (call.length > MOST_ARGUMENTS) throw broken(`gave more than ${MOST_ARGUMENTS} characters of arguments`);
-    yield { kind: 'arguments', at: call.at, text: piece.arguments };
-  }
-
-  /** Some give every call the index 0: another id with a name is another call. */
-  #known({ index, id, name }: CallPiece): Call | undefined {
-    const call = index === undefined ? this.#last : this.#byIndex.get(index);
-    if (!call || name === '') return call;
-    const isOther = id === '' ? index === undefined : id !== call.id;
-    return isOther ? undefined : call;
-  }
-
-  #begin({ index, id, name }: CallPiece): Call {
-    if (name === '') throw broken('gave a call without a name');
-    if (this.count >= MOST_CALLS) throw broken(`gave more than ${MOST_CALLS} calls`);
-    const call = { at: this.count, id, length: 0 };
-    this.count += 1;
-    this.#last = call;
-    if (index !== undefined) this.#byIndex.set(index, call);
-    return call;
-  }
 }
 
 /** Some servers take `required` and do not hold to it, for models whose template knows no tools. */

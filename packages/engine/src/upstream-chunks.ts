@@ -83,7 +83,7 @@ const chunkShape = z.object({
 
 /** Throws what the event says where it is an error, and EngineError `upstream-failed` for what is no chunk. */
 export function readChunk({ type, data }: StreamEvent, secret: string | undefined): Chunk {
-  const value = parsed(data);
+  const value = type === 'error' ? undefined : parsed(data);
   if (type === 'error' || isError(value)) throw errorOf(refusalInStream(data, secret));
   const read = chunkShape.safeParse(value);
   if (!read.success) throw unreadable(`at ${read.error.issues[0]?.path.join('.') || 'the top'}`, read.error);
@@ -152,5 +152,6 @@ function parsed(data: string): unknown {
 }
 
 function unreadable(what: string, cause?: unknown): EngineError {
-  return new EngineError('upstream-failed', `the upstream sent a chunk that cannot be read: ${what}`, { cause });
+  const options = cause === undefined ? undefined : { cause };
+  return new EngineError('upstream-failed', `the upstream sent a chunk that cannot be read: ${what}`, options);
 }

@@ -8,15 +8,24 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** One event with twenty log-probabilities takes 3,000 characters; all arguments of a call may come in one. */
-const MOST_EVENT_CHARS = 2 * 1024 * 1024;
-/** A hundred thousand tokens with twenty log-probabilities each. */
-const MOST_ANSWER_BYTES = 512 * 1024 * 1024;
-const MOST_EVENTS = 1_000_000;
+export interface EventLimits {
+  readonly eventChars: number;
+  readonly bytes: number;
+  readonly events: number;
+}
+
+const LIMITS: EventLimits = {
+  // One event with twenty log-probabilities takes 3,000 characters; all arguments of a call may come in one.
+  eventChars: 2 * 1024 * 1024,
+  // A hundred thousand tokens with twenty log-probabilities each.
+  bytes: 512 * 1024 * 1024,
+  events: 1_000_000,
+};
 const LINE_END = /\r\n|\r|\n/g;
 
 /** Takes bytes cut anywhere, also within a character. Throws EngineError `upstream-failed` beyond its bounds. */
 export class EventReader {
+  readonly #limits: EventLimits;
   readonly #decoder = new TextDecoder();
   #line = '';
   #data: string | undefined;
@@ -26,10 +35,14 @@ export class EventReader {
   #bytes = 0;
   #events = 0;
 
+  constructor(limits: EventLimits = LIMITS) {
+    this.#limits = limits;
+  }
+
   /** Events that are complete now; comments are none. */
   push(bytes: Uint8Array): StreamEvent[] {
     this.#bytes += bytes.length;
-    if (this.#bytes > MOST_ANSWER_BYTES) throw beyond(`more than ${MOST_ANSWER_BYTES} bytes`);
+    if (this.#bytes > this.#limits.bytes) throw beyond(`more than ${this.#limits.bytes} bytes`);
     return this.#read(this.#decoder.decode(bytes, { stream: true }));
   }
 
@@ -74,13 +87,14 @@ export class EventReader {
     this.#data = undefined;
     this.#type = '';
     if (event) this.#events += 1;
-    if (this.#events > MOST_EVENTS) throw beyond(`more than ${MOST_EVENTS} events`);
+    if (this.#events > this.#limits.events) throw beyond(`more than ${this.#limits.events} events`);
     return event;
   }
 
   #check(lineLength: number): void {
-    if (lineLength + (this.#data?.length ?? 0) > MOST_EVENT_CHARS)
-      throw beyond(`an event of more than ${MOST_EVENT_CHARS} characters`);
+    const { eventChars } = this.#limits;
+    if (lineLength + (this.#data?.length ?? 0) > eventChars)
+      throw beyond(`an event of more than ${eventChars} characters`);
   }
 }
 
