@@ -1,43 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type ChatDelta, CompletionError } from '@strata/inference';
+import { CompletionError } from '@strata/inference';
 import { EngineError } from './engine.ts';
+import { answer, answerOf, endOf, noUsage } from './test/read-answer.ts';
 import { delta, ends, says, used } from './test/scripted-upstream.ts';
-import { type AnswerOptions, answerDeltas, type UpstreamUsage } from './upstream-answer.ts';
-
-const noUsage = (): UpstreamUsage => ({ promptTokens: 0, completionTokens: 0, cachedTokens: 0 });
-
-async function* eventsOf(chunks: readonly unknown[]) {
-  for (const chunk of chunks) {
-    if (chunk instanceof Error) throw chunk;
-    yield { type: '', data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) };
-  }
-}
-
-async function answer(chunks: readonly unknown[], options: Partial<AnswerOptions> = {}): Promise<ChatDelta[]> {
-  let ids = 0;
-  const newCallId = () => `made_${++ids}`;
-  const defaults = { stops: [], topLogprobs: undefined, isCallForced: false, usage: noUsage(), secret: undefined };
-  const deltas = [];
-  for await (const each of answerDeltas(eventsOf(chunks), { ...defaults, newCallId, ...options })) deltas.push(each);
-  return deltas;
-}
-
-const textOf = (deltas: readonly ChatDelta[]) => deltas.map((each) => (each.kind === 'text' ? each.text : '')).join('');
-const endOf = (deltas: readonly ChatDelta[]) => {
-  const last = deltas.at(-1);
-  return last?.kind === 'end' ? last.reason : last;
-};
-const failsWith = (words: RegExp) => (error: unknown) =>
-  error instanceof EngineError && error.code === 'upstream-failed' && words.test(error.message);
-
-const piece = (given: object) => delta({ tool_calls: [given] });
-const called = (
-  index: number | undefined,
-  id: string | undefined,
-  name: string | undefined,
-  args: string | undefined,
-) => piece({ index, id, type: 'function', function: { name, arguments: args } });
+import { failedAs, textOf } from './test/upstream-harness.ts';
 
 describe('an answer', () => {
   it('begins, says its text and ends with its reason', async () => {
@@ -72,10 +39,16 @@ describe('an answer', () => {
   });
 
   it('that ends without saying so is an error', async () => {
-    await assert.rejects(answer([says('x')]), failsWith(/in the middle/));
-    await assert.rejects(answer([]), failsWith(/in the middle/));
-    await assert.rejects(answer([says('x'), ends('abort'), '[DONE]']), failsWith(/gave the answer up/));
-    await assert.rejects(answer([says('x'), new EngineError('upstream-failed', 'cut')]), failsWith(/cut/));
+    await assert.rejects(answer([says('x')]), failedAs('upstream-failed', /in the middle/));
+    await assert.rejects(answer([]), failedAs('upstream-failed', /in the middle/));
+    await assert.rejects(
+      answer([says('x'), ends('abort'), '[DONE]']),
+      failedAs('upstream-failed', /gave the answer up/),
+    );
+    await assert.rejects(
+      answer([says('x'), new EngineError('upstream-failed', 'cut')]),
+      failedAs('upstream-failed', /cut/),
+    );
   });
 
   it('shows no thoughts, and what was refused as text', async () => {
@@ -184,141 +157,7 @@ describe('log-probabilities', () => {
 
   it('without any text are an error in the end', async () => {
     const chunk = delta({ content: '' }, { logprobs: { content: Array(1_000).fill(content[0]) } });
-    await assert.rejects(answer(Array(5).fill(chunk), { topLogprobs: 0 }), failsWith(/without text/));
-  });
-});
-
-describe('calls of tools', () => {
-  it('are told once, then their arguments as they come', async () => {
-    const deltas = await answer([
-      called(0, 'c0', 'look', ''),
-      called(0, undefined, undefined, '{"a"'),
-      called(0, undefined, undefined, ':1}'),
-      called(1, 'c1', 'listen', '{}'),
-      ends('tool_calls'),
-    ]);
-    assert.deepEqual(deltas, [
-      { kind: 'begin' },
-      { kind: 'call', at: 0, id: 'c0', name: 'look' },
-      { kind: 'arguments', at: 0, text: '{"a"' },
-      { kind: 'arguments', at: 0, text: ':1}' },
-      { kind: 'call', at: 1, id: 'c1', name: 'listen' },
-      { kind: 'arguments', at: 1, text: '{}' },
-      { kind: 'end', reason: 'tool_calls' },
-    ]);
-  });
-
-  it('without arguments are told too', async () => {
-    const deltas = await answer([
-      called(0, 'c0', 'look', ''),
-      called(1, 'c1', 'listen', undefined),
-      ends('tool_calls'),
-    ]);
-    assert.deepEqual(
-      deltas.filter(({ kind }) => kind === 'call'),
-      [
-        { kind: 'call', at: 0, id: 'c0', name: 'look' },
-        { kind: 'call', at: 1, id: 'c1', name: 'listen' },
-      ],
-    );
-  });
-
-  const names = (deltas: readonly ChatDelta[]) =>
-    deltas.flatMap((each) => (each.kind === 'call' ? [[each.at, each.id, each.name]] : []));
-
-  it('get an id where the server gives none', async () => {
-    const deltas = await answer([called(0, undefined, 'look', '{}'), called(1, '', 'look', '{}'), ends('tool_calls')]);
-    assert.deepEqual(names(deltas), [
-      [0, 'made_1', 'look'],
-      [1, 'made_2', 'look'],
-    ]);
-  });
-
-  it('are told apart by id where all have the same index, or none', async () => {
-    const expected = [
-      [0, 'a', 'look'],
-      [1, 'b', 'look'],
-    ];
-    for (const index of [0, undefined]) {
-      const deltas = await answer([called(index, 'a', 'look', '{}'), called(index, 'b', 'look', '{}'), ends('stop')]);
-      assert.deepEqual([names(deltas), endOf(deltas)], [expected, 'tool_calls']);
-    }
-    const nameless = await answer([
-      called(undefined, undefined, 'a', '{'),
-      called(undefined, undefined, undefined, '}'),
-      called(undefined, undefined, 'b', '{}'),
-      ends('stop'),
-    ]);
-    assert.deepEqual(names(nameless), [
-      [0, 'made_1', 'a'],
-      [1, 'made_2', 'b'],
-    ]);
-  });
-
-  it('may get their name and id in pieces before their arguments', async () => {
-    const deltas = await answer([
-      called(0, '', '', ''),
-      called(0, '', 'lo', ''),
-      called(0, 'x', 'look', ''),
-      called(0, undefined, undefined, '{}'),
-      ends('tool_calls'),
-    ]);
-    assert.deepEqual(names(deltas), [[0, 'x', 'look']]);
-  });
-
-  it('keep the name and id that were told', async () => {
-    const deltas = await answer([called(0, '', 'look', '{'), called(0, 'late', 'look', '}'), ends('tool_calls')]);
-    assert.deepEqual(names(deltas), [[0, 'made_1', 'look']]);
-  });
-
-  it('stay apart when their pieces are mixed', async () => {
-    const deltas = await answer([
-      called(0, 'a', 'x', '{'),
-      called(1, 'b', 'y', '['),
-      called(0, undefined, undefined, '}'),
-      called(1, undefined, undefined, ']'),
-      ends('tool_calls'),
-    ]);
-    const args = deltas.flatMap((each) => (each.kind === 'arguments' ? [`${each.at}${each.text}`] : []));
-    assert.deepEqual(args, ['0{', '1[', '0}', '1]']);
-  });
-
-  it('are refused without a name, by the hundred, and without end', async () => {
-    await assert.rejects(answer([called(0, 'a', undefined, '{}'), ends('tool_calls')]), failsWith(/without a name/));
-    const many = Array.from({ length: 129 }, (_, at) => called(at, `c${at}`, 'x', '{}'));
-    await assert.rejects(answer(many), failsWith(/more than 128 calls/));
-    const long = [called(0, 'a', 'x', ''), ...Array(5).fill(called(0, undefined, undefined, 'y'.repeat(256 * 1024)))];
-    await assert.rejects(answer(long), failsWith(/characters of arguments/));
-    await assert.rejects(answer(Array(20).fill(says('y'.repeat(1024 * 1024)))), failsWith(/characters/));
-  });
-
-  it('that were forced come without words', async () => {
-    const chunks = [delta({ role: 'assistant' }), says('Let me look.'), called(0, 'a', 'look', '{}'), ends('stop')];
-    const deltas = await answer(chunks, { isCallForced: true });
-    assert.deepEqual(
-      deltas.map(({ kind }) => kind),
-      ['begin', 'call', 'arguments', 'end'],
-    );
-  });
-
-  it('that were forced and never came are refused before anything is told', async () => {
-    const told: ChatDelta[] = [];
-    const reading = async () => {
-      const options = {
-        stops: [],
-        topLogprobs: undefined,
-        isCallForced: true,
-        usage: noUsage(),
-        newCallId: () => '',
-        secret: undefined,
-      };
-      for await (const each of answerDeltas(eventsOf([says('No.'), ends('stop')]), options)) told.push(each);
-    };
-    const isRefusal = (error: unknown) =>
-      error instanceof CompletionError && error.kind === 'unsupported_value' && error.param === 'tool_choice';
-    await assert.rejects(reading, isRefusal);
-    assert.deepEqual(told, []);
-    assert.equal(endOf(await answer([says('Let me thi'), ends('length')], { isCallForced: true })), 'length');
+    await assert.rejects(answer(Array(5).fill(chunk), { topLogprobs: 0 }), failedAs('upstream-failed', /without text/));
   });
 });
 
@@ -340,7 +179,7 @@ describe('what is no chunk', () => {
     for (const chunk of broken)
       await assert.rejects(
         answer([says('x'), chunk, ends('stop')]),
-        failsWith(/cannot be read/),
+        failedAs('upstream-failed', /cannot be read/),
         JSON.stringify(chunk),
       );
   });
@@ -390,14 +229,6 @@ describe('an error in a stream', () => {
     async function* events() {
       yield { type: 'error', data: 'sorry' };
     }
-    const options = {
-      stops: [],
-      topLogprobs: undefined,
-      isCallForced: false,
-      usage: noUsage(),
-      newCallId: () => '',
-      secret: undefined,
-    };
-    await assert.rejects(answerDeltas(events(), options).next(), failsWith(/status 500/));
+    await assert.rejects(answerOf(events()).next(), failedAs('upstream-failed', /status 500/));
   });
 });
