@@ -84,11 +84,12 @@ describe('calls of tools', () => {
     const deltas = await answer([
       called(0, '', '', ''),
       called(0, '', 'lo', ''),
-      called(0, 'x', 'look', ''),
+      called(0, 'x', 'loo', ''),
+      called(0, 'xy', 'look', ''),
       called(0, undefined, undefined, '{}'),
       ends('tool_calls'),
     ]);
-    assert.deepEqual(names(deltas), [[0, 'x', 'look']]);
+    assert.deepEqual(names(deltas), [[0, 'xy', 'look']]);
   });
 
   it('keep the name and id that were told', async () => {

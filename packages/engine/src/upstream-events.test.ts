@@ -15,13 +15,14 @@ const dataOf = (text: string) => read(bytesOf(text)).map(({ data }) => data);
 describe('events', () => {
   it('are the same wherever their bytes are cut', () => {
     const text =
-      'data: {"a":"é€😀"}\r\n\r\n: ping\n\ndata:zwei\rdata: drei\r\revent: error\ndata: vier\n\ndata: [DONE]\n\n';
+      'data: {"a":"é€😀"}\r\n\r\n: ping\n\ndata:zwei\rdata: drei\r\revent: error\ndata: vier\n\ndata: 5\r\ndata: 6\r\n\r\ndata: [DONE]\n\n';
     const bytes = bytesOf(text);
     const whole = read(bytes);
     assert.deepEqual(whole, [
       { type: '', data: '{"a":"é€😀"}' },
       { type: '', data: 'zwei\ndrei' },
       { type: 'error', data: 'vier' },
+      { type: '', data: '5\n6' },
       { type: '', data: '[DONE]' },
     ]);
     for (let at = 0; at <= bytes.length; at += 1)

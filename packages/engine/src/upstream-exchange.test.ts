@@ -22,8 +22,8 @@ describe('a server that says nothing', () => {
 
   it('is given up in the middle', async () => {
     world.server.script((response) => void begin(response).write(events(says('half'))));
-    const upstream = await world.open(waits);
-    await assert.rejects(chat(upstream), failedAs('upstream-failed', /said nothing for/));
+    const upstream = await world.open({ ...waits, firstTokenMs: 60_000 });
+    await assert.rejects(chat(upstream), failedAs('upstream-failed', /said nothing for 60 ms/));
     await world.server.asked[0]?.closed;
   });
 
@@ -65,7 +65,7 @@ describe('a server that says nothing', () => {
 describe('a caller that leaves', () => {
   const endless = (response: Parameters<typeof begin>[0]) => {
     begin(response);
-    const beat = setInterval(() => response.write(events(says('x'))), 5);
+    const beat = setInterval(() => response.write(events(says('x'), says('x'))), 5);
     response.once('close', () => clearInterval(beat));
   };
   const within100ms = async (leftAt: number) => {

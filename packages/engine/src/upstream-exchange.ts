@@ -1,7 +1,7 @@
 // One HTTP request to an upstream and its answer: when to give up waiting, and no socket left behind.
 // node:http rather than fetch: no web stream around each of thousands of streams, time-outs that are ours (fetch gives up after
 // 300 s of prefill whatever we say), `destroy` closes the connection at once, and no redirect is followed unseen.
-import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { EngineError } from './engine.ts';
 import { EventReader, type StreamEvent } from './upstream-events.ts';
@@ -10,13 +10,10 @@ export interface ExchangeOptions {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** False: a connection of its own. */
-  readonly agent: http.Agent | false;
+  readonly agent: http.Agent;
   readonly connectMs: number;
   /** From a connection to the head of the answer. */
   readonly answerMs: number;
-  /** While the request is under way. */
-  readonly onRequest: (request: ClientRequest) => void;
   readonly signal: AbortSignal;
 }
 
@@ -51,7 +48,6 @@ export function exchange(options: ExchangeOptions): Promise<Exchanged> {
   };
   const abort = () => (response ?? request).destroy(signal.reason as Error);
   signal.addEventListener('abort', abort, { once: true });
-  options.onRequest(request);
 
   request.once('socket', (socket) => {
     if (request.reusedSocket) return connected();

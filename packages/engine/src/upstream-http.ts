@@ -1,5 +1,5 @@
 // Asking an upstream: its key, its redirects, another try where nothing was answered yet.
-import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CompletionError } from '@strata/inference';
@@ -56,15 +56,17 @@ const JSON_BYTES = 64 * 1024 * 1024;
 export class UpstreamHttp implements AsyncDisposable {
   readonly #options: HttpOptions;
   readonly #parts: HttpParts;
-  readonly #agent: http.Agent;
-  readonly #running = new Set<ClientRequest>();
+  readonly #kept: http.Agent;
+  /** Its connections are used once. */
+  readonly #fresh: http.Agent;
   readonly #closing = new AbortController();
 
   constructor(options: HttpOptions, parts: HttpParts) {
     this.#options = options;
     this.#parts = parts;
     const { Agent } = options.base.startsWith('https:') ? https : http;
-    this.#agent = new Agent({ keepAlive: true });
+    this.#kept = new Agent({ keepAlive: true });
+    this.#fresh = new Agent({ keepAlive: false });
   }
 
   get base(): string {
@@ -133,13 +135,11 @@ export class UpstreamHttp implements AsyncDisposable {
           : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }),
       },
       body: text,
-      agent: isFresh ? false : this.#agent,
+      agent: isFresh ? this.#fresh : this.#kept,
       connectMs,
       answerMs: text === undefined ? idleMs : firstTokenMs,
-      onRequest: (request) => this.#track(request),
       signal,
     });
-    if (this.#closing.signal.aborted) throw this.#closing.signal.reason;
     if (exchanged.kind === 'unreachable')
       return { kind: 'failed', error: exchanged.error, isPassing: true, isStale: exchanged.isStale };
     const { response } = exchanged;
@@ -181,16 +181,12 @@ export class UpstreamHttp implements AsyncDisposable {
     });
   }
 
-  #track(request: ClientRequest): void {
-    this.#running.add(request);
-    request.once('close', () => this.#running.delete(request));
-  }
-
   /** Ends everything under way. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new EngineError('upstream-failed', 'the upstream is not used any more'));
-    for (const request of this.#running) request.destroy();
-    this.#agent.destroy();
+    // Also the connections that are in use.
+    this.#kept.destroy();
+    this.#fresh.destroy();
   }
 }
 

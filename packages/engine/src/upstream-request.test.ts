@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readCompletionRequest } from '@strata/inference';
 import { delta, ends, events, HELLO, MODEL, refuses, streams } from './test/scripted-upstream.ts';
-import { asking, chat, KEY, textOf, useUpstream } from './test/upstream-harness.ts';
+import { asking, chat, KEY, refusedAs, textOf, useUpstream } from './test/upstream-harness.ts';
 
 const world = useUpstream();
 
@@ -152,6 +152,9 @@ describe('what an upstream is asked', () => {
         [undefined, 6],
       ],
     );
+    world.server.script(refuses(400, { error: told }));
+    await assert.rejects(chat(upstream), refusedAs('invalid_request'));
+    assert.equal(world.server.asked.length, 4, 'there is no third name');
   });
 
   it('is a prompt of plain text', async () => {

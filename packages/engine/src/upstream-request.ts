@@ -7,11 +7,14 @@ export interface BodyOptions {
   readonly model: string;
   readonly kind: UpstreamKind;
   readonly seed: number;
+}
+
+export interface ChatBodyOptions extends BodyOptions {
   /** llama-server and vLLM know both, Ollama the first alone, the newest models of others the second alone. */
   readonly lengthName: 'max_tokens' | 'max_completion_tokens';
 }
 
-export function chatBody(request: ChatRequest, options: BodyOptions): Record<string, unknown> {
+export function chatBody(request: ChatRequest, options: ChatBodyOptions): Record<string, unknown> {
   const { format, topLogprobs } = request;
   return {
     ...generationBody(request, options),
@@ -35,7 +38,7 @@ export function completionBody(
 }
 
 /** Always one choice, streamed, with its usage: what the caller asked for is made of that. */
-function generationBody(request: Generation, { model, kind, seed, lengthName }: BodyOptions) {
+function generationBody(request: Generation, { model, kind, seed, lengthName }: ChatBodyOptions) {
   const { sampling, stops, maxTokens, cacheKey } = request;
   const { temperature, topP, presencePenalty, frequencyPenalty, logitBias } = sampling;
   return {

@@ -14,7 +14,7 @@ import { streamEvents } from './upstream-exchange.ts';
 import { type HttpParts, UpstreamHttp } from './upstream-http.ts';
 import { describeUpstream, type UpstreamInfo } from './upstream-models.ts';
 import { Places } from './upstream-places.ts';
-import { type BodyOptions, chatBody, completionBody } from './upstream-request.ts';
+import { type ChatBodyOptions, chatBody, completionBody } from './upstream-request.ts';
 
 export type { UpstreamUsage } from './upstream-answer.ts';
 export type { UpstreamInfo, UpstreamKind } from './upstream-models.ts';
@@ -98,7 +98,7 @@ class OpenUpstream implements Upstream {
   readonly #places: Places;
   readonly #secret: string | undefined;
   readonly #waits: { readonly firstMs: number; readonly idleMs: number };
-  #lengthName: BodyOptions['lengthName'] = 'max_tokens';
+  #lengthName: ChatBodyOptions['lengthName'] = 'max_tokens';
 
   constructor(http: UpstreamHttp, info: UpstreamInfo, { apiKey, firstTokenMs, idleMs }: UpstreamOptions) {
     this.info = info;
@@ -110,16 +110,17 @@ class OpenUpstream implements Upstream {
 
   async *chat(request: ChatRequest, parts: AskParts): AsyncGenerator<ChatDelta> {
     const isCallForced = request.toolChoice !== 'none' && request.toolChoice !== 'auto';
-    const ask = () => {
-      const body = chatBody(request, this.#body(parts.seed));
+    const ask = (lengthName: ChatBodyOptions['lengthName']) => {
+      const body = chatBody(request, { ...this.#common(parts), lengthName });
       return this.#answer({ path: '/chat/completions', body, isCallForced }, request, parts);
     };
+    const lengthName = this.#lengthName;
     try {
-      yield* ask();
+      yield* ask(lengthName);
     } catch (error) {
-      if (!this.#isOtherLengthName(error)) throw error;
+      if (lengthName !== 'max_tokens' || !isLengthNamedNewly(error)) throw error;
       this.#lengthName = 'max_completion_tokens';
-      yield* ask();
+      yield* ask(this.#lengthName);
     }
   }
 
@@ -127,7 +128,7 @@ class OpenUpstream implements Upstream {
     request: CompletionRequest,
     { prompt, ...parts }: AskParts & { readonly prompt: string },
   ): AsyncGenerator<ChatDelta> {
-    const body = completionBody(request, { ...this.#body(parts.seed), prompt });
+    const body = completionBody(request, { ...this.#common(parts), prompt });
     yield* this.#answer({ path: '/completions', body, isCallForced: false }, request, parts);
   }
 
@@ -156,23 +157,19 @@ class OpenUpstream implements Upstream {
     }
   }
 
-  #body(seed: number): BodyOptions {
-    return { model: this.info.name, kind: this.info.kind, seed, lengthName: this.#lengthName };
-  }
-
-  /** The newest models of some take the length of an answer by its newer name alone, and say so before they begin. */
-  #isOtherLengthName(error: unknown): boolean {
-    return (
-      this.#lengthName === 'max_tokens' &&
-      error instanceof CompletionError &&
-      error.kind === 'invalid_request' &&
-      /\bmax_completion_tokens\b/.test(error.message)
-    );
+  #common({ seed }: AskParts) {
+    return { model: this.info.name, kind: this.info.kind, seed };
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#http[Symbol.asyncDispose]();
   }
+}
+
+/** The newest models of some take the length of an answer by its newer name alone, and say so before they begin. */
+function isLengthNamedNewly(error: unknown): boolean {
+  const isRefusal = error instanceof CompletionError && error.kind === 'invalid_request';
+  return isRefusal && /\bmax_completion_tokens\b/.test(error.message);
 }
 
 function newCallId(): string {
