@@ -46,7 +46,7 @@ export function exchange(options: ExchangeOptions): Promise<Exchanged> {
     sentAt = performance.now();
     giveUpAfter(answerMs, () => request.destroy(stalled(answerMs)));
   };
-  const abort = () => (response ?? request).destroy(signal.reason as Error);
+  const abort = () => (response ?? request).destroy();
   signal.addEventListener('abort', abort, { once: true });
 
   request.once('socket', (socket) => {
