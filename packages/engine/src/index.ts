@@ -12,6 +12,7 @@ export {
 export { type LlamaEngineParts, type LlamaOptions, startLlamaEngine } from './llama-engine.ts';
 export {
   type AskParts,
+  type Embedded,
   openUpstream,
   type Upstream,
   type UpstreamInfo,

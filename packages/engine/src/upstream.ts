@@ -17,6 +17,7 @@ import { Places } from './upstream-places.ts';
 import { type ChatBodyOptions, chatBody, completionBody } from './upstream-request.ts';
 
 export type { UpstreamUsage } from './upstream-answer.ts';
+export type { Embedded } from './upstream-embeddings.ts';
 export type { UpstreamInfo, UpstreamKind } from './upstream-models.ts';
 
 export interface UpstreamOptions {
