@@ -83,7 +83,16 @@ export interface Engine extends AsyncDisposable {
   embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array>;
 }
 
-export type EngineErrorCode = 'model-unusable' | 'template-failed' | 'grammar-unusable' | 'prompt-empty' | 'crashed';
+export type EngineErrorCode =
+  | 'model-unusable'
+  | 'template-failed'
+  | 'grammar-unusable'
+  | 'prompt-empty'
+  | 'crashed'
+  /** Another server does not take what we were configured to send: its key, its address, its account. */
+  | 'upstream-refused'
+  /** Another server cannot be reached, fails, stalls, or says what cannot be read. */
+  | 'upstream-failed';
 
 export class EngineError extends Error {
   override readonly name = 'EngineError';

@@ -1,8 +1,9 @@
-// What @strata/engine offers: the interface of an engine, llama.cpp behind it, and the models that it loads.
+// What @strata/engine offers: the interface of an engine, llama.cpp behind it with the models that it loads, and servers of others.
 export {
   type ChatPrompt,
   type Engine,
   EngineError,
+  type EngineErrorCode,
   type Job,
   type JobEvent,
   type ModelInfo,
@@ -14,3 +15,14 @@ export { listModels, type StoredModel } from './model-store/list-models.ts';
 export type { DownloadProgress } from './model-store/progress.ts';
 export type { DownloadRetry } from './model-store/retry.ts';
 export { type ModelStoreOptions, type ModelStoreParts, type ResolvedModel, resolveModel } from './model-store.ts';
+export {
+  type AskParts,
+  type Embedded,
+  openUpstream,
+  type Upstream,
+  type UpstreamInfo,
+  type UpstreamKind,
+  type UpstreamOptions,
+  type UpstreamParts,
+  type UpstreamUsage,
+} from './upstream.ts';

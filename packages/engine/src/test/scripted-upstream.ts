@@ -1,0 +1,104 @@
+// A server that says what a test tells it to, and remembers what it was asked.
+import { once } from 'node:events';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: http.IncomingHttpHeaders;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was sent
+  readonly body: any;
+  /** When its connection went away before the answer was out. */
+  readonly closed: Promise<number>;
+}
+
+export type Script = (response: ServerResponse, asked: Asked) => void | Promise<void>;
+
+export interface ScriptedUpstream extends AsyncDisposable {
+  /** Ends in /v1. */
+  readonly base: string;
+  /** Of POSTs, in order. */
+  readonly asked: Asked[];
+  readonly connections: () => number;
+  /** Says something of itself, by path, beside the list of models. */
+  readonly pages: Record<string, unknown>;
+  /** One for each POST; the last one goes on. */
+  script(...scripts: Script[]): void;
+}
+
+export const MODEL = 'm';
+
+export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
+  const asked: Asked[] = [];
+  const pages: Record<string, unknown> = { '/v1/models': { object: 'list', data: [{ id: MODEL, owned_by: 'test' }] } };
+  let scripts: Script[] = [];
+  let connections = 0;
+  const server = http.createServer(async (request, response) => {
+    const { method = '', url: path = '', headers } = request;
+    if (method === 'GET') {
+      const page = pages[path];
+      response.writeHead(page ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(page ?? {}));
+      return;
+    }
+    const closed = new Promise<number>((resolve) => {
+      response.once('close', () => response.writableFinished || resolve(performance.now()));
+    });
+    const it = { method, path, headers, body: await bodyOf(request), closed };
+    asked.push(it);
+    const script = scripts.length > 1 ? scripts.shift() : scripts[0];
+    await script?.(response, it);
+  });
+  server.on('connection', () => {
+    connections += 1;
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    asked,
+    pages,
+    connections: () => connections,
+    script(...given) {
+      scripts = given;
+    },
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const parts: Uint8Array[] = [];
+  for await (const part of request) parts.push(part as Uint8Array);
+  return JSON.parse(Buffer.concat(parts).toString('utf8'));
+}
+
+/** A stream of events as most servers write it. */
+export function events(...chunks: readonly unknown[]): string {
+  return chunks.map((chunk) => `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`).join('');
+}
+
+export const delta = (given: object, more: object = {}) => ({ choices: [{ index: 0, delta: given, ...more }] });
+export const says = (content: string) => delta({ content });
+export const ends = (finish_reason: string) => delta({}, { finish_reason });
+export const used = (prompt_tokens: number, completion_tokens: number, cached_tokens = 0) => ({
+  choices: [],
+  usage: { prompt_tokens, completion_tokens, prompt_tokens_details: { cached_tokens } },
+});
+export const HELLO = events(says('Hel'), says('lo'), ends('stop'), used(7, 2, 3), '[DONE]');
+
+export function begin(response: ServerResponse): ServerResponse {
+  return response.writeHead(200, { 'content-type': 'text/event-stream' });
+}
+
+export const streams =
+  (text: string): Script =>
+  (response) =>
+    void begin(response).end(text);
+
+export const refuses =
+  (status: number, body: unknown = '', headers: http.OutgoingHttpHeaders = {}): Script =>
+  (response) =>
+    void response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));

@@ -1,0 +1,68 @@
+// A server of scripts for each test, and the upstreams that are opened to it.
+import { once } from 'node:events';
+import net, { type AddressInfo } from 'node:net';
+import { afterEach, beforeEach } from 'node:test';
+import { type ChatDelta, type ChatRequest, CompletionError, type ErrorName, readChatRequest } from '@strata/inference';
+import { EngineError, type EngineErrorCode } from '../engine.ts';
+import { type AskParts, openUpstream, type Upstream, type UpstreamOptions, type UpstreamParts } from '../upstream.ts';
+import { MODEL, type ScriptedUpstream, startScriptedUpstream } from './scripted-upstream.ts';
+
+export const KEY = 'sk-very-secret';
+
+export interface World {
+  server: ScriptedUpstream;
+  stack: AsyncDisposableStack;
+  open(options?: Partial<UpstreamOptions>, parts?: UpstreamParts): Promise<Upstream>;
+}
+
+/** Made anew before each test of the file. */
+export function useUpstream(): World {
+  const world = {
+    async open(options: Partial<UpstreamOptions> = {}, parts: UpstreamParts = {}) {
+      const all = { baseUrl: world.server.base, model: MODEL, places: 4, apiKey: KEY, ...options };
+      // Pauses are as short as they can be.
+      return world.stack.use(await openUpstream(all, { random: () => 0, ...parts }));
+    },
+  } as World;
+  beforeEach(async () => {
+    world.stack = new AsyncDisposableStack();
+    world.server = world.stack.use(await startScriptedUpstream());
+  });
+  afterEach(() => world.stack.disposeAsync());
+  return world;
+}
+
+export function request(more: object = {}): ChatRequest {
+  return readChatRequest({ model: 'ours', messages: [{ role: 'user', content: 'hi' }], ...more });
+}
+
+export function asking(more: Partial<AskParts> = {}): AskParts {
+  const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+  return { seed: 1, usage, signal: new AbortController().signal, ...more };
+}
+
+export function chat(upstream: Upstream, parts: Partial<AskParts> = {}, more: object = {}): Promise<ChatDelta[]> {
+  return Array.fromAsync(upstream.chat(request(more), asking(parts)));
+}
+
+export function textOf(deltas: readonly ChatDelta[]): string {
+  return deltas.map((each) => (each.kind === 'text' ? each.text : '')).join('');
+}
+
+export function refusedAs(kind: ErrorName, words = /./) {
+  return (error: unknown): boolean =>
+    error instanceof CompletionError && error.kind === kind && words.test(error.message);
+}
+
+export function failedAs(code: EngineErrorCode, words = /./) {
+  return (error: unknown): boolean => error instanceof EngineError && error.code === code && words.test(error.message);
+}
+
+/** Nothing listens there. */
+export async function unusedPort(): Promise<number> {
+  const probe = net.createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}

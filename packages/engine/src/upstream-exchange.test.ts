@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net, { type AddressInfo } from 'node:net';
+import { describe, it } from 'node:test';
+import { begin, events, HELLO, says, streams } from './test/scripted-upstream.ts';
+import { asking, chat, failedAs, request, textOf, useUpstream } from './test/upstream-harness.ts';
+
+const world = useUpstream();
+
+describe('a server that says nothing', () => {
+  const waits = { firstTokenMs: 60, idleMs: 60, retries: 0 };
+
+  it('is given up before an answer', async () => {
+    world.server.script(() => {});
+    await assert.rejects(chat(await world.open(waits)), failedAs('upstream-failed', /said nothing for/));
+  });
+
+  it('is given up before the first event, whatever its head says', async () => {
+    world.server.script((response) => void begin(response).flushHeaders());
+    await assert.rejects(chat(await world.open(waits)), failedAs('upstream-failed', /said nothing for/));
+  });
+
+  it('is given up in the middle', async () => {
+    world.server.script((response) => void begin(response).write(events(says('half'))));
+    const upstream = await world.open({ ...waits, firstTokenMs: 60_000 });
+    await assert.rejects(chat(upstream), failedAs('upstream-failed', /said nothing for 60 ms/));
+    await world.server.asked[0]?.closed;
+  });
+
+  it('is waited for while it says that it lives, as long as for a first token', async () => {
+    world.server.script((response) => {
+      begin(response).write(events(says('half')));
+      const beat = setInterval(() => response.write(': ping\n\n'), 15);
+      response.once('close', () => clearInterval(beat));
+    });
+    const from = performance.now();
+    await assert.rejects(chat(await world.open({ ...waits, firstTokenMs: 200 })), failedAs('upstream-failed'));
+    assert.ok(performance.now() - from > 190, 'longer than the silence that is allowed');
+  });
+
+  it('is given up where it does not even connect', async () => {
+    const silent = net.createServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    world.stack.defer(() => void silent.close());
+    const { port } = silent.address() as AddressInfo;
+    const sockets = new Set<net.Socket>();
+    silent.on('connection', (socket) => sockets.add(socket.on('error', () => {})));
+    // TLS that never answers.
+    const opening = world.open({ baseUrl: `https://127.0.0.1:${port}/v1`, connectMs: 50, retries: 0 });
+    await assert.rejects(opening, failedAs('upstream-failed', /no connection within 50 ms/));
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('is not one that waits for a slow reader', async () => {
+    world.server.script(streams(HELLO));
+    const texts: string[] = [];
+    for await (const each of (await world.open({ firstTokenMs: 40, idleMs: 40 })).chat(request(), asking())) {
+      if (each.kind === 'text') texts.push(each.text);
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+    assert.deepEqual(texts, ['Hel', 'lo']);
+  });
+});
+
+describe('a caller that leaves', () => {
+  const endless = (response: Parameters<typeof begin>[0]) => {
+    begin(response);
+    const beat = setInterval(() => response.write(events(says('x'), says('x'))), 5);
+    response.once('close', () => clearInterval(beat));
+  };
+  const within100ms = async (leftAt: number) => {
+    const closedAt = await world.server.asked.at(-1)?.closed;
+    assert.ok(closedAt !== undefined && closedAt - leftAt < 100, `${closedAt} after ${leftAt}`);
+  };
+
+  it('closes the connection at once, and hears its own reason', async () => {
+    world.server.script(endless);
+    const leaving = new AbortController();
+    let leftAt = 0;
+    let after = 0;
+    await assert.rejects(async () => {
+      for await (const each of (await world.open()).chat(request(), asking({ signal: leaving.signal }))) {
+        if (leftAt > 0) after += 1;
+        if (each.kind !== 'text' || leftAt > 0) continue;
+        leftAt = performance.now();
+        leaving.abort(new Error('gone'));
+      }
+    }, /^Error: gone$/);
+    assert.equal(after, 0, 'nothing is told afterwards');
+    await within100ms(leftAt);
+  });
+
+  it('closes it before anything was answered too', async () => {
+    const { promise: isAsked, resolve } = Promise.withResolvers<void>();
+    world.server.script(() => resolve());
+    const leaving = new AbortController();
+    const asked = chat(await world.open(), { signal: leaving.signal });
+    await isAsked;
+    const leftAt = performance.now();
+    leaving.abort(new Error('gone'));
+    await assert.rejects(asked, /^Error: gone$/);
+    await within100ms(leftAt);
+  });
+
+  it('closes it by reading no more', async () => {
+    world.server.script(endless);
+    for await (const each of (await world.open()).chat(request(), asking())) if (each.kind === 'text') break;
+    await within100ms(performance.now());
+  });
+
+  it('closes it where a stop string was found that the server ignores', async () => {
+    world.server.script(endless);
+    const deltas = await chat(await world.open(), {}, { stop: 'xxx' });
+    assert.deepEqual([textOf(deltas), deltas.at(-1)], ['', { kind: 'end', reason: 'stop' }]);
+    await within100ms(performance.now());
+  });
+
+  it('asks for nothing when it left before', async () => {
+    await assert.rejects(chat(await world.open(), { signal: AbortSignal.abort(new Error('gone')) }), /^Error: gone$/);
+    assert.equal(world.server.asked.length, 0);
+  });
+
+  it('loses its place in the line, and nobody else does', async () => {
+    const { promise: go, resolve } = Promise.withResolvers<void>();
+    world.server.script(async (response) => {
+      await go;
+      begin(response).end(HELLO);
+    });
+    const upstream = await world.open({ places: 1 });
+    const leaving = new AbortController();
+    const first = chat(upstream);
+    const second = chat(upstream, { signal: leaving.signal });
+    const third = chat(upstream);
+    leaving.abort(new Error('gone'));
+    await assert.rejects(second, /^Error: gone$/);
+    resolve();
+    assert.deepEqual([textOf(await first), textOf(await third)], ['Hello', 'Hello']);
+    assert.equal(world.server.asked.length, 2);
+  });
+});

@@ -1,0 +1,145 @@
+// Against servers of scripts on loopback: answers, and who gets one when.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ChatDelta } from '@strata/inference';
+import { begin, ends, events, HELLO, refuses, says, streams } from './test/scripted-upstream.ts';
+import { asking, chat, failedAs, request, textOf, useUpstream } from './test/upstream-harness.ts';
+
+const world = useUpstream();
+
+describe('an answer of an upstream', () => {
+  it('comes as deltas, with its usage', async () => {
+    world.server.script(streams(HELLO));
+    const parts = asking();
+    assert.deepEqual(await chat(await world.open(), parts), [
+      { kind: 'begin' },
+      { kind: 'text', text: 'Hel' },
+      { kind: 'text', text: 'lo' },
+      { kind: 'end', reason: 'stop' },
+    ]);
+    assert.deepEqual(parts.usage, { promptTokens: 7, completionTokens: 2, cachedTokens: 3 });
+  });
+
+  it('comes as it is made, cut anywhere', async () => {
+    const bytes = Buffer.from(events(says('é😀'), ends('stop'), '[DONE]').replaceAll('\n', '\r\n'));
+    world.server.script(async (response) => {
+      begin(response).write(': a comment\n\n');
+      for (const byte of bytes) {
+        response.write(Buffer.of(byte));
+        await new Promise(setImmediate);
+      }
+      response.end();
+    });
+    assert.equal(textOf(await chat(await world.open())), 'é😀');
+  });
+
+  it('is known before it is over', async () => {
+    const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+    world.server.script(async (response) => {
+      begin(response).write(events(says('first')));
+      await isRead;
+      response.end(events(says('second'), ends('stop'), '[DONE]'));
+    });
+    const texts: string[] = [];
+    for await (const each of (await world.open()).chat(request(), asking())) {
+      if (each.kind !== 'text') continue;
+      texts.push(each.text);
+      read();
+    }
+    assert.deepEqual(texts, ['first', 'second']);
+  });
+
+  it('that breaks off is an error, and is not asked for again', async () => {
+    world.server.script(async (response) => {
+      begin(response).write(events(says('half')));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      response.destroy();
+    });
+    const deltas: ChatDelta[] = [];
+    await assert.rejects(
+      async () => {
+        for await (const each of (await world.open()).chat(request(), asking())) deltas.push(each);
+      },
+      failedAs('upstream-failed', /broke off/),
+    );
+    assert.equal(textOf(deltas), 'half');
+    assert.equal(world.server.asked.length, 1);
+  });
+
+  it('that ends early is an error, however properly', async () => {
+    world.server.script(streams(events(says('half'))));
+    await assert.rejects(chat(await world.open()), failedAs('upstream-failed', /in the middle/));
+  });
+
+  it('that is no stream is an error', async () => {
+    world.server.script(refuses(200, { choices: [] }, { 'content-type': 'application/json' }));
+    await assert.rejects(chat(await world.open()), failedAs('upstream-failed', /answered with application\/json/));
+    world.server.script(streams('data: <html>\n\n'));
+    await assert.rejects(chat(await world.open()), failedAs('upstream-failed', /cannot be read/));
+    world.server.script(streams(`data: ${'x'.repeat(3 * 1024 * 1024)}\n\n`));
+    await assert.rejects(chat(await world.open()), failedAs('upstream-failed', /an event of more than/));
+  });
+});
+
+describe('an upstream in use', () => {
+  it('makes as many answers at a time as it has places', async () => {
+    let inside = 0;
+    let most = 0;
+    world.server.script(async (response) => {
+      inside += 1;
+      most = Math.max(most, inside);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      inside -= 1;
+      begin(response).end(HELLO);
+    });
+    const upstream = await world.open({ places: 3 });
+    await Promise.all(Array.from({ length: 20 }, (_, seed) => chat(upstream, { seed })));
+    assert.equal(most, 3);
+  });
+
+  it('makes them in the order in which they were asked for', async () => {
+    world.server.script(streams(HELLO));
+    const upstream = await world.open({ places: 1 });
+    const seeds = Array.from({ length: 10 }, (_, seed) => seed);
+    await Promise.all(seeds.map((seed) => chat(upstream, { seed })));
+    assert.deepEqual(
+      world.server.asked.map(({ body }) => body.seed),
+      seeds,
+    );
+  });
+
+  it('gives a place back after every kind of end', async () => {
+    const upstream = await world.open({ places: 1, retries: 0 });
+    world.server.script(refuses(500), streams(events(says('x'))), streams('data: no\n\n'), streams(HELLO));
+    for (let i = 0; i < 3; i += 1) await assert.rejects(chat(upstream));
+    for await (const each of upstream.chat(request(), asking())) if (each.kind === 'begin') break;
+    assert.equal(textOf(await chat(upstream)), 'Hello');
+  });
+
+  it('uses its connections again', async () => {
+    world.server.script(streams(HELLO));
+    const upstream = await world.open();
+    const before = world.server.connections();
+    for (let i = 0; i < 10; i += 1) await chat(upstream);
+    assert.ok(world.server.connections() - before <= 1, `${world.server.connections() - before} connections`);
+  });
+
+  it('ends everything when it is closed', async () => {
+    world.server.script((response) => void begin(response).write(events(says('half'))));
+    const upstream = await world.open({ places: 1 });
+    const { promise: hasText, resolve } = Promise.withResolvers<void>();
+    const running = (async () => {
+      for await (const each of upstream.chat(request(), asking())) if (each.kind === 'text') resolve();
+    })();
+    const waiting = chat(upstream);
+    await hasText;
+    const ended = Promise.all([
+      assert.rejects(running, failedAs('upstream-failed')),
+      assert.rejects(waiting, failedAs('upstream-failed', /not used any more/)),
+    ]);
+    await upstream[Symbol.asyncDispose]();
+    await ended;
+    await assert.rejects(chat(upstream), failedAs('upstream-failed', /not used any more/));
+    assert.equal(world.server.asked.length, 1);
+  });
+});
