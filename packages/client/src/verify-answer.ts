@@ -45,6 +45,8 @@ export interface ClientOptions {
 export interface VerifyUrlOptions extends ClientOptions {
   /** API key, sent as `X-Stack-Key`. */
   readonly key?: string;
+  /** Sent with the request for the answer, and with no other. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface VerifyBodyOptions extends ClientOptions {
@@ -71,7 +73,7 @@ const MAX_DOCUMENT_BYTES = 1024 * 1024;
 export async function verifyUrl(url: string, options: VerifyUrlOptions = {}): Promise<VerifiedAnswer> {
   const target = URL.canParse(url) ? new URL(url) : undefined;
   if (!target || !/^https?:$/.test(target.protocol)) return unchecked('not-fetched', `${url} is not a web address.`);
-  const headers: Record<string, string> = options.key === undefined ? {} : { 'X-Stack-Key': options.key };
+  const headers = { ...options.headers, ...(options.key === undefined ? {} : { 'X-Stack-Key': options.key }) };
   const fetched = await fetchFor(target, { ...options, maxBytes: MAX_ANSWER_BYTES, headers });
   if (!fetched.ok) return unchecked('not-fetched', `${fetched.problem}.`);
   const against = { ...options, baseUrl: target.origin };

@@ -24,3 +24,17 @@ Fields (only domain is needed; others that are given are named on standard error
    "dmarc": "...", "caa": ["..."], "cname": {"www.example.com": "..."},
    "a": [{"address": "192.0.2.1", "asn": 64496, "as_name": "..."}], "headers": {"server": "..."},
    "cookies": ["..."], "html": "...", "tls_issuer": "..."}`;
+
+export const verifyReceiptHelp = `
+Example:
+  curl -D headers.txt -H "Authorization: Bearer $STRATA_INFERENCE_KEY" -H "Content-Type: application/json" \\
+    --data-binary @request.json -o answer.json http://127.0.0.1:8788/v1/chat/completions
+  strata inference verify $(sed -n 's/^x-receipt-id: //p' headers.txt | tr -d '\\r') \\
+    --request request.json --answer answer.json
+
+Exit codes:
+  0  the receipt holds, and is of the request and the answer that were given
+  1  it does not hold, there is none, or it is of another request or answer
+  2  wrong use: no such file, or one that holds no receipt or answer
+  3  the gateway answered with an error instead of a receipt
+  4  the receipt, the keys or the ledger could not be fetched, so nothing is known`;

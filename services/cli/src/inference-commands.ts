@@ -1,6 +1,9 @@
 // `strata inference`: the gateway, its keys, its models, and a chat in the terminal.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ChatOptions } from './commands/chat.ts';
+import type { UsageOptions } from './commands/usage.ts';
+import type { VerifyReceiptOptions } from './commands/verify-receipt.ts';
+import { verifyReceiptHelp } from './help.ts';
 import { addKeyCommands } from './key-commands.ts';
 import type { OutputOptions } from './output.ts';
 
@@ -15,7 +18,7 @@ export function addInferenceCommands(inference: Command): void {
   inference
     .command('gateway')
     .description('serve chat completions until SIGINT or SIGTERM; settings come from STRATA_* variables')
-    .option('--model <file>', 'the GGUF file to serve (STRATA_MODEL)')
+    .option('--model <file>', 'the GGUF file to serve, or hf:owner/repository:quantisation (STRATA_MODEL)')
     .option('--local-worker', 'serve it from an engine of this machine, which is the only way so far')
     .action(async ({ model }: { readonly model?: string }) => {
       const { gatewayCommand } = await import('./commands/gateway.ts');
@@ -42,23 +45,68 @@ export function addInferenceCommands(inference: Command): void {
   const models = inference.command('models').description('models: those that are served, and files');
   models
     .command('list')
-    .description('list the models of a gateway')
+    .description('list the models of a gateway, or those downloaded to this machine')
     .addOption(base())
     .addOption(key())
+    .option('--local', 'those of this machine')
     .option('--json', 'print as JSON')
-    .action(async (options: ChatOptions & OutputOptions) => (await import('./commands/models.ts')).listModels(options));
+    .action(async (options: ChatOptions & OutputOptions & { readonly local?: boolean }) => {
+      const { listLocalModels, listModels } = await import('./commands/models.ts');
+      await (options.local ? listLocalModels((await config()).modelStore, options) : listModels(options));
+    });
+  models
+    .command('pull')
+    .description('download a model; what has come already is not downloaded again')
+    .argument(
+      '<reference>',
+      'hf:owner/repository[:quantisation] or hf:owner/repository/file.gguf, each with @revision if need be',
+    )
+    .option('--json', 'print as JSON')
+    .action(async (reference: string, options: OutputOptions) =>
+      (await import('./commands/models.ts')).pullModel(reference, (await config()).modelStore, options),
+    );
   models
     .command('inspect')
-    .description('load a GGUF file and tell what it is')
-    .argument('<file>', 'the file')
+    .description('load a model and tell what it is')
+    .argument('<model>', 'a GGUF file, or an hf: reference')
     .option('--json', 'print as JSON')
-    .action(async (file: string, options: OutputOptions) =>
-      (await import('./commands/models.ts')).inspectModel(file, options),
+    .action(async (model: string, options: OutputOptions) =>
+      (await import('./commands/models.ts')).inspectModel(model, (await config()).modelStore, options),
+    );
+  inference
+    .command('verify')
+    .description('verify the receipt of an answer: signature, key, leaf, inclusion proof and checkpoint')
+    .argument('<id | file>', 'the id that x-receipt-id said, or a file that holds the receipt (- for standard input)')
+    .addOption(base())
+    .addOption(key())
+    .option('--request <file>', 'is it the receipt of this request? The body as it was sent')
+    .option('--answer <file>', 'is it the receipt of this answer? Its body, or the text of its stream')
+    .option('--ledger-key <key>', "C2SP verifier key of the ledger, to trust in place of the gateway's own")
+    .option('--json', 'print the steps as JSON')
+    .addHelpText('after', verifyReceiptHelp)
+    .action(async (target: string, options: VerifyReceiptOptions) =>
+      (await import('./commands/verify-receipt.ts')).verifyReceiptCommand(target, options),
     );
 
   const open = async () => (await import('@strata/gateway')).openGatewayKeys(await config());
-  addKeyCommands(inference.command('keys').description('API keys of the gateway, and its signing keys'), {
+  const keys = addKeyCommands(inference.command('keys').description('API keys of the gateway, and its signing keys'), {
     open,
     signingDirectory: async () => (await import('@strata/gateway')).inferenceDirectory(await config()),
   });
+  keys
+    .command('usage')
+    .description('requests and tokens by key, model and UTC day')
+    .argument('[id]', 'of one key')
+    .option('--days <number>', 'so many days, today included', wholeDays, 30)
+    .option('--json', 'print as JSON')
+    .action(async (id: string | undefined, options: UsageOptions) =>
+      (await import('./commands/usage.ts')).usageCommand(id, options, open),
+    );
+}
+
+function wholeDays(text: string): number {
+  const days = Number(text);
+  if (!Number.isInteger(days) || days < 1 || days > 36_500)
+    throw new InvalidArgumentError('It is a whole number from 1 to 36500.');
+  return days;
 }

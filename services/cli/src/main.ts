@@ -78,6 +78,7 @@ const mendable: readonly string[] = [
   'KeyringError',
   'EngineError',
   'GatewayStartError',
+  'ModelStoreError',
 ];
 
 /** What to do about a code of such an error, where its message leaves that open. */

@@ -141,6 +141,7 @@ const mendable: readonly string[] = [
   'GatewayConfigError',
   'GatewayStartError',
   'EngineError',
+  'ModelStoreError',
 ];
 
 try {

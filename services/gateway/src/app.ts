@@ -1,19 +1,17 @@
 // The only place that constructs things: engine, keys, server.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { type Engine, startLlamaEngine } from '@strata/engine';
+import type { Engine } from '@strata/engine';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
-import { Admission } from './admission.ts';
-import type { Backend } from './backend.ts';
 import { Books } from './books.ts';
 import { Callers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
-import { EngineBackend } from './engine-backend.ts';
 import { addLedgerRoutes, addReceiptRoute, KEY_SET_PATH } from './ledger-routes.ts';
 import { Limits } from './limits.ts';
-import { Models, type ServedModel } from './models.ts';
+import type { Models } from './models.ts';
+import { openModels } from './open-models.ts';
 import { addRoutes } from './routes.ts';
 import { createServer, type GatewayServer } from './server.ts';
 import { VERSION } from './version.ts';
@@ -22,7 +20,7 @@ export interface Gateway extends AsyncDisposable {
   readonly server: GatewayServer;
   readonly models: Models;
   readonly keys: Store['keys'];
-  readonly admission: Admission;
+  readonly answers: Store['answers'];
   readonly books: Books;
   readonly ledger: SignedLedger;
 }
@@ -44,43 +42,12 @@ export async function openGatewayKeys({ dataDirectory }: Pick<GatewayConfig, 'da
   return openStore(`sqlite:${path.join(dataDirectory, 'inference.db')}`, { keyPrefix: 'sk-' });
 }
 
-/** Builds the service; nothing listens yet. Rejects with EngineError when the model cannot be loaded. */
+/** Builds the service; nothing listens yet. Rejects with EngineError or ModelStoreError when a model cannot be had. */
 export async function createGateway(config: GatewayConfig, logger: Logger, world: GatewayWorld = {}): Promise<Gateway> {
   await using stack = new AsyncDisposableStack();
   const now = world.now ?? (() => new Date());
   const store = stack.use(await openGatewayKeys(config));
-  const served: ServedModel[] = [];
-  const created = Math.floor(now().getTime() / 1_000);
-  const serve = (id: string, backend: Backend) => served.push({ id, backend, created });
-  for (const [id, engine] of Object.entries(world.engines ?? {})) serve(id, new EngineBackend(engine));
-  if (config.modelFile !== undefined) {
-    const startedAt = performance.now();
-    const engine = stack.use(
-      await startLlamaEngine(
-        {
-          file: config.modelFile,
-          slots: config.slots,
-          threads: config.threads,
-          gpu: config.gpu,
-          ...(config.contextLength === undefined ? {} : { contextLength: config.contextLength }),
-        },
-        {
-          onRestart: ({ kind, detail }) => {
-            if (kind === 'died') logger.error({ detail }, 'the engine died and is started again');
-            else logger.info({ detail }, 'the engine serves again');
-          },
-        },
-      ),
-    );
-    const id = path.basename(config.modelFile, '.gguf');
-    serve(id, new EngineBackend(engine));
-    const { sha256, contextLength, slots } = engine.info;
-    logger.info(
-      { model: id, sha256, contextLength, slots, ms: Math.round(performance.now() - startedAt) },
-      'model loaded',
-    );
-  }
-  const models = new Models(served);
+  const { models } = stack.use(await openModels(config, { logger, now, engines: world.engines ?? {} }));
   const ledger = stack.use(
     await openSignedLedger({
       directory: inferenceDirectory(config),
@@ -92,8 +59,6 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
   const books = stack.use(await Books.open({ ledger, answers: store.answers, logger, now }));
   const limits = new Limits({ quota: store.quota, answers: store.answers, now });
   const server = stack.use(createServer({ callers: new Callers(store), limits, logger }));
-  const places = served.reduce((sum, { backend }) => sum + backend.facts.slots, 0);
-  const admission = new Admission({ places, queue: config.queue });
   server.fastify.get('/health', (_request, reply) => {
     const ready = models.list().filter(({ backend }) => backend.isReady);
     const isOk = ready.length > 0 || models.list().length === 0;
@@ -102,17 +67,17 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
   });
   addLedgerRoutes(server.fastify, ledger);
   server.addV1((v1) => {
-    addRoutes(v1, { models, admission, books, limits, logger, now });
+    addRoutes(v1, { models, books, limits, logger, now });
     addReceiptRoute(v1, books);
   });
   const owned = stack.move();
   return {
     server,
     models,
-    admission,
     books,
     ledger,
     keys: store.keys,
+    answers: store.answers,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -1,4 +1,6 @@
 // The only reader of the environment: STRATA_* -> one validated Config.
+import path from 'node:path';
+import type { ModelStoreOptions } from '@strata/engine';
 import { z } from 'zod';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
@@ -9,10 +11,18 @@ export const Environment = z.object({
   STRATA_HOST: z.string().min(1).default('127.0.0.1'),
   STRATA_INFERENCE_PORT: Port.default(8788),
   STRATA_MODEL: z.string().min(1).optional(),
+  STRATA_MODEL_DIRECTORY: z.string().min(1).optional(),
+  STRATA_HF_ENDPOINT: z.url({ protocol: /^https?$/ }).default('https://huggingface.co'),
+  STRATA_HF_TOKEN: z.string().min(1).optional(),
   STRATA_MODEL_SLOTS: z.coerce.number().int().min(1).max(64).default(4),
   STRATA_MODEL_CONTEXT: z.coerce.number().int().min(64).max(10_000_000).optional(),
   STRATA_MODEL_THREADS: z.coerce.number().int().min(1).max(256).default(1),
   STRATA_MODEL_GPU: z.enum(['auto', 'off']).default('off'),
+  STRATA_UPSTREAM: z.url({ protocol: /^https?$/ }).optional(),
+  STRATA_UPSTREAM_KEY: z.string().min(1).optional(),
+  STRATA_UPSTREAM_MODELS: z.string().min(1).optional(),
+  STRATA_UPSTREAM_PLACES: z.coerce.number().int().min(1).max(10_000).default(8),
+  STRATA_UPSTREAM_CONTEXT: z.coerce.number().int().min(64).max(10_000_000).optional(),
   STRATA_QUEUE: z.coerce.number().int().min(0).max(100_000).default(64),
   STRATA_INFERENCE_LEDGER_ORIGIN: z
     .string()
@@ -26,12 +36,24 @@ export interface GatewayConfig {
   readonly dataDirectory: string;
   readonly host: string;
   readonly port: number;
-  /** GGUF file; undefined: none is served. */
-  readonly modelFile: string | undefined;
+  /** GGUF file or `hf:` reference; undefined: no engine is started. */
+  readonly model: string | undefined;
+  readonly modelStore: Pick<ModelStoreOptions, 'dir' | 'endpoint' | 'token'>;
   readonly slots: number;
   readonly contextLength: number | undefined;
   readonly threads: number;
   readonly gpu: 'auto' | false;
+  /** Another server that speaks the contract. */
+  readonly upstream:
+    | {
+        /** Ends in /v1. */
+        readonly baseUrl: string;
+        readonly apiKey: string | undefined;
+        readonly models: readonly string[];
+        readonly places: number;
+        readonly contextLength: number | undefined;
+      }
+    | undefined;
   /** Answers that may wait for a slot, besides those being made. */
   readonly queue: number;
   /** The ledger's name in its checkpoints, for ever. */
@@ -64,7 +86,13 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     dataDirectory: settings.STRATA_DATA,
     host: settings.STRATA_HOST,
     port: settings.STRATA_INFERENCE_PORT,
-    modelFile: settings.STRATA_MODEL,
+    model: settings.STRATA_MODEL,
+    modelStore: {
+      dir: settings.STRATA_MODEL_DIRECTORY ?? path.join(settings.STRATA_DATA, 'models'),
+      endpoint: settings.STRATA_HF_ENDPOINT,
+      token: settings.STRATA_HF_TOKEN,
+    },
+    upstream: upstreamOf(settings),
     slots: settings.STRATA_MODEL_SLOTS,
     contextLength: settings.STRATA_MODEL_CONTEXT,
     threads: settings.STRATA_MODEL_THREADS,
@@ -73,5 +101,20 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     ledgerOrigin: settings.STRATA_INFERENCE_LEDGER_ORIGIN,
     receiptDays: settings.STRATA_RECEIPT_DAYS,
     logLevel: settings.STRATA_LOG_LEVEL,
+  };
+}
+
+function upstreamOf(settings: z.output<typeof Environment>): GatewayConfig['upstream'] {
+  const { STRATA_UPSTREAM: baseUrl, STRATA_UPSTREAM_MODELS: names } = settings;
+  if (baseUrl === undefined) return undefined;
+  const models = (names ?? '').split(/[\s,]+/).filter((name) => name !== '');
+  if (models.length === 0)
+    throw new GatewayConfigError('STRATA_UPSTREAM_MODELS: name the models of the upstream that are to be served');
+  return {
+    baseUrl,
+    models: [...new Set(models)],
+    apiKey: settings.STRATA_UPSTREAM_KEY,
+    places: settings.STRATA_UPSTREAM_PLACES,
+    contextLength: settings.STRATA_UPSTREAM_CONTEXT,
   };
 }

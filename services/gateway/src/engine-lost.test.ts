@@ -62,6 +62,6 @@ describe('an engine that is killed', () => {
       ['1', '1000', 'true'],
     );
     assert.equal((await service.get('/v1/models')).status, 200, 'the gateway itself goes on');
-    assert.equal(service.running.gateway.admission.size, 0);
+    assert.equal(service.running.gateway.models.busy, 0);
   });
 });

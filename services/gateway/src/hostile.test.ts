@@ -101,7 +101,7 @@ describe('hostile bodies', () => {
       temperature: 0,
     });
     assert.match(answer.body.choices[0].message.content, /^DMARC tells/);
-    assert.equal(service.running.gateway.admission.size, 0);
+    assert.equal(service.running.gateway.models.busy, 0);
     assert.equal(({} as Json).model, undefined);
   });
 });

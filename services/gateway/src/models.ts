@@ -1,5 +1,6 @@
 // The models that are served, by the names that callers use.
 import { CompletionError } from '@strata/inference';
+import type { Admission } from './admission.ts';
 import type { Backend } from './backend.ts';
 
 export interface ServedModel {
@@ -7,6 +8,8 @@ export interface ServedModel {
   readonly backend: Backend;
   /** Seconds since the epoch. */
   readonly created: number;
+  /** Who gets its next free place. */
+  readonly admission: Admission;
 }
 
 export class Models {
@@ -18,6 +21,11 @@ export class Models {
 
   list(): readonly ServedModel[] {
     return [...this.#models.values()];
+  }
+
+  /** Answers being made or waiting, of all models. */
+  get busy(): number {
+    return this.list().reduce((sum, { admission }) => sum + admission.size, 0);
   }
 
   /** Throws CompletionError `model_not_found`. */

@@ -25,7 +25,7 @@ import { fingerprintOf, type Models, modelReport, type ServedModel } from './mod
 import { itemId, ResponseEvents } from './response-events.ts';
 import { asRefusal } from './server.ts';
 
-export interface GatewayParts extends AnswerParts {
+export interface GatewayParts extends Omit<AnswerParts, 'admission'> {
   readonly models: Models;
   readonly logger: Logger;
 }
@@ -89,7 +89,7 @@ export function addRoutes(v1: FastifyInstance, parts: GatewayParts): void {
     const { signal } = leaving(reply);
     const head = headOf(model, 'embd-', parts.now());
     const start = startOf(request, { model, head, now: parts.now() });
-    using _place = await parts.admission.enter(request.caller.id, signal).catch(gone(signal));
+    using _place = await model.admission.enter(request.caller.id, signal).catch(gone(signal));
     const { vectors, promptTokens } = await model.backend.embed(inputs, signal).catch(gone(signal));
     reply.headers(await parts.limits.takePrompt(request.caller, promptTokens));
     const contents = vectors.map(contentOfVector);
@@ -115,7 +115,8 @@ interface Asking {
 
 /** Plans an answer, takes its prompt's tokens, and gives the two ways to make it. */
 async function begin(parts: GatewayParts, { request, reply, model, asked, prefix }: Asking, plan: () => Promise<Plan>) {
-  const { admission, limits, logger, now } = parts;
+  const { limits, logger, now } = parts;
+  const { admission } = model;
   const receivedAt = now();
   admission.check(request.caller.id, Math.min(asked.choices, admission.places));
   const { signal } = leaving(reply);
@@ -123,7 +124,10 @@ async function begin(parts: GatewayParts, { request, reply, model, asked, prefix
   const planned = await plan();
   reply.headers(await limits.takePrompt(request.caller, planned.promptTokens));
   const start = startOf(request, { model, head, now: receivedAt });
-  const answer = new AnswerRun(parts, { plan: planned, request: asked, head, start, caller: request.caller, signal });
+  const answer = new AnswerRun(
+    { ...parts, admission },
+    { plan: planned, request: asked, head, start, caller: request.caller, signal },
+  );
   return {
     head,
     answer,

@@ -196,6 +196,14 @@ function refuseUnread({ code }: NodeJS.ErrnoException, socket: Socket): void {
 /** What the caller hears of a failure: its own fault in full, ours in general. */
 export function asRefusal(error: unknown): CompletionError {
   if (error instanceof CompletionError) return error;
+  if (error instanceof EngineError && error.code === 'upstream-refused')
+    return new CompletionError(
+      'engine_failed',
+      'The server behind this model refuses this gateway; its operator can mend that.',
+      {
+        cause: error,
+      },
+    );
   if (error instanceof EngineError)
     return new CompletionError('engine_failed', 'The engine failed while it worked on this; another try may succeed.', {
       retryAfterMs: 1_000,

@@ -4,7 +4,10 @@ import { createLogger } from '@strata/http';
 import { CommandError } from '../output.ts';
 
 export async function gatewayCommand(config: GatewayConfig): Promise<void> {
-  if (config.modelFile === undefined)
-    throw new CommandError('no model to serve: name a GGUF file with --model or STRATA_MODEL', { exitCode: 2 });
+  if (config.model === undefined && config.upstream === undefined)
+    throw new CommandError(
+      'no model to serve: name a GGUF file or hf:owner/repository with --model or STRATA_MODEL, or another server with STRATA_UPSTREAM',
+      { exitCode: 2 },
+    );
   await serveGateway(config, createLogger({ level: config.logLevel }));
 }

@@ -1,6 +1,7 @@
 // `strata inference models`: what a gateway serves, and what a file holds.
-import { startLlamaEngine } from '@strata/engine';
-import { type OutputOptions, printJson, printTable } from '../output.ts';
+import { listModels as listStored, type ModelStoreOptions, resolveModel, startLlamaEngine } from '@strata/engine';
+import { CommandError, type OutputOptions, printJson, printTable } from '../output.ts';
+import { formatSeconds } from '../progress.ts';
 import { askGateway, type ChatOptions } from './chat.ts';
 
 interface ListedModel {
@@ -24,7 +25,90 @@ export async function listModels(options: ChatOptions & OutputOptions): Promise<
   printTable(['model', 'parameters', 'weights', 'context'], rows);
 }
 
-export async function inspectModel(file: string, options: OutputOptions): Promise<void> {
+/** What was downloaded to this machine, half or whole. */
+export async function listLocalModels({ dir }: Store, options: OutputOptions): Promise<void> {
+  const stored = await listStored(dir);
+  if (options.json) return printJson(stored);
+  if (stored.length === 0) {
+    process.stdout.write(`no models in ${dir} yet; \`models pull hf:owner/repository\` downloads one\n`);
+    return;
+  }
+  const rows = stored.map((model) => [
+    model.reference,
+    model.kind === 'complete'
+      ? bytesText(model.sizeBytes)
+      : `${bytesText(model.receivedBytes)} of ${bytesText(model.sizeBytes)}`,
+    model.kind,
+  ]);
+  printTable(['model', 'size', 'state'], rows);
+}
+
+type Store = Pick<ModelStoreOptions, 'dir' | 'endpoint' | 'token'>;
+
+/** Downloads a model, or finds that it is there; Ctrl-C leaves what has come, and the next pull goes on from it. */
+export async function pullModel(reference: string, store: Store, options: OutputOptions): Promise<void> {
+  const leaving = new AbortController();
+  process.once('SIGINT', () =>
+    leaving.abort(new CommandError('interrupted; the next pull goes on from here', { exitCode: 130 })),
+  );
+  const progress = downloadProgress();
+  const found = await resolveModel(
+    reference,
+    { ...store, signal: leaving.signal },
+    {
+      onProgress: progress.show,
+      onRetry: ({ reason, pauseMs }) =>
+        progress.say(`${reason}; trying again in ${formatSeconds(Math.ceil(pauseMs / 1_000))}`),
+    },
+  ).finally(progress.stop);
+  if (options.json) return printJson(found);
+  process.stdout.write(`${found.path}\n`);
+  const how = found.isDownloaded ? 'downloaded' : 'was here already';
+  process.stderr.write(
+    `${bytesText(found.sizeBytes)} ${how}; serve it: strata inference gateway --model ${reference}\n`,
+  );
+}
+
+const TELL_MS = 5_000;
+
+/** One line that is written over on a terminal, and a line now and then elsewhere. */
+function downloadProgress(stream: NodeJS.WriteStream = process.stderr) {
+  const startedAt = performance.now();
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let firstBytes: number | undefined;
+  const end = () => (stream.isTTY && toldAt > 0 ? stream.write('\n') : undefined);
+  return {
+    show({ file, receivedBytes, totalBytes }: { file: string; receivedBytes: number; totalBytes: number | undefined }) {
+      firstBytes ??= receivedBytes;
+      if (!stream.isTTY && performance.now() - toldAt < TELL_MS) return;
+      toldAt = performance.now();
+      const rate = (receivedBytes - firstBytes) / Math.max(0.001, (toldAt - startedAt) / 1_000);
+      const left =
+        totalBytes === undefined || rate === 0 ? '' : `, ${formatSeconds((totalBytes - receivedBytes) / rate)} left`;
+      const of =
+        totalBytes === undefined
+          ? ''
+          : ` of ${bytesText(totalBytes)} (${Math.floor((receivedBytes / Math.max(1, totalBytes)) * 100)} %)`;
+      const line = `${file}: ${bytesText(receivedBytes)}${of}, ${bytesText(rate)}/s${left}`;
+      stream.write(stream.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
+    },
+    say(text: string) {
+      end();
+      stream.write(`${text}\n`);
+    },
+    stop: () => void end(),
+  };
+}
+
+function bytesText(bytes: number | undefined): string {
+  if (bytes === undefined) return 'unknown size';
+  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(0)} kB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
+}
+
+/** `file`: a path, or a reference to what may be here. */
+export async function inspectModel(reference: string, store: Store, options: OutputOptions): Promise<void> {
+  const file = /^hf:/.test(reference) ? (await resolveModel(reference, store)).path : reference;
   await using engine = await startLlamaEngine({ file, slots: 1, threads: 1, gpu: false });
   const { info } = engine;
   if (options.json) return printJson(info);

@@ -14,7 +14,7 @@ export interface VerifyOptions extends OutputOptions {
 }
 
 /** As the command's help tells them. */
-const EXIT = { doesNotHold: 1, wrongUse: 2, isProblem: 3, notFetched: 4 } as const;
+export const EXIT = { doesNotHold: 1, wrongUse: 2, isProblem: 3, notFetched: 4 } as const;
 
 /** What the service calls its CSV; used where only the receipt was saved. */
 const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
@@ -22,14 +22,22 @@ const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 export async function verifyCommand(target: string, options: VerifyOptions): Promise<void> {
   const isUrl = /^https?:\/\//i.test(target);
   const result = await (isUrl ? verifyFetched(target, options) : verifySaved(target, options));
+  printSteps(result, options);
+  judge(target, { result, isUrl });
+}
+
+/** What was checked, step by step. */
+export function printSteps(result: VerifiedAnswer, { json }: OutputOptions): void {
   const { answer: _answer, ...verification } = result;
-  if (options.json) printJson(verification);
+  if (json) printJson(verification);
   // Where the check never began, a line about a step would say less than the reason does.
   else if (result.steps.length > 1 || !result.unchecked) {
-    for (const { step, ok, detail } of result.steps)
-      process.stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${step.padEnd(10)} ${detail}\n`);
+    for (const { step, ok, detail } of result.steps) printStep(ok, step, detail);
   }
-  judge(target, { result, isUrl });
+}
+
+export function printStep(ok: boolean, step: string, detail: string): void {
+  process.stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${step.padEnd(10)} ${detail}\n`);
 }
 
 function verifyFetched(url: string, options: VerifyOptions): Promise<VerifiedAnswer> {
@@ -59,7 +67,7 @@ async function verifySaved(file: string, options: VerifyOptions): Promise<Verifi
 const trustOf = ({ ledgerKey }: VerifyOptions) => (ledgerKey === undefined ? {} : { ledgerKey });
 
 /** Throws for everything but a good answer whose receipt holds. */
-function judge(target: string, { result, isUrl }: { result: VerifiedAnswer; isUrl: boolean }): void {
+export function judge(target: string, { result, isUrl }: { result: VerifiedAnswer; isUrl: boolean }): void {
   const { ok, problem, unchecked, failedStep } = result;
   if (ok && problem) {
     throw new CommandError(`the receipt holds, but the answer is an error: ${told(problem)}`, {
@@ -96,6 +104,6 @@ function told({ status, code, detail }: AnswerProblem): string {
   return detail === undefined ? start : `${start}: ${detail}`;
 }
 
-function wrongUse(message: string): CommandError {
+export function wrongUse(message: string): CommandError {
   return new CommandError(message, { exitCode: EXIT.wrongUse });
 }

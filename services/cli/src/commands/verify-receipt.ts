@@ -1,0 +1,73 @@
+// `strata inference verify`: does the receipt of an answer hold, and is it the receipt of this request and this answer?
+import { hash } from 'node:crypto';
+import { type VerifiedAnswer, verifyBody, verifyUrl } from '@strata/client';
+import { readAnswerContent } from '@strata/inference';
+import { canonicalize } from '@strata/receipts';
+import { CommandError, type OutputOptions } from '../output.ts';
+import { readAnswerFile } from '../saved-answer.ts';
+import { EXIT, judge, printStep, printSteps, wrongUse } from './verify.ts';
+
+export interface VerifyReceiptOptions extends OutputOptions {
+  readonly key?: string;
+  /** The gateway that gave the receipt. */
+  readonly base: string;
+  readonly ledgerKey?: string;
+  /** File with the body of the request, as it was sent. */
+  readonly request?: string;
+  /** File with the answer: its body, or the text of its stream. */
+  readonly answer?: string;
+}
+
+const RECEIPT_ID = /^rwr_[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** `target`: the id of a receipt (`x-receipt-id`), or a file that holds one. */
+export async function verifyReceiptCommand(target: string, options: VerifyReceiptOptions): Promise<void> {
+  const base = options.base.replace(/\/+$/, '').replace(/\/v1$/, '');
+  if (!/^https?:\/\//i.test(base) || !URL.canParse(base))
+    throw wrongUse(`--base is the URL of a gateway, such as http://127.0.0.1:8788, not '${options.base}'`);
+  const isId = RECEIPT_ID.test(target);
+  const result = await (isId ? fetched(target, base, options) : saved(target, base, options));
+  printSteps(result, options);
+  judge(target, { result, isUrl: isId });
+  await compare('request', options.request, {
+    result,
+    digest: async (file) => hash('sha256', await readAnswerFile(file)),
+  });
+  await compare('answer', options.answer, { result, digest: digestOfAnswer });
+}
+
+function fetched(id: string, base: string, { key, ledgerKey }: VerifyReceiptOptions): Promise<VerifiedAnswer> {
+  if (!key) throw wrongUse('whose receipt is it? Give --key or STRATA_INFERENCE_KEY, or a file with the receipt');
+  if (!/^[\x21-\x7e]+$/.test(key)) throw wrongUse('the key holds characters that no key has');
+  const headers = { authorization: `Bearer ${key}` };
+  return verifyUrl(`${base}/v1/receipts/${id}`, { headers, ...(ledgerKey === undefined ? {} : { ledgerKey }) });
+}
+
+async function saved(file: string, baseUrl: string, { ledgerKey }: VerifyReceiptOptions): Promise<VerifiedAnswer> {
+  const content = await readAnswerFile(file);
+  return verifyBody(content, { baseUrl, ...(ledgerKey === undefined ? {} : { ledgerKey }) });
+}
+
+/** Whether a file is what the receipt tells of. */
+async function compare(
+  what: 'request' | 'answer',
+  file: string | undefined,
+  parts: { readonly result: VerifiedAnswer; readonly digest: (file: string) => Promise<string> },
+): Promise<void> {
+  if (file === undefined) return;
+  const told = (parts.result.answer as Readonly<Record<string, unknown>>)[`${what}_sha256`];
+  if (typeof told !== 'string') throw new CommandError(`the receipt tells no digest of its ${what}`);
+  const isSame = (await parts.digest(file)) === told;
+  printStep(
+    isSame,
+    what,
+    isSame ? `${file} is what the receipt tells of.` : `${file} is not what the receipt tells of.`,
+  );
+  if (!isSame) throw new CommandError(`the receipt is of another ${what}`, { exitCode: EXIT.doesNotHold });
+}
+
+async function digestOfAnswer(file: string): Promise<string> {
+  const content = readAnswerContent(new TextDecoder().decode(await readAnswerFile(file)));
+  if (!content) throw wrongUse(`'${file}' holds no answer of this service, whole or streamed`);
+  return hash('sha256', canonicalize(content));
+}

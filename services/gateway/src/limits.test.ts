@@ -1,0 +1,130 @@
+// Limits by the minute and by the day, under a clock that moves by hand.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CompletionError } from '@strata/inference';
+import { openStore, type Store } from '@strata/store';
+import { durationText, Limits } from './limits.ts';
+import { RateBucket } from './rate-bucket.ts';
+
+const tiers = {
+  free: { requestsPerMinute: 3, tokensPerMinute: 100, tokensPerDay: 250 },
+  standard: null,
+  unlimited: null,
+};
+
+async function scene(store: Store, from = '2026-01-01T12:00:00Z') {
+  let at = Date.parse(from);
+  const now = () => new Date(at);
+  const limits = new Limits({ quota: store.quota, answers: store.answers, now, tiers });
+  const { stored } = await store.keys.create({ tier: 'free' });
+  const pass = (ms: number) => {
+    at += ms;
+  };
+  return { limits, stored, pass };
+}
+const refused = (what: RegExp, waitMs?: number) => (error: unknown) => {
+  assert.ok(error instanceof CompletionError && error.kind === 'rate_limit', String(error));
+  assert.match(error.message, what);
+  if (waitMs !== undefined) assert.equal(error.retryAfterMs, waitMs);
+  return true;
+};
+
+describe('limits', () => {
+  it('count requests by the minute, filled up again little by little', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const { limits, stored, pass } = await scene(store);
+    const first = await limits.takeRequest(stored);
+    assert.equal(first['x-ratelimit-limit-requests'], '3');
+    assert.equal(first['x-ratelimit-remaining-requests'], '2');
+    assert.equal(first['x-ratelimit-reset-requests'], '20s');
+    await limits.takeRequest(stored);
+    await limits.takeRequest(stored);
+    await assert.rejects(limits.takeRequest(stored), refused(/3 requests a minute/, 20_000));
+    pass(20_000);
+    await limits.takeRequest(stored);
+    await assert.rejects(limits.takeRequest(stored), refused(/3 requests a minute/));
+    // The day counts those that were let in.
+    assert.equal(await store.quota.used(stored.id, '2026-01-01'), 4);
+  });
+
+  it('count requests by the day, across restarts', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const { limits, stored, pass } = await scene(store);
+    for (let i = 0; i < 50; i += 1) {
+      await limits.takeRequest(stored);
+      pass(20_000);
+    }
+    await assert.rejects(limits.takeRequest(stored), refused(/50 requests of the day/));
+    const again = new Limits({ ...store, now: () => new Date('2026-01-01T23:59:59Z'), tiers });
+    await assert.rejects(again.takeRequest(stored), refused(/of the day/, 1_000));
+    const nextDay = new Limits({ ...store, now: () => new Date('2026-01-02T00:00:00Z'), tiers });
+    await nextDay.takeRequest(stored);
+  });
+
+  it('count tokens: those of a prompt before, those of its answer after', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const { limits, stored, pass } = await scene(store);
+    const headers = await limits.takePrompt(stored, 60);
+    assert.deepEqual([headers['x-ratelimit-limit-tokens'], headers['x-ratelimit-remaining-tokens']], ['100', '40']);
+    limits.spend(stored, { promptTokens: 60, completionTokens: 90 });
+    await assert.rejects(limits.takePrompt(stored, 10), refused(/needs 10, of which 0 are left/, 36_000));
+    pass(36_000);
+    await limits.takePrompt(stored, 10);
+    limits.spend(stored, { promptTokens: 10, completionTokens: 100 });
+    pass(600_000);
+    await assert.rejects(limits.takePrompt(stored, 1), refused(/250 tokens of the day/));
+    pass(12 * 3_600_000);
+    await limits.takePrompt(stored, 1);
+  });
+
+  it('let a prompt pass that is longer than a minute allows, once a minute is unused', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const { limits, stored, pass } = await scene(store);
+    await limits.takePrompt(stored, 160);
+    await assert.rejects(limits.takePrompt(stored, 1), refused(/tokens a minute/, 36_600));
+    pass(60_000);
+    await assert.rejects(limits.takePrompt(stored, 160), refused(/tokens a minute/));
+    pass(36_000);
+    await limits.takePrompt(stored, 160);
+  });
+
+  it('of the day know what was used before a restart', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const { limits, stored } = await scene(store);
+    const request = {
+      keyId: stored.id,
+      model: 'm',
+      day: '2026-01-01',
+      receiptId: 'rwr_1',
+      receipt: '{}',
+      cachedTokens: 0,
+    };
+    await store.answers.record([{ ...request, promptTokens: 200, completionTokens: 50 }]);
+    await assert.rejects(limits.takePrompt(stored, 1), refused(/of the day/, 43_200_000));
+  });
+
+  it('are none for an unlimited key', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const { limits } = await scene(store);
+    const { stored } = await store.keys.create({ tier: 'unlimited' });
+    for (let i = 0; i < 100; i += 1) assert.deepEqual(await limits.takeRequest(stored), {});
+    assert.deepEqual(await limits.takePrompt(stored, 1e9), {});
+  });
+
+  it('tell times as clients know them', () => {
+    const told = [1, 999, 1_000, 61_000, 3_600_000, 3_661_500].map(durationText);
+    assert.deepEqual(told, ['1ms', '999ms', '1s', '1m1s', '1h0m0s', '1h1m2s']);
+  });
+});
+
+describe('a bucket', () => {
+  it('never holds more than its size, nor fills when the clock goes back', () => {
+    const bucket = new RateBucket(10, 1);
+    assert.equal(bucket.take(1_000, 10), 0);
+    assert.equal(bucket.take(500, 1), 1);
+    assert.equal(bucket.at(1_000_000).level, 10);
+    bucket.spend(1_000_000, 25);
+    assert.deepEqual(bucket.at(1_000_000), { level: -15, fullAfterMs: 25 });
+    assert.equal(bucket.take(1_000_000, 1), 16);
+  });
+});

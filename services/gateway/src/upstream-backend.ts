@@ -1,0 +1,67 @@
+// Another server as a backend: the conversation goes there as it is, and its deltas come back.
+import { randomInt } from 'node:crypto';
+import type { Upstream } from '@strata/engine';
+import { type ChatRequest, CompletionError, type CompletionRequest, type Generation } from '@strata/inference';
+import type { Backend, BackendFacts, Embeddings, Plan } from './backend.ts';
+
+/** Where only the answer tells how many tokens its prompt has. */
+const CHARACTERS_A_TOKEN = 4;
+
+export class UpstreamBackend implements Backend {
+  readonly #upstream: Upstream;
+
+  constructor(upstream: Upstream) {
+    this.#upstream = upstream;
+  }
+
+  get facts(): BackendFacts {
+    const { name, engine, contextLength, places } = this.#upstream.info;
+    return {
+      ...{ name, engine, slots: places, contextLength: contextLength ?? null },
+      ...{ sha256: null, parameters: null, quantisation: null, sizeBytes: null },
+    };
+  }
+
+  /** Whether it answers shows when it is asked. */
+  get isReady(): boolean {
+    return true;
+  }
+
+  async planChat(request: ChatRequest): Promise<Plan> {
+    const length = request.messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
+    const seed = seedOf(request);
+    return {
+      promptTokens: Math.ceil(length / CHARACTERS_A_TOKEN),
+      choices: Array.from({ length: request.choices }, (_, i) => ({
+        prompt: 0,
+        deltas: (parts) => this.#upstream.chat(request, { ...parts, seed: (seed + i) >>> 0 }),
+      })),
+    };
+  }
+
+  async planText(request: CompletionRequest): Promise<Plan> {
+    const seed = seedOf(request);
+    const prompts = request.prompts.map((prompt, at) => {
+      if (typeof prompt === 'string') return prompt;
+      const param = request.prompts.length === 1 ? 'prompt' : `prompt[${at}]`;
+      throw new CompletionError('unsupported_value', 'This model takes prompts as text alone.', { param });
+    });
+    if (request.isEchoed)
+      throw new CompletionError('unsupported_value', 'This model does not repeat prompts.', { param: 'echo' });
+    return {
+      promptTokens: Math.ceil(prompts.reduce((sum, { length }) => sum + length, 0) / CHARACTERS_A_TOKEN),
+      choices: prompts.flatMap((text, prompt) =>
+        Array.from({ length: request.choices }, (_, i) => ({
+          prompt,
+          deltas: (parts) => this.#upstream.complete(request, { ...parts, prompt: text, seed: (seed + i) >>> 0 }),
+        })),
+      ),
+    };
+  }
+
+  embed(inputs: readonly (string | readonly number[])[], signal: AbortSignal): Promise<Embeddings> {
+    return this.#upstream.embed(inputs, signal);
+  }
+}
+
+const seedOf = ({ sampling }: Generation): number => sampling.seed ?? randomInt(2 ** 32);
