@@ -5,6 +5,8 @@ export interface Slot {
   readonly tokens: readonly number[];
   /** When it was last used; larger is later. */
   readonly usedAt: number;
+  /** Jobs that run beside it on the same processor; none by default. */
+  readonly load?: number;
   /** What its last job gave as a hint. */
   readonly cacheKey?: string | undefined;
 }
@@ -14,7 +16,7 @@ const WORTH_TOKENS = 16;
 
 /**
  * The slot with the longest common prefix; where several have it, or none is worth it, one whose last job had the same
- * `cacheKey`; else the one that was not used for the longest time, so that what others have read stays. Undefined when
+ * `cacheKey`; else the one with the least beside it; else the one that was not used for the longest time, so that what others have read stays. Undefined when
  * there is none.
  */
 export function chooseSlot<S extends Slot>(
@@ -28,7 +30,13 @@ export function chooseSlot<S extends Slot>(
     const common = commonPrefix(slot.tokens, prompt);
     return { slot, worth: common >= worth ? common : 0, isOwn: cacheKey !== undefined && slot.cacheKey === cacheKey };
   });
-  rated.sort((a, b) => b.worth - a.worth || Number(b.isOwn) - Number(a.isOwn) || a.slot.usedAt - b.slot.usedAt);
+  rated.sort(
+    (a, b) =>
+      b.worth - a.worth ||
+      Number(b.isOwn) - Number(a.isOwn) ||
+      (a.slot.load ?? 0) - (b.slot.load ?? 0) ||
+      a.slot.usedAt - b.slot.usedAt,
+  );
   return rated[0]?.slot;
 }
 

@@ -1,4 +1,5 @@
 // What @strata/engine offers: the interface of an engine, llama.cpp behind it with the models that it loads, and servers of others.
+export { type Arrangement, arrange } from './arrangement.ts';
 export {
   type ChatPrompt,
   type Engine,
@@ -9,7 +10,7 @@ export {
   type ModelInfo,
   type TokenChoice,
 } from './engine.ts';
-export { type LlamaEngineParts, type LlamaOptions, startLlamaEngine } from './llama-engine.ts';
+export { type LlamaEngineOptions, type LlamaEngineParts, startLlamaEngine } from './llama-engine.ts';
 export { ModelStoreError, type ModelStoreErrorCode } from './model-store/error.ts';
 export { listModels, type StoredModel } from './model-store/list-models.ts';
 export type { DownloadProgress } from './model-store/progress.ts';

@@ -1,6 +1,7 @@
 // llama.cpp as an engine: a process of its own, asked by messages, started again when it dies.
 import { type ChildProcess, fork } from 'node:child_process';
 import { type ChatPrompt, type Engine, EngineError, type Job, type JobEvent, type ModelInfo } from './engine.ts';
+import { EnginePool } from './engine-pool.ts';
 import type { LlamaOptions } from './llama-model.ts';
 import type { Call, FromEngine, ToEngine } from './process-messages.ts';
 
@@ -30,11 +31,29 @@ const SILENCE_MS = 30_000;
 /** Characters kept of what it wrote last. */
 const LAST_WORDS = 300;
 
+export interface LlamaEngineOptions extends LlamaOptions {
+  /** So many processes share the slots, each with its own threads; 1 by default. */
+  readonly processes?: number;
+}
+
 /** Starts the engine; rejects with EngineError `model-unusable` when the model cannot be loaded. */
-export async function startLlamaEngine(options: LlamaOptions, parts: LlamaEngineParts = {}): Promise<Engine> {
-  const engine = new LlamaEngine(options, parts);
-  await engine.started();
-  return engine;
+export async function startLlamaEngine(
+  { processes = 1, ...options }: LlamaEngineOptions,
+  parts: LlamaEngineParts = {},
+): Promise<Engine> {
+  const slots = Math.ceil(options.slots / processes);
+  await using stack = new AsyncDisposableStack();
+  const start = async (more: Partial<LlamaOptions> = {}) => {
+    const engine = stack.use(new LlamaEngine({ ...options, slots, ...more }, parts));
+    await engine.started();
+    return engine;
+  };
+  const first = await start();
+  // The file is read for its digest only once.
+  const { sha256 } = first.info;
+  const others = await Promise.all(Array.from({ length: processes - 1 }, () => start({ sha256 })));
+  stack.move();
+  return others.length === 0 ? first : new EnginePool([first, ...others]);
 }
 
 class LlamaEngine implements Engine {

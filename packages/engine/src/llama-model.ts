@@ -33,6 +33,8 @@ export interface LlamaOptions {
   readonly gpu: 'auto' | false;
   /** Sampling looks at so many of the likeliest tokens; what lies beyond is too unlikely to be missed. 1,024 by default. */
   readonly candidates?: number;
+  /** Hex SHA-256 of the file, where it is known already. */
+  readonly sha256?: string;
 }
 
 const CANDIDATES = 1_024;
@@ -86,6 +88,7 @@ export class LlamaHost {
     threads,
     gpu,
     candidates = CANDIDATES,
+    sha256,
   }: LlamaOptions): Promise<LlamaHost> {
     try {
       const llama = await getLlama({
@@ -120,7 +123,7 @@ export class LlamaHost {
         candidates,
         info: {
           name: general.name ?? path.basename(file, '.gguf'),
-          sha256: await sha256Of(file),
+          sha256: sha256 ?? (await sha256Of(file)),
           sizeBytes: size,
           architecture: general.architecture,
           parameters: parametersOf(model),

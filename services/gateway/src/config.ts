@@ -16,7 +16,8 @@ export const Environment = z.object({
   STRATA_HF_TOKEN: z.string().min(1).optional(),
   STRATA_MODEL_SLOTS: z.coerce.number().int().min(1).max(64).default(4),
   STRATA_MODEL_CONTEXT: z.coerce.number().int().min(64).max(10_000_000).optional(),
-  STRATA_MODEL_THREADS: z.coerce.number().int().min(1).max(256).default(1),
+  STRATA_MODEL_PROCESSES: z.coerce.number().int().min(1).max(64).optional(),
+  STRATA_MODEL_THREADS: z.coerce.number().int().min(1).max(256).optional(),
   STRATA_MODEL_GPU: z.enum(['auto', 'off']).default('off'),
   STRATA_UPSTREAM: z.url({ protocol: /^https?$/ }).optional(),
   STRATA_UPSTREAM_KEY: z.string().min(1).optional(),
@@ -41,7 +42,9 @@ export interface GatewayConfig {
   readonly modelStore: Pick<ModelStoreOptions, 'dir' | 'endpoint' | 'token'>;
   readonly slots: number;
   readonly contextLength: number | undefined;
-  readonly threads: number;
+  /** What is undefined is chosen for the machine. */
+  readonly processes: number | undefined;
+  readonly threads: number | undefined;
   readonly gpu: 'auto' | false;
   /** Another server that speaks the contract. */
   readonly upstream:
@@ -95,6 +98,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     upstream: upstreamOf(settings),
     slots: settings.STRATA_MODEL_SLOTS,
     contextLength: settings.STRATA_MODEL_CONTEXT,
+    processes: settings.STRATA_MODEL_PROCESSES,
     threads: settings.STRATA_MODEL_THREADS,
     gpu: settings.STRATA_MODEL_GPU === 'auto' ? 'auto' : false,
     queue: settings.STRATA_QUEUE,

@@ -1,6 +1,8 @@
 // The models of the configuration, loaded or reached: an engine of this machine, another server, or both.
+import { stat } from 'node:fs/promises';
+import { availableParallelism, totalmem } from 'node:os';
 import path from 'node:path';
-import { type Engine, openUpstream, resolveModel, startLlamaEngine } from '@strata/engine';
+import { type Arrangement, arrange, type Engine, openUpstream, resolveModel, startLlamaEngine } from '@strata/engine';
 import type { Logger } from 'pino';
 import { Admission } from './admission.ts';
 import type { Backend } from './backend.ts';
@@ -75,9 +77,10 @@ async function openEngine(
       }).then(({ path: found }) => found)
     : reference;
   const startedAt = performance.now();
-  const { slots, threads, gpu, contextLength } = config;
+  const { slots, gpu, contextLength } = config;
+  const { processes, threads } = await arrangementOf(file, config);
   const engine = await startLlamaEngine(
-    { file, slots, threads, gpu, ...(contextLength === undefined ? {} : { contextLength }) },
+    { file, slots, processes, threads, gpu, ...(contextLength === undefined ? {} : { contextLength }) },
     {
       onRestart: ({ kind, detail }) => {
         if (kind === 'died') logger.error({ detail }, 'the engine died and is started again');
@@ -86,8 +89,21 @@ async function openEngine(
     },
   );
   const id = path.basename(file, '.gguf').replace(/-00001-of-\d{5}$/, '');
-  const { sha256, contextLength: tokens } = engine.info;
+  const { sha256, contextLength: tokens, slots: places } = engine.info;
   const ms = Math.round(performance.now() - startedAt);
-  logger.info({ model: id, sha256, contextLength: tokens, slots, ms }, 'model loaded');
+  logger.info({ model: id, sha256, contextLength: tokens, slots: places, processes, threads, ms }, 'model loaded');
   return { id, engine };
+}
+
+async function arrangementOf(file: string, { slots, gpu, processes, threads }: GatewayConfig): Promise<Arrangement> {
+  // A file that is not there is told by the engine.
+  const sizeBytes = await stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
+  return arrange(
+    { cores: availableParallelism(), memoryBytes: totalmem() },
+    { slots, sizeBytes, hasGpu: gpu !== false },
+    { ...(processes === undefined ? {} : { processes }), ...(threads === undefined ? {} : { threads }) },
+  );
 }

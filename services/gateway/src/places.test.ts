@@ -7,7 +7,7 @@ import { type Harness, type Json, MODEL, startHarness } from './test/harness.ts'
 
 let service: Harness;
 before(async () => {
-  service = await startHarness();
+  service = await startHarness({ STRATA_MODEL_PROCESSES: '1' });
 });
 after(() => service?.[Symbol.asyncDispose]());
 
