@@ -9,29 +9,38 @@ export interface TokensUsed {
   readonly completionTokens: number;
 }
 
-export interface AnsweredRequest extends TokensUsed {
+/** What one answer used. */
+export interface AnswerUsage extends TokensUsed {
   readonly keyId: string;
   readonly model: string;
   /** UTC, `2026-01-31`. */
   readonly day: string;
-  /** Id of the receipt; ids sort by time. */
-  readonly receiptId: string;
-  /** The signed receipt, JSON. */
-  readonly receipt: string;
 }
 
-export interface UsageRow extends TokensUsed {
-  readonly keyId: string;
-  readonly model: string;
-  readonly day: string;
-  readonly requests: number;
-}
-
-export interface KeptReceipt {
+export interface NewReceipt {
+  /** Ids sort by time. */
   readonly id: string;
+  readonly keyId: string;
+  /** The signed receipt, JSON. */
   readonly body: string;
 }
 
+export interface KeptReceipt extends NewReceipt {
+  /** Its place in the order in which they were kept. */
+  readonly seq: number;
+}
+
+export interface UsageRow extends AnswerUsage {
+  readonly requests: number;
+}
+
+/** Name of the setting: receipts up to this number are in the ledger, and what their answers used is counted. */
+const ENTERED = 'answers-entered';
+
+/**
+ * A receipt is kept at once and entered later, with many others: then it is in the ledger, and what its answer used is
+ * counted. What a kill leaves between the two is found by `unentered`.
+ */
 export class AnswerTable {
   readonly #db: Kysely<Database>;
 
@@ -39,13 +48,34 @@ export class AnswerTable {
     this.#db = db;
   }
 
-  /** Keeps receipts and counts what was used, in one transaction. */
-  async record(requests: readonly AnsweredRequest[]): Promise<void> {
-    if (requests.length === 0) return;
+  /** Keeps receipts, all or none; returns the number of the last one. At least one. */
+  async keep(receipts: readonly NewReceipt[]): Promise<number> {
+    const insert = async (db: Kysely<Database>, { id, keyId, body }: NewReceipt) => {
+      const { insertId } = await db
+        .insertInto('answer_receipts')
+        .values({ id, key_id: keyId, body })
+        .executeTakeFirst();
+      return Number(insertId);
+    };
+    const [only, ...more] = receipts;
+    if (!only) throw new RangeError('there is no receipt to keep');
+    if (more.length === 0) return insert(this.#db, only);
+    return this.#db.transaction().execute(async (tx) => {
+      let seq = 0;
+      for (const receipt of receipts) seq = await insert(tx, receipt);
+      return seq;
+    });
+  }
+
+  /** Receipts up to this number are in the ledger; counts what their answers used, in the same transaction. */
+  async enter(seq: number, used: readonly AnswerUsage[]): Promise<void> {
     await this.#db.transaction().execute(async (tx) => {
-      for (const { receiptId, keyId, receipt } of requests)
-        await tx.insertInto('answer_receipts').values({ id: receiptId, key_id: keyId, body: receipt }).execute();
-      for (const sum of summed(requests)) {
+      await tx
+        .insertInto('settings')
+        .values({ name: ENTERED, value: String(seq) })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: String(seq) }))
+        .execute();
+      for (const sum of summed(used)) {
         await tx
           .insertInto('token_usage')
           .values(sum)
@@ -62,46 +92,44 @@ export class AnswerTable {
     });
   }
 
-  /** Receipts whose leaf is not known to be in the ledger, oldest first. */
-  async unlogged(limit: number): Promise<readonly KeptReceipt[]> {
+  /** Receipts that were kept and not entered, oldest first. */
+  async unentered(limit: number): Promise<readonly KeptReceipt[]> {
     const rows = await this.#db
       .selectFrom('answer_receipts')
-      .where('is_logged', '=', 0)
-      .orderBy('id')
+      .where('seq', '>', await this.#entered())
+      .orderBy('seq')
       .limit(limit)
-      .select(['id', 'body'])
+      .selectAll()
       .execute();
-    return rows.map(({ id, body }) => ({ id, body }));
+    return rows.map(({ seq, id, key_id, body }) => ({ seq, id, keyId: key_id, body }));
   }
 
-  async markLogged(ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return;
-    // One statement for each: lists of every length would each be prepared anew.
-    await this.#db.transaction().execute(async (tx) => {
-      for (const id of ids)
-        await tx.updateTable('answer_receipts').set({ is_logged: 1 }).where('id', '=', id).execute();
-    });
-  }
-
-  /** The receipt of a key's answer, once its leaf is in the ledger; of another key's there is none. */
+  /** The receipt of a key's answer, once it was entered; of another key's there is none. */
   async receipt(id: string, keyId: string): Promise<string | undefined> {
     const row = await this.#db
       .selectFrom('answer_receipts')
       .where('id', '=', id)
       .where('key_id', '=', keyId)
-      .where('is_logged', '=', 1)
+      .where('seq', '<=', await this.#entered())
       .select('body')
       .executeTakeFirst();
     return row?.body;
   }
 
-  /** Forgets at most so many receipts with ids before this one; returns how many. */
+  /** Forgets at most so many entered receipts with ids before this one, oldest first; returns how many. */
   async forget(beforeId: string, limit: number): Promise<number> {
-    const { numAffectedRows = 0n } = await sql`delete from answer_receipts where id in (
-        select id from answer_receipts where id < ${beforeId} and is_logged = 1 order by id limit ${limit})`.execute(
-      this.#db,
-    );
-    return Number(numAffectedRows);
+    const oldest = this.#db
+      .selectFrom('answer_receipts')
+      .where('seq', '<=', await this.#entered())
+      .orderBy('seq')
+      .limit(limit)
+      .select(['seq', 'id'])
+      .as('oldest');
+    const { numDeletedRows } = await this.#db
+      .deleteFrom('answer_receipts')
+      .where('seq', 'in', this.#db.selectFrom(oldest).where('oldest.id', '<', beforeId).select('oldest.seq'))
+      .executeTakeFirst();
+    return Number(numDeletedRows);
   }
 
   /** Tokens of all models that a key used on a day. */
@@ -134,12 +162,17 @@ export class AnswerTable {
       completionTokens: row.completion_tokens,
     }));
   }
+
+  async #entered(): Promise<number> {
+    const row = await this.#db.selectFrom('settings').where('name', '=', ENTERED).select('value').executeTakeFirst();
+    return Number(row?.value ?? 0);
+  }
 }
 
 /** One row for each key, day and model. */
-function summed(requests: readonly AnsweredRequest[]): Database['token_usage'][] {
+function summed(used: readonly AnswerUsage[]): Database['token_usage'][] {
   const sums = new Map<string, Database['token_usage']>();
-  for (const { keyId, day, model, promptTokens, cachedTokens, completionTokens } of requests) {
+  for (const { keyId, day, model, promptTokens, cachedTokens, completionTokens } of used) {
     const name = JSON.stringify([keyId, day, model]);
     const sum = sums.get(name) ?? {
       ...{ key_id: keyId, day, model, requests: 0, prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0 },

@@ -1,5 +1,5 @@
 // What @strata/store offers.
-export type { AnsweredRequest, AnswerTable, TokensUsed, UsageRow } from './answers.ts';
+export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers.ts';
 export type { AddedDomains, StoredChange, StoredProfile, StoredService } from './domains.ts';
 export type { AnomalyFound, ChangeConfirmed, DomainChanged, PostureRegressed, StoredEvent } from './events.ts';
 export type {

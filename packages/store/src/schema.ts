@@ -147,13 +147,12 @@ export interface Database {
     used: number;
   };
   answer_receipts: {
+    seq: Generated<number>;
     /** `rwr_` and a ULID: sorts by time. */
     id: string;
     key_id: string;
     /** The signed receipt, JSON. */
     body: string;
-    /** 1: its leaf is in the ledger. */
-    is_logged: Generated<number>;
   };
   token_usage: {
     key_id: string;

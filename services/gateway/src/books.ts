@@ -1,10 +1,11 @@
-// The books: each answer's signed receipt and what it used. Kept in the database before the answer's end leaves, so that a
-// kill loses neither; entered in the ledger right after, or by the next start. A receipt is given out once it is there.
+// The books: each answer's signed receipt and what it used. A receipt is kept in the database before the answer's end leaves,
+// so that a kill does not lose it; with those of the same moment it is entered in the ledger and counted soon after, or by
+// the next start. It is given out once it is in the ledger.
 import { hash, randomBytes } from 'node:crypto';
 import type { AnswerContent, FinishReason, Usage } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
-import { bodySignedBytes, canonicalize, issueReceipt, leafOf, newReceiptId, type Provenance } from '@strata/receipts';
-import type { AnsweredRequest, Store } from '@strata/store';
+import { bodySignedBytes, canonicalize, issueReceipt, leafOf, newReceiptId, type SignedBody } from '@strata/receipts';
+import type { AnswerUsage, NewReceipt, Store } from '@strata/store';
 import type { Logger } from 'pino';
 
 /** What is known of an answer before it is made. */
@@ -34,24 +35,36 @@ export interface BooksParts {
   readonly now: () => Date;
 }
 
-interface Waiting extends AnsweredRequest {
+interface Waiting {
+  readonly receipt: NewReceipt;
+  readonly used: AnswerUsage;
   readonly leaf: Uint8Array;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Receipts entered in the ledger at a time after a start. */
-const CATCH_UP = 500;
+/** Kept, and not entered yet. */
+interface Pending {
+  /** Of the last of them. */
+  readonly seq: number;
+  readonly batch: readonly Pick<Waiting, 'leaf' | 'used'>[];
+}
+
+/** Receipts are entered together so long after the first of them, unless somebody asks for one. */
+const ENTER_MS = 100;
+/** Read from the database at a time. */
+const PAGE = 500;
 
 export class Books implements AsyncDisposable {
   readonly #parts: BooksParts;
   #waiting: Waiting[] = [];
-  #writing: Promise<void> | undefined;
-  /** Kept, and not in the ledger yet. */
-  #toEnter: Waiting[] = [];
+  #keeping: Promise<void> | undefined;
+  #pending: Pending[] = [];
   #entering: Promise<void> | undefined;
-  /** Some could not be entered. */
+  #timer: NodeJS.Timeout | undefined;
+  /** Something could not be entered: it is read again from the database. */
   #isBehind = false;
+  #enteredSeq = 0;
 
   private constructor(parts: BooksParts) {
     this.#parts = parts;
@@ -69,100 +82,127 @@ export class Books implements AsyncDisposable {
     return newReceiptId(this.#parts.now(), randomBytes(16));
   }
 
-  /** Signs the receipt and keeps it with what was used; resolves when a kill cannot lose it any more. */
+  /** Signs the receipt and keeps it; resolves when a kill cannot lose it any more, nor what its answer used. */
   keep(receiptId: string, start: AnswerStart, end: AnswerEnd): Promise<void> {
     const { ledger, now } = this.#parts;
     const finishedAt = now();
-    const issued = issueReceipt(receiptOf(start, end, finishedAt), { ...ledger.issuing(), receiptId });
+    const document = receiptOf(start, end, finishedAt);
+    const { body, leaf } = issueReceipt(document, { ...ledger.issuing(), receiptId });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.push({
-      ...end.usage,
-      keyId: start.keyId,
-      model: start.model.id,
-      day: finishedAt.toISOString().slice(0, 10),
-      receiptId,
-      receipt: JSON.stringify(issued.body),
-      leaf: issued.leaf,
-      resolve,
-      reject,
-    });
-    this.#writing ??= this.#writeAll();
+    const receipt = { id: receiptId, keyId: start.keyId, body: JSON.stringify(body) };
+    this.#waiting.push({ receipt, used: usedOf(document), leaf, resolve, reject });
+    this.#keeping ??= this.#keepAll();
     return promise;
   }
 
   /** The signed receipt of a key's answer, JSON; undefined where there is none, or its answer is not over. */
   async receipt(id: string, keyId: string): Promise<string | undefined> {
-    // What was kept a moment ago is being entered.
-    await this.#writing;
-    await this.#entering;
+    const entered = await this.#parts.answers.receipt(id, keyId);
+    if (entered !== undefined) return entered;
+    await this.#settle();
     return this.#parts.answers.receipt(id, keyId);
   }
 
   /** Forgets receipts from before that time. */
   async forget(before: Date): Promise<void> {
     const id = newReceiptId(before, new Uint8Array(16));
-    while ((await this.#parts.answers.forget(id, CATCH_UP)) === CATCH_UP);
+    while ((await this.#parts.answers.forget(id, PAGE)) === PAGE);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#writing;
-    await this.#entering;
+    await this.#settle();
+    clearTimeout(this.#timer);
+  }
+
+  /** Enters all that was kept. */
+  async #settle(): Promise<void> {
+    await this.#keeping;
+    await this.#enter();
+  }
+
+  #enter(): Promise<void> {
+    this.#entering ??= this.#enterAll().finally(() => {
+      this.#entering = undefined;
+    });
+    return this.#entering;
   }
 
   /** Whatever ends in one turn of the event loop is one transaction. */
-  async #writeAll(): Promise<void> {
+  async #keepAll(): Promise<void> {
     await new Promise(setImmediate);
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
       this.#waiting = [];
       try {
-        await this.#parts.answers.record(batch);
+        const seq = await this.#parts.answers.keep(batch.map(({ receipt }) => receipt));
+        this.#pending.push({ seq, batch });
         for (const { resolve } of batch) resolve();
-        this.#toEnter.push(...batch);
-        this.#entering ??= this.#enterAll();
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
     }
-    this.#writing = undefined;
+    this.#keeping = undefined;
+    this.#timer ??= setTimeout(() => void this.#enter(), ENTER_MS);
   }
 
-  /** What cannot be entered now is tried again after the next that can, or by the next start; it is not given out before. */
   async #enterAll(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     const { ledger, answers, logger } = this.#parts;
-    while (this.#toEnter.length > 0) {
-      const batch = this.#toEnter;
-      this.#toEnter = [];
-      try {
-        await Promise.all(batch.map(({ leaf }) => ledger.log.append(leaf)));
-        await answers.markLogged(batch.map(({ receiptId }) => receiptId));
-        if (this.#isBehind) await this.#catchUp();
-      } catch (error) {
+    try {
+      if (this.#isBehind) await this.#catchUp();
+      while (this.#pending.length > 0) {
+        // What was read from the database meanwhile is entered already.
+        const pending = this.#pending.filter(({ seq }) => seq > this.#enteredSeq);
+        this.#pending = [];
+        const last = pending.at(-1);
+        if (!last) continue;
+        const all = pending.flatMap(({ batch }) => batch);
         this.#isBehind = true;
-        logger.error({ err: error, receipts: batch.length }, 'receipts are kept, but not in the ledger yet');
+        await Promise.all(all.map(({ leaf }) => ledger.log.append(leaf)));
+        await answers.enter(
+          last.seq,
+          all.map(({ used }) => used),
+        );
+        this.#enteredSeq = last.seq;
+        this.#isBehind = false;
       }
+    } catch (error) {
+      logger.error({ err: error }, 'receipts are kept, but not in the ledger yet');
     }
-    this.#entering = undefined;
   }
 
   async #catchUp(): Promise<void> {
     const { ledger, answers } = this.#parts;
     for (;;) {
-      const kept = await answers.unlogged(CATCH_UP);
+      const kept = await answers.unentered(PAGE);
+      const last = kept.at(-1);
+      if (!last) break;
+      const receipts = kept.map(({ body }) => JSON.parse(body) as SignedBody<ReturnType<typeof receiptOf>>);
       await Promise.all(
-        kept.map(async ({ body }) => {
-          const receipt = JSON.parse(body) as { readonly provenance: Provenance };
+        receipts.map(async (receipt) => {
           const { provenance } = receipt;
-          // A kill between ledger and mark: it is there already.
-          const isEntered = (await ledger.log.receipt(provenance.ledger_receipt_id)) !== undefined;
-          if (!isEntered) await ledger.log.append(leafOf(bodySignedBytes(receipt, provenance), provenance));
+          // A kill between the ledger and the mark: it is there already.
+          const isThere = (await ledger.log.receipt(provenance.ledger_receipt_id)) !== undefined;
+          if (!isThere) await ledger.log.append(leafOf(bodySignedBytes(receipt, provenance), provenance));
         }),
       );
-      await answers.markLogged(kept.map(({ id }) => id));
-      if (kept.length < CATCH_UP) break;
+      await answers.enter(last.seq, receipts.map(usedOf));
+      this.#enteredSeq = last.seq;
     }
     this.#isBehind = false;
   }
+}
+
+function usedOf({ key_id, model, usage, times }: ReturnType<typeof receiptOf>): AnswerUsage {
+  return {
+    keyId: key_id,
+    model: model.id,
+    day: times.finished_at.slice(0, 10),
+    promptTokens: usage.prompt_tokens,
+    cachedTokens: usage.cached_tokens,
+    completionTokens: usage.completion_tokens,
+  };
 }
 
 /** No text in it: digests, names, counts and times. */

@@ -91,15 +91,8 @@ describe('limits', () => {
   it('of the day know what was used before a restart', async () => {
     await using store = await openStore('sqlite::memory:');
     const { limits, stored } = await scene(store);
-    const request = {
-      keyId: stored.id,
-      model: 'm',
-      day: '2026-01-01',
-      receiptId: 'rwr_1',
-      receipt: '{}',
-      cachedTokens: 0,
-    };
-    await store.answers.record([{ ...request, promptTokens: 200, completionTokens: 50 }]);
+    const used = { keyId: stored.id, model: 'm', day: '2026-01-01', cachedTokens: 0 };
+    await store.answers.enter(1, [{ ...used, promptTokens: 200, completionTokens: 50 }]);
     await assert.rejects(limits.takePrompt(stored, 1), refused(/of the day/, 43_200_000));
   });
 
