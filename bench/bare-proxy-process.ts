@@ -39,7 +39,8 @@ const proxy = createServer((incoming, outgoing) => {
   });
 });
 proxy.listen(0, '127.0.0.1', () => {
-  tellReady({ base: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` }, async () => {
+  const address = (server: typeof proxy) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  tellReady({ base: address(proxy), upstream: address(upstream) }, async () => {
     proxy.close();
     upstream.close();
     agent.destroy();

@@ -1,21 +1,25 @@
-// A gateway for the bench: over an engine that answers at once, or over the demo's model.
+// A gateway for the bench: over an engine that answers at once, or over a model's file.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Engine, JobEvent } from '@strata/engine';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
-import { tinyChatModel } from '@strata/testnet';
 import { tellReady } from './measure.ts';
 
-const { slots, isInstant } = JSON.parse(process.argv[2] ?? '{}') as { slots: number; isInstant: boolean };
+const {
+  slots,
+  isInstant = false,
+  model: file = '',
+} = JSON.parse(process.argv[2] ?? '{}') as { slots: number; isInstant?: boolean; model?: string };
+const processes = Math.min(slots, 2);
 const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
 const config = readGatewayConfig({
   STRATA_DATA: directory,
   STRATA_INFERENCE_PORT: '0',
   STRATA_MODEL_SLOTS: String(slots),
   STRATA_QUEUE: '2000',
-  ...(isInstant ? {} : { STRATA_MODEL: tinyChatModel }),
+  ...(isInstant ? {} : { STRATA_MODEL: file, STRATA_MODEL_PROCESSES: String(processes), STRATA_MODEL_THREADS: '1' }),
 });
 const running = await startGateway(
   config,
@@ -27,10 +31,13 @@ process.on('message', (message) => {
   if (message === 'rss') process.send?.({ rss: process.memoryUsage().rss });
 });
 const model = running.gateway.models.list()[0]?.id ?? '';
-tellReady({ base: `http://127.0.0.1:${running.port}`, key, model, rss: process.memoryUsage().rss }, async () => {
-  await running[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
-});
+tellReady(
+  { base: `http://127.0.0.1:${running.port}`, key, model, processes, rss: process.memoryUsage().rss },
+  async () => {
+    await running[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true, force: true });
+  },
+);
 
 /** Sixteen tokens, all at once; for `slow` it waits for ever after the first. */
 function instant(): Engine {

@@ -1,17 +1,22 @@
 // The gateway: what it adds to an engine that answers at once, beside the least that any proxy does; and what it leaves of a real one.
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { startLlamaEngine } from '@strata/engine';
 import { GREEDY } from '@strata/inference';
-import { tinyChatModel } from '@strata/testnet';
+import { type RandomModelOptions, randomModel, tinyChatModel } from '@strata/testnet';
 import autocannon from 'autocannon';
 import type { Figure } from './main.ts';
 import { type Child, median, perSecond, quantile, startChild } from './measure.ts';
+import { startPortkey } from './portkey.ts';
 
 interface GatewayProcess {
   readonly base: string;
   readonly key: string;
   readonly model: string;
   readonly rss: number;
+  readonly processes: number;
 }
 
 const SECONDS = 4;
@@ -21,6 +26,10 @@ const OPEN = 1_000;
 const STREAMS = [1, 4, 8];
 const TOKENS = 128;
 const ROUNDS = 5;
+/** Weights from a seed: what they say is noise, what they cost is real. */
+const MIDDLE: RandomModelOptions = {
+  ...{ seed: 1, name: 'middle', layers: 8, width: 512, heads: 8, hidden: 1_408, context: 1_024, weights: 'Q8_0' },
+};
 
 export async function benchGateway(): Promise<Figure[]> {
   return [...(await overhead()), ...(await keptOfTheEngine())];
@@ -31,28 +40,43 @@ const question = (model: string, more: object = {}) =>
 
 async function overhead(): Promise<Figure[]> {
   await using gateway = await startChild<GatewayProcess>('./gateway-process.ts', { slots: 1, isInstant: true });
-  await using proxy = await startChild<{ base: string }>('./bare-proxy-process.ts');
+  await using proxy = await startChild<{ base: string; upstream: string }>('./bare-proxy-process.ts');
+  await using portkey = await startPortkey(proxy.ready.upstream);
   const { base, key, model } = gateway.ready;
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const ask = { path: '/v1/chat/completions', headers, body: question(model) };
+  const askPortkey = { ...ask, headers: { ...headers, ...portkey?.headers } };
   const ours = [];
   const theirs = [];
+  const portkeys = [];
   for (let round = 0; round < 3; round += 1) {
     theirs.push(await rate(proxy.ready.base, ask));
     ours.push(await rate(base, ask));
+    if (portkey) portkeys.push(await rate(portkey.base, askPortkey));
   }
+  // One after the other, each beside its upstream alone, which is what the overhead is told against.
+  const upstreamAlone = median(await alone(proxy.ready.upstream, ask));
   const [proxyAlone, oursAlone] = [await alone(proxy.ready.base, ask), await alone(base, ask)];
+  const portkeyAlone = portkey ? median(await alone(portkey.base, askPortkey)) : undefined;
   const streams = await openStreams(gateway, headers);
+  const beyond = (ms: number) => `+ ${(ms - upstreamAlone).toFixed(2)} ms`;
   return [
     {
       what: `completions of an instant engine, ${CONNECTIONS} connections`,
       value: perSecond(median(ours)),
-      against: `bare proxy with an instant upstream ${perSecond(median(theirs))}: ${(median(ours) / median(theirs)).toFixed(2)} ×, goal 0.6`,
+      against:
+        `bare proxy with an instant upstream ${perSecond(median(theirs))}: ${(median(ours) / median(theirs)).toFixed(2)} ×, goal 0.6` +
+        (portkey
+          ? `; Portkey ${perSecond(median(portkeys))}: ${(median(ours) / median(portkeys)).toFixed(1)} ×, goal 8`
+          : '; Portkey could not be installed'),
     },
     {
-      what: 'one at a time: p50, p99',
-      value: `${quantile(oursAlone, 0.5).toFixed(2)} ms, ${quantile(oursAlone, 0.99).toFixed(2)} ms`,
-      against: `bare proxy ${quantile(proxyAlone, 0.5).toFixed(2)} ms, ${quantile(proxyAlone, 0.99).toFixed(2)} ms; goal: median < 0.6 ms`,
+      what: 'one at a time, beyond an instant upstream asked directly',
+      value: `${beyond(median(oursAlone))} (p50 ${median(oursAlone).toFixed(2)} ms, p99 ${quantile(oursAlone, 0.99).toFixed(2)} ms)`,
+      against:
+        `bare proxy ${beyond(median(proxyAlone))}` +
+        (portkeyAlone === undefined ? '' : `, Portkey ${beyond(portkeyAlone)}`) +
+        `; upstream alone ${upstreamAlone.toFixed(2)} ms; goal: median < 0.6 ms`,
     },
     ...streams,
   ];
@@ -127,17 +151,29 @@ async function openStreams(
   ];
 }
 
-/** Tokens a second of the demo's model, asked by itself and through the gateway, so many streams at once. */
+/** Tokens a second of two models, asked by themselves and through the gateway, so many streams at once. */
 async function keptOfTheEngine(): Promise<Figure[]> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
+  try {
+    const middle = path.join(directory, 'middle.gguf');
+    await writeFile(middle, randomModel(MIDDLE));
+    return [
+      ...(await keptOf('demo model, 2.4 M parameters', tinyChatModel)),
+      ...(await keptOf('29 M parameters, Q8_0', middle)),
+    ];
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function keptOf(name: string, file: string): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const streams of STREAMS) {
-    await using engine = await startLlamaEngine({ file: tinyChatModel, slots: streams, threads: 1, gpu: false });
-    await using gateway = await startChild<GatewayProcess>('./gateway-process.ts', {
-      slots: streams,
-      isInstant: false,
-    });
+    await using gateway = await startChild<GatewayProcess>('./gateway-process.ts', { slots: streams, model: file });
+    const { processes } = gateway.ready;
+    await using engine = await startLlamaEngine({ file, slots: streams, processes, threads: 1, gpu: false });
     const prompt = await engine.render({ messages: [{ role: 'user', content: 'What is DMARC?' }], tools: [] });
-    const sampling = { ...GREEDY, logitBias: new Map([[1_023, -100]]) };
+    const sampling = { ...GREEDY, logitBias: new Map([[engine.info.vocabularySize - 1, -100]]) };
     const direct: number[] = [];
     const through: number[] = [];
     const firsts: number[] = [];
@@ -151,10 +187,10 @@ async function keptOfTheEngine(): Promise<Figure[]> {
           return count;
         }),
       );
-      through.push(await tokensASecond(streams, () => streamed(gateway.ready, firsts)));
+      through.push(await tokensASecond(streams, () => streamed(gateway.ready, firsts, engine.info.vocabularySize - 1)));
     }
     figures.push({
-      what: `tokens a second through the gateway, ${streams} ${streams === 1 ? 'stream' : 'streams'}`,
+      what: `${name}: tokens a second through the gateway, ${streams} ${streams === 1 ? 'stream' : 'streams'}, ${processes} ${processes === 1 ? 'process' : 'processes'}`,
       value: `${perSecond(median(through))}, first token after ${median(firsts).toFixed(1)} ms`,
       against: `engine alone ${perSecond(median(direct))}: ${(median(through) / median(direct)).toFixed(2)} ×, goal 0.97`,
     });
@@ -168,7 +204,7 @@ async function tokensASecond(streams: number, run: () => Promise<number>): Promi
   return (counts.reduce((sum, count) => sum + count, 0) * 1_000) / (performance.now() - startedAt);
 }
 
-async function streamed({ base, key, model }: GatewayProcess, firsts: number[]): Promise<number> {
+async function streamed({ base, key, model }: GatewayProcess, firsts: number[], end: number): Promise<number> {
   const startedAt = performance.now();
   const response = await fetch(`${base}/v1/chat/completions`, {
     method: 'POST',
@@ -177,7 +213,7 @@ async function streamed({ base, key, model }: GatewayProcess, firsts: number[]):
       stream: true,
       temperature: 0,
       max_tokens: TOKENS,
-      logit_bias: { 1023: -100 },
+      logit_bias: { [end]: -100 },
       stream_options: { include_usage: true },
     }),
   });

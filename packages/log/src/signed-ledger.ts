@@ -2,7 +2,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { type IssueOptions, type KeySet, keySetDocument, ledgerEntry } from '@strata/receipts';
-import { type Keyring, openKeyring } from './signing-keys.ts';
+import { type Keyring, type KeyringSigner, openKeyring } from './signing-keys.ts';
 import { openLog, type TileLog } from './tile-log.ts';
 
 export interface SignedLedgerOptions {
@@ -19,6 +19,7 @@ export interface SignedLedger extends AsyncDisposable {
   readonly log: TileLog;
   /** What a receipt needs that is issued now: the current key, the time, chance. */
   issuing(): IssueOptions;
+  readonly signer: KeyringSigner;
   /** Current and retired keys, and how to check the log's checkpoints. */
   keySet(): KeySet;
   /** Takes up a rotation made by another process. */
@@ -36,6 +37,7 @@ export async function openSignedLedger({
   const log = await openLog({ directory: path.join(directory, 'ledger'), origin, signer: checkpoints.signer });
   return {
     log,
+    signer: receipts.signer,
     issuing: () => ({
       signer: receipts.signer,
       now: now(),

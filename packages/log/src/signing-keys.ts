@@ -2,6 +2,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { decodeBase64Url, PUBLIC_KEY_BYTES, type PublicKeyEntry, publicKeyEntry, type Signer } from '@strata/receipts';
 import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from './durable-file.ts';
 import { acquireLock } from './lock.ts';
@@ -20,6 +21,8 @@ export interface KeyringOptions {
 export interface KeyringSigner extends Signer {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
+  /** Signs in a thread of the pool, with the key of the turn in which it is called. */
+  signLater(bytes: Uint8Array): Promise<Uint8Array>;
 }
 
 export interface Keyring {
@@ -46,6 +49,8 @@ interface LoadedKeys {
   readonly current: { readonly keyId: string; readonly publicKey: Uint8Array; readonly privateKey: KeyObject };
 }
 
+const signInPool = promisify(sign);
+
 const FILE = 'signing-keys.json';
 const PRIVATE_MODE = 0o600;
 
@@ -70,6 +75,7 @@ export async function openKeyring({ directory, now }: KeyringOptions): Promise<K
         return loaded.current.publicKey;
       },
       sign: (bytes) => sign(null, bytes, loaded.current.privateKey),
+      signLater: (bytes) => signInPool(null, bytes, loaded.current.privateKey),
     },
     get keys() {
       return loaded.entries;

@@ -65,7 +65,9 @@ export {
   leafOf,
   ledgerReceiptIdOf,
   newReceiptId,
+  type PreparedReceipt,
   type Provenance,
+  prepareReceipt,
   type SignedBody,
 } from './receipt.ts';
 export { AmbiguousJsonError, parseStrictJson } from './strict-json.ts';

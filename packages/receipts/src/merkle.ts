@@ -13,10 +13,10 @@ export const MAX_PROOF_HASHES = 64;
 export const EMPTY_ROOT: Uint8Array = sha256(new Uint8Array(0));
 
 /** RFC 6962 section 2.1: SHA-256(0x00 || leaf). */
-export function leafHash(leaf: Uint8Array): Uint8Array {
+export function leafHash(leaf: Uint8Array, digest: (bytes: Uint8Array) => Uint8Array = sha256): Uint8Array {
   const input = new Uint8Array(1 + leaf.length);
   input.set(leaf, 1);
-  return sha256(input);
+  return digest(input);
 }
 
 /** RFC 6962 section 2.1: SHA-256(0x01 || left || right). */

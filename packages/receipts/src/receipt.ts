@@ -64,14 +64,40 @@ export function issueReceipt<Body extends object>(
   body: Body,
   options: IssueOptions,
 ): IssuedReceipt & { body: SignedBody<Body> } {
+  const { signedBytes, finish } = prepareReceipt(body, { ...options, keyId: options.signer.keyId });
+  return finish(options.signer.sign(signedBytes));
+}
+
+/** A receipt that lacks its signature: for whoever signs elsewhere, such as in another thread. */
+export interface PreparedReceipt<Body extends object> {
+  readonly signedBytes: Uint8Array;
+  /** With the 64 bytes of the signature over `signedBytes` by the key that was named. */
+  finish(signature: Uint8Array): IssuedReceipt & { body: SignedBody<Body> };
+}
+
+/** All of issueReceipt but the signing. Throws as that does. */
+export function prepareReceipt<Body extends object>(
+  body: Body,
+  options: Omit<IssueOptions, 'signer'> & { readonly keyId: string },
+): PreparedReceipt<Body> {
   if (Object.hasOwn(body, 'provenance')) throw new TypeError('the body has a receipt already');
-  const issued = issue((provenance) => bodySignedBytes(body, provenance), options);
-  return { ...issued, body: { ...body, provenance: issued.provenance } };
+  const { signedBytes, finish } = prepare((provenance) => bodySignedBytes(body, provenance), options);
+  return {
+    signedBytes,
+    finish(signature) {
+      const issued = finish(signature);
+      return { ...issued, body: { ...body, provenance: issued.provenance } };
+    },
+  };
 }
 
 /** Signs bytes that cannot carry their receipt inside, such as CSV. */
 export function issueDetachedReceipt(content: Uint8Array, contentType: string, options: IssueOptions): IssuedReceipt {
-  return issue((provenance) => detachedSignedBytes(content, contentType, provenance, options.digest), options);
+  const { signedBytes, finish } = prepare(
+    (provenance) => detachedSignedBytes(content, contentType, provenance, options.digest),
+    { ...options, keyId: options.signer.keyId },
+  );
+  return finish(options.signer.sign(signedBytes));
 }
 
 /** Signed bytes of a body: the JCS form of the body without `signature` and `ledger_receipt_id` in its provenance. */
@@ -122,24 +148,28 @@ export function newReceiptId(now: Date, random: Uint8Array): string {
   return `rwr_${ulid(now, random)}`;
 }
 
-function issue(signedBytesOf: (provenance: SignedProvenance) => Uint8Array, options: IssueOptions): IssuedReceipt {
-  const { signer, now, random, publicKeyUrl } = options;
-  const receipt_id = options.receiptId ?? newReceiptId(now, random);
-  const signed: SignedProvenance = {
-    receipt_id,
-    public_key_url: publicKeyUrl,
-    signed_at: now.toISOString(),
-    key_id: signer.keyId,
-  };
+function prepare(
+  signedBytesOf: (provenance: SignedProvenance) => Uint8Array,
+  { keyId: key_id, now, random, publicKeyUrl, receiptId, digest }: Omit<IssueOptions, 'signer'> & { keyId: string },
+): { readonly signedBytes: Uint8Array; readonly finish: (signature: Uint8Array) => IssuedReceipt } {
+  const receipt_id = receiptId ?? newReceiptId(now, random);
+  const signed = { receipt_id, public_key_url: publicKeyUrl, signed_at: now.toISOString(), key_id };
   const signedBytes = signedBytesOf(signed);
-  const signature = SIGNATURE_PREFIX + encodeBase64(signer.sign(signedBytes));
-  const leaf = leafOf(signedBytes, { ...signed, signature }, options.digest);
-  const ledgerReceiptId = ledgerReceiptIdOf(leafHash(leaf));
-  const { public_key_url, signed_at, key_id } = signed;
   return {
-    provenance: { receipt_id, signature, public_key_url, signed_at, ledger_receipt_id: ledgerReceiptId, key_id },
-    leaf,
-    receiptId: receipt_id,
-    ledgerReceiptId,
+    signedBytes,
+    finish(bytes) {
+      const signature = SIGNATURE_PREFIX + encodeBase64(bytes);
+      const leaf = leafOf(signedBytes, { ...signed, signature }, digest);
+      const ledger_receipt_id = ledgerReceiptIdOf(leafHash(leaf, digest));
+      return {
+        provenance: {
+          ...{ receipt_id, signature, public_key_url: publicKeyUrl },
+          ...{ signed_at: signed.signed_at, ledger_receipt_id, key_id },
+        },
+        leaf,
+        receiptId: receipt_id,
+        ledgerReceiptId: ledger_receipt_id,
+      };
+    },
   };
 }

@@ -1,5 +1,5 @@
 // What the inference service remembers of answers: their receipts, and what was used by key, model and UTC day.
-import { type Kysely, sql } from 'kysely';
+import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import type { Database } from './schema.ts';
 
 export interface TokensUsed {
@@ -43,18 +43,18 @@ const ENTERED = 'answers-entered';
  */
 export class AnswerTable {
   readonly #db: Kysely<Database>;
+  /** Written once: it runs for every answer. */
+  readonly #insert: CompiledQuery;
 
   constructor(db: Kysely<Database>) {
     this.#db = db;
+    this.#insert = db.insertInto('answer_receipts').values({ id: '', key_id: '', body: '' }).compile();
   }
 
   /** Keeps receipts, all or none; returns the number of the last one. At least one. */
   async keep(receipts: readonly NewReceipt[]): Promise<number> {
     const insert = async (db: Kysely<Database>, { id, keyId, body }: NewReceipt) => {
-      const { insertId } = await db
-        .insertInto('answer_receipts')
-        .values({ id, key_id: keyId, body })
-        .executeTakeFirst();
+      const { insertId } = await db.executeQuery({ ...this.#insert, parameters: [id, keyId, body] });
       return Number(insertId);
     };
     const [only, ...more] = receipts;

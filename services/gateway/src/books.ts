@@ -1,12 +1,22 @@
 // The books: each answer's signed receipt and what it used. A receipt is kept in the database before the answer's end leaves,
 // so that a kill does not lose it; with those of the same moment it is entered in the ledger and counted soon after, or by
 // the next start. It is given out once it is in the ledger.
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { AnswerContent, FinishReason, Usage } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
-import { bodySignedBytes, canonicalize, issueReceipt, leafOf, newReceiptId, type SignedBody } from '@strata/receipts';
-import type { AnswerUsage, NewReceipt, Store } from '@strata/store';
+import {
+  bodySignedBytes,
+  canonicalize,
+  leafOf,
+  newReceiptId,
+  type PreparedReceipt,
+  prepareReceipt,
+  type SignedBody,
+} from '@strata/receipts';
+import type { AnswerUsage, Store } from '@strata/store';
 import type { Logger } from 'pino';
+import { KEY_SET_PATH } from './key-set-path.ts';
+import { randomPart } from './random-ids.ts';
 
 /** What is known of an answer before it is made. */
 export interface AnswerStart {
@@ -35,10 +45,13 @@ export interface BooksParts {
   readonly now: () => Date;
 }
 
+type Document = ReturnType<typeof receiptOf>;
+
 interface Waiting {
-  readonly receipt: NewReceipt;
+  readonly keyId: string;
+  readonly prepared: PreparedReceipt<Document>;
+  readonly signature: Uint8Array | Promise<Uint8Array>;
   readonly used: AnswerUsage;
-  readonly leaf: Uint8Array;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -47,11 +60,13 @@ interface Waiting {
 interface Pending {
   /** Of the last of them. */
   readonly seq: number;
-  readonly batch: readonly Pick<Waiting, 'leaf' | 'used'>[];
+  readonly batch: readonly { readonly leaf: Uint8Array; readonly used: AnswerUsage }[];
 }
 
 /** Receipts are entered together so long after the first of them, unless somebody asks for one. */
 const ENTER_MS = 100;
+/** Its id is chosen already. */
+const NO_CHANCE = new Uint8Array(16);
 /** Read from the database at a time. */
 const PAGE = 500;
 
@@ -79,19 +94,28 @@ export class Books implements AsyncDisposable {
 
   /** The id of a receipt that will be signed when its answer is over. */
   newId(): string {
-    return newReceiptId(this.#parts.now(), randomBytes(16));
+    return newReceiptId(this.#parts.now(), randomPart(10));
   }
 
   /** Signs the receipt and keeps it; resolves when a kill cannot lose it any more, nor what its answer used. */
   keep(receiptId: string, start: AnswerStart, end: AnswerEnd): Promise<void> {
-    const { ledger, now } = this.#parts;
-    const finishedAt = now();
-    const document = receiptOf(start, end, finishedAt);
-    const { body, leaf } = issueReceipt(document, { ...ledger.issuing(), receiptId });
+    const { signer } = this.#parts.ledger;
+    const now = this.#parts.now();
+    const document = receiptOf(start, end, now);
+    const prepared = prepareReceipt(document, {
+      ...{ keyId: signer.keyId, now, receiptId, random: NO_CHANCE, publicKeyUrl: KEY_SET_PATH },
+      digest: (bytes) => hash('sha256', bytes, 'buffer'),
+    });
+    // Alone, signing here is quicker than handing it over; with others it would hold them up.
+    // Alone, signing here is quicker than handing it over; among many it would hold all of them up.
+    const signature = this.#keeping ? signer.signLater(prepared.signedBytes) : signer.sign(prepared.signedBytes);
+    // Heard of when it is awaited, a moment later.
+    if (signature instanceof Promise) signature.catch(() => {});
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const receipt = { id: receiptId, keyId: start.keyId, body: JSON.stringify(body) };
-    this.#waiting.push({ receipt, used: usedOf(document), leaf, resolve, reject });
-    this.#keeping ??= this.#keepAll();
+    this.#waiting.push({ keyId: start.keyId, prepared, signature, used: usedOf(document), resolve, reject });
+    this.#keeping ??= this.#keepAll().finally(() => {
+      this.#keeping = undefined;
+    });
     return promise;
   }
 
@@ -134,14 +158,20 @@ export class Books implements AsyncDisposable {
       const batch = this.#waiting;
       this.#waiting = [];
       try {
-        const seq = await this.#parts.answers.keep(batch.map(({ receipt }) => receipt));
-        this.#pending.push({ seq, batch });
+        const signed = await Promise.all(
+          batch.map(async ({ keyId, prepared, signature, used }) => ({
+            ...{ keyId, used, ...prepared.finish(signature instanceof Promise ? await signature : signature) },
+          })),
+        );
+        const seq = await this.#parts.answers.keep(
+          signed.map(({ receiptId, keyId, body }) => ({ id: receiptId, keyId, body: JSON.stringify(body) })),
+        );
+        this.#pending.push({ seq, batch: signed });
         for (const { resolve } of batch) resolve();
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
     }
-    this.#keeping = undefined;
     this.#timer ??= setTimeout(() => void this.#enter(), ENTER_MS);
   }
 
@@ -178,7 +208,7 @@ export class Books implements AsyncDisposable {
       const kept = await answers.unentered(PAGE);
       const last = kept.at(-1);
       if (!last) break;
-      const receipts = kept.map(({ body }) => JSON.parse(body) as SignedBody<ReturnType<typeof receiptOf>>);
+      const receipts = kept.map(({ body }) => JSON.parse(body) as SignedBody<Document>);
       await Promise.all(
         receipts.map(async (receipt) => {
           const { provenance } = receipt;
@@ -194,7 +224,7 @@ export class Books implements AsyncDisposable {
   }
 }
 
-function usedOf({ key_id, model, usage, times }: ReturnType<typeof receiptOf>): AnswerUsage {
+function usedOf({ key_id, model, usage, times }: Document): AnswerUsage {
   return {
     keyId: key_id,
     model: model.id,

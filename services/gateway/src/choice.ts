@@ -1,5 +1,4 @@
 // One choice of an answer, as it comes: tokens to text, stop strings, calls of tools, log-probabilities.
-import { randomBytes } from 'node:crypto';
 import type { Engine, Job, TokenChoice } from '@strata/engine';
 import {
   type ChatDelta,
@@ -12,6 +11,7 @@ import {
   type ToolDelta,
 } from '@strata/inference';
 import type { ChoiceParts } from './backend.ts';
+import { randomText } from './random-ids.ts';
 
 export interface ChoiceOptions extends ChoiceParts {
   readonly stops: readonly string[];
@@ -37,7 +37,7 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
       if (delta.kind === 'text') return textDeltas(delta.text);
       hasCalls = true;
       if (delta.kind === 'arguments') return [delta];
-      return [{ ...delta, id: `call_${randomBytes(12).toString('base64url')}` }];
+      return [{ ...delta, id: `call_${randomText(12)}` }];
     });
   const textDeltas = (text: string): ChatDelta[] => {
     // An answer that must be a call says nothing besides, also where it was cut off.

@@ -1,5 +1,4 @@
 // An engine as a backend: from a request to jobs for it (the prompt in tokens, the grammar, the room that is left).
-import { randomInt } from 'node:crypto';
 import { type Engine, EngineError, type Job } from '@strata/engine';
 import {
   type ChatDelta,
@@ -14,6 +13,7 @@ import {
 } from '@strata/inference';
 import type { Backend, BackendFacts, ChoiceParts, Embeddings, Plan, PlannedChoice } from './backend.ts';
 import { type ChoiceOptions, choiceDeltas } from './choice.ts';
+import { randomPart } from './random-ids.ts';
 
 export class EngineBackend implements Backend {
   readonly engine: Engine;
@@ -130,7 +130,7 @@ export class EngineBackend implements Backend {
     const room = contextLength - prompt.length;
     if (room < 1) throw tooLong(what, contextLength, String(prompt.length));
     const { choices, sampling, topLogprobs, cacheKey } = request;
-    const seed = sampling.seed ?? randomInt(2 ** 32);
+    const seed = sampling.seed ?? Buffer.from(randomPart(4)).readUInt32LE();
     return Array.from({ length: choices }, (_, i) => ({
       prompt,
       given: [],

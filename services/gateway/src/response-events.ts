@@ -1,5 +1,4 @@
 // A choice as the typed events of `/v1/responses`, each with its number.
-import { randomBytes } from 'node:crypto';
 import {
   type AnswerHead,
   type ChatDelta,
@@ -11,8 +10,9 @@ import {
   responseObject,
   type Usage,
 } from '@strata/inference';
+import { randomText } from './random-ids.ts';
 
-export const itemId = (prefix: 'msg' | 'fc'): string => `${prefix}_${randomBytes(18).toString('base64url')}`;
+export const itemId = (prefix: 'msg' | 'fc'): string => `${prefix}_${randomText(18)}`;
 
 type Event = Readonly<Record<string, unknown>> & { readonly type: string };
 

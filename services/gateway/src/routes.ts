@@ -1,5 +1,4 @@
 // The paths of the contract.
-import { randomBytes } from 'node:crypto';
 import {
   type AnswerHead,
   CompletionError,
@@ -22,6 +21,7 @@ import type { Plan } from './backend.ts';
 import type { AnswerStart } from './books.ts';
 import { EventWriter } from './event-writer.ts';
 import { fingerprintOf, type Models, modelReport, type ServedModel } from './models.ts';
+import { randomText } from './random-ids.ts';
 import { itemId, ResponseEvents } from './response-events.ts';
 import { asRefusal } from './server.ts';
 
@@ -176,7 +176,7 @@ async function streaming(
 
 function headOf({ id, backend }: ServedModel, prefix: string, now: Date): AnswerHead {
   return {
-    id: prefix + randomBytes(18).toString('base64url'),
+    id: prefix + randomText(18),
     created: Math.floor(now.getTime() / 1_000),
     model: id,
     fingerprint: fingerprintOf(backend),
