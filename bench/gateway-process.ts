@@ -28,7 +28,9 @@ const running = await startGateway(
 );
 const { key } = await running.gateway.keys.create({ tier: 'unlimited' });
 process.on('message', (message) => {
-  if (message === 'rss') process.send?.({ rss: process.memoryUsage().rss });
+  if (message !== 'usage') return;
+  const { user, system } = process.cpuUsage();
+  process.send?.({ rss: process.memoryUsage().rss, cpuUs: user + system });
 });
 const model = running.gateway.models.list()[0]?.id ?? '';
 tellReady(

@@ -111,17 +111,19 @@ async function alone(base: string, { path, headers, body }: Ask): Promise<number
   return times;
 }
 
+/** Bytes of memory, and microseconds of processor time since its start, engines not included. */
+async function usageOf({ process }: Child<GatewayProcess>): Promise<{ readonly rss: number; readonly cpuUs: number }> {
+  const told = once(process, 'message');
+  process.send('usage');
+  return (await told)[0] as { rss: number; cpuUs: number };
+}
+
 async function openStreams(
   gateway: Child<GatewayProcess>,
   headers: Readonly<Record<string, string>>,
 ): Promise<Figure[]> {
   const { base, model } = gateway.ready;
-  const rss = async () => {
-    const told = once(gateway.process, 'message');
-    gateway.process.send('rss');
-    return ((await told)[0] as { rss: number }).rss;
-  };
-  const before = await rss();
+  const before = (await usageOf(gateway)).rss;
   const leaving = new AbortController();
   const body = question(model, { stream: true, max_tokens: 1 });
   const startedAt = performance.now();
@@ -139,7 +141,7 @@ async function openStreams(
     }),
   );
   const ms = performance.now() - startedAt;
-  const kib = ((await rss()) - before) / 1_024 / OPEN;
+  const kib = ((await usageOf(gateway)).rss - before) / 1_024 / OPEN;
   leaving.abort();
   await Promise.allSettled(readers.map((reader) => reader?.closed));
   return [
@@ -177,6 +179,7 @@ async function keptOf(name: string, file: string): Promise<Figure[]> {
     const direct: number[] = [];
     const through: number[] = [];
     const firsts: number[] = [];
+    const costs: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       direct.push(
         await tokensASecond(streams, async () => {
@@ -187,11 +190,13 @@ async function keptOf(name: string, file: string): Promise<Figure[]> {
           return count;
         }),
       );
+      const before = (await usageOf(gateway)).cpuUs;
       through.push(await tokensASecond(streams, () => streamed(gateway.ready, firsts, engine.info.vocabularySize - 1)));
+      costs.push(((await usageOf(gateway)).cpuUs - before) / (streams * TOKENS));
     }
     figures.push({
       what: `${name}: tokens a second through the gateway, ${streams} ${streams === 1 ? 'stream' : 'streams'}, ${processes} ${processes === 1 ? 'process' : 'processes'}`,
-      value: `${perSecond(median(through))}, first token after ${median(firsts).toFixed(1)} ms`,
+      value: `${perSecond(median(through))}, first token after ${median(firsts).toFixed(1)} ms, ${median(costs).toFixed(0)} µs of the gateway's processor time a token`,
       against: `engine alone ${perSecond(median(direct))}: ${(median(through) / median(direct)).toFixed(2)} ×, goal 0.97`,
     });
   }

@@ -1,5 +1,5 @@
 // The engine's own process: a prompt that is being read holds up no other stream, and a crash of native code ends only this.
-import { EngineError, type JobEvent } from './engine.ts';
+import { EngineError, type Job, type JobEvent } from './engine.ts';
 import { LlamaHost, type LlamaOptions } from './llama-model.ts';
 import type { Call, FromEngine, ToEngine } from './process-messages.ts';
 
@@ -46,24 +46,51 @@ async function serve(id: number, call: Call, signal: AbortSignal): Promise<unkno
     case 'embed':
       return host.embed(call.tokens);
     case 'generate':
-      await host.run(call.job, { tell: gathering(id), signal });
-      // After the last of its events.
-      return new Promise<void>((resolve) => setImmediate(resolve));
+      return generate(id, call.job, signal);
     default:
       return call satisfies never;
   }
 }
 
-/** Events of one turn of the loop go out together: each message costs about as much as a small token. */
-function gathering(id: number): (event: JobEvent) => void {
-  let events: JobEvent[] = [];
-  return (event) => {
-    if (events.push(event) > 1) return;
-    setImmediate(() => {
-      send({ kind: 'events', id, events });
-      events = [];
-    });
-  };
+async function generate(id: number, job: Job, signal: AbortSignal): Promise<void> {
+  const gathered = new Gathering((events) => send({ kind: 'events', id, events }));
+  try {
+    await host.run(job, { tell: (event) => gathered.push(event), signal });
+  } finally {
+    gathered.flush();
+  }
+}
+
+/** Events that follow each other within this go out together: each message costs as much as a small model's token. */
+const GATHER_MS = 4;
+
+class Gathering {
+  readonly #send: (events: readonly JobEvent[]) => void;
+  #events: JobEvent[] = [];
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(send: (events: readonly JobEvent[]) => void) {
+    this.#send = send;
+  }
+
+  /** What comes after a pause goes out at once: a first token, and every one of a model that takes its time. */
+  push(event: JobEvent): void {
+    this.#events.push(event);
+    if (this.#timer) return;
+    const wait = this.#sentAt + GATHER_MS - performance.now();
+    if (wait <= 0) this.flush();
+    else this.#timer = setTimeout(() => this.flush(), wait);
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#events.length === 0) return;
+    this.#send(this.#events);
+    this.#events = [];
+    this.#sentAt = performance.now();
+  }
 }
 
 function toldOf(error: unknown): { readonly code: EngineError['code']; readonly message: string } {
