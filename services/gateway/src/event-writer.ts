@@ -60,17 +60,8 @@ export class EventWriter implements Disposable {
     this.#timer.refresh();
     const { raw } = this.#reply;
     if (raw.writableEnded || raw.destroyed) throw new Error('the stream is over');
-    this.#gather();
     const text = typeof data === 'string' ? data : JSON.stringify(data);
     if (!raw.write(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`)) await this.#room();
-  }
-
-  /** What is sent in one turn goes out as one piece. */
-  #gather(): void {
-    const { raw } = this.#reply;
-    if (raw.writableCorked > 0) return;
-    raw.cork();
-    process.nextTick(() => raw.uncork());
   }
 
   async #room(): Promise<void> {
