@@ -15,10 +15,20 @@ const config = async () => (await import('@strata/stack')).readConfig(process.en
 
 function program(): Command {
   const strata = new Command('strata')
-    .description("Which technology providers a company's domain uses, with evidence, history and signed answers")
+    .description(
+      "Which technology providers a company's domain uses, with evidence, history and signed answers; and chat completions",
+    )
     .version(versionText, '-V, --version', 'print the version of this command, and that of the API')
     .showHelpAfterError('(strata --help lists the commands)')
     .exitOverride();
+  strata
+    .command('start')
+    .description('run both services until SIGINT or SIGTERM; settings come from STRATA_* variables')
+    .action(async () => {
+      const { readGatewayConfig } = await import('@strata/gateway');
+      const inference = readGatewayConfig(process.env);
+      await (await import('./commands/start.ts')).startCommand(await config(), inference);
+    });
   const stack = strata.command('stack').description('the Stack Intelligence service');
 
   stack
