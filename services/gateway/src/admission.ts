@@ -17,6 +17,7 @@ export class Admission {
   readonly places: number;
   readonly #queue: number;
   #inside = 0;
+  #isClosed = false;
   #waiting = 0;
   /** By key, in the order of their turns: whoever was served goes to the end. */
   readonly #lines = new Map<string, Waiter[]>();
@@ -33,6 +34,7 @@ export class Admission {
 
   /** Throws CompletionError `overloaded` where so many more answers of a key could not even wait. */
   check(key: string, answers: number): void {
+    if (this.#isClosed) throw stopping();
     if (this.size + answers <= this.places + this.#queue) return;
     if (this.#lengthOf(key) + answers < (this.#longest()?.[1].length ?? 0)) return;
     throw overloaded();
@@ -41,6 +43,7 @@ export class Admission {
   /** A place until disposed, in turn with other keys. Throws CompletionError `overloaded`, or the signal's reason. */
   async enter(key: string, signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
+    if (this.#isClosed) throw stopping();
     if (this.#inside < this.places && this.#waiting === 0) return this.#place();
     this.check(key, 1);
     if (this.size >= this.places + this.#queue) this.#giveWay();
@@ -55,6 +58,17 @@ export class Admission {
     this.#waiting += 1;
     signal.addEventListener('abort', leave, { once: true });
     return promise.finally(() => signal.removeEventListener('abort', leave));
+  }
+
+  /** Refuses those who wait, and all who come. */
+  close(): void {
+    this.#isClosed = true;
+    for (const [key, line] of [...this.#lines]) {
+      for (const waiter of [...line]) {
+        this.#leave(key, waiter);
+        waiter.refuse(stopping());
+      }
+    }
   }
 
   #place(): Disposable {
@@ -115,4 +129,9 @@ export class Admission {
 
 function overloaded(): CompletionError {
   return new CompletionError('overloaded', 'All places are taken; try again in a moment.', { retryAfterMs: 1_000 });
+}
+
+/** Another process may serve in a moment. */
+export function stopping(): CompletionError {
+  return new CompletionError('overloaded', 'The service is stopping; try again in a moment.', { retryAfterMs: 2_000 });
 }

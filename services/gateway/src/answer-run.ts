@@ -25,6 +25,8 @@ export interface AnswerParts {
   readonly books: Books;
   readonly limits: Limits;
   readonly now: () => Date;
+  /** Aborted when the service stops and does not wait any longer. */
+  readonly stopping: AbortSignal;
 }
 
 export interface Asked {
@@ -119,7 +121,7 @@ export class AnswerRun {
   async #eachChoice(hear: (delta: ChatDelta, index: number) => Promise<void>): Promise<void> {
     const { plan, signal } = this.#asked;
     const failing = new AbortController();
-    const stop = plan.choices.length > 1 ? AbortSignal.any([signal, failing.signal]) : signal;
+    const stop = AbortSignal.any([signal, this.#parts.stopping, failing.signal]);
     const numbers = plan.choices.keys();
     const side = Math.min(plan.choices.length, this.#parts.admission.places);
     const runs = Array.from({ length: side }, async () => {

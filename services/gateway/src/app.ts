@@ -5,6 +5,7 @@ import type { Engine } from '@strata/engine';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
+import { stopping } from './admission.ts';
 import { Books } from './books.ts';
 import { Callers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
@@ -30,6 +31,8 @@ export interface Gateway extends AsyncDisposable {
 export interface GatewayWorld {
   readonly engines?: Readonly<Record<string, Engine>>;
   readonly now?: () => Date;
+  /** How long answers under way are waited for when it stops. */
+  readonly shutdownMs?: number;
 }
 
 /** Where the service's own signing keys and ledger are, beside those of the stack. */
@@ -59,7 +62,19 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
   );
   const books = stack.use(await Books.open({ ledger, answers: store.answers, logger, now }));
   const limits = new Limits({ quota: store.quota, answers: store.answers, now });
-  const server = stack.use(createServer({ callers: new Callers(store), limits, logger }));
+  const late = new AbortController();
+  const server = stack.use(
+    createServer({
+      callers: new Callers(store),
+      limits,
+      logger,
+      onStopping: () => {
+        for (const { admission } of models.list()) admission.close();
+      },
+      onLate: () => late.abort(stopping()),
+      ...(world.shutdownMs === undefined ? {} : { shutdownMs: world.shutdownMs }),
+    }),
+  );
   server.fastify.get('/health', (_request, reply) => {
     const ready = models.list().filter(({ backend }) => backend.isReady);
     const isOk = ready.length > 0 || models.list().length === 0;
@@ -68,7 +83,7 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
   });
   addLedgerRoutes(server.fastify, ledger);
   server.addV1((v1) => {
-    addRoutes(v1, { models, books, limits, logger, now });
+    addRoutes(v1, { models, books, limits, logger, now, stopping: late.signal });
     addReceiptRoute(v1, books);
   });
   const owned = stack.move();

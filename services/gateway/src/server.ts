@@ -32,6 +32,7 @@ const BODY_BYTES = 16 * 1024 * 1024;
 /** Arrays and objects within each other. */
 const MOST_NESTED = 200;
 const SHUTDOWN_MS = 10_000;
+const LAST_WORDS_MS = 1_000;
 const SWEEP_MS = 50;
 const METHODS = ['GET', 'POST'] as const;
 
@@ -59,10 +60,17 @@ export function createServer({
   callers,
   limits,
   logger,
+  onStopping,
+  onLate,
+  shutdownMs = SHUTDOWN_MS,
 }: {
   readonly callers: Callers;
   readonly limits: Limits;
   readonly logger: Logger;
+  /** While stopping: no new work; and, after `shutdownMs`, an end to what is under way. */
+  readonly onStopping: () => void;
+  readonly onLate: () => void;
+  readonly shutdownMs?: number;
 }): GatewayServer {
   const fastify = Fastify({
     logController: new LogController({ disableRequestLogging: true }),
@@ -159,8 +167,13 @@ export function createServer({
       return (fastify.server.address() as AddressInfo).port;
     },
     async [Symbol.asyncDispose]() {
-      // Answers under way get their time; a connection that falls idle after its last one is closed then.
-      const cut = setTimeout(() => fastify.server.closeAllConnections(), SHUTDOWN_MS);
+      // Answers under way get their time, then a moment to say that they end; a connection that falls idle is closed.
+      onStopping();
+      let cut: NodeJS.Timeout | undefined;
+      const late = setTimeout(() => {
+        onLate();
+        cut = setTimeout(() => fastify.server.closeAllConnections(), LAST_WORDS_MS);
+      }, shutdownMs);
       const sweep = setInterval(() => {
         fastify.server.closeIdleConnections();
         spare.closeAll();
@@ -169,6 +182,7 @@ export function createServer({
         await fastify.close();
       } finally {
         clearInterval(sweep);
+        clearTimeout(late);
         clearTimeout(cut);
       }
     },
