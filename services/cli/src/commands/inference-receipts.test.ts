@@ -1,0 +1,188 @@
+// `strata inference verify`, `keys usage`, `models pull`, and `strata start`, as a user runs them.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type RunningGateway, readGatewayConfig, startGateway } from '@strata/gateway';
+import { createLogger } from '@strata/http';
+import { tinyChatModel } from '@strata/testnet';
+import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
+
+const model = path.basename(tinyChatModel, '.gguf');
+
+describe('the receipt of a completion', () => {
+  let data: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let running: RunningGateway;
+  let env: Record<string, string>;
+  before(async () => {
+    data = await temporaryDirectory();
+    const settings = { STRATA_DATA: data.path, STRATA_INFERENCE_PORT: '0', STRATA_MODEL: tinyChatModel };
+    running = await startGateway(readGatewayConfig(settings), createLogger({ level: 'silent' }));
+    const { key } = await running.gateway.keys.create({ tier: 'unlimited', label: 'mine' });
+    env = {
+      STRATA_DATA: data.path,
+      STRATA_INFERENCE_URL: `http://127.0.0.1:${running.port}/v1`,
+      STRATA_INFERENCE_KEY: key,
+    };
+  });
+  after(async () => {
+    await running?.[Symbol.asyncDispose]();
+    await data?.[Symbol.asyncDispose]();
+  });
+
+  /** Asks, and keeps what was sent and what came in files. */
+  async function asked(stream: boolean): Promise<{ id: string; request: string; answer: string }> {
+    const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'What is SPF?' }], stream });
+    const response = await fetch(`http://127.0.0.1:${running.port}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${env.STRATA_INFERENCE_KEY}`, 'content-type': 'application/json' },
+      body,
+    });
+    const [request, answer] = [
+      path.join(data.path, `request-${stream}.json`),
+      path.join(data.path, `answer-${stream}`),
+    ];
+    await writeFile(request, body);
+    await writeFile(answer, await response.text());
+    return { id: response.headers.get('x-receipt-id') ?? '', request, answer };
+  }
+
+  it('holds, and is of this request and this answer, whole or streamed', async () => {
+    for (const stream of [false, true]) {
+      const { id, request, answer } = await asked(stream);
+      const verified = await runStrata(['inference', 'verify', id, '--request', request, '--answer', answer], { env });
+      assert.equal(verified.code, 0, verified.stderr);
+      for (const step of ['content', 'key', 'signature', 'leaf', 'inclusion', 'checkpoint', 'request', 'answer'])
+        assert.match(verified.stdout, new RegExp(`^ok +${step}`, 'm'));
+    }
+  });
+
+  it('is not of another request or answer, and does not hold when it is altered', async () => {
+    const { id, request, answer } = await asked(false);
+    await writeFile(answer, (await readFile(answer, 'utf8')).replace('SPF', 'SPX'));
+    const other = await runStrata(['inference', 'verify', id, '--request', request, '--answer', answer], { env });
+    assert.equal(other.code, 1);
+    assert.match(other.stdout, /^FAILED answer/m);
+    const saved = path.join(data.path, 'receipt.json');
+    const headers = { authorization: `Bearer ${env.STRATA_INFERENCE_KEY}` };
+    const receipt = await (await fetch(`http://127.0.0.1:${running.port}/v1/receipts/${id}`, { headers })).text();
+    await writeFile(saved, receipt);
+    const { STRATA_INFERENCE_KEY: _key, ...open } = env;
+    assert.equal((await runStrata(['inference', 'verify', saved], { env: open })).code, 0, 'needs no key');
+    await writeFile(saved, receipt.replace(/"completion_tokens":\d+/, '"completion_tokens":1'));
+    const altered = await runStrata(['inference', 'verify', saved], { env });
+    assert.equal(altered.code, 1);
+    assert.match(altered.stdout, /^FAILED signature/m);
+  });
+
+  it('says what is missing', async () => {
+    const { STRATA_INFERENCE_KEY: _key, ...without } = env;
+    const none = `rwr_${'0'.repeat(26)}`;
+    for (const [args, more, code, words] of [
+      [[none], without, 2, /whose receipt is it\?/],
+      [[none], env, 1, /There is no receipt|no receipt to verify|no such receipt/],
+      [['nowhere.json'], env, 2, /nowhere\.json/],
+      [[none, '--base', 'not a url'], env, 2, /--base is the URL of a gateway/],
+    ] as const) {
+      const { code: seen, stderr } = await runStrata(['inference', 'verify', ...args], { env: more });
+      assert.equal(seen, code, stderr);
+      assert.match(stderr, words);
+    }
+  });
+
+  it('stands beside what the key used', async () => {
+    await asked(false);
+    // Counted with the receipts of the same moment.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const table = await runStrata(['inference', 'keys', 'usage'], { env });
+    assert.match(table.stdout, /day +key +model +requests +prompt +cached +completion +label/);
+    assert.match(table.stdout, /key_\w+ +strata-tiny-chat +\d+ +\d+ +\d+ +\d+ +mine/);
+    const [row] = JSON.parse(
+      (await runStrata(['inference', 'keys', 'usage', '--json', '--days', '1'], { env })).stdout,
+    );
+    assert.ok(row.requests >= 1 && row.completion_tokens > row.requests);
+    assert.equal((await runStrata(['inference', 'keys', 'usage', '--days', '0'], { env })).code, 2);
+    assert.match(
+      (await runStrata(['inference', 'keys', 'usage', 'key_none'], { env })).stdout,
+      /nothing was used since/,
+    );
+  });
+
+  it('is signed by keys that can be changed while the gateway runs', async () => {
+    const before = await asked(false);
+    assert.equal((await runStrata(['inference', 'keys', 'rotate-signing'], { env })).code, 0);
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    const after = await asked(false);
+    for (const { id } of [before, after]) assert.equal((await runStrata(['inference', 'verify', id], { env })).code, 0);
+    const { keys } = (await (
+      await fetch(`http://127.0.0.1:${running.port}/.well-known/inference-keys.json`)
+    ).json()) as {
+      keys: { status: string }[];
+    };
+    assert.deepEqual(
+      keys.map(({ status }) => status),
+      ['current', 'retired'],
+    );
+  });
+});
+
+describe('strata inference models pull', () => {
+  let data: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let hub: Server;
+  let env: Record<string, string>;
+  before(async () => {
+    data = await temporaryDirectory();
+    const file = await readFile(tinyChatModel);
+    hub = createServer((request, response) => {
+      if (request.url === '/maker/tiny/resolve/main/tiny.gguf')
+        response.writeHead(200, { 'content-length': file.length, etag: '"1"' }).end(file);
+      else if (request.url?.startsWith('/api/models/maker/tiny/tree/main'))
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify([{ type: 'file', path: 'tiny.gguf', size: file.length }]));
+      else response.writeHead(404).end();
+    });
+    await once(hub.listen(0, '127.0.0.1'), 'listening');
+    env = {
+      STRATA_DATA: data.path,
+      STRATA_HF_ENDPOINT: `http://127.0.0.1:${(hub.address() as AddressInfo).port}`,
+    };
+  });
+  after(async () => {
+    hub?.closeAllConnections();
+    hub?.close();
+    await data?.[Symbol.asyncDispose]();
+  });
+
+  it('downloads a model once, which is then listed, inspected and served from here', async () => {
+    const pulled = await runStrata(['inference', 'models', 'pull', 'hf:maker/tiny'], { env });
+    assert.equal(pulled.code, 0, pulled.stderr);
+    assert.match(pulled.stdout, /models\/maker\/tiny\/tiny\.gguf\n$/);
+    assert.match(pulled.stderr, /downloaded; serve it: strata inference gateway --model hf:maker\/tiny/);
+    hub.closeAllConnections();
+    hub.close();
+    const again = await runStrata(['inference', 'models', 'pull', 'hf:maker/tiny'], { env });
+    assert.match(again.stderr, /was here already/);
+    assert.match(
+      (await runStrata(['inference', 'models', 'list', '--local'], { env })).stdout,
+      /hf:maker\/tiny\S* .*complete/,
+    );
+    const inspected = await runStrata(['inference', 'models', 'inspect', 'hf:maker/tiny', '--json'], { env });
+    assert.equal(JSON.parse(inspected.stdout).sizeBytes, (await readFile(tinyChatModel)).length);
+  });
+
+  it('says what is wrong with a reference', async () => {
+    for (const [reference, code, words] of [
+      ['hf:../../etc/passwd', 1, /hf:/],
+      ['maker/tiny', 1, /hf:|gguf/],
+    ] as const) {
+      const { code: seen, stderr } = await runStrata(['inference', 'models', 'pull', reference], { env });
+      assert.equal(seen, code, stderr);
+      assert.match(stderr, words);
+      assert.doesNotMatch(stderr, /unexpected|\n +at /);
+    }
+  });
+});
