@@ -36,6 +36,7 @@ export {
   type ToolCall,
   type ToolChoice,
 } from './request.ts';
+export { requestSchemas } from './request-schemas.ts';
 export { type OutputItem, outputCall, outputItems, outputText, responseObject } from './responses-answer.ts';
 export { type ResponsesRequest, readResponsesRequest } from './responses-request.ts';
 export { type Candidate, chooseToken, GREEDY, type Sampling } from './sampling.ts';

@@ -16,7 +16,8 @@ const item = z.object({
   arguments: optional(text),
   output: optional(z.union([text, z.array(part).max(1_024)])),
 });
-const fields = z.object({
+/** Of `/v1/responses`. */
+export const responseFields = z.object({
   model: z.string('must name a model').min(1, 'must name a model').max(256),
   input: z.union([text, z.array(item).min(1, 'must hold an item').max(4_096)], 'must be a string or a list of items'),
   instructions: optional(text),
@@ -59,7 +60,7 @@ const NAMES: readonly (readonly [chat: RegExp, own: string])[] = [
 
 /** Throws CompletionError naming the first parameter that cannot be used. Nothing is stored, so nothing can be referred to. */
 export function readResponsesRequest(body: unknown): ResponsesRequest {
-  const given = parse(fields, body);
+  const given = parse(responseFields, body);
   for (const param of ['previous_response_id', 'conversation', 'background'] as const) {
     if (given[param] !== undefined && given[param] !== null && given[param] !== false)
       throw new CompletionError('unsupported_value', 'Answers are not kept here: send the whole conversation.', {
@@ -101,7 +102,7 @@ export function readResponsesRequest(body: unknown): ResponsesRequest {
   }
 }
 
-type Given = z.output<typeof fields>;
+type Given = z.output<typeof responseFields>;
 type Item = z.output<typeof item>;
 
 /** `origins`: where each message came from. */

@@ -14,6 +14,7 @@ import { addLedgerRoutes, addReceiptRoute } from './ledger-routes.ts';
 import { Limits } from './limits.ts';
 import type { Models } from './models.ts';
 import { openModels } from './open-models.ts';
+import { gatewayOpenApi } from './openapi.ts';
 import { addRoutes } from './routes.ts';
 import { createServer, type GatewayServer } from './server.ts';
 import { VERSION } from './version.ts';
@@ -81,6 +82,8 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
     reply.code(isOk ? 200 : 503);
     return { status: isOk ? 'ok' : 'starting', version: VERSION, models: ready.map(({ id }) => id) };
   });
+  const description = gatewayOpenApi();
+  server.fastify.get('/openapi.json', () => description);
   addLedgerRoutes(server.fastify, ledger);
   server.addV1((v1) => {
     addRoutes(v1, { models, books, limits, logger, now, stopping: late.signal });
