@@ -111,7 +111,7 @@ function report(error: unknown): number {
   if (mendable.includes(name)) {
     const more = advice[String((error as { readonly code?: unknown }).code)];
     process.stderr.write(`strata: ${message}${more === undefined ? '' : `: ${more}`}\n`);
-    return 1;
+    return (error as { readonly code?: unknown }).code === 'bad-reference' ? 2 : 1;
   }
   if ((error as NodeJS.ErrnoException).syscall) {
     process.stderr.write(`strata: ${message}\n`);

@@ -25,8 +25,13 @@ export class Callers {
     const known = this.#known.get(digest);
     if (known) return known;
     const key = await this.#keys.find(presented);
-    if (!key) throw new CompletionError('invalid_api_key', 'This API key is unknown or was revoked.');
+    if (!key) throw new CompletionError('invalid_api_key', unknownText(presented));
     this.#known.set(digest, key);
     return key;
   }
+}
+
+function unknownText(presented: string): string {
+  if (presented.startsWith('ssk_')) return 'This is a key of the stack service; those of this one begin with sk-.';
+  return 'This API key is unknown or was revoked.';
 }

@@ -2,7 +2,15 @@
 import { stat } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import path from 'node:path';
-import { type Arrangement, arrange, type Engine, openUpstream, resolveModel, startLlamaEngine } from '@strata/engine';
+import {
+  type Arrangement,
+  arrange,
+  type Engine,
+  ModelStoreError,
+  openUpstream,
+  resolveModel,
+  startLlamaEngine,
+} from '@strata/engine';
 import type { Logger } from 'pino';
 import { Admission } from './admission.ts';
 import type { Backend } from './backend.ts';
@@ -66,15 +74,18 @@ async function openEngine(
   logger: Logger,
 ): Promise<{ readonly id: string; readonly engine: Engine }> {
   let toldAt = Number.NEGATIVE_INFINITY;
-  const file = /^hf:/.test(reference)
+  const isReference = /^hf:/.test(reference);
+  if (isReference) logger.info({ model: reference, directory: config.modelStore.dir }, 'looking for the model');
+  const file = isReference
     ? await resolveModel(reference, config.modelStore, {
         onProgress: ({ file: name, receivedBytes, totalBytes }) => {
           if (performance.now() - toldAt < TELL_MS) return;
           toldAt = performance.now();
           logger.info({ file: name, receivedBytes, totalBytes }, 'downloading the model');
         },
-        onRetry: ({ reason, pauseMs }) => logger.warn({ reason, pauseMs }, 'the download is tried again'),
-      }).then(({ path: found }) => found)
+        onRetry: ({ reason, pauseMs }) =>
+          logger.warn({ reason, pauseMs: Math.round(pauseMs) }, 'the download is tried again'),
+      }).then(({ path: found }) => found, toldOf(reference))
     : reference;
   const startedAt = performance.now();
   const { slots, gpu, contextLength } = config;
@@ -106,4 +117,13 @@ async function arrangementOf(file: string, { slots, gpu, processes, threads }: G
     { slots, sizeBytes, hasGpu: gpu !== false },
     { ...(processes === undefined ? {} : { processes }), ...(threads === undefined ? {} : { threads }) },
   );
+}
+
+/** Says which model it is that cannot be had. */
+function toldOf(reference: string) {
+  return (error: unknown): never => {
+    if (error instanceof ModelStoreError)
+      throw new ModelStoreError(error.code, `the model ${reference} cannot be had: ${error.message}`, { cause: error });
+    throw error;
+  };
 }

@@ -1,4 +1,5 @@
 // A running gateway: listens until it is stopped.
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createGateway, type Gateway, type GatewayWorld } from './app.ts';
@@ -21,16 +22,19 @@ export async function startGateway(
   world: GatewayWorld = {},
 ): Promise<RunningGateway> {
   await using stack = new AsyncDisposableStack();
-  const gateway = stack.use(await createGateway(config, logger, world));
   const { host } = config;
-  const port = await gateway.server.listen({ host, port: config.port }).catch((cause: unknown) => {
+  const unusable = (cause: unknown): never => {
     const { code, message } = cause as NodeJS.ErrnoException;
     const why = code === 'EADDRINUSE' ? 'the port is in use' : message;
     throw new GatewayStartError(
       `cannot serve at ${host}, port ${config.port}: ${why}; choose another with STRATA_INFERENCE_PORT or STRATA_HOST`,
       { cause },
     );
-  });
+  };
+  // Before a model is downloaded or loaded for nothing.
+  await tryPort(host, config.port).catch(unusable);
+  const gateway = stack.use(await createGateway(config, logger, world));
+  const port = await gateway.server.listen({ host, port: config.port }).catch(unusable);
   const stopping = new AbortController();
   const chores = keepHouse(gateway, { config, logger, signal: stopping.signal });
   stack.defer(async () => {
@@ -73,4 +77,10 @@ async function keepHouse(
     }
     await sleep(FOLLOW_MS, undefined, { signal }).catch(() => {});
   }
+}
+
+async function tryPort(host: string, port: number): Promise<void> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => probe.once('error', reject).listen({ host, port }, resolve));
+  await new Promise((closed) => probe.close(closed));
 }

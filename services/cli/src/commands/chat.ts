@@ -22,8 +22,10 @@ export async function chatCommand(question: string, options: ChatOptions): Promi
     return;
   }
   const lines = createInterface({ input: process.stdin });
-  const prompt = () => process.stderr.write('> ');
-  process.stderr.write(`${model}; Ctrl-D ends\n`);
+  // Whoever pipes questions in wants the answers alone.
+  const say = (text: string) => (process.stdin.isTTY ? process.stderr.write(text) : undefined);
+  const prompt = () => say('> ');
+  say(`${model}; Ctrl-D ends\n`);
   const turns: Turn[] = [];
   prompt();
   for await (const line of lines) {
@@ -33,7 +35,7 @@ export async function chatCommand(question: string, options: ChatOptions): Promi
     }
     prompt();
   }
-  process.stderr.write('\n');
+  say('\n');
 }
 
 async function answer(messages: readonly Turn[], model: string, options: ChatOptions): Promise<string> {

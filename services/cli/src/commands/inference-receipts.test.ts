@@ -83,7 +83,9 @@ describe('the receipt of a completion', () => {
     const none = `rwr_${'0'.repeat(26)}`;
     for (const [args, more, code, words] of [
       [[none], without, 2, /whose receipt is it\?/],
-      [[none], env, 1, /There is no receipt|no receipt to verify|no such receipt/],
+      [[none], env, 3, /404: This key has no such receipt/],
+      [[none, '--key', 'sk-wrong'], env, 3, /401: This API key is unknown/],
+      [['rwr_0'], env, 2, /'rwr_0' is no id of a receipt/],
       [['nowhere.json'], env, 2, /nowhere\.json/],
       [[none, '--base', 'not a url'], env, 2, /--base is the URL of a gateway/],
     ] as const) {
@@ -91,6 +93,13 @@ describe('the receipt of a completion', () => {
       assert.equal(seen, code, stderr);
       assert.match(stderr, words);
     }
+  });
+
+  it('is asked for where a file holds an answer instead', async () => {
+    const { answer } = await asked(false);
+    const { code, stderr } = await runStrata(['inference', 'verify', answer], { env });
+    assert.equal(code, 2);
+    assert.match(stderr, /holds no receipt.*--answer/);
   });
 
   it('stands beside what the key used', async () => {
@@ -176,8 +185,8 @@ describe('strata inference models pull', () => {
 
   it('says what is wrong with a reference', async () => {
     for (const [reference, code, words] of [
-      ['hf:../../etc/passwd', 1, /hf:/],
-      ['maker/tiny', 1, /hf:|gguf/],
+      ['hf:../../etc/passwd', 2, /hf:/],
+      ['maker/tiny', 2, /hf:|gguf/],
     ] as const) {
       const { code: seen, stderr } = await runStrata(['inference', 'models', 'pull', reference], { env });
       assert.equal(seen, code, stderr);

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type RunningGateway, readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
 import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
-
-const model = path.basename(tinyChatModel, '.gguf');
 
 describe('strata inference', () => {
   let data: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -38,7 +35,7 @@ describe('strata inference', () => {
     });
     assert.equal(more.code, 0);
     assert.equal(more.stdout.trim().split('\n').length, 2);
-    assert.match(more.stderr, new RegExp(`^${model}; Ctrl-D ends\n> > > `));
+    assert.equal(more.stderr, '');
   });
 
   it('lists models and looks into a file', async () => {

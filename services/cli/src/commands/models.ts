@@ -47,26 +47,35 @@ type Store = Pick<ModelStoreOptions, 'dir' | 'endpoint' | 'token'>;
 
 /** Downloads a model, or finds that it is there; Ctrl-C leaves what has come, and the next pull goes on from it. */
 export async function pullModel(reference: string, store: Store, options: OutputOptions): Promise<void> {
-  const leaving = new AbortController();
-  process.once('SIGINT', () =>
-    leaving.abort(new CommandError('interrupted; the next pull goes on from here', { exitCode: 130 })),
-  );
-  const progress = downloadProgress();
-  const found = await resolveModel(
-    reference,
-    { ...store, signal: leaving.signal },
-    {
-      onProgress: progress.show,
-      onRetry: ({ reason, pauseMs }) =>
-        progress.say(`${reason}; trying again in ${formatSeconds(Math.ceil(pauseMs / 1_000))}`),
-    },
-  ).finally(progress.stop);
+  const found = await resolved(reference, store);
   if (options.json) return printJson(found);
   process.stdout.write(`${found.path}\n`);
   const how = found.isDownloaded ? 'downloaded' : 'was here already';
   process.stderr.write(
     `${bytesText(found.sizeBytes)} ${how}; serve it: strata inference gateway --model ${reference}\n`,
   );
+}
+
+async function resolved(reference: string, store: Store) {
+  const leaving = new AbortController();
+  const interrupted = new CommandError('interrupted; the next pull goes on from here', { exitCode: 130 });
+  const leave = () => leaving.abort(interrupted);
+  process.once('SIGINT', leave);
+  const progress = downloadProgress();
+  try {
+    return await resolveModel(
+      reference,
+      { ...store, signal: leaving.signal },
+      {
+        onProgress: progress.show,
+        onRetry: ({ reason, pauseMs }) =>
+          progress.say(`${reason}; trying again in ${formatSeconds(Math.ceil(pauseMs / 1_000))}`),
+      },
+    );
+  } finally {
+    progress.stop();
+    process.removeListener('SIGINT', leave);
+  }
 }
 
 const TELL_MS = 5_000;
@@ -108,7 +117,7 @@ function bytesText(bytes: number | undefined): string {
 
 /** `file`: a path, or a reference to what may be here. */
 export async function inspectModel(reference: string, store: Store, options: OutputOptions): Promise<void> {
-  const file = /^hf:/.test(reference) ? (await resolveModel(reference, store)).path : reference;
+  const file = /^hf:/.test(reference) ? (await resolved(reference, store)).path : reference;
   await using engine = await startLlamaEngine({ file, slots: 1, threads: 1, gpu: false });
   const { info } = engine;
   if (options.json) return printJson(info);

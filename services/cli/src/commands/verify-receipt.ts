@@ -26,7 +26,10 @@ export async function verifyReceiptCommand(target: string, options: VerifyReceip
   if (!/^https?:\/\//i.test(base) || !URL.canParse(base))
     throw wrongUse(`--base is the URL of a gateway, such as http://127.0.0.1:8788, not '${options.base}'`);
   const isId = RECEIPT_ID.test(target);
+  if (!isId && /^rwr_[^./\\]*$/.test(target))
+    throw wrongUse(`'${target}' is no id of a receipt: that is rwr_ and 26 letters and digits, as x-receipt-id said`);
   const result = await (isId ? fetched(target, base, options) : saved(target, base, options));
+  if (result.unchecked?.kind === 'no-receipt') throw noReceipt(target, result);
   printSteps(result, options);
   judge(target, { result, isUrl: isId });
   await compare('request', options.request, {
@@ -70,4 +73,16 @@ async function digestOfAnswer(file: string): Promise<string> {
   const content = readAnswerContent(new TextDecoder().decode(await readAnswerFile(file)));
   if (!content) throw wrongUse(`'${file}' holds no answer of this service, whole or streamed`);
   return hash('sha256', canonicalize(content));
+}
+
+/** What came in its place: a refusal of the gateway, or some other file. */
+function noReceipt(target: string, { answer, problem }: VerifiedAnswer): CommandError {
+  const { error } = answer as { readonly error?: { readonly message?: unknown } };
+  if (typeof error?.message === 'string')
+    return new CommandError(`the gateway answered ${problem?.status ?? 'with an error'}: ${error.message}`, {
+      exitCode: EXIT.isProblem,
+    });
+  return wrongUse(
+    `'${target}' holds no receipt; for an answer give the id that x-receipt-id said, and the file with --answer`,
+  );
 }
