@@ -172,7 +172,10 @@ export class Books implements AsyncDisposable {
         for (const { reject } of batch) reject(error);
       }
     }
-    this.#timer ??= setTimeout(() => void this.#enter(), ENTER_MS);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.#enter();
+    }, ENTER_MS);
   }
 
   async #enterAll(): Promise<void> {

@@ -182,6 +182,37 @@ describe('the books after a kill', () => {
     receivedAt: new Date(),
   };
 
+  it('enter everything soon, also where the ledger is slower than the answers', async () => {
+    const directory = await mkdtemp(path.join(tmpdir(), 'strata-books-'));
+    try {
+      await using store = await openStore('sqlite::memory:', { keyPrefix: 'sk-' });
+      await using ledger = await openSignedLedger({
+        ...{ directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now },
+      });
+      const slow = {
+        ...ledger,
+        log: new Proxy(ledger.log, {
+          get: (log, name) =>
+            name === 'append'
+              ? (leaf: Uint8Array) => sleep(250).then(() => log.append(leaf))
+              : Reflect.get(log, name, log),
+        }),
+      };
+      await using books = await Books.open({ ledger: slow, answers: store.answers, logger, now });
+      for (const count of [20, 1]) {
+        for (let i = 0; i < count; i += 1) {
+          await books.keep(books.newId(), start, end);
+          await sleep(20);
+        }
+        for (let i = 0; i < 100 && (await store.answers.unentered(1)).length > 0; i += 1) await sleep(20);
+        assert.deepEqual(await store.answers.unentered(1), []);
+      }
+      assert.equal(ledger.log.size, 21);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
   it('enter what was kept and had not reached the ledger, once', async () => {
     const directory = await mkdtemp(path.join(tmpdir(), 'strata-books-'));
     try {
