@@ -126,7 +126,7 @@ function withTexts(value: Record<string, unknown>, write: (given: string) => str
     if (typeof each !== 'object' || each === null) return each;
     return Object.fromEntries(Object.entries(each).map(([name, inner]) => [write(name), written(inner)]));
   };
-  return written(value) as Record<string, unknown>;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, written(each)]));
 }
 
 const MOST_NESTED = 200;

@@ -13,11 +13,13 @@ export interface Slot {
 
 /** A shorter beginning is shared by everything (a template's first words): not worth losing another's conversation for. */
 const WORTH_TOKENS = 16;
+/** Another job beside it costs about as much as reading so many tokens. */
+const LOAD_TOKENS = 256;
 
 /**
- * The slot with the longest common prefix; where several have it, or none is worth it, one whose last job had the same
- * `cacheKey`; else the one with the least beside it; else the one that was not used for the longest time, so that what others have read stays. Undefined when
- * there is none.
+ * The slot with the longest common prefix, less what the jobs beside it cost; where several have it, or none is worth it,
+ * one whose last job had the same `cacheKey`; else the one that was not used for the longest time, so that what others
+ * have read stays. Undefined when there is none.
  */
 export function chooseSlot<S extends Slot>(
   free: readonly S[],
@@ -28,15 +30,10 @@ export function chooseSlot<S extends Slot>(
   const worth = Math.min(WORTH_TOKENS, prompt.length / 2);
   const rated = free.map((slot) => {
     const common = commonPrefix(slot.tokens, prompt);
-    return { slot, worth: common >= worth ? common : 0, isOwn: cacheKey !== undefined && slot.cacheKey === cacheKey };
+    const gain = (common >= worth ? common : 0) - (slot.load ?? 0) * LOAD_TOKENS;
+    return { slot, worth: gain, isOwn: cacheKey !== undefined && slot.cacheKey === cacheKey };
   });
-  rated.sort(
-    (a, b) =>
-      b.worth - a.worth ||
-      Number(b.isOwn) - Number(a.isOwn) ||
-      (a.slot.load ?? 0) - (b.slot.load ?? 0) ||
-      a.slot.usedAt - b.slot.usedAt,
-  );
+  rated.sort((a, b) => b.worth - a.worth || Number(b.isOwn) - Number(a.isOwn) || a.slot.usedAt - b.slot.usedAt);
   return rated[0]?.slot;
 }
 

@@ -11,7 +11,7 @@ export interface LlamaEngineParts {
   /** Milliseconds after which a silent process is ended; 30,000 by default. */
   readonly silenceMs?: number;
   /** Hears that the process died, and that another one serves. */
-  readonly onRestart?: (event: { readonly kind: 'died' | 'ready' | 'gave-up'; readonly detail: string }) => void;
+  readonly onRestart?: (event: { readonly kind: 'died' | 'ready'; readonly detail: string }) => void;
 }
 
 interface Waiting {
@@ -28,6 +28,7 @@ const STOP_MS = 5_000;
 const WAIT_MS = 10_000;
 /** A process that says nothing for so long, asked though it was, is ended: native code that runs on hears nothing. */
 const SILENCE_MS = 30_000;
+const PINGS = 4;
 /** Characters kept of what it wrote last. */
 const LAST_WORDS = 300;
 
@@ -41,17 +42,18 @@ export async function startLlamaEngine(
   { processes = 1, ...options }: LlamaEngineOptions,
   parts: LlamaEngineParts = {},
 ): Promise<Engine> {
-  const slots = Math.ceil(options.slots / processes);
+  const slotsOf = (number: number) =>
+    Math.floor(options.slots / processes) + (number < options.slots % processes ? 1 : 0);
   await using stack = new AsyncDisposableStack();
-  const start = async (more: Partial<LlamaOptions> = {}) => {
-    const engine = stack.use(new LlamaEngine({ ...options, slots, ...more }, parts));
+  const start = async (number: number, more: Partial<LlamaOptions> = {}) => {
+    const engine = stack.use(new LlamaEngine({ ...options, slots: slotsOf(number), ...more }, parts));
     await engine.started();
     return engine;
   };
-  const first = await start();
+  const first = await start(0);
   // The file is read for its digest only once.
   const { sha256 } = first.info;
-  const others = await Promise.all(Array.from({ length: processes - 1 }, () => start({ sha256 })));
+  const others = await Promise.all(Array.from({ length: processes - 1 }, (_, i) => start(i + 1, { sha256 })));
   stack.move();
   return others.length === 0 ? first : new EnginePool([first, ...others]);
 }
@@ -165,6 +167,7 @@ class LlamaEngine implements Engine {
     signal?.throwIfAborted();
     if (this.#isStopped) throw new EngineError('crashed', 'the engine was stopped');
     await this.#untilReady(signal);
+    signal?.throwIfAborted();
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#waiting.set(id, { resolve, reject, ...(onEvents ? { onEvents } : {}) });
@@ -216,16 +219,20 @@ class LlamaEngine implements Engine {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       lastWords = (lastWords + text).slice(-LAST_WORDS);
     });
-    let heardAt = performance.now();
+    // Counted in questions, not in time: where this process stands still itself, it asks nothing.
+    let unanswered = 0;
     const watch = setInterval(() => {
-      if (isReady && performance.now() - heardAt > this.#silenceMs) {
+      if (isReady && unanswered >= PINGS) {
         lastWords = `silent for ${this.#silenceMs} ms`;
         child.kill('SIGKILL');
-      } else if (child.connected) child.send({ kind: 'ping' } satisfies ToEngine, () => {});
-    }, this.#silenceMs / 4);
+      } else if (child.connected) {
+        unanswered += 1;
+        child.send({ kind: 'ping' } satisfies ToEngine, () => {});
+      }
+    }, this.#silenceMs / PINGS);
     watch.unref();
     child.on('message', (message: FromEngine) => {
-      heardAt = performance.now();
+      unanswered = 0;
       if (message.kind === 'pong') return;
       if (message.kind === 'ready') {
         isReady = true;

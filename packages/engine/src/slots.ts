@@ -19,10 +19,6 @@ export class Slots {
     this.#slots = Array.from({ length: count }, () => ({ tokens: [], usedAt: 0, isFree: true }));
   }
 
-  get free(): number {
-    return this.#slots.filter(({ isFree }) => isFree).length;
-  }
-
   /** The number of a slot; waits for one. Rejects with the signal's reason when it is aborted before. */
   async take(
     prompt: readonly number[],

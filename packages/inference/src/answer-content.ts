@@ -17,13 +17,15 @@ export function contentOfChoice({
   toolCalls,
   finishReason,
 }: Omit<ChatChoice, 'logprobs' | 'finishReason'> & { readonly finishReason: FinishReason | null }): ChoiceContent {
-  return { content, tool_calls: toolCalls.map(toolCallOf), finish_reason: finishReason };
+  // Half of a surrogate pair is no Unicode, and has no canonical form.
+  const text = content === null ? null : content.toWellFormed();
+  return { content: text, tool_calls: toolCalls.map(toolCallOf), finish_reason: finishReason };
 }
 
 const toolCallOf = ({ id, name, arguments: text }: { id: string; name: string; arguments: string }) => ({
   id,
   name,
-  arguments: text,
+  arguments: text.toWellFormed(),
 });
 
 export function contentOfVector(vector: Float32Array): string {
@@ -90,9 +92,9 @@ function contentOfOutput(output: readonly Loose[], status: unknown): ChoiceConte
     .filter(({ type }) => type === 'function_call')
     .map(({ call_id, name, arguments: given }) => callOf(call_id, { name, arguments: given }));
   const reason = status === 'incomplete' ? 'length' : calls.length > 0 ? 'tool_calls' : 'stop';
-  const hasText = output.some(({ type }) => type === 'message');
+  const text = texts.map((part) => textOf(part.text)).join('');
   return {
-    content: hasText ? texts.map(({ text }) => textOf(text)).join('') : null,
+    content: text === '' && calls.length > 0 ? null : text,
     tool_calls: calls,
     finish_reason: reason,
   };

@@ -40,18 +40,22 @@ export function alternatives(list: readonly string[]): string {
   return `(${[...new Set(list)].join(' | ')})`;
 }
 
-/** One of several texts, as a tree of their beginnings: as many ways are open at a time as there are next letters. */
+/** One of several texts, as a tree of their beginnings: as many ways are open at a time as there are next characters. */
 export function oneOfTexts(texts: readonly string[]): string {
-  const write = (group: readonly string[], from: number): string => {
-    const [first = ''] = group;
-    if (group.length === 1) return literal(first.slice(from));
+  const write = (group: readonly (readonly string[])[], from: number): string => {
+    const [first = []] = group;
+    if (group.length === 1) return literal(first.slice(from).join(''));
     let to = from;
     while (group.every((text) => to < text.length && text[to] === first[to])) to += 1;
-    const branches = Map.groupBy(group, (text) => text.slice(to, to + 1));
+    const branches = Map.groupBy(group, (text) => text[to] ?? '');
     const inner = `(${Array.from(branches.values(), (each) => write(each, to)).join(' | ')})`;
-    return to === from ? inner : `${literal(first.slice(from, to))} ${inner}`;
+    return to === from ? inner : `${literal(first.slice(from, to).join(''))} ${inner}`;
   };
-  return `(${write([...new Set(texts)], 0)})`;
+  // By characters, not by halves of them.
+  return `(${write(
+    [...new Set(texts)].map((text) => [...text]),
+    0,
+  )})`;
 }
 
 /** Text that stands in the answer as it is. */

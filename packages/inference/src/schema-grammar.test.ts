@@ -101,7 +101,10 @@ describe('the grammar of a schema', () => {
     );
     for (const none of [{ anyOf: [] }, { oneOf: {} }, { type: [] }]) refused(none, 'invalid_value', /none/);
     refused({ anyOf: [{}], oneOf: [{}] }, 'unsupported_value', /both/);
-    refused({ enum: 'a' }, 'invalid_value', /no list/);
+    refused({ enum: 'a' }, 'invalid_value', /`enum` of the wrong kind/);
+    refused({ allOf: [{ required: 5 }, { required: ['a'] }] }, 'invalid_value', /`required` of the wrong kind/);
+    refused({ allOf: [{ properties: null }, { properties: { a: true } }] }, 'invalid_value', /`properties`/);
+    refused({ type: 'string', format: 'date', maxLength: 5 }, 'unsupported_value', /format and a length/);
     refused({ allOf: {} }, 'invalid_value', /no list/);
   });
 
@@ -142,6 +145,7 @@ describe('the grammar of a schema', () => {
       { type: 'object', properties: { '"\\': { type: 'null' }, 'a\nb': { const: 'q"\\\n' } }, required: ['a\nb'] },
       { type: 'object', properties: { next: { anyOf: [{ $ref: '#' }, { type: 'null' }] } }, required: ['next'] },
       { type: 'string', format: 'uuid' },
+      { enum: ['😀', '😁', '😀a'] },
       { enum: ['a', 'ab', 'abc', 'b', 'ab', '', 'é"\\', 12, 123, 1, null, [1, { a: 'ab' }]] },
       Object.fromEntries([
         ['type', 'object'],
@@ -171,6 +175,16 @@ describe('the grammar of a schema', () => {
     refused({ enum: Array.from({ length: 2_000 }, (_, i) => i) }, 'unsupported_value', /1000 values/);
     const twice = { type: 'array', items: { $ref: '#' } };
     assert.doesNotMatch(grammarOf({ anyOf: [twice, twice] }).split('\n')[0] ?? '', /\|/);
+  });
+
+  it('does not take longer and longer over schemas that refer to others twice', () => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: 24 }, (_, i) => [
+        `d${i}`,
+        { allOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] },
+      ]),
+    );
+    refused({ $ref: '#/$defs/d0', $defs: { ...$defs, d24: {} } }, 'unsupported_value', /too large/);
   });
 
   it('is bounded, whatever the schema', () => {

@@ -2,15 +2,27 @@
 import { CompletionError } from './errors.ts';
 import { alternatives, FORMATS, grammarText, literal, oneOfTexts, type Primitive } from './gbnf.ts';
 import { mergeSchemas, SchemaConflict } from './schema-merge.ts';
-import { impliedType, NUMBER_WORDS, narrowingWords, pointed, type Schema, typesOf, without } from './schema-words.ts';
+import {
+  impliedType,
+  malformedWord,
+  NUMBER_WORDS,
+  narrowingWords,
+  pointed,
+  type Schema,
+  typesOf,
+  without,
+} from './schema-words.ts';
 
 /** Words of JSON Schema that narrow a value in a way that the grammar would not. */
 const UNSUPPORTED = [
   ...['pattern', 'not', 'if', 'then', 'else', 'patternProperties', 'propertyNames', 'dependentRequired'],
+  ...['dependencies', 'unevaluatedProperties', 'unevaluatedItems', '$dynamicRef', '$recursiveRef'],
   ...['dependentSchemas', 'multipleOf', 'uniqueItems', 'contains', 'prefixItems', 'minProperties', 'maxProperties'],
 ];
 const MOST_RULES = 2_000;
 const MOST_DEPTH = 64;
+/** Schemas looked at, each as often as it is joined with others. */
+const MOST_SEEN = 20_000;
 /** A range of whole numbers is written out up to so many. */
 const MOST_RANGE = 1_000;
 const MOST_VALUES = 1_000;
@@ -69,6 +81,7 @@ class SchemaWriter {
   readonly #prefix: string;
   readonly #refs = new Map<string, string>();
   #repeats = 0;
+  #seen = 0;
 
   constructor(root: Schema, param: string, prefix = 's-') {
     this.#root = root;
@@ -101,8 +114,7 @@ class SchemaWriter {
     }
     if (given.const !== undefined) return this.#values([given.const], given, at);
     if (given.enum !== undefined) {
-      if (!Array.isArray(given.enum)) throw this.#refusal('invalid_value', at.path, 'has an enum that is no list');
-      return this.#values(given.enum, given, at);
+      return this.#values(given.enum as unknown[], given, at);
     }
     if (Array.isArray(given.type))
       return this.#alternatives(given.type, at, (type) => this.#simple({ ...given, type }, same));
@@ -140,7 +152,11 @@ class SchemaWriter {
     if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
       throw this.#refusal('invalid_value', path, 'is not a schema');
     if (depth > MOST_DEPTH) throw this.#refusal('unsupported_value', path, `nests deeper than ${MOST_DEPTH}`);
+    this.#seen += 1;
+    if (this.#seen > MOST_SEEN) throw this.#refusal('unsupported_value', path, 'is too large');
     const given = schema as Schema;
+    const broken = malformedWord(given);
+    if (broken) throw this.#refusal('invalid_value', path, `has a \`${broken}\` of the wrong kind`);
     const unsupported = UNSUPPORTED.find((word) => given[word] !== undefined && given[word] !== false);
     if (unsupported) throw this.#refusal('unsupported_value', path, `uses \`${unsupported}\`, which cannot be held to`);
     return given;
@@ -259,6 +275,8 @@ class SchemaWriter {
 
   #string(schema: Schema, path: string): string {
     const format = typeof schema.format === 'string' ? FORMATS[schema.format] : undefined;
+    if (format && (schema.minLength !== undefined || schema.maxLength !== undefined))
+      throw this.#refusal('unsupported_value', path, 'has both a format and a length');
     if (format) return this.#named(format);
     const least = this.#count(schema.minLength, path) ?? 0;
     const most = this.#count(schema.maxLength, path);

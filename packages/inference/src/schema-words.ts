@@ -53,3 +53,29 @@ export function pointed(root: Schema, pointer: string): unknown {
   }
   return value;
 }
+
+const isSchemaMap = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const KINDS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  properties: isSchemaMap,
+  required: (value) => Array.isArray(value) && value.every((each) => typeof each === 'string'),
+  enum: Array.isArray,
+  $ref: (value) => typeof value === 'string',
+  type: (value) => typeof value === 'string' || Array.isArray(value),
+  ...Object.fromEntries(
+    [
+      'minItems',
+      'maxItems',
+      'minLength',
+      'maxLength',
+      'minimum',
+      'maximum',
+      'exclusiveMinimum',
+      'exclusiveMaximum',
+    ].map((word) => [word, (value: unknown) => typeof value === 'number'] as const),
+  ),
+};
+
+/** The first word whose value is not of its kind. */
+export function malformedWord(schema: Schema): string | undefined {
+  return Object.entries(KINDS).find(([word, fits]) => schema[word] !== undefined && !fits(schema[word]))?.[0];
+}

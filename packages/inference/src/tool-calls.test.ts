@@ -67,6 +67,14 @@ describe('calls of tools', () => {
       '<tool_call>none</tool_call>',
       [found],
     ],
+    ['an object that is none before a call', `{"x":1}<tool_call>${call}</tool_call>`, '{"x":1}', [found]],
+    ['a mark around none before one', `<tool_call>no <tool_call>${call}</tool_call>`, '<tool_call>no ', [found]],
+    [
+      'a mark around another object before one',
+      `<tool_call>{"name":"g","arguments":{}}</tool_call><tool_call>${call}</tool_call>`,
+      '<tool_call>{"name":"g","arguments":{}}</tool_call>',
+      [found],
+    ],
     ['half an object', '{"name":"add"', '{"name":"add"', []],
     ['words', 'Two < three, <tool> and {"name":"add"}', 'Two < three, <tool> and {"name":"add"}', []],
     ['half a mark at the end', 'so <tool_', 'so <tool_', []],
@@ -87,6 +95,11 @@ describe('calls of tools', () => {
     ]);
     assert.deepEqual(reader.push(': 1'), [{ kind: 'arguments', at: 0, text: ': 1' }]);
     assert.deepEqual(reader.push('}}'), [{ kind: 'arguments', at: 0, text: '}' }]);
+  });
+
+  it('let an object pass at once that is none', () => {
+    const reader = new ToolCallReader(tools);
+    assert.equal(gathered(reader.push('{"answer": ')).text, '{"answer": ');
   });
 
   it('beyond as many as are wanted are left out', () => {

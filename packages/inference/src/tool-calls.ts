@@ -16,6 +16,10 @@ const MOST_HELD = 256 * 1024;
 /** A call up to its arguments, where these come last. */
 const HEADER = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{)/;
 
+/** The first name in an object, and those that a call may begin with. */
+const FIRST_KEY = /^\{\s*"([^"\\]*)"\s*:/;
+const KEYS = new Set(['name', 'arguments', 'parameters', 'id', 'type', 'function']);
+
 /** Where a JSON value stands that comes in pieces. */
 class ValueScanner {
   depth = 0;
@@ -46,11 +50,13 @@ type State =
   | { readonly name: 'undecided' }
   | { readonly name: 'text' }
   /** Within a call, before its arguments. */
-  | { readonly name: 'header'; readonly isMarked: boolean }
+  | { readonly name: 'header'; readonly isMarked: boolean; readonly scanner: ValueScanner; scanned: number }
   | { readonly name: 'arguments'; readonly scanner: ValueScanner }
   /** After the arguments, within the object of the call. */
   | { readonly name: 'rest'; readonly scanner: ValueScanner }
   | { readonly name: 'after' };
+
+const header = (isMarked: boolean): State => ({ name: 'header', isMarked, scanner: new ValueScanner(), scanned: 0 });
 
 /** Reads an answer as it comes. Text that cannot be part of a call passes at once, and so do the arguments of one. */
 export class ToolCallReader {
@@ -75,7 +81,10 @@ export class ToolCallReader {
 
   /** The answer is over: what was held back is text after all. */
   end(): readonly ToolDelta[] {
-    if (this.#state.name === 'header') this.#noCall(this.#state.isMarked);
+    if (this.#state.name === 'header') {
+      this.#noCall(this.#state.isMarked);
+      while (this.#step());
+    }
     if (['undecided', 'text', 'after'].includes(this.#state.name)) this.#tell(this.#held);
     this.#held = '';
     return this.#take();
@@ -88,12 +97,12 @@ export class ToolCallReader {
       case 'undecided': {
         const begun = this.#held.trimStart();
         if (begun === '') return false;
-        return this.#turn(begun.startsWith('{') ? { name: 'header', isMarked: false } : { name: 'text' });
+        return this.#turn(begun.startsWith('{') ? header(false) : { name: 'text' });
       }
       case 'text':
         return this.#text();
       case 'header':
-        return this.#header(state.isMarked);
+        return this.#header(state);
       case 'arguments': {
         const end = state.scanner.endIn(this.#held);
         this.#tellArguments(this.#cut(end < 0 ? this.#held.length : end));
@@ -120,28 +129,37 @@ export class ToolCallReader {
     if (at >= 0) {
       this.#tell(this.#cut(at));
       this.#cut(OPEN.length);
-      return this.#turn({ name: 'header', isMarked: true });
+      return this.#turn(header(true));
     }
     this.#tell(this.#cut(this.#held.length - endsWithPart(this.#held, OPEN)));
     return false;
   }
 
-  #header(isMarked: boolean): boolean {
-    const header = HEADER.exec(this.#held);
-    const name = header && parsed(header[1] ?? '');
-    if (header && typeof name === 'string' && this.#names.has(name)) {
-      this.#cut(header[0].length);
+  #header(state: State & { readonly name: 'header' }): boolean {
+    const found = HEADER.exec(this.#held);
+    const name = found && parsed(found[1] ?? '');
+    if (found && typeof name === 'string' && this.#names.has(name)) {
+      this.#cut(found[0].length);
       this.#begin(name);
       return this.#turn({ name: 'arguments', scanner: new ValueScanner() });
     }
     const begun = this.#held.trimStart();
     if (begun === '') return false;
-    const end = begun.startsWith('{') ? new ValueScanner().endIn(begun) : 0;
-    if (end < 0 && this.#held.length <= MOST_HELD) return false;
-    // The object is whole, and in another order; or there is none.
-    const call = end > 0 ? this.#callOf(begun.slice(0, end)) : undefined;
-    if (!call) return this.#noCall(isMarked);
-    this.#cut(this.#held.length - begun.length + end);
+    const key = FIRST_KEY.exec(begun)?.[1];
+    const isNone = !begun.startsWith('{') || (key !== undefined && !KEYS.has(key)) || this.#held.length > MOST_HELD;
+    if (isNone) return this.#noCall(state.isMarked);
+    const end = state.scanner.endIn(this.#held.slice(state.scanned));
+    if (end < 0) {
+      state.scanned = this.#held.length;
+      return false;
+    }
+    // The object is whole, and in another order; or it is no call.
+    const object = this.#cut(state.scanned + end);
+    const call = this.#callOf(object);
+    if (!call) {
+      this.#tell((state.isMarked ? OPEN : '') + object);
+      return this.#turn({ name: 'text' });
+    }
     this.#begin(call.name);
     this.#tellArguments(call.arguments);
     return this.#turn({ name: 'after' });
@@ -156,13 +174,12 @@ export class ToolCallReader {
       this.#cut(CLOSE.length);
       return true;
     }
-    return this.#turn(next.startsWith('{') ? { name: 'header', isMarked: false } : { name: 'text' });
+    return this.#turn(next.startsWith('{') ? header(false) : { name: 'text' });
   }
 
-  /** What was held is text; the mark before it too. */
-  #noCall(isMarked: boolean): boolean {
-    this.#tell((isMarked ? OPEN : '') + this.#held);
-    this.#held = '';
+  /** What is held is text, in which another call may begin; the mark before it is text too. */
+  #noCall(isMarked: boolean): true {
+    if (isMarked) this.#tell(OPEN);
     return this.#turn({ name: 'text' });
   }
 

@@ -27,6 +27,8 @@ export interface AnswerParts {
   readonly now: () => Date;
   /** Aborted when the service stops and does not wait any longer. */
   readonly stopping: AbortSignal;
+  /** Answers whose receipt is not kept yet; the books are open as long. */
+  readonly running: Set<Promise<unknown>>;
 }
 
 export interface Asked {
@@ -125,6 +127,8 @@ export class AnswerRun {
     const numbers = plan.choices.keys();
     const side = Math.min(plan.choices.length, this.#parts.admission.places);
     const runs = Array.from({ length: side }, async () => {
+      // Whoever has a place keeps it for the rest: an answer that began is not sent away in its middle.
+      using _place = await this.#parts.admission.enter(this.#asked.caller.id, stop);
       for (const index of numbers) await this.#oneChoice(index, stop, hear);
     });
     try {
@@ -141,7 +145,6 @@ export class AnswerRun {
     signal: AbortSignal,
     hear: (delta: ChatDelta, index: number) => Promise<void>,
   ): Promise<void> {
-    using _place = await this.#parts.admission.enter(this.#asked.caller.id, signal);
     const usage = this.#usages[index] as ChoiceUsage;
     for await (const delta of this.#asked.plan.choices[index]?.deltas({ usage, signal }) ?? []) {
       this.#said.take(index, delta);
@@ -152,7 +155,14 @@ export class AnswerRun {
   }
 
   /** Does the work and keeps what came of it, whatever came of it. */
-  async #kept<Result>(work: () => Promise<Result>): Promise<Result> {
+  #kept<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { running } = this.#parts;
+    const run = this.#keepOutcome(work).finally(() => running.delete(run));
+    running.add(run);
+    return run;
+  }
+
+  async #keepOutcome<Result>(work: () => Promise<Result>): Promise<Result> {
     let result: Result;
     try {
       result = await work();
@@ -169,6 +179,7 @@ export class AnswerRun {
     const { start, caller } = this.#asked;
     return keep(this.#parts, caller, {
       receiptId: this.receiptId,
+      taken: this.#asked.plan.promptTokens,
       start,
       end: {
         outcome,
@@ -185,9 +196,20 @@ export class AnswerRun {
 export async function keep(
   { books, limits }: Pick<AnswerParts, 'books' | 'limits'>,
   caller: StoredKey,
-  { receiptId, start, end }: { readonly receiptId: string; readonly start: AnswerStart; readonly end: AnswerEnd },
+  {
+    receiptId,
+    start,
+    end,
+    taken,
+  }: {
+    readonly receiptId: string;
+    readonly start: AnswerStart;
+    readonly end: AnswerEnd;
+    /** Tokens that were taken for the prompt before. */
+    readonly taken: number;
+  },
 ): Promise<void> {
-  limits.spend(caller, end.usage);
+  limits.spend(caller, end.usage, taken);
   await books.keep(receiptId, start, end);
 }
 

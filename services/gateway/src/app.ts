@@ -62,6 +62,9 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
     }),
   );
   const books = stack.use(await Books.open({ ledger, answers: store.answers, logger, now }));
+  // After the server, before the books: an answer that was cut off has a receipt too.
+  const running = new Set<Promise<unknown>>();
+  stack.defer(async () => void (await Promise.allSettled(running)));
   const limits = new Limits({ quota: store.quota, answers: store.answers, now });
   const late = new AbortController();
   const server = stack.use(
@@ -86,7 +89,7 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
   server.fastify.get('/openapi.json', () => description);
   addLedgerRoutes(server.fastify, ledger);
   server.addV1((v1) => {
-    addRoutes(v1, { models, books, limits, logger, now, stopping: late.signal });
+    addRoutes(v1, { models, books, limits, logger, now, running, stopping: late.signal });
     addReceiptRoute(v1, books);
   });
   const owned = stack.move();

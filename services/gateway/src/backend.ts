@@ -28,6 +28,13 @@ export interface Plan {
   readonly choices: readonly PlannedChoice[];
 }
 
+export interface EmbeddingPlan {
+  /** An estimate where only the answer tells. */
+  readonly promptTokens: number;
+  /** One vector of length 1 for each input. */
+  readonly embed: (signal: AbortSignal) => Promise<Embeddings>;
+}
+
 export interface Embeddings {
   readonly vectors: readonly Float32Array[];
   readonly promptTokens: number;
@@ -56,6 +63,6 @@ export interface Backend {
   planChat(request: ChatRequest): Promise<Plan>;
   /** Choices of each prompt, prompt by prompt. Throws CompletionError for a prompt that the model cannot take. */
   planText(request: CompletionRequest): Promise<Plan>;
-  /** One vector of length 1 for each input. Throws CompletionError for an input that is too long. */
-  embed(inputs: readonly (string | readonly number[])[], signal: AbortSignal): Promise<Embeddings>;
+  /** Throws CompletionError for an input that is too long. */
+  planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan>;
 }

@@ -65,6 +65,8 @@ interface Pending {
 
 /** Receipts are entered together so long after the first of them, unless somebody asks for one. */
 const ENTER_MS = 100;
+/** After a failure. */
+const RETRY_MS = 5_000;
 /** Its id is chosen already. */
 const NO_CHANCE = new Uint8Array(16);
 /** Read from the database at a time. */
@@ -113,9 +115,7 @@ export class Books implements AsyncDisposable {
     if (signature instanceof Promise) signature.catch(() => {});
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.push({ keyId: start.keyId, prepared, signature, used: usedOf(document), resolve, reject });
-    this.#keeping ??= this.#keepAll().finally(() => {
-      this.#keeping = undefined;
-    });
+    this.#keeping ??= this.#keepAll();
     return promise;
   }
 
@@ -145,9 +145,7 @@ export class Books implements AsyncDisposable {
   }
 
   #enter(): Promise<void> {
-    this.#entering ??= this.#enterAll().finally(() => {
-      this.#entering = undefined;
-    });
+    this.#entering ??= this.#enterAll();
     return this.#entering;
   }
 
@@ -172,6 +170,8 @@ export class Books implements AsyncDisposable {
         for (const { reject } of batch) reject(error);
       }
     }
+    // In the turn of the last look at what waits.
+    this.#keeping = undefined;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       void this.#enter();
@@ -179,6 +179,7 @@ export class Books implements AsyncDisposable {
   }
 
   async #enterAll(): Promise<void> {
+    await undefined;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const { ledger, answers, logger } = this.#parts;
@@ -192,7 +193,7 @@ export class Books implements AsyncDisposable {
         if (!last) continue;
         const all = pending.flatMap(({ batch }) => batch);
         this.#isBehind = true;
-        await Promise.all(all.map(({ leaf }) => ledger.log.append(leaf)));
+        await allDone(all.map(({ leaf }) => ledger.log.append(leaf)));
         await answers.enter(
           last.seq,
           all.map(({ used }) => used),
@@ -202,7 +203,14 @@ export class Books implements AsyncDisposable {
       }
     } catch (error) {
       logger.error({ err: error }, 'receipts are kept, but not in the ledger yet');
+      // Those in the database are what counts now.
+      this.#pending = [];
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        void this.#enter();
+      }, RETRY_MS).unref();
     }
+    this.#entering = undefined;
   }
 
   async #catchUp(): Promise<void> {
@@ -212,7 +220,7 @@ export class Books implements AsyncDisposable {
       const last = kept.at(-1);
       if (!last) break;
       const receipts = kept.map(({ body }) => JSON.parse(body) as SignedBody<Document>);
-      await Promise.all(
+      await allDone(
         receipts.map(async (receipt) => {
           const { provenance } = receipt;
           // A kill between the ledger and the mark: it is there already.
@@ -225,6 +233,12 @@ export class Books implements AsyncDisposable {
     }
     this.#isBehind = false;
   }
+}
+
+/** Waits for all before it tells that one failed: none is under way then. */
+async function allDone(work: readonly Promise<unknown>[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
+  if (failed) throw (failed as PromiseRejectedResult).reason;
 }
 
 function usedOf({ key_id, model, usage, times }: Document): AnswerUsage {

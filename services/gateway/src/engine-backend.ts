@@ -11,9 +11,12 @@ import {
   schemaOrCallGrammar,
   type Tool,
 } from '@strata/inference';
-import type { Backend, BackendFacts, ChoiceParts, Embeddings, Plan, PlannedChoice } from './backend.ts';
+import type { Backend, BackendFacts, ChoiceParts, EmbeddingPlan, Plan, PlannedChoice } from './backend.ts';
 import { type ChoiceOptions, choiceDeltas } from './choice.ts';
+import { lengthOf } from './length-of.ts';
 import { randomPart } from './random-ids.ts';
+
+const NEVER = new AbortController().signal;
 
 export class EngineBackend implements Backend {
   readonly engine: Engine;
@@ -31,8 +34,8 @@ export class EngineBackend implements Backend {
   }
 
   async planChat(request: ChatRequest): Promise<Plan> {
-    const length = request.messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
-    this.#assertMayFit(length, 'messages');
+    this.#assertMayFit(lengthOf(request.messages), 'messages');
+    this.#assertMayFit(JSON.stringify(request.tools).length, 'tools');
     const { toolChoice } = request;
     const tools = toolChoice === 'none' ? [] : request.tools;
     const isCallForced = toolChoice === 'required' || typeof toolChoice === 'object';
@@ -67,18 +70,28 @@ export class EngineBackend implements Backend {
     return { promptTokens, choices };
   }
 
-  async embed(inputs: readonly (string | readonly number[])[], signal: AbortSignal): Promise<Embeddings> {
+  async planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan> {
     const { contextLength } = this.engine.info;
-    const vectors: Float32Array[] = [];
-    let promptTokens = 0;
+    const all: (readonly number[])[] = [];
     for (const [at, input] of inputs.entries()) {
       const what = inputs.length === 1 ? 'input' : `input[${at}]`;
       const tokens = await this.#tokens(input, what);
       if (tokens.length >= contextLength) throw tooLong(what, contextLength, String(tokens.length));
-      promptTokens += tokens.length;
-      vectors.push(await this.engine.embed(tokens, signal));
+      all.push(tokens);
     }
-    return { vectors, promptTokens };
+    const promptTokens = all.reduce((sum, { length }) => sum + length, 0);
+    return {
+      promptTokens,
+      embed: async (signal) => {
+        const vectors: Float32Array[] = [];
+        for (const tokens of all) {
+          signal.throwIfAborted();
+          // To its end, although nobody may wait any more: until then the engine is not free.
+          vectors.push(await this.engine.embed(tokens, NEVER));
+        }
+        return { vectors, promptTokens };
+      },
+    };
   }
 
   #choice(

@@ -14,15 +14,30 @@ export interface RawReply {
   getHeaders(): Readonly<Record<string, string | string[] | number | undefined>>;
 }
 
+export interface EventWriterOptions {
+  readonly keepAliveMs?: number;
+  readonly stillMs?: number;
+  readonly onStill?: () => void;
+}
+
 export class EventWriter implements Disposable {
   readonly #reply: RawReply;
   readonly #signal: AbortSignal;
   readonly #timer: NodeJS.Timeout;
   readonly #stillMs: number;
+  readonly #onStill: () => void;
   #hasBegun = false;
 
-  /** Whoever waits for a place hears a comment too: then the stream begins before its answer. */
-  constructor(reply: RawReply, signal: AbortSignal, { keepAliveMs = KEEP_ALIVE_MS, stillMs = STILL_MS } = {}) {
+  /**
+   * Whoever waits for a place hears a comment too: then the stream begins before its answer. `onStill` hears that the
+   * reader is let go.
+   */
+  constructor(
+    reply: RawReply,
+    signal: AbortSignal,
+    { keepAliveMs = KEEP_ALIVE_MS, stillMs = STILL_MS, onStill = () => {} }: EventWriterOptions = {},
+  ) {
+    this.#onStill = onStill;
     this.#reply = reply;
     this.#signal = signal;
     this.#stillMs = stillMs;
@@ -70,7 +85,10 @@ export class EventWriter implements Disposable {
     try {
       await once(raw, 'drain', { signal: AbortSignal.any([this.#signal, still]) });
     } catch (error) {
-      if (still.aborted) raw.destroy();
+      if (still.aborted) {
+        this.#onStill();
+        raw.destroy();
+      }
       throw error;
     }
   }

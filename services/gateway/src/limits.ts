@@ -109,13 +109,20 @@ export class Limits {
     return told('tokens', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute);
   }
 
-  /** Takes what an answer used besides its prompt, and counts both against the day. */
-  spend(key: StoredKey, { promptTokens, completionTokens }: { promptTokens: number; completionTokens: number }): void {
+  /** Takes what an answer used beyond what was taken for its prompt, and counts all of it against the day. */
+  spend(
+    key: StoredKey,
+    { promptTokens, completionTokens }: { readonly promptTokens: number; readonly completionTokens: number },
+    taken = promptTokens,
+  ): void {
     const state = this.#stateOf(key);
     if (!state) return;
     const now = this.#parts.now();
-    state.tokens.spend(now.getTime(), completionTokens);
-    if (state.day?.name === dayOf(now)) state.day.used += promptTokens + completionTokens;
+    state.tokens.spend(now.getTime(), completionTokens + Math.max(0, promptTokens - taken));
+    const name = dayOf(now);
+    // The first of a day: what the store knows of it may lack this one.
+    if (state.day?.name !== name) state.day = { name, used: 0 };
+    state.day.used += promptTokens + completionTokens;
   }
 
   #stateOf({ id, tier }: StoredKey): KeyState | undefined {

@@ -33,7 +33,7 @@ export class RateBucket {
     // A clock that goes back fills nothing.
     const passed = Number.isFinite(this.#at) ? Math.max(0, now - this.#at) : 0;
     this.#level = Math.min(this.#size, this.#level + passed * this.#perMs);
-    this.#at = now;
+    this.#at = Math.max(this.#at, now);
     return { level: this.#level, fullAfterMs: (this.#size - this.#level) / this.#perMs };
   }
 }

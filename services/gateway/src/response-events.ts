@@ -39,7 +39,7 @@ export class ResponseEvents {
         return [this.#event('response.created', { response }), this.#event('response.in_progress', { response })];
       }
       case 'text':
-        return [...this.#openText(), ...this.#addText(delta.text)];
+        return [...this.#closeCall(), ...this.#openText(), ...this.#addText(delta.text)];
       case 'call': {
         const ended = [...this.#closeText('completed'), ...this.#closeCall()];
         const call = { id: itemId('fc'), index: this.#output.length, callId: delta.id, name: delta.name, given: '' };

@@ -89,12 +89,14 @@ export function addRoutes(v1: FastifyInstance, parts: GatewayParts): void {
     const { signal } = leaving(reply);
     const head = headOf(model, 'embd-', parts.now());
     const start = startOf(request, { model, head, now: parts.now() });
+    const plan = await model.backend.planEmbeddings(inputs);
+    reply.headers(await parts.limits.takePrompt(request.caller, plan.promptTokens));
     using _place = await model.admission.enter(request.caller.id, signal).catch(gone(signal));
-    const { vectors, promptTokens } = await model.backend.embed(inputs, signal).catch(gone(signal));
-    reply.headers(await parts.limits.takePrompt(request.caller, promptTokens));
+    const { vectors, promptTokens } = await plan.embed(signal).catch(gone(signal));
     const contents = vectors.map(contentOfVector);
     const receiptId = parts.books.newId();
-    await keep(parts, request.caller, { receiptId, start, end: embeddingEnd(contents, promptTokens) });
+    const end = embeddingEnd(contents, promptTokens);
+    await keep(parts, request.caller, { receiptId, start, end, taken: plan.promptTokens });
     reply.header('x-receipt-id', receiptId);
     const data = vectors.map((vector, index) => ({
       object: 'embedding',
@@ -119,7 +121,7 @@ async function begin(parts: GatewayParts, { request, reply, model, asked, prefix
   const { admission } = model;
   const receivedAt = now();
   admission.check(request.caller.id, Math.min(asked.choices, admission.places));
-  const { signal } = leaving(reply);
+  const { signal, leave } = leaving(reply);
   const head = headOf(model, prefix, receivedAt);
   const planned = await plan();
   reply.headers(await limits.takePrompt(request.caller, planned.promptTokens));
@@ -138,7 +140,7 @@ async function begin(parts: GatewayParts, { request, reply, model, asked, prefix
     },
     streaming: (send: (writer: EventWriter) => Promise<void>, fail: (refusal: CompletionError) => Told = errorBody) => {
       reply.header('x-receipt-id', answer.receiptId);
-      return streaming({ request, reply, signal, logger }, { send, fail });
+      return streaming({ request, reply, signal, leave, logger }, { send, fail });
     },
   };
 }
@@ -152,11 +154,12 @@ async function streaming(
     request,
     reply,
     signal,
+    leave,
     logger,
-  }: { request: FastifyRequest; reply: FastifyReply; signal: AbortSignal; logger: Logger },
+  }: { request: FastifyRequest; reply: FastifyReply; signal: AbortSignal; leave: () => void; logger: Logger },
   { send, fail }: { send: (writer: EventWriter) => Promise<void>; fail: (refusal: CompletionError) => Told },
 ): Promise<FastifyReply> {
-  using writer = new EventWriter(reply, signal);
+  using writer = new EventWriter(reply, signal, { onStill: leave });
   try {
     await send(writer);
   } catch (error) {
@@ -199,13 +202,14 @@ function startOf(
   };
 }
 
-/** Aborted when the client goes before its answer is out. */
-function leaving(reply: FastifyReply): { readonly signal: AbortSignal } {
+/** Aborted when the client goes before its answer is out, or is let go. */
+function leaving(reply: FastifyReply): { readonly signal: AbortSignal; readonly leave: () => void } {
   const controller = new AbortController();
+  const leave = () => controller.abort(new Error('the client is gone'));
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort(new Error('the client is gone'));
+    if (!reply.raw.writableFinished) leave();
   });
-  return controller;
+  return { signal: controller.signal, leave };
 }
 
 /** Nobody is there to hear of it. */

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
-import { readGatewayConfig, startGateway } from './index.ts';
+import { openGatewayKeys, readGatewayConfig, startGateway } from './index.ts';
 import { MODEL } from './test/harness.ts';
 
 const messages = [{ role: 'user', content: 'What is DMARC?' }];
@@ -42,6 +42,9 @@ describe('a gateway that stops', () => {
         assert.doesNotMatch(text, /\[DONE\]/);
       }
       await stopped;
+      await using store = await openGatewayKeys(config);
+      assert.deepEqual(await store.answers.unentered(10), [], 'receipts of what was cut off are in the ledger');
+      assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
     } finally {
       await rm(directory, { recursive: true, force: true });
     }

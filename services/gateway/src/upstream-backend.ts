@@ -2,7 +2,8 @@
 import { randomInt } from 'node:crypto';
 import type { Upstream } from '@strata/engine';
 import { type ChatRequest, CompletionError, type CompletionRequest, type Generation } from '@strata/inference';
-import type { Backend, BackendFacts, Embeddings, Plan } from './backend.ts';
+import type { Backend, BackendFacts, EmbeddingPlan, Plan } from './backend.ts';
+import { lengthOf } from './length-of.ts';
 
 /** Where only the answer tells how many tokens its prompt has. */
 const CHARACTERS_A_TOKEN = 4;
@@ -28,7 +29,7 @@ export class UpstreamBackend implements Backend {
   }
 
   async planChat(request: ChatRequest): Promise<Plan> {
-    const length = request.messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
+    const length = lengthOf(request.messages) + (request.tools.length > 0 ? JSON.stringify(request.tools).length : 0);
     const seed = seedOf(request);
     return {
       promptTokens: Math.ceil(length / CHARACTERS_A_TOKEN),
@@ -59,8 +60,13 @@ export class UpstreamBackend implements Backend {
     };
   }
 
-  embed(inputs: readonly (string | readonly number[])[], signal: AbortSignal): Promise<Embeddings> {
-    return this.#upstream.embed(inputs, signal);
+  async planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan> {
+    const tokensOf = (input: string | readonly number[]) =>
+      typeof input === 'string' ? Math.ceil(input.length / CHARACTERS_A_TOKEN) : input.length;
+    return {
+      promptTokens: inputs.reduce((sum, input) => sum + tokensOf(input), 0),
+      embed: (signal) => this.#upstream.embed(inputs, signal),
+    };
   }
 }
 

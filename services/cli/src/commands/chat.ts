@@ -31,7 +31,14 @@ export async function chatCommand(question: string, options: ChatOptions): Promi
   for await (const line of lines) {
     if (line.trim() !== '') {
       turns.push({ role: 'user', content: line });
-      turns.push({ role: 'assistant', content: await answer(turns, model, options) });
+      try {
+        turns.push({ role: 'assistant', content: await answer(turns, model, options) });
+      } catch (error) {
+        // Somebody at a terminal can go on; a script must hear of it.
+        if (!process.stdin.isTTY || !(error instanceof CommandError)) throw error;
+        turns.length = 0;
+        process.stderr.write(`strata: ${error.message} (the conversation begins anew)\n`);
+      }
     }
     prompt();
   }
