@@ -93,7 +93,8 @@ const mendable: readonly string[] = [
 
 /** What to do about a code of such an error, where its message leaves that open. */
 const advice: Readonly<Record<string, string>> = {
-  locked: 'another `strata stack serve` uses this data directory; stop it, or give this one its own with STRATA_DATA',
+  locked:
+    'another process of this service uses this data directory; stop it, or give this one its own with STRATA_DATA',
 };
 
 /** What a user can mend is one line; everything else is a bug and shows its stack. */

@@ -67,7 +67,7 @@ describe('limits', () => {
     const headers = await limits.takePrompt(stored, 60);
     assert.deepEqual([headers['x-ratelimit-limit-tokens'], headers['x-ratelimit-remaining-tokens']], ['100', '40']);
     limits.spend(stored, { promptTokens: 60, completionTokens: 90 });
-    await assert.rejects(limits.takePrompt(stored, 10), refused(/needs 10, of which 0 are left/, 36_000));
+    await assert.rejects(limits.takePrompt(stored, 10), refused(/of which 0 are left; the prompt needs 10/, 36_000));
     pass(36_000);
     await limits.takePrompt(stored, 10);
     limits.spend(stored, { promptTokens: 10, completionTokens: 100 });

@@ -102,7 +102,7 @@ export class Limits {
     const ofMinute = windowOf(tokens, limits.tokensPerMinute, now);
     if (waitMs > 0)
       throw refusal(
-        `This key has ${limits.tokensPerMinute} tokens a minute; the prompt needs ${promptTokens}, of which ${ofMinute.remaining} are left.`,
+        `This key has ${limits.tokensPerMinute} tokens a minute, of which ${ofMinute.remaining} are left; the prompt needs ${promptTokens}.`,
         'tokens',
         { window: ofMinute, waitMs },
       );

@@ -6,9 +6,9 @@ import { askGateway, type ChatOptions } from './chat.ts';
 
 interface ListedModel {
   readonly id: string;
-  readonly parameters?: number;
-  readonly quantisation?: string;
-  readonly context_length?: number;
+  readonly parameters?: number | null;
+  readonly quantisation?: string | null;
+  readonly context_length?: number | null;
 }
 
 export async function listModels(options: ChatOptions & OutputOptions): Promise<void> {
@@ -138,7 +138,7 @@ export async function inspectModel(reference: string, store: Store, options: Out
   );
 }
 
-function sizeText(parameters: number | undefined): string {
-  if (parameters === undefined) return '';
+function sizeText(parameters: number | null | undefined): string {
+  if (parameters === undefined || parameters === null) return '';
   return parameters >= 1e9 ? `${(parameters / 1e9).toFixed(1)} B` : `${(parameters / 1e6).toFixed(1)} M`;
 }

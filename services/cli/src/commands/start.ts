@@ -1,17 +1,28 @@
 // `strata start`: both services in one process, the internet as it is.
-import { type GatewayConfig, startGateway } from '@strata/gateway';
+import { type GatewayConfig, type RunningGateway, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { type Config, serve } from '@strata/stack';
 
-/** Without a model to serve, the gateway stays out, and it is said how to bring it in. */
+/** Neither waits for the other, and one that cannot start leaves the other running. Without a model to serve, the gateway stays out. */
 export async function startCommand(stack: Config, inference: GatewayConfig): Promise<void> {
   const logger = createLogger({ level: stack.logLevel });
   const hasModel = inference.model !== undefined || inference.upstream !== undefined;
-  await using gateway = hasModel ? await startGateway(inference, logger) : undefined;
-  if (gateway) logger.info({ url: `http://${inference.host}:${gateway.port}/v1` }, 'chat completions: ready');
-  else
+  let starting: Promise<RunningGateway | undefined> = Promise.resolve(undefined);
+  if (hasModel) {
+    starting = startGateway(inference, logger).then(
+      (running) => {
+        logger.info({ url: `http://${inference.host}:${running.port}/v1` }, 'chat completions: ready');
+        return running;
+      },
+      (error: unknown) => {
+        logger.error(`no chat completions: ${error instanceof Error ? error.message : String(error)}`);
+        return undefined;
+      },
+    );
+  } else
     logger.info(
       'no chat completions: name a model with STRATA_MODEL (a GGUF file, or hf:owner/repository) or another server with STRATA_UPSTREAM',
     );
   await serve(stack, logger);
+  await (await starting)?.[Symbol.asyncDispose]();
 }
