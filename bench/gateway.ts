@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startLlamaEngine } from '@strata/engine';
 import { GREEDY } from '@strata/inference';
 import { type RandomModelOptions, randomModel, tinyChatModel } from '@strata/testnet';
@@ -22,6 +23,7 @@ interface GatewayProcess {
 const SECONDS = 4;
 const CONNECTIONS = 64;
 const ALONE = 500;
+const SETTLE_MS = 2_000;
 const OPEN = 1_000;
 const STREAMS = [1, 4, 8];
 const TOKENS = 128;
@@ -54,6 +56,8 @@ async function overhead(): Promise<Figure[]> {
     ours.push(await rate(base, ask));
     if (portkey) portkeys.push(await rate(portkey.base, askPortkey));
   }
+  // Receipts of the last load are entered in the ledger meanwhile.
+  await sleep(SETTLE_MS);
   // One after the other, each beside its upstream alone, which is what the overhead is told against.
   const upstreamAlone = median(await alone(proxy.ready.upstream, ask));
   const [proxyAlone, oursAlone] = [await alone(proxy.ready.base, ask), await alone(base, ask)];

@@ -31,6 +31,8 @@ export interface GatewayServer extends AsyncDisposable {
 const BODY_BYTES = 16 * 1024 * 1024;
 /** Arrays and objects within each other. */
 const MOST_NESTED = 200;
+/** Connections that may come at once; one that finds no room tries again after a second. */
+const BACKLOG = 4_096;
 const SHUTDOWN_MS = 10_000;
 const LAST_WORDS_MS = 1_000;
 const SWEEP_MS = 50;
@@ -163,7 +165,7 @@ export function createServer({
       );
     },
     async listen({ host, port }) {
-      await fastify.listen({ host, port });
+      await fastify.listen({ host, port, backlog: BACKLOG });
       return (fastify.server.address() as AddressInfo).port;
     },
     async [Symbol.asyncDispose]() {
