@@ -7,6 +7,12 @@ import { verifyReceiptHelp } from './help.ts';
 import { addKeyCommands } from './key-commands.ts';
 import type { OutputOptions } from './output.ts';
 
+interface WorkerOptions extends OutputOptions {
+  readonly model?: string;
+  readonly host: string;
+  readonly port: string;
+}
+
 const config = async (more: Readonly<Record<string, string>> = {}) =>
   (await import('@strata/gateway')).readGatewayConfig({ ...process.env, ...more });
 
@@ -23,6 +29,23 @@ export function addInferenceCommands(inference: Command): void {
     .action(async ({ model }: { readonly model?: string }) => {
       const { gatewayCommand } = await import('./commands/gateway.ts');
       await gatewayCommand(await config(model === undefined ? {} : { STRATA_MODEL: model }));
+    });
+  inference
+    .command('worker')
+    .description(
+      'lend a model of this machine to a gateway: prints the settings by which the gateway takes it as an upstream',
+    )
+    .option('--model <file>', 'the GGUF file to lend, or hf:owner/repository:quantisation (STRATA_MODEL)')
+    .option('--host <address>', 'where the gateway reaches this machine', '127.0.0.1')
+    .option('--port <number>', 'port to listen on', '8789')
+    .option('--json', 'print the settings as JSON')
+    .action(async ({ model, host, port, ...options }: WorkerOptions) => {
+      const { workerCommand } = await import('./commands/worker.ts');
+      const settings = { STRATA_HOST: host, STRATA_INFERENCE_PORT: port, STRATA_UPSTREAM: '' };
+      await workerCommand(
+        await config({ ...settings, ...(model === undefined ? {} : { STRATA_MODEL: model }) }),
+        options,
+      );
     });
   inference
     .command('chat')
