@@ -1,5 +1,5 @@
 // An answer token by token: logits asked for, a token chosen by the request's rules and its grammar, told, and fed back.
-import { type Candidate, chooseToken } from '@strata/inference';
+import { type Candidate, chooseToken, logProbability } from '@strata/inference';
 import type { LlamaContextSequence, LlamaModel, Token } from 'node-llama-cpp';
 import type { Job, JobEvent, TokenChoice } from './engine.ts';
 import type { GrammarState } from './grammar-state.ts';
@@ -18,6 +18,7 @@ export interface AnswerLoopParts {
  * and still says that it was cut. Never more than half of an answer.
  */
 const CLOSING_TOKENS = 32;
+
 export class AnswerLoop {
   readonly #parts: AnswerLoopParts;
   /** Tokens that end what a JSON text is in, and how much they are preferred: within a string a bracket ends nothing. */
@@ -126,6 +127,6 @@ export class AnswerLoop {
   }
 
   #choice({ token, logit }: Candidate, logTotal: number): TokenChoice {
-    return { token, bytes: this.#parts.bytesOf(token), logprob: Math.min(0, logit - logTotal) };
+    return { token, bytes: this.#parts.bytesOf(token), logprob: logProbability(logit, logTotal) };
   }
 }

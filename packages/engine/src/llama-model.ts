@@ -157,10 +157,11 @@ export class LlamaHost {
   render(prompt: ChatPrompt): number[] {
     if (!this.#template) throw new EngineError('template-failed', 'the model file has no chat template');
     const tokens = this.#rendered(prompt, this.#template);
-    if (prompt.tools.length === 0 || hasTools(this.#template.source)) return tokens;
+    const most = this.#context.contextSize / 2;
+    if (tokens.length <= most || prompt.tools.length === 0 || hasTools(this.#template.source)) return tokens;
     // Tools in words would leave no room for an answer; a call that is asked for is held to by its grammar all the same.
     const without = this.#rendered({ ...prompt, tools: [] }, this.#template);
-    return tokens.length - without.length > this.#context.contextSize / 2 ? without : tokens;
+    return tokens.length - without.length > most ? without : tokens;
   }
 
   #rendered(prompt: ChatPrompt, template: { readonly source: string; readonly controls: readonly string[] }): number[] {

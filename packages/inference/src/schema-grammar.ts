@@ -1,43 +1,15 @@
 // A JSON Schema as a grammar (GBNF), so that an answer can be nothing else. What a grammar cannot hold to is refused by name.
-import { CompletionError } from './errors.ts';
 import { alternatives, FORMATS, grammarText, literal, oneOfTexts, type Primitive } from './gbnf.ts';
-import { mergeSchemas, SchemaConflict } from './schema-merge.ts';
-import {
-  impliedType,
-  malformedWord,
-  NUMBER_WORDS,
-  narrowingWords,
-  pointed,
-  type Schema,
-  typesOf,
-  without,
-} from './schema-words.ts';
+import { type Place, ROOT, SchemaReader } from './schema-reader.ts';
+import { impliedType, NUMBER_WORDS, narrowingWords, type Schema, typesOf, without } from './schema-words.ts';
 
-/** Words of JSON Schema that narrow a value in a way that the grammar would not. */
-const UNSUPPORTED = [
-  ...['pattern', 'not', 'if', 'then', 'else', 'patternProperties', 'propertyNames', 'dependentRequired'],
-  ...['dependencies', 'unevaluatedProperties', 'unevaluatedItems', '$dynamicRef', '$recursiveRef'],
-  ...['dependentSchemas', 'multipleOf', 'uniqueItems', 'contains', 'prefixItems', 'minProperties', 'maxProperties'],
-];
 const MOST_RULES = 2_000;
-const MOST_DEPTH = 64;
-/** Schemas looked at, each as often as it is joined with others. */
-const MOST_SEEN = 20_000;
 /** A range of whole numbers is written out up to so many. */
 const MOST_RANGE = 1_000;
 const MOST_VALUES = 1_000;
 const MOST_REPEATS = 1_000;
 /** Of one schema in all: each is written out by the engine. */
 const MOST_REPEATS_IN_ALL = 20_000;
-
-/** A place in a schema. */
-interface Place {
-  readonly path: string;
-  readonly depth: number;
-  /** References on the way here since something of the answer was written: one of them again would go on for ever. */
-  readonly open: ReadonlySet<string>;
-}
-const ROOT: Place = { path: '#', depth: 0, open: new Set() };
 
 /** GBNF of a schema. Throws CompletionError `unsupported_value` or `invalid_value` naming `param` and the place in the schema. */
 export function schemaGrammar(schema: Schema, param: string): string {
@@ -76,26 +48,23 @@ function callsOf(tools: readonly Callable[], param: string, rules: Map<string, s
 
 class SchemaWriter {
   readonly rules = new Map<string, string>();
-  readonly #root: Schema;
-  readonly #param: string;
+  readonly #reader: SchemaReader;
   readonly #prefix: string;
   readonly #refs = new Map<string, string>();
   #repeats = 0;
-  #seen = 0;
 
   constructor(root: Schema, param: string, prefix = 's-') {
-    this.#root = root;
-    this.#param = param;
+    this.#reader = new SchemaReader(root, param);
     this.#prefix = prefix;
   }
 
   /** An expression for the schema at a place. */
   rule(schema: unknown, at: Place): string {
     if (schema === true) return 'value';
-    const given = this.#checked(schema, at);
+    const given = this.#reader.checked(schema, at);
     if (typeof given.$ref === 'string' && narrowingWords(given, ['$ref']).length === 0)
       return this.#reference(given.$ref, at);
-    if (given.$ref !== undefined || given.allOf !== undefined) return this.#simple(this.#merged(given, at), at);
+    if (given.$ref !== undefined || given.allOf !== undefined) return this.#simple(this.#reader.merged(given, at), at);
     return this.#simple(given, at);
   }
 
@@ -103,7 +72,7 @@ class SchemaWriter {
   #simple(given: Schema, at: Place): string {
     const same = { ...at, depth: at.depth + 1 };
     if (given.anyOf !== undefined && given.oneOf !== undefined)
-      throw this.#refusal('unsupported_value', at.path, 'has both `anyOf` and `oneOf`');
+      throw this.#reader.refusal('unsupported_value', at.path, 'has both `anyOf` and `oneOf`');
     for (const word of ['anyOf', 'oneOf'] as const) {
       if (given[word] === undefined) continue;
       const rest = without(given, word);
@@ -138,65 +107,25 @@ class SchemaWriter {
         return this.#whole(given, path);
       case 'number':
         if (NUMBER_WORDS.some((word) => given[word] !== undefined))
-          throw this.#refusal('unsupported_value', path, 'bounds a number, which cannot be held to');
+          throw this.#reader.refusal('unsupported_value', path, 'bounds a number, which cannot be held to');
         return 'number';
       case 'boolean':
       case 'null':
         return given.type as Primitive;
       default:
-        throw this.#refusal('invalid_value', path, `has the unknown type ${JSON.stringify(given.type)?.slice(0, 100)}`);
+        throw this.#reader.refusal(
+          'invalid_value',
+          path,
+          `has the unknown type ${JSON.stringify(given.type)?.slice(0, 100)}`,
+        );
     }
-  }
-
-  #checked(schema: unknown, { path, depth }: Place): Schema {
-    if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
-      throw this.#refusal('invalid_value', path, 'is not a schema');
-    if (depth > MOST_DEPTH) throw this.#refusal('unsupported_value', path, `nests deeper than ${MOST_DEPTH}`);
-    this.#seen += 1;
-    if (this.#seen > MOST_SEEN) throw this.#refusal('unsupported_value', path, 'is too large');
-    const given = schema as Schema;
-    const broken = malformedWord(given);
-    if (broken) throw this.#refusal('invalid_value', path, `has a \`${broken}\` of the wrong kind`);
-    const unsupported = UNSUPPORTED.find((word) => given[word] !== undefined && given[word] !== false);
-    if (unsupported) throw this.#refusal('unsupported_value', path, `uses \`${unsupported}\`, which cannot be held to`);
-    return given;
-  }
-
-  #merged(schema: Schema, at: Place): Schema {
-    try {
-      return mergeSchemas(this.#flat(schema, at));
-    } catch (error) {
-      if (error instanceof SchemaConflict) throw this.#refusal('unsupported_value', at.path, error.message);
-      throw error;
-    }
-  }
-
-  /** A schema and all that it refers to or joins, as schemas without `$ref` and `allOf`. */
-  #flat(schema: unknown, at: Place): Schema[] {
-    if (schema === true) return [{}];
-    const given = this.#checked(schema, at);
-    const deeper = { ...at, depth: at.depth + 1 };
-    const all = given.allOf ?? [];
-    if (!Array.isArray(all)) throw this.#refusal('invalid_value', at.path, 'has an allOf that is no list');
-    return [
-      without(given, '$ref', 'allOf'),
-      ...(typeof given.$ref === 'string' ? this.#flat(this.#target(given.$ref, at), deeper) : []),
-      ...all.flatMap((each) => this.#flat(each, deeper)),
-    ];
-  }
-
-  #target(ref: string, { path }: Place): unknown {
-    const target = ref === '#' ? this.#root : ref.startsWith('#/') ? pointed(this.#root, ref.slice(2)) : undefined;
-    if (target === undefined)
-      throw this.#refusal('invalid_value', path, `refers to ${ref.slice(0, 200)}, which is not there`);
-    return target;
   }
 
   #reference(ref: string, at: Place): string {
-    if (at.open.has(ref)) throw this.#refusal('invalid_value', at.path, 'refers to itself and to nothing else');
+    if (at.open.has(ref)) throw this.#reader.refusal('invalid_value', at.path, 'refers to itself and to nothing else');
     const known = this.#refs.get(ref);
     if (known) return known;
-    const target = this.#target(ref, at);
+    const target = this.#reader.target(ref, at);
     const name = `${this.#prefix}ref${this.#refs.size}`;
     // Before it is written: it may refer to itself.
     this.#refs.set(ref, name);
@@ -206,7 +135,7 @@ class SchemaWriter {
 
   #alternatives(list: unknown, { path }: Place, write: (each: unknown, i: number) => string): string {
     if (!Array.isArray(list) || list.length === 0)
-      throw this.#refusal('invalid_value', path, 'has alternatives that are none');
+      throw this.#reader.refusal('invalid_value', path, 'has alternatives that are none');
     // Equal ones would each be followed, and with recursion twice as many at each step.
     const distinct = [
       ...new Map(list.map((each, i) => [JSON.stringify(each), i] as const).reverse()).values(),
@@ -217,17 +146,17 @@ class SchemaWriter {
   /** Those of the values that the schema's type allows. */
   #values(values: readonly unknown[], schema: Schema, { path }: Place): string {
     const [other] = narrowingWords(schema, ['const', 'enum', 'type', 'format']);
-    if (other) throw this.#refusal('unsupported_value', path, `has \`${other}\` beside its values`);
+    if (other) throw this.#reader.refusal('unsupported_value', path, `has \`${other}\` beside its values`);
     if (schema.const !== undefined && schema.enum !== undefined)
-      throw this.#refusal('unsupported_value', path, 'has both `const` and `enum`');
-    if (values.length === 0) throw this.#refusal('invalid_value', path, 'has an empty enum');
+      throw this.#reader.refusal('unsupported_value', path, 'has both `const` and `enum`');
+    if (values.length === 0) throw this.#reader.refusal('invalid_value', path, 'has an empty enum');
     if (values.length > MOST_VALUES)
-      throw this.#refusal('unsupported_value', path, `has more than ${MOST_VALUES} values`);
+      throw this.#reader.refusal('unsupported_value', path, `has more than ${MOST_VALUES} values`);
     const types = schema.type === undefined ? undefined : Array.isArray(schema.type) ? schema.type : [schema.type];
     const allowed = values.filter(
       (value) => types === undefined || typesOf(value).some((type) => types.includes(type)),
     );
-    if (allowed.length === 0) throw this.#refusal('invalid_value', path, 'allows none of its own values');
+    if (allowed.length === 0) throw this.#reader.refusal('invalid_value', path, 'allows none of its own values');
     return oneOfTexts(allowed.map((value) => JSON.stringify(value)));
   }
 
@@ -238,7 +167,11 @@ class SchemaWriter {
     const known = Object.entries((schema.properties ?? {}) as Schema);
     const unknown = [...required].filter((name) => !known.some(([each]) => each === name));
     if (unknown.length > 0 && extra === false)
-      throw this.#refusal('invalid_value', path, `requires ${JSON.stringify(unknown[0])}, which it does not allow`);
+      throw this.#reader.refusal(
+        'invalid_value',
+        path,
+        `requires ${JSON.stringify(unknown[0])}, which it does not allow`,
+      );
     const properties = [...known, ...unknown.map((name) => [name, extra ?? true] as const)];
     if (properties.length === 0) {
       if (extra === false) return '"{" ws "}"';
@@ -276,7 +209,7 @@ class SchemaWriter {
   #string(schema: Schema, path: string): string {
     const format = typeof schema.format === 'string' ? FORMATS[schema.format] : undefined;
     if (format && (schema.minLength !== undefined || schema.maxLength !== undefined))
-      throw this.#refusal('unsupported_value', path, 'has both a format and a length');
+      throw this.#reader.refusal('unsupported_value', path, 'has both a format and a length');
     if (format) return this.#named(format);
     const least = this.#count(schema.minLength, path) ?? 0;
     const most = this.#count(schema.maxLength, path);
@@ -298,29 +231,33 @@ class SchemaWriter {
     if (from === 0 && to === undefined) return this.#named(`"0" | [1-9] [0-9]{0,14}`);
     if (from === 1 && to === undefined) return this.#named('[1-9] [0-9]{0,14}');
     if (from === undefined || to === undefined || to - from >= MOST_RANGE)
-      throw this.#refusal(
+      throw this.#reader.refusal(
         'unsupported_value',
         path,
         `has a range that is open or holds more than ${MOST_RANGE} numbers`,
       );
-    if (to < from) throw this.#refusal('invalid_value', path, 'has an empty range');
+    if (to < from) throw this.#reader.refusal('invalid_value', path, 'has an empty range');
     return this.#named(Array.from({ length: to - from + 1 }, (_, i) => literal(String(from + i))).join(' | '));
   }
 
   #count(value: unknown, path: string): number | undefined {
     if (value === undefined) return undefined;
     if (!Number.isInteger(value) || (value as number) < 0)
-      throw this.#refusal('invalid_value', path, 'has a length that is no whole number');
+      throw this.#reader.refusal('invalid_value', path, 'has a length that is no whole number');
     if ((value as number) > MOST_REPEATS)
-      throw this.#refusal('unsupported_value', path, `has a length beyond ${MOST_REPEATS}`);
+      throw this.#reader.refusal('unsupported_value', path, `has a length beyond ${MOST_REPEATS}`);
     return value as number;
   }
 
   #repeat(least: number, most: number | undefined, path: string): void {
-    if (most !== undefined && most < least) throw this.#refusal('invalid_value', path, 'has an empty range');
+    if (most !== undefined && most < least) throw this.#reader.refusal('invalid_value', path, 'has an empty range');
     this.#repeats += most ?? least;
     if (this.#repeats > MOST_REPEATS_IN_ALL)
-      throw this.#refusal('unsupported_value', path, `makes the lengths of all more than ${MOST_REPEATS_IN_ALL}`);
+      throw this.#reader.refusal(
+        'unsupported_value',
+        path,
+        `makes the lengths of all more than ${MOST_REPEATS_IN_ALL}`,
+      );
   }
 
   #named(text: string): string {
@@ -330,12 +267,8 @@ class SchemaWriter {
   }
 
   #name(name: string, text: string): void {
-    if (this.rules.size >= MOST_RULES) throw this.#refusal('unsupported_value', '#', 'is too large');
+    if (this.rules.size >= MOST_RULES) throw this.#reader.refusal('unsupported_value', '#', 'is too large');
     this.rules.set(name, text);
-  }
-
-  #refusal(kind: 'invalid_value' | 'unsupported_value', path: string, why: string): CompletionError {
-    return new CompletionError(kind, `The schema at ${path.slice(0, 200)} ${why}.`, { param: this.#param });
   }
 }
 

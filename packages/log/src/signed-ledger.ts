@@ -17,14 +17,17 @@ export interface SignedLedgerOptions {
 
 export interface SignedLedger extends AsyncDisposable {
   readonly log: TileLog;
-  /** What a receipt needs that is issued now: the current key, the time, chance. */
-  issuing(): IssueOptions;
+  /** What a receipt needs that is issued now: the current key, the time, and an id, by chance where none was given out. */
+  issuing(receiptId?: string): IssueOptions;
   readonly signer: KeyringSigner;
   /** Current and retired keys, and how to check the log's checkpoints. */
   keySet(): KeySet;
   /** Takes up a rotation made by another process. */
   reload(): Promise<void>;
 }
+
+/** Where the id is chosen already. */
+const NO_CHANCE = new Uint8Array();
 
 /** Opens both keyrings and the log, making them on first start. Rejects with KeyringError or LogError. */
 export async function openSignedLedger({
@@ -38,10 +41,10 @@ export async function openSignedLedger({
   return {
     log,
     signer: receipts.signer,
-    issuing: () => ({
+    issuing: (receiptId) => ({
       signer: receipts.signer,
       now: now(),
-      random: randomBytes(16),
+      ...(receiptId === undefined ? { random: randomBytes(16) } : { random: NO_CHANCE, receiptId }),
       publicKeyUrl: keySetPath,
       digest: (bytes) => hash('sha256', bytes, 'buffer'),
     }),

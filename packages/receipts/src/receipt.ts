@@ -64,9 +64,12 @@ export function issueReceipt<Body extends object>(
   body: Body,
   options: IssueOptions,
 ): IssuedReceipt & { body: SignedBody<Body> } {
-  const { signedBytes, finish } = prepareReceipt(body, { ...options, keyId: options.signer.keyId });
+  const { signedBytes, finish } = prepareReceipt(body, options);
   return finish(options.signer.sign(signedBytes));
 }
+
+/** The signer is only named. */
+export type PrepareOptions = Omit<IssueOptions, 'signer'> & { readonly signer: Pick<Signer, 'keyId'> };
 
 /** A receipt that lacks its signature: for whoever signs elsewhere, such as in another thread. */
 export interface PreparedReceipt<Body extends object> {
@@ -76,10 +79,7 @@ export interface PreparedReceipt<Body extends object> {
 }
 
 /** All of issueReceipt but the signing. Throws as that does. */
-export function prepareReceipt<Body extends object>(
-  body: Body,
-  options: Omit<IssueOptions, 'signer'> & { readonly keyId: string },
-): PreparedReceipt<Body> {
+export function prepareReceipt<Body extends object>(body: Body, options: PrepareOptions): PreparedReceipt<Body> {
   if (Object.hasOwn(body, 'provenance')) throw new TypeError('the body has a receipt already');
   const { signedBytes, finish } = prepare((provenance) => bodySignedBytes(body, provenance), options);
   return {
@@ -95,7 +95,7 @@ export function prepareReceipt<Body extends object>(
 export function issueDetachedReceipt(content: Uint8Array, contentType: string, options: IssueOptions): IssuedReceipt {
   const { signedBytes, finish } = prepare(
     (provenance) => detachedSignedBytes(content, contentType, provenance, options.digest),
-    { ...options, keyId: options.signer.keyId },
+    options,
   );
   return finish(options.signer.sign(signedBytes));
 }
@@ -150,7 +150,7 @@ export function newReceiptId(now: Date, random: Uint8Array): string {
 
 function prepare(
   signedBytesOf: (provenance: SignedProvenance) => Uint8Array,
-  { keyId: key_id, now, random, publicKeyUrl, receiptId, digest }: Omit<IssueOptions, 'signer'> & { keyId: string },
+  { signer: { keyId: key_id }, now, random, publicKeyUrl, receiptId, digest }: PrepareOptions,
 ): { readonly signedBytes: Uint8Array; readonly finish: (signature: Uint8Array) => IssuedReceipt } {
   const receipt_id = receiptId ?? newReceiptId(now, random);
   const signed = { receipt_id, public_key_url: publicKeyUrl, signed_at: now.toISOString(), key_id };

@@ -54,7 +54,8 @@ export class AnswerRun {
     this.#parts = parts;
     this.#asked = asked;
     this.receiptId = parts.books.newId();
-    this.#said = new Said(asked.plan.choices.length);
+    const { isStreamed, topLogprobs } = asked.request;
+    this.#said = new Said(asked.plan.choices.length, { keepsLogprobs: !isStreamed && topLogprobs !== undefined });
     this.#usages = asked.plan.choices.map(() => ({ promptTokens: 0, completionTokens: 0, cachedTokens: 0 }));
   }
 
@@ -62,10 +63,7 @@ export class AnswerRun {
   async gather(): Promise<{ readonly choices: readonly ChatChoice[]; readonly usage: Usage }> {
     return this.#kept(async () => {
       await this.#eachChoice(async () => {});
-      return {
-        choices: this.#said.choices({ hasLogprobs: this.#asked.request.topLogprobs !== undefined }),
-        usage: this.usage,
-      };
+      return { choices: this.#said.choices(), usage: this.usage };
     });
   }
 

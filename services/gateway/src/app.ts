@@ -9,8 +9,7 @@ import { stopping } from './admission.ts';
 import { Books } from './books.ts';
 import { Callers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
-import { KEY_SET_PATH } from './key-set-path.ts';
-import { addLedgerRoutes, addReceiptRoute } from './ledger-routes.ts';
+import { addLedgerRoutes, addReceiptRoute, KEY_SET_PATH } from './ledger-routes.ts';
 import { Limits } from './limits.ts';
 import type { Models } from './models.ts';
 import { openModels } from './open-models.ts';
@@ -85,8 +84,11 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
     reply.code(isOk ? 200 : 503);
     return { status: isOk ? 'ok' : 'starting', version: VERSION, models: ready.map(({ id }) => id) };
   });
-  const description = gatewayOpenApi();
-  server.fastify.get('/openapi.json', () => description);
+  let description: ReturnType<typeof gatewayOpenApi> | undefined;
+  server.fastify.get('/openapi.json', () => {
+    description ??= gatewayOpenApi();
+    return description;
+  });
   addLedgerRoutes(server.fastify, ledger);
   server.addV1((v1) => {
     addRoutes(v1, { models, books, limits, logger, now, running, stopping: late.signal });

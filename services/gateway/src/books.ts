@@ -15,7 +15,6 @@ import {
 } from '@strata/receipts';
 import type { AnswerUsage, Store } from '@strata/store';
 import type { Logger } from 'pino';
-import { KEY_SET_PATH } from './key-set-path.ts';
 import { randomPart } from './random-ids.ts';
 
 /** What is known of an answer before it is made. */
@@ -67,8 +66,6 @@ interface Pending {
 const ENTER_MS = 100;
 /** After a failure. */
 const RETRY_MS = 5_000;
-/** Its id is chosen already. */
-const NO_CHANCE = new Uint8Array(16);
 /** Read from the database at a time. */
 const PAGE = 500;
 
@@ -101,14 +98,11 @@ export class Books implements AsyncDisposable {
 
   /** Signs the receipt and keeps it; resolves when a kill cannot lose it any more, nor what its answer used. */
   keep(receiptId: string, start: AnswerStart, end: AnswerEnd): Promise<void> {
-    const { signer } = this.#parts.ledger;
-    const now = this.#parts.now();
-    const document = receiptOf(start, end, now);
-    const prepared = prepareReceipt(document, {
-      ...{ keyId: signer.keyId, now, receiptId, random: NO_CHANCE, publicKeyUrl: KEY_SET_PATH },
-      digest: (bytes) => hash('sha256', bytes, 'buffer'),
-    });
-    // Alone, signing here is quicker than handing it over; with others it would hold them up.
+    const { ledger } = this.#parts;
+    const { signer } = ledger;
+    const options = ledger.issuing(receiptId);
+    const document = receiptOf(start, end, options.now);
+    const prepared = prepareReceipt(document, options);
     // Alone, signing here is quicker than handing it over; among many it would hold all of them up.
     const signature = this.#keeping ? signer.signLater(prepared.signedBytes) : signer.sign(prepared.signedBytes);
     // Heard of when it is awaited, a moment later.
@@ -144,6 +138,13 @@ export class Books implements AsyncDisposable {
     await this.#enter();
   }
 
+  #enterAfter(ms: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.#enter();
+    }, ms);
+  }
+
   #enter(): Promise<void> {
     this.#entering ??= this.#enterAll();
     return this.#entering;
@@ -172,10 +173,7 @@ export class Books implements AsyncDisposable {
     }
     // In the turn of the last look at what waits.
     this.#keeping = undefined;
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      void this.#enter();
-    }, ENTER_MS);
+    this.#enterAfter(ENTER_MS);
   }
 
   async #enterAll(): Promise<void> {
@@ -205,10 +203,7 @@ export class Books implements AsyncDisposable {
       logger.error({ err: error }, 'receipts are kept, but not in the ledger yet');
       // Those in the database are what counts now.
       this.#pending = [];
-      this.#timer ??= setTimeout(() => {
-        this.#timer = undefined;
-        void this.#enter();
-      }, RETRY_MS).unref();
+      this.#enterAfter(RETRY_MS);
     }
     this.#entering = undefined;
   }

@@ -4,7 +4,8 @@ import type { SignedLedger } from '@strata/log';
 import { ledgerReceiptProof } from '@strata/receipts';
 import type { FastifyInstance } from 'fastify';
 import type { Books } from './books.ts';
-import { KEY_SET_PATH } from './key-set-path.ts';
+
+export const KEY_SET_PATH = '/.well-known/inference-keys.json';
 
 const KEY_SET_SECONDS = 60;
 const LEDGER_ID = /^cr_[a-z2-7]{32}$/;

@@ -12,7 +12,7 @@ import { openSignedLedger } from '@strata/log';
 import { canonicalize, verifyAnswer } from '@strata/receipts';
 import { openStore } from '@strata/store';
 import { Books } from './books.ts';
-import { KEY_SET_PATH } from './key-set-path.ts';
+import { KEY_SET_PATH } from './ledger-routes.ts';
 import { type Harness, type Json, MODEL, startHarness } from './test/harness.ts';
 
 let service: Harness;

@@ -18,8 +18,11 @@ interface Saying {
 
 export class Said {
   readonly #choices: readonly Saying[];
+  readonly #keepsLogprobs: boolean;
 
-  constructor(choices: number) {
+  /** `keepsLogprobs`: a stream has told them, and its receipt has none. */
+  constructor(choices: number, { keepsLogprobs }: { readonly keepsLogprobs: boolean }) {
+    this.#keepsLogprobs = keepsLogprobs;
     this.#choices = Array.from({ length: choices }, () => ({
       content: '',
       calls: [],
@@ -36,7 +39,7 @@ export class Said {
         break;
       case 'text':
         choice.content += delta.text;
-        for (const each of delta.logprobs ?? []) choice.logprobs.push(each);
+        if (this.#keepsLogprobs) for (const each of delta.logprobs ?? []) choice.logprobs.push(each);
         break;
       case 'call':
         choice.calls[delta.at] = { id: delta.id, name: delta.name, arguments: '' };
@@ -64,11 +67,11 @@ export class Said {
   }
 
   /** Of an answer that is over. */
-  choices({ hasLogprobs }: { readonly hasLogprobs: boolean }): readonly ChatChoice[] {
+  choices(): readonly ChatChoice[] {
     return this.#choices.map(({ content, calls, logprobs, finishReason }) => ({
       content: contentOf(content, calls),
       toolCalls: calls,
-      logprobs: hasLogprobs ? logprobs : undefined,
+      logprobs: this.#keepsLogprobs ? logprobs : undefined,
       finishReason: finishReason ?? 'stop',
     }));
   }

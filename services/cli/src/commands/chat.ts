@@ -1,5 +1,6 @@
 // `strata inference chat`: a conversation in the terminal, the answer as it comes.
 import { createInterface } from 'node:readline/promises';
+import { bearer, gatewayBase } from '../gateway-address.ts';
 import { CommandError } from '../output.ts';
 
 export interface ChatOptions {
@@ -82,14 +83,10 @@ async function firstModel(options: ChatOptions): Promise<string> {
 /** Asks the gateway; what it refuses is told in its words. */
 export async function askGateway(path: string, { base, key }: ChatOptions, body?: object): Promise<Response> {
   if (!key) throw new CommandError('which key? Give --key or STRATA_INFERENCE_KEY', { exitCode: 2 });
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new CommandError('the key holds characters that no key has', { exitCode: 2 });
-  if (!/^https?:\/\//i.test(base) || !URL.canParse(base))
-    throw new CommandError(`--base is the URL of a gateway, such as http://127.0.0.1:8788, not '${base}'`, {
-      exitCode: 2,
-    });
-  const url = `${base.replace(/\/+$/, '').replace(/\/v1$/, '')}${path}`;
+  const authorization = bearer(key);
+  const url = gatewayBase(base) + path;
   const response = await fetch(url, {
-    headers: { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+    headers: { authorization, ...(body ? { 'content-type': 'application/json' } : {}) },
     ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
   }).catch((cause: unknown) => {
     throw new CommandError(`nothing answers at ${base}; is the gateway running?`, { cause });

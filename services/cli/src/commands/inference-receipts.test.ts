@@ -6,44 +6,32 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type RunningGateway, readGatewayConfig, startGateway } from '@strata/gateway';
+import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
 import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
-
-const model = path.basename(tinyChatModel, '.gguf');
+import { model, startTestGateway, type TestGateway } from '../test/running-gateway.ts';
 
 describe('the receipt of a completion', () => {
-  let data: Awaited<ReturnType<typeof temporaryDirectory>>;
-  let running: RunningGateway;
-  let env: Record<string, string>;
+  let service: TestGateway;
+  let env: Readonly<Record<string, string>>;
   before(async () => {
-    data = await temporaryDirectory();
-    const settings = { STRATA_DATA: data.path, STRATA_INFERENCE_PORT: '0', STRATA_MODEL: tinyChatModel };
-    running = await startGateway(readGatewayConfig(settings), createLogger({ level: 'silent' }));
-    const { key } = await running.gateway.keys.create({ tier: 'unlimited', label: 'mine' });
-    env = {
-      STRATA_DATA: data.path,
-      STRATA_INFERENCE_URL: `http://127.0.0.1:${running.port}/v1`,
-      STRATA_INFERENCE_KEY: key,
-    };
+    service = await startTestGateway();
+    env = service.env;
   });
-  after(async () => {
-    await running?.[Symbol.asyncDispose]();
-    await data?.[Symbol.asyncDispose]();
-  });
+  after(() => service?.[Symbol.asyncDispose]());
 
   /** Asks, and keeps what was sent and what came in files. */
   async function asked(stream: boolean): Promise<{ id: string; request: string; answer: string }> {
     const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'What is SPF?' }], stream });
-    const response = await fetch(`http://127.0.0.1:${running.port}/v1/chat/completions`, {
+    const response = await fetch(`http://127.0.0.1:${service.running.port}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${env.STRATA_INFERENCE_KEY}`, 'content-type': 'application/json' },
       body,
     });
     const [request, answer] = [
-      path.join(data.path, `request-${stream}.json`),
-      path.join(data.path, `answer-${stream}`),
+      path.join(service.directory, `request-${stream}.json`),
+      path.join(service.directory, `answer-${stream}`),
     ];
     await writeFile(request, body);
     await writeFile(answer, await response.text());
@@ -66,9 +54,11 @@ describe('the receipt of a completion', () => {
     const other = await runStrata(['inference', 'verify', id, '--request', request, '--answer', answer], { env });
     assert.equal(other.code, 1);
     assert.match(other.stdout, /^FAILED answer/m);
-    const saved = path.join(data.path, 'receipt.json');
+    const saved = path.join(service.directory, 'receipt.json');
     const headers = { authorization: `Bearer ${env.STRATA_INFERENCE_KEY}` };
-    const receipt = await (await fetch(`http://127.0.0.1:${running.port}/v1/receipts/${id}`, { headers })).text();
+    const receipt = await (
+      await fetch(`http://127.0.0.1:${service.running.port}/v1/receipts/${id}`, { headers })
+    ).text();
     await writeFile(saved, receipt);
     const { STRATA_INFERENCE_KEY: _key, ...open } = env;
     assert.equal((await runStrata(['inference', 'verify', saved], { env: open })).code, 0, 'needs no key');
@@ -127,7 +117,7 @@ describe('the receipt of a completion', () => {
     const after = await asked(false);
     for (const { id } of [before, after]) assert.equal((await runStrata(['inference', 'verify', id], { env })).code, 0);
     const { keys } = (await (
-      await fetch(`http://127.0.0.1:${running.port}/.well-known/inference-keys.json`)
+      await fetch(`http://127.0.0.1:${service.running.port}/.well-known/inference-keys.json`)
     ).json()) as {
       keys: { status: string }[];
     };

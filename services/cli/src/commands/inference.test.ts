@@ -1,29 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type RunningGateway, readGatewayConfig, startGateway } from '@strata/gateway';
-import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
-import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
+import { runStrata } from '../test/run-strata.ts';
+import { startTestGateway, type TestGateway } from '../test/running-gateway.ts';
 
 describe('strata inference', () => {
-  let data: Awaited<ReturnType<typeof temporaryDirectory>>;
-  let running: RunningGateway;
-  let env: Record<string, string>;
+  let service: TestGateway;
+  let env: Readonly<Record<string, string>>;
   before(async () => {
-    data = await temporaryDirectory();
-    const settings = { STRATA_DATA: data.path, STRATA_INFERENCE_PORT: '0', STRATA_MODEL: tinyChatModel };
-    running = await startGateway(readGatewayConfig(settings), createLogger({ level: 'silent' }));
-    const { key } = await running.gateway.keys.create({ tier: 'unlimited' });
-    env = {
-      STRATA_DATA: data.path,
-      STRATA_INFERENCE_URL: `http://127.0.0.1:${running.port}/v1`,
-      STRATA_INFERENCE_KEY: key,
-    };
+    service = await startTestGateway();
+    env = service.env;
   });
-  after(async () => {
-    await running?.[Symbol.asyncDispose]();
-    await data?.[Symbol.asyncDispose]();
-  });
+  after(() => service?.[Symbol.asyncDispose]());
 
   it('answers a question, and a conversation line by line', async () => {
     const one = await runStrata(['inference', 'chat', 'What', 'is', 'DMARC?', '--temperature', '0'], { env });

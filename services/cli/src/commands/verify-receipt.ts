@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { type VerifiedAnswer, verifyBody, verifyUrl } from '@strata/client';
 import { readAnswerContent } from '@strata/inference';
 import { canonicalize } from '@strata/receipts';
+import { bearer, gatewayBase } from '../gateway-address.ts';
 import { CommandError, type OutputOptions } from '../output.ts';
 import { readAnswerFile } from '../saved-answer.ts';
 import { EXIT, judge, printStep, printSteps, wrongUse } from './verify.ts';
@@ -22,9 +23,7 @@ const RECEIPT_ID = /^rwr_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** `target`: the id of a receipt (`x-receipt-id`), or a file that holds one. */
 export async function verifyReceiptCommand(target: string, options: VerifyReceiptOptions): Promise<void> {
-  const base = options.base.replace(/\/+$/, '').replace(/\/v1$/, '');
-  if (!/^https?:\/\//i.test(base) || !URL.canParse(base))
-    throw wrongUse(`--base is the URL of a gateway, such as http://127.0.0.1:8788, not '${options.base}'`);
+  const base = gatewayBase(options.base);
   const isId = RECEIPT_ID.test(target);
   if (!isId && /^rwr_[^./\\]*$/.test(target))
     throw wrongUse(`'${target}' is no id of a receipt: that is rwr_ and 26 letters and digits, as x-receipt-id said`);
@@ -41,8 +40,7 @@ export async function verifyReceiptCommand(target: string, options: VerifyReceip
 
 function fetched(id: string, base: string, { key, ledgerKey }: VerifyReceiptOptions): Promise<VerifiedAnswer> {
   if (!key) throw wrongUse('whose receipt is it? Give --key or STRATA_INFERENCE_KEY, or a file with the receipt');
-  if (!/^[\x21-\x7e]+$/.test(key)) throw wrongUse('the key holds characters that no key has');
-  const headers = { authorization: `Bearer ${key}` };
+  const headers = { authorization: bearer(key) };
   return verifyUrl(`${base}/v1/receipts/${id}`, { headers, ...(ledgerKey === undefined ? {} : { ledgerKey }) });
 }
 

@@ -1,0 +1,32 @@
+// A gateway on the demo's model for tests of the command, and the environment of somebody who has a key to it.
+import path from 'node:path';
+import { type RunningGateway, readGatewayConfig, startGateway } from '@strata/gateway';
+import { createLogger } from '@strata/http';
+import { tinyChatModel } from '@strata/testnet';
+import { temporaryDirectory } from './run-strata.ts';
+
+export const model = path.basename(tinyChatModel, '.gguf');
+
+export interface TestGateway extends AsyncDisposable {
+  readonly directory: string;
+  readonly running: RunningGateway;
+  /** `STRATA_DATA`, `STRATA_INFERENCE_URL` and `STRATA_INFERENCE_KEY`. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Its key is unlimited, and labelled `mine`. */
+export async function startTestGateway(): Promise<TestGateway> {
+  await using stack = new AsyncDisposableStack();
+  const { path: directory } = stack.use(await temporaryDirectory());
+  const settings = { STRATA_DATA: directory, STRATA_INFERENCE_PORT: '0', STRATA_MODEL: tinyChatModel };
+  const running = stack.use(await startGateway(readGatewayConfig(settings), createLogger({ level: 'silent' })));
+  const { key } = await running.gateway.keys.create({ tier: 'unlimited', label: 'mine' });
+  const url = `http://127.0.0.1:${running.port}/v1`;
+  const owned = stack.move();
+  return {
+    directory,
+    running,
+    env: { STRATA_DATA: directory, STRATA_INFERENCE_URL: url, STRATA_INFERENCE_KEY: key },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

@@ -1,2 +1,0 @@
-// Where the gateway's key set is; receipts name it.
-export const KEY_SET_PATH = '/.well-known/inference-keys.json';
