@@ -15,8 +15,8 @@ const MOST_MEMORY = 0.25;
 
 /**
  * What is not given is chosen: a process for each core and no more than there are slots, because the loop of one process
- * feeds one answer nearly as fast as four; one process alone on a GPU, or where the weights are large. Threads leave a core
- * to everything else: as many threads as cores spin against the process's own loop, at a third of the speed or less.
+ * feeds one answer nearly as fast as four; one process alone on a GPU, or where the weights are large. No process
+ * gets all cores as threads where it can be helped: they spin against its own loop, at a third of the speed or less.
  */
 export function arrange(
   machine: Machine,
