@@ -1,24 +1,30 @@
 // A service that stops: who waits is refused at once, who is served is finished, or told that it ends.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
-import { tinyChatModel } from '@strata/testnet';
+import { type RandomModelOptions, randomModel } from '@strata/testnet';
+import type { EngineBackend } from './engine-backend.ts';
 import { openGatewayKeys, readGatewayConfig, startGateway } from './index.ts';
-import { MODEL } from './test/harness.ts';
 
+const SHAPE: RandomModelOptions = {
+  ...{ seed: 1, name: 'noise', layers: 2, width: 64, heads: 4, hidden: 128, context: 8_192, weights: 'F16' },
+};
 const messages = [{ role: 'user', content: 'What is DMARC?' }];
 
 describe('a gateway that stops', () => {
   it('finishes what is short, refuses who waits, and tells who would take too long', async () => {
     const directory = await mkdtemp(path.join(tmpdir(), 'strata-stopping-'));
     try {
+      // With room for answers that take far longer than the service waits.
+      const file = path.join(directory, 'noise.gguf');
+      await writeFile(file, randomModel(SHAPE));
       const config = readGatewayConfig({
         STRATA_DATA: directory,
         STRATA_INFERENCE_PORT: '0',
-        STRATA_MODEL: tinyChatModel,
+        STRATA_MODEL: file,
         STRATA_MODEL_SLOTS: '2',
       });
       const running = await startGateway(config, createLogger({ level: 'silent' }), { shutdownMs: 100 });
@@ -27,10 +33,14 @@ describe('a gateway that stops', () => {
         fetch(`http://127.0.0.1:${running.port}/v1/chat/completions`, {
           method: 'POST',
           headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ model: MODEL, messages, ...more }),
+          body: JSON.stringify({ model: 'noise', messages, ...more }),
         });
-      const long = { stream: true, n: 8, logit_bias: { 1023: -100 } };
-      const streams = await Promise.all([ask(long), ask({ ...long, n: 1 })]);
+      const [model] = running.gateway.models.list();
+      assert.ok(model);
+      const { engine } = model.backend as EngineBackend;
+      const long = { stream: true, logit_bias: { [engine.info.vocabularySize - 1]: -100 } };
+      // A place for each.
+      const streams = await Promise.all([ask(long), ask(long)]);
       const waiting = [ask({}), ask({})];
       while (running.gateway.models.busy < 4) await new Promise((resolve) => setTimeout(resolve, 5));
       const stopped = running[Symbol.asyncDispose]();
