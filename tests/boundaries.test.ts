@@ -12,8 +12,13 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   'packages/detect': { may: [], why: 'core: pure, tested without any I/O' },
   'packages/analytics': { may: ['detect'], why: 'core: the index is a value, files and SQL stay outside' },
   'packages/receipts': { may: [], why: 'core: also runs in the browser' },
+  'packages/advisories': { may: [], why: 'core: files and sources stay outside' },
   'packages/scan': { may: ['detect'], why: 'edge: opens sockets, never touches the database' },
-  'packages/store': { may: ['detect'], why: 'edge: the only place that knows SQL' },
+  'packages/feeds': {
+    may: ['detect'],
+    why: 'edge: asks through what it is given, so that one place decides what may be visited',
+  },
+  'packages/store': { may: ['advisories', 'detect'], why: 'edge: the only place that knows SQL' },
   'packages/log': { may: ['receipts'], why: 'edge: the only place that writes tiles' },
   'packages/http': { may: ['receipts'], why: 'edge: keys and quotas come in as interfaces' },
   'packages/client': { may: ['receipts'], why: 'runs at the user, knows only what is public' },
@@ -21,7 +26,7 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   'packages/engine': { may: ['inference'], why: 'edge: the only place that loads models' },
   'packages/testnet': { may: [], why: 'must not learn from the code that it tests' },
   'services/stack': {
-    may: ['analytics', 'catalog', 'detect', 'receipts', 'scan', 'store', 'log', 'http'],
+    may: ['advisories', 'analytics', 'catalog', 'detect', 'feeds', 'receipts', 'scan', 'store', 'log', 'http'],
     why: 'composes',
   },
   'services/gateway': {
@@ -30,7 +35,7 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   },
   'services/cli': {
     may: [
-      ...['catalog', 'detect', 'receipts', 'client', 'engine', 'inference', 'store', 'http', 'log', 'stack'],
+      ...['catalog', 'detect', 'receipts', 'client', 'engine', 'feeds', 'inference', 'store', 'http', 'log', 'stack'],
       'gateway',
     ],
     why: 'thin commands over the rest; the simulated internet stays out of real mode',
@@ -42,7 +47,13 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
 };
 
 /** Core packages: value in, value out. */
-const pure = ['packages/detect', 'packages/analytics', 'packages/receipts', 'packages/inference'];
+const pure = [
+  'packages/advisories',
+  'packages/detect',
+  'packages/analytics',
+  'packages/receipts',
+  'packages/inference',
+];
 
 const importPattern = /(?:from\s+|import\s*\(\s*|import\s+)['"]([^'"]+)['"]/g;
 

@@ -48,6 +48,9 @@ export interface Database {
     /** Null: seen by the domain's last scan. So an unchanged rescan need not touch the row. */
     last_seen: number | null;
     first_missed: number | null;
+    /** As a header or page showed it, and the platform that was named with it, lower case. */
+    version: string | null;
+    platform: string | null;
   };
   scans: {
     id: Generated<number>;
@@ -162,6 +165,58 @@ export interface Database {
     prompt_tokens: number;
     cached_tokens: number;
     completion_tokens: number;
+  };
+  advisory_sources: {
+    name: string;
+    state: string;
+    /** JSON of where the sync under way stands, or where the next one begins. */
+    cursor: string | null;
+    /** Of the last try. */
+    started_at: number | null;
+    /** When the last whole sync ended. */
+    finished_at: number | null;
+    next_at: number | null;
+    error: string | null;
+    /** Tries in a row that failed. */
+    failures: Generated<number>;
+    /** Records read, and those that could not be, in the last or running sync. */
+    read: Generated<number>;
+    skipped: Generated<number>;
+    skipped_example: string | null;
+  };
+  advisory_records: {
+    source: string;
+    record_id: string;
+    advisory_id: string;
+    /** JSON of an `AdvisoryRecord`. */
+    body: string;
+  };
+  advisories: {
+    id: string;
+    /** JSON of an `Advisory`. */
+    body: string;
+  };
+  advisory_products: {
+    product_key: string;
+    advisory_id: string;
+  };
+  known_exploited: {
+    cve: string;
+    /** JSON of a `KnownExploited`. */
+    body: string;
+  };
+  exploit_scores: {
+    cve: string;
+    epss: number;
+    percentile: number;
+  };
+  advisory_changes: {
+    seq: Generated<number>;
+    advisory_id: string;
+  };
+  advisory_tellings: {
+    subject: string;
+    at: number;
   };
   settings: {
     name: string;

@@ -7,12 +7,16 @@ import { up as initial } from './001-initial.ts';
 import { up as setsAndStreams } from './002-sets-and-streams.ts';
 import { up as changesByCategory } from './003-changes-by-category.ts';
 import { up as answers } from './004-answers.ts';
+import { up as advisories } from './005-advisories.ts';
+import { up as feeds } from './006-feeds.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
   '002-sets-and-streams': { up: setsAndStreams },
   '003-changes-by-category': { up: changesByCategory },
   '004-answers': { up: answers },
+  '005-advisories': { up: advisories },
+  '006-feeds': { up: feeds },
 };
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };

@@ -1,0 +1,2 @@
+// What @strata/feeds offers.
+export {};

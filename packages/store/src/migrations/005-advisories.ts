@@ -1,0 +1,73 @@
+// Versions of the products that domains show, and the published vulnerabilities of products.
+import type { Kysely } from 'kysely';
+import { createTable } from './table.ts';
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  // What a header or page shows besides the provider: `1.18.0`, and the platform it was made for, `ubuntu`.
+  for (const column of ['version', 'platform'] as const) {
+    await db.schema.alterTable('services').addColumn(column, 'text').execute();
+  }
+
+  await createTable(db, 'advisory_sources')
+    .addColumn('name', 'text', (column) => column.primaryKey())
+    .addColumn('state', 'text', (column) => column.notNull())
+    .addColumn('cursor', 'text')
+    .addColumn('started_at', 'integer')
+    .addColumn('finished_at', 'integer')
+    .addColumn('next_at', 'integer')
+    .addColumn('error', 'text')
+    .addColumn('failures', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('read', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('skipped', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('skipped_example', 'text')
+    .execute();
+
+  // What each publisher says, as we understood it; `advisory_id` is the vulnerability that it says it of.
+  await createTable(db, 'advisory_records')
+    .addColumn('source', 'text', (column) => column.notNull())
+    .addColumn('record_id', 'text', (column) => column.notNull())
+    .addColumn('advisory_id', 'text', (column) => column.notNull())
+    .addColumn('body', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('advisory_records_key', ['source', 'record_id'])
+    .execute();
+  await db.schema
+    .createIndex('advisory_records_advisory')
+    .on('advisory_records')
+    .columns(['advisory_id', 'source', 'record_id'])
+    .execute();
+
+  // All publishers' words together.
+  await createTable(db, 'advisories')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('body', 'text', (column) => column.notNull())
+    .execute();
+  await createTable(db, 'advisory_products')
+    .addColumn('product_key', 'text', (column) => column.notNull())
+    .addColumn('advisory_id', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('advisory_products_key', ['product_key', 'advisory_id'])
+    .execute();
+  await db.schema
+    .createIndex('advisory_products_advisory')
+    .on('advisory_products')
+    .columns(['advisory_id', 'product_key'])
+    .execute();
+  await createTable(db, 'known_exploited')
+    .addColumn('cve', 'text', (column) => column.primaryKey())
+    .addColumn('body', 'text', (column) => column.notNull())
+    .execute();
+  await createTable(db, 'exploit_scores')
+    .addColumn('cve', 'text', (column) => column.primaryKey())
+    .addColumn('epss', 'real', (column) => column.notNull())
+    .addColumn('percentile', 'real', (column) => column.notNull())
+    .execute();
+
+  // What changed of an advisory, its exploitation included, in one growing order; each advisory stands in it once.
+  await createTable(db, 'advisory_changes', { id: 'generated', key: 'seq' })
+    .addColumn('advisory_id', 'text', (column) => column.notNull().unique())
+    .execute();
+  // What was told of an advisory, so that nothing is told twice.
+  await createTable(db, 'advisory_tellings')
+    .addColumn('subject', 'text', (column) => column.primaryKey())
+    .addColumn('at', 'integer', (column) => column.notNull())
+    .execute();
+}
