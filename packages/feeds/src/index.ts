@@ -1,2 +1,2 @@
 // What @strata/feeds offers.
-export {};
+export * from './feed.ts';
