@@ -10,6 +10,7 @@ import type {
   ServiceEvidence,
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
+import { batches } from './batches.ts';
 import type { Database } from './schema.ts';
 
 export interface AddedDomains {
@@ -70,7 +71,7 @@ export class DomainTable {
     const created_at = this.#now().getTime();
     let added = 0;
     let known = 0;
-    for (const batch of batches(new Set(names))) {
+    for (const batch of batches(new Set(names), BATCH)) {
       const rows = batch.map((name) => ({ name, source, created_at, next_due_at: 0 }));
       const result = await this.#db
         .insertInto('domains')
@@ -160,7 +161,7 @@ export class DomainTable {
 
   async scannedSince(names: readonly string[], since: number): Promise<Set<string>> {
     const scanned = new Set<string>();
-    for (const batch of batches(names)) {
+    for (const batch of batches(names, BATCH)) {
       const rows = await this.#db
         .selectFrom('domains')
         .where('name', 'in', batch)
@@ -191,16 +192,4 @@ export function storedChange(row: Selectable<Database['changes']>): StoredChange
 /** Public id of a change: stable, and growing with the order of confirmation. */
 export function changeId(id: number): string {
   return `ch_${String(id).padStart(10, '0')}`;
-}
-
-function* batches(names: Iterable<string>): Generator<string[]> {
-  let batch: string[] = [];
-  for (const name of names) {
-    batch.push(name);
-    if (batch.length === BATCH) {
-      yield batch;
-      batch = [];
-    }
-  }
-  if (batch.length > 0) yield batch;
 }

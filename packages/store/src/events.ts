@@ -39,11 +39,25 @@ export interface AnomalyFound {
   readonly anomalyId: string;
 }
 
+/** Payload of `advisory-touched`: a vulnerability that became known, or known to be exploited, while domains show its product. */
+export interface AdvisoryTouched {
+  readonly advisoryId: string;
+  readonly reason: 'published' | 'exploited';
+}
+
+/** Payload of `domain-exposed`: a later scan of the domain shows versions that known-exploited vulnerabilities affect. */
+export interface DomainExposed {
+  readonly domainId: number;
+  readonly advisoryIds: readonly string[];
+}
+
 interface PayloadByKind {
   readonly 'domain-changed': DomainChanged;
   readonly 'change-confirmed': ChangeConfirmed;
   readonly 'posture-regressed': PostureRegressed;
   readonly 'anomaly-found': AnomalyFound;
+  readonly 'advisory-touched': AdvisoryTouched;
+  readonly 'domain-exposed': DomainExposed;
 }
 
 /** `domain` is empty where the event is of none. */

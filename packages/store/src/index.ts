@@ -1,7 +1,17 @@
 // What @strata/store offers.
+export type { AdvisoryChange, AdvisoryCounts, AdvisoryEvent, AdvisoryTable, StoredAdvisory } from './advisories.ts';
+export type { Lease, SourceState, SourceStep, SourceTable, StoredSource } from './advisory-sources.ts';
 export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers.ts';
 export type { AddedDomains, StoredChange, StoredProfile, StoredService } from './domains.ts';
-export type { AnomalyFound, ChangeConfirmed, DomainChanged, PostureRegressed, StoredEvent } from './events.ts';
+export type {
+  AdvisoryTouched,
+  AnomalyFound,
+  ChangeConfirmed,
+  DomainChanged,
+  DomainExposed,
+  PostureRegressed,
+  StoredEvent,
+} from './events.ts';
 export type {
   FeedChange,
   FeedDomain,

@@ -183,6 +183,9 @@ export interface Database {
     read: Generated<number>;
     skipped: Generated<number>;
     skipped_example: string | null;
+    /** Who syncs it now, and until when that is believed without another sign of life. */
+    lease_owner: string | null;
+    lease_until: Generated<number>;
   };
   advisory_records: {
     source: string;
@@ -226,6 +229,13 @@ export interface Database {
 
 /**
  * `domain-changed`: what is told of the domain differs, with all that the index keeps of it. `change-confirmed`: a change of
- * services. `posture-regressed`: something got worse. `anomaly-found`: a day's figure stands out.
+ * services. `posture-regressed`: something got worse. `anomaly-found`: a day's figure stands out. `advisory-touched`: a vulnerability of
+ * what domains use became known or exploited. `domain-exposed`: a scan shows a domain within reach of exploited ones.
  */
-export type EventKind = 'domain-changed' | 'change-confirmed' | 'posture-regressed' | 'anomaly-found';
+export type EventKind =
+  | 'domain-changed'
+  | 'change-confirmed'
+  | 'posture-regressed'
+  | 'anomaly-found'
+  | 'advisory-touched'
+  | 'domain-exposed';

@@ -1,5 +1,7 @@
 // The store as the services see it, and how it is opened.
 import { Kysely, sql } from 'kysely';
+import { AdvisoryTable } from './advisories.ts';
+import { SourceTable } from './advisory-sources.ts';
 import { AnswerTable } from './answers.ts';
 import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains.ts';
 import { EventTable, type StoredEvent } from './events.ts';
@@ -75,6 +77,9 @@ export interface Store extends AsyncDisposable {
   readonly stream: StreamTable;
   /** What the inference service remembers. */
   readonly answers: AnswerTable;
+  /** Published vulnerabilities, and how far their sources have come. */
+  readonly advisories: AdvisoryTable;
+  readonly sources: SourceTable;
 }
 
 const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
@@ -119,6 +124,8 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     signals: new SignalTable(db),
     stream: new StreamTable(db),
     answers: new AnswerTable(db),
+    advisories: new AdvisoryTable(db),
+    sources: new SourceTable(db),
     async [Symbol.asyncDispose]() {
       await db.destroy();
     },

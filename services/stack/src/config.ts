@@ -38,6 +38,11 @@ const Cidr = z.string().refine(
   { error: ({ input }) => `'${input}' is no address and no address/prefix` },
 );
 
+/** Publishers of advisories; `folder` is a setting of its own. */
+const ADVISORY_SOURCES = ['kev', 'epss', 'nvd', 'osv', 'cve'] as const;
+
+const WebAddress = z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, ''));
+
 /** Every setting: variable, meaning and default stand together; `docs/operations.md` is checked against this table. */
 export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
@@ -65,6 +70,18 @@ export const Environment = z.object({
   STRATA_RESCAN_HOURS: Hours.default(24),
   STRATA_FREE_KEYS_PER_DAY: z.coerce.number().int().min(0).default(5),
   STRATA_STREAM_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
+  STRATA_ADVISORIES: List.pipe(z.array(z.enum([...ADVISORY_SOURCES, 'off']))).default([...ADVISORY_SOURCES]),
+  STRATA_ADVISORY_HOURS: z.coerce.number().min(0.001).max(8_760).default(2),
+  STRATA_ADVISORY_FOLDER: z.string().min(1).optional(),
+  STRATA_NVD_URL: WebAddress.default('https://services.nvd.nist.gov'),
+  STRATA_NVD_API_KEY: z.string().min(1).optional(),
+  STRATA_KEV_URL: WebAddress.default(
+    'https://www.cisa.gov/sites/default/files/feeds/known_exploited_vulnerabilities.json',
+  ),
+  STRATA_EPSS_URL: WebAddress.default('https://epss.empiricalsecurity.com/epss_scores-current.csv.gz'),
+  STRATA_OSV_URL: WebAddress.default('https://osv-vulnerabilities.storage.googleapis.com'),
+  STRATA_CVE_API_URL: WebAddress.default('https://api.github.com/repos/CVEProject/cvelistV5'),
+  STRATA_CVE_RAW_URL: WebAddress.default('https://raw.githubusercontent.com/CVEProject/cvelistV5/main'),
   STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -91,7 +108,23 @@ export interface Config {
   readonly freeKeysPerDay: number;
   /** Events of the public stream are kept this long. */
   readonly streamDays: number;
+  readonly advisories: AdvisorySettings;
   readonly logLevel: string;
+}
+
+export interface AdvisorySettings {
+  /** Empty: nothing is synced. */
+  readonly sources: readonly (typeof ADVISORY_SOURCES)[number][];
+  readonly everyMs: number;
+  /** In place of the sources on the net: a folder of their files. */
+  readonly folder: string | undefined;
+  readonly nvdUrl: string;
+  readonly nvdApiKey: string | undefined;
+  readonly kevUrl: string;
+  readonly epssUrl: string;
+  readonly osvUrl: string;
+  readonly cveApiUrl: string;
+  readonly cveRawUrl: string;
 }
 
 /** A setting that cannot be used; the message names each variable and what is wrong with it. */
@@ -129,6 +162,23 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     rescanAfterMs: value.STRATA_RESCAN_HOURS * hourMs,
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
     streamDays: value.STRATA_STREAM_DAYS,
+    advisories: advisorySettings(value),
     logLevel: value.STRATA_LOG_LEVEL,
+  });
+}
+
+function advisorySettings(value: z.infer<typeof Environment>): AdvisorySettings {
+  const named = value.STRATA_ADVISORIES;
+  return Object.freeze({
+    sources: named.includes('off') ? [] : ADVISORY_SOURCES.filter((source) => named.includes(source)),
+    everyMs: value.STRATA_ADVISORY_HOURS * 3_600_000,
+    folder: value.STRATA_ADVISORY_FOLDER,
+    nvdUrl: value.STRATA_NVD_URL,
+    nvdApiKey: value.STRATA_NVD_API_KEY,
+    kevUrl: value.STRATA_KEV_URL,
+    epssUrl: value.STRATA_EPSS_URL,
+    osvUrl: value.STRATA_OSV_URL,
+    cveApiUrl: value.STRATA_CVE_API_URL,
+    cveRawUrl: value.STRATA_CVE_RAW_URL,
   });
 }

@@ -20,6 +20,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('read', 'integer', (column) => column.notNull().defaultTo(0))
     .addColumn('skipped', 'integer', (column) => column.notNull().defaultTo(0))
     .addColumn('skipped_example', 'text')
+    .addColumn('lease_owner', 'text')
+    .addColumn('lease_until', 'integer', (column) => column.notNull().defaultTo(0))
     .execute();
 
   // What each publisher says, as we understood it; `advisory_id` is the vulnerability that it says it of.

@@ -1,0 +1,334 @@
+// Published vulnerabilities: what each publisher says, everything that is known of one, and what changed, in order.
+import {
+  type Advisory,
+  type AdvisoryRecord,
+  advisoryIdOf,
+  type ExploitScore,
+  type KnownExploited,
+  mergeRecords,
+  productKeysOf,
+} from '@strata/advisories';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { batches } from './batches.ts';
+import type { AdvisoryTouched, DomainExposed } from './events.ts';
+import type { Database } from './schema.ts';
+
+/** An advisory with what is known of its exploitation. */
+export interface StoredAdvisory {
+  readonly advisory: Advisory;
+  readonly exploited: KnownExploited | null;
+  readonly score: Omit<ExploitScore, 'cve'> | null;
+}
+
+export interface AdvisoryChange {
+  readonly seq: number;
+  readonly advisoryId: string;
+}
+
+export interface AdvisoryCounts {
+  readonly advisories: number;
+  readonly knownExploited: number;
+  readonly scores: number;
+  /** By whose ranges they are. */
+  readonly bySource: Readonly<Record<string, number>>;
+}
+
+/** `domain` is empty where the event is of none. */
+export type AdvisoryEvent = { readonly at: Date; readonly domain: string } & (
+  | { readonly kind: 'advisory-touched'; readonly payload: AdvisoryTouched }
+  | { readonly kind: 'domain-exposed'; readonly payload: DomainExposed }
+);
+
+/** Records of one transaction: the connection is nobody else's for some milliseconds. */
+const RECORDS_AT_ONCE = 100;
+const SCORES_AT_ONCE = 1_000;
+const IDS_AT_ONCE = 500;
+
+type Tx = Transaction<Database>;
+
+export class AdvisoryTable {
+  readonly #db: Kysely<Database>;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  /** Takes in what publishers say. Idempotent: what stands already changes nothing. In batches, with room between for others. */
+  async putRecords(records: readonly AdvisoryRecord[]): Promise<void> {
+    for (const batch of batches(lastOfEach(records), RECORDS_AT_ONCE)) {
+      await this.#db.transaction().execute((tx) => putRecords(tx, batch));
+      await nextTurn();
+    }
+  }
+
+  /** The whole catalogue of what is exploited: what is not in it any more is taken back. */
+  async putExploited(all: readonly KnownExploited[]): Promise<void> {
+    await this.#db.transaction().execute(async (tx) => {
+      const known = await tx.selectFrom('known_exploited').selectAll().execute();
+      const before = new Map(known.map(({ cve, body }) => [cve, body]));
+      const now = new Map(all.map((each) => [each.cve, JSON.stringify(each)]));
+      const changed = [...now].filter(([cve, body]) => before.get(cve) !== body);
+      const gone = [...before.keys()].filter((cve) => !now.has(cve));
+      for (const batch of batches(changed, IDS_AT_ONCE)) {
+        await tx
+          .insertInto('known_exploited')
+          .values(batch.map(([cve, body]) => ({ cve, body })))
+          .onConflict((conflict) => conflict.column('cve').doUpdateSet({ body: (eb) => eb.ref('excluded.body') }))
+          .execute();
+      }
+      for (const batch of batches(gone, IDS_AT_ONCE)) {
+        await tx.deleteFrom('known_exploited').where('cve', 'in', batch).execute();
+      }
+      await noteChanges(tx, [...changed.map(([cve]) => cve), ...gone]);
+    });
+  }
+
+  async putScores(scores: readonly ExploitScore[]): Promise<void> {
+    for (const batch of batches(scores, SCORES_AT_ONCE)) {
+      await this.#db.transaction().execute((tx) => putScores(tx, batch));
+      await nextTurn();
+    }
+  }
+
+  /** What changed after a place in the order; an advisory that changed again stands at its newest place only. */
+  async changesSince(seq: number, limit: number): Promise<AdvisoryChange[]> {
+    const rows = await this.#db
+      .selectFrom('advisory_changes')
+      .where('seq', '>', seq)
+      .orderBy('seq')
+      .limit(limit)
+      .selectAll()
+      .execute();
+    return rows.map((row) => ({ seq: row.seq, advisoryId: row.advisory_id }));
+  }
+
+  async latestChange(): Promise<number> {
+    const row = await this.#db
+      .selectFrom('advisory_changes')
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .select('seq')
+      .executeTakeFirst();
+    return row?.seq ?? 0;
+  }
+
+  /** Ids of the advisories that name any of these products, in order. */
+  async naming(productKeys: readonly string[]): Promise<string[]> {
+    const ids = new Set<string>();
+    for (const batch of batches(productKeys, IDS_AT_ONCE)) {
+      const rows = await this.#db
+        .selectFrom('advisory_products')
+        .where('product_key', 'in', batch)
+        .select('advisory_id')
+        .execute();
+      for (const { advisory_id } of rows) ids.add(advisory_id);
+    }
+    return [...ids].sort();
+  }
+
+  /** Of these ids, those that are known. */
+  async read(ids: readonly string[]): Promise<StoredAdvisory[]> {
+    const found: StoredAdvisory[] = [];
+    for (const batch of batches(ids, IDS_AT_ONCE)) {
+      const rows = await this.#db
+        .selectFrom('advisories')
+        .leftJoin('known_exploited', 'known_exploited.cve', 'advisories.id')
+        .leftJoin('exploit_scores', 'exploit_scores.cve', 'advisories.id')
+        .where('advisories.id', 'in', batch)
+        .select(['advisories.body', 'known_exploited.body as exploited', 'epss', 'percentile'])
+        .execute();
+      for (const { body, exploited, epss, percentile } of rows) {
+        found.push({
+          advisory: JSON.parse(body) as Advisory,
+          exploited: exploited === null ? null : (JSON.parse(exploited) as KnownExploited),
+          score: epss === null || percentile === null ? null : { epss, percentile },
+        });
+      }
+    }
+    return found;
+  }
+
+  /**
+   * Writes an event, unless one was written for the same subject ever before: after a kill what was told already is not
+   * told again. Returns whether it was written.
+   */
+  async tell(subject: string, event: AdvisoryEvent): Promise<boolean> {
+    const at = event.at.getTime();
+    return this.#db.transaction().execute(async (tx) => {
+      const result = await tx
+        .insertInto('advisory_tellings')
+        .values({ subject, at })
+        .onConflict((conflict) => conflict.column('subject').doNothing())
+        .executeTakeFirst();
+      if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) return false;
+      const { kind, domain, payload } = event;
+      await tx
+        .insertInto('events')
+        .values({ at, kind, domain, payload: JSON.stringify(payload) })
+        .execute();
+      return true;
+    });
+  }
+
+  async counts(): Promise<AdvisoryCounts> {
+    const count = async (table: 'advisories' | 'known_exploited' | 'exploit_scores') => {
+      const row = await this.#db.selectFrom(table).select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
+      return Number(row.n);
+    };
+    const bySource = await this.#db
+      .selectFrom('advisory_records')
+      .groupBy('source')
+      .select(['source', sql<number>`count(*)`.as('n')])
+      .execute();
+    return {
+      advisories: await count('advisories'),
+      knownExploited: await count('known_exploited'),
+      scores: await count('exploit_scores'),
+      bySource: Object.fromEntries(bySource.map(({ source, n }) => [source, Number(n)])),
+    };
+  }
+}
+
+async function putRecords(tx: Tx, records: readonly AdvisoryRecord[]): Promise<void> {
+  const known = await tx
+    .selectFrom('advisory_records')
+    .where('source', 'in', [...new Set(records.map(({ source }) => source))])
+    .where(
+      'record_id',
+      'in',
+      records.map(({ id }) => id),
+    )
+    .selectAll()
+    .execute();
+  const before = new Map(known.map((row) => [`${row.source} ${row.record_id}`, row]));
+  const rows = records
+    .map((record) => ({
+      source: record.source,
+      record_id: record.id,
+      advisory_id: advisoryIdOf(record),
+      body: JSON.stringify(record),
+    }))
+    .filter((row) => {
+      const was = before.get(`${row.source} ${row.record_id}`);
+      return was?.body !== row.body || was.advisory_id !== row.advisory_id;
+    });
+  if (rows.length === 0) return;
+  await tx
+    .insertInto('advisory_records')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['source', 'record_id']).doUpdateSet({
+        advisory_id: (eb) => eb.ref('excluded.advisory_id'),
+        body: (eb) => eb.ref('excluded.body'),
+      }),
+    )
+    .execute();
+  // A record that has come to speak of another vulnerability leaves the one that it spoke of.
+  const left = rows.flatMap((row) => before.get(`${row.source} ${row.record_id}`)?.advisory_id ?? []);
+  await mergeAnew(tx, [...new Set([...rows.map((row) => row.advisory_id), ...left])]);
+}
+
+/** Puts together what is said of these vulnerabilities, and notes those of which that came out otherwise than before. */
+async function mergeAnew(tx: Tx, ids: readonly string[]): Promise<void> {
+  const records = new Map<string, AdvisoryRecord[]>(ids.map((id) => [id, []]));
+  const rows = await tx
+    .selectFrom('advisory_records')
+    .where('advisory_id', 'in', ids)
+    .orderBy('source')
+    .orderBy('record_id')
+    .select(['advisory_id', 'body'])
+    .execute();
+  for (const { advisory_id, body } of rows) records.get(advisory_id)?.push(JSON.parse(body) as AdvisoryRecord);
+  const known = await tx.selectFrom('advisories').where('id', 'in', ids).selectAll().execute();
+  const before = new Map(known.map(({ id, body }) => [id, body]));
+  const changed: { readonly id: string; readonly body: string; readonly products: readonly string[] }[] = [];
+  const gone: string[] = [];
+  for (const [id, said] of records) {
+    const advisory = mergeRecords(id, said);
+    if (!advisory) {
+      if (before.has(id)) gone.push(id);
+      continue;
+    }
+    const body = JSON.stringify(advisory);
+    if (body !== before.get(id)) changed.push({ id, body, products: productKeysOf(advisory) });
+  }
+  await writeAdvisories(tx, changed, gone);
+}
+
+async function writeAdvisories(
+  tx: Tx,
+  changed: readonly { readonly id: string; readonly body: string; readonly products: readonly string[] }[],
+  gone: readonly string[],
+): Promise<void> {
+  const ids = [...changed.map(({ id }) => id), ...gone];
+  if (ids.length === 0) return;
+  await tx.deleteFrom('advisory_products').where('advisory_id', 'in', ids).execute();
+  if (gone.length > 0) await tx.deleteFrom('advisories').where('id', 'in', gone).execute();
+  if (changed.length > 0) {
+    await tx
+      .insertInto('advisories')
+      .values(changed.map(({ id, body }) => ({ id, body })))
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ body: (eb) => eb.ref('excluded.body') }))
+      .execute();
+  }
+  const products = changed.flatMap((each) =>
+    each.products.map((product_key) => ({ product_key, advisory_id: each.id })),
+  );
+  for (const batch of batches(products, IDS_AT_ONCE)) await tx.insertInto('advisory_products').values(batch).execute();
+  await noteChanges(tx, ids);
+}
+
+async function putScores(tx: Tx, scores: readonly ExploitScore[]): Promise<void> {
+  const cves = scores.map(({ cve }) => cve);
+  const known = await tx.selectFrom('exploit_scores').where('cve', 'in', cves).selectAll().execute();
+  const before = new Map(known.map((row) => [row.cve, row]));
+  const changed = scores.filter(({ cve, epss, percentile }) => {
+    const was = before.get(cve);
+    return was?.epss !== epss || was.percentile !== percentile;
+  });
+  if (changed.length === 0) return;
+  await tx
+    .insertInto('exploit_scores')
+    .values(changed.map(({ cve, epss, percentile }) => ({ cve, epss, percentile })))
+    .onConflict((conflict) =>
+      conflict.column('cve').doUpdateSet({
+        epss: (eb) => eb.ref('excluded.epss'),
+        percentile: (eb) => eb.ref('excluded.percentile'),
+      }),
+    )
+    .execute();
+  // A score of a vulnerability that nobody has told of yet is read with it when it comes.
+  const told = await tx
+    .selectFrom('advisories')
+    .where(
+      'id',
+      'in',
+      changed.map(({ cve }) => cve),
+    )
+    .select('id')
+    .execute();
+  await noteChanges(
+    tx,
+    told.map(({ id }) => id),
+  );
+}
+
+/** Each moves to the end of the order: a number never comes back. */
+async function noteChanges(tx: Tx, ids: readonly string[]): Promise<void> {
+  for (const batch of batches([...new Set(ids)], IDS_AT_ONCE)) {
+    await tx.deleteFrom('advisory_changes').where('advisory_id', 'in', batch).execute();
+    await tx
+      .insertInto('advisory_changes')
+      .values(batch.map((advisory_id) => ({ advisory_id })))
+      .execute();
+  }
+}
+
+const keyOf = ({ source, id }: AdvisoryRecord): string => `${source} ${id}`;
+
+/** A page may hold a record twice: the last one counts. */
+function lastOfEach(records: readonly AdvisoryRecord[]): AdvisoryRecord[] {
+  return [...new Map(records.map((record) => [keyOf(record), record])).values()];
+}
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));

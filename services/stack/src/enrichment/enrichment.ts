@@ -1,0 +1,47 @@
+// Keeps advisories fresh: syncs each source when it is due, one after another, for as long as the service runs.
+import type { Store, StoredSource } from '@strata/store';
+import type { Logger } from 'pino';
+import { sleep } from '../sleep.ts';
+import { runSource } from './run-source.ts';
+import type { AdvisorySource, SourceParts } from './source.ts';
+
+export interface EnrichmentParts extends Omit<SourceParts, 'signal'> {
+  readonly store: Store;
+  readonly sources: readonly AdvisorySource[];
+  readonly logger: Logger;
+  /** Called when a step has brought something. */
+  readonly onStep: () => void;
+}
+
+/** How often the sources are looked through. */
+const LOOK_MS = 1_000;
+
+/** Runs until `signal` aborts; returns when the sync under way has written down where it stands. */
+export async function runEnrichment(parts: EnrichmentParts, signal: AbortSignal): Promise<void> {
+  const { store, sources, logger, now } = parts;
+  while (!signal.aborted) {
+    try {
+      const known = new Map((await store.sources.list(new Date())).map((source) => [source.name, source]));
+      const due = sources.find(({ name }) => isDue(known.get(name), now()));
+      if (due) await syncOnce(due, parts, signal);
+    } catch (error) {
+      if (!signal.aborted) logger.error({ err: error }, 'syncing advisories failed');
+    }
+    await sleep(LOOK_MS, signal);
+  }
+}
+
+async function syncOnce(source: AdvisorySource, parts: EnrichmentParts, signal: AbortSignal): Promise<void> {
+  const { store, fetcher, directory, now, logger, onStep } = parts;
+  const startedAt = performance.now();
+  const end = await runSource(source, { store, fetcher, directory, now, signal, onStep });
+  const told = { source: source.name, ...end, ms: Math.round(performance.now() - startedAt) };
+  if (end.kind === 'failed') logger.warn(told, 'a source of advisories cannot be read');
+  else if (end.kind !== 'busy') logger.info(told, 'advisories synced');
+}
+
+function isDue(source: StoredSource | undefined, now: Date): boolean {
+  if (!source) return true;
+  if (source.state === 'syncing') return false;
+  return source.nextAt === null || source.nextAt <= now;
+}

@@ -1,0 +1,158 @@
+// OSV by ecosystem, GitHub's advisories among them: the archive once, then the records that the list of changes names.
+// https://google.github.io/osv.dev/data/
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { readOsvRecord } from '@strata/advisories';
+import { parse } from 'csv-parse/sync';
+import { z } from 'zod';
+import { archiveSteps } from './archive-steps.ts';
+import { download, isThere } from './downloads.ts';
+import { nameOf, politeGet } from './polite-get.ts';
+import { type AdvisorySource, RecordBatch, readRecord, SourceError, type SourceParts, type Step } from './source.ts';
+
+export interface OsvOptions {
+  /** `https://osv-vulnerabilities.storage.googleapis.com`. */
+  readonly baseUrl: string;
+  /** As OSV calls them: `npm`, `Packagist`. */
+  readonly ecosystems: readonly string[];
+  readonly everyMs: number;
+}
+
+const MAX_ARCHIVE_BYTES = 4 * 1024 ** 3;
+const MAX_LIST_BYTES = 256 * 1024 * 1024;
+const MAX_RECORD_BYTES = 16 * 1024 * 1024;
+const DOWNLOAD_MS = 2 * 3_600_000;
+const RECORDS_AT_ONCE = 50;
+const AT_ONCE = 4;
+/** With more changes than this the archive is the smaller work. */
+const MANY_CHANGES = 2_000;
+
+/** By ecosystem, up to when its records were read; an archive under way stands at `entry`. */
+const Cursor = z.object({
+  since: z.record(z.string(), z.string()),
+  archive: z.object({ ecosystem: z.string(), entry: z.int().min(0), since: z.string() }).optional(),
+});
+type Cursor = z.infer<typeof Cursor>;
+
+interface Change {
+  readonly modified: string;
+  readonly id: string;
+}
+
+export function osvSource(options: OsvOptions): AdvisorySource {
+  return {
+    name: 'osv',
+    everyMs: options.everyMs,
+    async *sync(stored, parts) {
+      let cursor: Cursor = Cursor.safeParse(stored).data ?? { since: {} };
+      for (const ecosystem of options.ecosystems) {
+        for await (const step of ecosystemSteps(ecosystem, cursor, { options, parts })) {
+          cursor = step.cursor as Cursor;
+          yield step;
+        }
+      }
+      return cursor;
+    },
+  };
+}
+
+interface Context {
+  readonly options: OsvOptions;
+  readonly parts: SourceParts;
+}
+
+async function* ecosystemSteps(ecosystem: string, cursor: Cursor, context: Context): AsyncGenerator<Step> {
+  const changes = await listChanges(ecosystem, context);
+  const newest = changes[0]?.modified;
+  if (newest === undefined) return;
+  const since = cursor.since[ecosystem];
+  const underWay = cursor.archive?.ecosystem === ecosystem ? cursor.archive : undefined;
+  const isNew = (change: Change) => since === undefined || change.modified > since;
+  const fresh = changes.filter(isNew);
+  if (underWay || since === undefined || fresh.length > MANY_CHANGES) {
+    yield* readArchive(ecosystem, { cursor, underWay, newest }, context);
+  } else {
+    // Oldest first, so that the place in time is one before which everything was read.
+    yield* readChanges(ecosystem, fresh.reverse(), cursor, context);
+  }
+}
+
+/** Newest first. Malware and withdrawn test records are told under other prefixes and are no vulnerabilities. */
+async function listChanges(ecosystem: string, { options, parts }: Context): Promise<Change[]> {
+  const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/modified_id.csv`;
+  const answer = await politeGet(url, parts, { maxBytes: MAX_LIST_BYTES });
+  let rows: string[][];
+  try {
+    rows = parse(answer.body, { relax_column_count: true, max_record_size: 1_000 });
+  } catch (cause) {
+    throw new SourceError(`${nameOf(url)} is no CSV`, { cause });
+  }
+  return rows
+    .flatMap(([modified = '', id = '']) => {
+      const at = Date.parse(modified);
+      return Number.isNaN(at) || !isVulnerability(id) ? [] : [{ modified: new Date(at).toISOString(), id }];
+    })
+    .sort((a, b) => (a.modified < b.modified ? 1 : -1));
+}
+
+async function* readArchive(
+  ecosystem: string,
+  { cursor, underWay, newest }: { cursor: Cursor; underWay: Cursor['archive']; newest: string },
+  { options, parts }: Context,
+): AsyncGenerator<Step> {
+  const { directory, signal } = parts;
+  const file = path.join(directory, `osv-${ecosystem.replaceAll(/[^A-Za-z0-9]/g, '-')}.zip`);
+  const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/all.zip`;
+  // It is removed when it was read: one that lies there is that of the sync under way.
+  const goesOn = underWay !== undefined && (await isThere(file));
+  if (!goesOn) await download(url, file, { maxBytes: MAX_ARCHIVE_BYTES, timeoutMs: DOWNLOAD_MS }, parts);
+  const since = underWay?.since ?? newest;
+  yield* archiveSteps(file, {
+    read: readOsvRecord,
+    isWanted: (name) => name.endsWith('.json') && isVulnerability(name),
+    from: goesOn ? underWay.entry : 0,
+    place: (entry) => ({ ...cursor, archive: { ecosystem, entry, since } }) satisfies Cursor,
+    signal,
+  });
+  await rm(file, { force: true });
+  const end: Cursor = { since: { ...cursor.since, [ecosystem]: since } };
+  yield new RecordBatch().step(end);
+}
+
+async function* readChanges(
+  ecosystem: string,
+  changes: readonly Change[],
+  start: Cursor,
+  context: Context,
+): AsyncGenerator<Step> {
+  let cursor = start;
+  for (let from = 0; from < changes.length; from += RECORDS_AT_ONCE) {
+    const batch = changes.slice(from, from + RECORDS_AT_ONCE);
+    const records = await readRecords(ecosystem, batch, context);
+    const next = changes[from + RECORDS_AT_ONCE]?.modified;
+    const last = batch.at(-1)?.modified ?? '';
+    // Others of the same moment are still to be read.
+    const place = last === next ? new Date(Date.parse(last) - 1).toISOString() : last;
+    cursor = { since: { ...cursor.since, [ecosystem]: place } };
+    yield records.step(cursor, changes.length);
+  }
+}
+
+async function readRecords(ecosystem: string, changes: readonly Change[], { options, parts }: Context) {
+  const batch = new RecordBatch();
+  const queue = changes.values();
+  const worker = async () => {
+    for (const { id } of queue) {
+      const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/${encodeURIComponent(id)}.json`;
+      const answer = await politeGet(url, parts, { maxBytes: MAX_RECORD_BYTES, also: [404] });
+      const isThere = answer.status !== 404;
+      batch.add(isThere ? readRecord(answer.body, id, readOsvRecord) : { record: null, problem: `${id}: not there` });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return batch;
+}
+
+/** `MAL-…` are packages that are malware themselves. */
+const isVulnerability = (name: string): boolean =>
+  /^[A-Za-z][A-Za-z0-9-]{2,99}(?:\.json)?$/.test(name) && !name.startsWith('MAL-');

@@ -1,0 +1,95 @@
+// One sync of one source: each step is written before the next is asked for, so that a kill loses no more than one step.
+import { randomUUID } from 'node:crypto';
+import type { Lease, Store, StoredSource } from '@strata/store';
+import { type AdvisorySource, SourceError, type SourceName, type SourceParts } from './source.ts';
+
+export interface RunParts extends SourceParts {
+  readonly store: Store;
+  readonly onStep?: (progress: SyncProgress) => void;
+}
+
+export interface SyncProgress {
+  readonly name: SourceName;
+  readonly read: number;
+  readonly skipped: number;
+  /** Of all, where that is known. */
+  readonly total: number | undefined;
+}
+
+/** How a sync ended. `busy`: another process is at it. */
+export type SyncEnd =
+  | { readonly kind: 'complete' | 'interrupted'; readonly read: number; readonly skipped: number }
+  | { readonly kind: 'failed'; readonly error: string; readonly read: number; readonly skipped: number }
+  | { readonly kind: 'busy' };
+
+/** A lease is renewed long before it ends: a process that is only slow keeps it. */
+const LEASE_MS = 90_000;
+const RENEW_MS = 15_000;
+const FIRST_RETRY_MS = 5 * 60_000;
+const LAST_RETRY_MS = 6 * 3_600_000;
+
+/** Syncs, goes on with what was cut off, and writes down how it ended. Rejects only for trouble of our own: the database, the disk. */
+export async function runSource(source: AdvisorySource, parts: RunParts): Promise<SyncEnd> {
+  const { store, now } = parts;
+  const owner = randomUUID();
+  // Leases are between processes, which share real time and not that of a demo.
+  const lease = (): Lease => ({ owner, until: new Date(Date.now() + LEASE_MS) });
+  const begun = await store.sources.begin(source.name, { startedAt: now(), now: new Date(), lease: lease() });
+  if (!begun) return { kind: 'busy' };
+  const lost = new AbortController();
+  const renewing = setInterval(() => {
+    store.sources.renew(source.name, lease()).then(
+      (isOurs) => isOurs || lost.abort(new SourceError('another process has taken over')),
+      () => {},
+    );
+  }, RENEW_MS);
+  const signal = AbortSignal.any([parts.signal, lost.signal]);
+  const tally = { read: begun.read, skipped: begun.skipped };
+  try {
+    const cursor = await steps(source, begun, { ...parts, signal }, { lease, tally });
+    const finishedAt = now();
+    const nextAt = new Date(finishedAt.getTime() + source.everyMs);
+    await store.sources.finish(source.name, { cursor, finishedAt, nextAt }, lease());
+    return { kind: 'complete', ...tally };
+  } catch (error) {
+    if (lost.signal.aborted) return { kind: 'busy' };
+    const isStopped = parts.signal.aborted;
+    const failures = isStopped ? begun.failures : begun.failures + 1;
+    const pauseMs = isStopped ? 0 : Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10), LAST_RETRY_MS);
+    const message = isStopped ? null : error instanceof SourceError ? error.message : 'internal error';
+    const nextAt = new Date(now().getTime() + pauseMs);
+    await store.sources.stop(source.name, { error: message, failures, nextAt }, lease());
+    if (isStopped) return { kind: 'interrupted', ...tally };
+    if (!(error instanceof SourceError)) throw error;
+    return { kind: 'failed', error: error.message, ...tally };
+  } finally {
+    clearInterval(renewing);
+  }
+}
+
+async function steps(
+  source: AdvisorySource,
+  begun: StoredSource,
+  parts: RunParts,
+  { lease, tally }: { readonly lease: () => Lease; readonly tally: { read: number; skipped: number } },
+): Promise<unknown> {
+  const { store, signal, onStep } = parts;
+  let skippedExample = begun.skippedExample;
+  const running = source.sync(begun.cursor, parts);
+  for (;;) {
+    signal.throwIfAborted();
+    const next = await running.next();
+    if (next.done) return next.value;
+    const { records, exploited, scores, read, skipped, problem, cursor, total } = next.value;
+    if (records) await store.advisories.putRecords(records);
+    if (exploited) await store.advisories.putExploited(exploited);
+    if (scores) await store.advisories.putScores(scores);
+    tally.read += read;
+    tally.skipped += skipped;
+    skippedExample ??= problem;
+    // Only now does it stand further on: killed before, the same step is read again and changes nothing.
+    const isOurs = await store.sources.step(source.name, { cursor, ...tally, skippedExample }, lease());
+    if (!isOurs) throw new SourceError('another process has taken over');
+    onStep?.({ name: source.name, ...tally, total });
+  }
+}

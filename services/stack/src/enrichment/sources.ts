@@ -1,0 +1,48 @@
+// The sources that a configuration asks for.
+import type { Rulebook } from '@strata/detect';
+import type { Config } from '../config.ts';
+import { cveListSource } from './cve-list.ts';
+import { epssSource } from './epss.ts';
+import { folderSource } from './folder.ts';
+import { kevSource } from './kev.ts';
+import { nvdSource } from './nvd.ts';
+import { osvSource } from './osv.ts';
+import type { AdvisorySource } from './source.ts';
+
+/** In the order of first syncs: what is small and says most comes first. */
+export function configuredSources(
+  { advisories }: Config,
+  { rulebook, nvdGapMs }: { readonly rulebook: Rulebook; readonly nvdGapMs?: number | undefined },
+): AdvisorySource[] {
+  const { everyMs, folder, nvdApiKey } = advisories;
+  if (folder !== undefined) return [folderSource({ directory: folder, everyMs })];
+  const gap = nvdGapMs === undefined ? {} : { gapMs: nvdGapMs };
+  const all: readonly AdvisorySource[] = [
+    kevSource({ url: advisories.kevUrl, everyMs }),
+    epssSource({ url: advisories.epssUrl, everyMs }),
+    nvdSource({ baseUrl: advisories.nvdUrl, apiKey: nvdApiKey, everyMs, ...gap }),
+    osvSource({ baseUrl: advisories.osvUrl, ecosystems: ecosystemsOf(rulebook), everyMs }),
+    cveListSource({ apiUrl: advisories.cveApiUrl, rawUrl: advisories.cveRawUrl, everyMs }),
+  ];
+  return all.filter(({ name }) => (advisories.sources as readonly string[]).includes(name));
+}
+
+/** Types of package URLs, as OSV calls their ecosystems. https://github.com/package-url/purl-spec */
+const ECOSYSTEM: Readonly<Record<string, string>> = {
+  npm: 'npm',
+  composer: 'Packagist',
+  pypi: 'PyPI',
+  gem: 'RubyGems',
+  maven: 'Maven',
+  nuget: 'NuGet',
+  golang: 'Go',
+  cargo: 'crates.io',
+};
+
+/** Only those that the rulebook knows packages of. */
+function ecosystemsOf({ providers }: Rulebook): string[] {
+  const types = [...providers.values()].flatMap(({ packages }) =>
+    packages.map((name) => /^pkg:([a-z]+)\//.exec(name)?.[1]),
+  );
+  return [...new Set(types.flatMap((type) => (type === undefined ? [] : (ECOSYSTEM[type] ?? []))))].sort();
+}
