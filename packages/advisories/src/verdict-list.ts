@@ -1,0 +1,80 @@
+// What advisories say of one build of a product: those that concern it, each with its verdict and reason in a byte.
+import type { Judgement, Reason } from './judge.ts';
+
+/** Verdict and reason as one code; what is unaffected is in no list. */
+export type VerdictCode = number;
+
+const CODES = [
+  { verdict: 'affected', reason: 'in_range' },
+  { verdict: 'possible', reason: 'no_version' },
+  { verdict: 'possible', reason: 'no_range' },
+  { verdict: 'possible', reason: 'condition' },
+  { verdict: 'possible', reason: 'backport' },
+] as const satisfies readonly { readonly verdict: Judgement['verdict']; readonly reason: Reason }[];
+
+export type Verdict = (typeof CODES)[number];
+
+/** Undefined for what is unaffected. */
+export function codeOf({ verdict, reason }: Judgement): VerdictCode | undefined {
+  const code = CODES.findIndex((each) => each.verdict === verdict && each.reason === reason);
+  return code === -1 ? undefined : code;
+}
+
+export const verdictOf = (code: VerdictCode): Verdict => CODES[code] as Verdict;
+export const isAffected = (code: VerdictCode): boolean => code === 0;
+
+/** Sorted by the number of the advisory. */
+export class VerdictList {
+  #numbers = new Uint32Array(8);
+  #codes = new Uint8Array(8);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  numberAt = (place: number): number => this.#numbers[place] as number;
+  codeAt = (place: number): VerdictCode => this.#codes[place] as VerdictCode;
+
+  /** Undefined where the advisory does not concern the build. */
+  find(number: number): VerdictCode | undefined {
+    const place = this.#placeOf(number);
+    return place < this.#length && this.#numbers[place] === number ? this.#codes[place] : undefined;
+  }
+
+  /** `number` must be larger than all before it. */
+  push(number: number, code: VerdictCode): void {
+    if (this.#length === this.#numbers.length) this.#grow();
+    this.#numbers[this.#length] = number;
+    this.#codes[this.#length] = code;
+    this.#length += 1;
+  }
+
+  delete(number: number): void {
+    const place = this.#placeOf(number);
+    if (place >= this.#length || this.#numbers[place] !== number) return;
+    this.#numbers.copyWithin(place, place + 1, this.#length);
+    this.#codes.copyWithin(place, place + 1, this.#length);
+    this.#length -= 1;
+  }
+
+  #placeOf(number: number): number {
+    let low = 0;
+    let high = this.#length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#numbers[middle] as number) < number) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #grow(): void {
+    const numbers = new Uint32Array(this.#numbers.length * 2);
+    numbers.set(this.#numbers);
+    this.#numbers = numbers;
+    const codes = new Uint8Array(this.#codes.length * 2);
+    codes.set(this.#codes);
+    this.#codes = codes;
+  }
+}

@@ -1,0 +1,187 @@
+// Known vulnerabilities of what domains use: how fresh they are, which there are, and whom they concern.
+import { SEVERITIES } from '@strata/advisories';
+import { route } from '@strata/http';
+import { z } from 'zod';
+import type { StackApp } from '../app.ts';
+import { AdvisorySchema, AffectedSchema, advisoryReport, exposureReport } from '../enrichment/advisory-report.ts';
+import { tags } from '../live-index.ts';
+import { domainOf } from './domains.ts';
+import { Limit, Offset, Text, Word } from './parameters.ts';
+
+const count = z.int().min(0);
+const Time = z.iso.datetime().nullable();
+const SeverityParameter = Word(SEVERITIES).describe('Only advisories of this severity: low, medium, high, critical.');
+
+const SourceSchema = z
+  .object({
+    source: z.string(),
+    state: z
+      .enum(['never', 'syncing', 'complete', 'failed', 'interrupted', 'off'])
+      .describe('complete: the last sync ended whole. interrupted: it was stopped; the next one goes on with it.'),
+    last_sync: Time.describe('When the last whole sync ended.'),
+    started: Time,
+    next_sync: Time,
+    records: count.describe('Records read by the last or running sync.'),
+    skipped: count.describe('Of them, those that could not be read.'),
+    skipped_example: z.string().nullable(),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'AdvisorySource' });
+
+export const getEnrichmentStatus = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/enrichment/status',
+    tag: 'Enrichment',
+    summary: 'Enrichment sync state and coverage',
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        sources: z.array(SourceSchema),
+        advisories: z.object({
+          total: count.describe('Vulnerabilities known, of all products.'),
+          of_known_products: count.describe('Of them, those that name a product which is looked for.'),
+          known_exploited: count,
+          scored: count.describe('Vulnerabilities with an EPSS score.'),
+          records: z.record(z.string(), count).describe('What publishers say, by whose ranges they are.'),
+        }),
+        coverage: z.object({
+          providers: z.object({
+            total: count,
+            products: count.describe('Those that are products with names that publishers know; the others are services.'),
+            in_use: count.describe('Products that some domain shows.'),
+          }),
+          domains: z.object({
+            total: count,
+            with_product: count.describe('Domains that show a product which advisories may name.'),
+            with_version: count.describe('Of them, those that show a version.'),
+          }),
+        }),
+      }),
+    },
+    errors: [],
+    access: 'key',
+    cache: () => ({ key: 'enrichment.status', tags: [], maxAgeMs: 1_000 }),
+  },
+  async (app: StackApp) => {
+    const { store, exposures, rulebook, index } = app;
+    const [counts, sources] = [await store.advisories.counts(), await app.sourcesOf()];
+    const coverage = exposures.coverage();
+    const iso = (time: Date | null) => time?.toISOString() ?? null;
+    return {
+      sources: sources.map((source) => ({
+        source: source.name,
+        state: source.state,
+        last_sync: iso(source.finishedAt),
+        started: iso(source.startedAt),
+        next_sync: iso(source.nextAt),
+        records: source.read,
+        skipped: source.skipped,
+        skipped_example: source.skippedExample,
+        error: source.error,
+      })),
+      advisories: {
+        total: counts.advisories,
+        of_known_products: exposures.size,
+        known_exploited: counts.knownExploited,
+        scored: counts.scores,
+        records: { ...counts.bySource },
+      },
+      coverage: {
+        providers: { total: rulebook.providers.size, products: exposures.products.length, in_use: coverage.products },
+        domains: { total: index.size, with_product: coverage.domains, with_version: coverage.versioned },
+      },
+    };
+  },
+);
+
+export const getAdvisories = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/enrichment/advisories',
+    tag: 'Enrichment',
+    summary: 'Security advisories affecting tracked domains',
+    description:
+      'Known-exploited ones first, then by EPSS, CVSS and date. `domains.version` counts domains that show an affected version; `domains.product` those that use the product, of which it is not known whether they are affected.',
+    query: z.object({
+      severity: SeverityParameter.optional(),
+      limit: Limit.default(50),
+      offset: Offset.default(0),
+    }),
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        total: count,
+        limit: z.int(),
+        offset: z.int(),
+        advisories: z.array(AdvisorySchema),
+      }),
+    },
+    errors: [],
+    access: 'key',
+    cache: (_app: StackApp, { severity, limit, offset }) => ({
+      key: `enrichment.advisories ${severity ?? ''} ${limit} ${offset}`,
+      tags: [...tags.advisories, ...tags.domains],
+      maxStaleMs: 1_000,
+    }),
+  },
+  (app: StackApp, { severity, limit, offset }) => {
+    const { total, entries } = app.exposures.list({ severity }, { limit, offset });
+    return { total, limit, offset, advisories: entries.map((entry) => advisoryReport(entry, app)) };
+  },
+);
+
+export const getAffected = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/enrichment/affected',
+    tag: 'Enrichment',
+    summary: 'Domains affected by known CVEs',
+    description:
+      'One row for each advisory on each product of each domain: the most urgent advisories first, within one the domains that show an affected version (`match: version`) before those that only use the product (`match: product`).',
+    query: z.object({
+      domain: Text.describe('Only this domain.').optional(),
+      severity: SeverityParameter.optional(),
+      match: Word(['version', 'product']).describe('Only these.').optional(),
+      advisory: Text.describe('Only this advisory: a CVE or GHSA id.').optional(),
+      limit: Limit.default(50),
+      offset: Offset.default(0),
+    }),
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        total: count.describe('Rows that match.'),
+        domains: z.object({ version: count, product: count }).describe('Domains in these rows; one with both is counted in version.'),
+        limit: z.int(),
+        offset: z.int(),
+        affected: z.array(AffectedSchema),
+      }),
+    },
+    errors: ['invalid_domain'],
+    access: 'key',
+    cache: (_app: StackApp, input, context) => {
+      const { severity, match, advisory, limit, offset } = input;
+      const domain = input.domain === undefined ? '' : domainOf(input.domain, context);
+      return {
+        key: `enrichment.affected ${JSON.stringify([domain, severity, match, advisory?.toUpperCase(), limit, offset])}`,
+        tags: [...tags.advisories, ...tags.domains],
+        maxStaleMs: 1_000,
+      };
+    },
+  },
+  (app: StackApp, input, context) => {
+    const { limit, offset, ...filter } = input;
+    const domain = input.domain === undefined ? undefined : domainOf(input.domain, context);
+    const { total, domains, rows } = app.exposures.affected({ ...filter, domain }, { limit, offset });
+    return {
+      total,
+      domains,
+      limit,
+      offset,
+      affected: rows.map(({ domain: number, ...exposure }) => ({
+        domain: app.index.names.name(number),
+        ...exposureReport(exposure, app),
+      })),
+    };
+  },
+);
