@@ -1,0 +1,41 @@
+// The order of bounds within one publisher's range, so that its changes are walked in the order of versions.
+
+/** Letters that come before the number they follow: `2.0-rc1` before `2.0`; other letters after, `1.0.1f`. */
+const BEFORE_RELEASE = /^(?:a|alpha|b|beta|c|rc|cr|m|milestone|pre|preview|dev|snapshot|nightly|canary)$/;
+const MAX_VERSION = 256;
+
+/** Numbers as numbers; below 0, 0 or above. Good enough for bounds, not for judging a version that was seen. */
+export function compareBounds(left: string, right: string): number {
+  const a = partsOf(left);
+  const b = partsOf(right);
+  for (let i = 0; i < Math.max(a.length, b.length); i += 1) {
+    const order = weightOf(a[i]) - weightOf(b[i]) || compareParts(a[i] ?? '0', b[i] ?? '0');
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function partsOf(version: string): string[] {
+  const release = version.slice(0, MAX_VERSION).toLowerCase().split('+', 1)[0] ?? '';
+  return release.match(/\d+|[a-z]+|~/g) ?? [];
+}
+
+/** A part that is not there weighs as the number 0 does. */
+function weightOf(part: string | undefined): number {
+  if (part === '~') return -2;
+  if (part === undefined || /^\d/.test(part)) return 0;
+  return BEFORE_RELEASE.test(part) ? -1 : 1;
+}
+
+function compareParts(a: string, b: string): number {
+  if (/^\d/.test(a) && /^\d/.test(b)) {
+    const [x, y] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
+    return x.length - y.length || compareText(x, y);
+  }
+  return compareText(a, b);
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

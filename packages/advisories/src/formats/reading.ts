@@ -1,0 +1,70 @@
+// What reading a publisher's document comes to, and the bounds that all readers keep.
+import { z } from 'zod';
+import type { AdvisoryRecord } from '../advisory.ts';
+import { oneLine, utcTime } from './text.ts';
+
+/** Both are set when a record was read in part: what it claims beyond our bounds is left out. */
+export interface RecordReading {
+  readonly record: AdvisoryRecord | null;
+  /** Why it was not read, or not wholly; one line. */
+  readonly problem: string | null;
+}
+
+export interface RecordsReading {
+  readonly records: readonly AdvisoryRecord[];
+  /** Records that could not be read at all. */
+  readonly skipped: number;
+  /** The first of what was wrong, one line each. */
+  readonly problems: readonly string[];
+}
+
+/** The largest of NVD's yearly files has half as many. */
+export const MAX_RECORDS = 100_000;
+/** Criteria, version entries or events of one record; the largest published ones have a few thousand. */
+export const MAX_CLAIMED = 5_000;
+const MAX_PROBLEMS = 20;
+/** An array in a record beyond this is an attack, not an advisory. */
+const MAX_ELEMENTS = 20_000;
+
+export const CveId = z.string().regex(/^CVE-\d{4}-\d{4,19}$/);
+export const Time = z.string().max(40).transform(asUtc);
+export const Version = z.string().max(1_024);
+export const Name = z.string().max(2_048);
+export const Texts = bounded(z.object({ lang: z.string().max(64), value: z.string() }));
+
+/** An array whose length is looked at before its elements: zod would read a million of them first. */
+export function bounded<T extends z.ZodType>(element: T, maxElements = MAX_ELEMENTS) {
+  const isShort = (value: unknown) => Array.isArray(value) && value.length <= maxElements;
+  return z.custom<unknown[]>(isShort, `expected an array of at most ${maxElements} elements`).pipe(z.array(element));
+}
+
+/** The first thing that is wrong, with its place: `containers.cna: expected object`. */
+export function complaintOf(error: z.ZodError): string {
+  const issue = error.issues[0];
+  const place = issue?.path.map(String).join('.') || 'the whole';
+  return oneLine(`${place}: ${issue?.message ?? 'unreadable'}`, 300);
+}
+
+export function unread(id: unknown, complaint: string): RecordReading {
+  const label = typeof id === 'string' ? oneLine(id, 60) : 'a record without id';
+  return { record: null, problem: `${label}: ${complaint}` };
+}
+
+/** Reads one after the other; what is wrong with one does not touch the others. */
+export function readAll(values: readonly unknown[], read: (value: unknown) => RecordReading): RecordsReading {
+  const records: AdvisoryRecord[] = [];
+  const problems: string[] = [];
+  for (const value of values) {
+    const { record, problem } = read(value);
+    if (record !== null) records.push(record);
+    if (problem !== null && problems.length < MAX_PROBLEMS) problems.push(problem);
+  }
+  return { records, skipped: values.length - records.length, problems };
+}
+
+function asUtc(text: string, context: z.RefinementCtx): string {
+  const time = utcTime(text);
+  if (time !== undefined) return time;
+  context.addIssue({ code: 'custom', message: 'expected an ISO 8601 time' });
+  return z.NEVER;
+}

@@ -1,0 +1,19 @@
+// What a parsed JSON file of a folder is, by the few fields that tell publishers' documents apart.
+
+/** `nvd`: a page or file of records; `cve-delta`: what changed in the CVE List, without the records themselves. */
+export type DocumentKind = 'nvd' | 'cve-record' | 'kev' | 'osv' | 'cve-delta' | 'unknown';
+
+/** Looks only at the outermost fields: a document of a kind may still not be readable. */
+export function recognise(value: unknown): DocumentKind {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'unknown';
+  const field = (name: string): unknown => (Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined);
+  if (field('dataType') === 'CVE_RECORD') return 'cve-record';
+  if (Array.isArray(field('vulnerabilities'))) {
+    if (field('format') === 'NVD_CVE') return 'nvd';
+    return typeof field('catalogVersion') === 'string' ? 'kev' : 'unknown';
+  }
+  if (typeof field('id') === 'string' && typeof field('modified') === 'string') return 'osv';
+  const isDelta =
+    typeof field('fetchTime') === 'string' && Array.isArray(field('new')) && Array.isArray(field('updated'));
+  return isDelta ? 'cve-delta' : 'unknown';
+}
