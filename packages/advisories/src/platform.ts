@@ -1,0 +1,62 @@
+// What the platform in a server's own words says about the operating systems that advisories ask for.
+import type { Cpe } from './cpe.ts';
+import { plainText } from './cpe-value.ts';
+import { CONDITION, FALSE, TRUE, type Truth } from './truth.ts';
+
+type Family = 'windows' | 'linux' | 'macos' | 'bsd';
+
+/** An operating system that is asked for; `isWhole`: any version and edition of its family will do. */
+export interface SystemNeed {
+  readonly family: Family;
+  readonly isWhole: boolean;
+}
+
+const DISTRIBUTIONS =
+  /ubuntu|debian|raspbian|centos|red ?hat|rhel|fedora|suse|alma ?linux|rocky|amazon|alpine|oracle linux|gentoo|arch ?linux|mageia|scientific|cloudlinux/;
+/** Words of servers and of publishers, first match first: `darwin` has a `win` in it. */
+const FAMILIES: readonly (readonly [RegExp, Family])[] = [
+  [/darwin|mac ?os|os ?x\b/, 'macos'],
+  [/bsd/, 'bsd'],
+  [/windows|^win(?:32|64|nt)?$|mingw|cygwin/, 'windows'],
+  [/linux/, 'linux'],
+  [DISTRIBUTIONS, 'linux'],
+];
+/** The name of a whole family, where others name one system of it. */
+const WHOLE: ReadonlySet<string> = new Set(['windows', 'microsoft windows', 'linux', 'macos', 'bsd']);
+const EVERYWHERE: ReadonlySet<string> = new Set(['all', 'all platforms', 'any', '*', 'n/a', 'unspecified']);
+/** Longer words are not looked at. */
+const MAX_PLATFORM_LENGTH = 128;
+
+/** Whether the platform is a Linux distribution, which mends old versions without a new number. */
+export function isDistribution(platform: string): boolean {
+  return platform.length <= MAX_PLATFORM_LENGTH && DISTRIBUTIONS.test(platform);
+}
+
+/** What a platform in a publisher's words asks for: a system, nothing, or `unknown`. */
+export function needOfWords(words: string): SystemNeed | 'nothing' | 'unknown' {
+  if (EVERYWHERE.has(words)) return 'nothing';
+  const family = familyOf(words);
+  return family === undefined ? 'unknown' : { family, isWhole: WHOLE.has(words) };
+}
+
+/** The operating system that a CPE name means; undefined where it means another thing. */
+export function needOfCpe({ part, product, version }: Cpe): SystemNeed | undefined {
+  const name = (plainText(product) ?? '').replaceAll('_', ' ');
+  const family = familyOf(name);
+  if (family === undefined || plainText(part) !== 'o') return undefined;
+  return { family, isWhole: plainText(version) === undefined && (name === 'linux kernel' || WHOLE.has(name)) };
+}
+
+/** Whether what was seen is the system that is asked for. `unix` is everything but Windows. */
+export function holdsOn(need: SystemNeed, platform: string | null): Truth {
+  if (platform === null || platform.length > MAX_PLATFORM_LENGTH) return CONDITION;
+  const seen = familyOf(platform);
+  if (seen === undefined) return platform.includes('unix') && need.family === 'windows' ? FALSE : CONDITION;
+  if (seen !== need.family) return FALSE;
+  return need.isWhole ? TRUE : CONDITION;
+}
+
+function familyOf(words: string): Family | undefined {
+  if (words.length > MAX_PLATFORM_LENGTH) return undefined;
+  return FAMILIES.find(([pattern]) => pattern.test(words))?.[1];
+}

@@ -1,0 +1,90 @@
+// Ranges of versions, compared as intervals of version keys, and told in words.
+import type { VersionRange, VersionScheme } from './advisory.ts';
+import { readVersion } from './version.ts';
+import { END, LETTER, PRE_RELEASE, type VersionKey } from './versions/key.ts';
+
+/** Keys from `low` on, up to but without `high`. */
+export interface Interval {
+  readonly low: string;
+  readonly high: string;
+}
+
+/** Before and after every key. */
+const LOWEST = '';
+const HIGHEST = '\xff';
+/** Put at the end of a key it makes the text that comes next. */
+const NEXT = '\0';
+/** More of them would not be read. */
+const MAX_RANGES_IN_WORDS = 8;
+
+/** Whether a version is in a range; undefined where one of them cannot be compared. */
+export function isInRange(version: string, range: VersionRange, scheme: VersionScheme): boolean | undefined {
+  const key = readVersion(version, scheme);
+  const interval = intervalOf(range, scheme);
+  return key === undefined || interval === undefined ? undefined : contains(interval, key);
+}
+
+/** Whether a key lies in an interval of its own scheme. */
+export function contains({ low, high }: Interval, key: VersionKey): boolean {
+  return low <= key && key < high;
+}
+
+/** The interval of a range; undefined where a bound cannot be read. */
+export function intervalOf({ from, to }: VersionRange, scheme: VersionScheme): Interval | undefined {
+  // OSV's `0` is before everything, pre-releases of 0.0 too; the CVE list's `*` is after everything.
+  const isOpenBelow = from === undefined || (from.version === '0' && from.isInclusive);
+  const isOpenAbove = to === undefined || to.version === '*';
+  const low = isOpenBelow ? LOWEST : readVersion(from.version, scheme);
+  const high = isOpenAbove ? HIGHEST : readVersion(to.version, scheme);
+  if (low === undefined || high === undefined) return undefined;
+  return {
+    low: isOpenBelow || from.isInclusive ? low : low + NEXT,
+    high: isOpenAbove || !to.isInclusive ? high : throughUpdates(high, scheme),
+  };
+}
+
+/** Just after a version that is included. Its updates are: publishers say `<= 8.7` of OpenSSH's 8.7p1. */
+function throughUpdates(key: string, scheme: VersionScheme): string {
+  return scheme === 'dotted' ? baseOf(key) + LETTER : key + NEXT;
+}
+
+/** One version and no other; undefined where it cannot be read. */
+export function intervalOfVersion(version: string, scheme: VersionScheme): Interval | undefined {
+  const key = readVersion(version, scheme);
+  return key === undefined ? undefined : { low: key, high: key + NEXT };
+}
+
+/** A version with all its pre-releases and updates, dotted or of OpenSSL; undefined where it cannot be read. */
+export function intervalOfUpdates(version: string, scheme: 'dotted' | 'openssl'): Interval | undefined {
+  const key = readVersion(version, scheme);
+  return key === undefined ? undefined : { low: baseOf(key) + PRE_RELEASE, high: baseOf(key) + LETTER };
+}
+
+function baseOf(key: string): string {
+  return key.endsWith(END) ? key.slice(0, -1) : key;
+}
+
+/** `>= 1.18.0, < 1.25.3`; `all versions` without bounds; `= 1.2.3` where both bounds are one. */
+export function rangeInWords({ from, to }: VersionRange): string {
+  if (from && to && from.version === to.version && from.isInclusive && to.isInclusive)
+    return versionInWords(to.version);
+  const words: string[] = [];
+  if (from && !(from.version === '0' && from.isInclusive)) {
+    words.push(`${from.isInclusive ? '>=' : '>'} ${from.version}`);
+  }
+  if (to && to.version !== '*') words.push(`${to.isInclusive ? '<=' : '<'} ${to.version}`);
+  return words.length === 0 ? 'all versions' : words.join(', ');
+}
+
+export function versionInWords(version: string): string {
+  return `= ${version}`;
+}
+
+/** Several ranges as alternatives; null where there are none. */
+export function joinWords(words: readonly string[]): string | null {
+  const distinct = [...new Set(words)];
+  if (distinct.length === 0) return null;
+  const shown = distinct.slice(0, MAX_RANGES_IN_WORDS).join(' or ');
+  const more = distinct.length - MAX_RANGES_IN_WORDS;
+  return more > 0 ? `${shown} or ${more} more` : shown;
+}

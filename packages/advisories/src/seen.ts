@@ -1,0 +1,61 @@
+// A seen product made ready to be judged: its version read once for each scheme.
+import type { VersionScheme } from './advisory.ts';
+import type { SeenProduct } from './judge.ts';
+import { isDistribution } from './platform.ts';
+import { contains, type Interval } from './ranges.ts';
+import { BACKPORT, FALSE, NO_RANGE, NO_VERSION, TRUE, type Truth } from './truth.ts';
+import { distributionOf, readVersion, type VersionKey } from './version.ts';
+
+export interface Seen {
+  readonly keys: readonly string[];
+  readonly version: string | null;
+  /** Without what a distribution put behind it. */
+  readonly upstream: string;
+  readonly platform: string | null;
+  readonly isFromDistribution: boolean;
+  /** Filled as schemes are asked for. */
+  readonly read: Map<VersionScheme, VersionKey | undefined>;
+}
+
+export function seenOf({ keys, version, platform }: SeenProduct): Seen {
+  const distribution = version === null ? null : distributionOf(version);
+  return {
+    keys,
+    version,
+    upstream: distribution?.upstream ?? version ?? '',
+    platform: platform ?? distribution?.distribution ?? null,
+    isFromDistribution: distribution !== null || (platform !== null && isDistribution(platform)),
+    read: new Map(),
+  };
+}
+
+/** The version under a scheme; undefined where it cannot be compared. */
+export function versionUnder(seen: Seen, scheme: VersionScheme): VersionKey | undefined {
+  if (seen.version === null) return undefined;
+  if (seen.read.has(scheme)) return seen.read.get(scheme);
+  const key = readVersion(isPacked(scheme) ? seen.version : seen.upstream, scheme);
+  seen.read.set(scheme, key);
+  return key;
+}
+
+/** Whether the seen version is in one of the intervals; `isWhole`: none was left out as unreadable. */
+export function inIntervals(
+  seen: Seen,
+  scheme: VersionScheme,
+  { intervals, isWhole }: { readonly intervals: readonly Interval[]; readonly isWhole: boolean },
+): Truth {
+  if (seen.version === null) return NO_VERSION;
+  const key = versionUnder(seen, scheme);
+  if (key === undefined) return NO_RANGE;
+  if (intervals.some((interval) => contains(interval, key))) return mayBeMended(seen, scheme) ? BACKPORT : TRUE;
+  return isWhole ? FALSE : NO_RANGE;
+}
+
+/** A distribution's own ranges know its revisions, but only where the version shows one. */
+function mayBeMended({ version, isFromDistribution }: Seen, scheme: VersionScheme): boolean {
+  return isPacked(scheme) ? version?.includes('-') !== true : isFromDistribution;
+}
+
+function isPacked(scheme: VersionScheme): boolean {
+  return scheme === 'deb' || scheme === 'rpm';
+}
