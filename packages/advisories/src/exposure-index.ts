@@ -1,9 +1,15 @@
 // Advisories against the products that domains show, incremental both ways: a new advisory is judged against every build
 // seen, a new build against every advisory of its product. Domains are counted by whoever knows which domain shows what.
-import type { Advisory, ExploitScore, KnownExploited, ProductKey } from './advisory.ts';
-import { judge, type Judgement } from './judge.ts';
+import {
+  type Advisory,
+  type ExploitScore,
+  type KnownExploited,
+  type ProductKey,
+  SEVERITIES,
+  type Severity,
+} from './advisory.ts';
+import { type Judgement, judge, productKeysOf } from './judge.ts';
 import { urgencyOf } from './priority.ts';
-import { productKeysOf } from './product-keys.ts';
 import { codeOf, type VerdictCode, VerdictList } from './verdict-list.ts';
 
 /** A product of the rulebook with every name that publishers know it by. */
@@ -49,13 +55,16 @@ export class ExposureIndex {
   readonly #productsByKey = new Map<ProductKey, string[]>();
   readonly #numbers = new Map<string, number>();
   readonly #entries = new Map<number, Entry>();
+  /** By number: what is asked for of every advisory in a walk over all. */
+  readonly #severities: number[] = [];
   #next = 0;
   #order: readonly Entry[] | undefined;
 
   constructor(products: readonly KnownProduct[]) {
     for (const product of products) {
       this.#shelves.set(product.id, { product, numbers: new Set(), builds: new Map() });
-      for (const key of product.keys) this.#productsByKey.set(key, [...(this.#productsByKey.get(key) ?? []), product.id]);
+      for (const key of product.keys)
+        this.#productsByKey.set(key, [...(this.#productsByKey.get(key) ?? []), product.id]);
       this.addBuild(product.id, NO_VERSION);
     }
   }
@@ -88,12 +97,17 @@ export class ExposureIndex {
     return this.#entries.get(number);
   }
 
+  isOfSeverity(number: number, severity: Severity): boolean {
+    return this.#severities[number] === severityNumber(severity);
+  }
+
   /** Takes in an advisory, new or changed; returns the products that it names now or named before. */
   put(assessed: Assessed): readonly string[] {
     const { advisory } = assessed;
     const before = this.find(advisory.id);
     this.#order = undefined;
     if (before && sameClaims(before.advisory, advisory)) {
+      this.#severities[before.number] = severityNumber(advisory.severity);
       this.#entries.set(before.number, { ...before, ...assessed, urgency: urgencyOf(assessed) });
       return before.products;
     }
@@ -102,6 +116,7 @@ export class ExposureIndex {
     if (products.length === 0) return before?.products ?? [];
     const entry: Entry = { ...assessed, number: this.#next, products, urgency: urgencyOf(assessed) };
     this.#next += 1;
+    this.#severities[entry.number] = severityNumber(advisory.severity);
     this.#numbers.set(advisory.id, entry.number);
     this.#entries.set(entry.number, entry);
     for (const id of products) this.#shelve(entry, this.#shelf(id));
@@ -187,6 +202,8 @@ export class ExposureIndex {
 }
 
 const NOTHING = new VerdictList();
+
+const severityNumber = (severity: Severity | null): number => (severity === null ? -1 : SEVERITIES.indexOf(severity));
 
 const keyOf = ({ version, platform }: Build): string => `${version ?? ''} ${platform ?? ''}`;
 

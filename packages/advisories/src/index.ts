@@ -4,6 +4,21 @@ export { CPE_ATTRIBUTES, type Cpe, parseCpe, productKeyOf } from './cpe.ts';
 export { type CpeRelation, compareCpeValues } from './cpe-compare.ts';
 export type { CpeValue } from './cpe-value.ts';
 export {
+  type Assessed,
+  type Build,
+  byUrgency,
+  type Entry,
+  ExposureIndex,
+  type KnownProduct,
+} from './exposure-index.ts';
+export { readCveRecord } from './formats/cve-record.ts';
+export { type EpssHead, isEpssColumns, readEpssHead, readEpssRow } from './formats/epss.ts';
+export { readKev } from './formats/kev.ts';
+export { readNvdHead, readNvdPage, readNvdRecord } from './formats/nvd.ts';
+export { readOsvRecord } from './formats/osv.ts';
+export type { RecordReading, RecordsReading } from './formats/reading.ts';
+export { type DocumentKind, recognise } from './formats/recognise.ts';
+export {
   type CompiledAdvisory,
   compileAdvisory,
   type Judgement,
@@ -13,7 +28,10 @@ export {
   type Reason,
   type SeenProduct,
 } from './judge.ts';
+export { advisoryIdOf, mergeRecords } from './merge.ts';
+export { type Priority, priorityOf } from './priority.ts';
 export { isInRange, rangeInWords } from './ranges.ts';
+export { isAffected, type VerdictCode, type VerdictList } from './verdict-list.ts';
 export {
   compareVersions,
   type DistributionVersion,

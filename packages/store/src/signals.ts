@@ -30,7 +30,7 @@ export interface AnomalyFacts {
 export interface StoredAlert {
   readonly id: string;
   readonly at: Date;
-  readonly kind: 'migration' | 'anomaly' | 'security';
+  readonly kind: 'migration' | 'anomaly' | 'advisory' | 'security';
   readonly severity: Severity;
   /** What it is about; not told. */
   readonly subject: string;
@@ -160,7 +160,7 @@ export class SignalTable {
     });
   }
 
-  /** By UTC day, newest first; within a day mass migrations, then anomalies, then single domains, each by severity. */
+  /** By UTC day, newest first; within a day what is being exploited, mass migrations, anomalies, then single domains, each by severity. */
   async alerts(limit: number) {
     const edge = await this.#db
       .selectFrom('alerts')
@@ -176,7 +176,7 @@ export class SignalTable {
       .where('at', '>=', since)
       .selectAll()
       .orderBy(sql`at / ${sql.lit(DAY_MS)}`, 'desc')
-      .orderBy(sql`case kind when 'migration' then 0 when 'anomaly' then 1 else 2 end`)
+      .orderBy(sql`case kind when 'advisory' then 0 when 'migration' then 1 when 'anomaly' then 2 else 3 end`)
       .orderBy('severity', 'desc')
       .orderBy('at', 'desc')
       .orderBy('id')

@@ -1,4 +1,5 @@
 // How alerts read: one function a kind, what happened in words, and a link to what it rests on.
+import type { Entry } from '@strata/advisories';
 import type { Flow } from '@strata/analytics';
 import type { Category, Regression } from '@strata/detect';
 import type { Severity, StoredAlert, StoredAnomaly } from '@strata/store';
@@ -87,6 +88,38 @@ export function massMigrationAlert({
     title: `${out} domains left ${name} within ${days} days`,
     detail: `${(share * 100).toFixed(1)} % of those who used ${name} for ${category} moved away; most to ${where}.`,
     ref: `/stack/v1/migrations/export.csv?provider=${encodeURIComponent(provider)}&direction=out`,
+  };
+}
+
+/** That a known-exploited vulnerability touches domains: what is affected is told apart from what may be. */
+export function exploitedAlert({
+  entry,
+  counts,
+  at,
+  names,
+}: {
+  readonly entry: Entry;
+  readonly counts: { readonly version: number; readonly product: number };
+  readonly at: Date;
+  readonly names: KnownNames;
+}): StoredAlert {
+  const { advisory, exploited, products } = entry;
+  const [first = ''] = products;
+  const name = products.map((product) => names.nameOf(product)).join(', ');
+  const shown = `${counts.version} ${counts.version === 1 ? 'domain shows' : 'domains show'} an affected version`;
+  const further = `${counts.product} more ${counts.product === 1 ? 'uses' : 'use'} ${name}, of which it is not known`;
+  const added = exploited ? ` In CISA's catalogue since ${exploited.dateAdded}.` : '';
+  return {
+    id: `al_advisory_${advisory.id}_${at.getTime()}`,
+    at,
+    kind: 'advisory',
+    severity: counts.version > 0 ? 'critical' : 'high',
+    subject: `advisory ${advisory.id}`,
+    domain: null,
+    provider: first,
+    title: `${advisory.id} in ${name} is being exploited`,
+    detail: `${shown}; ${further}.${added}`,
+    ref: `/stack/v1/enrichment/affected?advisory=${encodeURIComponent(advisory.id)}`,
   };
 }
 

@@ -5,12 +5,24 @@ import type { DomainIndex } from '@strata/analytics';
 import { entries } from '@strata/catalog';
 import { compileRulebook, loadCatalog, type Rulebook } from '@strata/detect';
 import { AnswerCache, createHttpServer, type HttpServer, Metrics, openApiDocument, type Route } from '@strata/http';
-import { createOptOut, createProber, type Prober, Resolver, type Target } from '@strata/scan';
+import {
+  createFetcher,
+  createOptOut,
+  createProber,
+  type Fetcher,
+  type Prober,
+  Resolver,
+  type Target,
+} from '@strata/scan';
 import { openStore, type Store } from '@strata/store';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { API_VERSION, apiInfo } from './api-info.ts';
 import type { Config } from './config.ts';
+import { Exposures } from './enrichment/exposures.ts';
+import type { AdvisorySource } from './enrichment/source.ts';
+import { configuredSources, originsOf } from './enrichment/sources.ts';
+import { tellAdvisories } from './enrichment/tellings.ts';
 import { type KnownNames, knownNames } from './known-names.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { LiveIndex, tags } from './live-index.ts';
@@ -38,6 +50,8 @@ export interface World {
   readonly onDemandWaitMs?: number;
   /** A domain of that world, for the front page. */
   readonly exampleDomain?: string;
+  /** Between two requests to NVD, where its publisher is simulated. */
+  readonly nvdGapMs?: number;
   /** Provider entries in place of the bundled ones. */
   readonly catalogEntries?: readonly unknown[];
 }
@@ -60,6 +74,11 @@ export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
   readonly openApi: ReturnType<typeof stackOpenApi>;
   readonly index: DomainIndex;
   readonly names: KnownNames;
+  readonly exposures: Exposures;
+  /** Asks the web for documents: feeds, and what publishers of advisories say. */
+  readonly fetcher: Fetcher;
+  readonly sources: readonly AdvisorySource[];
+  readonly sourceNames: readonly string[];
   readonly hub: StreamHub;
   /** Takes in what was recorded, judges it and tells it; runs by itself after each scan. */
   readonly pulse: Pulse;
@@ -112,7 +131,7 @@ export async function openScanning(
     resolver: resolving,
     ...(world.requestTimeoutMs ? { requestTimeoutMs: world.requestTimeoutMs } : {}),
     allowAddresses: config.allowAddresses,
-    userAgent: `StrataBot/${API_VERSION} (+${config.contactUrl})`,
+    userAgent: userAgentOf(config),
     trustedCa: world.trustedCa ?? [],
     ...(world.dial ? { dial: world.dial } : {}),
     now,
@@ -139,6 +158,8 @@ export async function openScanning(
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
+
+const userAgentOf = (config: Config): string => `StrataBot/${API_VERSION} (+${config.contactUrl})`;
 
 /** Never scans without the list that was configured. */
 async function readOptOut(file: string): Promise<string> {
@@ -167,13 +188,16 @@ export async function createStack(config: Config, logger: Logger, world: World =
   const { store, prober, rulebook, scanner, isOptedOut, isDnsWorking } = scanning;
   const clock = world.now ?? realNow;
   const names = knownNames(rulebook);
+  let exposures: Exposures | undefined;
   const live = stack.use(
     await LiveIndex.open({
       store,
       file: path.join(config.dataDirectory, 'index.snapshot'),
       logger,
-      onEvent: ({ domain, at }, touched) => {
-        for (const tag of touched) answers.invalidate(tag);
+      onEvent: ({ domain, at }, taken) => {
+        exposures?.touch(taken.providers);
+        exposures?.addBuilds(taken.newBuilds);
+        for (const tag of taken.tags) answers.invalidate(tag);
         // What answers say of the domain is stale, unless the scan was our own and told at once.
         if (ownScans.get(domain) !== at.getTime()) answers.invalidate(domainTag(domain));
       },
@@ -181,12 +205,20 @@ export async function createStack(config: Config, logger: Logger, world: World =
     }),
   );
   const { index } = live;
+  exposures = await Exposures.open({ store, index, rulebook });
+  const followAdvisories = () =>
+    exposures.follow(async ({ products, entries }) => {
+      await tellAdvisories(entries, { store, index, exposures, names, now: clock });
+      for (const product of products) answers.invalidate(tags.advisoriesOf(product));
+      answers.invalidate(tags.advisories[0]);
+    });
   const hub = await StreamHub.open(store.stream);
-  const watch = await Watch.open({ store, index, names, now: clock });
+  const watch = await Watch.open({ store, index, names, exposures, now: clock });
   const publisher = await StreamPublisher.open({
     store,
     notary: ledger.notary,
     names,
+    exposures,
     now: realNow,
     keepMs: config.streamDays * 86_400_000,
     onTold: (events) => {
@@ -200,6 +232,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
       logger,
       steps: [
         () => live.catchUp(),
+        followAdvisories,
         () => watch.look(),
         () => live.catchUp(),
         () => publisher.publish(),
@@ -207,8 +240,23 @@ export async function createStack(config: Config, logger: Logger, world: World =
       ],
     }),
   );
+  const fetcher = stack.use(
+    createFetcher({
+      resolver: { upstreams: config.resolvers },
+      allowAddresses: config.allowAddresses,
+      trustedOrigins: originsOf(config),
+      userAgent: userAgentOf(config),
+      trustedCa: world.trustedCa ?? [],
+      dial: world.dial ?? ((target) => target),
+    }),
+  );
+  const sources = configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs });
   const app: StackApp = {
     config,
+    fetcher,
+    exposures,
+    sources,
+    sourceNames: sources.map(({ name }) => name),
     index,
     names,
     hub,
@@ -236,6 +284,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   metrics.gauge('strata_dns_timeouts', 'DNS tries without an answer', () => prober.stats().timeouts);
   metrics.gauge('strata_index_domains', 'Domains in the index', () => index.size);
   metrics.gauge('strata_stream_subscribers', 'Live subscribers of the event stream', () => hub.subscribers);
+  metrics.gauge('strata_advisories', 'Advisories of products that are looked for', () => exposures.advisories.size);
   metrics.gauge('strata_answers_cached', 'Answers held ready', () => answers.size);
   const server = stack.use(
     createHttpServer({

@@ -1,5 +1,5 @@
 // The index over all domains in a running service: opened from its snapshot or built from the store, then following the logs.
-import { DAY_MS, type DomainIndex, dayOf, IndexBuilder } from '@strata/analytics';
+import { DAY_MS, type DomainIndex, dayOf, IndexBuilder, type Touched } from '@strata/analytics';
 import type { Store, StoredEvent } from '@strata/store';
 import type { Logger } from 'pino';
 import { loadIndex, saveIndex } from './index-file.ts';
@@ -8,10 +8,18 @@ export interface LiveIndexParts {
   readonly store: Store;
   readonly file: string;
   readonly logger: Logger;
-  /** Hears of each event after it is in the index, in order. */
-  readonly onEvent: (event: StoredEvent, touched: readonly string[]) => void;
+  /** Hears of each event after it is in the index, in order; what it touched, and builds that no domain showed before. */
+  readonly onEvent: (event: StoredEvent, taken: TakenEvent) => void;
   /** Hears that scans were counted. */
   readonly onScans: () => void;
+}
+
+/** What taking in an event came to. */
+export interface TakenEvent {
+  /** Tags of the answers that it makes stale. */
+  readonly tags: readonly string[];
+  readonly providers: readonly string[];
+  readonly newBuilds: Touched['newBuilds'];
 }
 
 /** Events and scans read at once. */
@@ -87,9 +95,9 @@ export class LiveIndex implements AsyncDisposable {
     const { index } = this;
     const events = await this.#parts.store.eventsSince(index.position.seq, EVENTS_AT_ONCE);
     for (const event of events) {
-      const touched = apply(index, event);
+      const taken = apply(index, event);
       index.position = { ...index.position, seq: event.seq };
-      this.#parts.onEvent(event, touched);
+      this.#parts.onEvent(event, taken);
     }
     this.#unsaved += events.length;
     return events.length === EVENTS_AT_ONCE;
@@ -149,27 +157,32 @@ async function build(store: Store): Promise<DomainIndex> {
   return builder.build(position);
 }
 
-/** Takes one event into the index; returns the tags of what it touches. */
-function apply(index: DomainIndex, event: StoredEvent): readonly string[] {
+function apply(index: DomainIndex, event: StoredEvent): TakenEvent {
   switch (event.kind) {
     case 'domain-changed': {
       const { payload } = event;
-      const { providers, categories } = index.put({ ...payload, id: payload.domainId, name: event.domain });
-      return [...tags.domains, ...providers.map(tags.provider), ...categories.map(tags.category)];
+      const touched = index.put({ ...payload, id: payload.domainId, name: event.domain });
+      const { providers, categories, newBuilds } = touched;
+      const stale = [...tags.domains, ...providers.map(tags.provider), ...categories.map(tags.category)];
+      return { tags: stale, providers, newBuilds };
     }
     case 'change-confirmed': {
       const { from, to } = event.payload;
       index.history.add(event.payload);
-      return [...tags.changes, ...[from, to].filter((provider) => provider !== null).map(tags.provider)];
+      return touching([...tags.changes, ...[from, to].filter((provider) => provider !== null).map(tags.provider)]);
     }
     case 'posture-regressed':
-      return tags.alerts;
+    case 'advisory-touched':
+    case 'domain-exposed':
+      return touching(tags.alerts);
     case 'anomaly-found':
-      return [...tags.anomalies, ...tags.alerts];
+      return touching([...tags.anomalies, ...tags.alerts]);
     default:
       return event satisfies never;
   }
 }
+
+const touching = (stale: readonly string[]): TakenEvent => ({ tags: stale, providers: [], newBuilds: [] });
 
 /** What an answer rests on, told to the answers in memory. */
 export const tags = {
@@ -180,6 +193,10 @@ export const tags = {
   scans: ['scans'],
   alerts: ['alerts'],
   anomalies: ['anomalies'],
+  /** Any advisory of a known product. */
+  advisories: ['advisories'],
+  /** Those of one product. */
+  advisoriesOf: (product: string) => `advisories:${product}`,
   /** Events of the public stream. */
   stream: ['stream'],
   /** A domain that uses the provider, or did until now. */

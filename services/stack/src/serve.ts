@@ -1,8 +1,10 @@
 // A running service: listens, scans what is due, follows what other processes write, and stops gracefully.
+import path from 'node:path';
 import { serveMetrics } from '@strata/http';
 import type { Logger } from 'pino';
 import { createStack, type StackService, type World } from './app.ts';
 import type { Config } from './config.ts';
+import { runEnrichment } from './enrichment/enrichment.ts';
 import { rehearseQuestions } from './rehearsal.ts';
 import { sleep } from './sleep.ts';
 import { startErrorOf } from './start-error.ts';
@@ -31,6 +33,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   const stopping = new AbortController();
   const tasks = [followOthers(service, logger, stopping.signal)];
   if (config.isScanning) tasks.push(app.scanner.run(stopping.signal));
+  if (app.sources.length > 0) tasks.push(keepEnriched(app, logger, stopping.signal));
   stack.defer(async () => {
     // No new work; then requests under way, which may wait for a scan; then the scans that nobody waits for.
     stopping.abort();
@@ -84,6 +87,16 @@ export async function serve(config: Config, logger: Logger): Promise<void> {
     await new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve(), { once: true }));
   }
   logger.info('stopping');
+}
+
+/** What a step of a sync has brought is told with the next beat. */
+function keepEnriched(app: StackService['app'], logger: Logger, signal: AbortSignal): Promise<void> {
+  const { store, sources, fetcher, clock, config } = app;
+  const directory = path.join(config.dataDirectory, 'advisories');
+  return runEnrichment(
+    { store, sources, fetcher, directory, now: clock, logger, onStep: () => app.pulse.soon() },
+    signal,
+  );
 }
 
 /** Takes in what other processes have written, and rotated keys; also lets days end on which nothing is scanned. */

@@ -3,12 +3,15 @@ import { NOTICE, type Notary } from '@strata/http';
 import type { Store, StoredEvent, StreamEvent } from '@strata/store';
 import { anomalyReport } from './anomaly-report.ts';
 import { changeReport } from './domain-report.ts';
+import { advisoryNews } from './enrichment/advisory-report.ts';
+import type { Exposures } from './enrichment/exposures.ts';
 import type { KnownNames } from './known-names.ts';
 
 export interface PublisherParts {
   readonly store: Store;
   readonly notary: Notary;
   readonly names: KnownNames;
+  readonly exposures: Exposures;
   /** Of receipts and of publication, not of scanning. */
   readonly now: () => Date;
   /** Events are kept this long after they were told. */
@@ -102,12 +105,42 @@ export class StreamPublisher {
         const providers = subjectKind === 'provider' ? [subject] : [];
         return { type: 'anomaly', domain, providers, category: subjectKind === 'category' ? subject : null, body };
       }
+      case 'advisory-touched': {
+        const { advisoryId, reason } = event.payload;
+        return this.#advisoryDraft(event, { id, reason, advisoryIds: [advisoryId] });
+      }
+      case 'domain-exposed':
+        return this.#advisoryDraft(event, { id, reason: 'exposed', advisoryIds: event.payload.advisoryIds });
       case 'domain-changed':
       case 'posture-regressed':
         return undefined;
       default:
         return event satisfies never;
     }
+  }
+
+  /** Figures as they are when it is told. One that was withdrawn meanwhile is not told. */
+  #advisoryDraft(
+    event: StoredEvent,
+    {
+      id,
+      reason,
+      advisoryIds,
+    }: { readonly id: string; readonly reason: string; readonly advisoryIds: readonly string[] },
+  ): Draft | undefined {
+    const { exposures, names } = this.#parts;
+    const entries = advisoryIds.map((each) => exposures.advisories.find(each)).filter((entry) => entry !== undefined);
+    if (entries.length === 0) return undefined;
+    const body = {
+      id,
+      type: 'advisory',
+      at: event.at.toISOString(),
+      ...(event.domain === '' ? {} : { domain: event.domain }),
+      reason,
+      advisories: entries.map((entry) => advisoryNews(entry, { exposures, names })),
+    };
+    const providers = [...new Set(entries.flatMap(({ products }) => products))];
+    return { type: 'advisory', domain: event.domain === '' ? null : event.domain, providers, category: null, body };
   }
 
   async #sign({ body, ...rest }: Draft): Promise<Omit<StreamEvent, 'seq'>> {

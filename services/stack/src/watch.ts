@@ -12,6 +12,8 @@ import {
 } from '@strata/analytics';
 import type { ChangeConfirmed, DomainChanged, Store, StoredAnomaly, StoredEvent } from '@strata/store';
 import { anomalyAlert, massMigrationAlert, regressionAlert } from './alerts.ts';
+import type { Exposures } from './enrichment/exposures.ts';
+import { tellDomain } from './enrichment/tellings.ts';
 import type { KnownNames } from './known-names.ts';
 import { dateOf } from './live-index.ts';
 
@@ -19,6 +21,7 @@ export interface WatchParts {
   readonly store: Store;
   readonly index: DomainIndex;
   readonly names: KnownNames;
+  readonly exposures: Exposures;
   /** The clock that history goes by. */
   readonly now: () => Date;
 }
@@ -70,7 +73,11 @@ export class Watch {
     const events = await this.#parts.store.eventsSince(this.#seq, EVENTS_AT_ONCE);
     const left = new Map<string, ChangeConfirmed>();
     for (const event of events) {
-      if (event.kind === 'domain-changed' && !event.payload.isFirst) await this.#judgeDomain(event, event.payload);
+      if (event.kind === 'domain-changed') {
+        const { domainId, isFirst } = event.payload;
+        if (!isFirst) await this.#judgeDomain(event, event.payload);
+        await tellDomain({ domain: event.domain, at: event.at, domainId, isFirst }, this.#parts);
+      }
       if (event.kind === 'change-confirmed' && event.payload.type === 'migrated' && event.payload.from !== null) {
         left.set(`${event.payload.category} ${event.payload.from}`, event.payload);
       }

@@ -1,13 +1,16 @@
 // What the API says of an advisory and of those whom it concerns.
 import { type Entry, priorityOf, SEVERITIES } from '@strata/advisories';
-import type { DomainIndex } from '@strata/analytics';
+import { type DomainIndex, inNameOrder } from '@strata/analytics';
 import { z } from 'zod';
 import type { KnownNames } from '../known-names.ts';
-import type { DomainExposure, Exposures } from './exposures.ts';
+import type { Exposure, Exposures } from './exposures.ts';
+import { NO_VERSION } from './product-uses.ts';
 
 const count = z.int().min(0);
 const Time = z.iso.datetime();
-export const AdvisorySeverity = z.enum(SEVERITIES).meta({ id: 'AdvisorySeverity', description: 'Bands of the CVSS score (FIRST).' });
+export const AdvisorySeverity = z
+  .enum(SEVERITIES)
+  .meta({ id: 'AdvisorySeverity', description: 'Bands of the CVSS score (FIRST).' });
 
 /** `version` and `product` are never mixed up, nor added up. */
 export const MatchSchema = z.enum(['version', 'product']).meta({
@@ -50,7 +53,12 @@ export const AdvisorySchema = z
     cvss_source: z.string().nullable(),
     epss_percentile: z.number().min(0).max(1).nullable(),
     exploited: z
-      .object({ date_added: z.string(), due_date: z.string().nullable(), ransomware: z.boolean(), required_action: z.string() })
+      .object({
+        date_added: z.string(),
+        due_date: z.string().nullable(),
+        ransomware: z.boolean(),
+        required_action: z.string(),
+      })
       .nullable(),
     modified: Time,
     match: MatchSchema.describe('version when any domain shows an affected version.'),
@@ -78,6 +86,17 @@ export const ExposureSchema = z
   .meta({ id: 'Exposure' });
 
 export const AffectedSchema = ExposureSchema.extend({ domain: z.string() }).meta({ id: 'Affected' });
+
+/** What the stream tells of an advisory. */
+export const AdvisoryNewsSchema = z
+  .object({
+    ...about,
+    title: z.string().nullable(),
+    products: z.array(z.object({ product: z.string(), product_id: z.string() })),
+    match: MatchSchema,
+    domains: DomainCounts,
+  })
+  .meta({ id: 'AdvisoryNews' });
 
 /** What of it stands in a profile. */
 export const OpenAdvisoriesSchema = z
@@ -135,7 +154,7 @@ export function advisoryReport(entry: Entry, { exposures, index, names }: Report
     domains: { version: all.version.size, product: all.product.size },
     products: entry.products.map((product) => {
       const { version, product: only } = exposures.domainsOf(entry, [product]);
-      const { range, rangeSource } = exposures.judgementOf(entry, product, exposures.tellingBuild(entry, product));
+      const { range, rangeSource } = exposures.advisories.judgementOf(entry, product, NO_VERSION);
       return {
         product: names.nameOf(product),
         product_id: product,
@@ -144,16 +163,31 @@ export function advisoryReport(entry: Entry, { exposures, index, names }: Report
         domains: { version: version.size, product: only.size },
       };
     }),
-    affected: exposures.firstNames(all.version, SHOWN_DOMAINS).map((domain) => index.names.name(domain)),
+    affected: inNameOrder(index, all.version, { limit: SHOWN_DOMAINS, offset: 0 }).map((domain) =>
+      index.names.name(domain),
+    ),
     references: [...advisory.urls],
   };
 }
 
+export function advisoryNews(
+  entry: Entry,
+  { exposures, names }: Pick<ReportParts, 'exposures' | 'names'>,
+): z.input<typeof AdvisoryNewsSchema> {
+  const { version, product } = exposures.domainsOf(entry);
+  return {
+    ...aboutOf(entry),
+    products: entry.products.map((id) => ({ product: names.nameOf(id), product_id: id })),
+    match: version.size > 0 ? 'version' : 'product',
+    domains: { version: version.size, product: product.size },
+  };
+}
+
 export function exposureReport(
-  { entry, product, build, isAffected }: DomainExposure,
+  { entry, product, build, isAffected }: Exposure,
   { exposures, names }: Pick<ReportParts, 'exposures' | 'names'>,
 ): z.input<typeof ExposureSchema> {
-  const { reason, range, rangeSource } = exposures.judgementOf(entry, product, build);
+  const { reason, range, rangeSource } = exposures.advisories.judgementOf(entry, product, build);
   return {
     ...aboutOf(entry),
     match: isAffected ? 'version' : 'product',
@@ -169,7 +203,7 @@ export function exposureReport(
 
 /** `all` is what concerns one domain or one product, the most urgent first. */
 export function openAdvisories(
-  all: readonly DomainExposure[],
+  all: readonly Exposure[],
   parts: Pick<ReportParts, 'exposures' | 'names'>,
 ): z.input<typeof OpenAdvisoriesSchema> {
   const version = all.filter(({ isAffected }) => isAffected);

@@ -46,3 +46,9 @@ function ecosystemsOf({ providers }: Rulebook): string[] {
   );
   return [...new Set(types.flatMap((type) => (type === undefined ? [] : (ECOSYSTEM[type] ?? []))))].sort();
 }
+
+/** What the operator has named himself may be anywhere, a machine of his own included. */
+export function originsOf({ advisories }: Pick<Config, 'advisories'>): string[] {
+  const { kevUrl, epssUrl, nvdUrl, osvUrl, cveApiUrl, cveRawUrl } = advisories;
+  return [...new Set([kevUrl, epssUrl, nvdUrl, osvUrl, cveApiUrl, cveRawUrl].map((url) => new URL(url).origin))];
+}

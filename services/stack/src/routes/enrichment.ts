@@ -4,6 +4,8 @@ import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { AdvisorySchema, AffectedSchema, advisoryReport, exposureReport } from '../enrichment/advisory-report.ts';
+import { listAdvisories, listAffected } from '../enrichment/affected.ts';
+import { enrichmentState } from '../enrichment/state.ts';
 import { tags } from '../live-index.ts';
 import { domainOf } from './domains.ts';
 import { Limit, Offset, Text, Word } from './parameters.ts';
@@ -48,7 +50,9 @@ export const getEnrichmentStatus = route(
         coverage: z.object({
           providers: z.object({
             total: count,
-            products: count.describe('Those that are products with names that publishers know; the others are services.'),
+            products: count.describe(
+              'Those that are products with names that publishers know; the others are services.',
+            ),
             in_use: count.describe('Products that some domain shows.'),
           }),
           domains: z.object({
@@ -64,8 +68,8 @@ export const getEnrichmentStatus = route(
     cache: () => ({ key: 'enrichment.status', tags: [], maxAgeMs: 1_000 }),
   },
   async (app: StackApp) => {
-    const { store, exposures, rulebook, index } = app;
-    const [counts, sources] = [await store.advisories.counts(), await app.sourcesOf()];
+    const { exposures, rulebook, index } = app;
+    const { counts, sources } = await enrichmentState(app);
     const coverage = exposures.coverage();
     const iso = (time: Date | null) => time?.toISOString() ?? null;
     return {
@@ -82,13 +86,17 @@ export const getEnrichmentStatus = route(
       })),
       advisories: {
         total: counts.advisories,
-        of_known_products: exposures.size,
+        of_known_products: exposures.advisories.size,
         known_exploited: counts.knownExploited,
         scored: counts.scores,
         records: { ...counts.bySource },
       },
       coverage: {
-        providers: { total: rulebook.providers.size, products: exposures.products.length, in_use: coverage.products },
+        providers: {
+          total: rulebook.providers.size,
+          products: exposures.advisories.products.length,
+          in_use: coverage.products,
+        },
         domains: { total: index.size, with_product: coverage.domains, with_version: coverage.versioned },
       },
     };
@@ -126,7 +134,7 @@ export const getAdvisories = route(
     }),
   },
   (app: StackApp, { severity, limit, offset }) => {
-    const { total, entries } = app.exposures.list({ severity }, { limit, offset });
+    const { total, entries } = listAdvisories(app, { severity }, { limit, offset });
     return { total, limit, offset, advisories: entries.map((entry) => advisoryReport(entry, app)) };
   },
 );
@@ -151,7 +159,9 @@ export const getAffected = route(
       kind: 'signed',
       schema: z.object({
         total: count.describe('Rows that match.'),
-        domains: z.object({ version: count, product: count }).describe('Domains in these rows; one with both is counted in version.'),
+        domains: z
+          .object({ version: count, product: count })
+          .describe('Domains in these rows; one with both is counted in version.'),
         limit: z.int(),
         offset: z.int(),
         affected: z.array(AffectedSchema),
@@ -172,7 +182,7 @@ export const getAffected = route(
   (app: StackApp, input, context) => {
     const { limit, offset, ...filter } = input;
     const domain = input.domain === undefined ? undefined : domainOf(input.domain, context);
-    const { total, domains, rows } = app.exposures.affected({ ...filter, domain }, { limit, offset });
+    const { total, domains, rows } = listAffected(app, { ...filter, domain }, { limit, offset });
     return {
       total,
       domains,

@@ -3,6 +3,7 @@ import type { Route } from '@strata/http';
 import type { StackApp } from '../app.ts';
 import { getOpenApi, getProblem } from './description.ts';
 import { getDomain, getDomainChanges } from './domains.ts';
+import { getAdvisories, getAffected, getEnrichmentStatus } from './enrichment.ts';
 import { getMigrationsCsv, getProviderDomainsCsv, getSecurityCsv } from './exports.ts';
 import { getAdoption, getMarketShare, getScorecard, getSupplyChain } from './intelligence.ts';
 import { createKey, getKeySet } from './keys.ts';
@@ -32,6 +33,9 @@ export const routes: readonly Route<StackApp>[] = [
   getSupplyChain,
   getAdoption,
   getRisk,
+  getEnrichmentStatus,
+  getAdvisories,
+  getAffected,
   getSecurityCsv,
   getMigrationsCsv,
   getProviderDomainsCsv,

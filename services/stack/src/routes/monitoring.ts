@@ -11,7 +11,7 @@ const AlertSchema = z
   .object({
     id: z.string(),
     at: z.iso.datetime(),
-    kind: z.enum(['migration', 'anomaly', 'security']),
+    kind: z.enum(['migration', 'anomaly', 'advisory', 'security']),
     severity: Severity,
     domain: z.string().optional(),
     provider: z.string().optional(),
@@ -29,7 +29,7 @@ export const getAlerts = route(
     tag: 'Monitoring',
     summary: 'Intelligence alerts: migrations and anomalies',
     description:
-      'Mass migrations away from a provider, anomalies, and security regressions of domains. By day, newest first; within a day in this order, the gravest first. The same subject is told once in seven days, with its latest figures.',
+      'Known-exploited vulnerabilities of what domains use, mass migrations away from a provider, anomalies, and security regressions of domains. By day, newest first; within a day in this order, the gravest first. The same subject is told once in seven days, with its latest figures.',
     query: z.object({ limit: Limit.default(20) }),
     output: {
       kind: 'signed',

@@ -5,20 +5,21 @@ import { z } from 'zod';
 import { AnomalySchema } from '../anomaly-report.ts';
 import type { StackApp } from '../app.ts';
 import { ChangeSchema } from '../domain-report.ts';
+import { AdvisoryNewsSchema } from '../enrichment/advisory-report.ts';
 import { tags } from '../live-index.ts';
 import { microseconds, timeOf } from '../stream-publisher.ts';
 import { domainOf } from './domains.ts';
 import { CategoryParameter, Limit, providerOf, Text } from './parameters.ts';
 import { microsecondsOf, Since } from './since.ts';
 
-const TYPES = ['migration', 'anomaly', 'service_change'] as const;
+const TYPES = ['migration', 'anomaly', 'service_change', 'advisory'] as const;
 
 const ANY_TYPE = `\\s*(?:${TYPES.join('|')})\\s*`;
 const TYPE_LIST = new RegExp(`^${ANY_TYPE}(?:,${ANY_TYPE})*$`, 'i');
 
 const filterShape = {
   types: Text.regex(TYPE_LIST, `must be among ${TYPES.join(', ')}, separated by commas`)
-    .describe('Only these, separated by commas: migration, anomaly, service_change.')
+    .describe('Only these, separated by commas: migration, anomaly, service_change, advisory.')
     .optional(),
   domain: Text.describe('Only events of this domain.').optional(),
   provider: Text.describe('Only events of this provider: id, name or alias.').optional(),
@@ -56,6 +57,19 @@ const ServiceChangeEvent = z
 const AnomalyEvent = z
   .object({ ...envelope, type: z.literal('anomaly'), domain: z.string().optional(), anomaly: AnomalySchema })
   .meta({ id: 'AnomalyEvent' });
+const AdvisoryEvent = z
+  .object({
+    ...envelope,
+    type: z.literal('advisory'),
+    domain: z.string().optional(),
+    reason: z
+      .enum(['published', 'exploited', 'exposed'])
+      .describe(
+        'published: it became known; exploited: it is known to be exploited; exposed: a scan of `domain` shows affected versions.',
+      ),
+    advisories: z.array(AdvisoryNewsSchema),
+  })
+  .meta({ id: 'AdvisoryEvent' });
 
 export const getStream = route(
   {
@@ -78,6 +92,12 @@ export const getStream = route(
           schema: ServiceChangeEvent,
         },
         { name: 'anomaly', description: 'A day that stands out.', schema: AnomalyEvent },
+        {
+          name: 'advisory',
+          description:
+            'A vulnerability of what domains use became known or exploited, or a domain came within reach of one.',
+          schema: AdvisoryEvent,
+        },
         {
           name: 'reset',
           description: 'The id asked for is not in the log: something may have been missed.',
@@ -106,7 +126,7 @@ export const getStreamJson = route(
     output: {
       kind: 'signed',
       schema: z.object({
-        events: z.array(z.union([MigrationEvent, ServiceChangeEvent, AnomalyEvent])),
+        events: z.array(z.union([MigrationEvent, ServiceChangeEvent, AnomalyEvent, AdvisoryEvent])),
         next_since: z.string(),
         has_more: z.boolean(),
         gap: z.object({ from: z.string(), to: z.string(), reason: z.string() }).optional(),

@@ -1,0 +1,80 @@
+// What is told of advisories: one that touches domains and is new or exploited, and a domain that has come within reach of
+// exploited ones. Each is told once, whatever happens in between.
+import type { Entry } from '@strata/advisories';
+import type { DomainIndex } from '@strata/analytics';
+import type { Store } from '@strata/store';
+import { exploitedAlert } from '../alerts.ts';
+import type { KnownNames } from '../known-names.ts';
+import type { Exposures } from './exposures.ts';
+
+export interface TellingParts {
+  readonly store: Store;
+  readonly index: DomainIndex;
+  readonly exposures: Exposures;
+  readonly names: KnownNames;
+  /** The clock that history goes by. */
+  readonly now: () => Date;
+}
+
+const DAY_MS = 86_400_000;
+/** An advisory published longer ago is no news, unless it is exploited. */
+const NEWS_MS = 30 * DAY_MS;
+/** An alert on the same advisory sooner than this is the same alert, with its latest figures. */
+const QUIET_MS = 7 * DAY_MS;
+
+/** Advisories that have changed: those that touch domains are told, and alerted to where they are exploited. */
+export async function tellAdvisories(entries: readonly Entry[], parts: TellingParts): Promise<void> {
+  for (const entry of entries) {
+    const { version, product } = parts.exposures.domainsOf(entry);
+    if (version.size + product.size === 0) continue;
+    if (entry.exploited) {
+      await tell(entry, 'exploited', parts);
+      await alertTo(entry, parts);
+    } else if (parts.now().getTime() - Date.parse(entry.advisory.published) <= NEWS_MS) {
+      await tell(entry, 'published', parts);
+    }
+  }
+}
+
+/**
+ * A scan has shown a domain otherwise than before: exploited advisories that its versions are affected by are alerted to
+ * with their new figures, and told of it where it is not its first scan.
+ */
+export async function tellDomain(
+  {
+    domain,
+    domainId,
+    at,
+    isFirst,
+  }: { readonly domain: string; readonly domainId: number; readonly at: Date; readonly isFirst: boolean },
+  parts: TellingParts,
+): Promise<void> {
+  const exploited = parts.exposures.ofDomain(domainId).filter(({ entry, isAffected }) => isAffected && entry.exploited);
+  if (exploited.length === 0) return;
+  const entries = [...new Set(exploited.map(({ entry }) => entry))];
+  const advisoryIds = entries.map(({ advisory }) => advisory.id);
+  for (const entry of entries) await alertTo(entry, parts);
+  if (isFirst) return;
+  await parts.store.advisories.tell(`exposed ${domain} ${advisoryIds.toSorted().join(' ')}`, {
+    kind: 'domain-exposed',
+    at,
+    domain,
+    payload: { domainId, advisoryIds },
+  });
+}
+
+async function tell(entry: Entry, reason: 'published' | 'exploited', { store, now }: TellingParts): Promise<void> {
+  const { id } = entry.advisory;
+  await store.advisories.tell(`${reason} ${id}`, {
+    kind: 'advisory-touched',
+    at: now(),
+    domain: '',
+    payload: { advisoryId: id, reason },
+  });
+}
+
+async function alertTo(entry: Entry, { store, exposures, names, now }: TellingParts): Promise<void> {
+  const { version, product } = exposures.domainsOf(entry);
+  const counts = { version: version.size, product: product.size };
+  await store.signals.addAlert(exploitedAlert({ entry, counts, at: now(), names }), { quietMs: QUIET_MS });
+}
