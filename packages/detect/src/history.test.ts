@@ -26,6 +26,8 @@ function serviceOf(text: string): Service {
     confidence: 'high',
     score: 0.95,
     evidence: [{ source, value: provider, rule: `${provider}/${source}/x` }],
+    version: null,
+    platform: null,
   };
 }
 
