@@ -65,14 +65,20 @@ const SHOWN: readonly (readonly [Readonly<Record<string, string>>, Shown])[] = [
   [{ server: 'gunicorn/19.9.0' }, { gunicorn: ['19.9.0', null] }],
   [{ server: 'Werkzeug/2.0.1 Python/3.9.5' }, { python: ['3.9.5', null], werkzeug: ['2.0.1', null] }],
   [{ server: 'Python/3.8 aiohttp/3.7.4' }, { aiohttp: ['3.7.4', null], python: ['3.8', null] }],
-  [{ server: 'Kestrel', 'x-powered-by': 'Express' }, { express: [null, null], kestrel: [null, null] }],
+  [
+    { server: 'Kestrel', 'x-powered-by': 'Express' },
+    { express: [null, null], kestrel: [null, null] },
+  ],
   [
     { server: 'nginx/1.18.0 + Phusion Passenger(R) 6.0.4' },
     { nginx: ['1.18.0', null], 'phusion-passenger': ['6.0.4', null] },
   ],
   [{ 'x-powered-by': 'Phusion Passenger 5.3.7' }, { 'phusion-passenger': ['5.3.7', null] }],
   [{ via: '1.1 proxy.example.com (squid/4.10)' }, { squid: ['4.10', null] }],
-  [{ server: 'cloudflare', 'x-powered-by': 'PHP/8.0.30' }, { cloudflare: [null, null], php: ['8.0.30', null] }],
+  [
+    { server: 'cloudflare', 'x-powered-by': 'PHP/8.0.30' },
+    { cloudflare: [null, null], php: ['8.0.30', null] },
+  ],
   [{ generator: 'WordPress 6.4.2' }, { wordpress: ['6.4.2', null] }],
   [{ generator: 'Hugo 0.121.1' }, { hugo: ['0.121.1', null] }],
   // Only its branch: no version.

@@ -71,7 +71,11 @@ export const testEntries: readonly unknown[] = [
       { name: 'server', value: 'Blogger/', version: 'Blogger/' },
     ],
     cookie: ['blog_session'],
-    html: { generator: [{ start: 'Blogger', version: 'Blogger ' }], asset: ['/blog-content/', 'cdn.blogger.test'], marker: ['__blogger'] },
+    html: {
+      generator: [{ start: 'Blogger', version: 'Blogger ' }],
+      asset: ['/blog-content/', 'cdn.blogger.test'],
+      marker: ['__blogger'],
+    },
   }),
   provider('tagman', { category: 'web_platform', html: { asset: ['tags.tagman.test/gtm.js'] } }),
   // Trust.
