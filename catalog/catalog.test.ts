@@ -2,8 +2,90 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { compileRulebook, loadCatalog } from '@strata/detect';
+import { compileRulebook, detect, evidenceFromRecord, loadCatalog, productKeysOf } from '@strata/detect';
 import { entries } from './index.ts';
+
+const SERVICES = [
+  'akamai',
+  'amazon-cloudfront',
+  'amazon-web-services',
+  'bigcommerce',
+  'cloudflare',
+  'digicert',
+  'fastly',
+  'flywheel',
+  'github-pages',
+  'google-analytics',
+  'google-workspace',
+  'hetzner',
+  'hubspot',
+  'jsdelivr',
+  'kinsta',
+  'lets-encrypt',
+  'microsoft-365',
+  'netlify',
+  'proofpoint',
+  'sentry',
+  'shopify',
+  'squarespace',
+  'vercel',
+  'webflow',
+  'wix',
+  'wordpress-com',
+  'wordpress-vip',
+  'wp-engine',
+];
+
+type Shown = Readonly<Record<string, readonly [version: string | null, platform: string | null]>>;
+/** What a header, or the meta generator, shows: provider, version and platform. */
+const SHOWN: readonly (readonly [Readonly<Record<string, string>>, Shown])[] = [
+  [{ server: 'nginx/1.18.0 (Ubuntu)' }, { nginx: ['1.18.0', 'ubuntu'] }],
+  [{ server: 'nginx' }, { nginx: [null, null] }],
+  [
+    { server: 'Apache/2.4.52 (Win64) OpenSSL/1.1.1n PHP/8.1.2' },
+    { apache: ['2.4.52', 'win64'], openssl: ['1.1.1n', 'win64'], php: ['8.1.2', 'win64'] },
+  ],
+  [
+    { server: 'Apache/2.4.41 (Ubuntu)', 'x-powered-by': 'PHP/7.4.3-4ubuntu2.19' },
+    { apache: ['2.4.41', 'ubuntu'], php: ['7.4.3-4ubuntu2.19', 'ubuntu'] },
+  ],
+  [
+    { server: 'Apache/2.4.52 (Unix) PHP/8.1.2', 'x-powered-by': 'PHP/8.1.2' },
+    { apache: ['2.4.52', 'unix'], php: ['8.1.2', 'unix'] },
+  ],
+  [{ server: 'Apache-Coyote/1.1' }, { tomcat: [null, null] }],
+  [
+    { server: 'Microsoft-IIS/10.0', 'x-powered-by': 'ASP.NET', 'x-aspnet-version': '4.0.30319' },
+    { 'microsoft-iis': ['10.0', null], 'asp-net': ['4.0.30319', null] },
+  ],
+  [{ 'x-powered-by': 'PleskLin, PHP/8.2.1' }, { plesk: [null, null], php: ['8.2.1', null] }],
+  [{ server: 'openresty/1.21.4.1' }, { openresty: ['1.21.4.1', null] }],
+  [{ server: 'Tengine/2.3.3' }, { tengine: ['2.3.3', null] }],
+  [{ server: 'Jetty(9.4.43.v20210629)' }, { jetty: ['9.4.43.v20210629', null] }],
+  [{ server: 'gunicorn/19.9.0' }, { gunicorn: ['19.9.0', null] }],
+  [{ server: 'Werkzeug/2.0.1 Python/3.9.5' }, { python: ['3.9.5', null], werkzeug: ['2.0.1', null] }],
+  [{ server: 'Python/3.8 aiohttp/3.7.4' }, { aiohttp: ['3.7.4', null], python: ['3.8', null] }],
+  [
+    { server: 'Kestrel', 'x-powered-by': 'Express' },
+    { express: [null, null], kestrel: [null, null] },
+  ],
+  [
+    { server: 'nginx/1.18.0 + Phusion Passenger(R) 6.0.4' },
+    { nginx: ['1.18.0', null], 'phusion-passenger': ['6.0.4', null] },
+  ],
+  [{ 'x-powered-by': 'Phusion Passenger 5.3.7' }, { 'phusion-passenger': ['5.3.7', null] }],
+  [{ via: '1.1 proxy.example.com (squid/4.10)' }, { squid: ['4.10', null] }],
+  [
+    { server: 'cloudflare', 'x-powered-by': 'PHP/8.0.30' },
+    { cloudflare: [null, null], php: ['8.0.30', null] },
+  ],
+  [{ generator: 'WordPress 6.4.2' }, { wordpress: ['6.4.2', null] }],
+  [{ generator: 'Hugo 0.121.1' }, { hugo: ['0.121.1', null] }],
+  // Only its branch: no version.
+  [{ generator: 'Drupal 10 (https://www.drupal.org)' }, { drupal: [null, null] }],
+  [{ 'x-umbraco-version': '13.1.0' }, { umbraco: ['13.1.0', null] }],
+  [{ server: `nginx/${'9.'.repeat(400)}` }, { nginx: [null, null] }],
+];
 
 describe('the catalog', () => {
   const providers = loadCatalog(entries);
@@ -36,6 +118,47 @@ describe('the catalog', () => {
       assert.ok(count(category) >= minimum, `${category}: ${count(category)}`);
     }
   });
+
+  it('names no product of a service, which nobody can run an old version of', () => {
+    for (const id of SERVICES) {
+      const provider = rulebook.providers.get(id);
+      assert.ok(provider, id);
+      assert.deepEqual(productKeysOf(provider), [], id);
+    }
+  });
+
+  it('names products only of what publishes advisories for itself: web software and appliances', () => {
+    for (const provider of providers.filter((each) => productKeysOf(each).length > 0)) {
+      const categories = provider.rules.map(({ category }) => category);
+      assert.ok(
+        categories.every((category) => category === 'web_platform' || category === 'security'),
+        provider.id,
+      );
+      assert.ok(provider.cpe.length > 0, `${provider.id} has no CPE`);
+    }
+  });
+
+  it('names the product of everything that it reads a version of', () => {
+    const reading = providers.filter(({ rules }) =>
+      rules.some(
+        ({ header, html }) =>
+          header?.some(({ version }) => version !== undefined) ||
+          html?.generator?.some((generator) => typeof generator !== 'string'),
+      ),
+    );
+    assert.ok(reading.length >= 20, `${reading.length} providers`);
+    for (const provider of reading) assert.ok(productKeysOf(provider).length > 0, provider.id);
+  });
+
+  for (const [headers, expected] of SHOWN) {
+    it(`reads ${JSON.stringify(headers)}`, () => {
+      const { generator, ...rest } = headers;
+      const html = generator === undefined ? '' : `<meta name="generator" content="${generator}">`;
+      const { services } = detect(evidenceFromRecord({ domain: 'example.com', headers: rest, html }), rulebook);
+      const shown = services.map(({ provider, version, platform }) => [provider, version, platform]);
+      assert.deepEqual(Object.fromEntries(shown.map(([id, ...build]) => [id, build])), expected);
+    });
+  }
 
   it('asks each domain for few extra names, for every one costs a query', () => {
     assert.ok(rulebook.probeLabels.length <= 16, rulebook.probeLabels.join(' '));

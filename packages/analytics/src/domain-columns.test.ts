@@ -5,7 +5,7 @@ import { DomainColumns, type DomainFacts, levelOf, MOST_SERVICES, packService, p
 
 const FACTS: DomainFacts = { scannedAt: 1, state: 0, sector: 0, posture: 0, holders: 0, score: null };
 /** Sizes rather than lists: enough of them that the pool is packed anew many times. */
-const steps = fc.array(fc.record({ domain: fc.nat(299), size: fc.nat(MOST_SERVICES) }), {
+const steps = fc.array(fc.record({ domain: fc.nat(299), size: fc.nat(MOST_SERVICES), shown: fc.nat(MOST_SERVICES) }), {
   minLength: 1_500,
   maxLength: 2_500,
   size: 'max',
@@ -19,17 +19,22 @@ describe('the columns', () => {
     fc.assert(
       fc.property(steps, (all) => {
         const columns = new DomainColumns();
-        const known = new Map<number, number[]>();
-        for (const [round, { domain, size }] of all.entries()) {
+        const known = new Map<number, { readonly services: number[]; readonly builds: number[] }>();
+        for (const [round, { domain, size, shown }] of all.entries()) {
           const services = servicesOf(domain, size, round);
-          columns.set(domain, { ...FACTS, scannedAt: round }, services);
-          known.set(domain, services);
+          const builds = servicesOf(domain, Math.min(size, shown), round + 1);
+          columns.set(domain, { ...FACTS, scannedAt: round }, services, builds);
+          known.set(domain, { services, builds });
         }
         const expected = (of: DomainColumns) => {
-          for (const [domain, services] of known) assert.deepEqual([...of.services(domain)], services);
+          for (const [domain, { services, builds }] of known) {
+            assert.deepEqual([...of.services(domain)], services);
+            const { pool, from, to } = of.buildsIn(domain);
+            assert.deepEqual([...pool.subarray(from, to)], builds);
+          }
         };
         expected(columns);
-        const used = [...known.values()].reduce((sum, { length }) => sum + length, 0);
+        const used = [...known.values()].reduce((sum, each) => sum + each.services.length + each.builds.length, 0);
         const arrays = columns.arrays(300);
         assert.equal(arrays.pool.length, used);
         expected(columns);

@@ -1,4 +1,5 @@
-// What is kept of each domain besides its name, by domain number: facts of one value each, and its services in one pool.
+// What is kept of each domain besides its name, by domain number: facts of one value each, and in one pool its services and,
+// after them, the numbers of the builds that it shows.
 import { grown } from './name-table.ts';
 
 /** A service as the pool keeps it: placement (provider in a category) and confidence in one word. */
@@ -36,7 +37,9 @@ export interface ColumnArrays {
   readonly posture: Uint32Array<ArrayBuffer>;
   readonly holders: Uint32Array<ArrayBuffer>;
   readonly starts: Uint32Array<ArrayBuffer>;
+  /** Services in the pool, and builds behind them. */
   readonly counts: Uint8Array<ArrayBuffer>;
+  readonly buildCounts: Uint8Array<ArrayBuffer>;
   readonly pool: Uint32Array<ArrayBuffer>;
 }
 
@@ -49,6 +52,7 @@ export class DomainColumns {
   #holders = new Uint32Array(1 << 10);
   #starts = new Uint32Array(1 << 10);
   #counts = new Uint8Array(1 << 10);
+  #buildCounts = new Uint8Array(1 << 10);
   #pool = new Uint32Array(1 << 12);
   #used = 0;
   #wasted = 0;
@@ -98,11 +102,17 @@ export class DomainColumns {
     return { pool: this.#pool, from, to: from + (this.#counts[domain] as number) };
   }
 
+  /** Where the numbers of its builds lie. */
+  buildsIn(domain: number): { readonly pool: Uint32Array; readonly from: number; readonly to: number } {
+    const from = (this.#starts[domain] as number) + (this.#counts[domain] as number);
+    return { pool: this.#pool, from, to: from + (this.#buildCounts[domain] as number) };
+  }
+
   touch(domain: number, scannedAt: number): void {
     if (scannedAt > this.scannedAt(domain)) this.#scannedAt[domain] = scannedAt;
   }
 
-  set(domain: number, facts: DomainFacts, services: readonly PackedService[]): void {
+  set(domain: number, facts: DomainFacts, services: readonly PackedService[], builds: readonly number[] = []): void {
     if (domain >= this.#state.length) this.#grow(domain + 1);
     this.#scannedAt[domain] = facts.scannedAt;
     this.#state[domain] = facts.state;
@@ -110,17 +120,19 @@ export class DomainColumns {
     this.#posture[domain] = facts.posture;
     this.#holders[domain] = facts.holders;
     this.#score[domain] = facts.score ?? NO_SCORE;
-    const before = this.#counts[domain] as number;
-    if (services.length > before) {
-      if (this.#used + services.length > this.#pool.length)
-        this.#pool = grown(this.#pool, this.#used + services.length);
+    const before = this.#roomOf(domain);
+    const room = services.length + builds.length;
+    if (room > before) {
+      if (this.#used + room > this.#pool.length) this.#pool = grown(this.#pool, this.#used + room);
       this.#starts[domain] = this.#used;
-      this.#used += services.length;
+      this.#used += room;
       this.#wasted += before;
-    } else this.#wasted += before - services.length;
+    } else this.#wasted += before - room;
     this.#counts[domain] = services.length;
+    this.#buildCounts[domain] = builds.length;
     // Where a domain without any begins means nothing, and may lie beyond a pool that was packed.
     if (services.length > 0) this.#pool.set(services, this.#starts[domain] as number);
+    if (builds.length > 0) this.#pool.set(builds, (this.#starts[domain] as number) + services.length);
     if (this.#wasted > LEAST_WASTE && this.#wasted * 2 > this.#used) this.#compact();
   }
 
@@ -136,6 +148,7 @@ export class DomainColumns {
       holders: this.#holders.subarray(0, limit),
       starts: this.#starts.subarray(0, limit),
       counts: this.#counts.subarray(0, limit),
+      buildCounts: this.#buildCounts.subarray(0, limit),
       pool: this.#pool.subarray(0, this.#used),
     };
   }
@@ -151,9 +164,14 @@ export class DomainColumns {
     columns.#holders = arrays.holders;
     columns.#starts = arrays.starts;
     columns.#counts = arrays.counts;
+    columns.#buildCounts = arrays.buildCounts;
     columns.#pool = arrays.pool;
     columns.#used = arrays.pool.length;
     return columns;
+  }
+
+  #roomOf(domain: number): number {
+    return (this.#counts[domain] as number) + (this.#buildCounts[domain] as number);
   }
 
   #compact(): void {
@@ -161,7 +179,7 @@ export class DomainColumns {
     const pool = new Uint32Array(this.#used - this.#wasted);
     let used = 0;
     for (let domain = 0; domain < this.#counts.length; domain += 1) {
-      const count = this.#counts[domain] as number;
+      const count = this.#roomOf(domain);
       if (count === 0) continue;
       const start = this.#starts[domain] as number;
       this.#starts[domain] = used;
@@ -182,5 +200,6 @@ export class DomainColumns {
     this.#holders = grown(this.#holders, least);
     this.#starts = grown(this.#starts, least);
     this.#counts = grown(this.#counts, least);
+    this.#buildCounts = grown(this.#buildCounts, least);
   }
 }

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CATEGORIES } from '@strata/detect';
 import fc from 'fast-check';
+import type { Build } from './builds.ts';
 import { DomainIndex, type IndexedDomain } from './domain-index.ts';
 import { IndexBuilder } from './index-builder.ts';
-import { STATES } from './terms.ts';
+import { LEVELS, STATES } from './terms.ts';
 import { checkIndex } from './test/check-index.ts';
-import { manyDomains, type Step, steps } from './test/random-domains.ts';
+import { plainDomain } from './test/firms.ts';
+import { manyDomains, PROVIDERS, type Step, steps } from './test/random-domains.ts';
 
 function take(index: DomainIndex, step: Step) {
   if (step.kind === 'put') return index.put(step.domain);
@@ -29,8 +31,32 @@ function follow(known: Map<number, IndexedDomain>, step: Step): void {
 /** By category, then by provider: whoever told them in which order. */
 function inOrder(services: IndexedDomain['services']): IndexedDomain['services'] {
   const key = ([category, provider]: (typeof services)[number]) => `${CATEGORIES.indexOf(category)} ${provider}`;
-  return services.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+  return services
+    .toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
+    .map(([category, provider, confidence]) => [category, provider, confidence]);
 }
+
+/** Of a provider's services the surest that shows a version, by category; low ones do not count. */
+function buildIn(services: IndexedDomain['services'], provider: string): Build | null {
+  const shown = services
+    .filter(([, id, level, version]) => id === provider && level !== 'low' && version)
+    .toSorted(
+      ([a, , x], [b, , y]) => LEVELS.indexOf(x) - LEVELS.indexOf(y) || CATEGORIES.indexOf(a) - CATEGORIES.indexOf(b),
+    );
+  const [, , , version, platform] = shown[0] ?? [];
+  return version ? { version, platform: platform ?? null } : null;
+}
+
+/** `provider version platform` of everything that any domain shows. */
+function buildsIn(known: ReadonlyMap<number, IndexedDomain>): Set<string> {
+  const all = [...known.values()].flatMap(({ services }) =>
+    PROVIDERS.map((provider) => ({ provider, ...buildIn(services, provider) })),
+  );
+  return new Set(all.filter(({ version }) => version).map((build) => wordsOf(build)));
+}
+
+const wordsOf = ({ provider, version, platform }: Partial<Build> & { readonly provider: string }) =>
+  `${provider} ${version} ${platform}`;
 
 /** The columns, against what was put; sets and counts against the columns. */
 function check(index: DomainIndex, known: ReadonlyMap<number, IndexedDomain>): void {
@@ -45,6 +71,18 @@ function check(index: DomainIndex, known: ReadonlyMap<number, IndexedDomain>): v
       { scannedAt, posture, holders, score },
       { scannedAt: domain.scannedAt, posture: domain.posture, holders: domain.holders, score: domain.score },
     );
+  }
+  for (const provider of PROVIDERS) {
+    const builds = index.buildsOf(provider);
+    for (const { id, services } of known.values()) {
+      const expected = buildIn(services, provider);
+      assert.deepEqual(index.buildOf(id, provider), expected);
+      const of = builds.filter(({ domains }) => domains.has(id));
+      assert.deepEqual(
+        of.map(({ version, platform }) => ({ version, platform })),
+        expected ? [expected] : [],
+      );
+    }
   }
   checkIndex(index);
 }
@@ -124,7 +162,10 @@ describe('the index', () => {
               [...new Set(services.map(([category]) => category))].sort(),
             );
           }
+          const shownBefore = buildsIn(known);
           follow(known, step);
+          const come = [...buildsIn(known)].filter((build) => !shownBefore.has(build));
+          assert.deepEqual((touched?.newBuilds ?? []).map(wordsOf).sort(), come.sort());
         }
       }),
       { numRuns: 50 },
@@ -150,6 +191,44 @@ describe('the index', () => {
       }),
       { numRuns: 30 },
     );
+  });
+
+  it('keeps a build for as long as some domain shows it, and one that comes back is new again', () => {
+    const index = new DomainIndex();
+    const put = (id: number, version: string | null) =>
+      index.put({ ...plainDomain(id, {}), services: [['cdn', 'acme', 'high', version, null]] }).newBuilds.length;
+    assert.deepEqual([put(1, '1.0'), put(2, '1.0'), put(2, '1.1'), put(1, '1.1')], [1, 0, 1, 0]);
+    assert.deepEqual(
+      index.buildsOf('acme').map(({ version, domains }) => [version, [...domains.toArray()]]),
+      [['1.1', [1, 2]]],
+    );
+    assert.deepEqual([put(1, '1.0'), put(1, null), put(1, '1.0'), put(1, '1.0')], [1, 0, 1, 0]);
+    assert.ok(index.builds.words().length <= 2, 'numbers are used again');
+    assert.deepEqual([index.buildsOf('nobody'), index.buildsOf('__proto__'), index.buildOf(9, 'acme')], [[], [], null]);
+    assert.equal(index.buildOf(1, 'nobody'), null);
+  });
+
+  it('takes events that are older than versions', () => {
+    const index = new DomainIndex();
+    const { newBuilds } = index.put({ ...plainDomain(1, {}), services: [['cdn', 'acme', 'high']] });
+    assert.deepEqual([newBuilds, index.buildsOf('acme'), index.buildOf(1, 'acme')], [[], [], null]);
+  });
+
+  it('takes as many versions as there are domains, in time that grows with them', () => {
+    const many = 40_000;
+    const domain = (id: number, version: string): IndexedDomain => ({
+      ...plainDomain(id, {}),
+      services: [['web_platform', 'acme', 'high', version, null]],
+    });
+    const builder = new IndexBuilder();
+    const startedAt = performance.now();
+    for (let id = 1; id <= many; id += 1) builder.put(domain(id, `1.${id}`));
+    const index = builder.build({ seq: 0, scanId: 0 });
+    assert.equal(index.buildsOf('acme').length, many);
+    for (let id = 1; id <= many; id += 1) index.put(domain(id, `2.${id}`));
+    assert.equal(index.buildsOf('acme').length, many);
+    assert.ok(index.builds.words().length <= many + 1);
+    assert.ok(performance.now() - startedAt < 10_000);
   });
 
   it('ignores a touch of a domain it does not know', () => {

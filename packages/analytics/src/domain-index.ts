@@ -1,9 +1,11 @@
 // The index over all domains: columns, sets, counts and history behind one door. Built from the store, following its logs,
 // thrown away at will. One writer, many readers: everything is synchronous, so a reader never sees half a change.
 import { type Category, type ConfidenceLevel, type DomainState, SECTORS } from '@strata/detect';
+import { type Build, Builds } from './builds.ts';
 import { ChangeHistory } from './change-history.ts';
 import { compareText } from './compare-text.ts';
 import { DomainColumns, type DomainFacts, levelOf, MOST_SERVICES, placementOf } from './domain-columns.ts';
+import type { DomainSet } from './domain-set.ts';
 import { NameGrams } from './name-grams.ts';
 import { NameTable } from './name-table.ts';
 import { Tallies } from './tallies.ts';
@@ -13,6 +15,7 @@ import {
   categoryNumber,
   type IndexedService,
   LEVELS,
+  LOW,
   STATES,
   sectorNumber,
   stateNumber,
@@ -46,12 +49,15 @@ export interface Touched {
   readonly isNew: boolean;
   readonly providers: readonly string[];
   readonly categories: readonly string[];
+  /** Builds that no domain showed before it. */
+  readonly newBuilds: readonly (Build & { readonly provider: string })[];
 }
 
 export interface IndexParts {
   readonly names: NameTable;
   readonly columns: DomainColumns;
   readonly vocabulary: Vocabulary;
+  readonly builds: Builds;
   readonly history: ChangeHistory;
 }
 
@@ -59,6 +65,7 @@ export class DomainIndex {
   readonly names: NameTable;
   readonly columns: DomainColumns;
   readonly vocabulary: Vocabulary;
+  readonly builds: Builds;
   readonly history: ChangeHistory;
   readonly sets: TermSets;
   readonly tallies: Tallies;
@@ -70,8 +77,10 @@ export class DomainIndex {
     this.names = parts?.names ?? new NameTable();
     this.columns = parts?.columns ?? new DomainColumns();
     this.vocabulary = parts?.vocabulary ?? new Vocabulary();
+    this.builds = parts?.builds ?? new Builds();
     this.history = parts?.history ?? new ChangeHistory();
     this.sets = TermSets.of(this.vocabulary, this.names, this.columns);
+    this.builds.fill(this.names, this.columns);
     this.grams = NameGrams.of(this.names);
     this.tallies = new Tallies(this.vocabulary);
     // Names in order from the start: nobody's first question pays for it.
@@ -87,24 +96,25 @@ export class DomainIndex {
   put(domain: IndexedDomain): Touched {
     const { id, name } = domain;
     const isNew = !this.names.has(id);
-    const services = packServices(domain.services, this.vocabulary);
+    const { services, builds } = packServices(domain.services, this);
     const told = factsOf(domain);
     // An event may be older than a scan that was counted already: time never runs backwards.
     const facts = isNew ? told : { ...told, scannedAt: Math.max(told.scannedAt, this.columns.scannedAt(id)) };
     if (isNew) {
       this.names.add(id, name);
       this.grams.add(id, name);
-      this.columns.set(id, facts, services);
+      this.columns.set(id, facts, services, builds);
       this.sets.file(id, { facts, services });
       this.tallies.count(facts, services, 1);
-      return this.#touched(services, isNew);
+      return this.#touched(services, { isNew, newBuilds: this.builds.move(id, [], builds) });
     }
     const before = { facts: this.columns.facts(id), services: this.columns.services(id).slice() };
     this.tallies.count(before.facts, before.services, -1);
     this.sets.move(id, before, { facts, services });
-    this.columns.set(id, facts, services);
+    const newBuilds = this.builds.move(id, this.#buildsOf(id), builds);
+    this.columns.set(id, facts, services, builds);
     this.tallies.count(facts, services, 1);
-    return this.#touched([...before.services, ...services], isNew);
+    return this.#touched([...before.services, ...services], { isNew, newBuilds });
   }
 
   /** A scan that saw nothing new. */
@@ -123,6 +133,27 @@ export class DomainIndex {
       services.push([categoryAt(category), this.vocabulary.providers.word(provider), level]);
     }
     return services;
+  }
+
+  /** The versions of a provider's product that domains show, each with the domains; a service of low confidence is in none. */
+  buildsOf(providerId: string): readonly (Build & { readonly domains: DomainSet })[] {
+    const provider = this.vocabulary.providers.find(providerId);
+    if (provider === undefined) return [];
+    return [...this.builds.of(provider)].map((number) => {
+      const [, version, platform] = this.builds.word(number);
+      return { version, platform, domains: this.builds.domains(number) };
+    });
+  }
+
+  /** What a domain shows of a provider's product. */
+  buildOf(id: number, providerId: string): Build | null {
+    const provider = this.vocabulary.providers.find(providerId);
+    if (provider === undefined || !this.names.has(id)) return null;
+    for (const number of this.#buildsOf(id)) {
+      const [of, version, platform] = this.builds.word(number);
+      if (of === provider) return { version, platform };
+    }
+    return null;
   }
 
   sector(id: number): string {
@@ -149,7 +180,15 @@ export class DomainIndex {
     return STATES[this.columns.state(id)] as DomainState;
   }
 
-  #touched(services: readonly number[], isNew: boolean): Touched {
+  #buildsOf(id: number): Uint32Array {
+    const { pool, from, to } = this.columns.buildsIn(id);
+    return pool.slice(from, to);
+  }
+
+  #touched(
+    services: readonly number[],
+    { isNew, newBuilds }: { readonly isNew: boolean; readonly newBuilds: readonly number[] },
+  ): Touched {
     const providers = new Set<string>();
     const categories = new Set<string>();
     for (const service of services) {
@@ -157,16 +196,40 @@ export class DomainIndex {
       providers.add(this.vocabulary.providers.word(provider));
       categories.add(categoryAt(category));
     }
-    return { isNew, providers: [...providers], categories: [...categories] };
+    const builds = newBuilds.map((number) => {
+      const [provider, version, platform] = this.builds.word(number);
+      return { provider: this.vocabulary.providers.word(provider), version, platform };
+    });
+    return { isNew, providers: [...providers], categories: [...categories], newBuilds: builds };
   }
 }
 
 /** In one order, whoever tells them: an index that followed shows a domain as one built anew does. */
-export function packServices(services: readonly IndexedService[], vocabulary: Vocabulary): number[] {
-  return services
+export function packServices(
+  services: readonly IndexedService[],
+  { vocabulary, builds }: { readonly vocabulary: Vocabulary; readonly builds: Builds },
+): { readonly services: readonly number[]; readonly builds: readonly number[] } {
+  const kept = services
     .toSorted(([a, x], [b, y]) => categoryNumber(a) - categoryNumber(b) || compareText(x, y))
-    .slice(0, MOST_SERVICES)
-    .map((service) => vocabulary.pack(service));
+    .slice(0, MOST_SERVICES);
+  return {
+    services: kept.map((service) => vocabulary.pack(service)),
+    builds: shownBy(kept).map(([, provider, , version, platform]) =>
+      builds.number([vocabulary.providers.number(provider), version ?? '', platform ?? null]),
+    ),
+  };
+}
+
+/** Of each provider the surest service that shows a version, the first of several. */
+function shownBy(services: readonly IndexedService[]): IndexedService[] {
+  const shown = new Map<string, IndexedService>();
+  for (const service of services) {
+    const [, provider, confidence, version] = service;
+    if (!version || LEVELS.indexOf(confidence) === LOW) continue;
+    const other = shown.get(provider);
+    if (!other || LEVELS.indexOf(confidence) < LEVELS.indexOf(other[2])) shown.set(provider, service);
+  }
+  return [...shown.values()];
 }
 
 export function factsOf(domain: IndexedDomain): DomainFacts {

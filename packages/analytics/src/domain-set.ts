@@ -7,8 +7,8 @@ const BITS_PER_MEMBER = 32;
 
 export class DomainSet {
   /** Members in order, with room at the end; undefined while this is a bitmap. */
-  #sorted: Uint32Array | undefined = new Uint32Array(0);
-  #bits = new Uint32Array(0);
+  #sorted: Uint32Array | undefined = EMPTY;
+  #bits: Uint32Array<ArrayBuffer> = EMPTY;
   #size = 0;
 
   static of(members: Iterable<number>): DomainSet {

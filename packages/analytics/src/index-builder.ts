@@ -1,4 +1,5 @@
 // Builds an index from everything at once: columns first, the sets from them in one go.
+import { Builds } from './builds.ts';
 import { ChangeHistory, type CountedScans, type IndexedChange } from './change-history.ts';
 import { DomainColumns } from './domain-columns.ts';
 import { DomainIndex, factsOf, type IndexedDomain, type IndexPosition, packServices } from './domain-index.ts';
@@ -9,13 +10,15 @@ export class IndexBuilder {
   readonly #names = new NameTable();
   readonly #columns = new DomainColumns();
   readonly #vocabulary = new Vocabulary();
+  readonly #builds = new Builds();
   readonly #history = new ChangeHistory();
 
   /** Each domain once. */
   put(domain: IndexedDomain): void {
-    const services = packServices(domain.services, this.#vocabulary);
+    const of = { vocabulary: this.#vocabulary, builds: this.#builds };
+    const { services, builds } = packServices(domain.services, of);
     this.#names.add(domain.id, domain.name);
-    this.#columns.set(domain.id, factsOf(domain), services);
+    this.#columns.set(domain.id, factsOf(domain), services, builds);
   }
 
   addChange(change: IndexedChange): void {
@@ -32,6 +35,7 @@ export class IndexBuilder {
       names: this.#names,
       columns: this.#columns,
       vocabulary: this.#vocabulary,
+      builds: this.#builds,
       history: this.#history,
     });
     index.position = position;

@@ -3,6 +3,7 @@
 export { adoptionCurve, type CurvePoint } from './adoption-curve.ts';
 export { type Anomaly, judge, type Sample, type SeriesKind, WINDOW_DAYS } from './anomaly.ts';
 export { readableDays } from './anomaly-days.ts';
+export type { Build } from './builds.ts';
 export { ChangeHistory, type CountedScans, type DayOfScans, type IndexedChange } from './change-history.ts';
 export { type CoAdoption, coAdoption } from './co-adoption.ts';
 export {

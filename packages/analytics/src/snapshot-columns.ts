@@ -1,5 +1,6 @@
 // The columns of a snapshot, and whether they hang together: every place that one names in another is there.
 import { CATEGORIES, SECTORS } from '@strata/detect';
+import type { BuildWord } from './builds.ts';
 import type { ChangeHistory } from './change-history.ts';
 import { SCAN_FIELDS, SERIES_WIDTHS } from './change-history.ts';
 import { type ColumnArrays, levelOf, NO_SCORE, placementOf } from './domain-columns.ts';
@@ -13,6 +14,7 @@ export type SnapshotColumns = ReturnType<NameTable['columns']> &
 
 interface Lists {
   readonly placements: readonly (readonly [category: number, provider: number])[];
+  readonly builds: readonly (BuildWord | null)[];
   /** Keys of the series of providers, placements and categories. */
   readonly series: readonly (readonly string[])[];
   readonly providerNames: readonly string[];
@@ -31,12 +33,20 @@ export function checkColumns(columns: SnapshotColumns, lists: Lists): void {
   checkHistory(columns, lists);
 }
 
-function checkLists({ providerNames, placements, position, scans: [days, counts] }: Lists): void {
+function checkLists({ providerNames, placements, builds, position, scans: [days, counts] }: Lists): void {
   const { seq, scanId } = (position ?? {}) as { readonly seq?: unknown; readonly scanId?: unknown };
   expect('position', Number.isSafeInteger(seq) && Number.isSafeInteger(scanId));
   // A name twice would be one number when it is looked up, and two in the columns.
   expect('providers', new Set(providerNames).size === providerNames.length);
   expect('placements', new Set(placements.map(String)).size === placements.length);
+  const isBuild = ([provider, version, platform]: BuildWord) =>
+    Number.isInteger(provider) &&
+    provider >= 0 &&
+    provider < providerNames.length &&
+    typeof version === 'string' &&
+    (platform === null || typeof platform === 'string');
+  const words = builds.filter((build) => build !== null);
+  expect('builds', words.every(isBuild) && new Set(words.map((word) => JSON.stringify(word))).size === words.length);
   expect('scans', counts.length === days.length * SCAN_FIELDS);
 }
 
@@ -57,9 +67,9 @@ function checkNames({ nameBytes, nameStarts, nameLengths, nameOrder }: SnapshotC
   }
 }
 
-function checkDomains(columns: SnapshotColumns, { providerNames, placements }: Lists): void {
-  const { nameStarts, state, sector, score, starts, counts, pool } = columns;
-  for (const name of ['scannedAt', 'state', 'sector', 'score', 'posture', 'holders', 'starts', 'counts'] as const) {
+function checkDomains(columns: SnapshotColumns, { providerNames, placements, builds }: Lists): void {
+  const { nameStarts, state, sector, score, starts, counts, buildCounts, pool } = columns;
+  for (const name of PER_DOMAIN) {
     expect(name, columns[name].length === nameStarts.length);
   }
   const isKnown = ([category, provider]: readonly [number, number]) =>
@@ -72,15 +82,29 @@ function checkDomains(columns: SnapshotColumns, { providerNames, placements }: L
     if ((state[domain] as number) >= STATES.length) expect('state', false);
     if ((sector[domain] as number) >= SECTORS.length) expect('sector', false);
     if ((score[domain] as number) > 100 && score[domain] !== NO_SCORE) expect('score', false);
-    if ((counts[domain] as number) > 0 && (starts[domain] as number) + (counts[domain] as number) > pool.length) {
-      expect('starts', false);
+    const start = starts[domain] as number;
+    const shown = start + (counts[domain] as number);
+    const end = shown + (buildCounts[domain] as number);
+    if (end > start && end > pool.length) expect('starts', false);
+    for (let i = start; i < shown; i += 1) {
+      const service = pool[i] as number;
+      if (placementOf(service) >= placements.length || levelOf(service) >= LEVELS.length) expect('pool', false);
     }
-  }
-  for (let i = 0; i < pool.length; i += 1) {
-    const service = pool[i] as number;
-    if (placementOf(service) >= placements.length || levelOf(service) >= LEVELS.length) expect('pool', false);
+    for (let i = shown; i < end; i += 1) if (!builds[pool[i] as number]) expect('pool', false);
   }
 }
+
+const PER_DOMAIN = [
+  'scannedAt',
+  'state',
+  'sector',
+  'score',
+  'posture',
+  'holders',
+  'starts',
+  'counts',
+  'buildCounts',
+] as const;
 
 function checkHistory(columns: SnapshotColumns, { series, migrating }: Lists): void {
   const { seriesLengths, seriesDays, seriesCounts, migrationTimes, migrationKeys } = columns;

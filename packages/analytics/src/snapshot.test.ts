@@ -5,7 +5,7 @@ import { DomainIndex } from './domain-index.ts';
 import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
 import { checkIndex } from './test/check-index.ts';
 import { changes, scans } from './test/random-changes.ts';
-import { steps } from './test/random-domains.ts';
+import { PROVIDERS, steps } from './test/random-domains.ts';
 
 const STORE = 'store-1';
 
@@ -49,6 +49,7 @@ function told(index: DomainIndex) {
       index.names.name(id),
       index.columns.facts(id),
       index.services(id),
+      PROVIDERS.map((provider) => index.buildOf(id, provider)),
     ]),
     history: index.history.describe(),
     providers: index.vocabulary.providers.words(),
@@ -135,6 +136,7 @@ describe('a snapshot', () => {
     const refused = (change: (header: Record<string, unknown>) => void) =>
       assert.equal(decodeSnapshot(changedHeader(bytes, change), STORE), undefined);
     refused((header) => Object.assign(header, { version: 1 }));
+    refused((header) => Object.assign(header, { version: 3 }));
     refused((header) => Object.assign(header, { words: '[["email","dns"]]' }));
     assert.ok(
       decodeSnapshot(
@@ -205,6 +207,14 @@ describe('a snapshot', () => {
     broken((header) => Object.assign(header, { placements: [[99, 0]] }), 'placements');
     broken((header) => Object.assign(header, { placements: [[0, 99]] }), 'placements');
     broken((header) => Object.assign(header, { position: undefined }), 'position');
+    broken((header) => Object.assign(header, { builds: [] }), 'pool');
+    const withBuild = (change: (builds: unknown[][]) => void) =>
+      broken((header) => change((header.builds as unknown[][]).filter((build) => build !== null)), 'builds');
+    withBuild(([first]) => first?.splice(0, 1, 99));
+    withBuild(([first]) => first?.splice(0, 1, '0'));
+    withBuild(([first]) => first?.splice(1, 1, 5));
+    withBuild(([first]) => first?.splice(2, 1, 5));
+    withBuild(([first, second]) => first?.splice(0, 3, ...(second ?? [])));
     broken(
       (header) => Object.assign(header, { providers: (header.providers as string[]).map(() => 'one') }),
       'providers',

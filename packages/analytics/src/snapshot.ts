@@ -1,5 +1,6 @@
 // The index as bytes, to start from: columns and history; what follows from them is made anew when it is read.
 import { CATEGORIES, HOLDERS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
+import { Builds, type BuildWord } from './builds.ts';
 import { ChangeHistory } from './change-history.ts';
 import { DomainColumns } from './domain-columns.ts';
 import { DomainIndex, type IndexPosition } from './domain-index.ts';
@@ -8,7 +9,7 @@ import { checkColumns, type SnapshotColumns } from './snapshot-columns.ts';
 import { LEVELS, STATES, Vocabulary } from './terms.ts';
 
 /** Changes with every change of what is written and of how a score is kept. */
-export const SNAPSHOT_VERSION = 3;
+export const SNAPSHOT_VERSION = 4;
 
 /** The words whose places are written in their stead: with others the same numbers would mean something else. */
 const WORDS = JSON.stringify([CATEGORIES, SECTORS, STATES, LEVELS, POSTURE_FLAGS, HOLDERS]);
@@ -20,6 +21,7 @@ interface Header {
   readonly position: IndexPosition;
   readonly providers: readonly string[];
   readonly placements: readonly (readonly [category: number, provider: number])[];
+  readonly builds: readonly (BuildWord | null)[];
   readonly history: ReturnType<ChangeHistory['columns']>['lists'];
   readonly columns: readonly { readonly name: string; readonly type: keyof typeof TYPES; readonly length: number }[];
 }
@@ -44,6 +46,7 @@ export function encodeSnapshot(index: DomainIndex, storeId: string): Uint8Array 
     position: index.position,
     providers: index.vocabulary.providers.words(),
     placements: index.vocabulary.placements.map(({ category, provider }) => [category, provider]),
+    builds: index.builds.words(),
     history: history.lists,
     columns: Object.entries(columns).map(([name, column]) => ({ name, type: typeOf(column), length: column.length })),
   };
@@ -71,12 +74,13 @@ export function decodeSnapshot(bytes: Uint8Array, storeId: string): DomainIndex 
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as Header;
   if (header.version !== SNAPSHOT_VERSION || header.storeId !== storeId || header.words !== WORDS) return undefined;
   const columns = readColumns(bytes, { from: aligned(4 + length), columns: header.columns });
-  const { history: lists, providers, placements, position } = header;
-  checkColumns(columns, { ...lists, providerNames: providers, placements, position });
+  const { history: lists, providers, placements, builds, position } = header;
+  checkColumns(columns, { ...lists, providerNames: providers, placements, builds, position });
   const index = new DomainIndex({
     names: NameTable.from(columns),
     columns: DomainColumns.from(columns),
     vocabulary: new Vocabulary(providers, placements),
+    builds: new Builds(builds),
     history: ChangeHistory.from({ columns, lists }),
   });
   index.position = position;

@@ -10,7 +10,14 @@ export const LOW = 2;
 /** 0–100, and one for "not known". */
 export const SCORES = 102;
 
-export type IndexedService = readonly [category: Category, provider: string, confidence: ConfidenceLevel];
+/** Where it is read from the index, it ends with the confidence: of versions the index keeps one a provider, see builds.ts. */
+export type IndexedService = readonly [
+  category: Category,
+  provider: string,
+  confidence: ConfidenceLevel,
+  version?: string | null,
+  platform?: string | null,
+];
 
 /** A provider in a category. */
 export interface Placement {

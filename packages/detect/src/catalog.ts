@@ -10,7 +10,13 @@ const Id = z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'lower-case words join
  */
 const HostPattern = z.string().regex(/^(?:[a-z0-9_*-]+\.)*[a-z0-9_*-]+$/, 'a lower-case host pattern');
 const Hosts = z.array(HostPattern).min(1);
-const Texts = z.array(z.string().min(2).max(128)).min(1);
+const Text = z.string().min(2).max(128);
+const Texts = z.array(Text).min(1);
+/**
+ * Where the version stands: after this text, in any case (`nginx/`), or the whole value for ''. Only where the whole
+ * version is shown: of `Drupal 10` nobody can tell which 10 it is, and an advisory would be judged by a wrong one.
+ */
+const VersionPlace = z.string().max(64);
 
 /**
  * What to look for, by where it is looked for; each array's members are alternatives. All hosts are suffix patterns.
@@ -42,12 +48,27 @@ export const RuleGroup = z
     mailAsn: z.array(z.int().positive()).optional(),
     /** Response header: present, or its value contains `value` (case-insensitive). */
     header: z
-      .array(z.strictObject({ name: z.string().regex(/^[a-z0-9-]+$/), value: z.string().min(1).optional() }))
+      .array(
+        z.strictObject({
+          name: z.string().regex(/^[a-z0-9-]+$/),
+          value: z.string().min(1).optional(),
+          version: VersionPlace.optional(),
+        }),
+      )
       .optional(),
     /** Cookie names; a trailing `*` is a prefix. */
     cookie: z.array(z.string().regex(/^[A-Za-z0-9_.~-]+\*?$/)).optional(),
-    /** `generator`: start of the meta generator; `asset`: host suffix or host/path prefix or `/path/` fragment of an asset; `marker`: an id or data attribute. */
-    html: z.strictObject({ generator: Texts.optional(), asset: Texts.optional(), marker: Texts.optional() }).optional(),
+    /** `generator`: start of the meta generator, and where it shows a version; `asset`: host suffix or host/path prefix or `/path/` fragment of an asset; `marker`: an id or data attribute. */
+    html: z
+      .strictObject({
+        generator: z
+          .array(z.union([Text, z.strictObject({ start: Text, version: VersionPlace })]))
+          .min(1)
+          .optional(),
+        asset: Texts.optional(),
+        marker: Texts.optional(),
+      })
+      .optional(),
     /** Start of the certificate issuer's organisation, case-insensitive. */
     tls: Texts.optional(),
     /** This rule group marks a domain as parked (for sale, registrar's placeholder). */
@@ -64,11 +85,30 @@ export const Provider = z
     /** The company behind the brand, when it differs from the name. */
     owner: z.string().min(1).max(64).optional(),
     website: z.url({ protocol: /^https$/ }),
-    /** CPE 2.3 vendor:product pairs for advisories: `f5:nginx`. */
-    cpe: z.array(z.string().regex(/^[a-z0-9_.\\-]+:[a-z0-9_.\\-]+$/)).default([]),
+    /** CPE 2.3 vendor and product, unescaped, all pairs that were ever used: `f5:nginx`. A service has no product names. */
+    cpe: z.array(z.string().regex(/^[a-z0-9_.!+~-]+:[a-z0-9_.!+~-]+$/, 'vendor:product, unescaped')).default([]),
+    /** Package URLs without version: `pkg:npm/next`. */
+    packages: z
+      .array(z.string().regex(/^pkg:[a-z]+(?:\/[a-z0-9%._-]+)+$/, 'a package URL without version'))
+      .default([]),
+    /** Vendor and product in the words of a CVE record, lower case: `f5/nginx open source`. */
+    cna: z
+      .array(
+        z
+          .string()
+          .max(128)
+          .regex(/^[^/]+\/.+$/, 'vendor/product')
+          .refine((words) => words === words.toLowerCase(), 'is not in lower case'),
+      )
+      .default([]),
     rules: z.array(RuleGroup).min(1),
   })
   .readonly();
 
 export type RuleGroup = z.infer<typeof RuleGroup>;
 export type Provider = z.infer<typeof Provider>;
+
+/** The names by which advisories know the product: `cpe:f5:nginx`, `pkg:npm/next`, `cna:f5/nginx open source`. */
+export function productKeysOf({ cpe, packages, cna }: Pick<Provider, 'cpe' | 'packages' | 'cna'>): readonly string[] {
+  return [...cpe.map((pair) => `cpe:${pair}`), ...packages, ...cna.map((words) => `cna:${words}`)];
+}

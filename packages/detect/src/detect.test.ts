@@ -24,6 +24,23 @@ describe('detect', () => {
     assert.deepEqual(evidence, before);
   });
 
+  it('tells the version that the strongest evidence shows, and of equals the longest', () => {
+    const shown = (headers: Record<string, string>, generator = 'x') => {
+      const [service] = profileOf({ http: { headers, page: { metas: { generator } } } }).services;
+      return [service?.version, service?.platform];
+    };
+    assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2', server: 'Blogger/1.2.3 (Ubuntu)' }), ['1.2.3', 'ubuntu']);
+    assert.deepEqual(shown({ server: 'Blogger/1.2.3 (Ubuntu)', 'x-powered-by': 'Blogger/1.2.3' }), ['1.2.3', 'ubuntu']);
+    assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2.3', server: 'Blogger/1.2.3 (Ubuntu)' }), ['1.2.3', 'ubuntu']);
+    assert.deepEqual(shown({ 'x-blogger': '2', server: 'Blogger/1.2.3 (Ubuntu)' }), ['2', null]);
+    assert.deepEqual(shown({ 'x-blogger': 'on', server: 'Blogger/1.2.3 (Ubuntu)' }), ['1.2.3', 'ubuntu']);
+    assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2.3' }, 'Blogger 9'), ['9', null]);
+    assert.deepEqual(shown({ 'x-powered-by': 'Blogger' }), [null, null]);
+    // The order of headers decides nothing.
+    assert.deepEqual(shown({ server: 'Blogger/1.3', 'x-powered-by': 'Blogger/1.2' }), ['1.3', null]);
+    assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2', server: 'Blogger/1.3' }), ['1.3', null]);
+  });
+
   it('sorts services by category, score and provider', () => {
     const { services } = profileOf({
       ns: ['ns-7.awsdns-12.test', 'ns1.dnsco.test'],

@@ -54,6 +54,14 @@ describe('explainRecord', () => {
     });
   });
 
+  it('tells the version only where it is shown', () => {
+    const versionOf = (server: string) =>
+      explain({ domain: 'example.com', headers: { server } }).services.map((service) => service.version);
+    assert.deepEqual(versionOf('Blogger/6.4'), ['6.4']);
+    const [unversioned] = explain({ domain: 'example.com', headers: { server: 'Blogger/' } }).services;
+    assert.ok(unversioned && !('version' in unversioned));
+  });
+
   it('needs nothing but the domain, and ignores what it does not know', () => {
     assert.deepEqual(
       explain({ domain: 'example.com', whois: { x: 1 }, a: [{ address: '192.0.2.1', ttl: 5 }] }).services,

@@ -35,6 +35,8 @@ export interface Explanation {
     readonly provider_id: string;
     readonly confidence: ConfidenceLevel;
     readonly evidence: readonly ServiceEvidence[];
+    /** Where the evidence shows it. */
+    readonly version?: string;
   }[];
 }
 
@@ -80,12 +82,13 @@ export function explainRecord(record: unknown, rulebook: Rulebook): Explanation 
   const profile = detect(evidenceFromRecord(record), rulebook);
   return {
     domain: profile.domain,
-    services: profile.services.map(({ category, provider, confidence, evidence }) => ({
+    services: profile.services.map(({ category, provider, confidence, evidence, version }) => ({
       category,
       provider: rulebook.providers.get(provider)?.name ?? provider,
       provider_id: provider,
       confidence,
       evidence,
+      ...(version === null ? {} : { version }),
     })),
   };
 }

@@ -1,6 +1,7 @@
 // A rule that matched, with what it matched; the currency between matching, judging and weighing.
 import type { Rule } from './matchers.ts';
 import type { Role } from './profile.ts';
+import type { ShownVersion } from './version.ts';
 
 export interface Finding {
   readonly rule: Rule;
@@ -10,6 +11,8 @@ export interface Finding {
   readonly strength: number;
   /** From the most preferred exchanges; set on MX findings only. */
   readonly isPreferred?: boolean;
+  /** The product's version, where the value shows it. */
+  readonly shown?: ShownVersion | undefined;
 }
 
 /** What the findings come to, and the roles in which a failed look-up leaves open who holds them. */

@@ -26,6 +26,8 @@ function serviceOf(text: string): Service {
     confidence: 'high',
     score: 0.95,
     evidence: [{ source, value: provider, rule: `${provider}/${source}/x` }],
+    version: null,
+    platform: null,
   };
 }
 
@@ -96,6 +98,35 @@ describe('the history of services', () => {
     const late = scans(profileOf(0, 'dns:a'), seen(24), seen(30));
     assert.deepEqual(told(late), ['added verified_service ->x']);
     assert.deepEqual([late.changes[0]?.at, late.changes[0]?.confirmedAt], [START + 24 * HOUR, START + 30 * HOUR]);
+  });
+
+  it('takes a version as it is shown now, without a change to tell', () => {
+    const showing = (hour: number, version: string | null, failed: readonly Source[] = []) => {
+      const profile = profileOf(hour, 'hosting:h dns:a', { failed });
+      const platform = version === null ? null : 'ubuntu';
+      return { ...profile, services: profile.services.map((service) => ({ ...service, version, platform })) };
+    };
+    const shown = ({ open }: Reconciliation) => open.map(({ version, platform }) => [version, platform]);
+    const newer = scans(showing(0, '1.0'), showing(1, '1.1'));
+    assert.deepEqual(
+      [shown(newer), told(newer), newer.isPending],
+      [[['1.1', 'ubuntu'], ['1.1', 'ubuntu']], [], false], // biome-ignore format: one line a scan
+    );
+    const hidden = scans(showing(0, '1.0'), showing(1, null));
+    assert.deepEqual([shown(hidden), told(hidden)], [[[null, null], [null, null]], []]); // biome-ignore format: the same
+  });
+
+  it('keeps a version while the header or the page that would show it cannot be had', () => {
+    const showing = (hour: number, version: string | null, failed: readonly Source[] = []) => {
+      const profile = profileOf(hour, 'dns:a', { failed });
+      return { ...profile, services: profile.services.map((service) => ({ ...service, version, platform: null })) };
+    };
+    const versions = ({ open }: Reconciliation) => open.map(({ version }) => version);
+    for (const failed of ['header', 'html'] as const) {
+      assert.deepEqual(versions(scans(showing(0, '1.0'), showing(1, null, [failed]))), ['1.0']);
+      assert.deepEqual(versions(scans(showing(0, '1.0'), showing(1, '1.2', [failed]))), ['1.2']);
+    }
+    assert.deepEqual(versions(scans(showing(0, '1.0'), showing(1, null, ['mx']))), [null]);
   });
 
   it('forgets a newcomer that is not seen again', () => {

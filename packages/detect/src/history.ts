@@ -23,6 +23,8 @@ export interface KnownService {
   readonly confidence: ConfidenceLevel;
   readonly score: number;
   readonly evidence: readonly ServiceEvidence[];
+  readonly version: string | null;
+  readonly platform: string | null;
   readonly status: ServiceStatus;
   readonly validFrom: number;
   readonly lastSeen: number;
@@ -102,7 +104,13 @@ export function reconcile(known: readonly KnownService[], profile: Profile, opti
     seen.delete(keyOf(service));
     const isOldEnough = (since: number) => now > since && now - since >= options.confirmAfterMs;
     if (found) {
-      const fresh = { ...service, ...opinionOf(found), lastSeen: now, firstMissed: null };
+      const fresh = {
+        ...service,
+        ...opinionOf(found),
+        ...shownNow(service, found, profile),
+        lastSeen: now,
+        firstMissed: null,
+      };
       if (service.status !== 'pending') open.push({ ...fresh, status: 'confirmed' });
       else if (isOldEnough(service.validFrom)) arrivals.push({ service: fresh, at: service.validFrom });
       else open.push(fresh);
@@ -185,8 +193,15 @@ function sourcesOf(service: { readonly evidence: readonly ServiceEvidence[] }): 
   return [...new Set(service.evidence.map((piece) => piece.source))];
 }
 
-function opinionOf({ confidence, score, evidence }: Service) {
-  return { confidence, score, evidence };
+function opinionOf({ confidence, score, evidence, version, platform }: Service) {
+  return { confidence, score, evidence, version, platform };
+}
+
+/** A version is gone only when the header and the page where it would stand were looked at. */
+function shownNow(known: KnownService, found: Service, { sources }: Profile) {
+  const isSeen = [sources.header, sources.html].every((source) => source === 'observed' || source === 'absent');
+  const { version, platform } = found.version !== null || isSeen ? found : known;
+  return { version, platform };
 }
 
 function begin(service: Service, now: number, status: ServiceStatus): KnownService {

@@ -1,5 +1,5 @@
 // What @strata/detect offers: names, the rulebook, detection, and the types that evidence and profiles have.
-export { Provider, RuleGroup } from './catalog.ts';
+export { Provider, productKeysOf, RuleGroup } from './catalog.ts';
 export { detect } from './detect.ts';
 export * from './evidence.ts';
 export { type Explanation, evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
@@ -22,3 +22,4 @@ export * from './profile.ts';
 export { compileRulebook, type Rulebook } from './rulebook.ts';
 export { gradeOf } from './score.ts';
 export { SECTORS, sectorOf } from './sector.ts';
+export type { ShownVersion } from './version.ts';

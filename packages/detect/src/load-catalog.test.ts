@@ -67,6 +67,30 @@ describe('loadCatalog', () => {
     ]);
   });
 
+  it('refuses product names that are escaped, versioned, in upper case or without a vendor', () => {
+    const named = (names: object) => problemsOf([{ ...(provider('a', mx('a.test')) as object), ...names }]).length;
+    for (const cpe of ['f5:nginx', 'joomla:joomla!', 'microsoft:asp.net']) assert.equal(named({ cpe: [cpe] }), 0, cpe);
+    for (const cpe of ['nginx', 'F5:nginx', 'joomla:joomla\\!', 'f5:nginx:1.0', 'f5: nginx', ''])
+      assert.equal(named({ cpe: [cpe] }), 1, cpe);
+    for (const packages of ['pkg:npm/next', 'pkg:composer/drupal/core', 'pkg:npm/%40nuxt/kit'])
+      assert.equal(named({ packages: [packages] }), 0, packages);
+    for (const packages of ['npm/next', 'pkg:npm', 'pkg:npm/Next', 'pkg:npm/next@1.0', 'pkg:npm//next'])
+      assert.equal(named({ packages: [packages] }), 1, packages);
+    for (const cna of ['f5/nginx open source', 'the eclipse foundation/eclipse jetty'])
+      assert.equal(named({ cna: [cna] }), 0, cna);
+    for (const cna of ['nginx', 'F5/nginx', '/nginx', 'f5/', `f5/${'x'.repeat(128)}`])
+      assert.equal(named({ cna: [cna] }), 1, cna);
+  });
+
+  it('refuses a product that two providers name', () => {
+    const named = (id: string, names: object) => ({ ...(provider(id, mx(`${id}.test`)) as object), ...names });
+    const entries = [named('a', { cpe: ['f5:nginx'], packages: ['pkg:npm/x'] }), named('b', { cpe: ['f5:nginx'] })];
+    assert.deepEqual(problemsOf([...entries, named('c', { packages: ['pkg:npm/x'], cna: ['f5/nginx'] })]), [
+      "b products: 'cpe:f5:nginx' already names a",
+      "c products: 'pkg:npm/x' already names a",
+    ]);
+  });
+
   it('lets one provider have a pattern in two categories, and two providers one host for different sources', () => {
     const both = provider('a', { category: 'cdn', asn: [64496] }, { category: 'hosting', asn: [64496] });
     assert.deepEqual(

@@ -1,5 +1,5 @@
 // Catalog entries as they come (JSON) -> validated providers, or every problem at once.
-import { Provider } from './catalog.ts';
+import { Provider, productKeysOf } from './catalog.ts';
 import { patternsOf } from './patterns.ts';
 
 /** What is wrong with a catalog; `problems` has one line each: entry, path, complaint. */
@@ -27,7 +27,12 @@ export function loadCatalog(entries: readonly unknown[]): readonly Provider[] {
       problems.push(`${labelOf(entry, index)} ${issue.path.map(String).join('.') || '(entry)'}: ${issue.message}`);
     }
   }
-  problems.push(...duplicateIds(providers), ...duplicateNames(providers), ...sharedPatterns(providers));
+  problems.push(
+    ...duplicateIds(providers),
+    ...duplicateNames(providers),
+    ...sharedPatterns(providers),
+    ...sharedProducts(providers),
+  );
   if (problems.length > 0) throw new CatalogError(problems);
   return providers;
 }
@@ -82,4 +87,16 @@ function sharedPatterns(providers: readonly Provider[]): string[] {
     }
   }
   return problems;
+}
+
+/** One product is one provider: with two, an advisory would speak of both. */
+function sharedProducts(providers: readonly Provider[]): string[] {
+  const holders = new Map<string, string>();
+  return providers.flatMap((provider) =>
+    productKeysOf(provider).flatMap((key) => {
+      const holder = holders.get(key);
+      holders.set(key, provider.id);
+      return holder === undefined ? [] : [`${provider.id} products: '${key}' already names ${holder}`];
+    }),
+  );
 }

@@ -5,6 +5,7 @@ import type { AssetRule, Matchers, Rule } from './matchers.ts';
 import type { Reading } from './reading.ts';
 import type { Rulebook } from './rulebook.ts';
 import { UNPROVEN_ISSUER_STRENGTH } from './strengths.ts';
+import { platformOf, type ShownVersion, versionAfter } from './version.ts';
 
 /** Of longer header values the beginning is searched. */
 const MAX_HEADER_LENGTH = 1024;
@@ -76,11 +77,20 @@ function matchHeaders(findings: Finding[], { headers }: HttpEvidence, matchers: 
     const matcher = matchers.headers.get(name);
     if (!matcher) continue;
     const value = headers[name] ?? '';
-    add(findings, matcher.present, `${name}: ${value}`);
-    if (matcher.values.size > 0) {
-      add(findings, matcher.values.findWithin(value.slice(0, MAX_HEADER_LENGTH).toLowerCase()), `${name}: ${value}`);
+    const named = matcher.values.findWithin(value.slice(0, MAX_HEADER_LENGTH).toLowerCase());
+    for (const rules of [matcher.present, named]) {
+      for (const rule of rules) {
+        const shown = shownIn(value, rule, name === 'server' ? value : null);
+        findings.push({ rule, value: `${name}: ${value}`, strength: rule.strength, shown });
+      }
     }
   }
+}
+
+function shownIn(value: string, rule: Rule, serverHeader: string | null): ShownVersion | undefined {
+  if (rule.version === undefined) return undefined;
+  const version = versionAfter(rule.version, value);
+  return version === null ? undefined : { version, platform: platformOf(version, serverHeader) };
 }
 
 function matchCookies(findings: Finding[], { cookies }: HttpEvidence, matchers: Matchers): void {
@@ -93,7 +103,11 @@ function matchCookies(findings: Finding[], { cookies }: HttpEvidence, matchers: 
 
 function matchPage(findings: Finding[], { metas, assets, markers }: Page, matchers: Matchers): void {
   const generator = Object.hasOwn(metas, 'generator') ? metas.generator : undefined;
-  if (generator !== undefined) add(findings, matchers.prefixes.generator.findAt(generator.toLowerCase()), generator);
+  if (generator !== undefined) {
+    for (const rule of matchers.prefixes.generator.findAt(generator.toLowerCase())) {
+      findings.push({ rule, value: generator, strength: rule.strength, shown: shownIn(generator, rule, null) });
+    }
+  }
   const named = new Set<Rule>();
   const byHost = new Map<string, readonly AssetRule[]>();
   for (const asset of assets) {

@@ -56,6 +56,8 @@ export interface Pattern {
   readonly key?: string;
   /** What is compared, where `pattern` is more than that; absent for a header that need only be there. */
   readonly target?: string;
+  /** After which text the version stands, '' for the whole value; absent where none is shown. */
+  readonly version?: string;
 }
 
 /**
@@ -102,15 +104,22 @@ export function patternsOf(group: RuleGroup): readonly Pattern[] {
     })),
     ...texts('asn', group.asn?.map(String), 'asn'),
     ...texts('mail-asn', group.mailAsn?.map(String), 'mailAsn'),
-    ...(group.header ?? []).map(({ name, value }, i) => ({
+    ...(group.header ?? []).map(({ name, value, version }, i) => ({
       channel: COMMON_HEADERS.has(name) ? ('common-header' as const) : ('private-header' as const),
       pattern: value === undefined ? name : `${name}: ${value}`,
       path: `header.${i}`,
       key: name,
       ...(value === undefined ? {} : { target: value.toLowerCase() }),
+      ...(version === undefined ? {} : { version }),
     })),
     ...texts('cookie', group.cookie),
-    ...texts('generator', group.html?.generator, 'html.generator'),
+    ...(group.html?.generator ?? []).map((generator, i) => ({
+      channel: 'generator' as const,
+      path: `html.generator.${i}`,
+      ...(typeof generator === 'string'
+        ? { pattern: generator }
+        : { pattern: generator.start, version: generator.version }),
+    })),
     ...texts('asset', group.html?.asset, 'html.asset'),
     ...texts('marker', group.html?.marker, 'html.marker'),
     ...texts('tls', group.tls),

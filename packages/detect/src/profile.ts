@@ -76,6 +76,10 @@ export interface Service {
   /** 0–0.99; orders findings, is no probability. */
   readonly score: number;
   readonly evidence: readonly ServiceEvidence[];
+  /** The version that the evidence shows, `1.18.0`, or null. */
+  readonly version: string | null;
+  /** What it was made for, lower case, `ubuntu`; null without a version. */
+  readonly platform: string | null;
 }
 
 /** `nonexistent`: NXDOMAIN. `unmeasured`: the apex could not be resolved at all. */

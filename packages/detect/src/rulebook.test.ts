@@ -15,13 +15,18 @@ describe('compileRulebook', () => {
     assert.equal(versionOf([{ ...(entry as object), owner: 'Somebody', name: 'Other' }]), versionOf([entry]));
   });
 
-  it('gives another version for another pattern, category or parking mark', () => {
+  it('gives another version for another pattern, category, parking mark or place of a version', () => {
     const versions = [
       versionOf([entry]),
       versionOf([provider('a', { category: 'email', mx: ['a.test', 'c.test'] })]),
       versionOf([provider('a', { category: 'email_security', mx: ['a.test', 'b.test'] })]),
       versionOf([provider('a', { category: 'email', mx: ['a.test', 'b.test'], parking: true })]),
       versionOf([provider('b', { category: 'email', mx: ['a.test', 'b.test'] })]),
+      versionOf([provider('a', { category: 'cdn', header: [{ name: 'server', value: 'A' }] })]),
+      versionOf([provider('a', { category: 'cdn', header: [{ name: 'server', value: 'A', version: 'A/' }] })]),
+      versionOf([provider('a', { category: 'cdn', header: [{ name: 'server', value: 'A', version: '' }] })]),
+      versionOf([provider('a', { category: 'cdn', html: { generator: ['Ab'] } })]),
+      versionOf([provider('a', { category: 'cdn', html: { generator: [{ start: 'Ab', version: 'Ab ' }] } })]),
       versionOf([]),
     ];
     assert.equal(new Set(versions).size, versions.length);

@@ -51,7 +51,7 @@ export function compileRulebook(catalog: readonly Provider[]): Rulebook {
 function createRule(
   provider: string,
   category: Category,
-  { channel, pattern }: Pattern,
+  { channel, pattern, version }: Pattern,
   options: { isParking: boolean; isGateway: boolean },
 ): Rule {
   const role = ROLES[category];
@@ -67,6 +67,7 @@ function createRule(
     family: FAMILY_OF[channel],
     strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(channel, role),
     isParking: options.isParking,
+    version,
     service: `${category} ${provider}`,
   };
   if (channel !== 'spf' || isHostedRecord || (role !== 'mailbox' && role !== 'gateway')) return rule;
@@ -91,7 +92,7 @@ function sourcesByRole(rules: readonly Rule[]): ReadonlyMap<Role, ReadonlySet<So
 
 /** Two 32-bit FNV-1a sums over the sorted rules: 64 bits, no order of files or of entries in it. */
 function versionOf(rules: readonly Rule[]): string {
-  const lines = rules.map(({ id, category, isParking }) => `${category} ${id}${isParking ? ' parking' : ''}`).sort();
+  const lines = rules.map(lineOf).sort();
   const text = `${ENGINE_VERSION}\n${lines.join('\n')}`;
   let low = 0x811c9dc5;
   let high = 0x9747b28c;
@@ -101,6 +102,10 @@ function versionOf(rules: readonly Rule[]): string {
     high = Math.imul(high ^ (code + i), 0x01000193);
   }
   return `${ENGINE_VERSION}-${hex(high)}${hex(low)}`;
+}
+
+function lineOf({ id, category, isParking, version }: Rule): string {
+  return `${category} ${id}${isParking ? ' parking' : ''}${version === undefined ? '' : ` version ${version}`}`;
 }
 
 function hex(word: number): string {

@@ -3,6 +3,7 @@ import type { Finding } from './finding.ts';
 import { CATEGORIES, type Category, type Service, type ServiceEvidence } from './profile.ts';
 import { combineStrengths, type Family, levelOf } from './strengths.ts';
 import { cutText } from './text.ts';
+import type { ShownVersion } from './version.ts';
 
 /** Enough to see why; a page may name one provider in a hundred assets. */
 const MAX_EVIDENCE = 12;
@@ -26,7 +27,33 @@ function toService(group: readonly Finding[]): Service {
   if (!first) throw new Error('a service without findings');
   const { category, role, provider } = first.rule;
   const score = combineStrengths(group.length === 1 ? [first.strength] : strongestByFamily(group));
-  return { category, role, provider, confidence: levelOf(score), score, evidence: toEvidence(group) };
+  const { version = null, platform = null } = shownBy(group) ?? {};
+  return {
+    category,
+    role,
+    provider,
+    confidence: levelOf(score),
+    score,
+    evidence: toEvidence(group),
+    version,
+    platform,
+  };
+}
+
+/** What the strongest finding shows; among equals the longest version, for a proxy may cut one short. */
+function shownBy(group: readonly Finding[]): ShownVersion | undefined {
+  let best: Finding | undefined;
+  for (const finding of group) if (finding.shown && (!best || isBetterShown(finding, best))) best = finding;
+  return best?.shown;
+}
+
+function isBetterShown(a: Finding, b: Finding): boolean {
+  if (!a.shown || !b.shown) return a.shown !== undefined;
+  if (a.strength !== b.strength) return a.strength > b.strength;
+  const [version, other] = [a.shown.version, b.shown.version];
+  if (version.length !== other.length) return version.length > other.length;
+  // The same version with a platform says more; else the order of headers must not decide.
+  return version === other ? b.shown.platform === null : version > other;
 }
 
 function strongestByFamily(group: readonly Finding[]): Iterable<number> {

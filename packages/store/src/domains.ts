@@ -26,6 +26,8 @@ export interface StoredService {
   readonly confidence: ConfidenceLevel;
   readonly score: number;
   readonly evidence: readonly ServiceEvidence[];
+  readonly version: string | null;
+  readonly platform: string | null;
   readonly firstSeen: Date;
   readonly lastSeen: Date;
 }
@@ -117,6 +119,8 @@ export class DomainTable {
       confidence: row.confidence,
       score: row.score,
       evidence: JSON.parse(row.evidence) as ServiceEvidence[],
+      version: row.version,
+      platform: row.platform,
       firstSeen: new Date(row.valid_from),
       lastSeen: new Date(row.last_seen ?? scannedAt),
     }));

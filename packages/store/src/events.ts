@@ -1,6 +1,7 @@
 // The event log: what changed, in one strictly growing order. The index, the caches and the public stream follow it.
-import type { Category, ConfidenceLevel, DomainState, Regression, ServiceChange } from '@strata/detect';
+import type { DomainState, Regression, ServiceChange } from '@strata/detect';
 import type { Kysely, Selectable } from 'kysely';
+import type { FeedService } from './index-feed.ts';
 import type { Database } from './schema.ts';
 
 /** Payload of `domain-changed`: all that sets of domains are counted by. */
@@ -15,7 +16,7 @@ export interface DomainChanged {
   readonly posture: number;
   readonly holders: number;
   readonly score: number | null;
-  readonly services: readonly (readonly [category: Category, provider: string, confidence: ConfidenceLevel])[];
+  readonly services: readonly FeedService[];
 }
 
 /** Payload of `change-confirmed`. Times are milliseconds since the epoch. */

@@ -14,7 +14,14 @@ export interface FeedDomain {
   readonly score: number | null;
   readonly services: readonly FeedService[];
 }
-export type FeedService = readonly [category: Category, provider: string, confidence: ConfidenceLevel];
+/** Events that are older than versions end with the confidence. */
+export type FeedService = readonly [
+  category: Category,
+  provider: string,
+  confidence: ConfidenceLevel,
+  version?: string | null,
+  platform?: string | null,
+];
 
 export interface FeedChange {
   readonly at: number;
@@ -145,13 +152,14 @@ async function readServices(tx: Transaction<Database>, after: number, last: numb
     .where('domain_id', '<=', last)
     .where('valid_to', 'is', null)
     .where('status', '!=', 'pending')
-    .select(['domain_id', 'category', 'provider', 'confidence'])
+    .select(['domain_id', 'category', 'provider', 'confidence', 'version', 'platform'])
     .execute();
   const services = new Map<number, FeedService[]>();
-  for (const { domain_id, category, provider, confidence } of rows) {
+  for (const { domain_id, category, provider, confidence, version, platform } of rows) {
+    const service = [category, provider, confidence, version, platform] as const;
     const of = services.get(domain_id);
-    if (of) of.push([category, provider, confidence]);
-    else services.set(domain_id, [[category, provider, confidence]]);
+    if (of) of.push(service);
+    else services.set(domain_id, [service]);
   }
   return services;
 }

@@ -212,7 +212,7 @@ function differs(domain: DomainRow, told: Told): boolean {
 /** What a reader is told of the services: a pending one is not, a first miss changes nothing yet. */
 function servicesToldOf(services: readonly KnownService[]): string {
   const told = services.filter((service) => service.status !== 'pending');
-  return JSON.stringify(told.map((s) => [keyOf(s), s.confidence, s.score, s.evidence]).sort());
+  return JSON.stringify(told.map((s) => [keyOf(s), s.confidence, s.score, s.evidence, s.version, s.platform]).sort());
 }
 
 function measuredBy(profile: Profile): ReadonlySet<Source> {

@@ -95,7 +95,7 @@ export async function tellDomain(
     score: told.score,
     services: scan.open
       .filter(({ status }) => status !== 'pending')
-      .map(({ category, provider, confidence }) => [category, provider, confidence]),
+      .map((s) => [s.category, s.provider, s.confidence, s.version, s.platform]),
   };
   await insertEvent(tx, 'domain-changed', profile.domain, now, payload);
   if (domain.summary === null || domain.state === 'nonexistent' || profile.state === 'nonexistent') return;

@@ -21,6 +21,8 @@ export const ServiceSchema = z
     confidence: Confidence,
     first_seen: Time,
     last_seen: Time,
+    version: z.string().nullable().describe('As a header or the page shows it.'),
+    platform: z.string().nullable().describe('What the version was made for, where that is shown: `ubuntu`.'),
     evidence: z.array(z.object({ source: z.enum(SOURCES), value: z.string(), rule: z.string() })),
   })
   .meta({ id: 'Service' });
@@ -116,6 +118,8 @@ export function domainReport(profile: StoredProfile, names: KnownNames): z.input
         confidence: service.confidence,
         first_seen: service.firstSeen.toISOString(),
         last_seen: service.lastSeen.toISOString(),
+        version: service.version,
+        platform: service.platform,
         evidence: service.evidence.map(({ source, value, rule }) => ({ source, value, rule })),
       })),
     security: securityReport(profile.security),

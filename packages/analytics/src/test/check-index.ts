@@ -11,6 +11,7 @@ interface Row {
   readonly id: number;
   readonly name: string;
   readonly facts: DomainFacts;
+  readonly builds: readonly number[];
   readonly services: readonly {
     readonly category: number;
     readonly provider: number;
@@ -27,6 +28,7 @@ export function checkIndex(index: DomainIndex): void {
   checkFactSets(index, rows);
   checkFactTallies(index, rows);
   checkServiceTallies(index, rows);
+  checkBuilds(index, rows);
 }
 
 function rowsOf(index: DomainIndex): Row[] {
@@ -36,7 +38,9 @@ function rowsOf(index: DomainIndex): Row[] {
       const { number, category, provider } = index.vocabulary.placementAt(placementOf(service));
       return { category, provider, placement: number, level: levelOf(service) };
     });
-    rows.push({ id, name: index.names.name(id), facts: index.columns.facts(id), services });
+    const { pool, from, to } = index.columns.buildsIn(id);
+    const builds = [...pool.subarray(from, to)];
+    rows.push({ id, name: index.names.name(id), facts: index.columns.facts(id), builds, services });
   });
   return rows;
 }
@@ -147,6 +151,25 @@ function checkFactTallies({ tallies }: DomainIndex, rows: readonly Row[]): void 
   }
   const all = [...STATES.keys()];
   assert.equal(tallies.domains(all), rows.length);
+}
+
+/** What each domain's build numbers say is what the lists of builds say, and none is kept that nobody shows. */
+function checkBuilds(index: DomainIndex, rows: readonly Row[]): void {
+  const { builds, vocabulary } = index;
+  const shown = new Set(rows.flatMap((row) => row.builds));
+  assert.equal(builds.size, shown.size);
+  assert.equal(builds.words().filter((word) => word !== null).length, shown.size);
+  for (const number of shown) {
+    expectSet(`build ${number}`, builds.domains(number), rows, (row) => row.builds.includes(number));
+  }
+  for (const [provider, id] of vocabulary.providers.words().entries()) {
+    const numbers = [...shown].filter((number) => builds.word(number)[0] === provider);
+    assert.deepEqual([...builds.of(provider)].sort(), numbers.sort());
+    assert.ok(index.buildsOf(id).every(({ domains }) => domains.size > 0));
+    for (const row of rows) {
+      assert.ok(numbers.filter((number) => row.builds.includes(number)).length <= 1, 'one build of a provider');
+    }
+  }
 }
 
 const firmIn = ({ services }: Row, category: number) =>

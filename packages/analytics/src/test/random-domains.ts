@@ -14,6 +14,8 @@ const services: fc.Arbitrary<IndexedService[]> = fc.uniqueArray(
     fc.constantFrom(...CATEGORIES.slice(0, 4), 'verified_service'),
     fc.constantFrom(...PROVIDERS),
     fc.constantFrom(...LEVELS),
+    fc.constantFrom(null, null, '1.0', '1.1', '2.0'),
+    fc.constantFrom(null, 'ubuntu'),
   ),
   { selector: ([category, provider]) => `${category} ${provider}`, maxLength: 9, size: 'max' },
 );

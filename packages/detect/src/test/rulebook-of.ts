@@ -65,9 +65,17 @@ export const testEntries: readonly unknown[] = [
   }),
   provider('blogger', {
     category: 'web_platform',
-    header: [{ name: 'x-powered-by', value: 'Blogger' }],
+    header: [
+      { name: 'x-powered-by', value: 'Blogger', version: 'Blogger/' },
+      { name: 'x-blogger', version: '' },
+      { name: 'server', value: 'Blogger/', version: 'Blogger/' },
+    ],
     cookie: ['blog_session'],
-    html: { generator: ['Blogger'], asset: ['/blog-content/', 'cdn.blogger.test'], marker: ['__blogger'] },
+    html: {
+      generator: [{ start: 'Blogger', version: 'Blogger ' }],
+      asset: ['/blog-content/', 'cdn.blogger.test'],
+      marker: ['__blogger'],
+    },
   }),
   provider('tagman', { category: 'web_platform', html: { asset: ['tags.tagman.test/gtm.js'] } }),
   // Trust.

@@ -53,6 +53,13 @@ function withTxt(scan: ScanRecord, txt: readonly string[], rules: Rulebook = rul
   return { ...scan, evidence, profile: detect(evidence, rules) };
 }
 
+/** The same scan with a home page, and who serves it. */
+function withServer(scan: ScanRecord, server: string): ScanRecord {
+  const { http } = evidenceFromRecord({ domain: scan.profile.domain, headers: { server }, html: '<p>' });
+  const evidence = { ...scan.evidence, http };
+  return { ...scan, evidence, profile: detect(evidence, rulebook) };
+}
+
 const rulebookWithout = (id: string) =>
   compileRulebook(loadCatalog(entries.filter((entry) => (entry as { id: string }).id !== id)));
 
@@ -97,6 +104,34 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>):
       assert.equal(profile?.scannedAt.toISOString(), day(0));
       assert.equal(profile?.services[1]?.evidence[0]?.value, GOOGLE);
       assert.equal(profile?.security.spf.result, 'none');
+    });
+
+    it('tells of another version, which is no change of services', async () => {
+      await using store = await openFresh();
+      const serving = (at: string, server: string) => withServer(scanOf('a.com', at, GOOGLE), server);
+      const nginx = async () => (await store.domain('a.com'))?.services.find(({ provider }) => provider === 'nginx');
+      const built = async () => [(await nginx())?.version, (await nginx())?.platform];
+      await store.recordScan(serving(day(0), 'nginx/1.18.0 (Ubuntu)'), confirm);
+      assert.deepEqual(await built(), ['1.18.0', 'ubuntu']);
+      const again = await store.recordScan(serving(day(1), 'nginx/1.18.0 (Ubuntu)'), confirm);
+      assert.equal(again.isChanged, false);
+      const since = await store.latestSeq();
+      const newer = await store.recordScan(serving(day(2), 'nginx/1.20.1 (Ubuntu)'), confirm);
+      assert.deepEqual([newer.isChanged, newer.changes], [true, []]);
+      assert.deepEqual(await built(), ['1.20.1', 'ubuntu']);
+      const [event, ...others] = await store.eventsSince(since, 10);
+      assert.ok(event?.kind === 'domain-changed' && others.length === 0);
+      const service = ['web_platform', 'nginx', 'medium', '1.20.1', 'ubuntu'] as const;
+      assert.deepEqual(event.payload.services.at(-1), service);
+      const fed: unknown[] = [];
+      await store.feed.readAll({
+        domains: (batch) => fed.push(...batch.flatMap(({ services }) => services)),
+        changes: () => {},
+        scanDays: () => {},
+      });
+      assert.deepEqual(fed.at(-1), service);
+      const hidden = await store.recordScan(serving(day(3), 'nginx'), confirm);
+      assert.deepEqual([hidden.isChanged, await built()], [true, [null, null]]);
     });
 
     it('writes neither rows of services nor events for a scan that sees the same', async () => {

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { platformOf, versionAfter } from './version.ts';
+
+describe('a version', () => {
+  const table: [place: string, text: string, version: string | null][] = [
+    ['nginx/', 'nginx/1.18.0 (Ubuntu)', '1.18.0'],
+    ['nginx/', 'NGINX/1.25.3', '1.25.3'],
+    ['nginx/', 'nginx', null],
+    ['nginx/', 'nginx/', null],
+    ['nginx/', 'nginx/unknown', null],
+    ['nginx/', 'mod_nginx/1.0', null],
+    ['nginx/', 'mod_nginx/1.0 nginx/1.2', '1.2'],
+    ['nginx/', 'nginx/ nginx/1.2.', '1.2'],
+    ['OpenSSL/', 'Apache/2.4.52 (Win64) OpenSSL/1.1.1n PHP/8.1.2', '1.1.1n'],
+    ['PHP/', 'PHP/8.1.2-1ubuntu2.14', '8.1.2-1ubuntu2.14'],
+    ['PHP/', 'PHP/7.4.33-1+0~20231101.85+debian11~1.gbp1', '7.4.33-1+0~20231101.85+debian11~1.gbp1'],
+    ['WordPress ', 'WordPress 6.4.2', '6.4.2'],
+    ['WordPress ', 'WordPress v6.4', '6.4'],
+    ['WordPress ', 'WordPress vv6.4', null],
+    ['Jetty(', 'Jetty(9.4.z-SNAPSHOT)', '9.4.z-SNAPSHOT'],
+    ['Phusion Passenger(R) ', 'Phusion Passenger(R) 6.0.18', '6.0.18'],
+    ['x/', `x/1${'.1'.repeat(31)}`, `1${'.1'.repeat(31)}`],
+    ['x/', `x/1${'.1'.repeat(32)}`, null],
+    ['', '4.0.30319', '4.0.30319'],
+    ['', ' v13.1.0 ', '13.1.0'],
+    ['', '13.1.', '13.1'],
+    ['', '1.2.3, 1.2.3', null],
+    ['', 'on', null],
+    ['', '', null],
+    // Its lower case is a letter longer.
+    ['x/', '\u0130\u0130\u0130 x/1.2RC', '1.2rc'],
+  ];
+  for (const [place, text, version] of table) {
+    it(`after '${place}' in ${JSON.stringify(text.slice(0, 60))} is ${version?.slice(0, 40)}`, () =>
+      assert.equal(versionAfter(place, text), version));
+  }
+
+  it('is a bounded token that stands in the text, or nothing, whatever the text', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 80 }),
+      fc.array(fc.constantFrom('nginx/', 'v', '1', '.', '9.9', ' ', '(', ')', '+', '~', 'é'), { maxLength: 90 }),
+    );
+    fc.assert(
+      fc.property(text, fc.constantFrom('', 'nginx/', '(', '9'), (parts, place) => {
+        const value = typeof parts === 'string' ? parts : parts.join('');
+        const version = versionAfter(place, value);
+        if (version === null) return;
+        assert.match(version, /^[0-9][0-9A-Za-z.+~:_-]{0,63}$/);
+        assert.ok(!version.endsWith('.'));
+        assert.ok(value.toLowerCase().includes(version.toLowerCase()));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is sought in time that grows with the text, which is read only so far', () => {
+    const hostile = ['nginx/'.repeat(200_000), `nginx/${'1.'.repeat(500_000)}`, 'n'.repeat(1_000_000)];
+    const startedAt = performance.now();
+    for (const text of hostile) {
+      for (let i = 0; i < 200; i += 1) assert.equal(versionAfter('nginx/', text), null);
+      assert.equal(platformOf('1', `(${' ('.repeat(500_000)}`), null);
+    }
+    assert.ok(performance.now() - startedAt < 2_000);
+    assert.equal(versionAfter('nginx/', `${' '.repeat(2_000)}nginx/1.2`), null);
+  });
+});
+
+describe('a platform', () => {
+  const table: [version: string, header: string | null, platform: string | null][] = [
+    ['1.18.0', 'nginx/1.18.0 (Ubuntu)', 'ubuntu'],
+    ['2.4.6', 'Apache/2.4.6 (Red Hat Enterprise Linux) OpenSSL/1.0.2k-fips', 'red hat enterprise linux'],
+    ['2.4.57', 'Apache/2.4.57 (Amazon Linux) PHP/8.2', 'amazon linux'],
+    ['1.1.1n', 'Apache/2.4.52 (Win64) OpenSSL/1.1.1n', 'win64'],
+    ['2.4.52', 'Apache/2.4.52', null],
+    ['2.4.52', 'Apache/2.4.52 (', null],
+    ['2.4.52', 'Apache/2.4.52 (@RELEASE@)', null],
+    ['2.4.52', `Apache/2.4.52 (${'x'.repeat(33)})`, null],
+    ['9.4.1', 'Jetty(9.4.1)', null],
+    ['6.0.4', 'nginx + Phusion Passenger(R) 6.0.4', null],
+    ['8.1.2-1ubuntu2.14', null, 'ubuntu'],
+    ['8.1.2-1Ubuntu2.14', 'Apache (Debian) PHP/8.1.2-1Ubuntu2.14', 'ubuntu'],
+    ['7.4.33-1+deb11u5', null, 'debian'],
+    ['7.4.33-1+0~20231101.85+debian11~1.gbp1', null, 'debian'],
+    ['1.20.1-14.el9', null, 'red hat enterprise linux'],
+    ['1.2.3-4.amzn2', null, 'amazon linux'],
+    ['8.1.2', null, null],
+  ];
+  for (const [version, header, platform] of table) {
+    it(`of ${version} in ${header?.slice(0, 50)} is ${platform}`, () =>
+      assert.equal(platformOf(version, header), platform));
+  }
+});

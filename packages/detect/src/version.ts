@@ -1,0 +1,85 @@
+// The version of a product in a header or a generator, and the platform that is named with it. Texts of strangers: every
+// reading takes time in proportion to the text, and what is no version is none.
+
+/** What one piece of evidence shows of a product. */
+export interface ShownVersion {
+  readonly version: string;
+  /** Lower case, `ubuntu`; null where none is named. */
+  readonly platform: string | null;
+}
+
+/** Of longer texts the beginning is read. */
+const MAX_TEXT_LENGTH = 1024;
+/** A longer token is no version, and half of one would be another version. */
+const MAX_VERSION_LENGTH = 64;
+const MAX_PLATFORM_LENGTH = 32;
+
+const VERSION_START = /[0-9]/;
+const VERSION_CHARACTER = /[0-9A-Za-z.+~:_-]/;
+const WORD_CHARACTER = /[0-9A-Za-z_]/;
+const PLATFORM = /^[a-z][a-z0-9 ._+/-]*$/;
+
+/** As packagers mark what they built: `8.1.2-1ubuntu2.14`, `7.4.33-1+deb11u5`, `1.20.1-14.el9`. */
+const DISTRIBUTIONS: readonly (readonly [mark: RegExp, platform: string])[] = [
+  [/ubuntu/, 'ubuntu'],
+  [/debian|[+~.-]deb\d/, 'debian'],
+  [/\.el\d/, 'red hat enterprise linux'],
+  [/\.amzn\d/, 'amazon linux'],
+  [/\.fc\d/, 'fedora'],
+];
+
+/** The version that follows `place` in `text` (the whole text for an empty place), in any case; null when none does. */
+export function versionAfter(place: string, text: string): string | null {
+  const value = text.slice(0, MAX_TEXT_LENGTH);
+  if (place === '') return wholeVersion(value.trim());
+  const lower = value.toLowerCase();
+  // A few letters change their length with their case, and places in one text would not be those in the other.
+  const shown = lower.length === value.length ? value : lower;
+  const sought = place.toLowerCase();
+  for (let at = lower.indexOf(sought); at !== -1; at = lower.indexOf(sought, at + sought.length)) {
+    if (isInsideWord(lower, at)) continue;
+    const version = versionAt(shown, at + sought.length);
+    if (version !== null) return version;
+  }
+  return null;
+}
+
+/** The platform of a version: its own suffix, else the words that a `Server` header has in parentheses. */
+export function platformOf(version: string, serverHeader: string | null): string | null {
+  const lower = version.toLowerCase();
+  const built = DISTRIBUTIONS.find(([mark]) => mark.test(lower));
+  if (built) return built[1];
+  return serverHeader === null ? null : platformIn(serverHeader.slice(0, MAX_TEXT_LENGTH).toLowerCase());
+}
+
+function wholeVersion(value: string): string | null {
+  const version = versionAt(value, 0);
+  if (version === null) return null;
+  // `1.2.3, 1.2.3` and `1.2.3 (x)` are more than a version; what is left of a dot at the end is not.
+  const rest = value.slice(value.indexOf(version) + version.length);
+  return /^\.*$/.test(rest) ? version : null;
+}
+
+function versionAt(text: string, from: number): string | null {
+  const isMarked = /[vV]/.test(text.charAt(from)) && VERSION_START.test(text.charAt(from + 1));
+  const start = isMarked ? from + 1 : from;
+  if (!VERSION_START.test(text.charAt(start))) return null;
+  let end = start + 1;
+  while (end < text.length && VERSION_CHARACTER.test(text.charAt(end))) end += 1;
+  while (text.charAt(end - 1) === '.') end -= 1;
+  return end - start > MAX_VERSION_LENGTH ? null : text.slice(start, end);
+}
+
+/** `nginx/` does not stand in `mod_nginx/1.0`. */
+function isInsideWord(text: string, at: number): boolean {
+  return at > 0 && WORD_CHARACTER.test(text.charAt(at)) && WORD_CHARACTER.test(text.charAt(at - 1));
+}
+
+/** In `Apache/2.4.52 (Ubuntu) OpenSSL/3.0.2`; `Jetty(9.4.1)` and `Passenger(R)` name none. */
+function platformIn(header: string): string | null {
+  const open = header.indexOf(' (');
+  const close = header.indexOf(')', open);
+  if (open === -1 || close === -1) return null;
+  const platform = header.slice(open + 2, close).trim();
+  return platform.length <= MAX_PLATFORM_LENGTH && PLATFORM.test(platform) ? platform : null;
+}
