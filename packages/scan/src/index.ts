@@ -6,4 +6,4 @@ export { createProber, type Prober, type ProberOptions } from './prober.ts';
 export type { RecordOf, RecordType } from './records.ts';
 export { Resolver, type ResolverOptions, type ResolverStats } from './resolver.ts';
 export type { Upstream } from './udp-channel.ts';
-export type { Target } from './web-client.ts';
+export type { Target } from './web-request.ts';
