@@ -156,6 +156,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
         }
       }),
     async [Symbol.asyncDispose]() {
+      if (isDisposed) return;
       isDisposed = true;
       for (const patience of underWay) patience.stop();
       agents[Symbol.dispose]();
