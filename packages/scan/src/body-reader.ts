@@ -24,9 +24,10 @@ export async function readBody(
         break;
       }
     }
-  } catch {
-    // Nothing at all is whole, though a 304 may name the packing of what it does not send.
-    isTruncated = !response.complete || unpack?.bytesWritten !== 0;
+  } catch (error) {
+    // An end before anything came: a 304 may name the packing of what it does not send, and is whole.
+    const isNothing = (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' && unpack?.bytesWritten === 0;
+    isTruncated = !isNothing || !response.complete;
   }
   return { body: Buffer.concat(chunks), isTruncated };
 }
