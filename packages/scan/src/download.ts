@@ -20,15 +20,13 @@ interface Receiving {
   readonly totalBytes: number | undefined;
 }
 
-const DEFAULT_MAX_REDIRECTS = 5;
-
 /** Rejects for what is wrong with the disk, and only for that. */
 export async function download(parts: WalkParts, url: string, file: string, work: DownloadWork): Promise<Downloaded> {
   // As it is asked for and noted down: without credentials.
   const href = URL.canParse(url) ? withoutSecrets(new URL(url)).href : url;
   let part = await findPart(file, href);
   for (;;) {
-    const { patience, maxRedirects = DEFAULT_MAX_REDIRECTS } = work;
+    const { patience, maxRedirects } = work;
     const range = part ? { range: `bytes=${part.doneBytes}-`, 'if-range': part.validator } : {};
     const asked = { headers: { ...work.headers, ...range }, acceptEncoding: 'identity', maxRedirects, patience };
     const outcome = await walk<Downloaded | Anew>(parts, href, asked, (answer) =>

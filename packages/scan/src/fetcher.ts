@@ -103,8 +103,6 @@ export interface Fetcher extends AsyncDisposable {
   download(url: string, file: string, request: DownloadRequest): Promise<Downloaded>;
 }
 
-const DEFAULT_MAX_REDIRECTS = 5;
-
 /** Throws on options that cannot be read. Disposing ends what is under way as `aborted`. */
 export function createFetcher(options: FetcherOptions): Fetcher {
   const perHost = options.perHost ?? 2;
@@ -166,7 +164,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
 }
 
 function fetchDocument(parts: WalkParts, url: string, request: FetchRequest, patience: Patience): Promise<Fetched> {
-  const { headers = {}, maxRedirects = DEFAULT_MAX_REDIRECTS, maxBytes } = request;
+  const { headers = {}, maxRedirects, maxBytes } = request;
   const asked = { headers, acceptEncoding: 'gzip, br, deflate', maxRedirects, patience };
   return walk<Fetched>(parts, url, asked, async ({ response, ...answer }) => {
     const { body, isTruncated } = await readBody(response, maxBytes);

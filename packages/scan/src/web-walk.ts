@@ -22,7 +22,8 @@ export interface WalkParts extends AddressParts {
 export interface WalkRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly acceptEncoding: string;
-  readonly maxRedirects: number;
+  /** 5 when left out. */
+  readonly maxRedirects: number | undefined;
   readonly patience: Patience;
 }
 
@@ -49,6 +50,7 @@ interface Place {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+const DEFAULT_MAX_REDIRECTS = 5;
 const MAX_URL_LENGTH = 8_192;
 /** Set here, or the connection's own business. */
 const OWN_HEADERS =
@@ -87,7 +89,7 @@ export async function walk<T>(
     if (step.kind === 'failed') return { ...step, redirects };
     const { next, status } = step;
     redirects.push({ status, url: next.href });
-    if (seen.has(next.href) || redirects.length > request.maxRedirects)
+    if (seen.has(next.href) || redirects.length > (request.maxRedirects ?? DEFAULT_MAX_REDIRECTS))
       return { ...failure('redirects', 'the redirects do not end'), redirects };
     seen.add(next.href);
     place = onwards(parts, place, next);

@@ -1,4 +1,5 @@
 // A fetcher whose names and web are scripted: an internet of its own on loopback.
+import assert from 'node:assert/strict';
 import type { Answer } from 'dns-packet';
 import { createFetcher, type Fetched, type Fetcher, type FetcherOptions, type FetchRequest } from '../fetcher.ts';
 import { a, type DnsScript, type DnsServer, startDnsServer, zone } from './dns-server.ts';
@@ -61,3 +62,9 @@ export const redirects =
     if (location === undefined) return then(request, response);
     response.writeHead(302, { location }).end();
   };
+
+/** The body of a fetch that must have been answered. */
+export function textOf(fetched: Fetched): string {
+  assert.equal(fetched.kind, 'answered', 'detail' in fetched ? fetched.detail : '');
+  return fetched.kind === 'answered' ? fetched.body.toString() : '';
+}
