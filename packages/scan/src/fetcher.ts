@@ -1,4 +1,38 @@
 // Documents from the web, politely: resolved by our own resolver, dialled only where it is allowed, bounded in size and time.
+import { resolve } from 'node:path';
+import tls from 'node:tls';
+import { createAddressGuard } from './address-guard.ts';
+import { readBody } from './body-reader.ts';
+import { addressesOf } from './checked-address.ts';
+import { download } from './download.ts';
+import { FetchConnections } from './fetch-connections.ts';
+import { KeyedLimit } from './keyed-limit.ts';
+import { Patience } from './patience.ts';
+import { isWeb } from './redirect.ts';
+import { Resolver, type ResolverOptions } from './resolver.ts';
+import type { Target } from './web-request.ts';
+import { stopped, type WalkParts, walk } from './web-walk.ts';
+
+export interface FetcherOptions {
+  readonly resolver?: ResolverOptions;
+  /** CIDRs that may be connected to although they are private. */
+  readonly allowAddresses?: readonly string[];
+  /**
+   * Origins that the operator configured himself, such as `http://127.0.0.1:4000`: dialled as they stand, whatever their
+   * address and port. Redirects lead from one to another; one from anywhere else is judged like any.
+   */
+  readonly trustedOrigins?: readonly string[];
+  /** Who asks, and how to opt out: `StrataBot/0.1 (+https://example.com/bot)`. */
+  readonly userAgent: string;
+  /** Extra root certificates, PEM. */
+  readonly trustedCa?: readonly string[];
+  /** Where a checked address is really dialled: only the demo and tests send it elsewhere. */
+  readonly dial?: (target: Target) => Target;
+  /** Requests at once to one host, 2 by default; more wait in line, which counts towards no time-out. */
+  readonly perHost?: number;
+  /** Connections at once, idle ones included: 256 by default. */
+  readonly maxSockets?: number;
+}
 
 export interface FetchRequest {
   /** Lower-case names; `user-agent`, `host` and `accept-encoding` are set by the fetcher. */
@@ -67,4 +101,81 @@ export interface Fetcher extends AsyncDisposable {
    * appears by a rename when it is whole.
    */
   download(url: string, file: string, request: DownloadRequest): Promise<Downloaded>;
+}
+
+/** Throws on options that cannot be read. Disposing ends what is under way as `aborted`. */
+export function createFetcher(options: FetcherOptions): Fetcher {
+  const perHost = options.perHost ?? 2;
+  const maxSockets = options.maxSockets ?? 256;
+  const maxIdle = Math.floor(maxSockets / 4);
+  const resolver = new Resolver(options.resolver);
+  const agents = new FetchConnections({ maxIdle, maxIdlePerHost: perHost });
+  const files = new KeyedLimit(1);
+  const underWay = new Set<Patience>();
+  let isDisposed = false;
+  const parts: WalkParts = {
+    agents,
+    // Made once: reading the roots costs milliseconds.
+    secureContext: tls.createSecureContext({ ca: [...tls.rootCertificates, ...(options.trustedCa ?? [])] }),
+    guard: createAddressGuard(options.allowAddresses),
+    addressesOf: (host, signal) => addressesOf(resolver, host, signal),
+    dial: options.dial ?? ((target) => target),
+    perHost: new KeyedLimit(perHost),
+    overall: new KeyedLimit(maxSockets - maxIdle),
+    trustedOrigins: new Set(options.trustedOrigins?.map(readOrigin)),
+    userAgent: options.userAgent,
+  };
+
+  async function patiently<T>(
+    { timeoutMs, signal }: Pick<FetchRequest, 'timeoutMs' | 'signal'>,
+    work: (patience: Patience) => Promise<T>,
+  ): Promise<T> {
+    using patience = new Patience(timeoutMs, signal);
+    if (isDisposed) patience.stop();
+    underWay.add(patience);
+    try {
+      return await work(patience);
+    } finally {
+      underWay.delete(patience);
+    }
+  }
+
+  return {
+    fetch: (url, request) => patiently(request, (patience) => fetchDocument(parts, url, request, patience)),
+    download: (url, file, request) =>
+      patiently(request, async (patience) => {
+        const { signal } = patience;
+        try {
+          // Two that write to one file would spoil each other's part.
+          return await files.run(resolve(file), () => download(parts, url, file, { ...request, patience }), { signal });
+        } catch (error) {
+          if (signal.aborted && error === signal.reason) return { ...stopped(patience), redirects: [] };
+          throw error;
+        }
+      }),
+    async [Symbol.asyncDispose]() {
+      if (isDisposed) return;
+      isDisposed = true;
+      for (const patience of underWay) patience.stop();
+      agents[Symbol.dispose]();
+      await resolver[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function fetchDocument(parts: WalkParts, url: string, request: FetchRequest, patience: Patience): Promise<Fetched> {
+  const { headers = {}, maxRedirects, maxBytes } = request;
+  const asked = { headers, acceptEncoding: 'gzip, br, deflate', maxRedirects, patience };
+  return walk<Fetched>(parts, url, asked, async ({ response, ...answer }) => {
+    const { body, isTruncated } = await readBody(response, maxBytes);
+    // Late is as good as cut: what came may be of use. Who gave up does not want it.
+    if (patience.signal.aborted && !patience.isLate) return { ...stopped(patience), redirects: answer.redirects };
+    return { kind: 'answered', ...answer, body, isTruncated };
+  });
+}
+
+function readOrigin(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !isWeb(url)) throw new Error(`'${text}' is not an origin such as http://127.0.0.1:4000`);
+  return url.origin;
 }

@@ -1,17 +1,16 @@
 // The web part of a probe: robots.txt, then the home page, following redirects as long as they stay with the domain.
-import { type HttpEvidence, type Lookup, registrableDomain, type TlsEvidence } from '@strata/detect';
-import type { Verdict } from './address-guard.ts';
+import { type HttpEvidence, registrableDomain, type TlsEvidence } from '@strata/detect';
 import { tlsNone } from './certificate.ts';
+import { type AddressParts, checkAddress } from './checked-address.ts';
 import type { KeyedLimit } from './keyed-limit.ts';
+import { isWeb, redirectTarget } from './redirect.ts';
 import { type Answered, evidenceOf } from './response-evidence.ts';
 import { welcomeOf } from './robots.ts';
 import { Connections, type Visit, type WebClient } from './web-client.ts';
 
-export interface HomePageParts {
+/** Hosts are looked up by the resolver that the rest of the probe uses. */
+export interface HomePageParts extends AddressParts {
   readonly client: WebClient;
-  readonly guard: (address: string) => Verdict;
-  /** Addresses of a host, by the resolver that the rest of the probe uses. */
-  readonly addressesOf: (host: string, signal: AbortSignal | undefined) => Promise<Lookup<string>>;
   readonly perAddress: KeyedLimit;
   readonly userAgent: string;
   readonly requestTimeoutMs: number;
@@ -25,7 +24,6 @@ export interface WebEvidence {
 }
 
 const MAX_REDIRECTS = 5;
-const REDIRECT_STATUS = new Set([301, 302, 303, 307, 308]);
 
 const nothing = { url: null, redirects: [], statusCode: null, headers: {}, cookies: [], page: null } as const;
 
@@ -59,6 +57,8 @@ interface Failure {
   readonly detail: string;
 }
 
+const STATUS_OF = { unresolved: 'skipped', forbidden: 'refused', timeout: 'timeout', failed: 'failed' } as const;
+
 class HomePageVisit {
   readonly #parts: HomePageParts;
   readonly #domain: string;
@@ -84,8 +84,8 @@ class HomePageVisit {
       const answer = await this.#page(url);
       this.#signal?.throwIfAborted();
       if (!('kind' in answer)) return this.#failed(answer, url, redirects);
-      const next = redirectTarget(answer, url);
-      if (!next) return this.#ended(evidenceOf(answer, url, redirects));
+      const next = redirectTarget(answer.statusCode, answer.headers.location, url);
+      if (!next || !isWeb(next)) return this.#ended(evidenceOf(answer, url, redirects));
       redirects.push(url.href);
       // To another owner's domain: where it leads is the finding; that site is not ours to visit in this scan.
       if (registrableDomain(next.hostname) !== this.#domain)
@@ -129,21 +129,12 @@ class HomePageVisit {
     return answer.kind === 'answered' ? answer : { status: answer.reason, detail: answer.detail };
   }
 
-  /** The address to dial, looked up and judged now, so that no later answer can swap it (DNS rebinding). */
   async #checkedAddress(host: string): Promise<string | Failure> {
     const startedAt = performance.now();
-    const { status, records } = await this.#parts.addressesOf(host, this.#signal);
+    const checked = await checkAddress(this.#parts, host, this.#signal);
     this.#leftMs -= performance.now() - startedAt;
-    const [first] = records;
-    if (first === undefined) {
-      if (status === 'empty' || status === 'nxdomain') return { status: 'skipped', detail: 'the name has no address' };
-      const detail = `the address could not be looked up: ${status}`;
-      return { status: status === 'timeout' ? 'timeout' : 'failed', detail };
-    }
-    const allowed = records.find((address) => this.#parts.guard(address).isAllowed);
-    if (allowed !== undefined) return allowed;
-    const verdict = this.#parts.guard(first);
-    return { status: 'refused', detail: `not dialled: ${verdict.isAllowed ? first : verdict.reason}` };
+    if (checked.kind === 'allowed') return checked.address;
+    return { status: STATUS_OF[checked.reason], detail: checked.detail };
   }
 
   async #get(url: URL, address: string): Promise<Visit> {
@@ -170,16 +161,4 @@ const outOfTime: Visit = {
   reason: 'timeout',
   detail: 'no time left for the visit',
   tls: undefined,
-  isStale: false,
 };
-
-function redirectTarget(answer: Answered, base: URL): URL | undefined {
-  const { location } = answer.headers;
-  if (!REDIRECT_STATUS.has(answer.statusCode) || !location || location.length > 2_048) return undefined;
-  if (!URL.canParse(location, base)) return undefined;
-  const next = new URL(location, base);
-  next.hash = '';
-  next.username = '';
-  next.password = '';
-  return next.protocol === 'http:' || next.protocol === 'https:' ? next : undefined;
-}

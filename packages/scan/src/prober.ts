@@ -1,13 +1,15 @@
 // A domain to its Evidence: asks DNS everything at once, then the networks and the home page. Failures are statuses.
-import type { AddressEvidence, DnsEvidence, Evidence, Lookup } from '@strata/detect';
+import type { AddressEvidence, DnsEvidence, Evidence } from '@strata/detect';
 import { createAddressGuard } from './address-guard.ts';
 import { without } from './answer.ts';
 import { type AsnZones, CYMRU, lookUpNetwork } from './asn.ts';
+import { addressesOf } from './checked-address.ts';
 import { type Ask, askEverything } from './dns-questions.ts';
 import { type HomePageParts, visitHomePage, webSkipped } from './home-page.ts';
 import { KeyedLimit } from './keyed-limit.ts';
 import { Resolver, type ResolverOptions, type ResolverStats } from './resolver.ts';
-import { type Target, WebClient } from './web-client.ts';
+import { WebClient } from './web-client.ts';
+import type { Target } from './web-request.ts';
 
 export interface ProberOptions {
   /** Labels that the rulebook asks for, relative to the domain: `autodiscover`, `selector1._domainkey`. */
@@ -116,11 +118,6 @@ export function createProber(options: ProberOptions): Prober {
     stats: () => resolver.stats(),
     [Symbol.asyncDispose]: () => resolver[Symbol.asyncDispose](),
   };
-}
-
-async function addressesOf(resolver: Resolver, host: string, signal: AbortSignal | undefined): Promise<Lookup<string>> {
-  const v4 = await resolver.query(host, 'A', { signal });
-  return v4.status === 'empty' ? resolver.query(host, 'AAAA', { signal }) : v4;
 }
 
 function sinceMs(startedAt: number): number {

@@ -1,15 +1,12 @@
 // One polite visit: GET over HTTP or HTTPS to an address that was checked, bounded in time, size and patience.
 import http from 'node:http';
 import https from 'node:https';
-import tls, { type SecureContext, type TLSSocket } from 'node:tls';
+import tls, { type SecureContext } from 'node:tls';
 import type { TlsEvidence } from '@strata/detect';
 import { readBody } from './body-reader.ts';
 import { readCertificate } from './certificate.ts';
-
-export interface Target {
-  readonly address: string;
-  readonly port: number;
-}
+import { Patience } from './patience.ts';
+import { type Agents, portOf, requestHead, type Target } from './web-request.ts';
 
 export interface WebClientOptions {
   readonly userAgent: string;
@@ -34,8 +31,6 @@ export type Visit =
       readonly reason: 'refused' | 'timeout' | 'failed';
       readonly detail: string;
       readonly tls: TlsEvidence | undefined;
-      /** A kept connection was closed under the request, which says nothing about the site. */
-      readonly isStale: boolean;
     };
 
 export interface GetOptions {
@@ -45,10 +40,8 @@ export interface GetOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const MAX_HEADER_BYTES = 64 * 1024;
-
 /** The connections of one visit: the page comes over the one that brought robots.txt. Disposing closes them. */
-export class Connections implements Disposable {
+export class Connections implements Agents, Disposable {
   readonly plain = new http.Agent({ keepAlive: true, maxSockets: 1 });
   readonly secure = new https.Agent({ keepAlive: true, maxSockets: 1, maxCachedSessions: 0 });
 
@@ -73,75 +66,38 @@ export class WebClient {
   }
 
   /** Visits `url` at `address`. Never rejects: failure, time-out and abort are outcomes. */
-  async get(url: URL, address: string, options: GetOptions): Promise<Visit> {
-    const startedAt = performance.now();
-    const first = await this.#request(url, address, options);
-    if (first.kind === 'answered' || !first.isStale) return first;
-    // The server closed the kept connection while we asked over it (RFC 9112 §9.3.1): once more, over a new one.
-    const leftMs = options.timeoutMs - (performance.now() - startedAt);
-    return this.#request(url, address, { ...options, timeoutMs: Math.max(1, leftMs) });
+  async get(url: URL, address: string, { timeoutMs, connections, signal }: GetOptions): Promise<Visit> {
+    using patience = new Patience(timeoutMs, signal);
+    return await patience.during(() => this.#visit(url, address, connections, patience));
   }
 
-  #request(url: URL, address: string, { timeoutMs, connections, signal }: GetOptions): Promise<Visit> {
-    const isTls = url.protocol === 'https:';
-    const target = this.#options.dial({ address, port: Number(url.port || (isTls ? 443 : 80)) });
-    const request = (isTls ? https : http).request({
-      host: target.address,
-      port: target.port,
-      // The host is a checked address; a name here would be looked up a second time, unchecked.
-      lookup: (host, _options, done) => done(new Error(`${host} is not an address`), ''),
-      method: 'GET',
-      path: `${url.pathname}${url.search}`,
+  async #visit(url: URL, address: string, agents: Agents, patience: Patience): Promise<Visit> {
+    let tlsEvidence: TlsEvidence | undefined;
+    const head = await requestHead({
+      url,
+      target: this.#options.dial({ address, port: portOf(url) }),
       headers: {
-        host: url.host,
         'user-agent': this.#options.userAgent,
         accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1',
         'accept-encoding': 'gzip, br, deflate',
       },
-      agent: isTls ? connections.secure : connections.plain,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      ...(isTls ? { servername: url.hostname, rejectUnauthorized: false, secureContext: this.#context } : {}),
+      agents,
+      secureContext: this.#context,
+      isVerified: false,
+      onHandshake: (socket) => {
+        tlsEvidence = readCertificate(socket);
+      },
+      signal: patience.signal,
     });
-    return new Promise((resolve) => {
-      let tlsEvidence: TlsEvidence | undefined;
-      let isLate = false;
-      let response: http.IncomingMessage | undefined;
-      const stop = () => (response ?? request).destroy(new Error('stopped'));
-      const timer = setTimeout(() => {
-        isLate = true;
-        stop();
-      }, timeoutMs);
-      const settle = (visit: Visit) => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', stop);
-        resolve(visit);
-      };
-      if (signal?.aborted) stop();
-      else signal?.addEventListener('abort', stop, { once: true });
-
-      request.once('socket', (socket) => {
-        if (isTls && !request.reusedSocket)
-          socket.once('secureConnect', () => {
-            tlsEvidence = readCertificate(socket as TLSSocket);
-          });
-      });
-      request.once('response', async (incoming) => {
-        response = incoming;
-        const { body, isTruncated } = await readBody(incoming, this.#options.maxBodyBytes);
-        // What was not read to its end cannot carry another request.
-        if (isTruncated) request.destroy();
-        const { statusCode = 0, headers } = incoming;
-        settle({ kind: 'answered', statusCode, headers, body, isTruncated, tls: tlsEvidence });
-      });
-      request.on('error', (error: NodeJS.ErrnoException) => {
-        // With the head of an answer here, a broken connection only cuts its body short.
-        if (response !== undefined) return;
-        const detail = isLate ? 'no answer in time' : (error.code ?? error.message).slice(0, 200);
-        const reason = isLate ? 'timeout' : error.code === 'ECONNREFUSED' ? 'refused' : 'failed';
-        const isStale = request.reusedSocket && error.code === 'ECONNRESET' && !isLate;
-        settle({ kind: 'failed', reason, detail, tls: tlsEvidence, isStale });
-      });
-      request.end();
-    });
+    if (head.kind === 'failed') {
+      const failure = patience.isLate ? ({ reason: 'timeout', detail: 'no answer in time' } as const) : head;
+      return { kind: 'failed', reason: failure.reason, detail: failure.detail, tls: tlsEvidence };
+    }
+    const { response } = head;
+    const { body, isTruncated } = await readBody(response, this.#options.maxBodyBytes);
+    // What was not read to its end cannot carry another request.
+    if (isTruncated) response.destroy();
+    const { statusCode = 0, headers } = response;
+    return { kind: 'answered', statusCode, headers, body, isTruncated, tls: tlsEvidence };
   }
 }

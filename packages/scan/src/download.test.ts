@@ -1,0 +1,107 @@
+// Downloads over real sockets and a real disk: whole, refused, too large, given up.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { useDownloads } from './test/downloads.ts';
+import { redirects, startInternet } from './test/fetching.ts';
+import { shelf } from './test/shelf.ts';
+import type { WebScript } from './test/web-server.ts';
+
+const { downloads, get, left, assertWhole } = useDownloads();
+
+describe('a download', () => {
+  it('brings the document as it was sent, and tells how far it is', async () => {
+    const content = randomBytes(1_000_000);
+    const { script, asked } = shelf(content, { etag: '"v1"', 'content-encoding': 'gzip' });
+    await using internet = await startInternet(redirects({ '/old': 'https://example.com/model.bin' }, script));
+    const told: [number, number | undefined][] = [];
+    const onProgress = (done: number, total: number | undefined) => void told.push([done, total]);
+    const outcome = await get(internet, { onProgress }, 'http://example.com/old');
+    await assertWhole(outcome, content);
+    assert.equal(outcome.kind === 'downloaded' && outcome.url, 'https://example.com/model.bin');
+    assert.equal(outcome.kind === 'downloaded' && outcome.headers.etag, '"v1"');
+    assert.deepEqual(asked, ['- | -']);
+    assert.ok(told.length > 1 && told.every(([done, total], i) => done > (told[i - 1]?.[0] ?? 0) && total === 1e6));
+    assert.equal(told.at(-1)?.[0], 1_000_000);
+  });
+
+  it('asks for no packing', async () => {
+    await using internet = await startInternet((request, response) => response.end(request.headers['accept-encoding']));
+    await assertWhole(await get(internet), Buffer.from('identity'));
+  });
+
+  it('replaces a file that was there, only when it is whole', async () => {
+    const it = shelf(randomBytes(100_000));
+    await using internet = await startInternet(it.script);
+    await writeFile(downloads.file, 'before');
+    it.cutAfter = 50_000;
+    assert.equal((await get(internet)).kind, 'failed');
+    assert.equal(await readFile(downloads.file, 'utf8'), 'before');
+    it.cutAfter = undefined;
+    await assertWhole(await get(internet), it.content);
+  });
+
+  for (const status of [304, 404, 500])
+    it(`that is answered with ${status} is an answer, and writes nothing`, async () => {
+      await using internet = await startInternet((_request, response) => response.writeHead(status).end());
+      const outcome = await get(internet);
+      assert.equal(outcome.kind === 'answered' && outcome.status, status);
+      assert.deepEqual([left(''), left('.part')], [false, false]);
+    });
+
+  it('to a private address is forbidden', async () => {
+    await using internet = await startInternet(redirects({ '/go': 'http://127.0.0.1/' }, () => {}));
+    const outcome = await get(internet, {}, 'http://example.com/go');
+    assert.equal(outcome.kind === 'failed' && outcome.reason, 'forbidden');
+  });
+
+  it('without an end to its length, empty ones too, is whole when the body ends', async () => {
+    for (const content of [Buffer.from('some'), Buffer.alloc(0)]) {
+      await using internet = await startInternet((_request, response) => {
+        response.flushHeaders();
+        response.end(content);
+      });
+      await assertWhole(await get(internet), content);
+    }
+  });
+
+  for (const [what, script] of [
+    ['says it is', (_request, response) => void response.writeHead(200, { 'content-length': 5_000 }).write('x')],
+    ['turns out to be', (_request, response) => void response.end(Buffer.alloc(5_000))],
+  ] as const satisfies readonly (readonly [string, WebScript])[])
+    it(`that ${what} too large fails, and nothing stays`, async () => {
+      await using internet = await startInternet(script);
+      const outcome = await get(internet, { maxBytes: 4_999 });
+      assert.equal(outcome.kind === 'failed' && outcome.reason, 'failed');
+      assert.deepEqual([left(''), left('.part'), left('.part.json')], [false, false, false]);
+    });
+
+  it('to a disk that fails throws', async () => {
+    await using internet = await startInternet(shelf(Buffer.from('x')).script);
+    downloads.file = join(downloads.directory, 'nowhere', 'file');
+    await assert.rejects(get(internet), { code: 'ENOENT' });
+  });
+
+  it('stops by its signal and by its time, and keeps the part', async () => {
+    const content = randomBytes(50_000);
+    await using internet = await startInternet((_request, response) => {
+      response.writeHead(200, { etag: '"v1"', 'content-length': content.length }).write(content.subarray(0, 20_000));
+    });
+    for (const [request, reason] of [
+      [{ signal: AbortSignal.timeout(200) }, 'aborted'],
+      [{ timeoutMs: 200 }, 'timeout'],
+    ] as const) {
+      const outcome = await get(internet, request);
+      assert.equal(outcome.kind === 'failed' && outcome.reason, reason);
+      assert.equal((await stat(`${downloads.file}.part`)).size, 20_000);
+    }
+  });
+
+  it('of two into one file waits for the other', async () => {
+    const content = randomBytes(300_000);
+    await using internet = await startInternet(shelf(content).script);
+    for (const outcome of await Promise.all([get(internet), get(internet)])) await assertWhole(outcome, content);
+  });
+});

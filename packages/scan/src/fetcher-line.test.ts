@@ -1,0 +1,175 @@
+// How fetches share what there is: kept connections, places in line, and what giving up leaves behind.
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { a } from './test/dns-server.ts';
+import { startInternet, textOf } from './test/fetching.ts';
+import type { WebScript } from './test/web-server.ts';
+
+const hello: WebScript = (_request, response) => void response.end('hello');
+
+describe('connections', () => {
+  it('are kept for the next fetch, over HTTPS and HTTP', async () => {
+    await using internet = await startInternet(hello);
+    for (let i = 0; i < 5; i++) {
+      assert.equal(textOf(await internet.fetch(`https://example.com/${i}`)), 'hello');
+      assert.equal(textOf(await internet.fetch(`http://example.com/${i}`)), 'hello');
+    }
+    assert.equal(internet.web.connections(), 2);
+  });
+
+  it('that the server closed meanwhile are replaced, all of them', async () => {
+    let answered = 0;
+    await using internet = await startInternet((request, response) => {
+      // The first two answers leave connections behind that close at the next request.
+      if (answered++ < 2) return void setTimeout(() => response.end('first'), 50);
+      const { socket } = request as unknown as { socket: { destroy(): void; isOld?: boolean } };
+      if (internet.web.connections() <= 2) socket.destroy();
+      else response.end('again');
+    });
+    await Promise.all([1, 2].map((i) => internet.fetch(`http://example.com/${i}`)));
+    assert.equal(internet.web.connections(), 2);
+    assert.equal(textOf(await internet.fetch('http://example.com/3')), 'again');
+    assert.equal(internet.web.connections(), 3);
+  });
+
+  it('that break under their first request are a failure', async () => {
+    await using internet = await startInternet((request) => request.socket.destroy());
+    const fetched = await internet.fetch('http://example.com/');
+    assert.equal(fetched.kind === 'failed' && fetched.reason, 'failed');
+    assert.equal(internet.web.asked.length, 1);
+  });
+
+  it('stay few over 2,000 fetches from 50 hosts, and none is left', async () => {
+    const hosts = Array.from({ length: 50 }, (_, i) => `host${i}.test`);
+    let [open, most] = [0, 0];
+    const seen = new Set<unknown>();
+    const internet = await startInternet(
+      ({ socket, url }, response) => {
+        if (!seen.has(socket)) {
+          seen.add(socket);
+          open += 1;
+          most = Math.max(most, open);
+          socket.once('close', () => {
+            open -= 1;
+          });
+        }
+        if (url?.endsWith('7')) response.writeHead(302, { location: '/moved' });
+        response.end('x'.repeat(2_000));
+      },
+      { records: hosts.map((host, i) => a(host, `93.184.217.${i}`)), fetcher: { maxSockets: 24 } },
+    );
+    const caller = new AbortController();
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => warnings.push(warning);
+    process.on('warning', warned);
+    const fetches = Array.from({ length: 2_000 }, (_, i) =>
+      internet.fetch(`http://${hosts[i % 50]}/${i}`, { signal: caller.signal }),
+    );
+    for (const fetched of await Promise.all(fetches)) assert.equal(textOf(fetched).length, 2_000);
+    assert.ok(most > 4 && most <= 24, `${most} connections at once`);
+    await internet.fetcher[Symbol.asyncDispose]();
+    for (let i = 0; i < 100 && open > 0; i++) await sleep(10);
+    assert.equal(open, 0);
+    process.off('warning', warned);
+    assert.deepEqual(warnings, []);
+    await internet[Symbol.asyncDispose]();
+  });
+});
+
+describe('places in line', () => {
+  it('are as many as perHost for a host, and waiting for one counts towards no time-out', async () => {
+    const running = { example: 0, other: 0, most: 0 };
+    await using internet = await startInternet(
+      ({ headers }, response) => {
+        const host = headers.host === 'example.com' ? 'example' : 'other';
+        running[host] += 1;
+        running.most = Math.max(running.most, running.example);
+        setTimeout(() => {
+          running[host] -= 1;
+          response.end('done');
+        }, 150);
+      },
+      { fetcher: { perHost: 3 } },
+    );
+    const urls = [...Array<string>(15).fill('http://example.com/'), 'http://other.test/'];
+    const startedAt = performance.now();
+    const ended = urls.map(async (url) => {
+      assert.equal(textOf(await internet.fetch(url, { timeoutMs: 600 })), 'done');
+      return performance.now() - startedAt;
+    });
+    const times = await Promise.all(ended);
+    assert.equal(running.most, 3);
+    assert.ok((times[14] ?? 0) > 740, `the last waited ${times[14]} ms`);
+    assert.ok((times[15] ?? Infinity) < 700, 'another host does not wait');
+  });
+});
+
+describe('giving up', () => {
+  const aborted = { kind: 'failed', reason: 'aborted', detail: 'given up by the caller', redirects: [] };
+
+  it('works before the start, in line, in a look-up, before an answer and in a body, and leaves no place taken', async () => {
+    const held: ServerResponse[] = [];
+    await using internet = await startInternet(
+      (request, response) => {
+        held.push(response);
+        if (request.url === '/body') response.write('begun');
+        if (request.url === '/quick') response.end('hello');
+      },
+      {
+        dnsScript: () => [],
+        fetcher: { perHost: 1, allowAddresses: ['10.0.0.0/8'] },
+      },
+    );
+    assert.deepEqual(await internet.fetch('http://10.0.0.1/', { signal: AbortSignal.abort() }), aborted);
+    const first = new AbortController();
+    const second = new AbortController();
+    const holding = internet.fetch('http://10.0.0.1/silent', { signal: first.signal });
+    const waiting = internet.fetch('http://10.0.0.1/never', { signal: second.signal });
+    const asking = internet.fetch('http://example.com/', { signal: second.signal });
+    const reading = internet.fetch('http://10.0.0.2/body', { signal: second.signal });
+    await sleep(150);
+    assert.equal(held.length, 2);
+    const startedAt = performance.now();
+    second.abort();
+    assert.deepEqual(await Promise.all([waiting, asking, reading]), [aborted, aborted, aborted]);
+    first.abort();
+    assert.deepEqual(await holding, aborted);
+    assert.ok(performance.now() - startedAt < 300);
+    assert.equal(textOf(await internet.fetch('http://10.0.0.1/quick')), 'hello');
+    assert.equal(textOf(await internet.fetch('http://10.0.0.2/quick')), 'hello');
+    assert.equal(internet.web.asked.includes('http 10.0.0.1 /never'), false);
+  });
+
+  it('is done for all by disposing the fetcher, which then asks nothing', async () => {
+    await using internet = await startInternet(() => {});
+    const pending = [1, 2, 3, 4].map((i) => internet.fetch(`https://example.com/${i}`));
+    await sleep(100);
+    await internet.fetcher[Symbol.asyncDispose]();
+    for (const fetched of await Promise.all(pending)) assert.deepEqual(fetched, aborted);
+    assert.deepEqual(await internet.fetch('https://example.com/late'), aborted);
+  });
+
+  it('on a silent server, a silent resolver, or a chain of slow redirects happens in time', async () => {
+    await using internet = await startInternet(({ url }, response) => {
+      if (url === '/silent') return;
+      setTimeout(() => response.writeHead(302, { location: `${url}x` }).end(), 100);
+    });
+    await using mute = await startInternet(hello, { dnsScript: () => [] });
+    const startedAt = performance.now();
+    const late = await Promise.all([
+      internet.fetch('http://example.com/silent', { timeoutMs: 250 }),
+      internet.fetch('http://other.test/slow', { timeoutMs: 250 }),
+      mute.fetch('http://example.com/', { timeoutMs: 250 }),
+    ]);
+    assert.ok(performance.now() - startedAt < 900);
+    for (const fetched of late) assert.equal(fetched.kind === 'failed' && fetched.reason, 'timeout');
+  });
+
+  it('on a port where nothing listens is at once', async () => {
+    await using internet = await startInternet(hello, { only: 'https' });
+    const fetched = await internet.fetch('http://example.com/');
+    assert.equal(fetched.kind === 'failed' && fetched.reason, 'refused');
+  });
+});

@@ -1,0 +1,164 @@
+// Fetching over real sockets: answers, redirects and what they may hear, certificates.
+import assert from 'node:assert/strict';
+import type { IncomingHttpHeaders } from 'node:http';
+import { describe, it } from 'node:test';
+import { PUBLIC, redirects, startInternet, textOf } from './test/fetching.ts';
+import { makeCertificate, type WebScript } from './test/web-server.ts';
+
+const hello: WebScript = (_request, response) => void response.end('hello');
+
+describe('an answer', () => {
+  it('comes with its status, its headers and where it came from', async () => {
+    await using internet = await startInternet((_request, response) => {
+      response.setHeader('ETag', '"v1"');
+      response.setHeader('Link', ['<a>', '<b>']);
+      response.setHeader('Set-Cookie', ['a=1', 'b=2']);
+      response.setHeader('__proto__', 'polluted');
+      response.writeHead(418).end('short and stout');
+    });
+    const fetched = await internet.fetch('https://example.com/tea?x=1');
+    assert.ok(fetched.kind === 'answered');
+    assert.equal(fetched.status, 418);
+    assert.equal(fetched.headers.etag, '"v1"');
+    assert.equal(fetched.headers.link, '<a>, <b>');
+    assert.equal(fetched.headers['set-cookie'], 'a=1, b=2');
+    assert.equal(Object.getPrototypeOf(fetched.headers), Object.prototype);
+    assert.equal(fetched.url, 'https://example.com/tea?x=1');
+    assert.equal(fetched.body.toString(), 'short and stout');
+    assert.equal(fetched.isTruncated, false);
+  });
+
+  it('is asked for with our name and the headers given, but those that are ours', async () => {
+    await using internet = await startInternet((request, response) => response.end(JSON.stringify(request.headers)));
+    const headers = {
+      'if-none-match': '"v1"',
+      'user-agent': 'someone else',
+      host: 'evil.test',
+      'accept-encoding': 'zstd',
+      'content-length': '10',
+      'transfer-encoding': 'chunked',
+    };
+    const heard = JSON.parse(textOf(await internet.fetch('http://example.com/', { headers }))) as IncomingHttpHeaders;
+    assert.equal(heard['if-none-match'], '"v1"');
+    assert.equal(heard['user-agent'], 'StrataBot/test (+https://example.net/bot)');
+    assert.equal(heard.host, 'example.com');
+    assert.equal(heard['accept-encoding'], 'gzip, br, deflate');
+    assert.equal(heard['content-length'], undefined);
+    assert.equal(heard['transfer-encoding'], undefined);
+  });
+
+  for (const value of ['a\r\nx-evil: 1', '"\u{1f600}"', 'a\0b'])
+    it(`cannot be asked for with the header ${JSON.stringify(value)}`, async () => {
+      await using internet = await startInternet(hello);
+      const fetched = await internet.fetch('http://example.com/', { headers: { 'if-none-match': value } });
+      assert.equal(fetched.kind === 'failed' && fetched.reason, 'failed');
+      assert.deepEqual(internet.web.asked, []);
+    });
+});
+
+describe('redirects', () => {
+  it('are followed, relative and absolute, and told in order', async () => {
+    const locations = { '/1': '2#part', '/2': 'https://u:p@other.example.com/3', '/3': '//www.example.com/end' };
+    await using internet = await startInternet(redirects(locations, hello));
+    const fetched = await internet.fetch('http://example.com/1');
+    assert.equal(textOf(fetched), 'hello');
+    assert.deepEqual(fetched.redirects, [
+      { status: 302, url: 'http://example.com/2' },
+      { status: 302, url: 'https://other.example.com/3' },
+      { status: 302, url: 'https://www.example.com/end' },
+    ]);
+    assert.equal(fetched.kind === 'answered' && fetched.url, 'https://www.example.com/end');
+  });
+
+  it('are followed where they are written in UTF-8, or in Latin-1', async () => {
+    for (const encoding of ['utf8', 'latin1'] as const) {
+      await using internet = await startInternet((request, response) => {
+        if (request.url !== '/') response.end('hello');
+        else request.socket.end(Buffer.from('HTTP/1.1 302 Found\r\nlocation: /caf\u00e9\r\n\r\n', encoding));
+      });
+      const fetched = await internet.fetch('http://example.com/');
+      assert.equal(fetched.redirects[0]?.url, 'http://example.com/caf%C3%A9', encoding);
+    }
+  });
+
+  it('that loop, or go on for ever, are given up', async () => {
+    await using internet = await startInternet((request, response) => {
+      const step = Number(request.url?.slice(2));
+      const location = request.url?.startsWith('/l') ? '/l' : `/n${step + 1}`;
+      response.writeHead(301, { location }).end();
+    });
+    for (const [path, hops] of [
+      ['/l', 1],
+      ['/n0', 4],
+    ] as const) {
+      const fetched = await internet.fetch(`http://example.com${path}`, { maxRedirects: 3 });
+      assert.equal(fetched.kind === 'failed' && fetched.reason, 'redirects');
+      assert.equal(fetched.redirects.length, hops);
+    }
+    assert.equal(internet.web.asked.length, 1 + 4);
+    assert.equal((await internet.fetch('http://example.com/n0', { maxRedirects: 0 })).redirects.length, 1);
+  });
+
+  it('without a place to go are answers, and to another scheme are forbidden', async () => {
+    await using internet = await startInternet((request, response) => {
+      if (request.url === '/none') response.writeHead(302).end('here');
+      else if (request.url === '/broken') response.writeHead(302, { location: 'http://[' }).end('here');
+      else response.writeHead(302, { location: 'file:///etc/passwd' }).end();
+    });
+    for (const path of ['none', 'broken']) {
+      const fetched = await internet.fetch(`http://example.com/${path}`);
+      assert.equal(fetched.kind === 'answered' && fetched.status, 302);
+    }
+    const file = await internet.fetch('http://example.com/file');
+    assert.equal(file.kind === 'failed' && file.reason, 'forbidden');
+  });
+
+  it('to another origin do not hear secrets, nor does the first one again after it', async () => {
+    const heard: Record<string, IncomingHttpHeaders> = {};
+    const locations = { '/same': '/away', '/away': 'http://example.com/back', '/back': 'https://example.com/end' };
+    await using internet = await startInternet((request, response) => {
+      heard[request.url ?? ''] = request.headers;
+      redirects(locations, hello)(request, response);
+    });
+    const secrets = { apikey: 'k', authorization: 'Bearer t', 'x-api-key': 'x', cookie: 'c=1' };
+    const headers = { ...secrets, accept: 'application/feed+json', 'if-none-match': '"v"' };
+    await internet.fetch('https://example.com/same', { headers });
+    for (const [name, value] of Object.entries(secrets)) {
+      assert.equal(heard['/away']?.[name], value);
+      assert.equal(heard['/back']?.[name], undefined);
+      assert.equal(heard['/end']?.[name], undefined);
+    }
+    for (const path of ['/away', '/back', '/end']) {
+      assert.equal(heard[path]?.accept, 'application/feed+json');
+      assert.equal(heard[path]?.['if-none-match'], '"v"');
+    }
+  });
+});
+
+describe('certificates', () => {
+  const ofOther = makeCertificate(['other.test']);
+  for (const [what, making, isTrusted, code] of [
+    ['self-signed', makeCertificate(['example.com']), false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['expired', makeCertificate(['example.com'], { fromDays: -9, toDays: -2 }), true, 'CERT_HAS_EXPIRED'],
+    ['not yet valid', makeCertificate(['example.com'], { fromDays: 3 }), true, 'CERT_NOT_YET_VALID'],
+    ["another name's", ofOther, true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ] as const) {
+    it(`that are ${what} end the fetch before anything is asked`, async () => {
+      const certificate = await making;
+      const trustedCa = isTrusted ? [certificate.cert] : [];
+      await using internet = await startInternet(hello, { certificate, fetcher: { trustedCa } });
+      const fetched = await internet.fetch('https://example.com/');
+      assert.deepEqual(fetched, { kind: 'failed', reason: 'failed', detail: code, redirects: [] });
+      assert.deepEqual(internet.web.asked, []);
+    });
+  }
+
+  it('are compared with each host, though its address be one that a connection is kept to', async () => {
+    const certificate = await ofOther;
+    await using internet = await startInternet(hello, { certificate, fetcher: { trustedCa: [certificate.cert] } });
+    assert.equal(textOf(await internet.fetch('https://other.test/')), 'hello');
+    assert.equal((await internet.fetch('https://example.com/')).kind, 'failed');
+    assert.equal(textOf(await internet.fetch('https://other.test./')), 'hello');
+    assert.equal((await internet.fetch(`https://${PUBLIC}/`)).kind, 'failed');
+  });
+});

@@ -1,0 +1,70 @@
+// A fetcher whose names and web are scripted: an internet of its own on loopback.
+import assert from 'node:assert/strict';
+import type { Answer } from 'dns-packet';
+import { createFetcher, type Fetched, type Fetcher, type FetcherOptions, type FetchRequest } from '../fetcher.ts';
+import { a, type DnsScript, type DnsServer, startDnsServer, zone } from './dns-server.ts';
+import {
+  startWebServer,
+  usualCertificate,
+  type WebScript,
+  type WebServer,
+  type WebServerOptions,
+} from './web-server.ts';
+
+export const PUBLIC = '93.184.216.34';
+
+export interface Internet extends AsyncDisposable {
+  readonly fetcher: Fetcher;
+  readonly web: WebServer;
+  readonly dns: DnsServer;
+  /** A fetch with bounds that suit a test. */
+  fetch(url: string, request?: Partial<FetchRequest>): Promise<Fetched>;
+}
+
+export interface InternetOptions extends WebServerOptions {
+  readonly records?: readonly Answer[];
+  readonly dnsScript?: DnsScript;
+  readonly fetcher?: Partial<FetcherOptions>;
+}
+
+const usualRecords = ['example.com', 'www.example.com', 'other.example.com', 'other.test'].map((name) =>
+  a(name, PUBLIC),
+);
+
+export async function startInternet(script: WebScript, options: InternetOptions = {}): Promise<Internet> {
+  const web = await startWebServer(script, options);
+  const dns = await startDnsServer(options.dnsScript ?? zone([...usualRecords, ...(options.records ?? [])]));
+  const fetcher = createFetcher({
+    userAgent: 'StrataBot/test (+https://example.net/bot)',
+    trustedCa: [usualCertificate.cert],
+    dial: web.dial,
+    resolver: { upstreams: [dns], tryTimeoutMs: 1_000, totalTimeoutMs: 2_000 },
+    ...options.fetcher,
+  });
+  return {
+    fetcher,
+    web,
+    dns,
+    fetch: (url, request = {}) => fetcher.fetch(url, { maxBytes: 65_536, timeoutMs: 5_000, ...request }),
+    async [Symbol.asyncDispose]() {
+      await fetcher[Symbol.asyncDispose]();
+      await web[Symbol.asyncDispose]();
+      await dns[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Answers any request with what is written in `location`, the rest with `then`. */
+export const redirects =
+  (locations: Readonly<Record<string, string>>, then: WebScript): WebScript =>
+  (request, response) => {
+    const location = locations[request.url ?? ''];
+    if (location === undefined) return then(request, response);
+    response.writeHead(302, { location }).end();
+  };
+
+/** The body of a fetch that must have been answered. */
+export function textOf(fetched: Fetched): string {
+  assert.equal(fetched.kind, 'answered', 'detail' in fetched ? fetched.detail : '');
+  return fetched.kind === 'answered' ? fetched.body.toString() : '';
+}

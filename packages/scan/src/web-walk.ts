@@ -1,0 +1,186 @@
+// From a URL over its redirects to an answer: each host is looked up, judged and waited for before it is dialled.
+import type { IncomingMessage } from 'node:http';
+import type { SecureContext } from 'node:tls';
+import { type AddressParts, checkAddress } from './checked-address.ts';
+import type { Fetched, Redirect } from './fetcher.ts';
+import type { KeyedLimit } from './keyed-limit.ts';
+import type { Patience } from './patience.ts';
+import { isWeb, redirectTarget, withoutSecrets } from './redirect.ts';
+import { type Agents, hostOf, portOf, requestHead, type Target } from './web-request.ts';
+
+export interface WalkParts extends AddressParts {
+  readonly agents: Agents;
+  readonly secureContext: SecureContext;
+  readonly dial: (target: Target) => Target;
+  readonly perHost: KeyedLimit;
+  /** One key for all. */
+  readonly overall: KeyedLimit;
+  readonly trustedOrigins: ReadonlySet<string>;
+  readonly userAgent: string;
+}
+
+export interface WalkRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly acceptEncoding: string;
+  /** 5 when left out. */
+  readonly maxRedirects: number | undefined;
+  readonly patience: Patience;
+}
+
+export interface WebAnswer {
+  readonly response: IncomingMessage;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly url: string;
+  readonly redirects: readonly Redirect[];
+}
+
+export type Failed = Extract<Fetched, { kind: 'failed' }>;
+type Failure = Pick<Failed, 'kind' | 'reason' | 'detail'>;
+
+type Step<T> =
+  | { readonly kind: 'read'; readonly value: T }
+  | { readonly kind: 'redirected'; readonly status: number; readonly next: URL }
+  | Failure;
+
+interface Place {
+  readonly url: URL;
+  /** The operator named this origin, and no redirect has led away from such. */
+  readonly isTrusted: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const DEFAULT_MAX_REDIRECTS = 5;
+const MAX_URL_LENGTH = 8_192;
+/** Set here, or the connection's own business. */
+const OWN_HEADERS =
+  /^(?:user-agent|host|accept-encoding|connection|keep-alive|upgrade|te|trailer|transfer-encoding|content-length|expect|proxy-.*)$/;
+/** What another origin may hear, too; the rest may be a secret between the caller and the first one. */
+const PORTABLE_HEADERS = /^(?:accept|accept-language|range|if-.*)$/;
+
+/**
+ * Asks for `start` and gives the answer at the end of its redirects to `read`, while its host's place is held. Rejects
+ * only when `read` does.
+ */
+export async function walk<T>(
+  parts: WalkParts,
+  start: string,
+  request: WalkRequest,
+  read: (answer: WebAnswer) => Promise<T>,
+): Promise<T | Failed> {
+  const redirects: Redirect[] = [];
+  if (start.length > MAX_URL_LENGTH || !URL.canParse(start))
+    return { ...failure('forbidden', 'not a URL that can be visited'), redirects };
+  const url = withoutSecrets(new URL(start));
+  const headers = Object.entries(request.headers).filter(([name]) => !OWN_HEADERS.test(name));
+  let place: Place = {
+    url,
+    isTrusted: parts.trustedOrigins.has(url.origin),
+    headers: Object.fromEntries(headers),
+  };
+  const seen = new Set([url.href]);
+  for (;;) {
+    const { href } = place.url;
+    const step = await inTurn(parts, place, request, (response) => {
+      const { statusCode: status = 0 } = response;
+      return read({ response, status, headers: headersOf(response), url: href, redirects });
+    });
+    if (step.kind === 'read') return step.value;
+    if (step.kind === 'failed') return { ...step, redirects };
+    const { next, status } = step;
+    redirects.push({ status, url: next.href });
+    if (seen.has(next.href) || redirects.length > (request.maxRedirects ?? DEFAULT_MAX_REDIRECTS))
+      return { ...failure('redirects', 'the redirects do not end'), redirects };
+    seen.add(next.href);
+    place = onwards(parts, place, next);
+  }
+}
+
+/** Waits for a place at the host, with the clock standing still. */
+async function inTurn<T>(
+  parts: WalkParts,
+  place: Place,
+  request: WalkRequest,
+  take: (response: IncomingMessage) => Promise<T>,
+): Promise<Step<T>> {
+  const { patience } = request;
+  const { signal } = patience;
+  const work = () => patience.during(() => visit(parts, place, request, take));
+  try {
+    return await parts.perHost.run(hostOf(place.url), () => parts.overall.run('', work, { signal }), { signal });
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return stopped(patience);
+    throw error;
+  }
+}
+
+async function visit<T>(
+  parts: WalkParts,
+  place: Place,
+  { acceptEncoding, patience }: WalkRequest,
+  take: (response: IncomingMessage) => Promise<T>,
+): Promise<Step<T>> {
+  const { url } = place;
+  const target = await targetOf(parts, place, patience.signal);
+  if ('kind' in target) return target;
+  const head = await requestHead({
+    url,
+    target,
+    headers: { accept: '*/*', ...place.headers, 'user-agent': parts.userAgent, 'accept-encoding': acceptEncoding },
+    agents: parts.agents,
+    secureContext: parts.secureContext,
+    isVerified: true,
+    signal: patience.signal,
+  });
+  if (head.kind === 'failed') return patience.signal.aborted ? stopped(patience) : failure(head.reason, head.detail);
+  const { response } = head;
+  try {
+    const { statusCode = 0, headers } = response;
+    const next = redirectTarget(statusCode, headers.location, url);
+    return next ? { kind: 'redirected', status: statusCode, next } : { kind: 'read', value: await take(response) };
+  } finally {
+    // What was not read to its end cannot carry another request; what was, is out of reach of this.
+    response.destroy();
+  }
+}
+
+/** What to dial for a place; its name is looked up and judged now. */
+async function targetOf(parts: WalkParts, { url, isTrusted }: Place, signal: AbortSignal): Promise<Target | Failure> {
+  if (!isWeb(url)) return failure('forbidden', `${url.protocol.slice(0, 40)} is not visited`);
+  const port = portOf(url);
+  if (!isTrusted && port !== 80 && port !== 443) return failure('forbidden', 'only ports 80 and 443 are visited');
+  const host = hostOf(url);
+  // RFC 6761 §6.3: never a question for DNS.
+  if (isTrusted && host === 'localhost') return { address: '127.0.0.1', port };
+  const guard = isTrusted ? () => ({ isAllowed: true }) as const : parts.guard;
+  const checked = await checkAddress({ guard, addressesOf: parts.addressesOf }, host, signal);
+  if (checked.kind === 'failed') return failure(checked.reason, checked.detail);
+  const target = { address: checked.address, port };
+  return isTrusted ? target : parts.dial(target);
+}
+
+/** A redirect to a trusted origin is trusted only from another such: else any site could send us to it. */
+function onwards({ trustedOrigins }: WalkParts, { url, isTrusted, headers }: Place, next: URL): Place {
+  const portable = Object.entries(headers).filter(([name]) => PORTABLE_HEADERS.test(name));
+  return {
+    url: next,
+    isTrusted: isTrusted && trustedOrigins.has(next.origin),
+    headers: next.origin === url.origin ? headers : Object.fromEntries(portable),
+  };
+}
+
+export function stopped(patience: Patience): Failure {
+  return patience.isLate ? failure('timeout', 'no answer in time') : failure('aborted', 'given up by the caller');
+}
+
+function failure(reason: Failure['reason'], detail: string): Failure {
+  return { kind: 'failed', reason, detail };
+}
+
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  const given = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value] as const],
+  );
+  // fromEntries defines own properties, so that a header called __proto__ is only a header.
+  return Object.fromEntries(given);
+}
