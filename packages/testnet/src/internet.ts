@@ -49,10 +49,11 @@ export interface Internet extends AsyncDisposable {
   readonly root: { readonly address: string; readonly port: number };
   /** Where a simulated address listens on this machine. */
   dial(to: { readonly address: string; readonly port: number }): { readonly address: string; readonly port: number };
+  /** Every feed, where it was first; those that moved answer at their new address too. */
   feeds(): readonly ListedFeed[];
-  /** Throws RangeError where no feed is at the address. */
+  /** What a reader should find in a feed now. Throws RangeError where no feed is at the address. */
   feedTruth(url: string): FeedTruth;
-  /** Throws RangeError where no feed is at the address. */
+  /** How often an address was asked. Throws RangeError where no feed is there. */
   feedRequests(url: string): FeedRequests;
   /** Root certificate that the sites' chains end in. */
   readonly caPem: string;

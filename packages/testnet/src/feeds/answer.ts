@@ -34,8 +34,9 @@ export const answerFeed: Answer = (edition, request, response) => {
     const status = plan.behaviour === 'moved-permanently' ? 301 : 302;
     return void response.writeHead(status, { location: plan.movedTo }).end();
   }
-  const answer = MISBEHAVIOURS[plan.behaviour] ?? answerDocument;
-  return answer(edition, request, response);
+  // Without a body there is nothing to do wrong, and nothing that a reader's pace would hold back.
+  const misbehave = request.method === 'GET' ? MISBEHAVIOURS[plan.behaviour] : undefined;
+  return (misbehave ?? answerDocument)(edition, request, response);
 };
 
 const MISBEHAVIOURS: Partial<Record<FeedBehaviour, Answer>> = {

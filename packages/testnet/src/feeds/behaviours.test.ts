@@ -130,6 +130,13 @@ describe('the behaviours of feeds', () => {
     assert.ok(user + system < 200_000, `${user + system} µs of work after the reader left`);
   });
 
+  it('have no body to do wrong when only the head is asked for', async () => {
+    for (const behaviour of ['endless', 'slow', 'truncated'] as const) {
+      const { status, end, body } = await ask(internet, urlOf(behaviour), { method: 'HEAD', timeoutMs: 2_000 });
+      assert.deepEqual([status, end, body.length], [200, 'whole', 0], behaviour);
+    }
+  });
+
   it('explode when read by a reader that takes entities', async () => {
     const bomb = (await ask(internet, urlOf('entity-bomb'))).body.toString();
     assert.equal(bomb.match(/<!ENTITY/g)?.length, 10);

@@ -2,7 +2,7 @@
 import type { FeedItem } from './items.ts';
 import type { FeedPlan } from './plan.ts';
 import { writeRss1, writeRss2, writeRss091 } from './rss.ts';
-import { cdata, encode, escapeXml } from './xml.ts';
+import { cdata, dateTime, encode, escapeXml } from './xml.ts';
 
 export interface FeedDocument {
   readonly contentType: string;
@@ -63,7 +63,7 @@ ${items.map((item) => atomEntry(plan, item)).join('\n')}
 }
 
 function atomEntry(plan: FeedPlan, { id, title, url, publishedAt, html }: FeedItem): string {
-  const date = publishedAt === null ? '' : new Date(publishedAt).toISOString();
+  const date = publishedAt === null ? '' : dateTime(publishedAt, plan.zone);
   const dates = date && `${plan.dates === 'iso' ? '' : `<published>${date}</published>`}<updated>${date}</updated>`;
   const own = `<link rel="related" href="https://${plan.host}/"/>`;
   return `<entry><title type="text">${escapeXml(title)}</title><id>${escapeXml(id)}</id><link href="${escapeXml(url)}"/>${own}${dates}${atomText(plan, html)}</entry>`;
@@ -88,7 +88,7 @@ function writeJson(plan: FeedPlan, items: readonly FeedItem[]): string {
       ...(link === null ? { url } : { url: `https://${plan.host}/links`, external_url: url }),
       title,
       content_html: html,
-      ...(publishedAt === null ? {} : { date_published: new Date(publishedAt).toISOString() }),
+      ...(publishedAt === null ? {} : { date_published: dateTime(publishedAt, plan.zone) }),
     })),
   });
 }

@@ -5,6 +5,9 @@ import { behaviourOf, type FeedBehaviour } from './behaviours.ts';
 export type FeedFormat = 'rss-2.0' | 'rss-0.91' | 'rss-1.0' | 'atom' | 'json';
 export type FeedCharset = 'utf-8' | 'windows-1252' | 'utf-16le' | 'utf-16be';
 
+/** What offset dates are written with. */
+export type FeedZone = 'utc' | 'east';
+
 export interface FeedPlan {
   readonly url: string;
   /** Where it answers besides `url`, if it moved. */
@@ -21,6 +24,7 @@ export interface FeedPlan {
   readonly isCompressed: boolean;
   readonly guid: 'permalink' | 'opaque' | 'missing';
   readonly dates: 'usual' | 'iso' | 'missing';
+  readonly zone: FeedZone;
   readonly text: 'cdata' | 'escaped' | 'summary-and-cdata' | 'xhtml';
   /** Items lead elsewhere. */
   readonly isLinkBlog: boolean;
@@ -76,6 +80,7 @@ export function feedPlanOf(seed: string, { index, publisher, nth }: FeedPlace): 
     isCompressed: hashOf(seed, 'feed-gzip', index) % 8 === 0,
     guid: format === 'rss-2.0' ? r.pick(['permalink', 'permalink', 'opaque', 'missing']) : drawGuid(r, format),
     dates: format === 'rss-0.91' ? 'missing' : r.pick([...USUAL, 'iso', 'missing']),
+    zone: r.chance(0.25) ? 'east' : 'utc',
     text: drawText(r, format),
     isLinkBlog: r.chance(0.3),
     pace: r.chance(0.2) ? { least: 3, most: 5 } : { chance: 1 / r.between(2, 6) },

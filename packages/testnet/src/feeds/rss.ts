@@ -1,7 +1,7 @@
 // Items as RSS 2.0 (https://www.rssboard.org/rss-specification), 0.91 and 1.0 (https://web.resource.org/rss/1.0/spec).
 import type { FeedItem } from './items.ts';
 import type { FeedPlan } from './plan.ts';
-import { cdata, escapeXml } from './xml.ts';
+import { cdata, dateTime, escapeXml, rfc822 } from './xml.ts';
 
 const NAMESPACES =
   'xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:atom="http://www.w3.org/2005/Atom"';
@@ -36,7 +36,7 @@ export function writeRss1(plan: FeedPlan, items: readonly FeedItem[]): string {
   const places = items.map(({ url }) => `<rdf:li rdf:resource="${escapeXml(url)}"/>`);
   const elements = items.map(
     (item) =>
-      `<item rdf:about="${escapeXml(item.url)}">${titleAndLink(item)}${isoDate(item)}${textOf(plan, item)}</item>`,
+      `<item rdf:about="${escapeXml(item.url)}">${titleAndLink(item)}${isoDate(plan, item)}${textOf(plan, item)}</item>`,
   );
   return `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/" ${NAMESPACES}>
 <channel rdf:about="${escapeXml(plan.url)}">${channelOf(plan)}<items><rdf:Seq>${places.join('')}</rdf:Seq></items></channel>
@@ -53,8 +53,8 @@ function rss2Item(plan: FeedPlan, item: FeedItem): string {
   const { guid, publishedAt } = item;
   const date =
     publishedAt === null || plan.dates === 'iso'
-      ? isoDate(item)
-      : `<pubDate>${new Date(publishedAt).toUTCString()}</pubDate>`;
+      ? isoDate(plan, item)
+      : `<pubDate>${rfc822(publishedAt, plan.zone)}</pubDate>`;
   const isPermalink = plan.guid === 'permalink' ? '' : ' isPermaLink="false"';
   const id = guid === null ? '' : `<guid${isPermalink}>${escapeXml(guid)}</guid>`;
   return `<item>${titleAndLink(item)}${id}${date}${textOf(plan, item)}</item>`;
@@ -65,8 +65,8 @@ function titleAndLink({ title, url }: FeedItem): string {
   return `<title>${isLong ? cdata(title) : escapeXml(title)}</title><link>${escapeXml(url)}</link>`;
 }
 
-function isoDate({ publishedAt }: FeedItem): string {
-  return publishedAt === null ? '' : `<dc:date>${new Date(publishedAt).toISOString()}</dc:date>`;
+function isoDate({ zone }: FeedPlan, { publishedAt }: FeedItem): string {
+  return publishedAt === null ? '' : `<dc:date>${dateTime(publishedAt, zone)}</dc:date>`;
 }
 
 function textOf({ text }: FeedPlan, { html }: FeedItem): string {

@@ -6,6 +6,7 @@ import type { Internet } from '../internet.ts';
 import { dig } from './dig.ts';
 
 export interface AskOptions {
+  readonly method?: 'GET' | 'HEAD';
   readonly headers?: Readonly<Record<string, string>>;
   /** Reading stops there; no end by default. */
   readonly maxBytes?: number;
@@ -34,6 +35,7 @@ export async function ask(internet: Internet, url: string, options: AskOptions =
       host: to.address,
       port: to.port,
       path: `${pathname}${search}`,
+      method: options.method ?? 'GET',
       headers: { host, ...options.headers },
       agent: false as const,
     };
