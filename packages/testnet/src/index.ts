@@ -1,4 +1,6 @@
 // What @strata/testnet offers: the simulated internet. Only the demo, tests and benches may import it.
+export type { FeedBehaviour } from './feeds/behaviours.ts';
+export type { FeedRequests, FeedTruth, ListedFeed, TrueItem } from './feeds/feeds.ts';
 export { type RandomModelOptions, randomModel } from './gguf.ts';
 export { createInternet, type Internet, type InternetOptions } from './internet.ts';
 export {

@@ -1,5 +1,6 @@
 // The simulated internet: grown from a seed, served on loopback, moved by days, known in full.
 import { Certificates } from './certificates.ts';
+import { createFeeds, type FeedRequests, type FeedTruth, type ListedFeed } from './feeds/feeds.ts';
 import { applyMigration, type MigratingCategory, type Migration, migrationOn } from './migrate.ts';
 import { Model } from './model.ts';
 import { NameServerPlan, startNameServers } from './name-servers.ts';
@@ -21,6 +22,10 @@ export interface InternetOptions {
   readonly migrationShare?: number;
   /** Port of the recursive resolver; 0 lets the system choose. */
   readonly port?: number;
+  /** Feeds on the sites of companies and of publishers besides; 40 by default. */
+  readonly feeds?: number;
+  /** What feeds are dated by; the real clock by default. */
+  readonly now?: () => Date;
 }
 
 export interface Internet extends AsyncDisposable {
@@ -44,6 +49,12 @@ export interface Internet extends AsyncDisposable {
   readonly root: { readonly address: string; readonly port: number };
   /** Where a simulated address listens on this machine. */
   dial(to: { readonly address: string; readonly port: number }): { readonly address: string; readonly port: number };
+  /** Every feed, where it was first; those that moved answer at their new address too. */
+  feeds(): readonly ListedFeed[];
+  /** What a reader should find in a feed now. Throws RangeError where no feed is at the address. */
+  feedTruth(url: string): FeedTruth;
+  /** How often an address was asked. Throws RangeError where no feed is there. */
+  feedRequests(url: string): FeedRequests;
   /** Root certificate that the sites' chains end in. */
   readonly caPem: string;
 }
@@ -89,6 +100,17 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     return plan;
   };
 
+  const feeds = createFeeds({
+    seed,
+    count: options.feeds ?? 40,
+    companies: names,
+    isTaken: (name) => taken.has(name) || companies.has(name),
+    companyPlan: basePlan,
+    isActive: (name) => stateOf(name, { seed, hasFaults }) === 'active',
+    now: options.now ?? (() => new Date()),
+    today: () => day,
+  });
+
   await using stack = new AsyncDisposableStack();
   const nameServers = new NameServerPlan(tldsOf());
   // Every provider's servers get their addresses now, before they are started.
@@ -96,7 +118,7 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     for (const host of row.ns(mintFor(seed, 'any.example'))) nameServers.addressOf(host);
   const model = new Model({
     seed,
-    planOf: currentPlan,
+    planOf: (domain) => currentPlan(domain) ?? feeds.planOf(domain),
     versionOf: (domain) => changed.get(domain)?.version ?? 0,
     nameServerAddress: (host) => nameServers.addressOf(host),
   });
@@ -107,7 +129,9 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     }),
   );
   const certificates = await Certificates.create();
-  const web = stack.use(await startWebServers({ seed, companyOf: (host) => model.companyOf(host), certificates }));
+  const web = stack.use(
+    await startWebServers({ seed, companyOf: (host) => model.companyOf(host), certificates, feeds }),
+  );
   const owned = stack.move();
 
   return {
@@ -152,6 +176,9 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     resolver: dns.resolver,
     root: dns.root,
     dial: (to) => web.dial(to),
+    feeds: () => feeds.list(),
+    feedTruth: (url) => feeds.truth(url),
+    feedRequests: (url) => feeds.requests(url),
     caPem: certificates.rootPem,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

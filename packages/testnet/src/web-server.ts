@@ -4,6 +4,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import type { Certificates } from './certificates.ts';
+import type { Feeds } from './feeds/feeds.ts';
 import { SPECIAL_OCTETS } from './networks.ts';
 import type { Plan } from './plan.ts';
 import { templates } from './providers/index.ts';
@@ -18,6 +19,8 @@ export interface WebOptions {
   readonly seed: string;
   readonly companyOf: (host: string) => Plan | undefined;
   readonly certificates: Certificates;
+  /** Answer before the sites that they are on. */
+  readonly feeds: Pick<Feeds, 'answer'>;
 }
 
 const LOOPBACK = '127.0.0.1';
@@ -27,6 +30,7 @@ const SLOW_MS = 30_000;
 export async function startWebServers(options: WebOptions): Promise<WebServers> {
   const { companyOf, certificates } = options;
   const listener: RequestListener = (request, response) => {
+    if (options.feeds.answer(request, response)) return;
     const host = (request.headers.host ?? '').split(':')[0]?.toLowerCase() ?? '';
     const isSecure = 'encrypted' in request.socket;
     serve(companyOf(host), { host, isSecure, seed: options.seed }, request, response);

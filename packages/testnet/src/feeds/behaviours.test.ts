@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { createInternet, type Internet } from '../internet.ts';
+import { ask } from '../test/ask.ts';
+import type { FeedBehaviour } from './behaviours.ts';
+import type { ListedFeed } from './feeds.ts';
+
+describe('the behaviours of feeds', () => {
+  let internet: Internet;
+  before(async () => {
+    internet = await createInternet({ domains: 200 });
+  });
+  after(() => internet[Symbol.asyncDispose]());
+
+  const all = (behaviour: FeedBehaviour): readonly ListedFeed[] => {
+    const feeds = internet.feeds().filter((feed) => feed.behaviour === behaviour);
+    assert.ok(feeds.length > 0, `there is a feed of behaviour ${behaviour}`);
+    return feeds;
+  };
+  const urlOf = (behaviour: FeedBehaviour): string => all(behaviour)[0]?.url ?? '';
+
+  it('are all among the first forty feeds', () => {
+    assert.equal(internet.feeds().length, 40);
+    assert.equal(new Set(internet.feeds().map(({ behaviour }) => behaviour)).size, 20);
+  });
+
+  it('honour an entity tag, a date or both, and say 304 until something is new', async () => {
+    for (const { url } of [...all('etag'), ...all('both-validators')]) {
+      const first = await ask(internet, url);
+      assert.equal(first.status, 200, url);
+      const again = await ask(internet, url, { headers: { 'if-none-match': `"other", W/${first.headers.etag}` } });
+      assert.deepEqual([again.status, again.body.length], [304, 0], url);
+      assert.equal((await ask(internet, url, { headers: { 'if-none-match': '"other"' } })).status, 200, url);
+      assert.deepEqual(internet.feedRequests(url), { requests: 3, notModified: 1 });
+    }
+    for (const { url } of [...all('last-modified'), ...all('max-age')]) {
+      const since = String((await ask(internet, url)).headers['last-modified']);
+      assert.ok(Date.parse(since) <= Date.now(), since);
+      assert.equal((await ask(internet, url, { headers: { 'if-modified-since': since } })).status, 304, url);
+      const before = new Date(Date.parse(since) - 1_000).toUTCString();
+      assert.equal((await ask(internet, url, { headers: { 'if-modified-since': before } })).status, 200, url);
+      assert.equal((await ask(internet, url, { headers: { 'if-modified-since': 'nonsense' } })).status, 200, url);
+    }
+    const { headers } = await ask(internet, urlOf('etag'));
+    assert.equal(headers['last-modified'], undefined);
+  });
+
+  it('send everything every time where there are no validators', async () => {
+    const url = urlOf('no-validators');
+    const { status, headers } = await ask(internet, url, {
+      headers: { 'if-none-match': '*', 'if-modified-since': new Date().toUTCString() },
+    });
+    assert.equal(status, 200);
+    assert.deepEqual([headers.etag, headers['last-modified']], [undefined, undefined]);
+    assert.deepEqual(internet.feedRequests(url), { requests: 1, notModified: 0 });
+  });
+
+  it('ask to be left alone for a while, in headers and in the document', async () => {
+    const text = async (behaviour: FeedBehaviour) =>
+      (await ask(internet, urlOf(behaviour))).body.toString('latin1').replaceAll('\0', '');
+    assert.match(String((await ask(internet, urlOf('max-age'))).headers['cache-control']), /max-age=7200/);
+    assert.match(await text('ttl'), /<ttl>180<\/ttl>/);
+    assert.match(await text('skip-hours'), /<skipHours>(<hour>\d<\/hour>){6}<\/skipHours>/);
+  });
+
+  it('move for good or for a while, to an address that answers and is counted apart', async () => {
+    for (const [behaviour, status] of [['moved-permanently', 301] as const, ['moved-temporarily', 302] as const]) {
+      const url = urlOf(behaviour);
+      const moved = await ask(internet, url);
+      assert.equal(moved.status, status);
+      const to = String(moved.headers.location);
+      assert.equal((await ask(internet, to)).status, 200, to);
+      assert.deepEqual(internet.feedRequests(url), { requests: 1, notModified: 0 });
+      assert.deepEqual(internet.feedRequests(to), { requests: 1, notModified: 0 });
+      assert.deepEqual(internet.feedTruth(to), internet.feedTruth(url));
+    }
+  });
+
+  it('fail now and then, and refuse who asks too often', async () => {
+    const answers = async (behaviour: FeedBehaviour, times: number) =>
+      Promise.all(Array.from({ length: times }, () => ask(internet, urlOf(behaviour))));
+    const failing = (await answers('server-errors', 6)).map(({ status }) => status).sort();
+    assert.deepEqual(failing, [200, 200, 200, 200, 500, 500]);
+    const refusing = await answers('too-many-requests', 4);
+    assert.deepEqual(refusing.map(({ status }) => status).sort(), [200, 200, 429, 429]);
+    const waits = refusing.flatMap(({ headers }) => headers['retry-after'] ?? []).sort();
+    assert.equal(waits[0], '3600');
+    const until = Date.parse(waits[1] ?? '') - Date.now();
+    assert.ok(until > 3_500_000 && until <= 3_600_000, waits[1]);
+  });
+
+  it('give a page for a feed, broken XML, and bytes of another charset than they say', async () => {
+    const page = await ask(internet, urlOf('html-page'));
+    assert.equal(page.status, 200);
+    assert.match(String(page.headers['content-type']), /^text\/html/);
+    assert.match(page.body.toString(), /<!doctype html>/);
+
+    const malformed = (await ask(internet, urlOf('malformed'))).body.toString('latin1').replaceAll('\0', '');
+    assert.match(malformed, /<\/titel> & < /);
+    assert.doesNotMatch(malformed, /<\/(item|entry)>/);
+    assert.deepEqual(internet.feedTruth(urlOf('malformed')).items, []);
+
+    const wrong = (await ask(internet, urlOf('wrong-charset'))).body;
+    assert.match(wrong.toString('latin1'), /^<\?xml version="1.0" encoding="utf-8"\?>/);
+    assert.throws(() => new TextDecoder('utf-8', { fatal: true }).decode(wrong));
+    assert.ok(internet.feedTruth(urlOf('wrong-charset')).items.length > 0);
+  });
+
+  it('hang up half-way', async () => {
+    const { end, headers, body } = await ask(internet, urlOf('truncated'));
+    assert.equal(end, 'cut');
+    assert.equal(body.length, Math.floor(Number(headers['content-length']) / 2));
+    assert.deepEqual(internet.feedTruth(urlOf('truncated')).items, []);
+  });
+
+  it('crawl', async () => {
+    const { status, end, body } = await ask(internet, urlOf('slow'), { timeoutMs: 1_500 });
+    assert.deepEqual([status, end], [200, 'timeout']);
+    assert.ok(body.length <= 16, `${body.length} bytes`);
+  });
+
+  it('never end, and stop when the reader does', async () => {
+    const { end, body } = await ask(internet, urlOf('endless'), { maxBytes: 20_000_000, timeoutMs: 20_000 });
+    assert.equal(end, 'too-large');
+    assert.doesNotMatch(body.subarray(-100_000).toString(), /<\/channel>/);
+    const cpu = process.cpuUsage();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const { user, system } = process.cpuUsage(cpu);
+    assert.ok(user + system < 200_000, `${user + system} µs of work after the reader left`);
+  });
+
+  it('have no body to do wrong when only the head is asked for', async () => {
+    for (const behaviour of ['endless', 'slow', 'truncated'] as const) {
+      const { status, end, body } = await ask(internet, urlOf(behaviour), { method: 'HEAD', timeoutMs: 2_000 });
+      assert.deepEqual([status, end, body.length], [200, 'whole', 0], behaviour);
+    }
+  });
+
+  it('explode when read by a reader that takes entities', async () => {
+    const bomb = (await ask(internet, urlOf('entity-bomb'))).body.toString();
+    assert.equal(bomb.match(/<!ENTITY/g)?.length, 10);
+    assert.ok(bomb.length < 2_000);
+  });
+
+  it('compress every eighth or so for those who take it', async () => {
+    const plainly = internet.feeds().filter(({ behaviour }) => /etag|validators|modified$/.test(behaviour));
+    let compressed = 0;
+    for (const { url } of plainly) {
+      const identity = await ask(internet, url);
+      assert.equal(identity.headers['content-encoding'], undefined, url);
+      const { headers, body } = await ask(internet, url, { headers: { 'accept-encoding': 'gzip, br' } });
+      if (headers['content-encoding'] !== 'gzip') continue;
+      compressed += 1;
+      assert.equal(headers.vary, 'accept-encoding');
+      assert.ok(gunzipSync(body).equals(identity.body), url);
+    }
+    assert.ok(compressed >= 1 && compressed <= plainly.length / 3, `${compressed} of ${plainly.length}`);
+  });
+
+  it('are gone after day 5, or for days only', async () => {
+    await using later = await createInternet({ domains: 200 });
+    const gone = urlOf('gone');
+    const missing = urlOf('missing-for-days');
+    const statuses: [number, number][] = [];
+    for (let day = 0; day <= 7; day += 1) {
+      statuses.push([(await ask(later, gone)).status, (await ask(later, missing)).status]);
+      assert.equal(later.feedTruth(gone).items.length > 0, day <= 5);
+      assert.equal(later.feedTruth(missing).items.length > 0, statuses.at(-1)?.[1] === 200);
+      later.advance(1);
+    }
+    assert.deepEqual(
+      statuses.map(([status]) => status),
+      [200, 200, 200, 200, 200, 200, 410, 410],
+    );
+    assert.deepEqual(
+      statuses.map(([, status]) => status),
+      [200, 200, 404, 404, 200, 200, 200, 200],
+    );
+  });
+});

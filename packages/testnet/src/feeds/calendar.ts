@@ -1,0 +1,55 @@
+// When the days of the internet are by the clock: what a feed publishes on a day is dated within it.
+
+const DAY_MS = 86_400_000;
+
+export interface CalendarOptions {
+  readonly now: () => Date;
+  /** The internet's day, 0 at first. */
+  readonly today: () => number;
+}
+
+/** Milliseconds since the epoch; both ends belong to it. */
+export interface DaySpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Calendar {
+  /** The internet's day; dates it, if nobody has asked since it began. */
+  today(): number;
+  /** Part of one calendar day (UTC), the same for ever; no two overlap, none lies ahead of the clock. Days before 0 are whole. */
+  spanOf(day: number): DaySpan;
+}
+
+/**
+ * A day is dated when it is first asked about: the clock is often set only after `advance`, and days may pass faster
+ * than the clock. Days that nobody asked about lie evenly between those that somebody did.
+ */
+export function createCalendar({ now, today }: CalendarOptions): Calendar {
+  const createdAt = now().getTime();
+  const datedAt: number[] = [];
+  const dateAll = () => {
+    const last = datedAt.length - 1;
+    const current = today();
+    if (current <= last) return current;
+    const from = { day: Math.max(last, 0), at: datedAt[last] ?? createdAt };
+    const to = Math.max(now().getTime(), from.at);
+    for (let day = last + 1; day <= current; day += 1) {
+      const share = current === from.day ? 1 : (day - from.day) / (current - from.day);
+      datedAt.push(from.at + Math.floor((to - from.at) * share));
+    }
+    return current;
+  };
+  return {
+    today: dateAll,
+    spanOf(day) {
+      if (day > dateAll()) throw new RangeError(`day ${day} has not come`);
+      const first = startOf(datedAt[0] ?? createdAt);
+      if (day < 0) return { from: first + day * DAY_MS, to: first + (day + 1) * DAY_MS - 1 };
+      const to = datedAt[day] ?? createdAt;
+      return { from: Math.max(startOf(to), datedAt[day - 1] ?? 0), to };
+    },
+  };
+}
+
+const startOf = (at: number) => Math.floor(at / DAY_MS) * DAY_MS;

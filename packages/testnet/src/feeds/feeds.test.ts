@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createInternet, type Internet } from '../internet.ts';
+import { ask } from '../test/ask.ts';
+import { decodeFeed, readFeed } from '../test/read-feed.ts';
+
+const DAY_MS = 86_400_000;
+const STARTED_AT = Date.parse('2026-03-10T15:20:00Z');
+
+function clockAt(at: number) {
+  const clock = { at };
+  return { clock, now: () => new Date(clock.at) };
+}
+
+/** What all feeds say, without the clock's share in it. */
+const tell = (internet: Internet) => internet.feeds().map(({ url }) => [url, internet.feedTruth(url)]);
+
+describe('the feeds of the simulated internet', () => {
+  it('are the same for the same seed and clock, and others for another seed', async () => {
+    const options = { domains: 120, now: () => new Date(STARTED_AT) };
+    await using one = await createInternet(options);
+    await using same = await createInternet(options);
+    await using other = await createInternet({ ...options, seed: 'another' });
+    assert.deepEqual(tell(same), tell(one));
+    assert.notDeepEqual(tell(other), tell(one));
+    for (const net of [one, same]) net.advance(3);
+    assert.deepEqual(tell(same), tell(one));
+    const url = one.feeds().find(({ behaviour }) => behaviour === 'etag')?.url ?? '';
+    const [first, second] = await Promise.all([ask(one, url), ask(same, url)]);
+    assert.ok(first.body.equals(second.body) && first.headers.etag === second.headers.etag);
+  });
+
+  it('are on sites that work, of companies and of publishers besides, several of each where they are many', async () => {
+    await using few = await createInternet({ domains: 150 });
+    await using many = await createInternet({ domains: 150, feeds: 600 });
+    assert.deepEqual(many.feeds().slice(0, 40), few.feeds());
+    assert.equal(new Set(many.feeds().map(({ url }) => url)).size, 600);
+    const companies = new Set(many.domains());
+    const added = many.feeds().filter(({ publisher }) => !companies.has(publisher));
+    assert.equal(added.length, 75);
+    for (const { publisher } of many.feeds().filter(({ publisher }) => companies.has(publisher)))
+      assert.equal(many.truth(publisher).state, 'active', publisher);
+    assert.throws(() => many.truth(added[0]?.publisher ?? ''), RangeError);
+    assert.throws(() => many.feedTruth('https://nobody.example/feed.xml'), RangeError);
+    assert.throws(() => many.feedRequests('__proto__'), RangeError);
+    // The site around a feed goes on as it was.
+    const { host } = new URL(few.feeds().find(({ publisher }) => companies.has(publisher))?.url ?? '');
+    const home = await ask(few, `https://${host}/`);
+    assert.ok(home.status === 301 || home.body.includes('<h1>'));
+  });
+
+  it('answer over HTTP as over HTTPS', async () => {
+    await using internet = await createInternet({ domains: 120 });
+    const { url } = internet.feeds().find(({ behaviour }) => behaviour === 'both-validators') ?? { url: '' };
+    const rest = url.slice(url.indexOf(':'));
+    const [plain, secure] = await Promise.all([ask(internet, `http${rest}`), ask(internet, `https${rest}`)]);
+    assert.equal(plain.status, 200);
+    assert.ok(plain.body.equals(secure.body));
+    assert.equal(internet.feedRequests(url).requests, 2);
+  });
+
+  it('are none or fewer where there is nobody to have them', async () => {
+    await using none = await createInternet({ domains: 30, feeds: 0 });
+    await using tiny = await createInternet({ domains: 1, feeds: 10 });
+    assert.deepEqual(none.feeds(), []);
+    assert.ok(tiny.feeds().length <= 10);
+    for (const { url } of tiny.feeds()) tiny.feedTruth(url);
+  });
+
+  it('say what is known of them, in every format and charset', async () => {
+    await using internet = await createInternet({ domains: 300, feeds: 240, hasFaults: false });
+    const unreadable = new Set(['html-page', 'malformed', 'truncated', 'slow', 'endless', 'entity-bomb']);
+    const seen = new Set<string>();
+    const totals = { items: 0, links: 0, content: 0, wrapped: 0, undated: 0, future: 0 };
+    for (const { url, publisher, behaviour, format } of internet.feeds()) {
+      if (unreadable.has(behaviour)) continue;
+      const first = await ask(internet, url);
+      const { status, body, headers } = first.headers.location ? await ask(internet, first.headers.location) : first;
+      assert.equal(status, 200, url);
+      const text = decodeFeed(body, behaviour === 'wrong-charset' ? 'windows-1252' : undefined);
+      seen.add(format).add(/encoding="([^"]+)"/.exec(text)?.[1] ?? String(headers['content-type']));
+      const { items } = internet.feedTruth(url);
+      const known = items.map(({ wrapped: _, ...item }) => item);
+      assert.deepEqual(readFeed(text, publisher), known, `${url} ${format}`);
+      assert.equal(new Set(items.map(({ id }) => id)).size, items.length, url);
+      for (const { link, content, wrapped, publishedAt } of items) {
+        totals.items += 1;
+        totals.links += link === null ? 0 : 1;
+        totals.content += content.length;
+        totals.wrapped += wrapped.length;
+        totals.undated += publishedAt === null ? 1 : 0;
+        totals.future += publishedAt !== null && publishedAt > Date.now() ? 1 : 0;
+      }
+    }
+    for (const each of ['rss-2.0', 'rss-0.91', 'rss-1.0', 'atom', 'json', 'utf-8', 'windows-1252', 'utf-16'])
+      assert.ok(seen.has(each), `${each} was seen`);
+    for (const [name, count] of Object.entries(totals)) assert.ok(count > 0, name);
+    assert.ok(totals.content > totals.items && totals.future < totals.items / 20, JSON.stringify(totals));
+  });
+});
+
+describe('the items of feeds', () => {
+  it('follow the clock day by day as the demo sets it, from a month before', async () => {
+    const today = Math.floor(STARTED_AT / DAY_MS) * DAY_MS;
+    const { clock, now } = clockAt(today - 29 * DAY_MS + 5_000_000);
+    await using internet = await createInternet({ domains: 120, now });
+    const { url } = internet
+      .feeds()
+      .map((feed) => ({ ...feed, items: internet.feedTruth(feed.url).items }))
+      .filter(({ behaviour, items }) => behaviour === 'etag' && items.some(({ publishedAt }) => publishedAt !== null))
+      .reduce((busiest, feed) => (feed.items.length > busiest.items.length ? feed : busiest));
+    const seen = new Map<string, string>();
+    let changes = 0;
+    let etag = '';
+    for (let day = 28; day > 0; day -= 1) {
+      if (day < 28) internet.advance(1);
+      for (const hour of [8, 16]) {
+        clock.at = today - day * DAY_MS + hour * 3_600_000;
+        const { headers } = await ask(internet, url);
+        if (etag !== headers.etag) changes += 1;
+        etag = String(headers.etag);
+        for (const item of internet.feedTruth(url).items) {
+          const at = item.publishedAt ?? 0;
+          // What is new is of this day or, seldom, ahead of it; only the first look finds what is older.
+          if (!seen.has(item.id) && day < 28) {
+            assert.ok(at >= today - day * DAY_MS && (at <= clock.at || at > clock.at + 2 * DAY_MS), item.id);
+          }
+          assert.equal(seen.get(item.id) ?? JSON.stringify(item), JSON.stringify(item));
+          seen.set(item.id, JSON.stringify(item));
+        }
+      }
+    }
+    assert.ok(changes >= 4 && changes <= 28, `${changes} changes in 28 days`);
+    const times = [...seen.values()].map((text) => Number(/"publishedAt":(\d+)/.exec(text)?.[1]));
+    assert.ok(Math.min(...times) < today - 30 * DAY_MS, 'there are items from before day 0');
+  });
+
+  it('are few a day or one in a few days, and the last fifteen to thirty are shown', async () => {
+    const { clock, now } = clockAt(STARTED_AT);
+    await using internet = await createInternet({ domains: 300, feeds: 200, hasFaults: false, now });
+    const rates: number[] = [];
+    for (const { url } of internet.feeds()) {
+      const { items } = internet.feedTruth(url);
+      const times = items.flatMap(({ publishedAt }) => {
+        return publishedAt === null || publishedAt > clock.at ? [] : [publishedAt];
+      });
+      assert.deepEqual(
+        times,
+        times.toSorted((a, b) => b - a),
+        `${url}: newest first`,
+      );
+      const [newest = 0] = times;
+      const rate = times.length < 3 ? 0 : (times.length * DAY_MS) / (newest - (times.at(-1) ?? 0));
+      // Only the busy ones have as much as they would show.
+      assert.ok(items.length <= 30 && (rate < 3 || items.length >= 15), `${url}: ${items.length} items`);
+      rates.push(rate);
+    }
+    const busy = rates.filter((rate) => rate >= 3).length;
+    assert.ok(Math.max(...rates) < 7 && busy > 15 && busy < 60, `${busy} busy feeds of ${rates.length}`);
+  });
+
+  it('name few companies often and most seldom, and another favourite every few days', async () => {
+    const { clock, now } = clockAt(STARTED_AT);
+    await using internet = await createInternet({ domains: 300, feeds: 300, hasFaults: false, now });
+    const leaders: string[] = [];
+    const companies = new Set(internet.domains());
+    let outsiders = 0;
+    for (let day = 0; day < 6; day += 1) {
+      const counts = new Map<string, number>();
+      for (const { url } of internet.feeds()) {
+        for (const { publishedAt, link, content } of internet.feedTruth(url).items) {
+          if (publishedAt === null || publishedAt < clock.at - DAY_MS || publishedAt > clock.at) continue;
+          for (const domain of link ? [link, ...content] : content) counts.set(domain, (counts.get(domain) ?? 0) + 1);
+        }
+      }
+      const ranked = [...counts].sort((a, b) => b[1] - a[1]);
+      outsiders += ranked.filter(([domain]) => !companies.has(domain)).length;
+      leaders.push(
+        ranked
+          .slice(0, 3)
+          .map(([domain]) => domain)
+          .join(' '),
+      );
+      const [first = ['', 0]] = ranked;
+      assert.ok(first[1] > 3 * (ranked[12]?.[1] ?? 0), `day ${day}: ${JSON.stringify(ranked.slice(0, 13))}`);
+      clock.at += DAY_MS;
+      internet.advance(1);
+    }
+    assert.ok(new Set(leaders).size >= 3, leaders.join('; '));
+    assert.ok(outsiders > 0);
+  });
+});

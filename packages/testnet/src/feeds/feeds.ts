@@ -1,0 +1,154 @@
+// The feeds of an internet: listed, answered, counted and known in full.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { companyNames } from '../names.ts';
+import type { Plan } from '../plan.ts';
+import { hashOf } from '../random.ts';
+import { answerFeed } from './answer.ts';
+import { type FeedBehaviour, isReadableOn } from './behaviours.ts';
+import { createCalendar } from './calendar.ts';
+import { documentOf } from './documents.ts';
+import { type FeedItem, type FeedWorld, itemsOf, versionOf } from './items.ts';
+import { createMentions } from './mentions.ts';
+import type { FeedFormat, FeedPlan } from './plan.ts';
+import { addedPublishers, type PublishersOptions, planFeeds, publisherPlan } from './publishers.ts';
+
+export interface ListedFeed {
+  readonly url: string;
+  /** Domain of the site that it is on. */
+  readonly publisher: string;
+  readonly behaviour: FeedBehaviour;
+  readonly format: FeedFormat;
+}
+
+/** What a reader should find in what a feed shows now; nothing in a feed that is absent or cannot be read whole. */
+export interface FeedTruth {
+  /** Newest first. */
+  readonly items: readonly TrueItem[];
+}
+
+/** A mention is a registrable domain; neither the feed's own nor a shortener's, redirector's or sharing service's. */
+export interface TrueItem extends Pick<FeedItem, 'id' | 'publishedAt' | 'link' | 'content' | 'wrapped'> {}
+
+export interface FeedRequests {
+  readonly requests: number;
+  /** Those answered with 304. */
+  readonly notModified: number;
+}
+
+export interface Feeds {
+  list(): readonly ListedFeed[];
+  /** Throws RangeError where no feed is at the address. */
+  truth(url: string): FeedTruth;
+  /** Counted by address, so that a feed that moved has two counts. Throws RangeError where no feed is at the address. */
+  requests(url: string): FeedRequests;
+  /** A publisher that is none of the companies. */
+  planOf(domain: string): Plan | undefined;
+  /** Answers if the request is for a feed, and says whether it was. */
+  answer(request: IncomingMessage, response: ServerResponse): boolean;
+}
+
+export interface FeedsOptions extends PublishersOptions {
+  /** Companies that can be named. */
+  readonly isActive: (domain: string) => boolean;
+  readonly now: () => Date;
+  readonly today: () => number;
+}
+
+interface Address {
+  readonly plan: FeedPlan;
+  readonly isMoved: boolean;
+  requests: number;
+  notModified: number;
+}
+
+const OUTSIDERS = 60;
+
+export function createFeeds(options: FeedsOptions): Feeds {
+  const { seed, now, companies, isTaken } = options;
+  const calendar = createCalendar(options);
+  const added = addedPublishers(options);
+  const publishers = new Map(added.map((domain) => [domain, publisherPlan(domain, seed)]));
+  const isKnown = (domain: string) => isTaken(domain) || publishers.has(domain);
+  // Thousands of companies are looked at for it: not before somebody asks.
+  const grown = once(() => {
+    const plans = planFeeds(options, added);
+    const world: FeedWorld = {
+      seed,
+      calendar,
+      drawMention: createMentions({
+        seed,
+        companies: companies.filter(options.isActive),
+        outsiders: companyNames(`${seed}/outsiders`, OUTSIDERS, isKnown),
+      }),
+    };
+    return { plans, world, addresses: addressesOf(plans) };
+  });
+  const known = (url: string): Address => {
+    const address = grown().addresses.get(keyOf(url));
+    if (!address) throw new RangeError(`'${url}' is none of the feeds`);
+    return address;
+  };
+
+  return {
+    list: () => grown().plans.map(({ url, publisher, behaviour, format }) => ({ url, publisher, behaviour, format })),
+    truth(url) {
+      const { plan } = known(url);
+      const isReadable = isReadableOn(plan.behaviour, calendar.today());
+      return { items: isReadable ? itemsOf(plan, grown().world).map(trueItem) : [] };
+    },
+    requests(url) {
+      const { requests, notModified } = known(url);
+      return { requests, notModified };
+    },
+    planOf: (domain) => publishers.get(domain),
+    answer(request, response) {
+      const address = grown().addresses.get(keyOf(`http://${request.headers.host ?? ''}${request.url ?? ''}`));
+      if (!address) return false;
+      const { plan, isMoved, requests: asked } = address;
+      address.requests += 1;
+      const { world } = grown();
+      const { version, changedAt } = versionOf(plan, world);
+      const etag = `"${hashOf(seed, plan.url, version).toString(16)}"`;
+      const document = () => documentOf(plan, itemsOf(plan, world));
+      answerFeed(
+        { plan, isMoved, day: calendar.today(), now: now(), etag, changedAt, asked, document },
+        request,
+        response,
+      );
+      if (response.statusCode === 304) address.notModified += 1;
+      return true;
+    },
+  };
+}
+
+const trueItem = ({ id, publishedAt, link, content, wrapped }: FeedItem): TrueItem => ({
+  id,
+  publishedAt,
+  link,
+  content,
+  wrapped,
+});
+
+function addressesOf(plans: readonly FeedPlan[]): Map<string, Address> {
+  const at = (plan: FeedPlan, isMoved: boolean): Address => ({ plan, isMoved, requests: 0, notModified: 0 });
+  const addresses = new Map<string, Address>();
+  for (const plan of plans) {
+    addresses.set(keyOf(plan.url), at(plan, false));
+    if (plan.movedTo) addresses.set(keyOf(plan.movedTo), at(plan, true));
+  }
+  return addresses;
+}
+
+/** Host and path: a feed is the same over HTTP and HTTPS, at whatever port. */
+function keyOf(url: string): string {
+  const [, host = '', rest = '/'] = /^https?:\/\/([^/:]*)(?::\d+)?(\/.*)?$/i.exec(url) ?? [];
+  return `${host.toLowerCase()}${rest}`;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
