@@ -50,6 +50,8 @@ export interface VulnerabilityFacts {
   /** EPSS probability. */
   readonly epss?: number;
   readonly isRejected?: true;
+  /** Publishers by mistake told it in a form that no reader can take. */
+  readonly isMalformed?: true;
 }
 
 /** A stable text id of GitHub's form from three numbers, for what is made up. */

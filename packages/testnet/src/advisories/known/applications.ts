@@ -1,33 +1,15 @@
 // Published vulnerabilities of languages, frameworks and content systems.
 import type { VulnerabilityFacts } from '../facts.ts';
-import { of, type SoftwareName } from '../software.ts';
+import { READS, SCRIPTS, STOPS, TAKEOVER, vulnerabilityOf, WINDOWS } from './row.ts';
 
-const WINDOWS = { words: 'Windows', cpe: 'microsoft:windows', part: 'o' } as const;
-const TAKEOVER = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
-const STOPS = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H';
-const READS = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:N/A:N';
-const SCRIPTS = 'CVSS:3.1/AV:N/AC:L/PR:L/UI:R/S:C/C:L/I:L/A:N';
 const WRITES_A_LITTLE = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:L/A:N';
 
-type More = Omit<Partial<VulnerabilityFacts>, 'id' | 'published' | 'title' | 'vector'>;
-
-const vulnerability =
-  (name: SoftwareName) =>
-  (id: string, published: string, title: string, ranges: string, vector: string, more: More = {}) => ({
-    id: id.startsWith('GHSA') ? id : `CVE-${id}`,
-    published,
-    title,
-    vector,
-    affected: [of(name, ...ranges.split(', '))],
-    ...more,
-  });
-
-const php = vulnerability('php');
-const wordpress = vulnerability('wordpress');
-const drupal = vulnerability('drupal');
-const joomla = vulnerability('joomla');
-const ghost = vulnerability('ghost');
-const next = vulnerability('next');
+const php = vulnerabilityOf('php');
+const wordpress = vulnerabilityOf('wordpress');
+const drupal = vulnerabilityOf('drupal');
+const joomla = vulnerabilityOf('joomla');
+const ghost = vulnerabilityOf('ghost');
+const next = vulnerabilityOf('next');
 
 const PHP_2024_JUNE = '8.1.0 <8.1.29, 8.2.0 <8.2.20, 8.3.0 <8.3.8';
 const WORDPRESS_632 = '5.9.0 <5.9.8, 6.0.0 <6.0.6, 6.1.0 <6.1.4, 6.2.0 <6.2.3, 6.3.0 <6.3.2';

@@ -1,10 +1,9 @@
 // Published vulnerabilities of Microsoft's and LiteSpeed's servers, of packages, and of what none of the companies run.
 import type { VulnerabilityFacts } from '../facts.ts';
 import { of } from '../software.ts';
+import { STOPS, TAKEOVER } from './row.ts';
 
-const TAKEOVER = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
-const STOPS = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H';
-const SCRIPTS = 'CVSS:3.1/AV:N/AC:H/PR:N/UI:R/S:C/C:H/I:N/A:N';
+const SCRIPTS_FAR = 'CVSS:3.1/AV:N/AC:H/PR:N/UI:R/S:C/C:H/I:N/A:N';
 
 type Row = readonly [
   id: string,
@@ -71,7 +70,7 @@ const rows: readonly Row[] = [
     '2020-11022',
     '2020-04-29',
     'Scripts from untrusted HTML',
-    SCRIPTS,
+    SCRIPTS_FAR,
     [of('jquery', '1.2.0 <3.5.0')],
     { epss: 0.07, ghsa: 'GHSA-gxr4-xjj5-5px2' },
   ],
@@ -79,7 +78,7 @@ const rows: readonly Row[] = [
     '2020-11023',
     '2020-04-29',
     'Scripts from option elements',
-    SCRIPTS,
+    SCRIPTS_FAR,
     [of('jquery', '1.0.3 <3.5.0')],
     { kev: '2025-01-23', epss: 0.32, ghsa: 'GHSA-jpcq-cgw6-v4j6' },
   ],
@@ -224,4 +223,16 @@ export const others: readonly VulnerabilityFacts[] = rows.map(([id, published, t
   vector,
   affected,
   ...more,
+}));
+
+/** Records that every publisher spoils: a reader must pass over them and take the rest. */
+export const malformed: readonly VulnerabilityFacts[] = [1, 2, 3].map((number) => ({
+  id: `CVE-2998-9000${number}`,
+  ghsa: `GHSA-2222-2222-222${number + 1}`,
+  published: '2024-02-28',
+  title: 'A record that cannot be read',
+  vector: STOPS,
+  affected: [of('ghost', '<1.0.0')],
+  kev: '2024-01-01',
+  isMalformed: true,
 }));

@@ -1,28 +1,11 @@
 // Published vulnerabilities of web servers and of what they are built with.
 import type { VulnerabilityFacts } from '../facts.ts';
-import { of, type SoftwareName } from '../software.ts';
+import { of } from '../software.ts';
+import { STOPS, TAKEOVER, vulnerabilityOf, WINDOWS } from './row.ts';
 
-const WINDOWS = { words: 'Windows', cpe: 'microsoft:windows', part: 'o' } as const;
-const TAKEOVER = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
-const STOPS = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H';
-
-type More = Omit<Partial<VulnerabilityFacts>, 'id' | 'published' | 'title' | 'vector'>;
-
-/** A vulnerability of one product. */
-const vulnerability =
-  (name: SoftwareName) =>
-  (id: string, published: string, title: string, ranges: string, vector: string, more: More = {}) => ({
-    id: `CVE-${id}`,
-    published,
-    title,
-    vector,
-    affected: [of(name, ...ranges.split(', '))],
-    ...more,
-  });
-
-const nginx = vulnerability('nginx');
-const apache = vulnerability('apache');
-const openssl = vulnerability('openssl');
+const nginx = vulnerabilityOf('nginx');
+const apache = vulnerabilityOf('apache');
+const openssl = vulnerabilityOf('openssl');
 
 const HTTP3 = '1.25.0 <1.26.1';
 const MP4 = '1.1.3 <1.22.1, 1.23.0 <1.23.2';
