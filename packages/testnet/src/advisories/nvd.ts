@@ -66,7 +66,7 @@ function wholeNumber(text: string): number | undefined {
 
 /** ISO 8601; without a zone it is UTC. NaN for what is none. */
 function timeOf(text: string): number {
-  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?)(Z|[+-]\d\d:?\d\d)?$/.exec(text.replace(' ', '+'));
+  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?)(Z|[+-]\d\d:?\d\d)?$/.exec(text);
   return match ? Date.parse(`${match[1]}${match[2] ?? 'Z'}`) : Number.NaN;
 }
 

@@ -96,8 +96,7 @@ function conditional(reply: Reply, { headers }: IncomingMessage): Reply & { read
         .some((each) => each.trim().replace(/^W\//, '') === etag || each.trim() === '*')
     : lastModified !== undefined && Date.parse(headers['if-modified-since'] ?? '') >= Date.parse(lastModified);
   if (isSame) {
-    const { 'content-type': _, ...kept } = tagged.headers;
-    return { status: 304, headers: kept };
+    return { status: 304, headers: lastModified ? { etag, 'last-modified': lastModified } : { etag } };
   }
   if (!isFile(reply.body)) return tagged;
 
