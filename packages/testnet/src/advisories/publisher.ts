@@ -15,7 +15,7 @@ export interface Reply {
 }
 
 /** A status to answer with; no answer at all; an end in the midst of it; an answer that is not what it says. */
-export type Failure = { readonly status: number } | 'hang' | 'cut' | 'garbage';
+export type Failure = { readonly status: number } | { readonly kind: 'hang' | 'cut' | 'garbage' };
 
 export interface Publisher extends AsyncDisposable {
   /** `http://127.0.0.1:port` */
@@ -67,16 +67,19 @@ interface Exchange {
 }
 
 async function answer(handler: Handler, { failure, request, response }: Exchange): Promise<void> {
-  if (failure === 'hang') return;
-  if (failure === 'garbage') {
+  if (failure && 'status' in failure) {
+    return void response.writeHead(failure.status, { 'content-type': 'text/plain' }).end('failing on demand\n');
+  }
+  const kind = failure?.kind;
+  if (kind === 'hang') return;
+  if (kind === 'garbage') {
     return void response.writeHead(200, { 'content-type': 'application/octet-stream' }).end('\x00<html>{"a":[[[\xff');
   }
-  if (typeof failure === 'object') return void response.writeHead(failure.status).end('failing on demand\n');
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return void response.writeHead(405, { allow: 'GET, HEAD' }).end();
   }
   const reply = conditional(await handler(new URL(request.url ?? '/', 'http://publisher'), request), request);
-  await send(reply, { isCut: failure === 'cut', isHead: request.method === 'HEAD', response });
+  await send(reply, { isCut: kind === 'cut', isHead: request.method === 'HEAD', response });
 }
 
 interface Part {

@@ -46,7 +46,7 @@ export interface AdvisorySources extends AsyncDisposable {
   /** Everybody takes it back. Throws RangeError as `exploit` does. */
   withdraw(id: string): void;
   /** The next requests fail. */
-  fail(source: AdvisorySource, failure: { readonly kind: Failure; readonly times: number }): void;
+  fail(source: AdvisorySource, failure: Failure & { readonly times: number }): void;
   requests(source: AdvisorySource): number;
   /** What is told, without the bulk, so that matches can be judged. */
   records(): readonly VulnerabilityFacts[];
@@ -81,7 +81,7 @@ export async function createAdvisorySources(options: AdvisorySourcesOptions): Pr
     publish: (record) => library.put([{ published: now().toISOString(), ...record }]),
     exploit: (cve) => library.put([exploited(library.known(cve), now())]),
     withdraw: (id) => library.put([{ ...library.known(id), isRejected: true }]),
-    fail: (source, { kind, times }) => publishers[source].fail(kind, times),
+    fail: (source, { times, ...failure }) => publishers[source].fail(failure, times),
     requests: (source) => publishers[source].requests,
     records: () => library.entries().map(({ facts }) => facts),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
