@@ -1,0 +1,62 @@
+// What is known of one vulnerability, as facts; each publisher tells them in its own form.
+
+/** One interval of affected versions; `from` is included, `below` is not, `upTo` is. None of them: every version. */
+export interface AffectedVersions {
+  readonly from?: string;
+  readonly below?: string;
+  readonly upTo?: string;
+}
+
+/** A product that is affected, under the names that publishers have for it. */
+export interface AffectedProduct {
+  /** Vendor and product of NVD's CPE, `f5:nginx`, and its part where that is not an application. */
+  readonly cpe?: string;
+  readonly part?: 'a' | 'o' | 'h';
+  /** In the CNA's words. */
+  readonly vendor: string;
+  readonly product: string;
+  /** `npm`, `Packagist`, `PyPI` or `RubyGems`, and the name there. */
+  readonly package?: { readonly ecosystem: Ecosystem; readonly name: string };
+  readonly versions: readonly AffectedVersions[];
+}
+
+export const ECOSYSTEMS = ['npm', 'Packagist', 'PyPI', 'RubyGems'] as const;
+export type Ecosystem = (typeof ECOSYSTEMS)[number];
+
+export interface VulnerabilityFacts {
+  /** `CVE-…`; GitHub's id where there is no CVE. */
+  readonly id: string;
+  /** GitHub's id beside a CVE. */
+  readonly ghsa?: string;
+  /** PyPI's own id beside it. */
+  readonly pysec?: string;
+  readonly title: string;
+  /** CVSS 3.1 vector. */
+  readonly vector: string;
+  /** `2024-06-09`, or a full time. */
+  readonly published: string;
+  readonly modified?: string;
+  readonly affected: readonly AffectedProduct[];
+  /** Only where this runs: the word of the CNA, with the CPE vendor and product that NVD joins by AND. */
+  readonly runsOn?: { readonly words: string; readonly cpe: string; readonly part: 'o' | 'h' };
+  /** `awaiting`: in NVD without score or configurations. */
+  readonly nvd?: 'awaiting';
+  /** What the CNA says of versions that it does not list; `unaffected` by default. */
+  readonly otherwise?: 'affected' | 'unknown';
+  /** The CNA tells the versions in prose that no program can compare. */
+  readonly isProse?: true;
+  /** Day of CISA's listing. */
+  readonly kev?: string;
+  /** EPSS probability. */
+  readonly epss?: number;
+  readonly isRejected?: true;
+  /** Publishers by mistake told it in a form that no reader can take. */
+  readonly isMalformed?: true;
+}
+
+/** A stable text id of GitHub's form from three numbers, for what is made up. */
+export function ghsaId(random: { between(from: number, to: number): number }): string {
+  const alphabet = '23456789cfghjmpqrvwx';
+  const part = () => Array.from({ length: 4 }, () => alphabet[random.between(0, alphabet.length - 1)]).join('');
+  return `GHSA-${part()}-${part()}-${part()}`;
+}

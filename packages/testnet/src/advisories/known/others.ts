@@ -1,0 +1,238 @@
+// Published vulnerabilities of Microsoft's and LiteSpeed's servers, of packages, and of what none of the companies run.
+import type { VulnerabilityFacts } from '../facts.ts';
+import { of } from '../software.ts';
+import { STOPS, TAKEOVER } from './row.ts';
+
+const SCRIPTS_FAR = 'CVSS:3.1/AV:N/AC:H/PR:N/UI:R/S:C/C:H/I:N/A:N';
+
+type Row = readonly [
+  id: string,
+  published: string,
+  title: string,
+  vector: string,
+  affected: VulnerabilityFacts['affected'],
+  more?: Partial<VulnerabilityFacts>,
+];
+
+const rows: readonly Row[] = [
+  ['2017-7269', '2017-03-27', 'WebDAV overflow', TAKEOVER, [of('iis', '=6.0')], { kev: '2021-11-03', epss: 0.944 }],
+  ['2010-3972', '2010-12-23', 'FTP service overflow', TAKEOVER, [of('iis', '=7.0', '=7.5')], { epss: 0.82 }],
+  [
+    '2021-31166',
+    '2021-05-11',
+    'HTTP protocol stack, use after free',
+    TAKEOVER,
+    [of('windowsServer2022', '<10.0.20348.1')],
+    { kev: '2022-04-06', epss: 0.94 },
+  ],
+  [
+    '2023-36899',
+    '2023-08-08',
+    'ASP.NET elevation of privilege',
+    'CVSS:3.1/AV:N/AC:L/PR:L/UI:N/S:U/C:H/I:H/A:H',
+    [of('dotnetFramework', '=3.5', '=4.8')],
+    { epss: 0.86 },
+  ],
+  [
+    '2025-55315',
+    '2025-10-14',
+    'ASP.NET Core request smuggling',
+    'CVSS:3.1/AV:N/AC:L/PR:L/UI:N/S:C/C:H/I:H/A:L',
+    [of('aspNetCore', '8.0.0 <8.0.21', '9.0.0 <9.0.10')],
+    { epss: 0.01, nvd: 'awaiting' },
+  ],
+  [
+    '2022-0072',
+    '2022-10-27',
+    'Directory traversal in the dashboard',
+    'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:L/I:L/A:N',
+    [of('openLiteSpeed', '1.5.11 <=1.5.12', '1.6.5 <=1.6.20.1', '1.7.0 <1.7.16.1')],
+    { epss: 0.05 },
+  ],
+  [
+    '2022-0073',
+    '2022-10-27',
+    'Command injection in the dashboard',
+    'CVSS:3.1/AV:N/AC:L/PR:L/UI:N/S:U/C:H/I:H/A:H',
+    [of('openLiteSpeed', '1.7.0 <1.7.16.1'), of('liteSpeed', '5.4.6 <=5.4.12', '6.0 <6.0.12')],
+    { epss: 0.76 },
+  ],
+  [
+    '2023-40518',
+    '2023-08-14',
+    'Loose header parsing',
+    'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:L/A:N',
+    [of('openLiteSpeed', '<1.7.18')],
+    { epss: 0.002 },
+  ],
+
+  [
+    '2020-11022',
+    '2020-04-29',
+    'Scripts from untrusted HTML',
+    SCRIPTS_FAR,
+    [of('jquery', '1.2.0 <3.5.0')],
+    { epss: 0.07, ghsa: 'GHSA-gxr4-xjj5-5px2' },
+  ],
+  [
+    '2020-11023',
+    '2020-04-29',
+    'Scripts from option elements',
+    SCRIPTS_FAR,
+    [of('jquery', '1.0.3 <3.5.0')],
+    { kev: '2025-01-23', epss: 0.32, ghsa: 'GHSA-jpcq-cgw6-v4j6' },
+  ],
+  [
+    '2024-29041',
+    '2024-03-25',
+    'Open redirect',
+    'CVSS:3.1/AV:N/AC:L/PR:N/UI:R/S:C/C:L/I:L/A:N',
+    [of('express', '<4.19.2')],
+    { epss: 0.001, ghsa: 'GHSA-rv95-896h-c2vc' },
+  ],
+  [
+    '2025-55182',
+    '2025-12-03',
+    'Code through the React flight protocol',
+    'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H',
+    [of('reactServerDom', '=19.0.0', '19.1.0 <19.1.2', '=19.2.0')],
+    { kev: '2025-12-05', epss: 0.5, ghsa: 'GHSA-fv66-9v8q-g76r' },
+  ],
+  [
+    '2022-28346',
+    '2022-04-12',
+    'SQL injection by column aliases',
+    TAKEOVER,
+    [of('django', '2.2 <2.2.28', '3.2 <3.2.13', '4.0 <4.0.4')],
+    { epss: 0.03, ghsa: 'GHSA-2gwj-7jmv-h26r', pysec: 'PYSEC-2022-190' },
+  ],
+  [
+    '2024-42005',
+    '2024-08-07',
+    'SQL injection in values()',
+    TAKEOVER,
+    [of('django', '4.2 <4.2.15', '5.0 <5.0.8')],
+    { epss: 0.02, ghsa: 'GHSA-pv4p-cwwg-4rph' },
+  ],
+  [
+    '2022-30123',
+    '2022-12-05',
+    'Shell escapes in access logs',
+    'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H',
+    [of('rack', '<2.0.9.1', '2.1.0 <2.1.4.1', '2.2.0 <2.2.3.1')],
+    { epss: 0.01, ghsa: 'GHSA-wq4h-7r42-5hrr' },
+  ],
+  [
+    '2024-25126',
+    '2024-02-29',
+    'Slow media type parsing',
+    'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:L',
+    [of('rack', '0.4 <2.2.8.1', '3.0.0 <3.0.9.1')],
+    { epss: 0.01, ghsa: 'GHSA-22f2-v57c-j9cx' },
+  ],
+  [
+    '2024-52301',
+    '2024-11-12',
+    'Environment chosen by the query',
+    'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:H/A:N',
+    [of('laravel', '<6.20.45', '10.0.0 <10.48.23', '11.0.0 <11.31.0')],
+    { epss: 0.13, ghsa: 'GHSA-gv7v-rgg6-548h' },
+  ],
+  [
+    '2024-56145',
+    '2024-12-18',
+    'Code where register_argc_argv is on',
+    TAKEOVER,
+    [of('craft', '3.0.0 <3.9.14', '4.0.0 <4.13.2', '5.0.0 <5.5.2')],
+    { kev: '2025-06-02', epss: 0.94, ghsa: 'GHSA-2p6p-9rc9-62j9' },
+  ],
+  [
+    '2024-34102',
+    '2024-06-13',
+    'External entities',
+    TAKEOVER,
+    [of('magento', '<=2.4.3')],
+    { kev: '2024-07-17', epss: 0.944 },
+  ],
+
+  [
+    '2021-44228',
+    '2021-12-10',
+    'Log4Shell',
+    'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H',
+    [of('log4j', '2.0.1 <2.3.1', '2.4.0 <2.12.2', '2.13.0 <2.15.0')],
+    { kev: '2021-12-10', epss: 0.944 },
+  ],
+  [
+    '2023-34362',
+    '2023-06-02',
+    'SQL injection',
+    TAKEOVER,
+    [of('moveit', '<2021.0.7', '2022.0.0 <2022.0.5', '2023.0.0 <2023.0.2')],
+    { kev: '2023-06-02', epss: 0.943 },
+  ],
+  [
+    '2023-22515',
+    '2023-10-04',
+    'Administrator accounts created',
+    TAKEOVER,
+    [of('confluence', '8.0.0 <8.3.3', '8.4.0 <8.4.3', '8.5.0 <8.5.2')],
+    { kev: '2023-10-05', epss: 0.943 },
+  ],
+  [
+    '2023-4966',
+    '2023-10-10',
+    'Citrix Bleed',
+    'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:N/A:N',
+    [of('citrix', '12.1 <12.1-55.300', '13.0 <13.0-92.19', '14.1 <14.1-8.50')],
+    { kev: '2023-10-18', epss: 0.943 },
+  ],
+  [
+    '2024-6387',
+    '2024-07-01',
+    'regreSSHion',
+    'CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:H/I:H/A:H',
+    [of('openssh', '<4.4', '8.5 <9.8')],
+    { epss: 0.4 },
+  ],
+  [
+    '2025-24813',
+    '2025-03-10',
+    'Code by partial PUT',
+    TAKEOVER,
+    [of('tomcat', '9.0.0 <9.0.99', '10.1.0 <10.1.35', '11.0.0 <11.0.3')],
+    { kev: '2025-04-01', epss: 0.94 },
+  ],
+  [
+    '2023-1389',
+    '2023-03-15',
+    'Command injection through the country form',
+    'CVSS:3.1/AV:A/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
+    [of('archer', '<1.1.4')],
+    { runsOn: { words: 'Archer AX21', cpe: 'tp-link:archer_ax21', part: 'h' }, kev: '2023-05-01', epss: 0.94 },
+  ],
+
+  ['2023-5129', '2023-09-25', 'Duplicate of CVE-2023-4863', STOPS, [], { isRejected: true }],
+  ['2025-66478', '2025-12-03', 'Duplicate of CVE-2025-55182', STOPS, [], { isRejected: true }],
+];
+
+export const others: readonly VulnerabilityFacts[] = rows.map(([id, published, title, vector, affected, more]) => ({
+  id: `CVE-${id}`,
+  published,
+  title,
+  vector,
+  affected,
+  ...more,
+}));
+
+/** Records that every publisher spoils: a reader must pass over them and take the rest. */
+export const malformed: readonly VulnerabilityFacts[] = [1, 2, 3].map((number) => ({
+  id: `CVE-2998-9000${number}`,
+  ghsa: `GHSA-2222-2222-222${number + 1}`,
+  published: '2024-02-28',
+  title: 'A record that cannot be read',
+  vector: STOPS,
+  affected: [of('ghost', '<1.0.0')],
+  kev: '2024-01-01',
+  isMalformed: true,
+}));

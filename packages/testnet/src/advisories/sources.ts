@@ -1,0 +1,89 @@
+// The advisory publishers of the simulated internet: each on loopback in its own protocol, all telling the same facts.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { CVE_API_PATH, CVE_RAW_PATH, cveListHandler } from './cve-list.ts';
+import { exploited, passDay } from './days.ts';
+import { EPSS_PATH, epssHandler } from './epss.ts';
+import type { VulnerabilityFacts } from './facts.ts';
+import { KEV_PATH, kevHandler } from './kev.ts';
+import { knownVulnerabilities } from './known/index.ts';
+import { Library } from './library.ts';
+import { NVD_PATH, nvdHandler } from './nvd.ts';
+import { osvHandler } from './osv.ts';
+import { type Failure, startPublisher } from './publisher.ts';
+
+export type AdvisorySource = 'nvd' | 'cve-list' | 'kev' | 'epss' | 'osv';
+
+export interface AdvisorySourcesOptions {
+  /** Same seed and clock, same records. */
+  readonly seed: string;
+  readonly now: () => Date;
+  /** Made-up records besides; tried to 250,000. */
+  readonly bulk?: number;
+  /** The NVD refuses who asks too often, off by default. */
+  readonly rateLimits?: boolean;
+  /** In place of the published vulnerabilities that are known here. */
+  readonly records?: readonly VulnerabilityFacts[];
+}
+
+export interface AdvisorySources extends AsyncDisposable {
+  /** Up to and with `/cves/2.0`. */
+  readonly nvdUrl: string;
+  /** The repository in GitHub's API: `/releases/latest` follows. */
+  readonly cveListUrl: string;
+  /** The repository's raw files: `/cves/delta.json` follows. */
+  readonly rawUrl: string;
+  readonly kevUrl: string;
+  readonly epssUrl: string;
+  /** `/npm/all.zip` follows. */
+  readonly osvUrl: string;
+  advance(days: number): void;
+  /** All publishers tell a new record, or a changed one; published now where it does not say. */
+  publish(record: PublishedRecord): void;
+  /** CISA lists it from now on. Throws RangeError for a record that is unknown or of the bulk. */
+  exploit(cve: string): void;
+  /** Everybody takes it back. Throws RangeError as `exploit` does. */
+  withdraw(id: string): void;
+  /** The next requests fail. */
+  fail(source: AdvisorySource, failure: Failure & { readonly times: number }): void;
+  requests(source: AdvisorySource): number;
+  /** What is told, without the bulk, so that matches can be judged. */
+  records(): readonly VulnerabilityFacts[];
+}
+
+export type PublishedRecord = Omit<VulnerabilityFacts, 'published'> & { readonly published?: string };
+
+export async function createAdvisorySources(options: AdvisorySourcesOptions): Promise<AdvisorySources> {
+  const { seed, now, bulk = 0, rateLimits = false, records = knownVulnerabilities } = options;
+  const library = new Library({ seed, now, bulk, records });
+  await using stack = new AsyncDisposableStack();
+  const directory = await mkdtemp(path.join(tmpdir(), 'advisories-'));
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const publishers = {
+    nvd: stack.use(await startPublisher(nvdHandler(library, { rateLimits }))),
+    'cve-list': stack.use(await startPublisher(cveListHandler(library, { directory }))),
+    kev: stack.use(await startPublisher(kevHandler(library))),
+    epss: stack.use(await startPublisher(epssHandler(library))),
+    osv: stack.use(await startPublisher(osvHandler(library, { directory }))),
+  };
+  const owned = stack.move();
+  return {
+    nvdUrl: `${publishers.nvd.origin}${NVD_PATH}`,
+    cveListUrl: `${publishers['cve-list'].origin}${CVE_API_PATH}`,
+    rawUrl: `${publishers['cve-list'].origin}${CVE_RAW_PATH}`,
+    kevUrl: `${publishers.kev.origin}${KEV_PATH}`,
+    epssUrl: `${publishers.epss.origin}${EPSS_PATH}`,
+    osvUrl: publishers.osv.origin,
+    advance(days) {
+      for (let i = 0; i < days; i += 1) passDay(library, seed);
+    },
+    publish: (record) => library.put([{ published: now().toISOString(), ...record }]),
+    exploit: (cve) => library.put([exploited(library.known(cve), now())]),
+    withdraw: (id) => library.put([{ ...library.known(id), isRejected: true }]),
+    fail: (source, { times, ...failure }) => publishers[source].fail(failure, times),
+    requests: (source) => publishers[source].requests,
+    records: () => library.entries().map(({ facts }) => facts),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
