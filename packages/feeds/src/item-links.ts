@@ -11,8 +11,8 @@ const MAX_ITEM_CHARACTERS = 200_000;
 const MAX_URL_LENGTH = 2_048;
 /** A redirector may lead to another; three deep is more than honest feeds have. */
 const MAX_UNWRAPPED = 3;
-/** RFC 6761 and 9476: in no registry, or in the suffix list for another purpose. */
-const RESERVED_SUFFIXES: ReadonlySet<string> = new Set(['arpa', 'onion', 'alt', 'local', 'internal', 'home']);
+/** On the Public Suffix List, but not for anybody to register (RFC 3172, RFC 7686). */
+const RESERVED_SUFFIXES: ReadonlySet<string> = new Set(['arpa', 'onion']);
 
 const BY_HOST: ReadonlyMap<string, readonly Redirector[]> = Map.groupBy(REDIRECTORS, ({ host }) => host);
 
@@ -26,7 +26,7 @@ export interface ItemLinks {
 
 /** What is known of a feed while its items are read; one for all items of a feed. */
 export interface LinkReader {
-  /** What relative links resolve against. */
+  /** What the feed's relative addresses resolve against. */
   readonly base: string;
   /** Registrable domains of the feed's address and site. */
   readonly own: ReadonlySet<string>;
@@ -50,11 +50,14 @@ export function createLinkReader(base: string, addresses: readonly (string | nul
   return reader;
 }
 
-/** Each domain once, the one that the item leads to first. */
-export function namedDomains({ url, related, html }: ItemLinks, reader: LinkReader): NamedDomain[] {
+/** Each domain once, the one that the item leads to first. `base` is what the item's relative links resolve against. */
+export function namedDomains(
+  { url, related, html }: ItemLinks,
+  { base, reader }: { readonly base: string; readonly reader: LinkReader },
+): NamedDomain[] {
   const named = new Map<string, NamedDomain>();
   const add = (address: string, kind: NamedDomain['kind']) => {
-    const domain = namedBy(address, reader);
+    const domain = namedBy(address, { base, known: reader.known });
     if (domain !== null && !reader.own.has(domain) && !named.has(domain)) named.set(domain, { domain, kind });
   };
   if (url !== null) add(url, 'link');
@@ -76,11 +79,11 @@ export function namedDomains({ url, related, html }: ItemLinks, reader: LinkRead
 }
 
 /** The registrable domain that an address names; null where it names nobody. */
-function namedBy(address: string, reader: LinkReader): string | null {
-  let url = readUrl(address, reader.base);
+function namedBy(address: string, { base, known }: Pick<LinkReader, 'base' | 'known'>): string | null {
+  let url = readUrl(address, base);
   for (let unwrapped = 0; url !== null; unwrapped++) {
     const redirector = redirectorOf(url);
-    if (redirector === null) return domainOf(url, reader.known);
+    if (redirector === null) return domainOf(url, known);
     url = redirector.kind === 'opaque' || unwrapped === MAX_UNWRAPPED ? null : targetOf(url, redirector);
   }
   return null;
@@ -138,13 +141,9 @@ function domainOf(url: URL, known: Map<string, string | null>): string | null {
   return domain;
 }
 
-/** Whether the last label is on the Public Suffix List, alone or by a wildcard rule: `.test` and `.invalid` are not. */
+/** Whether the last label is on the Public Suffix List: `.test`, `.invalid` and names of private networks are not. */
 function isPublic(domain: string): boolean {
   const suffix = domain.slice(domain.lastIndexOf('.') + 1);
-  return !RESERVED_SUFFIXES.has(suffix) && (isSuffix(suffix) || isSuffix(`name.${suffix}`));
-}
-
-function isSuffix(name: string): boolean {
-  const parsed = parseDomain(name);
-  return !parsed.ok && parsed.problem === 'public-suffix';
+  const parsed = parseDomain(suffix);
+  return !RESERVED_SUFFIXES.has(suffix) && !parsed.ok && parsed.problem === 'public-suffix';
 }

@@ -44,7 +44,7 @@ export const REDIRECTORS: readonly Redirector[] = [
   opaque('news.google.com', '/rss/articles/'),
   opaque('news.google.com', '/read/'),
   opaque('news.google.com', '/__i/'),
-  unwrap('google.com', '/amp/s/', '*'),
+  opaque('google.com', '/amp/'),
   unwrap('translate.google.com', '/translate', 'u'),
   unwrap('bing.com', '/news/apiclick.aspx', 'url'),
   opaque('bing.com', '/ck/'),
