@@ -2,17 +2,20 @@
 // One pass over htmlparser2's tokens: linear, bounded in depth and items, and nothing hostile gets through: no
 // declarations, no entities of the document's own, no names but those of the vocabulary.
 import { Tokenizer } from 'htmlparser2';
+import { OpenElements } from './open-elements.ts';
 import { CANONICAL_PREFIX, FLAT_LEAVES, type Vocabulary } from './vocabulary.ts';
-import { escapeText, formatAttributes } from './xml-text.ts';
+import { formatAttributes, formatVerbatim } from './xml-text.ts';
 
 /** Elements open at once; deeper ones are passed over. */
 const MAX_DEPTH = 60;
+/** Characters of one element as they are written, where `<` has four. */
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_ATTRIBUTE_LENGTH = 4_096;
 const MAX_NAME_LENGTH = 64;
-/** Elements written for one item, and outside of items. */
-const MAX_WRITTEN_PER_ITEM = 600;
-const MAX_WRITTEN_OUTSIDE = 1_000;
+/** Leaves written for one item, outside of items, and of a document: the feed parser takes microseconds for each. */
+const MAX_LEAVES_PER_ITEM = 100;
+const MAX_LEAVES_OUTSIDE = 1_000;
+const MAX_LEAVES = 20_000;
 /** Namespaces declared by one document; more are left out. */
 const MAX_PREFIXES = 64;
 
@@ -31,12 +34,6 @@ export function tidyXml(source: string, options: TidyOptions): Tidied {
   return new Tidier(source, options).run();
 }
 
-interface OpenElement {
-  readonly name: string;
-  /** What stands in the output; null where the element is passed over. */
-  readonly written: string | null;
-}
-
 interface Leaf {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
@@ -53,7 +50,7 @@ class Tidier {
   readonly #isTruncated: boolean;
   readonly #tokenizer: Tokenizer;
   readonly #prefixes = new Map<string, string>();
-  readonly #open: OpenElement[] = [];
+  readonly #open = new OpenElements();
   readonly #output: string[] = [];
   #root: string | null = null;
   #problem: string | null = null;
@@ -65,7 +62,9 @@ class Tidier {
   #attributeValue = '';
   #leaf: Leaf | null = null;
   #items = 0;
+  /** Leaves and containers written since the last item began. */
   #written = 0;
+  #leaves = 0;
   /** Of the open item: where it begins in the output. */
   #itemStart: number | null = null;
 
@@ -110,7 +109,7 @@ class Tidier {
     if (this.#isTruncated && this.#itemStart !== null) {
       this.#output.length = this.#itemStart;
       this.#leaf = null;
-      while (this.#open.length > 0 && !this.#isItem(this.#open.pop()?.name ?? '')) {}
+      while (this.#open.size > 0 && !this.#isItem(this.#open.pop()?.name ?? '')) {}
     }
     this.#endLeaf(this.#source.length);
     this.#closeDownTo(0);
@@ -177,8 +176,8 @@ class Tidier {
     }
     this.#endLeaf(this.#tagStart);
     if (this.#isItem(name)) this.#closeOpenItem();
-    if (this.#open.length >= MAX_DEPTH) return;
-    if (this.#open.at(-1)?.written === null) this.#push(name, null, isEmpty);
+    if (this.#open.size >= MAX_DEPTH) return;
+    if (this.#open.last?.written === null) this.#push(name, null, isEmpty);
     else if (this.#isContainer(name)) this.#openContainer(name, isEmpty);
     else if (this.#vocabulary.leaves.has(name)) this.#openLeaf(name, { end, isEmpty });
     else this.#push(name, null, isEmpty);
@@ -203,7 +202,7 @@ class Tidier {
       this.#root = local;
       if (tag !== local && local === 'feed') this.#prefixes.set(tag.slice(0, tag.indexOf(':')), 'atom');
       this.#output.push(`<${local} version="2.0"${formatAttributes(this.#attributes)}>`);
-      this.#open.push({ name: this.#canonical(tag), written: local });
+      this.#push(this.#canonical(tag), local, false);
     }
   }
 
@@ -216,18 +215,18 @@ class Tidier {
       this.#items++;
       this.#itemStart = this.#output.length;
       this.#written = 0;
-    } else if (this.#itemStart === null && this.#vocabulary.maxItems > 0 && ++this.#written > MAX_WRITTEN_OUTSIDE) {
+    } else if (this.#itemStart === null && this.#vocabulary.maxItems > 0 && ++this.#written > MAX_LEAVES_OUTSIDE) {
       this.#push(name, null, isEmpty);
       return;
     }
     this.#output.push(`<${name}${formatAttributes(this.#attributes)}>`);
     this.#push(name, name, false);
-    if (isEmpty) this.#closeDownTo(this.#open.length - 1);
+    if (isEmpty) this.#closeDownTo(this.#open.size - 1);
   }
 
   #openLeaf(name: string, { end, isEmpty }: { end: number; isEmpty: boolean }): void {
-    const most = this.#itemStart === null ? MAX_WRITTEN_OUTSIDE : MAX_WRITTEN_PER_ITEM;
-    if (++this.#written > most) this.#push(name, null, isEmpty);
+    const most = this.#itemStart === null ? MAX_LEAVES_OUTSIDE : MAX_LEAVES_PER_ITEM;
+    if (++this.#written > most || ++this.#leaves > MAX_LEAVES) this.#push(name, null, isEmpty);
     else {
       this.#leaf = { name, attributes: this.#attributes, start: end, text: '', hasMarkup: false, depth: 0 };
       if (isEmpty) this.#endLeaf(end);
@@ -263,14 +262,14 @@ class Tidier {
       else leaf.depth--;
       return;
     }
-    const index = this.#open.findLastIndex((element) => element.name === name);
+    const index = this.#open.indexOf(name);
     if (index === -1) return;
     this.#endLeaf(tagStart);
     this.#closeDownTo(index);
   }
 
   #closeDownTo(depth: number): void {
-    while (this.#open.length > depth) {
+    while (this.#open.size > depth) {
       const element = this.#open.pop();
       if (element === undefined || element.written === null) continue;
       this.#output.push(`</${element.written}>`);
@@ -285,7 +284,7 @@ class Tidier {
     if (room <= 0) return;
     const piece = this.#source.slice(start, Math.min(end, start + room));
     // What `&` begins in text is left to the feed parser, which knows HTML's entities and leaves others as they stand.
-    leaf.text += kind === 'cdata' ? escapeText(piece) : piece.replaceAll('<', '&lt;');
+    leaf.text += kind === 'cdata' ? formatVerbatim(piece) : piece.replaceAll('<', '&lt;').slice(0, room);
   }
 
   /** Markup that stands in a leaf unescaped is what Atom calls `xhtml`, or an error; both are read as HTML. */
@@ -296,7 +295,7 @@ class Tidier {
     const { name, attributes, start, hasMarkup } = leaf;
     if (!hasMarkup) this.#output.push(`<${name}${formatAttributes(attributes)}>${leaf.text}</${name}>`);
     else {
-      const html = escapeText(this.#source.slice(start, Math.min(end, start + MAX_TEXT_LENGTH)));
+      const html = formatVerbatim(this.#source.slice(start, Math.min(end, start + MAX_TEXT_LENGTH)));
       const others = formatAttributes([...attributes].filter(([key]) => key !== 'type'));
       this.#output.push(`<${name}${others} type="html">${html}</${name}>`);
     }
