@@ -44,6 +44,7 @@ export interface FeedState {
   readonly url: string;
   /** `gone`: it said 410, or failed for so long that it is given up; it is not asked again. */
   readonly status: 'active' | 'gone';
+  /** As the server gave it; a digest of the bytes where it gives no validators. */
   readonly etag: string | null;
   readonly lastModified: string | null;
   readonly nextPollAt: number;
@@ -52,7 +53,7 @@ export interface FeedState {
   readonly error: string | null;
   readonly title: string | null;
   readonly siteUrl: string | null;
-  /** When the newest item that was not there before was found; null before the first. */
+  /** Date of the newest item seen, or when a feed that dates none last changed; null before the first item. */
   readonly lastNewAt: number | null;
 }
 
@@ -97,24 +98,8 @@ export interface PollOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The state of a feed that was never polled: due at once. */
-export declare function newFeed(url: string): FeedState;
-/** Asks for one feed and says what became of it. Never rejects but when `signal` aborts. */
-export declare function pollFeed(state: FeedState, options: PollOptions): Promise<PollOutcome>;
-
 export interface OpmlFeed {
   readonly url: string;
   readonly title: string | null;
   readonly siteUrl: string | null;
 }
-/** The feeds of an OPML 1.0 or 2.0 document, nested outlines included, each once; `skipped` counts outlines with a feed address that is none. */
-export declare function readOpml(
-  text: string,
-):
-  | { readonly ok: true; readonly feeds: readonly OpmlFeed[]; readonly skipped: number }
-  | { readonly ok: false; readonly problem: string };
-/** OPML 2.0. */
-export declare function writeOpml(
-  feeds: readonly OpmlFeed[],
-  options: { readonly title: string; readonly now: Date },
-): string;

@@ -1,2 +1,17 @@
 // What @strata/feeds offers.
-export * from './feed.ts';
+export type {
+  Ask,
+  FeedAnswer,
+  FeedFormat,
+  FeedItem,
+  FeedState,
+  MentionKind,
+  NamedDomain,
+  OpmlFeed,
+  ParsedFeed,
+  PollOptions,
+  PollOutcome,
+} from './feed.ts';
+export { type OpmlReading, readOpml, writeOpml } from './opml.ts';
+export { type FeedReading, MAX_FEED_BYTES, type ParseFeedOptions, parseFeed } from './parse-feed.ts';
+export { newFeed, pollFeed } from './poll-feed.ts';

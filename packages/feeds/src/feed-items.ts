@@ -1,0 +1,81 @@
+// Items as a document gives them -> items as we keep them: identified, addressed, dated, and with the domains they name.
+import { createHash } from 'node:crypto';
+import type { FeedItem } from './feed.ts';
+import { textOfHtml } from './html-text.ts';
+import { type LinkReader, namedDomains } from './item-links.ts';
+import { parseDate } from './parse-date.ts';
+import type { RawItem, RawText } from './raw-feed.ts';
+
+const MAX_TITLE_LENGTH = 300;
+/** HTML read for a title; the rest of it is markup or not meant as one. */
+const MAX_TITLE_HTML = 2_000;
+const MAX_URL_LENGTH = 2_048;
+
+export interface ItemsOptions {
+  readonly reader: LinkReader;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Newest first as far as dates tell; an item that says nothing is skipped, one that is there twice is kept once. */
+export function readItems(raw: readonly RawItem[], { reader, now }: ItemsOptions) {
+  const items = new Map<string, FeedItem>();
+  let skipped = 0;
+  for (const item of raw) {
+    const base = item.base === undefined ? reader.base : (resolveAddress(item.base, reader.base) ?? reader.base);
+    const url = item.link === undefined ? null : resolveAddress(item.link, base);
+    const title = plainTitle(item.title);
+    const key = keyOf(item, { url, title });
+    if (key === null) skipped++;
+    else if (!items.has(key)) {
+      const html = [item.title, ...item.texts].filter((text) => text?.isHtml).map((text) => text?.text ?? '');
+      const publishedAt = item.date === undefined ? null : parseDate(item.date, now);
+      const domains = namedDomains({ url, related: item.related, html }, { base, reader });
+      items.set(key, { key, url, title, publishedAt, domains });
+    }
+  }
+  return { items: newestFirst([...items.values()]), skipped };
+}
+
+/** Absolute, http or https; null where an address is none. */
+export function resolveAddress(address: string, base: string): string | null {
+  if (address.length > MAX_URL_LENGTH) return null;
+  const url = URL.parse(address.trim(), base);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null;
+  return url.href.length > MAX_URL_LENGTH ? null : url.href;
+}
+
+/** Plain text on one line; null where nothing is left. */
+export function plainTitle(title: RawText | undefined): string | null {
+  if (title === undefined) return null;
+  const text = title.isHtml
+    ? textOfHtml(title.text, { maxCharacters: MAX_TITLE_HTML })
+    : title.text.slice(0, MAX_TITLE_HTML);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+  const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  const cut = line.slice(0, MAX_TITLE_LENGTH);
+  // Cutting may leave half of a surrogate pair.
+  return cut === '' ? null : cut.toWellFormed();
+}
+
+function keyOf(item: RawItem, { url, title }: { url: string | null; title: string | null }): string | null {
+  if (item.id !== undefined && item.id !== '') return digest('id', item.id);
+  if (url !== null) return digest('url', url);
+  const text = item.texts[0]?.text ?? '';
+  return title === null && text === '' ? null : digest('text', `${title}\n${text}`);
+}
+
+function digest(kind: string, text: string): string {
+  return createHash('sha256').update(`${kind}\n${text}`).digest('hex');
+}
+
+/** An item without a date stands with the one before it: feeds are nearly always in order. */
+function newestFirst(items: readonly FeedItem[]): FeedItem[] {
+  let last = Infinity;
+  const placed = items.map((item) => {
+    last = item.publishedAt ?? last;
+    return { item, time: last };
+  });
+  // Infinity less itself is no number.
+  return placed.sort((a, b) => (a.time === b.time ? 0 : b.time - a.time)).map(({ item }) => item);
+}

@@ -1,0 +1,97 @@
+// Lists of feeds as other readers keep them: OPML 1.0 and 2.0 (opml.org/spec2.opml), in and out.
+import { generateOpml, parseOpml } from 'feedsmith';
+import type { OpmlFeed } from './feed.ts';
+import { plainTitle, resolveAddress } from './feed-items.ts';
+import { tidyXml } from './tidy-xml.ts';
+import { OPML_VOCABULARY } from './vocabulary.ts';
+
+/** Ten thousand feeds have two million characters. */
+const MAX_CHARACTERS = 10_000_000;
+/** Feeds and folders. */
+const MAX_OUTLINES = 20_000;
+
+export type OpmlReading =
+  | { readonly ok: true; readonly feeds: readonly OpmlFeed[]; readonly skipped: number }
+  | { readonly ok: false; readonly problem: string };
+
+type Outline = NonNullable<NonNullable<ReturnType<typeof parseOpml<string>>['body']>['outlines']>[number];
+
+/** The feeds of a document, nested outlines included, each once; `skipped` counts outlines with a feed address that is none. */
+export function readOpml(text: string): OpmlReading {
+  if (text.length > MAX_CHARACTERS) {
+    return { ok: false, problem: `The document has more than ${MAX_CHARACTERS} characters.` };
+  }
+  const tidied = tidyXml(text, { vocabulary: OPML_VOCABULARY, isTruncated: false });
+  if (!tidied.ok) return tidied;
+  if (countOutlines(tidied.xml) > MAX_OUTLINES) {
+    return { ok: false, problem: `The document has more than ${MAX_OUTLINES} outlines.` };
+  }
+  const feeds = new Map<string, OpmlFeed>();
+  let skipped = 0;
+  for (const outline of outlinesOf(tidied.xml)) {
+    if (outline.xmlUrl === undefined) continue;
+    const url = absolute(outline.xmlUrl);
+    if (url === null) skipped++;
+    else if (!feeds.has(url)) {
+      const title = plainTitle(plain(outline.title ?? outline.text));
+      feeds.set(url, { url, title, siteUrl: outline.htmlUrl === undefined ? null : absolute(outline.htmlUrl) });
+    }
+  }
+  return { ok: true, feeds: [...feeds.values()], skipped };
+}
+
+/** OPML 2.0. */
+export function writeOpml(
+  feeds: readonly OpmlFeed[],
+  { title, now }: { readonly title: string; readonly now: Date },
+): string {
+  const outlines = feeds.map(({ url, title: name, siteUrl }) => ({
+    text: printable(name ?? url),
+    title: printable(name ?? url),
+    type: 'rss',
+    xmlUrl: url,
+    ...(siteUrl !== null && { htmlUrl: siteUrl }),
+  }));
+  return generateOpml({ head: { title: printable(title), dateCreated: now }, body: { outlines } });
+}
+
+/** All outlines, folders before what they hold. */
+function outlinesOf(xml: string): Outline[] {
+  const all: Outline[] = [];
+  let level: readonly Outline[];
+  try {
+    level = parseOpml(xml).body?.outlines ?? [];
+  } catch {
+    // feedsmith refuses a document without a body: a list of nothing.
+    return all;
+  }
+  while (level.length > 0) {
+    for (const outline of level) all.push(outline);
+    level = level.flatMap((outline) => outline.outlines ?? []);
+  }
+  return all;
+}
+
+function countOutlines(xml: string): number {
+  let count = 0;
+  for (let at = xml.indexOf('<outline'); at !== -1; at = xml.indexOf('<outline', at + 1)) count++;
+  return count;
+}
+
+/** `feed:` addresses are what old readers were given by a click. */
+function absolute(address: string): string | null {
+  const plainAddress = address
+    .trim()
+    .replace(/^feed:(?:\/\/(?!https?:))?(?=\S)/i, (prefix) => (prefix.endsWith('//') ? 'http://' : ''));
+  return URL.canParse(plainAddress) ? resolveAddress(plainAddress, plainAddress) : null;
+}
+
+function plain(text: string | undefined) {
+  return text === undefined ? undefined : { text, isHtml: false };
+}
+
+/** XML 1.0 §2.2 has no way to write most control characters. */
+function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+  return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '');
+}

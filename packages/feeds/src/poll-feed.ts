@@ -1,0 +1,179 @@
+// One conditional request for one feed, and the state to remember for the next. The state is the whole memory of a poll:
+// a process that dies before it is stored asks again with the old one.
+import { createHash } from 'node:crypto';
+import type { FeedAnswer, FeedState, ParsedFeed, PollOptions, PollOutcome } from './feed.ts';
+import { freshMs, headerOf, retryAfterMs } from './freshness.ts';
+import { MAX_FEED_BYTES, parseFeed } from './parse-feed.ts';
+import { MAX_FAILURES, nextPollAt, retryAt } from './schedule.ts';
+
+/** Feeds come from small servers; whoever takes longer is asked another day. */
+const TIMEOUT_MS = 20_000;
+const MAX_ERROR_LENGTH = 300;
+const MAX_URL_LENGTH = 2_048;
+const ACCEPT =
+  'application/atom+xml, application/rss+xml, application/rdf+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.1';
+/**
+ * Marks an `etag` of our own, of the bytes: many servers send no validators, and a feed that says the same as before has
+ * nothing new. It is never sent.
+ */
+const BODY_TAG = 'body-sha256:';
+
+type Answer = Extract<FeedAnswer, { kind: 'answered' }>;
+
+/** The state of a feed that was never polled: due at once. */
+export function newFeed(url: string): FeedState {
+  return {
+    url,
+    status: 'active',
+    etag: null,
+    lastModified: null,
+    nextPollAt: 0,
+    failures: 0,
+    error: null,
+    title: null,
+    siteUrl: null,
+    lastNewAt: null,
+  };
+}
+
+/** Asks for one feed and says what became of it. Never rejects but when `signal` aborts. */
+export async function pollFeed(state: FeedState, options: PollOptions): Promise<PollOutcome> {
+  options.signal?.throwIfAborted();
+  const answer = await askFor(state, options);
+  options.signal?.throwIfAborted();
+  if (answer.kind === 'failed') return fail(state, options, { error: `${answer.reason}: ${answer.detail}` });
+  if (answer.status === 410) return giveUp(state, 'The server says that the feed is gone (410).');
+  if (answer.status === 304) return unchanged(state, options, answer);
+  if (answer.status === 200) return read(state, options, answer);
+  return fail(state, options, {
+    error: `The server answered ${answer.status}.`,
+    retryAfter: answer.status === 429 || answer.status === 503 ? retryAfterMs(answer.headers, options.now) : null,
+  });
+}
+
+/** The asker does not throw; one that does must not stop the poller. */
+async function askFor(state: FeedState, { ask, signal }: PollOptions): Promise<FeedAnswer> {
+  try {
+    return await ask(state.url, {
+      headers: requestHeaders(state),
+      maxBytes: MAX_FEED_BYTES,
+      timeoutMs: TIMEOUT_MS,
+      ...(signal && { signal }),
+    });
+  } catch (error) {
+    return { kind: 'failed', reason: 'failed', detail: error instanceof Error ? error.message : 'unknown' };
+  }
+}
+
+function requestHeaders({ etag, lastModified }: FeedState): Record<string, string> {
+  return {
+    accept: ACCEPT,
+    ...(etag !== null && !etag.startsWith(BODY_TAG) && { 'if-none-match': etag }),
+    ...(lastModified !== null && { 'if-modified-since': lastModified }),
+  };
+}
+
+function read(state: FeedState, options: PollOptions, answer: Answer): PollOutcome {
+  const validators = validatorsOf(answer);
+  // Only our own tag proves that the bytes are the same: servers' are known to stay while the feed changes.
+  if (validators.etag?.startsWith(BODY_TAG) && validators.etag === state.etag) return unchanged(state, options, answer);
+  const parsed = parseFeed(answer.body, {
+    contentType: headerOf(answer.headers, 'content-type') ?? null,
+    url: answer.url,
+    now: options.now,
+    isTruncated: answer.isTruncated,
+  });
+  // What was no feed must not be confirmed by a 304.
+  if (!parsed.ok) return fail({ ...state, etag: null, lastModified: null }, options, { error: parsed.problem });
+  const { feed } = parsed;
+  const lastNewAt = newestOf(feed, state, options.now);
+  return {
+    kind: 'read',
+    feed,
+    state: {
+      ...state,
+      ...validators,
+      url: permanentUrl(state.url, answer),
+      status: 'active',
+      failures: 0,
+      error: null,
+      title: feed.title,
+      siteUrl: feed.siteUrl,
+      lastNewAt,
+      nextPollAt: nextPollAt({
+        now: options.now,
+        random: options.random,
+        lastNewAt,
+        wishesMs: [feed.ttlMs, freshMs(answer.headers, options.now)],
+        skips: feed,
+      }),
+    },
+  };
+}
+
+function unchanged(state: FeedState, options: PollOptions, answer: Answer): PollOutcome {
+  const { now, random } = options;
+  const wishesMs = [freshMs(answer.headers, now)];
+  return {
+    kind: 'unchanged',
+    feed: null,
+    state: {
+      ...state,
+      url: permanentUrl(state.url, answer),
+      etag: headerOf(answer.headers, 'etag') ?? state.etag,
+      lastModified: headerOf(answer.headers, 'last-modified') ?? state.lastModified,
+      status: 'active',
+      failures: 0,
+      error: null,
+      nextPollAt: nextPollAt({ now, random, lastNewAt: state.lastNewAt, wishesMs, skips: null }),
+    },
+  };
+}
+
+function fail(
+  state: FeedState,
+  { now, random }: PollOptions,
+  { error, retryAfter = null }: { readonly error: string; readonly retryAfter?: number | null },
+): PollOutcome {
+  const failures = state.failures + 1;
+  if (failures > MAX_FAILURES) return giveUp({ ...state, failures }, error);
+  return {
+    kind: 'failed',
+    feed: null,
+    state: {
+      ...state,
+      failures,
+      error: error.slice(0, MAX_ERROR_LENGTH).toWellFormed(),
+      nextPollAt: retryAt({ now, random, failures, retryAfterMs: retryAfter }),
+    },
+  };
+}
+
+function giveUp(state: FeedState, error: string): PollOutcome {
+  const reason = error.slice(0, MAX_ERROR_LENGTH).toWellFormed();
+  return { kind: 'gone', feed: null, state: { ...state, status: 'gone', error: reason } };
+}
+
+/** Where the feed lives now: along permanent redirects, up to the first that is not. */
+function permanentUrl(url: string, { redirects }: Answer): string {
+  const temporary = redirects.findIndex(({ status }) => status !== 301 && status !== 308);
+  const permanent = temporary === -1 ? redirects : redirects.slice(0, temporary);
+  const last = permanent.at(-1)?.url;
+  return last === undefined || last.length > MAX_URL_LENGTH || !/^https?:\/\//i.test(last) ? url : last;
+}
+
+function validatorsOf({ headers, body }: Answer): Pick<FeedState, 'etag' | 'lastModified'> {
+  const etag = headerOf(headers, 'etag') ?? null;
+  const lastModified = headerOf(headers, 'last-modified') ?? null;
+  if (etag !== null || lastModified !== null) {
+    return { etag: etag?.startsWith(BODY_TAG) ? null : etag, lastModified };
+  }
+  return { etag: BODY_TAG + createHash('sha256').update(body).digest('hex'), lastModified };
+}
+
+/** The date of the newest item; a feed that dates none is new whenever it changes. */
+function newestOf(feed: ParsedFeed, { lastNewAt }: FeedState, now: number): number | null {
+  const dates = feed.items.flatMap(({ publishedAt }) => (publishedAt === null ? [] : [publishedAt]));
+  if (dates.length === 0) return feed.items.length === 0 ? lastNewAt : now;
+  return Math.min(Math.max(...dates, lastNewAt ?? 0), now);
+}

@@ -1,0 +1,49 @@
+// A feed of any format as its document gives it, before addresses are resolved and dates believed.
+import type { FeedFormat } from './feed.ts';
+
+/** Text of an item, and whether tags in it are markup. */
+export interface RawText {
+  readonly text: string;
+  readonly isHtml: boolean;
+}
+
+export interface RawItem {
+  /** Guid or id. */
+  readonly id: string | undefined;
+  readonly link: string | undefined;
+  readonly title: RawText | undefined;
+  readonly date: string | undefined;
+  readonly texts: readonly RawText[];
+  /** Where enclosures, sources and related links lead. */
+  readonly related: readonly string[];
+  /** `xml:base`. */
+  readonly base: string | undefined;
+}
+
+export interface RawFeed {
+  readonly format: FeedFormat;
+  readonly title: RawText | undefined;
+  readonly link: string | undefined;
+  readonly base: string | undefined;
+  readonly items: readonly RawItem[];
+  /** Items that are none. */
+  readonly skipped: number;
+  readonly ttlMinutes: number | undefined;
+  readonly updatePeriod: string | undefined;
+  readonly updateFrequency: number | undefined;
+  readonly skipHours: readonly number[];
+  readonly skipDays: readonly string[];
+}
+
+export type RawReading =
+  | { readonly ok: true; readonly feed: RawFeed }
+  | { readonly ok: false; readonly problem: string };
+
+/** What only some formats have. */
+export const NO_SCHEDULE = {
+  ttlMinutes: undefined,
+  updatePeriod: undefined,
+  updateFrequency: undefined,
+  skipHours: [],
+  skipDays: [],
+} as const;

@@ -1,0 +1,145 @@
+// RSS, RDF and Atom of every version -> one form, by feedsmith, from a document that was made harmless before.
+import { parseAtomFeed, parseRdfFeed, parseRssFeed } from 'feedsmith';
+import { NO_SCHEDULE, type RawFeed, type RawItem, type RawReading, type RawText } from './raw-feed.ts';
+import { tidyXml } from './tidy-xml.ts';
+import { FEED_VOCABULARY } from './vocabulary.ts';
+
+type Rss = ReturnType<typeof parseRssFeed<string>>;
+type Rdf = ReturnType<typeof parseRdfFeed<string>>;
+type Atom = ReturnType<typeof parseAtomFeed<string>>;
+type Entry = NonNullable<Atom['entries']>[number];
+
+/** A document that ends in an item is read up to it where it was cut, with it where only end tags are missing. */
+export function readXmlFeed(text: string, { isTruncated }: { isTruncated: boolean }): RawReading {
+  const tidied = tidyXml(text, { vocabulary: FEED_VOCABULARY, isTruncated });
+  if (!tidied.ok) return tidied;
+  try {
+    return { ok: true, feed: parseTidied(tidied.root, tidied.xml) };
+  } catch {
+    // feedsmith refuses a document element without anything of a feed in it.
+    return { ok: false, problem: `The document is an empty <${tidied.root}>.` };
+  }
+}
+
+function parseTidied(root: string, xml: string): RawFeed {
+  if (root === 'rss') return fromRss(parseRssFeed(xml));
+  if (root === 'rdf') return fromRdf(parseRdfFeed(xml));
+  return fromAtom(parseAtomFeed(xml));
+}
+
+function fromRss(feed: Rss): RawFeed {
+  return {
+    ...NO_SCHEDULE,
+    format: 'rss',
+    title: html(feed.title),
+    link: feed.link ?? alternateOf(feed.atom?.links),
+    base: feed.xml?.base,
+    skipped: 0,
+    ttlMinutes: feed.ttl,
+    updatePeriod: feed.sy?.updatePeriod,
+    updateFrequency: feed.sy?.updateFrequency,
+    skipHours: feed.skipHours ?? [],
+    skipDays: feed.skipDays ?? [],
+    items: (feed.items ?? []).map((item) => ({
+      id: item.guid?.value,
+      link: item.link ?? alternateOf(item.atom?.links) ?? permaLinkOf(item.guid),
+      title: html(item.title ?? item.dc?.titles?.[0]),
+      date:
+        item.pubDate ?? item.dc?.dates?.[0] ?? item.dcterms?.issued?.[0] ?? item.atom?.published ?? item.atom?.updated,
+      texts: texts(html(item.content?.encoded), html(item.description)),
+      related: addresses(
+        item.source?.url,
+        ...(item.enclosures ?? []).map((enclosure) => enclosure.url),
+        ...relatedOf(item.atom?.links),
+      ),
+      base: item.xml?.base,
+    })),
+  };
+}
+
+function fromRdf(feed: Rdf): RawFeed {
+  return {
+    ...NO_SCHEDULE,
+    format: 'rdf',
+    title: html(feed.title),
+    link: feed.link,
+    base: feed.xml?.base,
+    skipped: 0,
+    updatePeriod: feed.sy?.updatePeriod,
+    updateFrequency: feed.sy?.updateFrequency,
+    items: (feed.items ?? []).map((item) => ({
+      id: item.rdf?.about,
+      link: item.link ?? item.rdf?.about,
+      title: html(item.title ?? item.dc?.titles?.[0]),
+      date: item.dc?.dates?.[0] ?? item.dcterms?.issued?.[0],
+      texts: texts(html(item.content?.encoded), html(item.description)),
+      related: addresses(...(item.dc?.sources ?? [])),
+      base: item.xml?.base,
+    })),
+  };
+}
+
+function fromAtom(feed: Atom): RawFeed {
+  return {
+    ...NO_SCHEDULE,
+    format: 'atom',
+    title: typed(feed.title),
+    link: alternateOf(feed.links),
+    base: feed.xml?.base,
+    skipped: 0,
+    updatePeriod: feed.sy?.updatePeriod,
+    updateFrequency: feed.sy?.updateFrequency,
+    items: (feed.entries ?? []).map(fromEntry),
+  };
+}
+
+function fromEntry(entry: Entry): RawItem {
+  return {
+    id: entry.id,
+    link: alternateOf(entry.links) ?? entry.content?.src,
+    title: typed(entry.title),
+    date: entry.published ?? entry.updated,
+    texts: texts(typed(entry.content), typed(entry.summary)),
+    related: addresses(alternateOf(entry.source?.links), ...relatedOf(entry.links)),
+    base: entry.xml?.base ?? entry.content?.xml?.base,
+  };
+}
+
+interface Link {
+  readonly href?: string;
+  readonly rel?: string;
+}
+
+/** RFC 4287 §4.2.7.2: a link without `rel` is an alternate. */
+function alternateOf(links: readonly Link[] | undefined): string | undefined {
+  return links?.find(({ rel, href }) => href !== undefined && (rel === undefined || rel === 'alternate'))?.href;
+}
+
+/** `via` says where the entry was found; `self`, `edit`, `replies` and their like are the feed's own. */
+function relatedOf(links: readonly Link[] | undefined): (string | undefined)[] {
+  const named = new Set(['related', 'via', 'enclosure']);
+  return (links ?? []).filter(({ rel }) => rel !== undefined && named.has(rel)).map(({ href }) => href);
+}
+
+/** RSS 2.0: a guid is an address unless it says that it is none; many that say nothing are none either. */
+function permaLinkOf(guid: { value?: string; isPermaLink?: boolean } | undefined): string | undefined {
+  return guid?.isPermaLink !== false && /^https?:\/\//i.test(guid?.value ?? '') ? guid?.value : undefined;
+}
+
+function html(text: string | undefined): RawText | undefined {
+  return text === undefined ? undefined : { text, isHtml: true };
+}
+
+/** RFC 4287 §3.1.1: text is plain unless its type says otherwise; Atom 0.3 says it by media types. */
+function typed(value: { readonly value?: string; readonly type?: string } | undefined): RawText | undefined {
+  if (value?.value === undefined) return undefined;
+  return { text: value.value, isHtml: /html/i.test(value.type ?? '') };
+}
+
+function texts(...given: (RawText | undefined)[]): RawText[] {
+  return given.filter((text) => text !== undefined);
+}
+
+function addresses(...given: (string | undefined)[]): string[] {
+  return given.filter((address) => address !== undefined);
+}

@@ -1,0 +1,303 @@
+// Any text that calls itself XML -> a small well-formed document of the elements that we read, for the feed parser.
+// One pass over htmlparser2's tokens: linear, bounded in depth and items, and nothing hostile gets through: no
+// declarations, no entities of the document's own, no names but those of the vocabulary.
+import { Tokenizer } from 'htmlparser2';
+import { OpenElements } from './open-elements.ts';
+import { CANONICAL_PREFIX, FLAT_LEAVES, type Vocabulary } from './vocabulary.ts';
+import { formatAttributes, formatVerbatim } from './xml-text.ts';
+
+/** Elements open at once; deeper ones are passed over. */
+const MAX_DEPTH = 60;
+/** Characters of one element as they are written, where `<` has four. */
+const MAX_TEXT_LENGTH = 200_000;
+const MAX_ATTRIBUTE_LENGTH = 4_096;
+const MAX_NAME_LENGTH = 64;
+/** Leaves written for one item, outside of items, and of a document: the feed parser takes microseconds for each. */
+const MAX_LEAVES_PER_ITEM = 100;
+const MAX_LEAVES_OUTSIDE = 1_000;
+const MAX_LEAVES = 20_000;
+/** Namespaces declared by one document; more are left out. */
+const MAX_PREFIXES = 64;
+
+export interface TidyOptions {
+  readonly vocabulary: Vocabulary;
+  /** The text was cut: an item that it ends in is left out. */
+  readonly isTruncated: boolean;
+}
+
+export type Tidied =
+  | { readonly ok: true; readonly root: string; readonly xml: string }
+  | { readonly ok: false; readonly problem: string };
+
+/** Repairs missing end tags, stray `<` and `&`, and text before the document; refuses entity declarations. Never throws. */
+export function tidyXml(source: string, options: TidyOptions): Tidied {
+  return new Tidier(source, options).run();
+}
+
+interface Leaf {
+  readonly name: string;
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly start: number;
+  text: string;
+  hasMarkup: boolean;
+  /** Open elements of the leaf's own name within it. */
+  depth: number;
+}
+
+class Tidier {
+  readonly #source: string;
+  readonly #vocabulary: Vocabulary;
+  readonly #isTruncated: boolean;
+  readonly #tokenizer: Tokenizer;
+  readonly #prefixes = new Map<string, string>();
+  readonly #open = new OpenElements();
+  readonly #output: string[] = [];
+  #root: string | null = null;
+  #problem: string | null = null;
+  #firstName: string | null = null;
+  #tag = '';
+  #tagStart = 0;
+  #attributes = new Map<string, string>();
+  #attributeName = '';
+  #attributeValue = '';
+  #leaf: Leaf | null = null;
+  #items = 0;
+  /** Leaves and containers written since the last item began. */
+  #written = 0;
+  #leaves = 0;
+  /** Of the open item: where it begins in the output. */
+  #itemStart: number | null = null;
+
+  constructor(source: string, { vocabulary, isTruncated }: TidyOptions) {
+    this.#source = source;
+    this.#vocabulary = vocabulary;
+    this.#isTruncated = isTruncated;
+    const ignore = () => {};
+    this.#tokenizer = new Tokenizer(
+      { xmlMode: true, decodeEntities: false },
+      {
+        onopentagname: (start, end) => this.#beginTag(start, end),
+        onattribname: (start, end) => {
+          this.#attributeName = source.slice(start, Math.min(end, start + MAX_NAME_LENGTH)).toLowerCase();
+          this.#attributeValue = '';
+        },
+        onattribdata: (start, end) => {
+          // A cut address is another address: too long a value counts as none.
+          this.#attributeValue = end - start > MAX_ATTRIBUTE_LENGTH ? '' : source.slice(start, end);
+        },
+        onattribend: () => this.#endAttribute(),
+        onopentagend: (end) => this.#endTag(end + 1, false),
+        onselfclosingtag: (end) => this.#endTag(end + 1, true),
+        onclosetag: (start, end) => this.#close(start, end),
+        ontext: (start, end) => this.#addText(start, end, 'text'),
+        oncdata: (start, end, offset) => this.#addText(start, end - offset, 'cdata'),
+        ondeclaration: (start, end) => this.#readDeclaration(start, end),
+        onattribentity: ignore,
+        ontextentity: ignore,
+        oncomment: ignore,
+        onprocessinginstruction: ignore,
+        onend: ignore,
+      },
+    );
+  }
+
+  run(): Tidied {
+    this.#tokenizer.write(this.#source);
+    if (this.#tokenizer.running) this.#tokenizer.end();
+    if (this.#problem !== null) return { ok: false, problem: this.#problem };
+    if (this.#root === null) return { ok: false, problem: this.#rootProblem() };
+    if (this.#isTruncated && this.#itemStart !== null) {
+      this.#output.length = this.#itemStart;
+      this.#leaf = null;
+      while (this.#open.size > 0 && !this.#isItem(this.#open.pop()?.name ?? '')) {}
+    }
+    this.#endLeaf(this.#source.length);
+    this.#closeDownTo(0);
+    return { ok: true, root: this.#root, xml: this.#output.join('') };
+  }
+
+  #rootProblem(): string {
+    if (this.#firstName === null) return 'The document is empty or no XML.';
+    return `The document is <${this.#firstName}>, which is none of <${[...this.#vocabulary.roots].join('>, <')}>.`;
+  }
+
+  #stop(problem: string | null): void {
+    this.#problem = problem;
+    this.#tokenizer.pause();
+  }
+
+  #readDeclaration(start: number, end: number): void {
+    if (this.#root === null && /!ENTITY/i.test(this.#source.slice(start, end))) {
+      this.#stop('The document declares entities of its own, which are not read.');
+    }
+  }
+
+  #beginTag(start: number, end: number): void {
+    this.#tag = end - start > MAX_NAME_LENGTH ? '' : this.#source.slice(start, end).toLowerCase();
+    this.#tagStart = start - 1;
+    this.#attributes = new Map();
+  }
+
+  #endAttribute(): void {
+    const name = this.#attributeName;
+    if (name.startsWith('xmlns:')) {
+      const canonical = CANONICAL_PREFIX.get(this.#attributeValue.trim().toLowerCase());
+      if (canonical !== undefined && this.#prefixes.size < MAX_PREFIXES) this.#prefixes.set(name.slice(6), canonical);
+      return;
+    }
+    const local = name === 'xml:base' ? name : name.slice(name.indexOf(':') + 1);
+    if (this.#vocabulary.attributes.has(local) && !this.#attributes.has(local)) {
+      this.#attributes.set(local, this.#attributeValue);
+    }
+  }
+
+  /** The name without its prefix, or with the one that the vocabulary knows its namespace by. */
+  #canonical(tag: string): string {
+    const colon = tag.indexOf(':');
+    if (colon === -1) return tag;
+    const prefix = tag.slice(0, colon);
+    const canonical = this.#prefixes.get(prefix) ?? prefix;
+    const local = tag.slice(colon + 1);
+    if (canonical === '' || (canonical === 'atom' && this.#root === 'feed')) return local;
+    return `${canonical}:${local}`;
+  }
+
+  #endTag(end: number, isEmpty: boolean): void {
+    const tag = this.#tag;
+    if (this.#root === null) {
+      this.#openRoot(tag);
+      return;
+    }
+    const name = this.#canonical(tag);
+    if (this.#leaf !== null && !this.#endsLeaf(name)) {
+      this.#leaf.hasMarkup = true;
+      if (name === this.#leaf.name && !isEmpty) this.#leaf.depth++;
+      return;
+    }
+    this.#endLeaf(this.#tagStart);
+    if (this.#isItem(name)) this.#closeOpenItem();
+    if (this.#open.size >= MAX_DEPTH) return;
+    if (this.#open.last?.written === null) this.#push(name, null, isEmpty);
+    else if (this.#isContainer(name)) this.#openContainer(name, isEmpty);
+    else if (this.#vocabulary.leaves.has(name)) this.#openLeaf(name, { end, isEmpty });
+    else this.#push(name, null, isEmpty);
+  }
+
+  /** `source` holds text in RSS and elements in Atom. */
+  #isContainer(name: string): boolean {
+    return this.#vocabulary.containers.has(name) || (name === 'source' && this.#root === 'feed');
+  }
+
+  #isItem(name: string): boolean {
+    return this.#vocabulary.items.has(name);
+  }
+
+  /** Warnings of the server's software may stand before the document, in HTML; a whole page of HTML is something else. */
+  #openRoot(tag: string): void {
+    const local = tag.slice(tag.indexOf(':') + 1);
+    this.#firstName ??= /^[a-z][\w:.-]*$/.test(tag) ? tag.slice(0, 40) : 'something';
+    if (local === 'html' || local === 'head' || local === 'body') {
+      this.#stop('The address gives an HTML page.');
+    } else if (this.#vocabulary.roots.has(local)) {
+      this.#root = local;
+      if (tag !== local && local === 'feed') this.#prefixes.set(tag.slice(0, tag.indexOf(':')), 'atom');
+      this.#output.push(`<${local} version="2.0"${formatAttributes(this.#attributes)}>`);
+      this.#push(this.#canonical(tag), local, false);
+    }
+  }
+
+  #openContainer(name: string, isEmpty: boolean): void {
+    if (this.#isItem(name)) {
+      if (this.#items === this.#vocabulary.maxItems) {
+        this.#stop(null);
+        return;
+      }
+      this.#items++;
+      this.#itemStart = this.#output.length;
+      this.#written = 0;
+    } else if (this.#itemStart === null && this.#vocabulary.maxItems > 0 && ++this.#written > MAX_LEAVES_OUTSIDE) {
+      this.#push(name, null, isEmpty);
+      return;
+    }
+    this.#output.push(`<${name}${formatAttributes(this.#attributes)}>`);
+    this.#push(name, name, false);
+    if (isEmpty) this.#closeDownTo(this.#open.size - 1);
+  }
+
+  #openLeaf(name: string, { end, isEmpty }: { end: number; isEmpty: boolean }): void {
+    const most = this.#itemStart === null ? MAX_LEAVES_OUTSIDE : MAX_LEAVES_PER_ITEM;
+    if (++this.#written > most || ++this.#leaves > MAX_LEAVES) this.#push(name, null, isEmpty);
+    else {
+      this.#leaf = { name, attributes: this.#attributes, start: end, text: '', hasMarkup: false, depth: 0 };
+      if (isEmpty) this.#endLeaf(end);
+    }
+  }
+
+  #push(name: string, written: string | null, isEmpty: boolean): void {
+    if (!isEmpty) this.#open.push({ name, written });
+  }
+
+  /** Whether a start tag of this name shows that the leaf's end tag is missing. */
+  #endsLeaf(name: string): boolean {
+    if (this.#isItem(name)) return true;
+    const leaf = this.#leaf;
+    return leaf !== null && FLAT_LEAVES.has(leaf.name) && this.#vocabulary.leaves.has(name);
+  }
+
+  #closeOpenItem(): void {
+    const index = this.#open.findIndex((element) => this.#isItem(element.name));
+    if (index !== -1) this.#closeDownTo(index);
+    // An element passed over whose end tag is missing must not take the items that follow with it.
+    const passedOver = this.#open.findIndex((element) => element.written === null);
+    if (passedOver !== -1) this.#closeDownTo(passedOver);
+  }
+
+  #close(start: number, end: number): void {
+    if (this.#root === null || end - start > MAX_NAME_LENGTH) return;
+    const name = this.#canonical(this.#source.slice(start, end).trim().toLowerCase());
+    const leaf = this.#leaf;
+    const tagStart = this.#source.lastIndexOf('<', start);
+    if (leaf !== null && name === leaf.name) {
+      if (leaf.depth === 0) this.#endLeaf(tagStart);
+      else leaf.depth--;
+      return;
+    }
+    const index = this.#open.indexOf(name);
+    if (index === -1) return;
+    this.#endLeaf(tagStart);
+    this.#closeDownTo(index);
+  }
+
+  #closeDownTo(depth: number): void {
+    while (this.#open.size > depth) {
+      const element = this.#open.pop();
+      if (element === undefined || element.written === null) continue;
+      this.#output.push(`</${element.written}>`);
+      if (this.#isItem(element.name)) this.#itemStart = null;
+    }
+  }
+
+  #addText(start: number, end: number, kind: 'text' | 'cdata'): void {
+    const leaf = this.#leaf;
+    if (leaf === null || leaf.hasMarkup) return;
+    const room = MAX_TEXT_LENGTH - leaf.text.length;
+    if (room <= 0) return;
+    const piece = this.#source.slice(start, Math.min(end, start + room));
+    // What `&` begins in text is left to the feed parser, which knows HTML's entities and leaves others as they stand.
+    leaf.text += kind === 'cdata' ? formatVerbatim(piece) : piece.replaceAll('<', '&lt;').slice(0, room);
+  }
+
+  /** Markup that stands in a leaf unescaped is what Atom calls `xhtml`, or an error; both are read as HTML. */
+  #endLeaf(end: number): void {
+    const leaf = this.#leaf;
+    if (leaf === null) return;
+    this.#leaf = null;
+    const { name, attributes, start, hasMarkup } = leaf;
+    if (!hasMarkup) this.#output.push(`<${name}${formatAttributes(attributes)}>${leaf.text}</${name}>`);
+    else {
+      const html = formatVerbatim(this.#source.slice(start, Math.min(end, start + MAX_TEXT_LENGTH)));
+      const others = formatAttributes([...attributes].filter(([key]) => key !== 'type'));
+      this.#output.push(`<${name}${others} type="html">${html}</${name}>`);
+    }
+  }
+}
