@@ -25,6 +25,7 @@ export { LEAST_SUPPORT } from './neighbours.ts';
 export { categoriesOf, type Leader, leaders, providersInUse, rankOf, TREND_DAYS } from './providers.ts';
 export {
   assessRisk,
+  type ExposureInput,
   type RiskFactor,
   type RiskInput,
   type RiskLevel,

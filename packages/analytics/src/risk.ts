@@ -28,15 +28,29 @@ export interface RiskInput {
   readonly posture: Posture;
   readonly services: readonly { readonly category: Category; readonly provider: string; readonly isFirm: boolean }[];
   readonly ownerOf: (provider: string) => string;
+  /** Open advisories of what it runs; null while none are known of anybody. */
+  readonly exposure: ExposureInput | null;
   /** HHI of a category over all domains, null when it is not known well enough. */
   readonly hhiOf: (category: Category) => number | null;
+}
+
+/** Counts of advisories that its versions are affected by, and whether an exploited one may concern it besides. */
+export interface ExposureInput {
+  /** Whether it shows any product that advisories could name. */
+  readonly hasProduct: boolean;
+  readonly exploited: number;
+  readonly critical: number;
+  readonly high: number;
+  readonly other: number;
+  /** Of exploited ones, those of a product whose version is not known. */
+  readonly possiblyExploited: number;
 }
 
 /** Roles without which a company's mail or site stands still. */
 const CRITICAL: readonly Category[] = ['dns', 'email', 'email_security', 'hosting', 'cdn'];
 
 export function assessRisk(input: RiskInput): RiskProfile {
-  const security = partOf(securityFactors(input.posture));
+  const security = partOf([...securityFactors(input.posture), exposureFactor(input.exposure)]);
   const vendorConcentration = partOf(vendorFactors(input));
   const { score, level } = partOf([...security.factors, ...vendorConcentration.factors]);
   return { score, level, security, vendorConcentration };
@@ -53,7 +67,7 @@ function securityFactors(posture: Posture): RiskFactor[] {
   return [
     fromPosture(posture, {
       factor: 'email_authentication',
-      weight: 0.3,
+      weight: 0.25,
       parts: ['spf', 'dmarc'],
       what: 'SPF and DMARC',
     }),
@@ -63,9 +77,29 @@ function securityFactors(posture: Posture): RiskFactor[] {
       parts: ['mta_sts', 'tls_rpt'],
       what: 'MTA-STS and TLS-RPT',
     }),
-    fromPosture(posture, { factor: 'web_encryption', weight: 0.15, parts: ['tls'], what: 'TLS' }),
-    fromPosture(posture, { factor: 'dns_integrity', weight: 0.15, parts: ['dnssec', 'caa'], what: 'DNSSEC and CAA' }),
+    fromPosture(posture, { factor: 'web_encryption', weight: 0.12, parts: ['tls'], what: 'TLS' }),
+    fromPosture(posture, { factor: 'dns_integrity', weight: 0.13, parts: ['dnssec', 'caa'], what: 'DNSSEC and CAA' }),
   ];
+}
+
+/** The gravest that is known decides: one exploited hole is not made smaller by ten that are closed. */
+function exposureFactor(exposure: ExposureInput | null): RiskFactor {
+  const base = { factor: 'known_vulnerabilities', weight: 0.15 };
+  if (!exposure) return { ...base, risk: null, finding: 'No source of advisories has been read.' };
+  const { hasProduct, exploited, critical, high, other, possiblyExploited } = exposure;
+  if (!hasProduct) return { ...base, risk: null, finding: 'It shows no product that advisories name.' };
+  if (exploited > 0)
+    return { ...base, risk: 100, finding: `Known to be exploited in the versions seen: ${exploited}.` };
+  if (critical > 0) return { ...base, risk: 80, finding: `Critical in the versions seen: ${critical}.` };
+  if (high > 0) return { ...base, risk: 60, finding: `High in the versions seen: ${high}.` };
+  if (possiblyExploited > 0)
+    return {
+      ...base,
+      risk: 50,
+      finding: `Exploited in some version of what it uses, not known in which: ${possiblyExploited}.`,
+    };
+  if (other > 0) return { ...base, risk: 30, finding: `Medium, low or unrated in the versions seen: ${other}.` };
+  return { ...base, risk: 0, finding: 'No advisory is known to affect the versions seen.' };
 }
 
 interface PostureRisk {
@@ -102,7 +136,7 @@ type Firm = RiskInput['services'];
 /** Two name server operators survive the fall of one (Kashaf et al., IMC 2020, on third-party dependence). */
 function redundancy(firm: Firm, ownerOf: RiskInput['ownerOf']): RiskFactor {
   const owners = new Set(firm.filter(({ category }) => category === 'dns').map(({ provider }) => ownerOf(provider)));
-  const base = { factor: 'dns_redundancy', weight: 0.1 };
+  const base = { factor: 'dns_redundancy', weight: 0.08 };
   if (owners.size === 0) return { ...base, risk: null, finding: 'No known provider serves the zone.' };
   return owners.size > 1
     ? { ...base, risk: 0, finding: `${owners.size} operators serve the zone.` }
@@ -110,7 +144,7 @@ function redundancy(firm: Firm, ownerOf: RiskInput['ownerOf']): RiskFactor {
 }
 
 function oneOwner(firm: Firm, ownerOf: RiskInput['ownerOf']): RiskFactor {
-  const base = { factor: 'single_owner', weight: 0.15 };
+  const base = { factor: 'single_owner', weight: 0.14 };
   const critical = firm.filter(({ category }) => CRITICAL.includes(category) && EXCLUSIVE_ROLES.has(ROLES[category]));
   const categories = new Set(critical.map(({ category }) => category));
   if (categories.size < 2)
@@ -134,7 +168,7 @@ function oneOwner(firm: Firm, ownerOf: RiskInput['ownerOf']): RiskFactor {
 
 /** In a market that few serve, one failure takes many down at once, and there is little to move to. */
 function crowdedMarkets(firm: Firm, hhiOf: RiskInput['hhiOf']): RiskFactor {
-  const base = { factor: 'market_concentration', weight: 0.1 };
+  const base = { factor: 'market_concentration', weight: 0.08 };
   const categories = [...new Set(firm.map(({ category }) => category))].filter((category) =>
     CRITICAL.includes(category),
   );

@@ -188,15 +188,15 @@ export async function createStack(config: Config, logger: Logger, world: World =
   const { store, prober, rulebook, scanner, isOptedOut, isDnsWorking } = scanning;
   const clock = world.now ?? realNow;
   const names = knownNames(rulebook);
-  let exposures: Exposures | undefined;
+  let following: Exposures | undefined;
   const live = stack.use(
     await LiveIndex.open({
       store,
       file: path.join(config.dataDirectory, 'index.snapshot'),
       logger,
       onEvent: ({ domain, at }, taken) => {
-        exposures?.touch(taken.providers);
-        exposures?.addBuilds(taken.newBuilds);
+        following?.touch(taken.providers);
+        following?.addBuilds(taken.newBuilds);
         for (const tag of taken.tags) answers.invalidate(tag);
         // What answers say of the domain is stale, unless the scan was our own and told at once.
         if (ownScans.get(domain) !== at.getTime()) answers.invalidate(domainTag(domain));
@@ -205,13 +205,16 @@ export async function createStack(config: Config, logger: Logger, world: World =
     }),
   );
   const { index } = live;
-  exposures = await Exposures.open({ store, index, rulebook });
-  const followAdvisories = () =>
-    exposures.follow(async ({ products, entries }) => {
+  const exposures = await Exposures.open({ store, index, rulebook });
+  following = exposures;
+  const followAdvisories = async () => {
+    if (await exposures.learn()) answers.invalidate(tags.enrichment[0]);
+    await exposures.follow(async ({ products, entries }) => {
       await tellAdvisories(entries, { store, index, exposures, names, now: clock });
       for (const product of products) answers.invalidate(tags.advisoriesOf(product));
       answers.invalidate(tags.advisories[0]);
     });
+  };
   const hub = await StreamHub.open(store.stream);
   const watch = await Watch.open({ store, index, names, exposures, now: clock });
   const publisher = await StreamPublisher.open({

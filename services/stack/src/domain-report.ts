@@ -2,6 +2,7 @@
 import { CATEGORIES, type Measurement, ROLES, SOURCES } from '@strata/detect';
 import type { StoredChange, StoredProfile } from '@strata/store';
 import { z } from 'zod';
+import { OpenAdvisoriesSchema } from './enrichment/advisory-report.ts';
 import type { KnownNames } from './known-names.ts';
 
 const Time = z.iso.datetime();
@@ -82,6 +83,7 @@ export const DomainReportSchema = z.object({
   security: SecuritySchema,
   roles: z.record(z.string(), MeasurementSchema).describe('How well each role was measured by the last scan.'),
   redirects_to: z.string().nullable(),
+  advisories: OpenAdvisoriesSchema,
   rulebook: z.string().describe('Version of the rules that read the evidence.'),
 });
 
@@ -102,7 +104,10 @@ export const ChangeSchema = z
   })
   .meta({ id: 'Change' });
 
-export function domainReport(profile: StoredProfile, names: KnownNames): z.input<typeof DomainReportSchema> {
+export function domainReport(
+  profile: StoredProfile,
+  { names, advisories }: { readonly names: KnownNames; readonly advisories: z.input<typeof OpenAdvisoriesSchema> },
+): z.input<typeof DomainReportSchema> {
   return {
     domain: profile.domain,
     scanned_at: profile.scannedAt.toISOString(),
@@ -125,6 +130,7 @@ export function domainReport(profile: StoredProfile, names: KnownNames): z.input
     security: securityReport(profile.security),
     roles: profile.roles,
     redirects_to: profile.redirectsTo,
+    advisories,
     rulebook: profile.rulebook,
   };
 }

@@ -193,6 +193,8 @@ export const tags = {
   scans: ['scans'],
   alerts: ['alerts'],
   anomalies: ['anomalies'],
+  /** Whether anything is known of advisories at all. */
+  enrichment: ['enrichment'],
   /** Any advisory of a known product. */
   advisories: ['advisories'],
   /** Those of one product. */

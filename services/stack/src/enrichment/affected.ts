@@ -59,7 +59,7 @@ export function listAffected(parts: Parts, filter: AffectedFilter, page: Page): 
 
 function affectedOfOne({ exposures, index }: Parts, filter: AffectedFilter, { limit, offset }: Page): Affected {
   const domain = filter.domain === undefined ? undefined : index.names.find(filter.domain);
-  const all = domain === undefined ? [] : exposures.ofDomain(domain, filter).filter((each) => isMeant(each, filter));
+  const all = domain === undefined ? [] : exposures.ofDomain(domain).filter((each) => isMeant(each, filter));
   const ordered = all.toSorted(
     (a, b) => b.entry.urgency - a.entry.urgency || Number(b.isAffected) - Number(a.isAffected),
   );
@@ -146,6 +146,7 @@ function rowsOfEntry(
 
 const rowsOf = ({ version, product }: Rows, number: number): number => (version[number] ?? 0) + (product[number] ?? 0);
 
-const isMeant = ({ entry, isAffected }: Exposure, { match, advisory }: AffectedFilter): boolean =>
+const isMeant = ({ entry, isAffected }: Exposure, { severity, match, advisory }: AffectedFilter): boolean =>
+  (severity === undefined || entry.advisory.severity === severity) &&
   (match === undefined || (match === 'version') === isAffected) &&
   (advisory === undefined || entry.advisory.id.toUpperCase() === advisory.toUpperCase());

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { type ExploitScore, readEpssHead, readEpssRow } from '@strata/advisories';
+import { type ExploitScore, isEpssColumns, readEpssHead, readEpssRow } from '@strata/advisories';
 import { parse } from 'csv-parse';
 import { z } from 'zod';
 import { download } from './downloads.ts';
@@ -52,12 +52,12 @@ export async function* epssSteps(file: string, stored: unknown): AsyncGenerator<
     rows += 1;
     if (rows > MAX_ROWS) throw new SourceError(`${path.basename(file)} has more than ${MAX_ROWS} rows`);
     if (date === undefined) {
-      date = readEpssHead(fields.join(','))?.scoreDate;
+      date = readEpssHead(fields.join(','))?.scoredAt;
       if (date === undefined) throw new SourceError(`${path.basename(file)} does not begin as a file of EPSS scores`);
       if (before && date <= before.date) return before;
       continue;
     }
-    if (fields[0] === 'cve') continue;
+    if (isEpssColumns(fields)) continue;
     const score = readEpssRow(fields);
     if (score) scores.push(score);
     else {

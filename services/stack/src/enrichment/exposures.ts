@@ -1,17 +1,10 @@
 // Which domains are exposed to which advisories: the advisories judged against what the index says that domains show.
-import {
-  type Assessed,
-  type Build,
-  byUrgency,
-  type Entry,
-  ExposureIndex,
-  isAffected,
-  type Severity,
-} from '@strata/advisories';
+import { type Assessed, type Build, byUrgency, type Entry, ExposureIndex, isAffected } from '@strata/advisories';
 import type { DomainIndex, DomainSet } from '@strata/analytics';
-import { productKeysOf, type Rulebook } from '@strata/detect';
+import { type ConfidenceLevel, productKeysOf, type Rulebook } from '@strata/detect';
 import type { Store } from '@strata/store';
 import { NO_VERSION, type Use, unionOf, usesOf } from './product-uses.ts';
+import type { SourceName } from './source.ts';
 
 export interface ExposureParts {
   readonly store: Store;
@@ -39,6 +32,13 @@ export interface FollowedChange {
   readonly entries: readonly Entry[];
 }
 
+export interface SeenService extends Build {
+  readonly provider: string;
+  readonly confidence: ConfidenceLevel;
+}
+
+/** The others only say more of what these tell. */
+const TELLING: ReadonlySet<string> = new Set<SourceName>(['nvd', 'osv', 'cve', 'folder']);
 const CHANGES_AT_ONCE = 500;
 
 export class Exposures {
@@ -47,6 +47,7 @@ export class Exposures {
   /** Put together when somebody asks; forgotten when a domain that uses the product has changed. */
   readonly #uses = new Map<string, readonly Use[]>();
   #seq: number;
+  #isKnown = false;
 
   private constructor(parts: ExposureParts, advisories: ExposureIndex, seq: number) {
     this.#parts = parts;
@@ -69,7 +70,21 @@ export class Exposures {
     for (let from = 0; from < ids.length; from += CHANGES_AT_ONCE) {
       for (const stored of await store.advisories.read(ids.slice(from, from + CHANGES_AT_ONCE))) advisories.put(stored);
     }
+    await exposures.learn();
     return exposures;
+  }
+
+  /** Whether any source that tells of vulnerabilities was ever read whole: before, nothing is known of anybody. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  /** Looks whether that has come to be so; true when it just has. */
+  async learn(): Promise<boolean> {
+    if (this.#isKnown) return false;
+    const sources = await this.#parts.store.sources.list(new Date());
+    this.#isKnown = sources.some(({ name, finishedAt }) => finishedAt !== null && TELLING.has(name));
+    return this.#isKnown;
   }
 
   /** Domains that use these, or did, have changed. */
@@ -128,17 +143,28 @@ export class Exposures {
     return { version, product: version.size === 0 ? product : product.andNot(version) };
   }
 
-  /** What concerns one domain, the most urgent first. */
-  ofDomain(domain: number, { severity }: { readonly severity?: Severity | undefined } = {}): readonly Exposure[] {
+  /** What concerns one domain by what the index says that it shows, the most urgent first. */
+  ofDomain(domain: number): readonly Exposure[] {
     const { index } = this.#parts;
-    const services = index.services(domain).filter(([, , confidence]) => confidence !== 'low');
-    const products = new Set(services.map(([, provider]) => provider));
-    const found = [...products].flatMap((product) => {
-      return this.#exposuresOf(product, index.buildOf(domain, product) ?? NO_VERSION);
+    return this.ofServices(
+      index.services(domain).map(([, provider, confidence]) => {
+        return { provider, confidence, ...(index.buildOf(domain, provider) ?? NO_VERSION) };
+      }),
+    );
+  }
+
+  /** What concerns a domain with these services, the most urgent first. */
+  ofServices(services: readonly SeenService[]): readonly Exposure[] {
+    const builds = new Map<string, Build>();
+    for (const { provider, confidence, version, platform } of services) {
+      if (confidence === 'low' || (builds.get(provider)?.version ?? null) !== null) continue;
+      builds.set(provider, version === null ? NO_VERSION : { version, platform });
+    }
+    const found = [...builds].flatMap(([product, build]) => {
+      this.advisories.addBuild(product, build);
+      return this.#exposuresOf(product, build);
     });
-    return found
-      .filter(({ entry }) => severity === undefined || entry.advisory.severity === severity)
-      .sort((a, b) => byUrgency(a.entry, b.entry));
+    return found.sort((a, b) => byUrgency(a.entry, b.entry));
   }
 
   /** What concerns users of a product, the most urgent first, each advisory once; affected where any domain is. */

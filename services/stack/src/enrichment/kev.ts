@@ -41,6 +41,6 @@ export function kevSource({ url, everyMs }: KevOptions): AdvisorySource {
 export function kevStep(json: unknown, name: string, cursor: unknown): Step {
   const reading = readKev(json);
   if (!reading.ok) throw new SourceError(`${name}: ${reading.problem}`);
-  const { exploited, skipped, problems } = reading;
+  const { exploited, skipped, problems } = reading.catalog;
   return { exploited, skipped, problem: problems[0] ?? null, read: exploited.length + skipped, cursor };
 }

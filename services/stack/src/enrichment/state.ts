@@ -37,11 +37,3 @@ export async function enrichmentState({
   );
   return { sources, counts: await store.advisories.counts() };
 }
-
-/** Whether any source that tells of vulnerabilities was ever read whole: before, nothing is known. */
-export async function isAnythingKnown(store: Store): Promise<boolean> {
-  const telling = ['nvd', 'osv', 'cve', 'folder'];
-  return (await store.sources.list(new Date())).some(
-    ({ name, finishedAt }) => finishedAt !== null && telling.includes(name),
-  );
-}

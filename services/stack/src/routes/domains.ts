@@ -4,6 +4,7 @@ import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { ChangeSchema, changeReport, DomainReportSchema, domainReport } from '../domain-report.ts';
+import { advisoriesOf, advisoryTags } from '../enrichment/open-advisories.ts';
 import { Limit, Offset } from './parameters.ts';
 
 export const domainParams = z.object({
@@ -26,14 +27,14 @@ export const getDomain = route(
     output: { kind: 'signed', schema: DomainReportSchema },
     errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
     access: 'key',
-    cache: (_app: StackApp, input, context) => {
+    cache: (app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
-      return { key: `domain ${domain}`, tags: [domainTag(domain)] };
+      return { key: `domain ${domain}`, tags: [domainTag(domain), ...advisoryTags(app, domain)] };
     },
   },
   async (app, input, context) => {
     const profile = await app.onDemand.profile(app, domainOf(input.domain, context), context);
-    return domainReport(profile, app.names);
+    return domainReport(profile, { names: app.names, advisories: advisoriesOf(app, profile) });
   },
 );
 

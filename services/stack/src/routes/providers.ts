@@ -4,6 +4,7 @@ import { CATEGORIES } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
+import { OpenAdvisoriesSchema, openAdvisories } from '../enrichment/advisory-report.ts';
 import { tags } from '../live-index.ts';
 import { Limit, Offset, ProviderPath, providerOf } from './parameters.ts';
 import { FoundDomainSchema, foundDomain } from './search.ts';
@@ -53,7 +54,9 @@ export const getProvider = route(
         gained_30d: count.describe('Domains that began to use it, confirmed within 30 days.'),
         lost_30d: count,
         flows_30d: z.array(FlowSchema).describe('Migrations to and from it, most domains first; at most 50.'),
-        advisories: z.null().describe('Not known: no advisory source is read by this server yet.'),
+        advisories: OpenAdvisoriesSchema.describe(
+          'Of its product, as its users show it. Null: it is a service and no product, or no source of advisories has been read.',
+        ),
       }),
     },
     errors: ['unknown_provider'],
@@ -62,7 +65,7 @@ export const getProvider = route(
       const { id } = providerOf(app, input.provider, context);
       return {
         key: `provider ${id} ${input.limit} ${input.offset}`,
-        tags: [tags.provider(id), tags.domains[0]],
+        tags: [tags.provider(id), tags.domains[0], tags.advisoriesOf(id), ...tags.enrichment],
         maxStaleMs: 1_000,
         maxAgeMs: 60_000,
       };
@@ -99,7 +102,7 @@ export const getProvider = route(
       gained_30d: gained,
       lost_30d: lost,
       flows_30d: flows.map((flow) => flowReport(flow, names)),
-      advisories: null,
+      advisories: advisoriesOfProduct(app, id),
     };
   },
 );
@@ -112,4 +115,9 @@ function marketsOf({ index, names }: StackApp, id: string) {
       ? [{ category, domains: own.domains, share: own.share, rank: at + 1, providers: providers.length, hhi, band }]
       : [];
   });
+}
+
+function advisoriesOfProduct(app: StackApp, id: string) {
+  const isProduct = app.exposures.advisories.products.includes(id);
+  return isProduct && app.exposures.isKnown ? openAdvisories(app.exposures.ofProduct(id), app) : null;
 }

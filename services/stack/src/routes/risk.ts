@@ -1,8 +1,12 @@
 // The risk of one domain.
-import { assessRisk, market } from '@strata/analytics';
+import { assessRisk, type ExposureInput, market } from '@strata/analytics';
 import { route } from '@strata/http';
+import type { StoredProfile } from '@strata/store';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
+import { OpenAdvisoriesSchema, openAdvisories } from '../enrichment/advisory-report.ts';
+import type { Exposure } from '../enrichment/exposures.ts';
+import { advisoryTags, exposuresOf } from '../enrichment/open-advisories.ts';
 import { domainOf, domainParams, domainTag } from './domains.ts';
 
 const Level = z.enum(['low', 'medium', 'high', 'critical']).nullable();
@@ -37,21 +41,23 @@ export const getRisk = route(
         score: z.int().min(0).max(100).nullable(),
         level: Level,
         security: PartSchema,
+        advisories: OpenAdvisoriesSchema,
         vendor_concentration: PartSchema,
         method: z.string(),
       }),
     },
     errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
     access: 'key',
-    cache: (_app: StackApp, input, context) => {
+    cache: (app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
       // The markets that it depends on move slowly; they are looked at anew after this time.
-      return { key: `risk ${domain}`, tags: [domainTag(domain)], maxAgeMs: 60_000 };
+      return { key: `risk ${domain}`, tags: [domainTag(domain), ...advisoryTags(app, domain)], maxAgeMs: 60_000 };
     },
   },
   async (app, input, context) => {
     const profile = await app.onDemand.profile(app, domainOf(input.domain, context), context);
     const { index, names } = app;
+    const exposures = exposuresOf(app, profile);
     const risk = assessRisk({
       posture: profile.security,
       services: profile.services.map(({ category, provider, confidence }) => ({
@@ -60,6 +66,7 @@ export const getRisk = route(
         isFirm: confidence !== 'low',
       })),
       ownerOf: names.ownerOf,
+      exposure: exposures ? exposureInput(app, profile, exposures) : null,
       hhiOf: (category) => {
         const { hhi, band } = market(index, category, { ownerOf: names.ownerOf });
         return band === 'insufficient_data' ? null : hhi;
@@ -76,8 +83,25 @@ export const getRisk = route(
       score: risk.score,
       level: risk.level,
       security: part(risk.security),
+      advisories: exposures ? openAdvisories(exposures, app) : null,
       vendor_concentration: part(risk.vendorConcentration),
       method: 'Mean of the measured factors, each by its weight; what could not be measured is in no score.',
     };
   },
 );
+
+function exposureInput({ exposures }: StackApp, { services }: StoredProfile, all: readonly Exposure[]): ExposureInput {
+  const products = new Set(exposures.advisories.products);
+  const affected = all.filter(({ isAffected }) => isAffected);
+  const exploited = affected.filter(({ entry }) => entry.exploited !== null).length;
+  const count = (severity: string) => affected.filter(({ entry }) => entry.advisory.severity === severity).length;
+  const [critical, high] = [count('critical'), count('high')];
+  return {
+    hasProduct: services.some(({ provider, confidence }) => confidence !== 'low' && products.has(provider)),
+    exploited,
+    critical,
+    high,
+    other: affected.length - critical - high,
+    possiblyExploited: all.filter(({ entry, isAffected }) => !isAffected && entry.exploited !== null).length,
+  };
+}

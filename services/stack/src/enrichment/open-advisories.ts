@@ -1,0 +1,28 @@
+// The advisories that stand open for one domain, for its profile and its risk.
+import type { StoredProfile } from '@strata/store';
+import type { z } from 'zod';
+import type { StackApp } from '../app.ts';
+import { tags } from '../live-index.ts';
+import { type OpenAdvisoriesSchema, openAdvisories } from './advisory-report.ts';
+import type { Exposure } from './exposures.ts';
+
+type Parts = Pick<StackApp, 'exposures' | 'index' | 'names'>;
+
+/** By the services that the profile tells; undefined while no source has been read, for then nothing is known. */
+export function exposuresOf({ exposures }: Parts, { services }: StoredProfile): readonly Exposure[] | undefined {
+  return exposures.isKnown ? exposures.ofServices(services) : undefined;
+}
+
+export function advisoriesOf(parts: Parts, profile: StoredProfile): z.input<typeof OpenAdvisoriesSchema> {
+  const all = exposuresOf(parts, profile);
+  return all === undefined ? null : openAdvisories(all, parts);
+}
+
+/** What is said of a domain is stale when an advisory of what it uses has changed. */
+export function advisoryTags({ index, exposures }: Parts, domain: string): string[] {
+  const number = index.names.find(domain);
+  // One that is scanned while the request waits may come to use anything.
+  if (number === undefined) return [...tags.enrichment, ...tags.advisories];
+  const used = new Set(index.services(number).map(([, provider]) => provider));
+  return [...tags.enrichment, ...exposures.advisories.products.filter((id) => used.has(id)).map(tags.advisoriesOf)];
+}
