@@ -16,6 +16,7 @@ const config = readConfig({
   STRATA_STACK_PORT: '0',
   STRATA_METRICS_PORT: '0',
   STRATA_SCAN: 'off',
+  STRATA_ADVISORIES: 'off',
   STRATA_ON_DEMAND: 'off',
   STRATA_RESOLVERS: '127.0.0.1:9',
 });

@@ -13,6 +13,7 @@ const config = readConfig({
   STRATA_STACK_PORT: '0',
   STRATA_METRICS_PORT: '0',
   STRATA_SCAN: 'off',
+  STRATA_ADVISORIES: 'off',
   STRATA_RESOLVERS: '127.0.0.1:9',
 });
 const running = await startStack(config, createLogger({ level: 'error' }));

@@ -33,7 +33,13 @@ export async function startTestStack(
   const start = (change: Partial<Config>) =>
     startStack(
       {
-        ...readConfig({ STRATA_DATA: directory, STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_SCAN: 'off' }),
+        ...readConfig({
+          STRATA_DATA: directory,
+          STRATA_STACK_PORT: '0',
+          STRATA_METRICS_PORT: '0',
+          STRATA_SCAN: 'off',
+          STRATA_ADVISORIES: 'off',
+        }),
         resolvers: [internet.resolver],
         ...change,
       },

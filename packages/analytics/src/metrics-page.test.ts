@@ -16,6 +16,7 @@ describe('docs/metrics.md', () => {
       posture: { factors: [] } as unknown as Posture,
       services: [],
       ownerOf: String,
+      exposure: null,
       hhiOf: () => null,
     };
     const { security, vendorConcentration } = assessRisk(nothing);

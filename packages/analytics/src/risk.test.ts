@@ -18,7 +18,7 @@ function posture(factors: readonly (readonly [Factor, Finding, number, number])[
 const service = (category: Category, provider: string, isFirm = true) => ({ category, provider, isFirm });
 
 function assess(given: Partial<RiskInput>) {
-  return assessRisk({ posture: posture([]), services: [], ownerOf, hhiOf: () => null, ...given });
+  return assessRisk({ posture: posture([]), services: [], ownerOf, exposure: null, hhiOf: () => null, ...given });
 }
 
 const factorOf = (profile: ReturnType<typeof assess>, name: string) =>
@@ -26,13 +26,14 @@ const factorOf = (profile: ReturnType<typeof assess>, name: string) =>
 
 /** The weights of docs/metrics.md. */
 const WEIGHTS = {
-  email_authentication: 0.3,
+  email_authentication: 0.25,
   email_transport: 0.05,
-  web_encryption: 0.15,
-  dns_integrity: 0.15,
-  dns_redundancy: 0.1,
-  single_owner: 0.15,
-  market_concentration: 0.1,
+  web_encryption: 0.12,
+  dns_integrity: 0.13,
+  known_vulnerabilities: 0.15,
+  dns_redundancy: 0.08,
+  single_owner: 0.14,
+  market_concentration: 0.08,
 };
 const PARTS: Readonly<Record<string, readonly Factor[]>> = {
   email_authentication: ['spf', 'dmarc'],
@@ -43,7 +44,7 @@ const PARTS: Readonly<Record<string, readonly Factor[]>> = {
 const CRITICAL: readonly Category[] = ['dns', 'email', 'email_security', 'hosting', 'cdn'];
 
 /** Each factor's risk, by its definition. */
-function risksByHand({ posture: { factors }, services, hhiOf }: RiskInput): Record<string, number | null> {
+function risksByHand({ posture: { factors }, services, exposure, hhiOf }: RiskInput): Record<string, number | null> {
   const risks: Record<string, number | null> = {};
   for (const [name, parts] of Object.entries(PARTS)) {
     const measured = factors.filter(({ factor, finding }) => parts.includes(factor) && finding !== 'unmeasured');
@@ -68,7 +69,21 @@ function risksByHand({ posture: { factors }, services, hhiOf }: RiskInput): Reco
   const known = categories.flatMap((category) => hhiOf(category) ?? []);
   const mean = known.reduce((sum, hhi) => sum + hhi, 0) / known.length;
   risks.market_concentration = known.length === 0 ? null : Math.min(100, mean / 50);
+  risks.known_vulnerabilities = exposureByHand(exposure);
   return risks;
+}
+
+/** The first row of the table that holds. */
+function exposureByHand(exposure: RiskInput['exposure']): number | null {
+  if (!exposure?.hasProduct) return null;
+  const table = [
+    [exposure.exploited, 100],
+    [exposure.critical, 80],
+    [exposure.high, 60],
+    [exposure.possiblyExploited, 50],
+    [exposure.other, 30],
+  ] as const;
+  return table.find(([count]) => count > 0)?.[1] ?? 0;
 }
 
 const inputs: fc.Arbitrary<RiskInput> = fc
@@ -84,14 +99,25 @@ const inputs: fc.Arbitrary<RiskInput> = fc
     services: fc.array(fc.tuple(fc.constantFrom(...CATEGORIES), fc.constantFrom(...PROVIDERS), fc.boolean()), {
       maxLength: 12,
     }),
+    exposure: fc.option(
+      fc.record({
+        hasProduct: fc.boolean(),
+        exploited: fc.nat(1),
+        critical: fc.nat(1),
+        high: fc.nat(1),
+        other: fc.nat(2),
+        possiblyExploited: fc.nat(1),
+      }),
+    ),
     hhis: fc.array(fc.option(fc.nat(10_000)), { minLength: CATEGORIES.length, maxLength: CATEGORIES.length }),
   })
-  .map(({ factors, services, hhis }) => ({
+  .map(({ factors, services, exposure, hhis }) => ({
     posture: posture(
       factors.map(([finding, points, more], i) => [FACTORS[i] ?? 'spf', finding, points, points + more] as const),
     ),
     services: services.map((each) => service(...each)),
     ownerOf,
+    exposure,
     hhiOf: (category) => hhis[CATEGORIES.indexOf(category)] ?? null,
   }));
 
@@ -160,9 +186,9 @@ describe('the risk of a domain', () => {
     assert.equal(risk('dns_redundancy'), 60); // a weak opinion is no second operator
     assert.equal(risk('single_owner'), 50); // cirrus and delta are one firm: 2 of 3 roles
     assert.equal(risk('market_concentration'), 50); // mean of 2,000 and 3,000
-    assert.deepEqual([profile.security.score, profile.security.level], [43, 'medium']); // (0.3 × 64) / 0.45
-    assert.deepEqual([profile.vendorConcentration.score, profile.vendorConcentration.level], [53, 'high']); // 18.5 / 0.35
-    assert.deepEqual([profile.score, profile.level], [47, 'medium']); // 37.7 / 0.8
+    assert.deepEqual([profile.security.score, profile.security.level], [43, 'medium']); // 16 / 0.37
+    assert.deepEqual([profile.vendorConcentration.score, profile.vendorConcentration.level], [53, 'high']); // 15.8 / 0.3
+    assert.deepEqual([profile.score, profile.level], [47, 'medium']); // 31.8 / 0.67
     assert.equal(factorOf(profile, 'email_authentication')?.finding, 'Missing or weak: DMARC.');
     assert.match(factorOf(profile, 'single_owner')?.finding ?? '', /^cirrus holds 2 of 3 critical roles\.$/);
   });

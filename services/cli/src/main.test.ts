@@ -61,7 +61,13 @@ describe('the strata command', () => {
 });
 
 describe('trouble at the start', () => {
-  const quiet = { STRATA_SCAN: 'off', STRATA_LOG_LEVEL: 'fatal', STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0' };
+  const quiet = {
+    STRATA_SCAN: 'off',
+    STRATA_ADVISORIES: 'off',
+    STRATA_LOG_LEVEL: 'fatal',
+    STRATA_STACK_PORT: '0',
+    STRATA_METRICS_PORT: '0',
+  };
 
   /** Runs `serve` with these settings; it must end by itself with one line that matches. */
   async function failsWith(env: Record<string, string>, line: RegExp): Promise<void> {
@@ -145,6 +151,7 @@ describe('strata stack serve', () => {
     const env = {
       STRATA_DATA: data.path,
       STRATA_SCAN: 'off',
+      STRATA_ADVISORIES: 'off',
       STRATA_STACK_PORT: '0',
       STRATA_METRICS_PORT: '0',
       STRATA_RESOLVERS: '127.0.0.1:1',

@@ -73,7 +73,7 @@ export const Environment = z.object({
   STRATA_ADVISORIES: List.pipe(z.array(z.enum([...ADVISORY_SOURCES, 'off']))).default([...ADVISORY_SOURCES]),
   STRATA_ADVISORY_HOURS: z.coerce.number().min(0.001).max(8_760).default(2),
   STRATA_ADVISORY_FOLDER: z.string().min(1).optional(),
-  STRATA_NVD_URL: WebAddress.default('https://services.nvd.nist.gov'),
+  STRATA_NVD_URL: WebAddress.default('https://services.nvd.nist.gov/rest/json/cves/2.0'),
   STRATA_NVD_API_KEY: z.string().min(1).optional(),
   STRATA_KEV_URL: WebAddress.default(
     'https://www.cisa.gov/sites/default/files/feeds/known_exploited_vulnerabilities.json',

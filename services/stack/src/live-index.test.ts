@@ -183,7 +183,7 @@ describe('the live index', () => {
       store,
       file: path.join(directory.path, 'index.snapshot'),
       logger,
-      onEvent: (_event, tags) => void touched.push([...tags].sort()),
+      onEvent: (_event, taken) => void touched.push([...taken.tags].sort()),
       onScans: () => {},
     });
     const look: Look = { domain: 1, hours: 1, exchange: 3, server: 0, dmarc: 0, isFailed: false, hasOtherRules: false };

@@ -6,6 +6,7 @@ import { entries } from '@strata/catalog';
 import { compileRulebook, detect, type Evidence, evidenceFromRecord, loadCatalog, type Rulebook } from '@strata/detect';
 import { createLogger } from '@strata/http';
 import { openStore, type Store } from '@strata/store';
+import { Exposures } from './enrichment/exposures.ts';
 import { knownNames } from './known-names.ts';
 import { LiveIndex } from './live-index.ts';
 import { temporaryDirectory } from './test/harness.ts';
@@ -54,6 +55,7 @@ class Town implements AsyncDisposable {
       store,
       index: live.index,
       names: knownNames(rulebook),
+      exposures: await Exposures.open({ store, index: live.index, rulebook }),
       now: () => new Date(now.at),
     });
     const companies = Array.from({ length: count }, (_, i) => ({

@@ -23,6 +23,7 @@ export async function startLiveService(): Promise<LiveService> {
     STRATA_STACK_PORT: '0',
     STRATA_METRICS_PORT: '0',
     STRATA_SCAN: 'off',
+    STRATA_ADVISORIES: 'off',
     STRATA_RESOLVERS: `${internet.resolver.address}:${internet.resolver.port}`,
   });
   const world = { dial: (to: { address: string; port: number }) => internet.dial(to), trustedCa: [internet.caPem] };

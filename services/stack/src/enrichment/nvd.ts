@@ -5,8 +5,8 @@ import { jsonOf, nameOf, Pace, politeGet } from './polite-get.ts';
 import { type AdvisorySource, RecordBatch, SourceError, type SourceParts, type Step } from './source.ts';
 
 export interface NvdOptions {
-  /** `https://services.nvd.nist.gov`. */
-  readonly baseUrl: string;
+  /** Up to and with `/cves/2.0`. */
+  readonly url: string;
   readonly apiKey: string | undefined;
   readonly everyMs: number;
   /** Between two requests, in place of what NVD asks for. */
@@ -82,7 +82,7 @@ async function* pages(query: Readonly<Record<string, string>>, paging: Paging): 
   const { place, options, pace, parts } = paging;
   const headers = options.apiKey ? { apikey: options.apiKey } : {};
   for (let startIndex = paging.startIndex; ; ) {
-    const url = new URL('/rest/json/cves/2.0', options.baseUrl);
+    const url = new URL(options.url);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     url.searchParams.set('resultsPerPage', String(PAGE));
     url.searchParams.set('startIndex', String(startIndex));

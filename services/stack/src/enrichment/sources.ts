@@ -20,7 +20,7 @@ export function configuredSources(
   const all: readonly AdvisorySource[] = [
     kevSource({ url: advisories.kevUrl, everyMs }),
     epssSource({ url: advisories.epssUrl, everyMs }),
-    nvdSource({ baseUrl: advisories.nvdUrl, apiKey: nvdApiKey, everyMs, ...gap }),
+    nvdSource({ url: advisories.nvdUrl, apiKey: nvdApiKey, everyMs, ...gap }),
     osvSource({ baseUrl: advisories.osvUrl, ecosystems: ecosystemsOf(rulebook), everyMs }),
     cveListSource({ apiUrl: advisories.cveApiUrl, rawUrl: advisories.cveRawUrl, everyMs }),
   ];

@@ -64,6 +64,7 @@ export function settingsFor(internet: Pick<Internet, 'resolver'>, directory: str
     STRATA_STACK_PORT: '0',
     STRATA_METRICS_PORT: '0',
     STRATA_SCAN: 'off',
+    STRATA_ADVISORIES: 'off',
     STRATA_LOG_LEVEL: 'silent',
     STRATA_RESOLVERS: `${internet.resolver.address}:${internet.resolver.port}`,
   };
