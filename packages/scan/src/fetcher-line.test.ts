@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { a } from './test/dns-server.ts';
-import { startInternet, textOf } from './test/fetching.ts';
+import { PUBLIC, startInternet, textOf } from './test/fetching.ts';
 import type { WebScript } from './test/web-server.ts';
 
 const hello: WebScript = (_request, response) => void response.end('hello');
@@ -32,6 +32,25 @@ describe('connections', () => {
     assert.equal(internet.web.connections(), 2);
     assert.equal(textOf(await internet.fetch('http://example.com/3')), 'again');
     assert.equal(internet.web.connections(), 3);
+  });
+
+  it('that are idle are few over all hosts, and closed after some seconds', async () => {
+    const hosts = Array.from({ length: 12 }, (_, i) => `host${i}.example.com`);
+    const open = new Set<unknown>();
+    await using internet = await startInternet(
+      ({ socket }, response) => {
+        open.add(socket);
+        socket.once('close', () => open.delete(socket));
+        response.end('hello');
+      },
+      { records: hosts.map((host) => a(host, PUBLIC)), fetcher: { maxSockets: 16 } },
+    );
+    for (const host of hosts) assert.equal(textOf(await internet.fetch(`https://${host}/`)), 'hello');
+    assert.equal(internet.web.connections(), 12);
+    await sleep(100);
+    assert.equal(open.size, 4);
+    await sleep(4_500);
+    assert.equal(open.size, 0);
   });
 
   it('that break under their first request are a failure', async () => {

@@ -33,7 +33,7 @@ describe('an answer', () => {
     const headers = {
       'if-none-match': '"v1"',
       'user-agent': 'someone else',
-      host: 'evil.test',
+      Host: 'evil.test',
       'accept-encoding': 'zstd',
       'content-length': '10',
       'transfer-encoding': 'chunked',

@@ -72,7 +72,8 @@ export async function walk<T>(
   if (start.length > MAX_URL_LENGTH || !URL.canParse(start))
     return { ...failure('forbidden', 'not a URL that can be visited'), redirects };
   const url = withoutSecrets(new URL(start));
-  const headers = Object.entries(request.headers).filter(([name]) => !OWN_HEADERS.test(name));
+  const named = Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const headers = named.filter(([name]) => !OWN_HEADERS.test(name));
   let place: Place = {
     url,
     isTrusted: parts.trustedOrigins.has(url.origin),
