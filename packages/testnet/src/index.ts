@@ -1,4 +1,12 @@
 // What @strata/testnet offers: the simulated internet. Only the demo, tests and benches may import it.
+export type { AffectedProduct, VulnerabilityFacts } from './advisories/facts.ts';
+export {
+  type AdvisorySource,
+  type AdvisorySources,
+  type AdvisorySourcesOptions,
+  createAdvisorySources,
+  type PublishedRecord,
+} from './advisories/sources.ts';
 export { type RandomModelOptions, randomModel } from './gguf.ts';
 export { createInternet, type Internet, type InternetOptions } from './internet.ts';
 export {
@@ -12,4 +20,5 @@ export {
 } from './loader.ts';
 export type { MigratingCategory, Migration } from './migrate.ts';
 export { tinyChatModel } from './models.ts';
+export type { TrueVersion } from './software.ts';
 export type { TrueService, Truth } from './truth.ts';

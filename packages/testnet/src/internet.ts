@@ -1,4 +1,5 @@
 // The simulated internet: grown from a seed, served on loopback, moved by days, known in full.
+import { type AdvisorySources, createAdvisorySources } from './advisories/sources.ts';
 import { Certificates } from './certificates.ts';
 import { applyMigration, type MigratingCategory, type Migration, migrationOn } from './migrate.ts';
 import { Model } from './model.ts';
@@ -21,6 +22,8 @@ export interface InternetOptions {
   readonly migrationShare?: number;
   /** Port of the recursive resolver; 0 lets the system choose. */
   readonly port?: number;
+  /** What advisories are dated by; the real clock by default. */
+  readonly now?: () => Date;
 }
 
 export interface Internet extends AsyncDisposable {
@@ -44,6 +47,8 @@ export interface Internet extends AsyncDisposable {
   readonly root: { readonly address: string; readonly port: number };
   /** Where a simulated address listens on this machine. */
   dial(to: { readonly address: string; readonly port: number }): { readonly address: string; readonly port: number };
+  /** The publishers of advisories: started by the first call, moved by `advance` from then on. */
+  advisories(): Promise<AdvisorySources>;
   /** Root certificate that the sites' chains end in. */
   readonly caPem: string;
 }
@@ -56,6 +61,8 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
   const changed = new Map<string, { plan: Plan; version: number }>();
   const faults = new Map<string, Map<string, 'servfail' | 'timeout'>>();
   let day = 0;
+  let advisories: Promise<AdvisorySources> | undefined;
+  let publishing: AdvisorySources | undefined;
 
   // Where others redirect to: among the first thousand, those that are really there.
   let targets: readonly string[] | undefined;
@@ -120,6 +127,7 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
       const migrations: Migration[] = [];
       for (let i = 0; i < days; i += 1) {
         day += 1;
+        publishing?.advance(1);
         for (const name of names) {
           const plan = known(name);
           const migration = migrationOn(plan, day, { seed, share: migrationShare });
@@ -152,8 +160,18 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     resolver: dns.resolver,
     root: dns.root,
     dial: (to) => web.dial(to),
+    advisories() {
+      advisories ??= createAdvisorySources({ seed, now: options.now ?? (() => new Date()) }).then((sources) => {
+        publishing = sources;
+        return sources;
+      });
+      return advisories;
+    },
     caPem: certificates.rootPem,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      await (await advisories?.catch(() => undefined))?.[Symbol.asyncDispose]();
+      await owned.disposeAsync();
+    },
   };
 }
 
