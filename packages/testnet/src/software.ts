@@ -7,7 +7,7 @@ import { type Mint, mintFor } from './random.ts';
 export interface TrueVersion {
   /** As it is shown, `1.18.0`; null where the site shows none. */
   readonly version: string | null;
-  /** `ubuntu`, `win64` and the like where the site shows it; lower case. */
+  /** `ubuntu`, `win64` and the like where it is said together with the version; lower case. */
   readonly platform: string | null;
 }
 
@@ -30,26 +30,24 @@ export function softwareOf(plan: Plan, seed: string): Software {
   const isServerShown = cdn?.server === undefined && hosting?.server === undefined;
   const isHostsOwn = hosting?.headers?.(mint)['x-powered-by'] !== undefined;
   const build = buildFor(mint, 'server', templates.server.of(plan.server).builds);
-  const shownPlatform = isServerShown ? (build.platform ?? null) : null;
+  const { version = null, platform: builder = null, modules = {} } = build;
 
   const versions: Record<string, TrueVersion> = {};
-  if (isServerShown) {
-    versions[plan.server] = { version: build.version ?? null, platform: shownPlatform };
-    for (const [id, version] of Object.entries(build.modules ?? {}))
-      versions[id] = { version, platform: shownPlatform };
-  }
-  if (plan.platform !== 'static')
-    versions[plan.platform] = { version: generatedBy(plan, mint), platform: shownPlatform };
+  if (plan.platform !== 'static') versions[plan.platform] = { version: generatedBy(plan, mint), platform: null };
   const headers: Record<string, string> = {};
   const php = platform.isPhp && !isHostsOwn ? (build.php ?? buildFor(mint, 'php', phpBuilds).version) : null;
   if (php !== null) {
     headers['x-powered-by'] = `PHP/${php}`;
-    versions.php = { version: php, platform: php.includes('ubuntu') ? 'ubuntu' : shownPlatform };
+    versions.php = { version: php, platform: php.includes('ubuntu') ? 'ubuntu' : null };
   }
   if (runsAspNet(plan) && !isHostsOwn) {
     headers['x-powered-by'] = 'ASP.NET';
     headers['x-aspnet-version'] = ASP_NET;
-    versions['asp-net'] = { version: ASP_NET, platform: shownPlatform };
+    versions['asp-net'] = { version: ASP_NET, platform: null };
+  }
+  if (isServerShown) {
+    versions[plan.server] = { version, platform: builder };
+    for (const [id, shown] of Object.entries(modules)) versions[id] = { version: shown, platform: builder };
   }
   return { server: cdn?.server ?? hosting?.server ?? build.header, headers, versions };
 }
