@@ -1,4 +1,13 @@
 // What @strata/testnet offers: the simulated internet. Only the demo, tests and benches may import it.
+
+export type { AffectedProduct, VulnerabilityFacts } from './advisories/facts.ts';
+export {
+  type AdvisorySource,
+  type AdvisorySources,
+  type AdvisorySourcesOptions,
+  createAdvisorySources,
+  type PublishedRecord,
+} from './advisories/sources.ts';
 export type { FeedBehaviour } from './feeds/behaviours.ts';
 export type { FeedRequests, FeedTruth, ListedFeed, TrueItem } from './feeds/feeds.ts';
 export { type RandomModelOptions, randomModel } from './gguf.ts';
@@ -14,4 +23,5 @@ export {
 } from './loader.ts';
 export type { MigratingCategory, Migration } from './migrate.ts';
 export { tinyChatModel } from './models.ts';
+export type { TrueVersion } from './software.ts';
 export type { TrueService, Truth } from './truth.ts';

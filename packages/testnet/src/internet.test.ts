@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import { after, before, describe, it } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
@@ -9,6 +10,7 @@ import { dig } from './test/dig.ts';
 
 interface Page {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly issuer: string;
   readonly isTrusted: boolean;
@@ -36,7 +38,13 @@ function visit(internet: Internet, host: string, path = '/'): Promise<Page> {
         body += chunk;
       });
       response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, body, issuer, isTrusted: socket.authorized }),
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body,
+          issuer,
+          isTrusted: socket.authorized,
+        }),
       );
     });
     request.on('error', reject);
@@ -153,6 +161,59 @@ describe('the companies of the simulated internet', () => {
     assert.match(JSON.stringify(mx?.answers), /messagingengine\.com/);
     assert.throws(() => internet.migrate(domain, { category: 'email', to: 'no-such-provider' }), RangeError);
     assert.throws(() => internet.truth('nobody.example'), RangeError);
+  });
+
+  it('show versions as real sites do: some old, some of a distribution, some none', async () => {
+    const shown = new Map<string, Set<string>>();
+    let without = 0;
+    for (const domain of internet.domains()) {
+      const { state, versions } = internet.truth(domain);
+      if (state !== 'active') continue;
+      for (const [id, { version, platform }] of Object.entries(versions)) {
+        if (version === null) without += 1;
+        else shown.set(id, (shown.get(id) ?? new Set()).add(`${version} ${platform ?? ''}`.trim()));
+      }
+    }
+    assert.ok(without > 50, `${without} without`);
+    for (const id of ['nginx', 'apache', 'php', 'wordpress', 'microsoft-iis', 'ghost']) {
+      assert.ok((shown.get(id)?.size ?? 0) > 0, id);
+    }
+    assert.ok(shown.get('nginx')?.has('1.18.0 ubuntu'));
+    assert.ok([...(shown.get('apache') ?? [])].some((each) => each.endsWith('win64')));
+    assert.equal(shown.get('drupal'), undefined);
+  });
+
+  it('tell in their headers and pages the versions that truth has', async () => {
+    let compared = 0;
+    for (const domain of internet.domains()) {
+      const { versions, services } = internet.truth(domain);
+      const isSecure = services.some((each) => each.category === 'certificate_authority' && each.isVisible);
+      if (Object.keys(versions).length === 0 || !isSecure || compared >= 40) continue;
+      const { headers, body } = await visit(internet, `www.${domain}`);
+      const text = `${headers.server ?? ''} ${headers['x-powered-by'] ?? ''} ${headers['x-aspnet-version'] ?? ''} ${body}`;
+      for (const [id, { version, platform }] of Object.entries(versions)) {
+        if (version !== null) assert.ok(text.includes(version), `${domain}: ${id} ${version}`);
+        if (platform !== null) assert.ok(text.toLowerCase().includes(platform), `${domain}: ${platform}`);
+        compared += version === null ? 0 : 1;
+      }
+    }
+    assert.ok(compared >= 40);
+  });
+
+  it('have publishers of advisories, which start when they are asked for and move with the clock', async () => {
+    await using own = await createInternet({
+      domains: 5,
+      hasFaults: false,
+      now: () => new Date('2026-03-01T00:00:00Z'),
+    });
+    own.advance(10);
+    const sources = await own.advisories();
+    assert.equal(await own.advisories(), sources);
+    const count = sources.records().length;
+    own.advance(20);
+    assert.ok(sources.records().length > count);
+    const { status } = await fetch(`${sources.nvdUrl}?cveId=CVE-2021-23017`);
+    assert.equal(status, 200);
   });
 
   it('are 20,000 in seconds and a few hundred megabytes', async (test) => {

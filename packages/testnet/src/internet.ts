@@ -1,4 +1,5 @@
 // The simulated internet: grown from a seed, served on loopback, moved by days, known in full.
+import { type AdvisorySources, createAdvisorySources } from './advisories/sources.ts';
 import { Certificates } from './certificates.ts';
 import { createFeeds, type FeedRequests, type FeedTruth, type ListedFeed } from './feeds/feeds.ts';
 import { applyMigration, type MigratingCategory, type Migration, migrationOn } from './migrate.ts';
@@ -24,7 +25,7 @@ export interface InternetOptions {
   readonly port?: number;
   /** Feeds on the sites of companies and of publishers besides; 40 by default. */
   readonly feeds?: number;
-  /** What feeds are dated by; the real clock by default. */
+  /** What feeds and advisories are dated by; the real clock by default. */
   readonly now?: () => Date;
 }
 
@@ -55,6 +56,8 @@ export interface Internet extends AsyncDisposable {
   feedTruth(url: string): FeedTruth;
   /** How often an address was asked. Throws RangeError where no feed is there. */
   feedRequests(url: string): FeedRequests;
+  /** The publishers of advisories: started by the first call, moved by `advance` from then on. */
+  advisories(): Promise<AdvisorySources>;
   /** Root certificate that the sites' chains end in. */
   readonly caPem: string;
 }
@@ -67,6 +70,8 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
   const changed = new Map<string, { plan: Plan; version: number }>();
   const faults = new Map<string, Map<string, 'servfail' | 'timeout'>>();
   let day = 0;
+  let advisories: Promise<AdvisorySources> | undefined;
+  let publishing: AdvisorySources | undefined;
 
   // Where others redirect to: among the first thousand, those that are really there.
   let targets: readonly string[] | undefined;
@@ -144,6 +149,7 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
       const migrations: Migration[] = [];
       for (let i = 0; i < days; i += 1) {
         day += 1;
+        publishing?.advance(1);
         for (const name of names) {
           const plan = known(name);
           const migration = migrationOn(plan, day, { seed, share: migrationShare });
@@ -179,8 +185,18 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     feeds: () => feeds.list(),
     feedTruth: (url) => feeds.truth(url),
     feedRequests: (url) => feeds.requests(url),
+    advisories() {
+      advisories ??= createAdvisorySources({ seed, now: options.now ?? (() => new Date()) }).then((sources) => {
+        publishing = sources;
+        return sources;
+      });
+      return advisories;
+    },
     caPem: certificates.rootPem,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      await (await advisories?.catch(() => undefined))?.[Symbol.asyncDispose]();
+      await owned.disposeAsync();
+    },
   };
 }
 

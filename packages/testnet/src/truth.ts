@@ -2,6 +2,7 @@
 import { FORWARDERS, type Plan } from './plan.ts';
 import { templates } from './providers/index.ts';
 import { mintFor } from './random.ts';
+import { softwareOf, type TrueVersion } from './software.ts';
 import { wwwAliases } from './zone.ts';
 
 export interface TrueService {
@@ -17,6 +18,8 @@ export interface Truth {
   readonly domain: string;
   readonly state: Plan['state'];
   readonly services: readonly TrueService[];
+  /** What the site shows of its software, by provider id; empty where it is not seen. */
+  readonly versions: Readonly<Record<string, TrueVersion>>;
   readonly redirectsTo: string | null;
   readonly security: Pick<Plan, 'dmarc' | 'spfAll' | 'isSigned' | 'hasMtaSts'>;
 }
@@ -35,7 +38,8 @@ export function truthOf(plan: Plan, seed: string): Truth {
     addWeb(plan, seed, add);
     for (const id of plan.tokens) add('verified_service', id);
   }
-  return { domain, state, services, redirectsTo, security: { dmarc, spfAll, isSigned, hasMtaSts } };
+  const versions = state === 'active' && isRead(plan) ? softwareOf(plan, seed).versions : {};
+  return { domain, state, services, versions, redirectsTo, security: { dmarc, spfAll, isSigned, hasMtaSts } };
 }
 
 type Add = (category: string, provider: string, isVisible?: boolean) => void;
@@ -54,7 +58,7 @@ function addMail(plan: Plan, add: Add): void {
 }
 
 function addWeb(plan: Plan, seed: string, add: Add): void {
-  const isRead = plan.site === 'ok' || plan.site === 'http-only';
+  const isSeen = isRead(plan);
   const cdn = plan.cdn ? templates.cdn.of(plan.cdn) : null;
   const hosting = plan.hosting === 'self' ? null : templates.hosting.of(plan.hosting);
   const hasAlias = wwwAliases(plan, mintFor(seed, plan.domain)).length > 0;
@@ -65,20 +69,26 @@ function addWeb(plan: Plan, seed: string, add: Add): void {
   }
   if (hosting) {
     const isSoftware = templates.platform.has(hosting.id) && hosting.platforms?.includes(hosting.id) === true;
-    const showsHeader = hosting.headers !== undefined && isRead;
-    const isVisible = cdn ? showsHeader : isRead || (isUp && hasAlias);
+    const showsHeader = hosting.headers !== undefined && isSeen;
+    const isVisible = cdn ? showsHeader : isSeen || (isUp && hasAlias);
     add('hosting', hosting.id, isVisible && !isSoftware);
     for (const { category, provider } of hosting.also ?? []) add(category, provider, false);
   }
   const isSecure = isUp && plan.site !== 'http-only' && plan.site !== 'slow';
   if (plan.certificate !== 'self-signed') add('certificate_authority', plan.authority, isSecure);
   if (plan.hasCaa) add('certificate_authority', plan.authority, false);
-  if (plan.platform !== 'static') {
-    add('web_platform', plan.platform, isRead);
-    // Where the host names itself in the same header, PHP is not told.
-    const isTold = hosting?.headers?.(mintFor(seed, plan.domain))['x-powered-by'] === undefined;
-    if (templates.platform.of(plan.platform).isPhp) add('web_platform', 'php', isRead && isTold);
-  }
+  if (plan.platform !== 'static') add('web_platform', plan.platform, isSeen);
   const isOwnServer = hosting?.server === undefined;
-  if (isOwnServer) add('web_platform', plan.server, isRead && cdn?.server === undefined);
+  if (isOwnServer) add('web_platform', plan.server, isSeen && cdn?.server === undefined);
+  const { versions } = softwareOf(plan, seed);
+  for (const id of ['php', 'asp-net']) if (versions[id]) add('web_platform', id, isSeen);
+  // Configured not to say so, it is still there.
+  if (templates.platform.of(plan.platform).isPhp) add('web_platform', 'php', false);
+  // A library that only stands in the server's own line: right to say, no fault to miss.
+  if (versions.openssl) add('web_platform', 'openssl', false);
+}
+
+/** Whether a visitor gets to the site's own pages. */
+function isRead({ site }: Plan): boolean {
+  return site === 'ok' || site === 'http-only';
 }

@@ -9,6 +9,7 @@ import { SPECIAL_OCTETS } from './networks.ts';
 import type { Plan } from './plan.ts';
 import { templates } from './providers/index.ts';
 import { mintFor } from './random.ts';
+import { softwareOf } from './software.ts';
 
 export interface WebServers extends AsyncDisposable {
   /** The loopback listener that stands for an address of the simulated internet. */
@@ -116,12 +117,13 @@ function headersOf(plan: Plan, seed: string): Record<string, string | string[]> 
   const cdn = plan.cdn ? templates.cdn.of(plan.cdn) : null;
   const hosting = plan.hosting === 'self' ? null : templates.hosting.of(plan.hosting);
   const platform = templates.platform.of(plan.platform);
+  const software = softwareOf(plan, seed);
   const cookies = [...(platform.cookies ?? []), ...(cdn?.cookies?.(mint) ?? [])].map(
     (name) => `${name}=${mint.hex(name, 16)}; Path=/`,
   );
   return {
-    server: cdn?.server ?? hosting?.server ?? templates.server.of(plan.server).header(mint),
-    ...(platform.isPhp ? { 'x-powered-by': `PHP/8.${mint.number('php', 0, 4)}.${mint.number('php2', 1, 20)}` } : {}),
+    server: software.server,
+    ...software.headers,
     ...platform.headers,
     ...hosting?.headers?.(mint),
     ...cdn?.headers(mint),

@@ -1,5 +1,6 @@
 // Software behind a site: what its pages and headers look like. All assets are the site's own or the platform's.
 import type { Mint } from '../random.ts';
+import { apacheBuilds, iisBuilds, liteSpeedBuilds, nginxBuilds, type ServerBuild } from './builds.ts';
 
 export interface PlatformTemplate {
   readonly id: string;
@@ -119,19 +120,14 @@ export const platforms: readonly PlatformTemplate[] = [
   },
 ];
 
-/** Server software, as its `server` header names it. */
-export const servers = [
-  {
-    id: 'nginx',
-    weight: 52,
-    header: (m: Mint) =>
-      m.number('nginx', 0, 1) ? 'nginx' : `nginx/1.${m.number('nginx2', 18, 27)}.${m.number('nginx3', 0, 3)}`,
-  },
-  {
-    id: 'apache',
-    weight: 34,
-    header: (m: Mint) => (m.number('apache', 0, 1) ? 'Apache' : `Apache/2.4.${m.number('apache2', 41, 62)} (Ubuntu)`),
-  },
-  { id: 'microsoft-iis', weight: 7, header: () => 'Microsoft-IIS/10.0' },
-  { id: 'litespeed', weight: 7, header: () => 'LiteSpeed' },
-] as const;
+/** Server software, in the builds that are in use. */
+export const servers: readonly {
+  readonly id: string;
+  readonly weight: number;
+  readonly builds: readonly ServerBuild[];
+}[] = [
+  { id: 'nginx', weight: 52, builds: nginxBuilds },
+  { id: 'apache', weight: 34, builds: apacheBuilds },
+  { id: 'microsoft-iis', weight: 7, builds: iisBuilds },
+  { id: 'litespeed', weight: 7, builds: liteSpeedBuilds },
+];

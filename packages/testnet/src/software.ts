@@ -1,0 +1,65 @@
+// What a site runs and shows of it: the headers of its software, and the versions that they tell.
+import type { Plan } from './plan.ts';
+import { buildFor, phpBuilds } from './providers/builds.ts';
+import { templates } from './providers/index.ts';
+import { type Mint, mintFor } from './random.ts';
+
+export interface TrueVersion {
+  /** As it is shown, `1.18.0`; null where the site shows none. */
+  readonly version: string | null;
+  /** `ubuntu`, `win64` and the like where it is said together with the version; lower case. */
+  readonly platform: string | null;
+}
+
+export interface Software {
+  /** The `Server` header: of the network in front, of the host, or of the software itself. */
+  readonly server: string;
+  /** `X-Powered-By` and the like, before the platform's and the host's own. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** By provider id, of all that a visitor can see. */
+  readonly versions: Readonly<Record<string, TrueVersion>>;
+}
+
+const ASP_NET = '4.0.30319';
+
+export function softwareOf(plan: Plan, seed: string): Software {
+  const mint = mintFor(seed, plan.domain);
+  const cdn = plan.cdn ? templates.cdn.of(plan.cdn) : null;
+  const hosting = plan.hosting === 'self' ? null : templates.hosting.of(plan.hosting);
+  const platform = templates.platform.of(plan.platform);
+  const isServerShown = cdn?.server === undefined && hosting?.server === undefined;
+  const isHostsOwn = hosting?.headers?.(mint)['x-powered-by'] !== undefined;
+  const build = buildFor(mint, 'server', templates.server.of(plan.server).builds);
+  const { version = null, platform: builder = null, modules = {} } = build;
+
+  const versions: Record<string, TrueVersion> = {};
+  if (plan.platform !== 'static') versions[plan.platform] = { version: generatedBy(plan, mint), platform: null };
+  const headers: Record<string, string> = {};
+  const php = platform.isPhp && !isHostsOwn ? (build.php ?? buildFor(mint, 'php', phpBuilds).version) : null;
+  if (php !== null) {
+    headers['x-powered-by'] = `PHP/${php}`;
+    versions.php = { version: php, platform: php.includes('ubuntu') ? 'ubuntu' : null };
+  }
+  if (runsAspNet(plan) && !isHostsOwn) {
+    headers['x-powered-by'] = 'ASP.NET';
+    headers['x-aspnet-version'] = ASP_NET;
+    versions['asp-net'] = { version: ASP_NET, platform: null };
+  }
+  if (isServerShown) {
+    versions[plan.server] = { version, platform: builder };
+    for (const [id, shown] of Object.entries(modules)) versions[id] = { version: shown, platform: builder };
+  }
+  return { server: cdn?.server ?? hosting?.server ?? build.header, headers, versions };
+}
+
+/** Pages of nobody's platform on IIS are ASP.NET's. */
+function runsAspNet({ server, platform, hosting }: Plan): boolean {
+  const isOwnServer = hosting === 'self' || templates.hosting.of(hosting).server === undefined;
+  return server === 'microsoft-iis' && platform === 'static' && isOwnServer;
+}
+
+/** `WordPress 6.4.2` tells a version, `Drupal 10 (…)` only a branch. */
+function generatedBy(plan: Plan, mint: Mint): string | null {
+  const text = templates.platform.of(plan.platform).generator?.(mint) ?? '';
+  return / (\d+(?:\.\d+)+)/.exec(text)?.[1] ?? null;
+}
