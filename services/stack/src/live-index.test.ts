@@ -163,7 +163,7 @@ describe('the live index', () => {
       exchange: 0,
       server: 0,
       dmarc: 0,
-      webServer: 0,
+      webServer: 3,
       isFailed: false,
       hasOtherRules: false,
     };
@@ -212,7 +212,7 @@ describe('the live index', () => {
       exchange: 3,
       server: 0,
       dmarc: 0,
-      webServer: 0,
+      webServer: 3,
       isFailed: false,
       hasOtherRules: false,
     };
