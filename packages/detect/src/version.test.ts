@@ -29,6 +29,11 @@ describe('a version', () => {
     ['', '1.2.3, 1.2.3', null],
     ['', 'on', null],
     ['', '', null],
+    // Never cut to another version by the bound on the text.
+    ['x/', `${' '.repeat(1_019)}x/1.2.34`, '1.2.34'],
+    ['x/', `${' '.repeat(1_023)}x/1.2.34`, '1.2.34'],
+    ['x/', `${' '.repeat(1_024)}x/1.2.34`, null],
+    ['', `${' '.repeat(1_020)}1.2.34`, null],
     // Its lower case is a letter longer.
     ['x/', '\u0130\u0130\u0130 x/1.2RC', '1.2rc'],
   ];

@@ -8,8 +8,10 @@ export interface ShownVersion {
   readonly platform: string | null;
 }
 
-/** Of longer texts the beginning is read. */
+/** Of longer texts the beginning is searched; a version that begins there is read to its end. */
 const MAX_TEXT_LENGTH = 1024;
+/** Longer than a place in the catalog and the version after it. */
+const MAX_SHOWN_LENGTH = 256;
 /** A longer token is no version, and half of one would be another version. */
 const MAX_VERSION_LENGTH = 64;
 const MAX_PLATFORM_LENGTH = 32;
@@ -30,13 +32,14 @@ const DISTRIBUTIONS: readonly (readonly [mark: RegExp, platform: string])[] = [
 
 /** The version that follows `place` in `text` (the whole text for an empty place), in any case; null when none does. */
 export function versionAfter(place: string, text: string): string | null {
-  const value = text.slice(0, MAX_TEXT_LENGTH);
-  if (place === '') return wholeVersion(value.trim());
+  if (place === '') return text.length > MAX_TEXT_LENGTH ? null : wholeVersion(text.trim());
+  const value = text.slice(0, MAX_TEXT_LENGTH + MAX_SHOWN_LENGTH);
   const lower = value.toLowerCase();
   // A few letters change their length with their case, and places in one text would not be those in the other.
   const shown = lower.length === value.length ? value : lower;
   const sought = place.toLowerCase();
-  for (let at = lower.indexOf(sought); at !== -1; at = lower.indexOf(sought, at + sought.length)) {
+  let at = lower.indexOf(sought);
+  for (; at !== -1 && at < MAX_TEXT_LENGTH; at = lower.indexOf(sought, at + sought.length)) {
     if (isInsideWord(lower, at)) continue;
     const version = versionAt(shown, at + sought.length);
     if (version !== null) return version;

@@ -21,6 +21,7 @@ const logger = createLogger({ level: 'silent' });
 
 const EXCHANGES = ['aspmx.l.google.com', 'x.mail.protection.outlook.com', 'mx.zoho.com', null];
 const SERVERS = ['ada.ns.cloudflare.com', 'ns1.p01.nsone.net', 'ns-1.awsdns-01.org', 'ns1.own.test'];
+const WEB_SERVERS = ['nginx/1.18.0 (Ubuntu)', 'nginx/1.20.1', 'Apache/2.4.52 (Win64) PHP/8.1.2', undefined];
 const DMARC = ['v=DMARC1; p=reject', 'v=DMARC1; p=none; rua=mailto:x@vali.email', undefined];
 
 /** One look at one of a few domains; each number picks what it finds. */
@@ -30,6 +31,7 @@ interface Look {
   readonly exchange: number;
   readonly server: number;
   readonly dmarc: number;
+  readonly webServer: number;
   readonly isFailed: boolean;
   readonly hasOtherRules: boolean;
 }
@@ -40,6 +42,7 @@ const lookOf = fc.record({
   exchange: fc.nat(EXCHANGES.length - 1),
   server: fc.nat(SERVERS.length - 1),
   dmarc: fc.nat(DMARC.length - 1),
+  webServer: fc.nat(WEB_SERVERS.length - 1),
   isFailed: fc.boolean(),
   hasOtherRules: fc.boolean(),
 });
@@ -47,11 +50,13 @@ const lookOf = fc.record({
 function evidenceOf(look: Look, at: string): Evidence {
   const exchange = EXCHANGES[look.exchange];
   const dmarc = DMARC[look.dmarc];
+  const webServer = WEB_SERVERS[look.webServer];
   const base = evidenceFromRecord({
     domain: `company-${look.domain}.com`,
     ns: [SERVERS[look.server]],
     ...(exchange ? { mx: [{ preference: 1, exchange }] } : {}),
     ...(dmarc ? { dmarc } : {}),
+    ...(webServer ? { headers: { server: webServer } } : {}),
     txt: ['v=spf1 -all'],
   });
   const asked = Object.entries(base.dns).map(([name, lookup]) => [
@@ -92,6 +97,12 @@ function told(index: DomainIndex) {
     providers: providers
       .map((provider) => [provider, searchDomains(index, { provider }, { limit: 100, offset: 0 })] as const)
       .filter(([, found]) => found.total > 0),
+    builds: providers.flatMap((provider) =>
+      index
+        .buildsOf(provider)
+        .map(({ version, platform, domains }) => `${provider} ${version} ${platform} ${[...domains.toArray()]}`)
+        .toSorted(),
+    ),
     services: index.tallies.services,
     states: index.domainsByState(),
   };
@@ -146,7 +157,16 @@ describe('the live index', () => {
     const open = async (store: Store) =>
       await LiveIndex.open({ store, file, logger: logging, onEvent: () => {}, onScans: () => {} });
     const lastStart = () => JSON.parse(lines.at(-1) ?? '{}') as { from: string; snapshot?: string; domains: number };
-    const look: Look = { domain: 1, hours: 1, exchange: 0, server: 0, dmarc: 0, isFailed: false, hasOtherRules: false };
+    const look: Look = {
+      domain: 1,
+      hours: 1,
+      exchange: 0,
+      server: 0,
+      dmarc: 0,
+      webServer: 3,
+      isFailed: false,
+      hasOtherRules: false,
+    };
 
     await using store = await openStore(`sqlite:${directory.path}/strata.db`);
     await record(store, look, START);
@@ -186,7 +206,16 @@ describe('the live index', () => {
       onEvent: (_event, taken) => void touched.push([...taken.tags].sort()),
       onScans: () => {},
     });
-    const look: Look = { domain: 1, hours: 1, exchange: 3, server: 0, dmarc: 0, isFailed: false, hasOtherRules: false };
+    const look: Look = {
+      domain: 1,
+      hours: 1,
+      exchange: 3,
+      server: 0,
+      dmarc: 0,
+      webServer: 3,
+      isFailed: false,
+      hasOtherRules: false,
+    };
     await record(store, look, START);
     await live.catchUp();
     assert.deepEqual(touched, [['category:dns', 'domains', 'provider:cloudflare']]);
