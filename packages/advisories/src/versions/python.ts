@@ -28,7 +28,7 @@ export function pythonKey(text: string): string | undefined {
   if (groups === undefined) return undefined;
   const { epoch = '', release = '', pre, preNumber = '', implicitPost, post, postNumber = '', dev, local } = groups;
   const postDigits = implicitPost ?? (post === undefined ? undefined : postNumber);
-  const devDigits = dev === undefined ? undefined : (groups['devNumber'] ?? '');
+  const devDigits = dev === undefined ? undefined : (groups.devNumber ?? '');
   return [
     numberKey(epoch) + numbersKey(release.split('.')) + END,
     preKey(pre, preNumber, postDigits === undefined && devDigits !== undefined),

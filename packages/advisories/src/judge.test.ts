@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type Advisory, type ConfigurationNode, type CpeCriterion, RANGE_SOURCES } from './advisory.ts';
+import { compileAdvisory, type Judgement, judge, judgeCompiled, productKeysOf, type SeenProduct } from './judge.ts';
+
+interface MatchingVectors {
+  advisories: Record<string, Advisory['claims']>;
+  cases: (SeenProduct & Judgement & { advisory: string; why: string })[];
+}
+
+const file = path.join(import.meta.dirname, '../../../vectors/advisory-matching.json');
+const vectors: MatchingVectors = JSON.parse(readFileSync(file, 'utf8'));
+
+describe('judge says of', () => {
+  for (const { advisory, keys, version, platform, why, ...expected } of vectors.cases) {
+    const { verdict, reason, rangeSource, range } = expected;
+    it(`${advisory} and ${keys[0]} ${version} ${platform ?? ''}: ${verdict}, ${reason}: ${why}`, () => {
+      const claims = vectors.advisories[advisory];
+      assert.ok(claims !== undefined, advisory);
+      const said = { verdict, reason, rangeSource, range };
+      assert.deepEqual(judge({ claims }, { keys, version, platform }), said);
+      assert.deepEqual(judgeCompiled(compileAdvisory({ claims }), { keys, version, platform }), said, 'compiled');
+    });
+  }
+});
+
+const nginx: SeenProduct = { keys: ['cpe:f5:nginx'], version: '1.18.0', platform: null };
+const nameOf = (product: string) => `cpe:2.3:a:${product}:*:*:*:*:*:*:*:*`;
+const criterion = (product: string, to: string, isVulnerable = true): CpeCriterion => ({
+  kind: 'cpe',
+  name: nameOf(product),
+  isVulnerable,
+  range: { to: { version: to, isInclusive: false } },
+});
+const nodeOf = (operator: 'AND' | 'OR', isNegated: boolean, children: ConfigurationNode['children']) =>
+  ({ kind: 'node', operator, isNegated, children }) as const;
+const advisoryOf = (root: ConfigurationNode): Pick<Advisory, 'claims'> => ({
+  claims: [{ kind: 'configuration', source: 'nvd', products: [], root }],
+});
+
+describe('configurations', () => {
+  const product = fc.constantFrom('f5:nginx', 'openbsd:openssh', 'example:other', 'broken');
+  const leaf: fc.Arbitrary<CpeCriterion> = fc
+    .tuple(product, fc.constantFrom('1.0', '1.18.0', '2.0', 'n/a'), fc.boolean())
+    .map(([name, to, isVulnerable]) => criterion(name, to, isVulnerable));
+  const { tree } = fc.letrec<{ tree: ConfigurationNode; child: ConfigurationNode | CpeCriterion }>((tie) => ({
+    tree: fc
+      .tuple(fc.constantFrom('AND', 'OR'), fc.boolean(), fc.array(tie('child'), { maxLength: 4 }))
+      .map(([operator, isNegated, children]) => nodeOf(operator, isNegated, children)),
+    child: fc.oneof({ maxDepth: 4 }, leaf, tie('tree')),
+  }));
+
+  it('twice negated are as they were', () => {
+    fc.assert(
+      fc.property(tree, (root) => {
+        const twice = nodeOf('OR', true, [nodeOf('AND', true, [root])]);
+        assert.deepEqual(judge(advisoryOf(twice), nginx), judge(advisoryOf(root), nginx));
+      }),
+    );
+  });
+
+  it('never affect a product by criteria that are not vulnerable', () => {
+    const tame = (child: ConfigurationNode | CpeCriterion): ConfigurationNode | CpeCriterion =>
+      child.kind === 'cpe' ? { ...child, isVulnerable: false } : { ...child, children: child.children.map(tame) };
+    fc.assert(
+      fc.property(tree, (root) => {
+        const claims = advisoryOf(nodeOf('OR', false, [tame(root)]));
+        assert.equal(judge(claims, nginx).reason, 'other_product');
+      }),
+    );
+  });
+
+  it('are affected no more by another product in an OR', () => {
+    fc.assert(
+      fc.property(tree, (root) => {
+        const wider = nodeOf('OR', false, [root, criterion('example:another', '99')]);
+        assert.deepEqual(judge(advisoryOf(wider), nginx), judge(advisoryOf(root), nginx));
+      }),
+    );
+  });
+
+  it('nested without end are unknown, not a broken stack', () => {
+    let root = nodeOf('AND', false, [criterion('f5:nginx', '2.0')]);
+    for (let depth = 0; depth < 5_000; depth++) root = nodeOf('AND', false, [root]);
+    assert.equal(judge(advisoryOf(root), nginx).verdict, 'unaffected');
+    const beside = nodeOf('AND', false, [criterion('f5:nginx', '2.0'), root]);
+    assert.equal(judge(advisoryOf(beside), nginx).reason, 'condition');
+  });
+
+  it('of many criteria are judged, and told briefly', () => {
+    const many = Array.from({ length: 20_000 }, (_, index) => criterion('f5:nginx', `0.${index}`));
+    const said = judge(advisoryOf(nodeOf('OR', false, many)), nginx);
+    assert.equal(said.reason, 'out_of_range');
+    assert.ok(said.range !== null && said.range.length < 200 && said.range.endsWith(' or 19992 more'));
+  });
+});
+
+describe('judge', () => {
+  const hostile = fc.oneof(
+    fc.constantFrom('', '__proto__', 'constructor', '1.0', '1'.repeat(10_000), '<1.0', 'cpe:f5:nginx', '-', '*', '\0'),
+    fc.string({ unit: 'binary' }),
+  );
+  const bound = fc.record({ version: hostile, isInclusive: fc.boolean() });
+  const range = fc.record({ from: bound, to: bound }, { requiredKeys: [] });
+  const source = fc.constantFrom(...RANGE_SOURCES);
+  const product = fc.record({
+    source,
+    kind: fc.constant('product' as const),
+    products: fc.array(hostile, { maxLength: 3 }),
+    scheme: fc.constantFrom('dotted', 'semver', 'openssl', 'python', 'deb', 'rpm'),
+    affected: fc.array(range, { maxLength: 3 }),
+    affectedVersions: fc.array(hostile, { maxLength: 3 }),
+    unaffected: fc.array(range, { maxLength: 3 }),
+    otherwise: fc.constantFrom('affected', 'unaffected', 'unknown'),
+    platforms: fc.array(hostile, { maxLength: 2 }),
+  });
+  const name = fc.oneof(
+    hostile,
+    hostile.map((text) => `cpe:2.3:a:f5:nginx:${text}:*:*:*:*:*:*:*`),
+  );
+  const cpe = fc.record({ kind: fc.constant('cpe' as const), name, isVulnerable: fc.boolean(), range });
+  const configuration = fc.record({
+    source,
+    kind: fc.constant('configuration' as const),
+    products: fc.array(hostile, { maxLength: 3 }),
+    root: fc.array(cpe, { maxLength: 3 }).map((children) => nodeOf('OR', false, children)),
+  });
+  const seen = fc.record({
+    keys: fc.array(hostile, { minLength: 1, maxLength: 3 }),
+    version: fc.option(hostile),
+    platform: fc.option(hostile),
+  });
+
+  it('never throws, and says affected only where a version was seen and a source decided', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(product, configuration), { maxLength: 4 }), seen, (claims, thing) => {
+        const { verdict, reason, rangeSource } = judge({ claims }, thing);
+        const isDecided = reason !== 'no_version' && reason !== 'no_range' && reason !== 'other_product';
+        assert.equal(rangeSource !== null, isDecided);
+        assert.equal(verdict === 'affected', reason === 'in_range');
+        if (thing.version === null) assert.notEqual(verdict, 'affected');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('does not change what it is given', () => {
+    for (const { advisory, keys, version, platform } of vectors.cases) {
+      const claims = vectors.advisories[advisory] ?? [];
+      const before = structuredClone(claims);
+      judge({ claims }, Object.freeze({ keys: Object.freeze(keys), version, platform }));
+      assert.deepEqual(claims, before);
+    }
+  });
+});
+
+describe('productKeysOf', () => {
+  it('names every product once', () => {
+    const claims = vectors.advisories['CVE-2021-41773'] ?? [];
+    assert.deepEqual(productKeysOf({ claims }), [
+      'cpe:apache:http_server',
+      'cpe:fedoraproject:fedora',
+      'cna:apache software foundation/apache http server',
+    ]);
+    assert.deepEqual(productKeysOf({ claims: [] }), []);
+  });
+});
