@@ -74,7 +74,7 @@ function listed(text: string): VersionText | undefined {
 
 /** `>= 1.0, < 1.2.3`: one bound on each side at most. */
 function compared(text: string): VersionText | undefined {
-  const parts = text.split(/,| (?=[<>=])/).map((part) => /^(<=|>=|<|>|=) ?(\S+)$/.exec(part.trim()));
+  const parts = text.split(/, ?| (?=[<>=])/).map((part) => /^(<=|>=|<|>|=) ?(\S+)$/.exec(part.trim()));
   let range: VersionRange = {};
   for (const part of parts) {
     const version = plainVersion(part?.[2] ?? '');
