@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { VersionRange } from '../advisory.ts';
 import { versionsOf } from './cna-versions.ts';
 
 type Entry = Parameters<typeof versionsOf>[0][number];
@@ -120,4 +122,47 @@ describe('versions of a CVE record', () => {
     assert.equal(scheme(affected('1.0', { versionType: '__proto__' })), 'dotted');
     assert.equal(scheme(affected('1.0', { versionType: 'rpm' }), affected('1.1', { versionType: 'semver' })), 'dotted');
   });
+
+  it('come to what the published algorithm says of every version', () => {
+    const status = fc.constantFrom('affected' as const, 'unaffected' as const);
+    const number = fc.integer({ min: 1, max: 12 });
+    const changes = fc.uniqueArray(fc.record({ at: number, status }), { selector: ({ at }) => at, maxLength: 5 });
+    fc.assert(
+      fc.property(
+        number,
+        number,
+        status,
+        status,
+        changes,
+        fc.boolean(),
+        (start, length, first, otherwise, points, isInclusive) => {
+          const end = start + length;
+          const entry: Entry = {
+            version: String(start),
+            status: first,
+            [isInclusive ? 'lessThanOrEqual' : 'lessThan']: String(end),
+            changes: points.map((point) => ({ at: String(point.at), status: point.status })),
+          };
+          const claim = versionsOf([entry], otherwise, undefined);
+          for (let v = 0; v <= 26; v += 1) {
+            let expected = otherwise;
+            if (v >= start && (isInclusive ? v <= end : v < end)) {
+              expected = first;
+              for (const point of points.toSorted((a, b) => a.at - b.at)) if (point.at <= v) expected = point.status;
+            }
+            assert.equal(statusIn(claim, v), expected, `version ${v}`);
+          }
+        },
+      ),
+    );
+  });
 });
+
+/** What a claim says of a whole number as a version. */
+function statusIn({ affected, unaffected, otherwise }: ReturnType<typeof versionsOf>, v: number): string {
+  const isIn = ({ from, to }: VersionRange) =>
+    (from === undefined || v > Number(from.version) || (from.isInclusive && v === Number(from.version))) &&
+    (to === undefined || v < Number(to.version) || (to.isInclusive && v === Number(to.version)));
+  if (unaffected.some(isIn)) return 'unaffected';
+  return affected.some(isIn) ? 'affected' : otherwise;
+}

@@ -20,7 +20,7 @@ describe('a KEV catalog', () => {
   });
 
   it('names the first of what is wrong and counts the rest', () => {
-    const vulnerabilities = [...Array(50).fill({ ...entry, dateAdded: '2021-13-10' }), entry];
+    const vulnerabilities = [...Array(50).fill({ ...entry, dateAdded: '2021-02-30' }), entry];
     const read = readKev({ catalogVersion: '1', vulnerabilities });
     assert.ok(read.ok);
     assert.deepEqual([read.catalog.exploited.length, read.catalog.skipped, read.catalog.problems.length], [1, 50, 20]);

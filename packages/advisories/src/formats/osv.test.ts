@@ -54,6 +54,37 @@ describe('events of a range', () => {
   });
 });
 
+describe('ranges of events', () => {
+  it('come to what the published algorithm says of every version', () => {
+    const event = fc.record({
+      kind: fc.constantFrom('introduced' as const, 'fixed' as const, 'last_affected' as const, 'limit' as const),
+      at: fc.integer({ min: 0, max: 12 }),
+    });
+    const events = fc.uniqueArray(event, { selector: ({ at }) => at, maxLength: 8 });
+    fc.assert(
+      fc.property(events, (points) => {
+        const ranges = rangesOfEvents(points.map(({ kind, at }) => ({ [kind]: String(at) })));
+        const limits = points.filter(({ kind }) => kind === 'limit');
+        for (let v = 0; v <= 14; v += 1) {
+          let isAffected = false;
+          for (const { kind, at } of points.toSorted((a, b) => a.at - b.at)) {
+            if (kind === 'introduced' && v >= at) isAffected = true;
+            if ((kind === 'fixed' && v >= at) || (kind === 'last_affected' && v > at)) isAffected = false;
+          }
+          const isLimited = limits.length > 0 && limits.every(({ at }) => v >= at);
+          const found = ranges.some(
+            ({ from, to }) =>
+              v >= Number(from?.version ?? 0) &&
+              (to === undefined || v < Number(to.version) || (to.isInclusive && v === Number(to.version))),
+          );
+          assert.equal(found, isAffected && !isLimited, `version ${v}`);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
 describe('an OSV record', () => {
   it('drops a long list of versions only beside ranges', () => {
     const versions = Array.from({ length: 500 }, (_, i) => `1.0.${i}`);
