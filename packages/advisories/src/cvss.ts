@@ -6,7 +6,7 @@ type CvssVersion = Cvss['version'];
 
 /** Longer than any vector with every metric of its version. */
 const MAX_VECTOR = 512;
-const METRICS = /^[A-Z]{1,3}:[A-Za-z]{1,6}(?:\/[A-Z]{1,3}:[A-Za-z]{1,6}){0,63}$/;
+const METRICS = /^[A-Z][A-Za-z]{0,2}:[A-Za-z]{1,6}(?:\/[A-Z][A-Za-z]{0,2}:[A-Za-z]{1,6}){0,63}$/;
 
 /** The library reports names that it does not know on the console, so they are looked up before. */
 const known: Readonly<Record<CvssVersion, { findComponent(name: string): unknown }>> = {

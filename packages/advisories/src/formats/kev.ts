@@ -1,7 +1,7 @@
 // CISA's catalog of known exploited vulnerabilities: https://www.cisa.gov/known-exploited-vulnerabilities-catalog
 import { z } from 'zod';
 import type { KnownExploited } from '../advisory.ts';
-import { bounded, CveId, complaintOf, MAX_RECORDS, unread } from './reading.ts';
+import { bounded, CveId, complaintOf, labelled, MAX_PROBLEMS, MAX_RECORDS } from './reading.ts';
 import { oneLine, utcTime } from './text.ts';
 
 export interface KevCatalog {
@@ -13,13 +13,12 @@ export interface KevCatalog {
   readonly problems: readonly string[];
 }
 
-const MAX_PROBLEMS = 20;
 const MAX_ACTION = 2_000;
 
 const Day = z
   .string()
   .regex(/^\d{4}-\d\d-\d\d$/)
-  .refine((text) => utcTime(text) !== undefined, 'expected a date');
+  .refine((text) => utcTime(text)?.startsWith(text), 'expected a date');
 const Catalog = z.object({
   catalogVersion: z.string().max(64),
   dateReleased: z.string().max(64).optional().catch(undefined),
@@ -71,5 +70,5 @@ function exploitedOf(entry: z.infer<typeof Entry>): KnownExploited {
 
 function problemOf(value: unknown, error: z.ZodError): string {
   const id = z.object({ cveID: z.string() }).safeParse(value).data?.cveID;
-  return unread(id, complaintOf(error)).problem ?? '';
+  return labelled(id, complaintOf(error));
 }

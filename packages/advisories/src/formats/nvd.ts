@@ -50,7 +50,7 @@ const Vulnerability = z.object({
     lastModified: Time,
     vulnStatus: z.string().max(64).optional(),
     descriptions: Texts,
-    metrics: z.unknown(),
+    metrics: z.unknown().optional(),
     configurations: Applicability.optional(),
   }),
 });

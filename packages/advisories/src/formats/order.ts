@@ -1,7 +1,7 @@
 // The order of bounds within one publisher's range, so that its changes are walked in the order of versions.
 
 /** Letters that come before the number they follow: `2.0-rc1` before `2.0`; other letters after, `1.0.1f`. */
-const BEFORE_RELEASE = /^(?:a|alpha|b|beta|c|rc|cr|m|milestone|pre|preview|dev|snapshot|nightly|canary)$/;
+const BEFORE_RELEASE = /^(?:a|alpha|b|beta|c|rc|cr|m|milestone|pre|preview|dev|next|snapshot|nightly|canary)$/;
 const MAX_VERSION = 256;
 
 /** Numbers as numbers; below 0, 0 or above. Good enough for bounds, not for judging a version that was seen. */
@@ -15,9 +15,12 @@ export function compareBounds(left: string, right: string): number {
   return 0;
 }
 
+/** A Debian or RPM epoch, `1:`, comes first; versions without one have 0. */
 function partsOf(version: string): string[] {
-  const release = version.slice(0, MAX_VERSION).toLowerCase().split('+', 1)[0] ?? '';
-  return release.match(/\d+|[a-z]+|~/g) ?? [];
+  const text = version.slice(0, MAX_VERSION).toLowerCase();
+  const epoch = /^(\d+):/.exec(text)?.[1];
+  const parts: string[] = text.match(/\d+|[a-z]+|~/g) ?? [];
+  return epoch === undefined ? ['0', ...parts] : parts;
 }
 
 /** A part that is not there weighs as the number 0 does. */

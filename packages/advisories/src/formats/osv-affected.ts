@@ -1,6 +1,7 @@
 // The `affected` entries of an OSV record: a package, and its versions in ranges and lists.
 import { z } from 'zod';
 import type { ProductClaim, ProductKey, VersionRange, VersionScheme } from '../advisory.ts';
+import { joinClaims } from './join-claims.ts';
 import { Events, rangesOfEvents } from './osv-events.ts';
 import { ecosystemOf, packageKey, packageUrlKey } from './package-key.ts';
 import { bounded, MAX_CLAIMED, Name, Version } from './reading.ts';
@@ -21,7 +22,7 @@ type OsvAffected = z.infer<typeof OsvAffected>;
 /** Longer lists are what osv.dev worked out from the ranges beside them. */
 const MAX_LISTED_BESIDE_RANGES = 100;
 
-/** One claim for each package; entries without one, as of commits alone, name no product. */
+/** One claim for each package and release; entries without one, as of commits alone, name no product. */
 export function osvClaims(entries: readonly OsvAffected[]): {
   readonly claims: readonly ProductClaim[];
   readonly isCut: boolean;
@@ -40,7 +41,7 @@ export function osvClaims(entries: readonly OsvAffected[]): {
     left -= size;
     claims.push(claim);
   }
-  return { claims, isCut };
+  return { claims: joinClaims(claims), isCut };
 }
 
 function claimOf(entry: OsvAffected): ProductClaim | undefined {

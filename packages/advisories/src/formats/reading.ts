@@ -22,7 +22,7 @@ export interface RecordsReading {
 export const MAX_RECORDS = 100_000;
 /** Criteria, version entries or events of one record; the largest published ones have a few thousand. */
 export const MAX_CLAIMED = 5_000;
-const MAX_PROBLEMS = 20;
+export const MAX_PROBLEMS = 20;
 /** An array in a record beyond this is an attack, not an advisory. */
 const MAX_ELEMENTS = 20_000;
 
@@ -45,9 +45,13 @@ export function complaintOf(error: z.ZodError): string {
   return oneLine(`${place}: ${issue?.message ?? 'unreadable'}`, 300);
 }
 
+/** A problem of one record, as it is told: `CVE-2024-0001: cve.published: expected an ISO 8601 time`. */
+export function labelled(id: unknown, complaint: string): string {
+  return `${typeof id === 'string' ? oneLine(id, 60) : 'a record without id'}: ${complaint}`;
+}
+
 export function unread(id: unknown, complaint: string): RecordReading {
-  const label = typeof id === 'string' ? oneLine(id, 60) : 'a record without id';
-  return { record: null, problem: `${label}: ${complaint}` };
+  return { record: null, problem: labelled(id, complaint) };
 }
 
 /** Reads one after the other; what is wrong with one does not touch the others. */

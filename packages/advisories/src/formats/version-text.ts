@@ -8,17 +8,17 @@ export interface VersionText {
 }
 
 const MAX_TEXT = 200;
-const PLAIN = /^v?(\d[\w.+~:-]*)$/i;
+const PLAIN = /^v?(\d(?:[\w.+~:-]*\w)?)$/i;
 /** `1.0-1.5`: a range without spaces, or a version with a revision; it cannot be told. */
 const DOUBTFUL = /^v?\d+(?:\.\d+)+-\d+(?:\.\d+)+$/i;
 const SERIES = /^v?(\d+(?:\.\d+)*)(?:\.[x*])+$/i;
 const NOWHERE = /^(?:0|n\/a|unspecified)$/i;
 
 const forms: readonly (readonly [RegExp, (...words: string[]) => VersionRange | undefined])[] = [
-  [/^(\S+) (?:-|–|—|through|thru|to) (\S+)$/i, (from, to) => between(from, to, true)],
-  [/^(\S+) (?:before|up to but not including|until but not including) (\S+)$/i, (from, to) => between(from, to, false)],
   [/^(?:before|prior to|earlier than|below) (\S+)$/i, (to) => between('0', to, false)],
   [/^up to (?:and |\()?including\)? (\S+)$/i, (to) => between('0', to, true)],
+  [/^(\S+) (?:-|–|—|through|thru|to) (\S+)$/i, (from, to) => between(from, to, true)],
+  [/^(\S+) (?:before|up to but not including|until but not including) (\S+)$/i, (from, to) => between(from, to, false)],
   [/^(\S+) (?:and|or) (?:earlier|prior|below|older|lower|previous)$/i, (to) => between('0', to, true)],
   [/^(\S+) (?:and|or) (?:later|above|newer|higher)$/i, (from) => openFrom(from)],
 ];
@@ -74,7 +74,7 @@ function listed(text: string): VersionText | undefined {
 
 /** `>= 1.0, < 1.2.3`: one bound on each side at most. */
 function compared(text: string): VersionText | undefined {
-  const parts = text.split(/,| (?=[<>=])/).map((part) => /^(<=|>=|<|>|=) ?(\S+)$/.exec(part.trim()));
+  const parts = text.split(/, ?| (?=[<>=])/).map((part) => /^(<=|>=|<|>|=) ?(\S+)$/.exec(part.trim()));
   let range: VersionRange = {};
   for (const part of parts) {
     const version = plainVersion(part?.[2] ?? '');

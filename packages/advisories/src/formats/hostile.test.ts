@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { advisoryIdOf, mergeRecords } from '../merge.ts';
+import { readCveRecord } from './cve-record.ts';
+import { readEpssHead, readEpssRow } from './epss.ts';
+import { readKev } from './kev.ts';
+import { readNvdPage, readNvdRecord } from './nvd.ts';
+import { readOsvRecord } from './osv.ts';
+import type { RecordReading } from './reading.ts';
+import { recognise } from './recognise.ts';
+
+const root = path.join(import.meta.dirname, '../../../../vectors/advisories');
+const readers = { nvd: readNvdRecord, 'cve-record': readCveRecord, osv: readOsvRecord };
+const documents = Object.keys(readers).flatMap((kind) =>
+  globSync(`${root}/${kind}/*.json`).map((file) => JSON.parse(readFileSync(file, 'utf8')).document),
+);
+
+/** What must hold of everything that any reader gives. */
+function check({ record, problem }: RecordReading): void {
+  assert.ok(record !== null || problem !== null);
+  assert.ok(problem === null || (problem.length < 400 && !/[\r\n]/.test(problem)));
+  if (record === null) return;
+  assert.deepEqual(JSON.parse(JSON.stringify(record)), record);
+  assert.ok((record.title?.length ?? 0) <= 300 && (record.summary?.length ?? 0) <= 2_000);
+  for (const time of [record.published, record.modified]) assert.match(time, /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
+  for (const { score } of record.cvss) assert.ok(score >= 0 && score <= 10);
+  for (const { products } of record.claims) {
+    for (const key of products) assert.match(key, /^(?:cpe|pkg|cna):./);
+  }
+  assert.equal(mergeRecords(advisoryIdOf(record), [record])?.state, record.state);
+}
+
+function readAny(value: unknown): void {
+  for (const read of Object.values(readers)) check(read(value));
+  readKev(value);
+  readNvdPage(value);
+  recognise(value);
+}
+
+const names = fc.constantFrom(
+  'cve',
+  'id',
+  'affected',
+  'versions',
+  'events',
+  '__proto__',
+  'constructor',
+  'toString',
+  'a.b',
+);
+const leaves = fc.oneof(
+  fc.constantFrom(
+    'CVE-2024-0001',
+    '2024-01-01T00:00:00Z',
+    '0',
+    '*',
+    '',
+    '\ud800',
+    '\u0000',
+    '< 1.2',
+    'cpe:2.3:a:\\:b:c:*',
+    '__proto__',
+  ),
+  fc.string(),
+  fc.double(),
+  fc.boolean(),
+  fc.constant(null),
+);
+const { value: anything } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5 },
+    leaves,
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(names, tie('value'), { maxKeys: 5, noNullPrototype: false }),
+  ),
+}));
+
+/** Every place in a document, as a path. */
+function placesOf(value: unknown, before: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [before];
+  return [before, ...Object.entries(value).flatMap(([key, inner]) => placesOf(inner, [...before, key]))];
+}
+
+function replaced(value: unknown, place: readonly string[], by: unknown): unknown {
+  const [key, ...rest] = place;
+  if (key === undefined) return by;
+  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [...value] : { ...(value as object) };
+  Reflect.set(copy, key, replaced(Reflect.get(value as object, key), rest, by));
+  return copy;
+}
+
+function timed(read: () => unknown): number {
+  const started = performance.now();
+  read();
+  return performance.now() - started;
+}
+
+describe('whatever a publisher sends', () => {
+  it('any JSON is read or refused', () => {
+    fc.assert(fc.property(fc.jsonValue({ maxDepth: 6 }), readAny), { numRuns: 300 });
+    fc.assert(fc.property(anything, readAny), { numRuns: 500 });
+  });
+
+  it('a real document with anything in any place is read or refused', () => {
+    const cases = documents.flatMap((document) => placesOf(document).map((place) => ({ document, place })));
+    fc.assert(
+      fc.property(fc.constantFrom(...cases), anything, ({ document, place }, by) =>
+        readAny(replaced(document, place, by)),
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('names of prototypes change nothing', () => {
+    const hostile = JSON.parse(
+      '{"__proto__":{"id":"X-1","dataType":"CVE_RECORD","vulnerabilities":[]},"constructor":{"prototype":{"polluted":1}}}',
+    );
+    readAny(hostile);
+    assert.equal(recognise(hostile), 'unknown');
+    assert.equal(readOsvRecord({ ...hostile, modified: '2024-01-01T00:00:00Z' }).record, null);
+    for (const ecosystem of ['__proto__', 'constructor', 'toString']) {
+      const affected = [{ package: { ecosystem, name: ecosystem }, versions: ['1.0'] }];
+      const { record } = readOsvRecord({ id: 'OSV-1', modified: '2024-01-01T00:00:00Z', affected });
+      assert.deepEqual(record?.claims, []);
+    }
+    assert.equal(Reflect.get({}, 'polluted'), undefined);
+  });
+
+  it('deep nesting is not followed', () => {
+    const deep = JSON.parse(`${'[{"nodes":'.repeat(20_000)}[]${'}]'.repeat(20_000)}`);
+    for (const document of documents) {
+      if ('cve' in document) check(readNvdRecord({ cve: { ...document.cve, configurations: deep, metrics: deep } }));
+      else if ('containers' in document) check(readCveRecord({ ...document, containers: { cna: deep, adp: deep } }));
+      else check(readOsvRecord({ ...document, affected: deep, aliases: deep }));
+    }
+  });
+
+  it('a million elements in any array are refused or passed over in little time', () => {
+    const million: unknown[] = new Array(1_000_000).fill({ a: 1 });
+    for (const document of documents) {
+      const arrays = placesOf(document).filter((place) => {
+        const value = place.reduce<unknown>((inner, key) => Reflect.get(inner as object, key), document);
+        return Array.isArray(value);
+      });
+      for (const place of arrays) {
+        const hostile = replaced(document, place, million);
+        const read = 'cve' in document ? readNvdRecord : 'containers' in document ? readCveRecord : readOsvRecord;
+        assert.ok(timed(() => check(read(hostile))) < 500, place.join('.'));
+      }
+    }
+    assert.ok(timed(() => readKev({ catalogVersion: '1', vulnerabilities: million })) < 100);
+    const page = { resultsPerPage: 1, startIndex: 0, totalResults: 1, format: 'NVD_CVE', version: '2.0' };
+    assert.ok(timed(() => readNvdPage({ ...page, vulnerabilities: million })) < 100);
+    assert.ok(timed(() => readEpssRow(million as string[])) < 100);
+  });
+
+  it('endless strings are refused or cut in little time', () => {
+    for (const endless of ['a'.repeat(20_000_000), ' '.repeat(20_000_000), '1.'.repeat(10_000_000)]) {
+      for (const document of documents) {
+        const strings = placesOf(document).filter((place) => {
+          const value = place.reduce<unknown>((inner, key) => Reflect.get(inner as object, key), document);
+          return typeof value === 'string';
+        });
+        for (const place of strings) {
+          const hostile = replaced(document, place, endless);
+          const read = 'cve' in document ? readNvdRecord : 'containers' in document ? readCveRecord : readOsvRecord;
+          assert.ok(timed(() => read(hostile)) < 200, place.join('.'));
+        }
+      }
+      assert.equal(readEpssHead(endless), null);
+      assert.equal(readEpssRow([endless, endless, endless]), null);
+    }
+  });
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { affectedClaim } from './cna-affected.ts';
+import { cpeProductKey } from './cpe-key.ts';
+import { compareBounds } from './order.ts';
+import { collectionKey, ecosystemOf, packageKey, packageUrlKey } from './package-key.ts';
+import { oneLine, summaryOf, utcTime } from './text.ts';
+
+describe('the key of a CPE name', () => {
+  const names: readonly (readonly [string, string | undefined])[] = [
+    ['cpe:2.3:a:f5:nginx:*:*:*:*:*:*:*:*', 'cpe:f5:nginx'],
+    ['cpe:2.3:a:F5:Nginx', 'cpe:f5:nginx'],
+    ['cpe:2.3:a:vendor:next\\.js:1.0:*:*:*:*:*:*:*', 'cpe:vendor:next.js'],
+    ['cpe:2.3:a:a\\:b:c\\\\:1.0:*:*:*:*:*:*:*', 'cpe:a:b:c\\'],
+    ['cpe:/a:f5:nginx:1.18.0', 'cpe:f5:nginx'],
+    ['cpe:/a:vendor:a%21b', 'cpe:vendor:a!b'],
+    ['cpe:2.3:a:*:nginx:*', undefined],
+    ['cpe:2.3:a:f5:-:*', undefined],
+    ['cpe:2.3:a::nginx:1.0', undefined],
+    ['cpe:2.3:a:f5', undefined],
+    ['cpe:2.3:x:f5:nginx', undefined],
+    ['cpe:/a:f5:%', undefined],
+    ['nginx', undefined],
+    [`cpe:2.3:a:${'\\'.repeat(100_000)}`, undefined],
+  ];
+  for (const [name, key] of names) {
+    it(`${name.slice(0, 50)} is ${key}`, () => assert.equal(cpeProductKey(name), key));
+  }
+});
+
+describe('the key of a package', () => {
+  const urls: readonly (readonly [string, string | undefined])[] = [
+    ['pkg:npm/%40angular/core@12.0.0', 'pkg:npm/%40angular/core'],
+    ['pkg:npm/@angular/core', 'pkg:npm/%40angular/core'],
+    ['pkg:npm/@angular/core@1.0', 'pkg:npm/%40angular/core'],
+    ['pkg:pypi/Zope.Interface?x=y#z', 'pkg:pypi/zope-interface'],
+    ['pkg:deb/debian/curl?arch=source', 'pkg:deb/debian/curl'],
+    ['pkg://composer/drupal/core', 'pkg:composer/drupal/core'],
+    ['pkg:npm/', undefined],
+    ['pkg:npm//next', undefined],
+    ['pkg:npm/%', undefined],
+    ['npm/next', undefined],
+  ];
+  for (const [url, key] of urls) it(`${url} is ${key}`, () => assert.equal(packageUrlKey(url), key));
+
+  const named: readonly (readonly [string, string, string | undefined])[] = [
+    ['npm', '@Scope/Name', 'pkg:npm/%40scope/name'],
+    ['PyPI', 'Foo_.Bar', 'pkg:pypi/foo-bar'],
+    ['Maven', 'org.apache.logging.log4j:log4j-core', 'pkg:maven/org.apache.logging.log4j/log4j-core'],
+    ['Maven:https://maven.google.com', 'a:b', 'pkg:maven/a/b'],
+    ['Go', 'github.com/Foo/bar', 'pkg:golang/github.com/foo/bar'],
+    ['Debian:12', 'curl', 'pkg:deb/debian/curl'],
+    ['Ubuntu:Pro:18.04:LTS', 'curl', 'pkg:deb/ubuntu/curl'],
+    ['npm', '', undefined],
+    ['Nowhere', 'x', undefined],
+  ];
+  for (const [ecosystem, name, key] of named) {
+    it(`${name} of ${ecosystem} is ${key}`, () => {
+      const found = ecosystemOf(ecosystem);
+      assert.equal(found && packageKey(found, name), key);
+    });
+  }
+
+  it('is found by the address of its collection', () => {
+    assert.equal(collectionKey('https://www.npmjs.com/package', 'next'), 'pkg:npm/next');
+    assert.equal(collectionKey('https://wordpress.org/plugins', 'x'), undefined);
+    assert.equal(collectionKey('no address', 'x'), undefined);
+  });
+});
+
+describe('a product of a CNA', () => {
+  it('has all its names, and none where it has nothing to say', () => {
+    const claim = affectedClaim({
+      vendor: ' Vercel ',
+      product: 'Next.js',
+      packageURL: 'pkg:npm/next',
+      collectionURL: 'https://registry.npmjs.org',
+      packageName: 'next',
+      cpes: ['cpe:2.3:a:vercel:next\\.js:*:*:*:*:*:node.js:*:*', 'nonsense'],
+      platforms: ['Windows', 'all'],
+    });
+    assert.deepEqual(claim?.products, ['cna:vercel/next.js', 'pkg:npm/next', 'cpe:vercel:next.js']);
+    assert.deepEqual(claim?.platforms, ['windows']);
+    assert.equal(affectedClaim({ vendor: 'n/a', product: 'n/a' }), undefined);
+  });
+});
+
+describe('text and times', () => {
+  it('are made plain', () => {
+    assert.equal(oneLine(' a\u0000\n b\u0007 ', 10), 'a b');
+    assert.equal(oneLine('\ud800x', 10), '\ufffdx');
+    assert.equal(oneLine('abcdef', 4), 'abc…');
+    assert.equal(summaryOf('a  b\r\n\r\n\r\n\r\nc\n'), 'a b\n\nc');
+    assert.equal(summaryOf(' \n '), null);
+  });
+
+  it('are in UTC, without a zone too', () => {
+    assert.equal(utcTime('2021-06-01T13:15:07.853'), '2021-06-01T13:15:07.853Z');
+    assert.equal(utcTime('2021-12-10T00:00:00'), '2021-12-10T00:00:00.000Z');
+    assert.equal(utcTime('2021-12-10T01:00:00+02:00'), '2021-12-09T23:00:00.000Z');
+    assert.equal(utcTime('2024-01-02'), '2024-01-02T00:00:00.000Z');
+    const others = ['', '2021', '2021-13-01', '2021-02-30T99:00:00Z', '10 Dec 2021', '9999-12-31T23:59:59-23:59'];
+    for (const text of others) assert.equal(utcTime(text), undefined, text);
+  });
+});
+
+describe('the order of bounds', () => {
+  it('is that of versions', () => {
+    const ordered = [
+      '1.0~rc1',
+      '1.0-alpha',
+      '1.0-rc1',
+      '1.0',
+      '1.0.1',
+      '1.0.1f',
+      '1.0.1g',
+      '1.0.2',
+      '1.9',
+      '1.10',
+      '1:0.1',
+    ];
+    fc.assert(
+      fc.property(fc.shuffledSubarray(ordered, { minLength: ordered.length }), (shuffled) => {
+        assert.deepEqual(shuffled.toSorted(compareBounds), ordered);
+      }),
+    );
+    assert.equal(compareBounds('1.0', 'v1.0.0'.slice(1)), 0);
+  });
+
+  it('is the same both ways for any text', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (a, b) => {
+        assert.equal(Math.sign(compareBounds(a, b)) + Math.sign(compareBounds(b, a)), 0);
+      }),
+    );
+  });
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { readNvdPage, readNvdRecord } from './nvd.ts';
+import { recognise } from './recognise.ts';
+
+const root = path.join(import.meta.dirname, '../../../../vectors/advisories/nvd');
+const documentOf = (name: string) => JSON.parse(readFileSync(path.join(root, `${name}.json`), 'utf8')).document;
+const log4shell = documentOf('log4shell');
+const nginx = documentOf('nginx-resolver');
+
+function pageOf(vulnerabilities: unknown) {
+  const figures = {
+    resultsPerPage: 2000,
+    startIndex: 4000,
+    totalResults: 310_000,
+    timestamp: '2025-08-25T00:00:00.000',
+  };
+  return { ...figures, format: 'NVD_CVE', version: '2.0', vulnerabilities };
+}
+
+function withCve(change: object) {
+  return { cve: { ...nginx.cve, ...change } };
+}
+
+const criterion = { vulnerable: true, criteria: 'cpe:2.3:a:f5:nginx:*:*:*:*:*:*:*:*' };
+const configurationOf = (size: number) => ({
+  nodes: [{ operator: 'OR', cpeMatch: Array.from({ length: size }, () => criterion) }],
+});
+
+describe('a page of NVD', () => {
+  it('gives its figures and records, and what is wrong with one does not touch the others', () => {
+    const broken = [
+      null,
+      {},
+      withCve({ published: 'yesterday' }),
+      withCve({ id: 'CVE-1' }),
+      withCve({ configurations: {} }),
+    ];
+    const page = pageOf([log4shell, ...broken, nginx]);
+    assert.equal(recognise(page), 'nvd');
+    const read = readNvdPage(page);
+    assert.ok(read.ok);
+    assert.deepEqual([read.page.startIndex, read.page.resultsPerPage, read.page.totalResults], [4000, 2000, 310_000]);
+    assert.deepEqual(
+      read.page.records.map(({ id }) => id),
+      ['CVE-2021-44228', 'CVE-2021-23017'],
+    );
+    assert.equal(read.page.skipped, 5);
+    assert.deepEqual(read.page.problems.slice(2), [
+      'CVE-2021-23017: cve.published: expected an ISO 8601 time',
+      'CVE-1: cve.id: Invalid string: must match pattern /^CVE-\\d{4}-\\d{4,19}$/',
+      'CVE-2021-23017: cve.configurations: expected an array of at most 20000 elements',
+    ]);
+  });
+
+  it('that is none is refused as a whole', () => {
+    const others = [
+      null,
+      [],
+      'page',
+      {},
+      pageOf({}),
+      { ...pageOf([]), version: '1.1' },
+      { ...pageOf([]), startIndex: -1 },
+    ];
+    for (const other of others) assert.equal(readNvdPage(other).ok, false);
+  });
+});
+
+describe('a record of NVD', () => {
+  it('may have no configurations and no metrics: it is not enriched', () => {
+    const { configurations, metrics, ...bare } = nginx.cve;
+    const { record } = readNvdRecord({ cve: { ...bare, vulnStatus: 'Awaiting Analysis' } });
+    assert.deepEqual([record?.claims, record?.cvss, record?.state], [[], [], 'published']);
+  });
+
+  it('keeps its claims when a scoring cannot be read', () => {
+    const metrics = {
+      cvssMetricV31: [null, { source: 'x' }, ...nginx.cve.metrics.cvssMetricV31],
+      cvssMetricV2: 'none',
+    };
+    const { record } = readNvdRecord(withCve({ metrics }));
+    assert.deepEqual(
+      record?.cvss.map(({ by, version }) => [by, version]),
+      [['nvd', '3.1']],
+    );
+    assert.equal(record?.claims.length, 1);
+  });
+
+  it('says whose a scoring is', () => {
+    const [metric] = nginx.cve.metrics.cvssMetricV31;
+    const sources = ['nvd@nist.gov', 'f5sirt@f5.com', '134c704f-9b21-4f2e-91b3-4a353353bcc0', 'Other@Example.org'];
+    const metrics = { cvssMetricV31: sources.map((source) => ({ ...metric, source })) };
+    const { record } = readNvdRecord(withCve({ metrics }));
+    assert.deepEqual(
+      record?.cvss.map(({ by }) => by),
+      ['nvd', 'cna', 'cisa-adp', 'other@example.org'],
+    );
+  });
+
+  it('leaves out whole configurations beyond 5,000 criteria, and says so', () => {
+    const { record, problem } = readNvdRecord(
+      withCve({ configurations: [configurationOf(4_999), configurationOf(2)] }),
+    );
+    assert.equal(record?.claims.length, 1);
+    assert.equal(problem, 'CVE-2021-23017: too many criteria, some configurations are left out');
+  });
+
+  it('keeps what is negated and how nodes go together', () => {
+    const node = { operator: 'OR', negate: true, cpeMatch: [criterion] };
+    const { record } = readNvdRecord(withCve({ configurations: [{ operator: 'AND', negate: true, nodes: [node] }] }));
+    const [claim] = record?.claims ?? [];
+    assert.ok(claim?.kind === 'configuration');
+    const [inner] = claim.root.children;
+    assert.deepEqual([claim.root.operator, claim.root.isNegated], ['AND', true]);
+    assert.ok(inner?.kind === 'node' && inner.isNegated);
+  });
+
+  it('cuts a long description, between characters', () => {
+    const value = `${'a'.repeat(1_998)}${'😀'.repeat(100_000)}`;
+    const { record } = readNvdRecord(withCve({ descriptions: [{ lang: 'en', value }] }));
+    assert.equal(record?.summary, `${'a'.repeat(1_998)}…`);
+  });
+
+  it('is read 5,000 times a second', () => {
+    const documents = ['log4shell', 'apache-path-traversal', 'nginx-resolver', 'php-cgi', 'heartbleed'].map(documentOf);
+    const many = Array.from({ length: 5_000 }, (_, i) => documents[i % documents.length]);
+    readNvdPage(pageOf(many));
+    const started = performance.now();
+    const read = readNvdPage(pageOf(many));
+    const took = performance.now() - started;
+    assert.ok(read.ok && read.page.records.length === 5_000);
+    assert.ok(took < 1_000, `took ${took} ms`);
+  });
+});

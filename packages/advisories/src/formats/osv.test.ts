@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { readOsvRecord } from './osv.ts';
+import { rangesOfEvents } from './osv-events.ts';
+
+const inclusive = (version: string) => ({ version, isInclusive: true });
+const exclusive = (version: string) => ({ version, isInclusive: false });
+
+function claimOf(affected: unknown, more: object = {}) {
+  const { record, problem } = readOsvRecord({ id: 'OSV-1', modified: '2024-01-01T00:00:00Z', affected, ...more });
+  const [claim] = record?.claims ?? [];
+  return { claim: claim?.kind === 'product' ? claim : undefined, record, problem };
+}
+
+describe('events of a range', () => {
+  it('an introduction that nothing mends is open', () => {
+    assert.deepEqual(rangesOfEvents([{ introduced: '0' }]), [{}]);
+    assert.deepEqual(rangesOfEvents([{ introduced: '1.0' }]), [{ from: inclusive('1.0') }]);
+  });
+
+  it('the last affected version is affected, the mending one is not', () => {
+    assert.deepEqual(rangesOfEvents([{ introduced: '0' }, { last_affected: '2.1' }]), [{ to: inclusive('2.1') }]);
+    assert.deepEqual(rangesOfEvents([{ introduced: '0' }, { fixed: '2.1' }]), [{ to: exclusive('2.1') }]);
+    assert.deepEqual(rangesOfEvents([{ introduced: '2' }, { last_affected: '2' }]), [
+      { from: inclusive('2'), to: inclusive('2') },
+    ]);
+  });
+
+  it('a limit ends what is open and cuts what goes beyond; an infinite one does neither', () => {
+    const events = [{ introduced: '0' }, { fixed: '1.0' }, { introduced: '2.0' }];
+    assert.deepEqual(rangesOfEvents([...events, { limit: '3.0' }, { limit: '2.5' }]), [
+      { to: exclusive('1.0') },
+      { from: inclusive('2.0'), to: exclusive('3.0') },
+    ]);
+    assert.deepEqual(rangesOfEvents([...events, { limit: '1.5' }]), [{ to: exclusive('1.0') }]);
+    assert.deepEqual(rangesOfEvents([...events, { limit: '*' }])[1], { from: inclusive('2.0') });
+  });
+
+  it('a distribution mends within a revision, or with an epoch', () => {
+    const mended = [{ introduced: '1.18.0-6' }, { fixed: '1.18.0-6+deb11u1' }];
+    assert.equal(rangesOfEvents(mended).length, 1);
+    assert.equal(rangesOfEvents([{ introduced: '9.0' }, { fixed: '1:1.0' }]).length, 1);
+  });
+
+  it('the order in which they are written does not matter', () => {
+    const events = [{ introduced: '0' }, { fixed: '1.9' }, { introduced: '1.10.0-rc1' }, { fixed: '1.10.2' }];
+    const expected = [{ to: exclusive('1.9') }, { from: inclusive('1.10.0-rc1'), to: exclusive('1.10.2') }];
+    fc.assert(
+      fc.property(fc.shuffledSubarray(events, { minLength: 4 }), (shuffled) => {
+        assert.deepEqual(rangesOfEvents(shuffled), expected);
+      }),
+    );
+  });
+});
+
+describe('ranges of events', () => {
+  it('come to what the published algorithm says of every version', () => {
+    const event = fc.record({
+      kind: fc.constantFrom('introduced' as const, 'fixed' as const, 'last_affected' as const, 'limit' as const),
+      at: fc.integer({ min: 0, max: 12 }),
+    });
+    const events = fc.uniqueArray(event, { selector: ({ at }) => at, maxLength: 8 });
+    fc.assert(
+      fc.property(events, (points) => {
+        const ranges = rangesOfEvents(points.map(({ kind, at }) => ({ [kind]: String(at) })));
+        const limits = points.filter(({ kind }) => kind === 'limit');
+        for (let v = 0; v <= 14; v += 1) {
+          let isAffected = false;
+          for (const { kind, at } of points.toSorted((a, b) => a.at - b.at)) {
+            if (kind === 'introduced' && v >= at) isAffected = true;
+            if ((kind === 'fixed' && v >= at) || (kind === 'last_affected' && v > at)) isAffected = false;
+          }
+          const isLimited = limits.length > 0 && limits.every(({ at }) => v >= at);
+          const found = ranges.some(
+            ({ from, to }) =>
+              v >= Number(from?.version ?? 0) &&
+              (to === undefined || v < Number(to.version) || (to.isInclusive && v === Number(to.version))),
+          );
+          assert.equal(found, isAffected && !isLimited, `version ${v}`);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('an OSV record', () => {
+  it('drops a long list of versions only beside ranges', () => {
+    const versions = Array.from({ length: 500 }, (_, i) => `1.0.${i}`);
+    const named = { package: { ecosystem: 'npm', name: 'x' }, versions };
+    const ranges = [{ type: 'SEMVER', events: [{ introduced: '0' }] }];
+    assert.equal(claimOf([{ ...named, ranges }]).claim?.affectedVersions.length, 0);
+    assert.equal(claimOf([named]).claim?.affectedVersions.length, 500);
+    const commits = [{ type: 'GIT', events: [{ introduced: '0' }] }];
+    assert.equal(claimOf([{ ...named, ranges: commits }]).claim?.affectedVersions.length, 500);
+  });
+
+  it('has entries of one package as one claim, of two releases as two', () => {
+    const entry = (ecosystem: string, introduced: string) => ({
+      package: { ecosystem, name: 'x' },
+      ranges: [{ type: 'ECOSYSTEM', events: [{ introduced }] }],
+    });
+    assert.equal(claimOf([entry('npm', '1.0'), entry('npm', '2.0')]).record?.claims.length, 1);
+    assert.equal(claimOf([entry('Debian:11', '1.0'), entry('Debian:12', '2.0')]).record?.claims.length, 2);
+  });
+
+  it('leaves out what goes beyond our bounds, and says so', () => {
+    const versions = Array.from({ length: 6_000 }, (_, i) => `1.0.${i}`);
+    const { record, problem } = claimOf([{ package: { ecosystem: 'npm', name: 'x' }, versions }]);
+    assert.deepEqual(record?.claims, []);
+    assert.match(problem ?? '', /^OSV-1: too many versions/);
+  });
+
+  it('takes a word for the severity where it knows it', () => {
+    const word = (severity: unknown) => claimOf([], { database_specific: { severity } }).record?.severity;
+    assert.deepEqual(['LOW', 'MODERATE', 'HIGH', 'CRITICAL', 'constructor', 7].map(word), [
+      'low',
+      'medium',
+      'high',
+      'critical',
+      null,
+      null,
+    ]);
+  });
+
+  it('takes no alias that is none, nor its own id', () => {
+    const aliases = ['osv-1', ' cve-2024-0001 ', 'CVE-2024-0001', '<script>', ''];
+    assert.deepEqual(claimOf([], { aliases }).record?.aliases, ['CVE-2024-0001']);
+  });
+});

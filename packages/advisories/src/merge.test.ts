@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { AdvisoryRecord, Cvss } from './advisory.ts';
+import { advisoryIdOf, mergeRecords } from './merge.ts';
+
+const root = path.join(import.meta.dirname, '../../../vectors/advisories');
+const vector = (name: string): AdvisoryRecord =>
+  JSON.parse(readFileSync(path.join(root, `${name}.json`), 'utf8')).read.record;
+
+const log4shell = ['nvd/log4shell', 'cve-record/log4shell', 'osv/log4shell'].map(vector);
+
+function record(more: Partial<AdvisoryRecord>): AdvisoryRecord {
+  return {
+    source: 'nvd',
+    id: 'CVE-2024-0001',
+    aliases: [],
+    state: 'published',
+    title: null,
+    summary: null,
+    published: '2024-01-01T00:00:00.000Z',
+    modified: '2024-01-02T00:00:00.000Z',
+    cvss: [],
+    severity: null,
+    claims: [],
+    url: 'https://example.org/',
+    ...more,
+  };
+}
+const scored = (by: string, version: Cvss['version'], score: number): Cvss => ({
+  by,
+  version,
+  score,
+  vector: `${by} ${score}`,
+});
+const shown = (...cvss: Cvss[]) => mergeRecords('CVE-2024-0001', [record({ cvss })]);
+
+describe('all publishers’ words on one vulnerability', () => {
+  it('are one advisory', () => {
+    const merged = mergeRecords('CVE-2021-44228', log4shell);
+    assert.deepEqual(merged?.aliases, ['GHSA-JFH8-C2JP-5V3Q']);
+    assert.match(merged?.title ?? '', /^Apache Log4j2 JNDI features/);
+    assert.equal(merged?.published, '2021-12-10T00:00:00.000Z');
+    assert.equal(merged?.modified, '2025-05-09T13:13:16.000Z');
+    assert.deepEqual([merged?.cvss?.by, merged?.cvss?.score, merged?.severity], ['nvd', 10, 'critical']);
+    assert.deepEqual(
+      merged?.claims.map(({ source, kind }) => `${source} ${kind}`),
+      ['nvd configuration', 'nvd configuration', 'cna product', 'ghsa product'],
+    );
+    assert.equal(merged?.urls.length, 3);
+  });
+
+  it('come to the same in any order, also when given twice', () => {
+    const twins = [record({ title: 'a' }), record({ title: 'b' }), record({ modified: '2024-02-01T00:00:00.000Z' })];
+    const all = [...log4shell, ...twins, ...log4shell];
+    const expected = JSON.stringify(mergeRecords('CVE-2021-44228', all));
+    fc.assert(
+      fc.property(fc.shuffledSubarray(all, { minLength: all.length }), (shuffled) => {
+        assert.equal(JSON.stringify(mergeRecords('CVE-2021-44228', shuffled)), expected);
+      }),
+    );
+  });
+
+  it('are nothing without any', () => assert.equal(mergeRecords('CVE-2024-0001', []), undefined));
+
+  it('show NVD’s scoring before the CNA’s before others’, the newest version of that one', () => {
+    const others = [
+      scored('zeta', '4.0', 1),
+      scored('osv', '4.0', 2),
+      scored('ghsa', '4.0', 3),
+      scored('cisa-adp', '4.0', 4),
+    ];
+    assert.equal(shown(...others)?.cvss?.by, 'cisa-adp');
+    assert.equal(shown(...others, scored('cna', '3.0', 5))?.cvss?.by, 'cna');
+    const nvd = [scored('nvd', '2.0', 9), scored('nvd', '3.1', 6), scored('nvd', '3.1', 7), scored('nvd', '3.0', 8)];
+    assert.deepEqual(shown(...others, ...nvd)?.cvss, nvd[2]);
+    assert.equal(shown(scored('zeta', '4.0', 1))?.cvss?.by, 'zeta');
+  });
+
+  it('take a publisher’s word for the severity only without a scoring', () => {
+    const word = { severity: 'high' } as const;
+    assert.equal(mergeRecords('x', [record(word)])?.severity, 'high');
+    assert.equal(mergeRecords('x', [record({ ...word, cvss: [scored('nvd', '3.1', 5)] })])?.severity, 'medium');
+    assert.equal(mergeRecords('x', [record({ ...word, cvss: [scored('nvd', '3.1', 0)] })])?.severity, null);
+  });
+
+  it('are rejected when all have withdrawn it, and a withdrawn one’s claims do not count', () => {
+    const [nvd, cna] = log4shell.map((given) => ({ ...given, state: 'rejected' as const }));
+    assert.ok(nvd && cna);
+    const gone = mergeRecords('CVE-2021-44228', [nvd, cna]);
+    assert.deepEqual([gone?.state, gone?.claims], ['rejected', []]);
+    assert.notEqual(gone?.summary, null);
+    const left = mergeRecords('CVE-2021-44228', [nvd, ...log4shell.slice(1)]);
+    assert.deepEqual([left?.state, left?.claims.map(({ source }) => source)], ['published', ['cna', 'ghsa']]);
+  });
+});
+
+describe('the id of an advisory', () => {
+  it('is the smallest CVE id, else the record’s own', () => {
+    assert.equal(advisoryIdOf({ id: 'CVE-2024-2', aliases: [] }), 'CVE-2024-2');
+    assert.equal(
+      advisoryIdOf({ id: 'GHSA-aaaa-bbbb-cccc', aliases: ['CVE-2024-0002', 'CVE-2024-0001'] }),
+      'CVE-2024-0001',
+    );
+    assert.equal(advisoryIdOf({ id: 'GHSA-aaaa-bbbb-cccc', aliases: ['PYSEC-2024-1'] }), 'GHSA-aaaa-bbbb-cccc');
+    assert.equal(advisoryIdOf({ id: 'DSA-1', aliases: ['cve-2024-0003'] }), 'CVE-2024-0003');
+  });
+});
