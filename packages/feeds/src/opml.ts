@@ -80,10 +80,11 @@ function countOutlines(xml: string): number {
 
 /** `feed:` addresses are what old readers were given by a click. */
 function absolute(address: string): string | null {
-  const plainAddress = address
+  const web = address
     .trim()
-    .replace(/^feed:(?:\/\/(?!https?:))?(?=\S)/i, (prefix) => (prefix.endsWith('//') ? 'http://' : ''));
-  return URL.canParse(plainAddress) ? resolveAddress(plainAddress, plainAddress) : null;
+    .replace(/^feed:\/\//i, 'http://')
+    .replace(/^feed:/i, '');
+  return URL.canParse(web) ? resolveAddress(web, web) : null;
 }
 
 function plain(text: string | undefined) {

@@ -48,6 +48,9 @@ export function parseFeed(body: Uint8Array, options: ParseFeedOptions): FeedRead
   const reading = readDocument(text, isTruncated);
   if (!reading.ok) return reading;
   const { feed } = reading;
+  if (isTruncated && feed.items.length === 0) {
+    return { ok: false, problem: 'The document was cut before the end of its first item.' };
+  }
   const base = feed.base === undefined ? url : (resolveAddress(feed.base, url) ?? url);
   const siteUrl = feed.link === undefined ? null : resolveAddress(feed.link, base);
   const reader = createLinkReader(base, [url, siteUrl]);

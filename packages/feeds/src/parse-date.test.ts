@@ -1,0 +1,83 @@
+// Dates in the wild, and what is none.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseDate } from './parse-date.ts';
+
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+
+const DATES: readonly (readonly [string, string | null])[] = [
+  ['Tue, 03 Jun 2003 09:39:21 GMT', '2003-06-03T09:39:21Z'],
+  ['Tue, 3 Jun 2003 9:39:21 GMT', '2003-06-03T09:39:21Z'],
+  ['03 Jun 03 09:39 EST', '2003-06-03T14:39:00Z'],
+  ['Tue, 03 Jun 2003 09:39:21 -0430', '2003-06-03T14:09:21Z'],
+  ['Tue, 03 Jun 2003 09:39:21 +02:00', '2003-06-03T07:39:21Z'],
+  ['Tue, 03 Jun 2003 09:39:21 GMT+2', '2003-06-03T07:39:21Z'],
+  ['Tue, 03 Jun 2003 09:39:21 PDT', '2003-06-03T16:39:21Z'],
+  ['Tue, 03 Jun 2003 09:39:21 CEST', '2003-06-03T07:39:21Z'],
+  ['Tue, 03 Jun 2003 09:39:21', '2003-06-03T09:39:21Z'],
+  ['Tue, 03 Jun 2003 09:39:21 (Whatever)', '2003-06-03T09:39:21Z'],
+  ['tuesday, 03 june 2003', '2003-06-03T00:00:00Z'],
+  ['Di, 03 Jun 2003 09:39:21 +0200', '2003-06-03T07:39:21Z'],
+  ['Sun, 31 Dec 99 23:59:60 GMT', '2000-01-01T00:00:00Z'],
+  ['Tue Jun  3 09:39:21 2003', '2003-06-03T09:39:21Z'],
+  ['Tue Jun 3 09:39:21 EDT 2003', '2003-06-03T13:39:21Z'],
+  ['June 3, 2003', '2003-06-03T00:00:00Z'],
+  ['June 3rd, 2003 12:05 am', '2003-06-03T00:05:00Z'],
+  ['June 3, 2003 12:05 p.m. EST', '2003-06-03T17:05:00Z'],
+  ['03-Jun-2003 09:39:21', '2003-06-03T09:39:21Z'],
+  ['2003', '2003-01-01T00:00:00Z'],
+  ['2003-06', '2003-06-01T00:00:00Z'],
+  ['2003-06-03', '2003-06-03T00:00:00Z'],
+  ['20030603', '2003-06-03T00:00:00Z'],
+  ['2003-06-03T09:39', '2003-06-03T09:39:00Z'],
+  ['2003-06-03T09:39:21Z', '2003-06-03T09:39:21Z'],
+  ['2003-06-03t09:39:21.123456z', '2003-06-03T09:39:21Z'],
+  ['2003-06-03T09:39:21+05:30', '2003-06-03T04:09:21Z'],
+  ['2003-06-03 09:39:21 UTC', '2003-06-03T09:39:21Z'],
+  ['20030603T093921Z', '2003-06-03T09:39:21Z'],
+  ['2026-11-22T11:59:59Z', '2026-11-22T11:59:59Z'],
+  ['2026-11-22T12:00:01Z', null],
+  ['1994-12-31T23:59:59Z', null],
+  ['Thu, 01 Jan 1970 00:00:00 GMT', null],
+  ['0000-00-00 00:00:00', null],
+  ['2003-02-29', null],
+  ['2003-13-01', null],
+  ['2003-06-03T25:00:00Z', null],
+  ['Tue, 31 Feb 2003 00:00:00 GMT', null],
+  ['Tue, 03 Jun 2003 09:39:21 +9900', null],
+  ['03/06/2003', null],
+  ['1054633161', null],
+  ['', null],
+  ['yesterday', null],
+  ['constructor 3 __proto__ 2003', null],
+];
+
+for (const [text, expected] of DATES) {
+  test(`the date "${text}" is ${expected ?? 'none'}`, () => {
+    const time = parseDate(text, NOW);
+    assert.equal(time === null ? null : new Date(time).toISOString().replace('.000Z', 'Z'), expected);
+  });
+}
+
+test('random text never throws and never gives a time that cannot be believed', () => {
+  const words = fc.array(
+    fc.constantFrom('Tue,', '3', '03', '2003', 'Jun', '09:39', '-0500', 'PM', 'Z', '-', '99', 'T'),
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        words.map((list) => list.join(' ')),
+      ),
+      (text) => {
+        const time = parseDate(text, NOW);
+        return time === null || (Number.isInteger(time) && time >= Date.UTC(1995, 0) && time <= NOW + 86_400_000);
+      },
+    ),
+  );
+});
+
+test('a date of a million characters is none at once', () => {
+  assert.equal(parseDate('Jun 3 '.repeat(200_000), NOW), null);
+});

@@ -1,0 +1,139 @@
+// Documents made to hurt: each is answered in bounded time and memory, whatever the answer is.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { MAX_FEED_BYTES, parseFeed } from './parse-feed.ts';
+
+/** Ten times what the slowest takes on an idle machine: a quadratic reader would take minutes. */
+const MAX_MS = 2_500;
+const OPTIONS = {
+  contentType: null,
+  url: 'https://blog.site.com/feed',
+  now: Date.UTC(2026, 10, 21),
+  isTruncated: false,
+};
+
+const SIZE = MAX_FEED_BYTES - 2_000;
+const fill = (unit: string, size = SIZE) => unit.repeat(Math.floor(size / unit.length));
+const rss = (inner: string) => `<rss version="2.0"><channel><title>T</title>${inner}</channel></rss>`;
+const item = (inner: string) => rss(`<item><title>a</title>${inner}</item>`);
+function manyItems(inner: string, tag = 'item'): string {
+  const count = Math.floor(SIZE / (inner.length + 50));
+  return Array.from({ length: count }, (_, i) => `<${tag}><title>${i}</title>${inner}</${tag}>`).join('');
+}
+const description = (text: string) => `<description><![CDATA[${text}]]></description>`;
+const json = (items: string) => `{"version":"https://jsonfeed.org/version/1","items":[${items}]}`;
+
+const DOCUMENTS: Readonly<Record<string, string>> = {
+  'a million empty items': rss(fill('<item/>')),
+  'elements nested without end': rss(fill('<a>')),
+  'items nested without end': rss(fill('<item>')),
+  'descriptions nested within one': item(fill('<description>')),
+  'as many descriptions of one item': item(fill('<description>x</description>')),
+  'ampersands alone': item(`<description>${fill('&a')}</description>`),
+  'less-than signs alone': rss(manyItems(`<description>${fill('<', 190_000)}</description>`)),
+  'escaped markup': rss(manyItems(`<description>${fill('&lt;p&gt;&amp;amp;', 1_800)}</description>`)),
+  'thousands of links in every item': rss(manyItems(description(fill('<a href=//a.bc>', 1_900)))),
+  'a thousand enclosures in every item': rss(manyItems(fill('<enclosure url="http://a.com/"/>', 1_900))),
+  'Atom links': `<feed xmlns="http://www.w3.org/2005/Atom">${manyItems(fill('<link rel="via" href="//a.com"/>', 1_900), 'entry')}`,
+  'attributes without end': `<rss ${fill('a="b" ')}>`,
+  'namespaces without end': `<rss ${fill('xmlns:a="http://purl.org/dc/terms/" ')}>`,
+  'a name without end': `<${fill('x')}`,
+  'a text without end': item(`<title>${fill('x')}</title>`),
+  'blanks without end': item(`<title>${fill(' ')}x</title>`),
+  'comments that do not close': rss(fill('<!--')),
+  'sections of CDATA that do not close': item(`<description>${fill('<![CDATA[')}`),
+  'end tags of nothing': rss(fill('<a>', 180) + fill('</b>')),
+  declarations: `<!DOCTYPE x [${fill('<!ELEMENT a b>')}`,
+  'less-than signs without a document': fill('<'),
+  'hours without end': rss(`<skipHours>${fill('<hour>1</hour>')}</skipHours>`),
+  'channels in channels': rss(fill('<channel>')),
+  'brackets of JSON': fill('['),
+  'JSON nested deep': json(`${fill('[', SIZE / 2)}${fill(']', SIZE / 2)}`),
+  'JSON of empty items': json(`${fill('{},')}{}`),
+  'JSON of many keys': json(`{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":1`).join(',')}}`),
+};
+
+for (const [name, text] of Object.entries(DOCUMENTS)) {
+  test(`${name}: answered in time, with a thousand items at most`, () => {
+    const started = performance.now();
+    const reading = parseFeed(Buffer.from(text), OPTIONS);
+    const tookMs = performance.now() - started;
+    assert.ok(tookMs < MAX_MS, `${tookMs} ms`);
+    if (reading.ok) assert.ok(reading.feed.items.length <= 1_000);
+  });
+}
+
+test('of a hundred megabytes the first items are read', () => {
+  const body = Buffer.from(`<rss version="2.0"><channel><title>T</title>${manyItems('<description>x</description>')}`);
+  const reading = parseFeed(Buffer.concat([body, Buffer.alloc(98_000_000, ' x')]), OPTIONS);
+  assert.ok(reading.ok);
+  assert.equal(reading.feed.items.length, 1_000);
+});
+
+test('a list that claims to have four thousand million entries fills no memory', () => {
+  const before = process.memoryUsage().heapUsed;
+  const evil = '<length>4294967295</length>';
+  for (const text of [item(evil), item(`<enclosure>${evil}</enclosure>`), rss(`<item>${evil}</item>${evil}`)]) {
+    assert.ok(parseFeed(Buffer.from(text), OPTIONS).ok);
+  }
+  assert.ok(process.memoryUsage().heapUsed - before < 100_000_000);
+});
+
+test('all links of a feed together are bounded', () => {
+  const items = Array.from({ length: 300 }, (_, i) => {
+    const links = Array.from({ length: 200 }, (_, j) => `<a href=//a${i}x${j}.com>`);
+    return `<item><guid>${i}</guid>${description(links.join(''))}</item>`;
+  });
+  const reading = parseFeed(Buffer.from(rss(items.join(''))), OPTIONS);
+  assert.ok(reading.ok);
+  const named = reading.feed.items.reduce((sum, { domains }) => sum + domains.length, 0);
+  assert.equal(named, 20_000);
+});
+
+test('random bytes never throw', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 2_000 }), fc.boolean(), (bytes, isTruncated) => {
+      parseFeed(bytes, { ...OPTIONS, isTruncated });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+const PIECES = fc.constantFrom(
+  ...'<rss version="2.0">|<channel>|<item>|</item>|<title>|</title>|<link>|<link href="http://a.com"/>|<feed>|<entry>'.split(
+    '|',
+  ),
+  ...'</entry>|<content type="xhtml">|<div>|</div>|</content>|<![CDATA[|]]>|<!--|-->|<?x|?>|&amp;|&#x110000;|&#0;|&|<'.split(
+    '|',
+  ),
+  ...'<a href="//b.com">|<guid isPermaLink="">|<pubDate>|Tue, 03 Jun 2003|<rdf:RDF>|</rss>|</|/>|"|\'|=| |<source>'.split(
+    '|',
+  ),
+  ...'<__proto__>|<length>|9999999999|xml:base="x"|xmlns:a="http://www.w3.org/2005/Atom"|<a:title|>|<!DOCTYPE|\u0000|\ud800'.split(
+    '|',
+  ),
+);
+
+test('random text that looks like XML never throws, cut or whole, and gives what the contract says', () => {
+  fc.assert(
+    fc.property(fc.array(PIECES, { maxLength: 80 }), fc.boolean(), fc.boolean(), (pieces, isTruncated, hasRoot) => {
+      const text = (hasRoot ? '<rss version="2.0"><channel><item>' : '') + pieces.join('');
+      const reading = parseFeed(Buffer.from(text), { ...OPTIONS, isTruncated });
+      if (!reading.ok) return reading.problem.length > 0;
+      return reading.feed.items.every(({ key, title, url }) => {
+        return /^[0-9a-f]{64}$/.test(key) && (title?.length ?? 0) <= 300 && (url === null || URL.canParse(url));
+      });
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test('random JSON in the place of items never throws', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.json(), (first, second) => {
+      parseFeed(Buffer.from(json(`${first},{"id":${second},"attachments":${first}}`)), OPTIONS);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,85 @@
+// Every document of the corpus reads as the table beside it says.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { z } from 'zod';
+import type { ParsedFeed } from './feed.ts';
+import { parseFeed } from './parse-feed.ts';
+
+const CORPUS = new URL('./test/corpus/', import.meta.url);
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+
+const Expected = z.record(
+  z.string(),
+  z.object({
+    contentType: z.string().nullable().default(null),
+    isTruncated: z.boolean().default(false),
+    problem: z.string().optional(),
+    feed: z.record(z.string(), z.unknown()).optional(),
+  }),
+);
+const table = Expected.parse(JSON.parse(readFileSync(new URL('expected.json', CORPUS), 'utf8')));
+const documents = readdirSync(CORPUS).filter((name) => name.endsWith('.feed'));
+
+test('the corpus and its table are of the same documents', () => {
+  assert.deepEqual(documents.map((name) => name.replace('.feed', '')).sort(), Object.keys(table).sort());
+  assert.ok(documents.length >= 40);
+});
+
+for (const [name, { contentType, isTruncated, problem, feed }] of Object.entries(table)) {
+  test(`the document ${name} reads as the table says`, () => {
+    const body = readFileSync(new URL(`${name}.feed`, CORPUS));
+    const url = 'https://feeds.host.com/blog/feed.xml';
+    const reading = parseFeed(body, { contentType, url, now: NOW, isTruncated });
+    if (reading.ok) assert.deepEqual(summaryOf(reading.feed), feed);
+    else assert.equal(reading.problem, problem);
+  });
+}
+
+test('reading a feed twice gives the same keys, and an item keeps its key when its text changes', () => {
+  const keysOf = (description: string) => {
+    const item = `<item><guid>1</guid><description>${description}</description></item>`;
+    const reading = read(`<rss version="2.0"><channel><title>x</title>${item}</channel></rss>`);
+    return reading.items.map(({ key }) => key);
+  };
+  assert.deepEqual(keysOf('one'), keysOf('two'));
+  assert.match(keysOf('one')[0] ?? '', /^[0-9a-f]{64}$/);
+});
+
+test('a guid and a link of the same text are different keys', () => {
+  const items = '<item><guid isPermaLink="false">http://a.com/</guid></item><item><link>http://a.com/</link></item>';
+  const { items: read2 } = read(`<rss version="2.0"><channel><title>x</title>${items}</channel></rss>`);
+  assert.equal(new Set(read2.map(({ key }) => key)).size, 2);
+});
+
+test('what a feed asks for is bounded and cleaned', () => {
+  const channel = (inner: string) => read(`<rss version="2.0"><channel><title>x</title>${inner}</channel></rss>`);
+  assert.equal(channel('<ttl>99999999999</ttl>').ttlMs, 7 * 86_400_000);
+  assert.equal(channel('<ttl>-5</ttl>').ttlMs, null);
+  assert.equal(channel('<ttl>soon</ttl>').ttlMs, null);
+  assert.equal(channel('<sy:updatePeriod>hourly</sy:updatePeriod><ttl>30</ttl>').ttlMs, 3_600_000);
+  assert.deepEqual(channel('<skipHours><hour>1.5</hour><hour>23</hour><hour>-1</hour></skipHours>').skipHours, [23]);
+});
+
+function read(text: string): ParsedFeed {
+  const options = { contentType: null, url: 'https://site.com/feed', now: NOW, isTruncated: false };
+  const reading = parseFeed(Buffer.from(text), options);
+  assert.ok(reading.ok);
+  return reading.feed;
+}
+
+/** What the table holds: without keys, and without what is empty. */
+function summaryOf({ items, ...rest }: ParsedFeed): Record<string, unknown> {
+  const said = Object.entries(rest).filter(([, value]) => {
+    return value !== null && value !== 0 && !(Array.isArray(value) && value.length === 0);
+  });
+  return {
+    ...Object.fromEntries(said),
+    items: items.map(({ title, url, publishedAt, domains }) => ({
+      title,
+      url,
+      ...(publishedAt !== null && { date: new Date(publishedAt).toISOString() }),
+      domains: domains.map(({ kind, domain }) => `${kind} ${domain}`).join(', '),
+    })),
+  };
+}
