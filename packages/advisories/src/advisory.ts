@@ -1,6 +1,9 @@
 // What publishers say of a vulnerability, in one form whatever the publisher: JSON-safe values, bounded by the readers.
 
-/** Whose version ranges these are. `ghsa` is OSV's form with an id of GitHub's. */
+/**
+ * Whose version ranges these are. `cna` is the CVE record: its CNA's, or CISA's where the CNA gives none; `ghsa` is
+ * OSV's form with an id of GitHub's.
+ */
 export type RangeSource = 'nvd' | 'cna' | 'ghsa' | 'osv';
 /** In this order one is believed: the first that decides a version is the match's `range_source`. */
 export const RANGE_SOURCES: readonly RangeSource[] = ['nvd', 'cna', 'ghsa', 'osv'];

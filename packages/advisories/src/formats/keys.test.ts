@@ -95,7 +95,13 @@ describe('text and times', () => {
     assert.equal(summaryOf(' \n '), null);
   });
 
-  it('are in UTC, without a zone too', () => {
+  it('are in UTC, without a zone too, wherever it is read', (test) => {
+    const { TZ } = process.env;
+    test.after(() => {
+      process.env.TZ = TZ ?? '';
+    });
+    process.env.TZ = 'America/New_York';
+    assert.equal(new Date(2021, 0, 1).getTimezoneOffset(), 300);
     assert.equal(utcTime('2021-06-01T13:15:07.853'), '2021-06-01T13:15:07.853Z');
     assert.equal(utcTime('2021-12-10T00:00:00'), '2021-12-10T00:00:00.000Z');
     assert.equal(utcTime('2021-12-10T01:00:00+02:00'), '2021-12-09T23:00:00.000Z');

@@ -31,25 +31,35 @@ export function osvClaims(entries: readonly OsvAffected[]): {
   let left = MAX_CLAIMED;
   let isCut = false;
   for (const entry of entries) {
-    const claim = claimOf(entry);
-    if (claim === undefined) continue;
-    const size = 1 + claim.affected.length + claim.affectedVersions.length;
+    const size = sizeOf(entry);
     if (size > left) {
       isCut = true;
       continue;
     }
     left -= size;
-    claims.push(claim);
+    const claim = claimOf(entry);
+    if (claim !== undefined) claims.push(claim);
   }
   return { claims: joinClaims(claims), isCut };
+}
+
+/** Known before the events are put in order, which is what takes time. */
+function sizeOf(entry: OsvAffected): number {
+  return 1 + (entry.ranges ?? []).reduce((sum, { events }) => sum + events.length, 0) + listedOf(entry).length;
+}
+
+function listedOf({ ranges, versions }: OsvAffected): string[] {
+  const listed = versions ?? [];
+  const isCovered = ranges?.some(({ type, events }) => type !== 'GIT' && events.some((event) => 'introduced' in event));
+  if (isCovered && listed.length > MAX_LISTED_BESIDE_RANGES) return [];
+  return [...new Set(listed.map((version) => version.trim()))];
 }
 
 function claimOf(entry: OsvAffected): ProductClaim | undefined {
   const products = keysOf(entry);
   if (products.length === 0) return undefined;
   const ranges = rangesOf(entry);
-  const listed = [...new Set((entry.versions ?? []).map((version) => version.trim()))];
-  const affectedVersions = ranges.length > 0 && listed.length > MAX_LISTED_BESIDE_RANGES ? [] : listed;
+  const affectedVersions = listedOf(entry);
   const name = entry.package?.ecosystem ?? '';
   return {
     kind: 'product',
