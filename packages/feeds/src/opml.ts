@@ -52,24 +52,23 @@ export function writeOpml(
     xmlUrl: url,
     ...(siteUrl !== null && { htmlUrl: siteUrl }),
   }));
-  return generateOpml({ head: { title: printable(title), dateCreated: now }, body: { outlines } });
+  // OPML 2.0 wants an outline in every body; one without an address is a folder.
+  const body = { outlines: outlines.length > 0 ? outlines : [{ text: 'No feeds' }] };
+  return generateOpml({ head: { title: printable(title), dateCreated: now }, body });
 }
 
-/** All outlines, folders before what they hold. */
 function outlinesOf(xml: string): Outline[] {
-  const all: Outline[] = [];
-  let level: readonly Outline[];
   try {
-    level = parseOpml(xml).body?.outlines ?? [];
+    return flatten(parseOpml(xml).body?.outlines ?? []);
   } catch {
     // feedsmith refuses a document without a body: a list of nothing.
-    return all;
+    return [];
   }
-  while (level.length > 0) {
-    for (const outline of level) all.push(outline);
-    level = level.flatMap((outline) => outline.outlines ?? []);
-  }
-  return all;
+}
+
+/** In the document's order. No deeper than `tidyXml` lets through. */
+function flatten(outlines: readonly Outline[]): Outline[] {
+  return outlines.flatMap((outline) => [outline, ...flatten(outline.outlines ?? [])]);
 }
 
 function countOutlines(xml: string): number {

@@ -1,0 +1,128 @@
+// Which domains an address names, past redirectors, and which name nobody.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLinkReader, namedDomains } from './item-links.ts';
+import { REDIRECTORS } from './redirectors.ts';
+
+const FEED = 'https://feeds.host.com/blog';
+const esc = encodeURIComponent;
+const TARGET = 'https://www.target.com/a?b=c';
+
+const ADDRESSES: readonly (readonly [string, string | null])[] = [
+  ['https://www.target.com/', 'target.com'],
+  ['https://me.github.io/x', 'me.github.io'],
+  [`https://www.google.com/url?sa=t&url=${esc(TARGET)}`, 'target.com'],
+  [`https://www.google.de/url?q=${esc(TARGET)}`, 'target.com'],
+  [`https://news.google.com/news/url?url=${esc(TARGET)}`, 'target.com'],
+  ['https://news.google.com/rss/articles/CBMiabc', null],
+  ['https://news.google.com/topics/abc', 'google.com'],
+  [`https://l.facebook.com/l.php?u=${esc(TARGET)}&h=x`, 'target.com'],
+  [`https://t.umblr.com/redirect?z=${esc(TARGET)}&t=x`, 'target.com'],
+  [`https://out.reddit.com/t3_x?url=${esc(TARGET)}`, 'target.com'],
+  [`https://click.linksynergy.com/deeplink?id=x&murl=${esc(TARGET)}`, 'target.com'],
+  [`https://www.awin1.com/cread.php?awinmid=1&ued=${esc(TARGET)}`, 'target.com'],
+  [`https://prf.hn/click/camref:1/destination:${esc(TARGET)}`, 'target.com'],
+  [`https://nam02.safelinks.protection.outlook.com/?url=${esc(TARGET)}&data=x`, 'target.com'],
+  [`https://go.redirectingat.com/?id=1&url=${esc(TARGET)}`, 'target.com'],
+  [`https://web.archive.org/web/2020/${TARGET}`, 'target.com'],
+  [`https://href.li/?${TARGET}`, 'target.com'],
+  [`https://l.facebook.com/l.php?u=${esc(`https://www.google.com/url?q=${esc(TARGET)}`)}`, 'target.com'],
+  [`https://l.facebook.com/l.php?u=${esc('https://bit.ly/x')}`, null],
+  ['https://l.facebook.com/l.php?u=javascript:alert(1)', null],
+  ['https://l.facebook.com/l.php', null],
+  ['https://lnkd.in/abc', null],
+  ['https://t.co/abc', null],
+  ['https://notbit.ly/abc', 'notbit.ly'],
+  ['https://bit.ly.evil.com/abc', 'evil.com'],
+  ['https://feedproxy.google.com/~r/x/~3/y/', null],
+  ['https://www.facebook.com/sharer/sharer.php?u=x', null],
+  ['https://www.facebook.com/somebody', 'facebook.com'],
+  ['https://twitter.com/intent/tweet?text=x', null],
+  ['https://x.com/somebody/status/1', 'x.com'],
+  ['https://www.addtoany.com/share', null],
+  ['https://ad.doubleclick.net/x', null],
+  ['https://feeds.host.com/other', null],
+  ['https://www.HOST.com/', null],
+  ['https://www.site.org/', null],
+  ['/relative', null],
+  ['http://localhost:8080/', null],
+  ['http://192.168.0.1/', null],
+  ['http://0x7f.1/', null],
+  ['http://[fe80::1]/', null],
+  ['http://name/', null],
+  ['http://name.test/', null],
+  ['http://name.invalid/', null],
+  ['http://name.local/', null],
+  ['http://1.0.0.127.in-addr.arpa/', null],
+  ['http://abc.onion/', null],
+  ['http://co.uk/', null],
+  ['http://münchen.de/', 'xn--mnchen-3ya.de'],
+  ['mailto:a@target.com', null],
+  ['javascript:alert(1)', null],
+  ['data:text/html,x', null],
+  ['http://', null],
+  [`http://target.com/${'x'.repeat(10_000)}`, null],
+  ['http://__proto__/', null],
+];
+
+for (const [address, expected] of ADDRESSES) {
+  test(`${address.slice(0, 80)} names ${expected ?? 'nobody'}`, () => {
+    const reader = createLinkReader(FEED, [FEED, 'https://www.site.org/']);
+    const named = namedDomains({ url: address, related: [], html: [] }, { base: FEED, reader });
+    assert.deepEqual(named, expected === null ? [] : [{ domain: expected, kind: 'link' }]);
+  });
+}
+
+test('three redirectors are followed, four are not', () => {
+  const wrap = (depth: number, url: string): string =>
+    depth === 0 ? url : wrap(depth - 1, `https://out.reddit.com/?url=${esc(url)}`);
+  const domainsOf = (url: string) => {
+    return namedDomains({ url, related: [], html: [] }, { base: FEED, reader: createLinkReader(FEED, []) });
+  };
+  assert.equal(domainsOf(wrap(3, 'https://a.com')).length, 1);
+  assert.equal(domainsOf(wrap(4, 'https://a.com')).length, 0);
+});
+
+test('a domain that an item both leads to and speaks of is a link', () => {
+  const html = [
+    '<A HREF=http://a.com/x>a</A> <a title="x" href=" http://b.com?x=1&amp;y=2 ">',
+    '<a href="http://b.com">',
+  ];
+  const reader = createLinkReader(FEED, []);
+  assert.deepEqual(namedDomains({ url: 'https://a.com', related: [], html }, { base: FEED, reader }), [
+    { domain: 'a.com', kind: 'link' },
+    { domain: 'b.com', kind: 'content' },
+  ]);
+});
+
+test('images, scripts, comments and text name nobody', () => {
+  const html = [
+    '<img src="http://a.com/p.gif"><script src="//b.com"></script><!-- <a href="http://c.com"> --> http://d.com',
+  ];
+  const reader = createLinkReader(FEED, []);
+  assert.deepEqual(namedDomains({ url: null, related: [], html }, { base: FEED, reader }), []);
+});
+
+test('five hundred links of an item are looked at, and 200,000 characters', () => {
+  const domainsOf = (html: string[]) => {
+    return namedDomains({ url: null, related: [], html }, { base: FEED, reader: createLinkReader(FEED, []) }).length;
+  };
+  const links = Array.from({ length: 600 }, (_, i) => `<a href="http://a${i}.com">`).join('');
+  assert.equal(domainsOf([links, links.replaceAll('http://a', 'http://b')]), 500);
+  assert.equal(domainsOf([`${' '.repeat(200_000)}<a href="http://a.com">`]), 0);
+  assert.equal(domainsOf([' '.repeat(200_000), '<a href="http://a.com">']), 0);
+});
+
+test('the table of redirectors has each entry once, in lower case, and no entry behind one that covers it', () => {
+  const hosts = new Set(REDIRECTORS.map(({ host }) => host));
+  assert.ok(hosts.size >= 40);
+  for (const [index, entry] of REDIRECTORS.entries()) {
+    const { host, path = '/', kind, parameters = [] } = entry;
+    assert.equal(`${host}${path}`, `${host}${path}`.toLowerCase());
+    assert.equal(kind === 'unwrap', parameters.length > 0, host);
+    const earlier = REDIRECTORS.slice(0, index).find(
+      (other) => other.host === host && path.startsWith(other.path ?? '/'),
+    );
+    assert.equal(earlier, undefined, `${host}${path}`);
+  }
+});

@@ -1,0 +1,124 @@
+// Lists of feeds: read as other readers write them, refused where they are made to hurt, and written to be read again.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readOpml, writeOpml } from './opml.ts';
+
+const NOW = new Date('2026-11-21T12:00:00Z');
+const opml = (body: string) =>
+  `<?xml version="1.0"?><opml version="2.0"><head><title>x</title></head><body>${body}</body></opml>`;
+
+test('nested outlines are read, each feed once, with attributes in any case', () => {
+  const reading = readOpml(
+    opml(`<outline text="Folder"><outline text="A &amp;amp; B" title="A &amp; B" xmlUrl="https://a.com/feed?x=1&amp;y=2" htmlUrl="https://a.com"/>
+      <outline text="Deep"><outline TEXT="B" XMLURL="http://b.com/rss" HTMLURL="nowhere"/></outline></outline>
+      <outline text="again" xmlurl="https://a.com/feed?x=1&amp;y=2"/><outline xmlUrl="feed://c.com/f"/><outline xmlUrl="feed:https://d.com/f"/>
+      <outline xmlUrl="ftp://e.com"/><outline xmlUrl="/relative"/><outline xmlUrl="javascript:1"/><outline type="link" url="https://f.com"/>`),
+  );
+  assert.ok(reading.ok);
+  assert.deepEqual(reading.feeds, [
+    { url: 'https://a.com/feed?x=1&y=2', title: 'A & B', siteUrl: 'https://a.com/' },
+    { url: 'http://b.com/rss', title: 'B', siteUrl: null },
+    { url: 'http://c.com/f', title: null, siteUrl: null },
+    { url: 'https://d.com/f', title: null, siteUrl: null },
+  ]);
+  assert.equal(reading.skipped, 3);
+});
+
+test('ten thousand feeds are read', () => {
+  const outlines = Array.from({ length: 10_000 }, (_, i) => `<outline text="${i}" xmlUrl="https://a.com/${i}"/>`);
+  const reading = readOpml(opml(outlines.join('')));
+  assert.ok(reading.ok);
+  assert.equal(reading.feeds.length, 10_000);
+});
+
+test('an OPML without feeds is a list of none', () => {
+  for (const text of [opml(''), '<opml/>', '<opml version="1.0"><head/></opml>']) {
+    assert.deepEqual(readOpml(text), { ok: true, feeds: [], skipped: 0 });
+  }
+});
+
+const REFUSED: readonly (readonly [string, string, RegExp])[] = [
+  ['fifty megabytes', opml(' '.repeat(50_000_000)), /more than 10000000 characters/],
+  ['an entity bomb', '<!DOCTYPE o [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><opml><body/></opml>', /declares entities/],
+  ['an external entity', '<!DOCTYPE o [<!ENTITY a SYSTEM "file:///etc/passwd">]><opml/>', /declares entities/],
+  ['half a million outlines', opml('<outline/>'.repeat(500_000)), /more than 20000 outlines/],
+  ['a feed', '<rss version="2.0"><channel/></rss>', /<rss>, which is none of <opml>/],
+  ['a page', '<html><body>x</body></html>', /HTML page/],
+  ['no XML', 'hello', /no XML/],
+  ['nothing', '', /empty/],
+];
+
+for (const [name, text, problem] of REFUSED) {
+  test(`${name} is refused in time, with a reason`, () => {
+    const started = performance.now();
+    const reading = readOpml(text);
+    assert.ok(performance.now() - started < 5_000);
+    assert.ok(!reading.ok);
+    assert.match(reading.problem, problem);
+  });
+}
+
+test('outlines nested without end, and names of prototypes, hurt nobody', () => {
+  assert.ok(readOpml(opml('<outline text="x">'.repeat(100_000))).ok);
+  const reading = readOpml(
+    opml('<outline length="9999999999" __proto__="x" constructor="y" xmlUrl="https://a.com"/><length>9</length>'),
+  );
+  assert.ok(reading.ok);
+  assert.equal(reading.feeds.length, 1);
+});
+
+test('random text never throws', () => {
+  const pieces = fc.constantFrom(
+    '<opml>',
+    '<body>',
+    '<outline ',
+    'xmlUrl="',
+    'http://a.com',
+    '">',
+    '/>',
+    '</outline>',
+    '&',
+    '<',
+    '\u0000',
+  );
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 60 }), (list) => {
+      readOpml(list.join(''));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('what is written is read again, whatever the titles', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ title: fc.string({ unit: 'binary', maxLength: 40 }), path: fc.webPath() })),
+      (given) => {
+        const feeds = given.map(({ title, path }, i) => {
+          return {
+            url: new URL(`https://a.com${path}?n=${i}&m=<">`).href,
+            title,
+            siteUrl: i % 2 ? 'https://a.com/?x&y' : null,
+          };
+        });
+        const reading = readOpml(writeOpml(feeds, { title: 'Mine & yours', now: NOW }));
+        assert.ok(reading.ok);
+        assert.deepEqual(
+          reading.feeds.map(({ url, siteUrl }) => ({ url, siteUrl })),
+          feeds.map(({ url, siteUrl }) => ({ url, siteUrl })),
+        );
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+test('a title with markup and entities comes back as it was', () => {
+  const feeds = [{ url: 'https://a.com/', title: 'A <b> & "c" \'d\' &amp; ]]> é', siteUrl: null }];
+  const text = writeOpml(feeds, { title: 't', now: NOW });
+  assert.match(text, /<opml version="2\.0">/);
+  const reading = readOpml(text);
+  assert.ok(reading.ok);
+  assert.deepEqual(reading.feeds, feeds);
+});

@@ -1,0 +1,237 @@
+// One poll at a time: what is asked, and what is remembered of each kind of answer.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Ask, FeedAnswer, FeedState, PollOutcome } from './feed.ts';
+import { newFeed, pollFeed } from './poll-feed.ts';
+import { MAX_FAILURES } from './schedule.ts';
+
+type Answered = Extract<FeedAnswer, { kind: 'answered' }>;
+
+const HOUR = 3_600_000;
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+const URL_OF_FEED = 'https://site.com/feed';
+const ITEM =
+  '<item><title>One</title><link>https://a.net/1</link><pubDate>Sat, 21 Nov 2026 10:00:00 GMT</pubDate></item>';
+const RSS = `<rss version="2.0"><channel><title>Blog</title><link>https://site.com/</link>${ITEM}</channel></rss>`;
+
+function answer(changes: Partial<Answered> = {}, text = RSS): Answered {
+  const fixed = { kind: 'answered', status: 200, url: URL_OF_FEED, isTruncated: false } as const;
+  return { ...fixed, headers: {}, redirects: [], body: Buffer.from(text), ...changes };
+}
+
+function poll(state: FeedState, given: FeedAnswer | Ask, signal?: AbortSignal): Promise<PollOutcome> {
+  const ask: Ask = typeof given === 'function' ? given : async () => given;
+  return pollFeed(state, { ask, now: NOW, random: () => 0, ...(signal && { signal }) });
+}
+
+test('a new feed is due at once, and its first poll sends no validators', async () => {
+  const state = newFeed(URL_OF_FEED);
+  assert.equal(state.nextPollAt, 0);
+  let asked: Parameters<Ask> | undefined;
+  await poll(state, async (...request) => {
+    asked = request;
+    return answer();
+  });
+  assert.equal(asked?.[0], URL_OF_FEED);
+  assert.deepEqual(Object.keys(asked?.[1].headers ?? {}), ['accept']);
+  assert.equal(asked?.[1].maxBytes, 2_000_000);
+});
+
+test('a feed that was read is remembered with its validators, and asked conditionally the next time', async () => {
+  const headers = { etag: 'W/"1"', 'last-modified': 'Sat, 21 Nov 2026 10:00:00 GMT', 'content-type': 'text/xml' };
+  const { kind, state, feed } = await poll({ ...newFeed(URL_OF_FEED), failures: 3, error: 'x' }, answer({ headers }));
+  assert.equal(kind, 'read');
+  assert.equal(feed?.items.length, 1);
+  assert.deepEqual(state, {
+    url: URL_OF_FEED,
+    status: 'active',
+    etag: 'W/"1"',
+    lastModified: 'Sat, 21 Nov 2026 10:00:00 GMT',
+    // New two hours ago: asked every half an hour.
+    nextPollAt: NOW + HOUR / 2,
+    failures: 0,
+    error: null,
+    title: 'Blog',
+    siteUrl: 'https://site.com/',
+    lastNewAt: NOW - 2 * HOUR,
+  });
+  let headersSent: unknown;
+  const next = await poll(state, async (_, request) => {
+    headersSent = request.headers;
+    return answer({ status: 304, headers: { etag: '"2"' }, body: Buffer.alloc(0) });
+  });
+  assert.deepEqual(headersSent, {
+    accept: (headersSent as Record<string, string>).accept,
+    'if-none-match': 'W/"1"',
+    'if-modified-since': 'Sat, 21 Nov 2026 10:00:00 GMT',
+  });
+  assert.equal(next.kind, 'unchanged');
+  assert.equal(next.feed, null);
+  assert.deepEqual(next.state, { ...state, etag: '"2"' });
+});
+
+test('the same bytes without validators are unchanged, and the digest of them is never sent', async () => {
+  const first = await poll(newFeed(URL_OF_FEED), answer());
+  assert.match(first.state.etag ?? '', /^body-sha256:[0-9a-f]{64}$/);
+  let headersSent: Readonly<Record<string, string>> = {};
+  const second = await poll(first.state, async (_, request) => {
+    headersSent = request.headers;
+    return answer();
+  });
+  assert.deepEqual(Object.keys(headersSent), ['accept']);
+  assert.equal(second.kind, 'unchanged');
+  assert.deepEqual(second.state, first.state);
+  assert.equal((await poll(second.state, answer({}, RSS.replace('One', 'Two')))).kind, 'read');
+});
+
+test('a server cannot make its own tag look like our digest', async () => {
+  const { state } = await poll(newFeed(URL_OF_FEED), answer({ headers: { etag: 'body-sha256:00' } }));
+  assert.equal(state.etag, null);
+});
+
+const CHAINS: readonly (readonly [string, readonly (readonly [number, string])[], string])[] = [
+  ['no redirect', [], URL_OF_FEED],
+  ['one permanent', [[301, 'https://b.com/']], 'https://b.com/'],
+  [
+    'two permanent',
+    [
+      [301, 'https://b.com/'],
+      [308, 'https://c.com/'],
+    ],
+    'https://c.com/',
+  ],
+  ['one temporary', [[302, 'https://b.com/']], URL_OF_FEED],
+  [
+    'permanent, then temporary',
+    [
+      [301, 'https://b.com/'],
+      [307, 'https://c.com/'],
+    ],
+    'https://b.com/',
+  ],
+  [
+    'temporary, then permanent',
+    [
+      [302, 'https://b.com/'],
+      [301, 'https://c.com/'],
+    ],
+    URL_OF_FEED,
+  ],
+  [
+    'permanent, temporary, permanent',
+    [
+      [308, 'https://b.com/'],
+      [303, 'https://c.com/'],
+      [301, 'https://d.com/'],
+    ],
+    'https://b.com/',
+  ],
+  ['to an endless address', [[301, `https://b.com/${'x'.repeat(3_000)}`]], URL_OF_FEED],
+  ['to another scheme', [[301, 'file:///etc/passwd']], URL_OF_FEED],
+];
+
+for (const [name, chain, expected] of CHAINS) {
+  test(`after ${name} the feed lives at ${expected}`, async () => {
+    const redirects = chain.map(([status, url]) => ({ status, url }));
+    assert.equal((await poll(newFeed(URL_OF_FEED), answer({ redirects }))).state.url, expected);
+    assert.equal((await poll(newFeed(URL_OF_FEED), answer({ redirects, status: 304 }))).state.url, expected);
+    // Where there is no feed nobody moves to.
+    assert.equal((await poll(newFeed(URL_OF_FEED), answer({ redirects, status: 404 }))).state.url, URL_OF_FEED);
+    assert.equal((await poll(newFeed(URL_OF_FEED), answer({ redirects }, '<html></html>'))).state.url, URL_OF_FEED);
+  });
+}
+
+test('410 is the end of a feed', async () => {
+  const { kind, state } = await poll(newFeed(URL_OF_FEED), answer({ status: 410 }));
+  assert.equal(kind, 'gone');
+  assert.equal(state.status, 'gone');
+  assert.match(state.error ?? '', /410/);
+});
+
+for (const status of [204, 206, 302, 400, 401, 403, 404, 429, 500, 503, 999]) {
+  test(`${status} is a failure that keeps the validators`, async () => {
+    const before = { ...newFeed(URL_OF_FEED), etag: '"1"', failures: 2, lastNewAt: 5 };
+    const { kind, state, feed } = await poll(before, answer({ status }));
+    assert.equal(kind, 'failed');
+    assert.equal(feed, null);
+    const error = `The server answered ${status}.`;
+    assert.deepEqual(state, { ...before, failures: 3, error, nextPollAt: NOW + 4 * HOUR });
+  });
+}
+
+const RETRIES: readonly (readonly [number, string, number])[] = [
+  [429, '7200', 2 * HOUR],
+  [503, 'Sat, 21 Nov 2026 15:00:00 GMT', 3 * HOUR],
+  [503, '60', HOUR],
+  [503, '99999999', 7 * 24 * HOUR],
+  [500, '7200', HOUR],
+];
+
+for (const [status, value, expected] of RETRIES) {
+  test(`${status} with retry-after ${value} is asked again after ${expected / HOUR} hours`, async () => {
+    const { state } = await poll(newFeed(URL_OF_FEED), answer({ status, headers: { 'retry-after': value } }));
+    assert.equal(state.nextPollAt, NOW + expected);
+  });
+}
+
+test('a body that is no feed is a failure, says why, and forgets the validators', async () => {
+  const before = { ...newFeed(URL_OF_FEED), etag: '"1"', lastModified: 'x' };
+  const { kind, state } = await poll(before, answer({ headers: { etag: '"2"' } }, '<!doctype html><html></html>'));
+  assert.equal(kind, 'failed');
+  assert.deepEqual([state.etag, state.lastModified], [null, null]);
+  assert.equal(state.error, 'The address gives an HTML page.');
+});
+
+test('a fetch that fails, or an asker that throws, is a failure', async () => {
+  const failed = await poll(newFeed(URL_OF_FEED), { kind: 'failed', reason: 'timeout', detail: 'y'.repeat(5_000) });
+  assert.equal(failed.kind, 'failed');
+  assert.equal(failed.state.error?.length, 300);
+  const thrown = await poll(newFeed(URL_OF_FEED), () => Promise.reject(new Error('broken')));
+  assert.equal(thrown.kind, 'failed');
+  assert.match(thrown.state.error ?? '', /broken/);
+});
+
+test('a feed that fails long enough is given up with its last error', async () => {
+  let state = newFeed(URL_OF_FEED);
+  for (let i = 0; i < MAX_FAILURES; i++) {
+    const outcome = await poll(state, answer({ status: 500 }));
+    assert.equal(outcome.kind, 'failed');
+    state = outcome.state;
+  }
+  const last = await poll(state, answer({ status: 500 }));
+  assert.equal(last.kind, 'gone');
+  assert.equal(last.state.error, 'The server answered 500.');
+});
+
+test('one success forgets all failures', async () => {
+  const { state } = await poll({ ...newFeed(URL_OF_FEED), failures: MAX_FAILURES, error: 'x' }, answer());
+  assert.deepEqual([state.failures, state.error, state.status], [0, null, 'active']);
+});
+
+test('an abort rejects, before and during a request', async () => {
+  await assert.rejects(poll(newFeed(URL_OF_FEED), answer(), AbortSignal.abort(new Error('stop'))), /stop/);
+  const controller = new AbortController();
+  const during = poll(
+    newFeed(URL_OF_FEED),
+    async () => {
+      controller.abort(new Error('stop'));
+      return { kind: 'failed', reason: 'aborted', detail: '' };
+    },
+    controller.signal,
+  );
+  await assert.rejects(during, /stop/);
+});
+
+test('a feed that dates nothing is new whenever it changes', async () => {
+  const undated = RSS.replace(/<pubDate>.*<\/pubDate>/, '');
+  const { state } = await poll(newFeed(URL_OF_FEED), answer({}, undated));
+  assert.equal(state.lastNewAt, NOW);
+});
+
+test('what feed and server ask for puts the next poll off', async () => {
+  const withTtl = RSS.replace('<item>', '<ttl>120</ttl><item>');
+  assert.equal((await poll(newFeed(URL_OF_FEED), answer({}, withTtl))).state.nextPollAt, NOW + 2 * HOUR);
+  const headers = { 'cache-control': 'max-age=10800' };
+  assert.equal((await poll(newFeed(URL_OF_FEED), answer({ headers }, withTtl))).state.nextPollAt, NOW + 3 * HOUR);
+  assert.equal((await poll(newFeed(URL_OF_FEED), answer({ headers, status: 304 }))).state.nextPollAt, NOW + 6 * HOUR);
+});

@@ -1,0 +1,65 @@
+// When a feed is asked next.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MAX_BACK_OFF_MS, MAX_FAILURES, nextPollAt, retryAt } from './schedule.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** A Saturday. */
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+const QUIET = { now: NOW, random: () => 0, skips: null } as const;
+
+const INTERVALS: readonly (readonly [string, number | null, (number | null)[], number])[] = [
+  ['new a moment ago', 0, [], 15 * MINUTE],
+  ['new in the future', -DAY, [], 15 * MINUTE],
+  ['new two hours ago', 2 * HOUR, [], 30 * MINUTE],
+  ['new a day ago', DAY, [], 6 * HOUR],
+  ['new a year ago', 365 * DAY, [], DAY],
+  ['never anything', null, [], 6 * HOUR],
+  ['new a moment ago, asks for an hour', 0, [HOUR, null], HOUR],
+  ['new a moment ago, asks for a month', 0, [null, 30 * DAY], DAY],
+  ['new a day ago, asks for an hour', DAY, [HOUR], 6 * HOUR],
+];
+
+for (const [name, ago, wishesMs, expected] of INTERVALS) {
+  test(`${name}: asked after ${expected / MINUTE} minutes`, () => {
+    const lastNewAt = ago === null ? null : NOW - ago;
+    assert.equal(nextPollAt({ ...QUIET, lastNewAt, wishesMs }) - NOW, expected);
+  });
+}
+
+test('hours and days in which a feed need not be asked are passed over', () => {
+  const at = (skipHours: number[], skipDays: number[]) => {
+    const time = nextPollAt({ ...QUIET, lastNewAt: NOW, wishesMs: [], skips: { skipHours, skipDays } });
+    return new Date(time).toISOString();
+  };
+  assert.equal(at([12, 13], []), '2026-11-21T14:15:00.000Z');
+  assert.equal(at([], [6, 0]), '2026-11-23T00:15:00.000Z');
+  assert.equal(at([], [0, 1, 2, 3, 4, 5, 6]), '2026-11-21T12:15:00.000Z');
+});
+
+test('back-off doubles from an hour to seven days and is spread by a tenth', () => {
+  const after = (failures: number, random = 0) =>
+    retryAt({ now: 0, random: () => random, failures, retryAfterMs: null }) / HOUR;
+  assert.deepEqual(
+    [1, 2, 3, 8, 9, 16, 1_000].map((failures) => after(failures)),
+    [1, 2, 4, 128, 168, 168, 168],
+  );
+  assert.equal(after(1, 0.5), 1.05);
+});
+
+test('a feed that fails is given up after sixty days at the earliest', () => {
+  let waited = 0;
+  for (let failures = 1; failures <= MAX_FAILURES; failures++) {
+    waited += retryAt({ now: 0, random: () => 0, failures, retryAfterMs: null });
+  }
+  assert.ok(waited >= 60 * DAY && waited < 90 * DAY);
+});
+
+test('what the server asks for counts when it is longer, up to seven days', () => {
+  const after = (retryAfterMs: number) => retryAt({ now: 0, random: () => 0, failures: 1, retryAfterMs });
+  assert.equal(after(MINUTE), HOUR);
+  assert.equal(after(5 * HOUR), 5 * HOUR);
+  assert.equal(after(365 * DAY), MAX_BACK_OFF_MS);
+});
