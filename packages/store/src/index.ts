@@ -2,6 +2,9 @@
 export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers.ts';
 export type { AddedDomains, StoredChange, StoredProfile, StoredService } from './domains.ts';
 export type { AnomalyFound, ChangeConfirmed, DomainChanged, PostureRegressed, StoredEvent } from './events.ts';
+export type { FeedMentions, NamedDomainFacts, NamingFeed, StoredMention } from './feed-mentions.ts';
+export { MOST_URL, type NewFeed, type PolledFeed, type RecordedPoll, type StoredFeed } from './feed-records.ts';
+export type { AddedFeeds, FeedSummary, FeedTable } from './feeds.ts';
 export type {
   FeedChange,
   FeedDomain,

@@ -3,6 +3,7 @@ import { Kysely, sql } from 'kysely';
 import { AnswerTable } from './answers.ts';
 import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains.ts';
 import { EventTable, type StoredEvent } from './events.ts';
+import { FeedTable } from './feeds.ts';
 import { IndexFeed } from './index-feed.ts';
 import { type KeyPrefix, KeyTable } from './keys.ts';
 import { ListTable } from './lists.ts';
@@ -73,6 +74,8 @@ export interface Store extends AsyncDisposable {
   readonly signals: SignalTable;
   /** The public stream. */
   readonly stream: StreamTable;
+  /** Subscribed feeds, and what their items name. */
+  readonly feeds: FeedTable;
   /** What the inference service remembers. */
   readonly answers: AnswerTable;
 }
@@ -118,6 +121,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     feed: new IndexFeed(db),
     signals: new SignalTable(db),
     stream: new StreamTable(db),
+    feeds: new FeedTable(db),
     answers: new AnswerTable(db),
     async [Symbol.asyncDispose]() {
       await db.destroy();
