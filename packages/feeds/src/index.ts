@@ -1,2 +1,12 @@
 // What @strata/feeds offers.
 export * from './feed.ts';
+export {
+  type DomainMentions,
+  type Mention,
+  type MentionBoard,
+  type MentionLeader,
+  MentionTally,
+  type MentionWindow,
+  TALLY_DAYS,
+  WINDOWS,
+} from './mention-tally.ts';
