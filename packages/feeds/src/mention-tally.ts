@@ -3,6 +3,7 @@
 import { DayCounts } from './day-counts.ts';
 import { FeedPairs } from './feed-pairs.ts';
 import { leadersOf, type Standing } from './mention-leaders.ts';
+import { NameNumbers } from './name-numbers.ts';
 
 /** Two windows of thirty days, and some. */
 export const TALLY_DAYS = 64;
@@ -55,10 +56,7 @@ interface WindowSums {
 
 export class MentionTally {
   readonly #mostDomains: number;
-  readonly #numbers = new Map<string, number>();
-  readonly #names: string[] = [];
-  /** Numbers whose domains were forgotten. */
-  readonly #free: number[] = [];
+  readonly #numbers = new NameNumbers();
   readonly #counts = new DayCounts(TALLY_DAYS);
   readonly #pairs = new FeedPairs();
   /** By day modulo 64: mentions of all domains. */
@@ -127,10 +125,10 @@ export class MentionTally {
 
   leaderboard(window: MentionWindow, limit: number): MentionBoard {
     const sums = this.#sums[window];
-    const { standings, total, mentions } = leadersOf(sums, { names: this.#names, limit });
+    const { standings, total, mentions } = leadersOf(sums, { names: this.#numbers.names, limit });
     const leader = ({ number, rank, previousRank }: Standing): MentionLeader => ({
       rank,
-      domain: this.#names[number] as string,
+      domain: this.#numbers.names[number] as string,
       mentions: sums.now[number] as number,
       feeds: sums.feeds[number] as number,
       previousRank,
@@ -140,7 +138,7 @@ export class MentionTally {
   }
 
   domain(name: string, days: number): DomainMentions {
-    const number = this.#numbers.get(name);
+    const number = this.#numbers.find(name);
     const of = (window: MentionWindow) => {
       const { now, before, feeds } = this.#sums[window];
       return number === undefined
@@ -164,12 +162,10 @@ export class MentionTally {
   }
 
   #numberOf(domain: string): number | undefined {
-    const known = this.#numbers.get(domain);
+    const known = this.#numbers.find(domain);
     if (known !== undefined) return known;
     if (this.#numbers.size >= this.#mostDomains) return undefined;
-    const number = this.#free.pop() ?? this.#names.length;
-    this.#names[number] = domain;
-    this.#numbers.set(domain, number);
+    const number = this.#numbers.add(domain);
     if (number >= this.#sums['1d'].now.length) {
       const room = this.#room();
       for (const name of NAMES) {
@@ -184,7 +180,7 @@ export class MentionTally {
 
   /** Columns grow by halves, up to the most there may be. */
   #room(): number {
-    const used = this.#names.length;
+    const used = this.#numbers.names.length;
     return Math.max(used, Math.min(this.#mostDomains, used + (used >>> 1) + 1_024));
   }
 
@@ -222,16 +218,15 @@ export class MentionTally {
 
   /** A domain that nobody named in 64 days gives its number back. */
   #forgetSilent(): void {
-    const isNamed = new Uint8Array(this.#names.length);
+    const { names } = this.#numbers;
+    const isNamed = new Uint8Array(names.length);
     this.#pairs.each((domain) => {
       isNamed[domain] = 1;
     });
-    for (const [name, number] of this.#numbers) {
-      if (isNamed[number] === 1) continue;
-      this.#numbers.delete(name);
-      this.#names[number] = '';
-      this.#free.push(number);
-    }
+    const silent: number[] = [];
+    for (let number = 0; number < names.length; number += 1)
+      if (isNamed[number] === 0 && names[number] !== '') silent.push(number);
+    this.#numbers.drop(silent);
   }
 }
 
