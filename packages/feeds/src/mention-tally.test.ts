@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Mention, MentionTally, type MentionWindow, TALLY_DAYS, WINDOWS } from './mention-tally.ts';
+import { type Mention, MentionTally, type MentionWindow, TALLY_DAYS, WINDOW_NAMES, WINDOWS } from './mention-tally.ts';
 
 const DAY_MS = 86_400_000;
 const BEGIN = Date.parse('2026-03-01T00:00:00Z');
 const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
-const WINDOW_NAMES = Object.keys(WINDOWS) as MentionWindow[];
 
 /** What the definitions say, counted from all mentions. */
 function naive(mentions: readonly Mention[], now: number, window: MentionWindow) {

@@ -9,10 +9,10 @@ import { NameNumbers } from './name-numbers.ts';
 export const TALLY_DAYS = 64;
 /** Days of a window, today among them. */
 export const WINDOWS = { '1d': 1, '7d': 7, '30d': 30 } as const;
-export type MentionWindow = keyof typeof WINDOWS;
+export const WINDOW_NAMES = ['1d', '7d', '30d'] as const satisfies readonly (keyof typeof WINDOWS)[];
+export type MentionWindow = (typeof WINDOW_NAMES)[number];
 
 const DAY_MS = 86_400_000;
-const NAMES = Object.keys(WINDOWS) as MentionWindow[];
 
 export interface Mention {
   readonly domain: string;
@@ -101,7 +101,7 @@ export class MentionTally {
     this.#counts.add(number, day, this.#room());
     this.#totals[day % TALLY_DAYS] = (this.#totals[day % TALLY_DAYS] ?? 0) + 1;
     const lastDay = this.#pairs.add(number, feedId, day) ?? Number.NEGATIVE_INFINITY;
-    for (const name of NAMES) {
+    for (const name of WINDOW_NAMES) {
       const sums = this.#sums[name];
       if (age < sums.length) {
         sums.now[number] = (sums.now[number] ?? 0) + 1;
@@ -168,7 +168,7 @@ export class MentionTally {
     const number = this.#numbers.add(domain);
     if (number >= this.#sums['1d'].now.length) {
       const room = this.#room();
-      for (const name of NAMES) {
+      for (const name of WINDOW_NAMES) {
         const sums = this.#sums[name];
         sums.now = longer(sums.now, room);
         sums.before = longer(sums.before, room);
@@ -186,7 +186,7 @@ export class MentionTally {
 
   /** With a new day one leaves each window for the one before it, and one leaves that. */
   #begin(day: number): void {
-    for (const name of NAMES) {
+    for (const name of WINDOW_NAMES) {
       const { length, now, before } = this.#sums[name];
       this.#counts.each(day - length, (number, count) => {
         now[number] = (now[number] as number) - count;
@@ -204,11 +204,12 @@ export class MentionTally {
   #beginAnew(): void {
     for (let day = 0; day < TALLY_DAYS; day += 1) this.#counts.clear(day);
     this.#totals.fill(0);
-    for (const name of NAMES) for (const column of [this.#sums[name].now, this.#sums[name].before]) column.fill(0);
+    for (const name of WINDOW_NAMES)
+      for (const column of [this.#sums[name].now, this.#sums[name].before]) column.fill(0);
   }
 
   #countFeeds(): void {
-    const windows = NAMES.map((name) => this.#sums[name]);
+    const windows = WINDOW_NAMES.map((name) => this.#sums[name]);
     for (const { feeds } of windows) feeds.fill(0);
     this.#pairs.each((domain, day) => {
       for (const { feeds, length } of windows)

@@ -65,6 +65,17 @@ export const Environment = z.object({
   STRATA_RESCAN_HOURS: Hours.default(24),
   STRATA_FREE_KEYS_PER_DAY: z.coerce.number().int().min(0).default(5),
   STRATA_STREAM_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
+  STRATA_FEEDS: Switch.default(true),
+  STRATA_FEEDS_FILE: z.string().min(1).optional(),
+  STRATA_FEED_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(16),
+  STRATA_FEED_SCAN: Switch.default(false),
+  STRATA_FEED_SCAN_PER_DAY: z.coerce.number().int().min(0).max(1_000_000).default(1_000),
+  STRATA_FEED_DAYS: z.coerce
+    .number()
+    .int()
+    .min(64, 'must be at least 64, the days that are counted')
+    .max(36_500)
+    .default(400),
   STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -91,6 +102,15 @@ export interface Config {
   readonly freeKeysPerDay: number;
   /** Events of the public stream are kept this long. */
   readonly streamDays: number;
+  readonly isPollingFeeds: boolean;
+  /** OPML, or one address a line; subscribed to at the start. */
+  readonly feedsFile: string | undefined;
+  readonly feedConcurrency: number;
+  /** Whether domains that feeds name and that are new to us are scanned. */
+  readonly isFeedScanning: boolean;
+  readonly feedScansPerDay: number;
+  /** Items of feeds, and what they name, are kept this long. */
+  readonly feedDays: number;
   readonly logLevel: string;
 }
 
@@ -129,6 +149,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     rescanAfterMs: value.STRATA_RESCAN_HOURS * hourMs,
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
     streamDays: value.STRATA_STREAM_DAYS,
+    isPollingFeeds: value.STRATA_FEEDS,
+    feedsFile: value.STRATA_FEEDS_FILE,
+    feedConcurrency: value.STRATA_FEED_CONCURRENCY,
+    isFeedScanning: value.STRATA_FEED_SCAN,
+    feedScansPerDay: value.STRATA_FEED_SCAN_PER_DAY,
+    feedDays: value.STRATA_FEED_DAYS,
     logLevel: value.STRATA_LOG_LEVEL,
   });
 }

@@ -4,6 +4,7 @@ import type { StackApp } from '../app.ts';
 import { getOpenApi, getProblem } from './description.ts';
 import { getDomain, getDomainChanges } from './domains.ts';
 import { getMigrationsCsv, getProviderDomainsCsv, getSecurityCsv } from './exports.ts';
+import { getFeedDomain, getFeedLeaders, getFeedStats } from './feeds.ts';
 import { getAdoption, getMarketShare, getScorecard, getSupplyChain } from './intelligence.ts';
 import { createKey, getKeySet } from './keys.ts';
 import { getCheckpoint, getLedgerProof, getLedgerReceipt, getTile } from './ledger.ts';
@@ -32,6 +33,9 @@ export const routes: readonly Route<StackApp>[] = [
   getSupplyChain,
   getAdoption,
   getRisk,
+  getFeedStats,
+  getFeedLeaders,
+  getFeedDomain,
   getSecurityCsv,
   getMigrationsCsv,
   getProviderDomainsCsv,
