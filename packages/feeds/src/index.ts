@@ -11,6 +11,3 @@ export {
   WINDOW_NAMES,
   WINDOWS,
 } from './mention-tally.ts';
-export { type OpmlReading, readOpml, writeOpml } from './opml.ts';
-export { type FeedReading, MAX_FEED_BYTES, type ParseFeedOptions, parseFeed } from './parse-feed.ts';
-export { newFeed, pollFeed } from './poll-feed.ts';

@@ -95,6 +95,16 @@ export class FeedTable {
     return rows.map(storedFeed);
   }
 
+  /** Makes every active feed due at once; returns how many there are. */
+  async askAll(): Promise<number> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable('feeds')
+      .set({ next_poll_at: 0 })
+      .where('status', '=', 'active')
+      .executeTakeFirst();
+    return Number(numUpdatedRows);
+  }
+
   /** All feeds in the order in which they were added, a page at a time. */
   async list({ after, limit }: { readonly after: number; readonly limit: number }): Promise<StoredFeed[]> {
     const rows = await this.#db

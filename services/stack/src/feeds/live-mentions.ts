@@ -38,9 +38,9 @@ export class LiveMentions {
     return live;
   }
 
-  /** Windows end with the present day. */
+  /** Windows end with the present day: with a new one any domain counts otherwise than before. */
   tally(): MentionTally {
-    this.#tally.moveTo(this.#parts.now().getTime());
+    if (this.#tally.moveTo(this.#parts.now().getTime())) this.#parts.onMentions(undefined);
     return this.#tally;
   }
 
@@ -52,6 +52,7 @@ export class LiveMentions {
       onMentions(undefined);
       return;
     }
+    this.tally();
     for (;;) {
       const mentions = await store.feeds.mentions.since(this.#lastId, AT_ONCE);
       if (mentions.length === 0) return;

@@ -27,9 +27,6 @@ const TOP = 10;
 const MOST_FEEDS = 50;
 const count = z.int().min(0);
 
-/** Windows end with the UTC day: with the next one the question is another. */
-const today = ({ clock }: StackApp) => clock().toISOString().slice(0, 10);
-
 export const getFeedStats = route(
   {
     method: 'GET',
@@ -55,14 +52,14 @@ export const getFeedStats = route(
     },
     errors: [],
     access: 'key',
-    cache: (app: StackApp) => ({
-      key: `feed stats ${today(app)}`,
+    cache: () => ({
+      key: 'feed stats',
       tags: [...tags.mentions, ...tags.polls, ...tags.domains],
       maxStaleMs: 1_000,
       maxAgeMs: MAX_AGE_MS,
     }),
   },
-  async (app) => {
+  async (app: StackApp) => {
     const { active, gone, polled, failing, items, mentions, lastPollAt } = await app.store.feeds.summary();
     const tally = app.mentions.tally();
     const { leaders } = await leadersOf(app, tally, { window: '7d', limit: TOP });
@@ -102,8 +99,8 @@ export const getFeedLeaders = route(
     },
     errors: [],
     access: 'key',
-    cache: (app: StackApp, { limit, window }) => ({
-      key: `feed leaders ${window} ${limit} ${today(app)}`,
+    cache: (_app: StackApp, { limit, window }) => ({
+      key: `feed leaders ${window} ${limit}`,
       tags: [...tags.mentions, ...tags.domains],
       maxStaleMs: 1_000,
       maxAgeMs: MAX_AGE_MS,
@@ -127,10 +124,10 @@ export const getFeedDomain = route(
     output: { kind: 'signed', schema: FeedDomainSchema },
     errors: ['invalid_domain'],
     access: 'key',
-    cache: (app: StackApp, input, context) => {
+    cache: (_app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
       return {
-        key: `feed domain ${domain} ${today(app)}`,
+        key: `feed domain ${domain}`,
         tags: [tags.mentionsOf(domain), ...tags.mentionsOfAny, domainTag(domain)],
         maxStaleMs: 1_000,
         maxAgeMs: MAX_AGE_MS,
