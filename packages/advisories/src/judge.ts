@@ -35,7 +35,7 @@ export interface Judgement {
   /** `affected` only when a version was seen and is in range; `possible` when it cannot be told. */
   readonly verdict: 'affected' | 'possible' | 'unaffected';
   readonly reason: Reason;
-  /** Whose ranges decided; null when none could. */
+  /** Whose ranges decided or, where none could, whose are told; null when there are none. */
   readonly rangeSource: RangeSource | null;
   /** The ranges of this product in words, `>= 1.18.0, < 1.25.3`; null when there are none. */
   readonly range: string | null;
@@ -78,17 +78,21 @@ export function judge(advisory: Pick<Advisory, 'claims'>, product: SeenProduct):
 export function judgeCompiled({ sources }: CompiledAdvisory, product: SeenProduct): Judgement {
   const seen = seenOf(product);
   let words: readonly string[] | undefined;
+  let worded: RangeSource | null = null;
   for (const { source, claims } of sources) {
     const said = hear(claims, seen);
     if (said === undefined) continue;
     if (said.truth !== NO_VERSION && said.truth !== NO_RANGE) {
       return { ...VERDICTS[said.truth], rangeSource: source, range: joinWords(said.words) };
     }
-    if (words === undefined || words.length === 0) words = said.words;
+    if (words === undefined || words.length === 0) {
+      words = said.words;
+      worded = words.length === 0 ? null : source;
+    }
   }
   if (words === undefined) return { verdict: 'unaffected', reason: 'other_product', rangeSource: null, range: null };
   const reason = product.version === null ? 'no_version' : 'no_range';
-  return { verdict: 'possible', reason, rangeSource: null, range: joinWords(words) };
+  return { verdict: 'possible', reason, rangeSource: worded, range: joinWords(words) };
 }
 
 const VERDICTS: Record<Exclude<Truth, typeof NO_VERSION | typeof NO_RANGE>, Pick<Judgement, 'verdict' | 'reason'>> = {

@@ -73,9 +73,10 @@ export class SourceTable {
         next_at: null,
         error: null,
         failures: before?.failures ?? 0,
-        read: isGoingOn ? before.read : 0,
-        skipped: isGoingOn ? before.skipped : 0,
-        skipped_example: isGoingOn ? before.skipped_example : null,
+        // What the last one read is told until this one has read anything.
+        read: before?.read ?? 0,
+        skipped: before?.skipped ?? 0,
+        skipped_example: before?.skipped_example ?? null,
         lease_owner: lease.owner,
         lease_until: lease.until.getTime(),
       };
@@ -84,7 +85,8 @@ export class SourceTable {
         .values(row)
         .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
         .execute();
-      return storedSource(row, now);
+      const begun = storedSource(row, now);
+      return isGoingOn ? begun : { ...begun, read: 0, skipped: 0, skippedExample: null };
     });
   }
 

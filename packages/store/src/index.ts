@@ -12,6 +12,9 @@ export type {
   PostureRegressed,
   StoredEvent,
 } from './events.ts';
+export type { FeedMentions, NamedDomainFacts, NamingFeed, StoredMention } from './feed-mentions.ts';
+export { MOST_URL, type NewFeed, type PolledFeed, type RecordedPoll, type StoredFeed } from './feed-records.ts';
+export type { AddedFeeds, FeedSummary, FeedTable } from './feeds.ts';
 export type {
   FeedChange,
   FeedDomain,

@@ -83,6 +83,13 @@ export class ListTable {
     return new Map(rows.map(({ id, name }) => [id, name]));
   }
 
+  /** Numbers of those names that are known, scanned or not; at most 1,000 names. */
+  async idsOf(names: readonly string[]): Promise<Map<string, number>> {
+    if (names.length === 0) return new Map();
+    const rows = await this.#db.selectFrom('domains').where('name', 'in', names).select(['id', 'name']).execute();
+    return new Map(rows.map(({ id, name }) => [name, id]));
+  }
+
   /** A domain's scans since a time under one rulebook, oldest first: how many services and records each saw. */
   async scansOf(domainId: number, filter: { readonly since: Date; readonly rulebook: string }) {
     return this.#db

@@ -221,6 +221,57 @@ export interface Database {
     subject: string;
     at: number;
   };
+  feeds: {
+    id: Generated<number>;
+    url: string;
+    status: 'active' | 'gone';
+    etag: string | null;
+    last_modified: string | null;
+    /** 0 until the first poll, so that it comes first. */
+    next_poll_at: number;
+    failures: Generated<number>;
+    error: string | null;
+    title: string | null;
+    site_url: string | null;
+    last_new_at: number | null;
+    added_at: number;
+    polled_at: number | null;
+    /** Of those that are kept. */
+    items: Generated<number>;
+    mentions: Generated<number>;
+  };
+  feed_items: {
+    id: Generated<number>;
+    feed_id: number;
+    key: string;
+    url: string | null;
+    title: string | null;
+    published_at: number | null;
+    /** What its age is counted from: its date, or when it was last known to stand in the feed. */
+    kept_at: number;
+  };
+  named_domains: {
+    id: Generated<number>;
+    name: string;
+    mentions: number;
+    first_at: number;
+    last_at: number;
+  };
+  feed_mentions: {
+    id: Generated<number>;
+    item_id: number;
+    /** Of the item's feed, so that the latest item of a feed that names a domain is one look-up. */
+    feed_id: number;
+    domain_id: number;
+    kind: 'link' | 'content';
+    at: number;
+  };
+  feed_domains: {
+    domain_id: number;
+    feed_id: number;
+    mentions: number;
+    last_at: number;
+  };
   settings: {
     name: string;
     value: string;

@@ -5,6 +5,7 @@ import { SourceTable } from './advisory-sources.ts';
 import { AnswerTable } from './answers.ts';
 import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains.ts';
 import { EventTable, type StoredEvent } from './events.ts';
+import { FeedTable } from './feeds.ts';
 import { IndexFeed } from './index-feed.ts';
 import { type KeyPrefix, KeyTable } from './keys.ts';
 import { ListTable } from './lists.ts';
@@ -75,6 +76,8 @@ export interface Store extends AsyncDisposable {
   readonly signals: SignalTable;
   /** The public stream. */
   readonly stream: StreamTable;
+  /** Subscribed feeds, and what their items name. */
+  readonly feeds: FeedTable;
   /** What the inference service remembers. */
   readonly answers: AnswerTable;
   /** Published vulnerabilities, and how far their sources have come. */
@@ -123,6 +126,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     feed: new IndexFeed(db),
     signals: new SignalTable(db),
     stream: new StreamTable(db),
+    feeds: new FeedTable(db),
     answers: new AnswerTable(db),
     advisories: new AdvisoryTable(db),
     sources: new SourceTable(db),

@@ -5,28 +5,25 @@ import type { DomainIndex } from '@strata/analytics';
 import { entries } from '@strata/catalog';
 import { compileRulebook, loadCatalog, type Rulebook } from '@strata/detect';
 import { AnswerCache, createHttpServer, type HttpServer, Metrics, openApiDocument, type Route } from '@strata/http';
-import {
-  createFetcher,
-  createOptOut,
-  createProber,
-  type Fetcher,
-  type Prober,
-  Resolver,
-  type Target,
-} from '@strata/scan';
+import { createOptOut, createProber, type Fetcher, type Prober, Resolver, type Target } from '@strata/scan';
 import { openStore, type Store } from '@strata/store';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import { API_VERSION, apiInfo } from './api-info.ts';
+import { apiInfo } from './api-info.ts';
 import type { Config } from './config.ts';
 import { Exposures } from './enrichment/exposures.ts';
 import type { AdvisorySource } from './enrichment/source.ts';
-import { configuredSources, originsOf } from './enrichment/sources.ts';
+import { configuredSources } from './enrichment/sources.ts';
 import { tellAdvisories } from './enrichment/tellings.ts';
+import { addFeedMetrics } from './feeds/feed-metrics.ts';
+import { forgetMentions, LiveMentions } from './feeds/live-mentions.ts';
+import { openPoller } from './feeds/open-feeds.ts';
+import type { FeedPoller } from './feeds/poller.ts';
 import { type KnownNames, knownNames } from './known-names.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { LiveIndex, tags } from './live-index.ts';
 import { OnDemand } from './on-demand.ts';
+import { openFetcher, userAgentOf } from './open-fetcher.ts';
 import { servePages } from './pages.ts';
 import { Pulse } from './pulse.ts';
 import { domainTag } from './routes/domains.ts';
@@ -48,6 +45,8 @@ export interface World {
   readonly dnsTryTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly onDemandWaitMs?: number;
+  /** In place of the one that asks the web. */
+  readonly fetcher?: Fetcher;
   /** A domain of that world, for the front page. */
   readonly exampleDomain?: string;
   /** Between two requests to NVD, where its publisher is simulated. */
@@ -82,6 +81,8 @@ export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
   readonly hub: StreamHub;
   /** Takes in what was recorded, judges it and tells it; runs by itself after each scan. */
   readonly pulse: Pulse;
+  readonly mentions: LiveMentions;
+  readonly poller: FeedPoller;
   /** Of receipts and quotas. */
   readonly now: () => Date;
   /** That history goes by: in the demo another one than `now`. */
@@ -159,8 +160,6 @@ export async function openScanning(
   };
 }
 
-const userAgentOf = (config: Config): string => `StrataBot/${API_VERSION} (+${config.contactUrl})`;
-
 /** Never scans without the list that was configured. */
 async function readOptOut(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
@@ -229,6 +228,12 @@ export async function createStack(config: Config, logger: Logger, world: World =
       hub.tell(events);
     },
   });
+  const mentions = await LiveMentions.open({
+    store,
+    logger,
+    now: clock,
+    onMentions: (named) => forgetMentions(answers, named),
+  });
   // What the watch finds stands in the log before the stream is told, and in the index with the next beat.
   pulse = stack.use(
     new Pulse({
@@ -240,26 +245,31 @@ export async function createStack(config: Config, logger: Logger, world: World =
         () => live.catchUp(),
         () => publisher.publish(),
         () => publisher.forget(),
+        () => mentions.catchUp(),
       ],
     }),
   );
-  const fetcher = stack.use(
-    createFetcher({
-      resolver: { upstreams: config.resolvers },
-      allowAddresses: config.allowAddresses,
-      trustedOrigins: originsOf(config),
-      userAgent: userAgentOf(config),
-      trustedCa: world.trustedCa ?? [],
-      dial: world.dial ?? ((target) => target),
-    }),
-  );
+  const fetcher = world.fetcher ?? stack.use(openFetcher(config, world));
   const sources = configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs });
+  const poller = openPoller(config, {
+    store,
+    isOptedOut,
+    logger,
+    now: clock,
+    fetcher,
+    onRecorded: ({ mentions: found }) => {
+      answers.invalidate(tags.polls[0]);
+      if (found > 0) pulse?.soon();
+    },
+  });
   const app: StackApp = {
     config,
     fetcher,
     exposures,
     sources,
     sourceNames: sources.map(({ name }) => name),
+    mentions,
+    poller,
     index,
     names,
     hub,
@@ -289,6 +299,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   metrics.gauge('strata_stream_subscribers', 'Live subscribers of the event stream', () => hub.subscribers);
   metrics.gauge('strata_advisories', 'Advisories of products that are looked for', () => exposures.advisories.size);
   metrics.gauge('strata_answers_cached', 'Answers held ready', () => answers.size);
+  addFeedMetrics(metrics, { poller, mentions });
   const server = stack.use(
     createHttpServer({
       app,

@@ -82,6 +82,17 @@ export const Environment = z.object({
   STRATA_OSV_URL: WebAddress.default('https://osv-vulnerabilities.storage.googleapis.com'),
   STRATA_CVE_API_URL: WebAddress.default('https://api.github.com/repos/CVEProject/cvelistV5'),
   STRATA_CVE_RAW_URL: WebAddress.default('https://raw.githubusercontent.com/CVEProject/cvelistV5/main'),
+  STRATA_FEEDS: Switch.default(true),
+  STRATA_FEEDS_FILE: z.string().min(1).optional(),
+  STRATA_FEED_CONCURRENCY: z.coerce.number().int().min(1).max(256).default(16),
+  STRATA_FEED_SCAN: Switch.default(false),
+  STRATA_FEED_SCAN_PER_DAY: z.coerce.number().int().min(0).max(1_000_000).default(1_000),
+  STRATA_FEED_DAYS: z.coerce
+    .number()
+    .int()
+    .min(64, 'must be at least 64, the days that are counted')
+    .max(36_500)
+    .default(400),
   STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -109,6 +120,15 @@ export interface Config {
   /** Events of the public stream are kept this long. */
   readonly streamDays: number;
   readonly advisories: AdvisorySettings;
+  readonly isPollingFeeds: boolean;
+  /** OPML, or one address a line; subscribed to at the start. */
+  readonly feedsFile: string | undefined;
+  readonly feedConcurrency: number;
+  /** Whether domains that feeds name and that are new to us are scanned. */
+  readonly isFeedScanning: boolean;
+  readonly feedScansPerDay: number;
+  /** Items of feeds, and what they name, are kept this long. */
+  readonly feedDays: number;
   readonly logLevel: string;
 }
 
@@ -163,6 +183,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
     streamDays: value.STRATA_STREAM_DAYS,
     advisories: advisorySettings(value),
+    isPollingFeeds: value.STRATA_FEEDS,
+    feedsFile: value.STRATA_FEEDS_FILE,
+    feedConcurrency: value.STRATA_FEED_CONCURRENCY,
+    isFeedScanning: value.STRATA_FEED_SCAN,
+    feedScansPerDay: value.STRATA_FEED_SCAN_PER_DAY,
+    feedDays: value.STRATA_FEED_DAYS,
     logLevel: value.STRATA_LOG_LEVEL,
   });
 }

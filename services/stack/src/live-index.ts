@@ -201,6 +201,12 @@ export const tags = {
   advisoriesOf: (product: string) => `advisories:${product}`,
   /** Events of the public stream. */
   stream: ['stream'],
+  /** What feeds name: of any domain; of any, where every one may differ; and of one. */
+  mentions: ['mentions'],
+  mentionsOfAny: ['mentions-of-any'],
+  mentionsOf: (domain: string) => `mentions:${domain}`,
+  /** Polls of feeds. */
+  polls: ['polls'],
   /** A domain that uses the provider, or did until now. */
   provider: (provider: string) => `provider:${provider}`,
   category: (category: string) => `category:${category}`,

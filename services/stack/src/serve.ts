@@ -5,6 +5,9 @@ import type { Logger } from 'pino';
 import { createStack, type StackService, type World } from './app.ts';
 import type { Config } from './config.ts';
 import { runEnrichment } from './enrichment/enrichment.ts';
+import { forgetOldItems } from './feeds/forget-items.ts';
+import { DAY_MS } from './feeds/open-feeds.ts';
+import { importSubscriptions } from './feeds/subscriptions.ts';
 import { rehearseQuestions } from './rehearsal.ts';
 import { sleep } from './sleep.ts';
 import { startErrorOf } from './start-error.ts';
@@ -26,6 +29,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   await using stack = new AsyncDisposableStack();
   const service = stack.use(await createStack(config, logger, world));
   const { app } = service;
+  if (config.feedsFile) await importSubscriptions(config.feedsFile, { store: app.store, logger, now: app.clock });
   const metrics = stack.use(await listening('metrics', config, () => serveMetrics(service.metrics, metricsAt(config))));
   await rehearseQuestions(app, logger);
   const port = await listening('API', config, () => service.server.listen({ host: config.host, port: config.port }));
@@ -34,6 +38,11 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   const tasks = [followOthers(service, logger, stopping.signal)];
   if (config.isScanning) tasks.push(app.scanner.run(stopping.signal));
   if (app.sources.length > 0) tasks.push(keepEnriched(app, logger, stopping.signal));
+  if (config.isPollingFeeds) {
+    const parts = { store: app.store, logger, now: app.clock };
+    tasks.push(app.poller.run(stopping.signal));
+    tasks.push(forgetOldItems(parts, { keepMs: config.feedDays * DAY_MS, signal: stopping.signal }));
+  }
   stack.defer(async () => {
     // No new work; then requests under way, which may wait for a scan; then the scans that nobody waits for.
     stopping.abort();

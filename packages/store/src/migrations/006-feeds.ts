@@ -1,4 +1,72 @@
 // Subscribed feeds, their items, and the domains that the items name.
 import type { Kysely } from 'kysely';
+import { createTable } from './table.ts';
 
-export async function up(_db: Kysely<unknown>): Promise<void> {}
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await createTable(db, 'feeds', { id: 'generated' })
+    .addColumn('url', 'text', (column) => column.notNull().unique())
+    .addColumn('status', 'text', (column) => column.notNull())
+    .addColumn('etag', 'text')
+    .addColumn('last_modified', 'text')
+    .addColumn('next_poll_at', 'integer', (column) => column.notNull())
+    .addColumn('failures', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('error', 'text')
+    .addColumn('title', 'text')
+    .addColumn('site_url', 'text')
+    .addColumn('last_new_at', 'integer')
+    .addColumn('added_at', 'integer', (column) => column.notNull())
+    .addColumn('polled_at', 'integer')
+    .addColumn('items', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('mentions', 'integer', (column) => column.notNull().defaultTo(0))
+    .execute();
+  await db.schema.createIndex('feeds_due').on('feeds').columns(['status', 'next_poll_at', 'id']).execute();
+
+  await createTable(db, 'feed_items', { id: 'generated' })
+    .addColumn('feed_id', 'integer', (column) => column.notNull().references('feeds.id'))
+    .addColumn('key', 'text', (column) => column.notNull())
+    .addColumn('url', 'text')
+    .addColumn('title', 'text')
+    .addColumn('published_at', 'integer')
+    .addColumn('kept_at', 'integer', (column) => column.notNull())
+    .addUniqueConstraint('feed_items_key', ['feed_id', 'key'])
+    .execute();
+  await db.schema.createIndex('feed_items_kept').on('feed_items').columns(['kept_at', 'id']).execute();
+
+  await createTable(db, 'named_domains', { id: 'generated' })
+    .addColumn('name', 'text', (column) => column.notNull().unique())
+    .addColumn('mentions', 'integer', (column) => column.notNull())
+    .addColumn('first_at', 'integer', (column) => column.notNull())
+    .addColumn('last_at', 'integer', (column) => column.notNull())
+    .execute();
+
+  await createTable(db, 'feed_mentions', { id: 'generated' })
+    .addColumn('item_id', 'integer', (column) => column.notNull().references('feed_items.id'))
+    // The item's; no reference of its own, which every removal of a feed would have to look for.
+    .addColumn('feed_id', 'integer', (column) => column.notNull())
+    .addColumn('domain_id', 'integer', (column) => column.notNull().references('named_domains.id'))
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('at', 'integer', (column) => column.notNull())
+    .addUniqueConstraint('feed_mentions_item', ['item_id', 'domain_id'])
+    .execute();
+  await db.schema.createIndex('feed_mentions_at').on('feed_mentions').columns(['at', 'id']).execute();
+  await db.schema
+    .createIndex('feed_mentions_domain')
+    .on('feed_mentions')
+    .columns(['domain_id', 'feed_id', 'at', 'id'])
+    .execute();
+
+  // Which feed names which domain: counted as it comes, since the mentions of a much named one are too many to be counted when asked.
+  await createTable(db, 'feed_domains')
+    .addColumn('domain_id', 'integer', (column) => column.notNull().references('named_domains.id'))
+    .addColumn('feed_id', 'integer', (column) => column.notNull().references('feeds.id'))
+    .addColumn('mentions', 'integer', (column) => column.notNull())
+    .addColumn('last_at', 'integer', (column) => column.notNull())
+    .addPrimaryKeyConstraint('feed_domains_key', ['domain_id', 'feed_id'])
+    .execute();
+  await db.schema
+    .createIndex('feed_domains_mentions')
+    .on('feed_domains')
+    .columns(['domain_id', 'mentions', 'feed_id'])
+    .execute();
+  await db.schema.createIndex('feed_domains_feed').on('feed_domains').columns(['feed_id', 'domain_id']).execute();
+}

@@ -48,6 +48,7 @@ export const AdvisorySchema = z
     ...about,
     aliases: z.array(z.string()),
     title: z.string().nullable(),
+    summary: z.string().nullable(),
     cvss_version: z.string().nullable(),
     cvss_vector: z.string().nullable(),
     cvss_source: z.string().nullable(),
@@ -139,6 +140,7 @@ export function advisoryReport(entry: Entry, { exposures, index, names }: Report
   return {
     ...aboutOf(entry),
     aliases: [...advisory.aliases],
+    summary: advisory.summary,
     cvss_version: advisory.cvss?.version ?? null,
     cvss_vector: advisory.cvss?.vector ?? null,
     cvss_source: advisory.cvss?.by ?? null,

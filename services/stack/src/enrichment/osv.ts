@@ -63,8 +63,12 @@ interface Context {
 
 async function* ecosystemSteps(ecosystem: string, cursor: Cursor, context: Context): AsyncGenerator<Step> {
   const changes = await listChanges(ecosystem, context);
-  const newest = changes[0]?.modified;
-  if (newest === undefined) return;
+  const newest = changes?.[0]?.modified;
+  if (changes === undefined || newest === undefined) {
+    const batch = new RecordBatch();
+    batch.add({ record: null, problem: `${ecosystem}: nothing is published of it` });
+    return yield batch.step(cursor);
+  }
   const since = cursor.since[ecosystem];
   const underWay = cursor.archive?.ecosystem === ecosystem ? cursor.archive : undefined;
   const isNew = (change: Change) => since === undefined || change.modified > since;
@@ -77,10 +81,11 @@ async function* ecosystemSteps(ecosystem: string, cursor: Cursor, context: Conte
   }
 }
 
-/** Newest first. Malware and withdrawn test records are told under other prefixes and are no vulnerabilities. */
-async function listChanges(ecosystem: string, { options, parts }: Context): Promise<Change[]> {
+/** Newest first; undefined for an ecosystem that is not there. Malware and withdrawn test records are told under other prefixes and are no vulnerabilities. */
+async function listChanges(ecosystem: string, { options, parts }: Context): Promise<Change[] | undefined> {
   const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/modified_id.csv`;
-  const answer = await politeGet(url, parts, { maxBytes: MAX_LIST_BYTES });
+  const answer = await politeGet(url, parts, { maxBytes: MAX_LIST_BYTES, also: [404] });
+  if (answer.status === 404) return undefined;
   let rows: string[][];
   try {
     rows = parse(answer.body, { relax_column_count: true, max_record_size: 1_000 });

@@ -86,7 +86,7 @@ async function steps(
     if (scores) await store.advisories.putScores(scores);
     tally.read += read;
     tally.skipped += skipped;
-    skippedExample ??= problem;
+    if (skipped > 0) skippedExample ??= problem;
     // Only now does it stand further on: killed before, the same step is read again and changes nothing.
     const isOurs = await store.sources.step(source.name, { cursor, ...tally, skippedExample }, lease());
     if (!isOurs) throw new SourceError('another process has taken over');

@@ -1,10 +1,12 @@
 // How fresh the advisories are: every source that is asked for, synced or not, and what they have brought.
 import type { AdvisoryCounts, SourceState, Store, StoredSource } from '@strata/store';
-import { SOURCE_NAMES } from './source.ts';
+import { SOURCE_NAMES, type SourceName } from './source.ts';
 
 /** `off`: not asked for by the configuration. */
 export interface TellableSource extends Omit<StoredSource, 'state' | 'cursor'> {
   readonly state: SourceState | 'off';
+  /** What is kept of it. */
+  readonly records: number;
 }
 
 const NEVER = {
@@ -27,13 +29,30 @@ export async function enrichmentState({
   readonly sourceNames: readonly string[];
 }): Promise<{ readonly sources: readonly TellableSource[]; readonly counts: AdvisoryCounts }> {
   const known = new Map((await store.sources.list(new Date())).map((source) => [source.name, source]));
+  const counts = await store.advisories.counts();
+  const records = recordsOf(counts);
   const sources = SOURCE_NAMES.filter((name) => known.has(name) || name !== 'folder' || sourceNames.includes(name)).map(
     (name): TellableSource => {
       const source = known.get(name);
       const isOn = sourceNames.includes(name);
-      if (source) return isOn ? source : { ...source, state: 'off', nextAt: null };
-      return { ...NEVER, name, state: isOn ? 'never' : 'off' };
+      const kept = { records: records[name] };
+      if (source) return isOn ? { ...source, ...kept } : { ...source, ...kept, state: 'off', nextAt: null };
+      return { ...NEVER, ...kept, name, state: isOn ? 'never' : 'off' };
     },
   );
-  return { sources, counts: await store.advisories.counts() };
+  return { sources, counts };
+}
+
+/** What is kept of each; of a folder's files whatever the publishers in it are. */
+function recordsOf({ bySource, knownExploited, scores }: AdvisoryCounts): Readonly<Record<SourceName, number>> {
+  const of = (source: string) => bySource[source] ?? 0;
+  const all = Object.values(bySource).reduce((sum, count) => sum + count, 0);
+  return {
+    kev: knownExploited,
+    epss: scores,
+    nvd: of('nvd'),
+    osv: of('osv') + of('ghsa'),
+    cve: of('cna'),
+    folder: all + knownExploited + scores,
+  };
 }

@@ -5,6 +5,7 @@ import { getOpenApi, getProblem } from './description.ts';
 import { getDomain, getDomainChanges } from './domains.ts';
 import { getAdvisories, getAffected, getEnrichmentStatus } from './enrichment.ts';
 import { getMigrationsCsv, getProviderDomainsCsv, getSecurityCsv } from './exports.ts';
+import { getFeedDomain, getFeedLeaders, getFeedStats } from './feeds.ts';
 import { getAdoption, getMarketShare, getScorecard, getSupplyChain } from './intelligence.ts';
 import { createKey, getKeySet } from './keys.ts';
 import { getCheckpoint, getLedgerProof, getLedgerReceipt, getTile } from './ledger.ts';
@@ -36,6 +37,9 @@ export const routes: readonly Route<StackApp>[] = [
   getEnrichmentStatus,
   getAdvisories,
   getAffected,
+  getFeedStats,
+  getFeedLeaders,
+  getFeedDomain,
   getSecurityCsv,
   getMigrationsCsv,
   getProviderDomainsCsv,

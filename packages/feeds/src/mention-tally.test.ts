@@ -1,0 +1,148 @@
+// The tally against a plain count of the same mentions, whatever comes in whatever order and however days pass.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type Mention, MentionTally, type MentionWindow, TALLY_DAYS, WINDOW_NAMES, WINDOWS } from './mention-tally.ts';
+
+const DAY_MS = 86_400_000;
+const BEGIN = Date.parse('2026-03-01T00:00:00Z');
+const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
+
+/** What the definitions say, counted from all mentions. */
+function naive(mentions: readonly Mention[], now: number, window: MentionWindow) {
+  const today = dayOf(now);
+  const length = WINDOWS[window];
+  const within = (from: number, to: number) => mentions.filter(({ at }) => dayOf(at) > from && dayOf(at) <= to);
+  const current = within(today - length, today);
+  const before = within(today - 2 * length, today - length);
+  const count = (some: readonly Mention[], domain: string) => some.filter((each) => each.domain === domain).length;
+  const domains = [...new Set(current.map(({ domain }) => domain))];
+  const previous = [...new Set(before.map(({ domain }) => domain))].map((domain) => count(before, domain));
+  const sums = domains.map((domain) => count(current, domain));
+  const leaders = domains
+    .map((domain) => {
+      const sum = count(current, domain);
+      const held = count(before, domain);
+      return {
+        rank: 1 + sums.filter((other) => other > sum).length,
+        domain,
+        mentions: sum,
+        feeds: new Set(current.filter((each) => each.domain === domain).map(({ feedId }) => feedId)).size,
+        previousRank: held === 0 ? null : 1 + previous.filter((other) => other > held).length,
+        previousMentions: held,
+      };
+    })
+    .sort((a, b) => b.mentions - a.mentions || (a.domain < b.domain ? -1 : 1));
+  return { total: domains.length, mentions: current.length, leaders };
+}
+
+const names = ['a.com', 'b.com', 'c.com', 'd.com', '__proto__', 'constructor', 'e.com', 'f.com'];
+const mentionArbitrary = fc.record({
+  domain: fc.constantFrom(...names),
+  feedId: fc.integer({ min: 1, max: 4 }),
+  age: fc.integer({ min: 0, max: 70 * 24 }),
+});
+const stepsArbitrary = fc.array(
+  fc.oneof(
+    { weight: 12, arbitrary: mentionArbitrary.map((mention) => ({ kind: 'mention' as const, ...mention })) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: 24 * 80 }).map((hours) => ({ kind: 'sleep' as const, hours })) },
+  ),
+  { maxLength: 120 },
+);
+
+describe('the tally of mentions', () => {
+  it('says of every window, domain and day what a plain count says', () => {
+    fc.assert(
+      fc.property(stepsArbitrary, fc.integer({ min: 1, max: 10 }), (steps, limit) => {
+        let now = BEGIN;
+        const tally = new MentionTally({ now });
+        const mentions: Mention[] = [];
+        for (const step of steps) {
+          if (step.kind === 'sleep') {
+            now += step.hours * 3_600_000;
+            tally.moveTo(now);
+            continue;
+          }
+          const mention = { domain: step.domain, feedId: step.feedId, at: now - step.age * 3_600_000 };
+          tally.add(mention);
+          mentions.push(mention);
+        }
+        const kept = mentions.filter(({ at }) => dayOf(at) > dayOf(now) - TALLY_DAYS);
+        assert.equal(tally.size, new Set(kept.map(({ domain }) => domain)).size);
+        for (const window of WINDOW_NAMES) {
+          const expected = naive(kept, now, window);
+          assert.deepEqual(tally.leaderboard(window, limit), {
+            ...expected,
+            leaders: expected.leaders.slice(0, limit),
+          });
+        }
+        for (const domain of names) {
+          const { windows, days } = tally.domain(domain, 30);
+          for (const window of WINDOW_NAMES) {
+            const found = naive(kept, now, window).leaders.find((leader) => leader.domain === domain);
+            assert.deepEqual(
+              [windows[window].mentions, windows[window].feeds],
+              [found?.mentions ?? 0, found?.feeds ?? 0],
+            );
+          }
+          const ofDay = (age: number) =>
+            kept.filter((each) => each.domain === domain && dayOf(each.at) === dayOf(now) - age).length;
+          assert.deepEqual(
+            days,
+            Array.from({ length: 30 }, (_, i) => ofDay(29 - i)),
+          );
+        }
+        const total = tally.perDay(30).reduce((sum, day) => sum + day.mentions, 0);
+        assert.equal(total, naive(kept, now, '30d').mentions);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('counts days that hold more than a byte does', () => {
+    const tally = new MentionTally({ now: BEGIN });
+    for (let i = 0; i < 1_000; i += 1) tally.add({ domain: 'a.com', feedId: i % 7, at: BEGIN });
+    for (let i = 0; i < 5_000; i += 1) tally.add({ domain: 'b.com', feedId: 1, at: BEGIN + DAY_MS });
+    const [b, a] = tally.leaderboard('7d', 5).leaders;
+    assert.deepEqual([b?.domain, b?.mentions, a?.domain, a?.mentions, a?.feeds], ['b.com', 5_000, 'a.com', 1_000, 7]);
+    assert.deepEqual(tally.domain('a.com', 2).days, [1_000, 0]);
+    tally.moveTo(BEGIN + 2 * DAY_MS);
+    assert.deepEqual(tally.domain('b.com', 3).days, [0, 5_000, 0]);
+    assert.deepEqual(tally.leaderboard('1d', 5), { total: 0, mentions: 0, leaders: [] });
+  });
+
+  it('is bounded in its domains, says what it left out, and has room again when some fall silent', () => {
+    const tally = new MentionTally({ now: BEGIN, mostDomains: 3 });
+    for (const domain of ['a.com', 'b.com', 'c.com', 'd.com', 'a.com']) tally.add({ domain, feedId: 1, at: BEGIN });
+    assert.deepEqual([tally.size, tally.leftOut, tally.domain('d.com', 1).days], [3, 1, [0]]);
+    tally.moveTo(BEGIN + TALLY_DAYS * DAY_MS);
+    assert.equal(tally.size, 0);
+    tally.add({ domain: 'd.com', feedId: 1, at: BEGIN + TALLY_DAYS * DAY_MS });
+    assert.equal(tally.leaderboard('1d', 1).leaders[0]?.domain, 'd.com');
+  });
+
+  it('is not moved by a clock that goes back, and takes a mention of the next day for that day’s beginning', () => {
+    const tally = new MentionTally({ now: BEGIN });
+    tally.add({ domain: 'a.com', feedId: 1, at: BEGIN + DAY_MS });
+    assert.equal(tally.moveTo(BEGIN), false);
+    assert.equal(tally.domain('a.com', 1).days[0], 1);
+  });
+
+  it('keeps the first of very many equal ones in the order of their names, at once', () => {
+    const tally = new MentionTally({ now: BEGIN });
+    const many = 200_000;
+    for (let i = 0; i < many; i += 1) tally.add({ domain: `d${(i * 7_919) % many}.com`, feedId: i % 50, at: BEGIN });
+    tally.leaderboard('7d', 1_000);
+    const startedAt = performance.now();
+    const { total, leaders } = tally.leaderboard('7d', 1_000);
+    const ms = performance.now() - startedAt;
+    assert.deepEqual([total, leaders.length, leaders[0]?.domain], [many, 1_000, 'd0.com']);
+    assert.deepEqual(
+      leaders.map(({ domain }) => domain),
+      Array.from({ length: many }, (_, i) => `d${i}.com`)
+        .sort()
+        .slice(0, 1_000),
+    );
+    assert.ok(ms < 500, `${ms} ms`);
+  });
+});

@@ -1,0 +1,113 @@
+// Feeds as they are stored: what is given of them and what is read again, with the bounds of their texts.
+import type { Selectable } from 'kysely';
+import type { Database } from './schema.ts';
+
+/** What is remembered between two polls. Times are milliseconds since the epoch. */
+export interface SubscribedState {
+  readonly url: string;
+  readonly status: 'active' | 'gone';
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  readonly nextPollAt: number;
+  readonly failures: number;
+  readonly error: string | null;
+  readonly title: string | null;
+  readonly siteUrl: string | null;
+  readonly lastNewAt: number | null;
+}
+
+/** A subscription. */
+export interface StoredFeed {
+  readonly id: number;
+  readonly state: SubscribedState;
+  readonly addedAt: Date;
+  readonly polledAt: Date | null;
+  readonly items: number;
+  readonly mentions: number;
+}
+
+export interface NewFeed {
+  readonly url: string;
+  readonly title?: string | null;
+  readonly siteUrl?: string | null;
+}
+
+export interface NewItem {
+  readonly key: string;
+  readonly url: string | null;
+  readonly title: string | null;
+  readonly publishedAt: number | null;
+  readonly domains: readonly { readonly domain: string; readonly kind: 'link' | 'content' }[];
+}
+
+/** How a poll ended: a poll's outcome as the feed package gives it. */
+export interface PolledFeed {
+  readonly state: SubscribedState;
+  readonly feed: { readonly items: readonly NewItem[] } | null;
+}
+
+/** What a poll brought. `removed`: nobody subscribes to the feed any more; nothing was written. */
+export interface RecordedPoll {
+  readonly kind: 'recorded' | 'merged' | 'removed';
+  readonly items: number;
+  readonly mentions: number;
+  /** Domains that new items name. */
+  readonly domains: readonly string[];
+}
+
+/** Longest address that is kept: what servers and browsers take. */
+export const MOST_URL = 2_048;
+const MOST_TITLE = 300;
+const MOST_ERROR = 500;
+/** A validator cut short would be another one: a longer one is not kept at all. */
+const MOST_VALIDATOR = 1_024;
+
+/** At most so many characters, never half of one. */
+export function cutText(text: string | null, most: number): string | null {
+  return text === null ? null : text.slice(0, most).toWellFormed();
+}
+
+/** The text when it is short enough, else nothing. */
+export function keptWhole(text: string | null, most: number): string | null {
+  return text !== null && text.length <= most ? text.toWellFormed() : null;
+}
+
+export function stateRow(state: SubscribedState) {
+  return {
+    status: state.status,
+    etag: keptWhole(state.etag, MOST_VALIDATOR),
+    last_modified: keptWhole(state.lastModified, MOST_VALIDATOR),
+    next_poll_at: Math.round(state.nextPollAt),
+    failures: state.failures,
+    error: cutText(state.error, MOST_ERROR),
+    title: cutText(state.title, MOST_TITLE),
+    site_url: keptWhole(state.siteUrl, MOST_URL),
+    last_new_at: state.lastNewAt,
+  };
+}
+
+export function itemRow({ key, url, title, publishedAt }: NewItem) {
+  return { key, url: keptWhole(url, MOST_URL), title: cutText(title, MOST_TITLE), published_at: publishedAt };
+}
+
+export function storedFeed(row: Selectable<Database['feeds']>): StoredFeed {
+  return {
+    id: row.id,
+    state: {
+      url: row.url,
+      status: row.status,
+      etag: row.etag,
+      lastModified: row.last_modified,
+      nextPollAt: row.next_poll_at,
+      failures: row.failures,
+      error: row.error,
+      title: row.title,
+      siteUrl: row.site_url,
+      lastNewAt: row.last_new_at,
+    },
+    addedAt: new Date(row.added_at),
+    polledAt: row.polled_at === null ? null : new Date(row.polled_at),
+    items: row.items,
+    mentions: row.mentions,
+  };
+}

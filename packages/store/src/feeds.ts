@@ -1,0 +1,184 @@
+// Subscribed feeds: adding, scheduling, what a poll brought, and removal. What they name is read in feed-mentions.ts.
+import { type Kysely, sql } from 'kysely';
+import { FeedMentions } from './feed-mentions.ts';
+import {
+  cutText,
+  keptWhole,
+  MOST_URL,
+  type NewFeed,
+  type PolledFeed,
+  type RecordedPoll,
+  type StoredFeed,
+  storedFeed,
+} from './feed-records.ts';
+import { forgetItems, removeFeed } from './feed-removal.ts';
+import { createPollRecorder, type PollRecordOptions, type RecordPoll } from './record-poll.ts';
+import type { Database } from './schema.ts';
+
+export interface AddedFeeds {
+  readonly added: number;
+  readonly known: number;
+  /** Known, given up, and now asked again. */
+  readonly revived: number;
+  /** Addresses too long to be kept. */
+  readonly refused: number;
+}
+
+/** Of all feeds together. */
+export interface FeedSummary {
+  readonly active: number;
+  readonly gone: number;
+  /** Active ones that were polled at least once, and those whose last poll failed. */
+  readonly polled: number;
+  readonly failing: number;
+  readonly items: number;
+  readonly mentions: number;
+  readonly lastPollAt: Date | null;
+}
+
+/** Name of the setting that counts the domains given to the scan on one day. */
+const SCAN_DAY = 'feed-scan-day';
+
+export class FeedTable {
+  readonly #db: Kysely<Database>;
+  readonly #record: RecordPoll;
+  /** What the items name. */
+  readonly mentions: FeedMentions;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+    this.#record = createPollRecorder(db);
+    this.mentions = new FeedMentions(db);
+  }
+
+  /** Subscribes; what was given up is asked again. New ones are due at once. */
+  async add(feeds: Iterable<NewFeed>, at: Date): Promise<AddedFeeds> {
+    const counts = { added: 0, known: 0, revived: 0, refused: 0 };
+    await this.#db.transaction().execute(async (tx) => {
+      for (const { url, title = null, siteUrl = null } of feeds) {
+        if (url.length > MOST_URL) {
+          counts.refused += 1;
+          continue;
+        }
+        const known = await tx.selectFrom('feeds').where('url', '=', url).select(['id', 'status']).executeTakeFirst();
+        if (!known) {
+          await tx
+            .insertInto('feeds')
+            .values({
+              ...{ url, status: 'active', next_poll_at: 0, added_at: at.getTime() },
+              title: cutText(title, 300),
+              site_url: keptWhole(siteUrl, MOST_URL),
+            })
+            .execute();
+          counts.added += 1;
+        } else if (known.status === 'gone') {
+          const again = { status: 'active', next_poll_at: 0, failures: 0, error: null } as const;
+          await tx.updateTable('feeds').set(again).where('id', '=', known.id).execute();
+          counts.revived += 1;
+        } else counts.known += 1;
+      }
+    });
+    return counts;
+  }
+
+  /** Feeds to poll: never polled first, then the longest overdue. */
+  async due(now: Date, limit: number): Promise<StoredFeed[]> {
+    const rows = await this.#db
+      .selectFrom('feeds')
+      .where('status', '=', 'active')
+      .where('next_poll_at', '<=', now.getTime())
+      .orderBy('next_poll_at')
+      .orderBy('id')
+      .limit(limit)
+      .selectAll()
+      .execute();
+    return rows.map(storedFeed);
+  }
+
+  /** Makes every active feed due at once; returns how many there are. */
+  async askAll(): Promise<number> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable('feeds')
+      .set({ next_poll_at: 0 })
+      .where('status', '=', 'active')
+      .executeTakeFirst();
+    return Number(numUpdatedRows);
+  }
+
+  /** All feeds in the order in which they were added, a page at a time. */
+  async list({ after, limit }: { readonly after: number; readonly limit: number }): Promise<StoredFeed[]> {
+    const rows = await this.#db
+      .selectFrom('feeds')
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(limit)
+      .selectAll()
+      .execute();
+    return rows.map(storedFeed);
+  }
+
+  async find(url: string): Promise<StoredFeed | undefined> {
+    const row = await this.#db.selectFrom('feeds').where('url', '=', url).selectAll().executeTakeFirst();
+    return row && storedFeed(row);
+  }
+
+  /** Drops a feed with its items and all that they named. Returns whether it was there. */
+  async remove(url: string): Promise<boolean> {
+    return this.#db.transaction().execute(async (tx) => {
+      const feed = await tx.selectFrom('feeds').where('url', '=', url).select('id').executeTakeFirst();
+      if (feed) await removeFeed(tx, feed.id);
+      return feed !== undefined;
+    });
+  }
+
+  /** Writes a poll's outcome, all or nothing; the same one given twice changes nothing. */
+  record(feedId: number, polled: PolledFeed, options: PollRecordOptions): Promise<RecordedPoll> {
+    return this.#record(feedId, polled, options);
+  }
+
+  /** Drops items from before a time, a bite of at most `limit`; returns how many. */
+  forget(before: Date, limit: number): Promise<number> {
+    return forgetItems(this.#db, before.getTime(), limit);
+  }
+
+  async summary(): Promise<FeedSummary> {
+    const row = await this.#db
+      .selectFrom('feeds')
+      .select([
+        sql<number>`count(*)`.as('feeds'),
+        sql<number>`coalesce(sum(case when status = 'gone' then 1 else 0 end), 0)`.as('gone'),
+        sql<number>`coalesce(sum(case when status = 'active' and polled_at is not null then 1 else 0 end), 0)`.as(
+          'polled',
+        ),
+        sql<number>`coalesce(sum(case when status = 'active' and failures > 0 then 1 else 0 end), 0)`.as('failing'),
+        sql<number>`coalesce(sum(items), 0)`.as('items'),
+        sql<number>`coalesce(sum(mentions), 0)`.as('mentions'),
+        sql<number | null>`max(polled_at)`.as('last'),
+      ])
+      .executeTakeFirstOrThrow();
+    const { feeds, gone, polled, failing, items, mentions, last } = row;
+    const lastPollAt = last === null ? null : new Date(last);
+    return { active: feeds - gone, gone, polled, failing, items, mentions, lastPollAt };
+  }
+
+  /** Of these names, as many as may still be given to the scan on that UTC day; they count as given. */
+  async takeScans(
+    names: readonly string[],
+    options: { readonly day: string; readonly perDay: number },
+  ): Promise<string[]> {
+    return this.#db.transaction().execute(async (tx) => {
+      const row = await tx.selectFrom('settings').where('name', '=', SCAN_DAY).select('value').executeTakeFirst();
+      const [day, count] = row?.value.split(' ') ?? [];
+      const given = day === options.day ? Number(count) : 0;
+      const taken = names.slice(0, Math.max(0, options.perDay - given));
+      if (taken.length === 0) return [];
+      const value = `${options.day} ${given + taken.length}`;
+      await tx
+        .insertInto('settings')
+        .values({ name: SCAN_DAY, value })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+        .execute();
+      return taken;
+    });
+  }
+}

@@ -1,0 +1,42 @@
+// Outcomes of polls, in short.
+import type { PolledFeed } from '../index.ts';
+
+export interface ShortItem {
+  readonly key: string;
+  readonly at?: string | null;
+  readonly domains?: readonly string[];
+  readonly title?: string;
+  readonly url?: string;
+}
+
+/** A poll that read these items; `state` says what is to be remembered otherwise. */
+export function poll(
+  url: string,
+  items: readonly ShortItem[] | null,
+  state: Partial<PolledFeed['state']> = {},
+): PolledFeed {
+  return {
+    state: {
+      url,
+      status: 'active',
+      etag: null,
+      lastModified: null,
+      nextPollAt: Date.parse('2027-01-01T00:00:00Z'),
+      failures: 0,
+      error: null,
+      title: null,
+      siteUrl: null,
+      lastNewAt: null,
+      ...state,
+    },
+    feed: items && {
+      items: items.map(({ key, at = null, domains = [], title, url: link }) => ({
+        key,
+        url: link ?? null,
+        title: title ?? null,
+        publishedAt: at === null ? null : Date.parse(at),
+        domains: domains.map((domain) => ({ domain, kind: 'link' as const })),
+      })),
+    },
+  };
+}

@@ -1,0 +1,25 @@
+// Figures of feeds for Prometheus.
+import type { Metrics } from '@strata/http';
+import type { LiveMentions } from './live-mentions.ts';
+import type { FeedPoller, PollCounts } from './poller.ts';
+
+const COUNTED: readonly (readonly [name: string, help: string, count: keyof PollCounts])[] = [
+  ['strata_feed_polls', 'Feeds polled since the start', 'polls'],
+  ['strata_feed_polls_failed', 'Polls that failed', 'failed'],
+  ['strata_feed_polls_unchanged', 'Polls that found nothing changed', 'unchanged'],
+  ['strata_feed_items', 'New items found by polls', 'items'],
+  ['strata_feed_mentions', 'Mentions in these items', 'mentions'],
+];
+
+export function addFeedMetrics(
+  metrics: Metrics,
+  { poller, mentions }: { readonly poller: FeedPoller; readonly mentions: LiveMentions },
+): void {
+  for (const [name, help, count] of COUNTED) metrics.gauge(name, help, () => poller.counts()[count]);
+  metrics.gauge('strata_feed_domains', 'Domains mentioned within 64 days', () => mentions.tally().size);
+  metrics.gauge(
+    'strata_feed_mentions_left_out',
+    'Mentions not counted for want of room',
+    () => mentions.tally().leftOut,
+  );
+}

@@ -1,0 +1,125 @@
+// What the API says of domains that feeds name, in the words and shapes of the interface.
+import { type DomainMentions, type MentionLeader, WINDOW_NAMES } from '@strata/feeds';
+import type { NamingFeed, StoredProfile } from '@strata/store';
+import { z } from 'zod';
+import { domainReport, ServiceSchema } from '../domain-report.ts';
+import type { KnownNames } from '../known-names.ts';
+import { dateOf } from '../live-index.ts';
+
+const count = z.int().min(0);
+const Time = z.iso.datetime();
+const Grade = z.enum(['A+', 'A', 'B', 'C', 'D', 'F']);
+export const WindowName = z.enum(WINDOW_NAMES);
+
+export const MentionDaySchema = z.object({ date: z.iso.date(), mentions: count }).meta({ id: 'MentionDay' });
+
+export const FeedLeaderSchema = z
+  .object({
+    rank: z.int().min(1).describe('Equal ones share a place: 1, 2, 2, 4.'),
+    domain: z.string(),
+    mentions: count,
+    feeds: count.describe('Feeds that named it within the window.'),
+    previous_rank: z.int().min(1).nullable().describe('Place in the window before; null: it was not named in it.'),
+    movement: z
+      .int()
+      .nullable()
+      .describe('Places climbed since the window before; null where there is no place to compare.'),
+    share: z.number().min(0).max(1).describe('Of all mentions within the window.'),
+    tracked: z.boolean().describe('Whether it is scanned here, or waits for its first scan.'),
+    score: z.number().min(0).max(100).nullable().describe('Of its security, when it was scanned.'),
+    grade: Grade.nullable(),
+  })
+  .meta({ id: 'FeedLeader' });
+
+const WindowSchema = z
+  .object({
+    window: WindowName,
+    mentions: count,
+    feeds: count,
+    previous: count.describe('Mentions in the window before, as long as this one.'),
+    change: z.int(),
+    trend: z.enum(['new', 'up', 'down', 'same', 'none']).describe('new: not named before; none: named in neither.'),
+  })
+  .meta({ id: 'MentionWindow' });
+
+const NamingFeedSchema = z
+  .object({
+    url: z.string(),
+    title: z.string().nullable(),
+    site_url: z.string().nullable(),
+    mentions: count,
+    last_seen: Time,
+    latest: z.object({ title: z.string().nullable(), url: z.string().nullable(), published: Time.nullable() }),
+  })
+  .meta({ id: 'NamingFeed' });
+
+export const FeedDomainSchema = z.object({
+  domain: z.string(),
+  mentions: count.describe('By all items that are kept.'),
+  first_seen: Time.nullable(),
+  last_seen: Time.nullable(),
+  windows: z.array(WindowSchema),
+  per_day: z.array(MentionDaySchema).describe('The last 30 UTC days, today the last.'),
+  total: count.describe('Feeds that name it.'),
+  limit: z.int(),
+  feeds: z.array(NamingFeedSchema).describe('Those that name it most often first.'),
+  scanned: z
+    .object({
+      scanned_at: Time,
+      state: z.enum(['active', 'parked', 'nonexistent', 'unmeasured']),
+      sector: z.string(),
+      services: z.array(ServiceSchema),
+      score: z.number().min(0).max(100).nullable(),
+      grade: Grade.nullable(),
+    })
+    .nullable()
+    .describe('What it runs, when it was scanned.'),
+});
+
+export function daysReport(
+  days: readonly { readonly day: number; readonly mentions: number }[],
+): z.input<typeof MentionDaySchema>[] {
+  return days.map(({ day, mentions }) => ({ date: dateOf(day), mentions }));
+}
+
+/** A leader without what is known of its scan. */
+export function leaderReport({ rank, domain, mentions, feeds, previousRank }: MentionLeader, all: number) {
+  return {
+    rank,
+    domain,
+    mentions,
+    feeds,
+    previous_rank: previousRank,
+    movement: previousRank === null ? null : previousRank - rank,
+    share: mentions / all,
+  };
+}
+
+export function windowsReport({ windows }: DomainMentions): z.input<typeof WindowSchema>[] {
+  return WindowName.options.map((window) => {
+    const { mentions, previous, feeds } = windows[window];
+    return { window, mentions, feeds, previous, change: mentions - previous, trend: trendOf(mentions, previous) };
+  });
+}
+
+function trendOf(mentions: number, previous: number): z.input<typeof WindowSchema>['trend'] {
+  if (previous === 0) return mentions === 0 ? 'none' : 'new';
+  if (mentions === previous) return 'same';
+  return mentions > previous ? 'up' : 'down';
+}
+
+export function namingFeedReport({ url, title, siteUrl, mentions, lastAt, latest }: NamingFeed) {
+  return {
+    url,
+    title,
+    site_url: siteUrl,
+    mentions,
+    last_seen: lastAt.toISOString(),
+    latest: { title: latest.title, url: latest.url, published: latest.publishedAt?.toISOString() ?? null },
+  };
+}
+
+export function scannedReport(profile: StoredProfile, names: KnownNames) {
+  const { scanned_at, state, sector, services, security } = domainReport(profile, { names, advisories: null });
+  return { scanned_at, state, sector, services, score: security.score, grade: security.grade };
+}

@@ -1,0 +1,45 @@
+// Everything about feeds that a service or a command needs, put together: what polls, what counts, what follows from a poll.
+import { pollFeed } from '@strata/feeds';
+import type { Fetcher } from '@strata/scan';
+import type { RecordedPoll, Store } from '@strata/store';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { createFeedScan } from './feed-scan.ts';
+import { createPoller, type FeedPoller } from './poller.ts';
+
+export interface FeedParts {
+  readonly store: Store;
+  readonly fetcher: Fetcher;
+  readonly isOptedOut: (domain: string) => boolean;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  /** Hears of each recorded poll. */
+  readonly onRecorded?: (recorded: RecordedPoll) => void;
+  /** In place of the real one. */
+  readonly poll?: typeof pollFeed;
+}
+
+export const DAY_MS = 86_400_000;
+
+/** The poller as configured; nothing is polled yet. */
+export function openPoller(config: Config, parts: FeedParts): FeedPoller {
+  const { store, fetcher, isOptedOut, logger, now } = parts;
+  const queue = config.isFeedScanning
+    ? createFeedScan({ store, isOptedOut, now, perDay: config.feedScansPerDay })
+    : async () => {};
+  return createPoller(
+    {
+      store,
+      logger,
+      now,
+      poll: parts.poll ?? pollFeed,
+      ask: (url, request) => fetcher.fetch(url, request),
+      random: Math.random,
+      onRecorded: async (recorded) => {
+        parts.onRecorded?.(recorded);
+        await queue(recorded.domains);
+      },
+    },
+    { concurrency: config.feedConcurrency, keepMs: config.feedDays * DAY_MS },
+  );
+}

@@ -1,0 +1,204 @@
+// The poller against a store and an asker that answers at once: bounds, back-off, stops, kills, ten thousand feeds.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Ask, FeedAnswer, PollOutcome } from '@strata/feeds';
+import { createLogger } from '@strata/http';
+import { openStore, type Store } from '@strata/store';
+import { createPoller, type PollerParts } from './poller.ts';
+
+const T0 = Date.parse('2026-03-01T12:00:00Z');
+const DAY_MS = 86_400_000;
+const silent = createLogger({ level: 'silent' });
+const NOTHING: FeedAnswer = { kind: 'failed', reason: 'failed', detail: 'not asked' };
+
+/** A poll that reads one new item of each feed and is due again in an hour. */
+async function readsOne(...[state, { ask, now, signal }]: Parameters<PollerParts['poll']>): Promise<PollOutcome> {
+  await ask(state.url, { headers: {}, maxBytes: 1, timeoutMs: 1, ...(signal ? { signal } : {}) });
+  signal?.throwIfAborted();
+  const item = {
+    key: 'k',
+    url: null,
+    title: null,
+    publishedAt: now,
+    domains: [{ domain: 'x.com', kind: 'link' as const }],
+  };
+  return {
+    kind: 'read',
+    state: { ...state, nextPollAt: now + 3_600_000 },
+    feed: {
+      format: 'rss',
+      title: null,
+      siteUrl: null,
+      items: [item],
+      skipped: 0,
+      ttlMs: null,
+      skipHours: [],
+      skipDays: [],
+    },
+  };
+}
+
+function setUp(store: Store, more: Partial<PollerParts> & { concurrency?: number; perHost?: number } = {}) {
+  const { concurrency = 16, perHost, ...parts } = more;
+  let now = T0;
+  const poller = createPoller(
+    {
+      store,
+      poll: readsOne,
+      ask: async () => NOTHING,
+      logger: silent,
+      now: () => new Date(now),
+      random: () => 0.5,
+      onRecorded: () => {},
+      ...parts,
+    },
+    { concurrency, keepMs: 400 * DAY_MS, ...(perHost === undefined ? {} : { perHost }) },
+  );
+  return { poller, pass: (ms: number) => (now += ms) };
+}
+
+const subscribe = (store: Store, urls: readonly string[]) =>
+  store.feeds.add(
+    urls.map((url) => ({ url })),
+    new Date(T0),
+  );
+const endless = () => new AbortController().signal;
+
+describe('the poller', () => {
+  it('polls what is due, each feed once, and nothing before it is due again', async () => {
+    await using store = await openStore('sqlite::memory:');
+    await subscribe(store, ['https://a.test/1', 'https://a.test/2', 'https://b.test/1']);
+    const { poller, pass } = setUp(store);
+    const done: string[] = [];
+    const due = () =>
+      poller.runDue({ onDone: ({ state }, result) => done.push(`${state.url} ${result}`), signal: endless() });
+    await due();
+    assert.deepEqual(done.sort(), ['https://a.test/1 read', 'https://a.test/2 read', 'https://b.test/1 read']);
+    await due();
+    assert.equal(done.length, 3);
+    pass(3_600_000);
+    await due();
+    assert.equal(done.length, 6);
+    assert.deepEqual(poller.counts(), { polls: 6, failed: 0, unchanged: 0, items: 3, mentions: 3 });
+  });
+
+  it('asks so many at once and no more, and fewer of one host, which keeps no other waiting', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const large = Array.from({ length: 120 }, (_, i) => `https://large.test/${i}`);
+    const small = Array.from({ length: 60 }, (_, i) => `https://small-${i}.test/`);
+    await subscribe(store, [...large, ...small]);
+    const underWay = new Map<string, number>();
+    const most = { all: 0, host: 0 };
+    const order: string[] = [];
+    const ask: Ask = async (url) => {
+      const { host } = new URL(url);
+      underWay.set(host, (underWay.get(host) ?? 0) + 1);
+      most.all = Math.max(
+        most.all,
+        [...underWay.values()].reduce((sum, each) => sum + each, 0),
+      );
+      most.host = Math.max(most.host, underWay.get(host) ?? 0);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      underWay.set(host, (underWay.get(host) ?? 0) - 1);
+      order.push(host);
+      return NOTHING;
+    };
+    const { poller } = setUp(store, { ask, concurrency: 8 });
+    await poller.runDue({ onDone: () => {}, signal: endless() });
+    assert.deepEqual([most.all, most.host, order.length], [8, 2, 180]);
+    assert.ok(order.lastIndexOf('small-59.test') < 110, 'the small ones did not wait for the large one');
+  });
+
+  it('stops at once, records nothing of what was under way, and leaves it due', async () => {
+    await using store = await openStore('sqlite::memory:');
+    await subscribe(
+      store,
+      Array.from({ length: 30 }, (_, i) => `https://h${i}.test/`),
+    );
+    const ask: Ask = (_url, { signal }) =>
+      new Promise((resolve) => signal?.addEventListener('abort', () => resolve(NOTHING), { once: true }));
+    const { poller } = setUp(store, { ask });
+    const stopping = new AbortController();
+    const running = poller.run(stopping.signal);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const startedAt = performance.now();
+    stopping.abort();
+    await running;
+    assert.ok(performance.now() - startedAt < 500);
+    assert.equal((await store.feeds.due(new Date(T0), 100)).length, 30);
+    assert.equal(poller.counts().polls, 0);
+    await poller.run(AbortSignal.abort());
+  });
+
+  it('goes on after a kill with what was not recorded', async () => {
+    await using store = await openStore('sqlite::memory:');
+    await subscribe(
+      store,
+      Array.from({ length: 50 }, (_, i) => `https://h${i}.test/`),
+    );
+    const stopping = new AbortController();
+    let asked = 0;
+    const ask: Ask = async () => {
+      asked += 1;
+      if (asked === 20) stopping.abort();
+      return NOTHING;
+    };
+    const first = setUp(store, { concurrency: 4, ask });
+    await first.poller.runDue({ onDone: () => {}, signal: stopping.signal });
+    const recorded = first.poller.counts().polls;
+    assert.ok(recorded > 0 && recorded < 50);
+    const again: string[] = [];
+    await setUp(store).poller.runDue({ onDone: ({ state }) => again.push(state.url), signal: endless() });
+    assert.equal(again.length, 50 - recorded);
+    assert.deepEqual((await store.feeds.summary()).items, 50);
+  });
+
+  it('goes on when a poll or the store fails, and does not ask again at once', async () => {
+    await using store = await openStore('sqlite::memory:');
+    await subscribe(store, ['https://bad.test/', 'https://again.test/', 'https://good.test/']);
+    let asked = 0;
+    const poll: PollerParts['poll'] = async (state, options) => {
+      asked += 1;
+      if (state.url.includes('bad')) throw new Error('a mistake of ours');
+      const outcome = await readsOne(state, options);
+      return state.url.includes('again') ? { ...outcome, state: { ...outcome.state, nextPollAt: 0 } } : outcome;
+    };
+    const { poller, pass } = setUp(store, { poll });
+    const stopping = new AbortController();
+    const running = poller.run(stopping.signal);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    assert.equal(asked, 3);
+    pass(61_000);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    assert.equal(asked, 5);
+    stopping.abort();
+    await running;
+  });
+
+  it('takes up what becomes due while it runs', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const { poller } = setUp(store);
+    const stopping = new AbortController();
+    const running = poller.run(stopping.signal);
+    await subscribe(store, ['https://late.test/']);
+    const until = performance.now() + 5_000;
+    while (poller.counts().polls === 0 && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    stopping.abort();
+    await running;
+    assert.equal(poller.counts().polls, 1);
+  });
+
+  it('polls ten thousand feeds in one go', async () => {
+    await using store = await openStore('sqlite::memory:');
+    await subscribe(
+      store,
+      Array.from({ length: 10_000 }, (_, i) => `https://h${i % 3_000}.test/${i}`),
+    );
+    const { poller } = setUp(store, { concurrency: 64 });
+    let done = 0;
+    await poller.runDue({ onDone: () => (done += 1), signal: endless() });
+    assert.deepEqual([done, poller.counts().items], [10_000, 10_000]);
+    assert.deepEqual(await store.feeds.due(new Date(T0), 1), []);
+  });
+});

@@ -1,0 +1,103 @@
+// Subscriptions as people keep them: OPML, or one address a line.
+import { open } from 'node:fs/promises';
+import { readOpml } from '@strata/feeds';
+import { MOST_URL, type NewFeed, type Store } from '@strata/store';
+import type { Logger } from 'pino';
+import { StartError, startErrorOf } from '../start-error.ts';
+
+export type ReadAddress =
+  | { readonly ok: true; readonly url: string }
+  | { readonly ok: false; readonly message: string };
+
+export interface Subscriptions {
+  /** Each address once. */
+  readonly feeds: readonly NewFeed[];
+  /** What is no address, with its line where the list has lines. */
+  readonly rejected: readonly { readonly line: number | null; readonly text: string; readonly message: string }[];
+}
+
+/** A list of this many bytes has some hundred thousand feeds. */
+export const MOST_LIST_BYTES = 16 * 1024 * 1024;
+
+/** The address of a feed as it is kept: http or https, without a fragment. `feed:` addresses are those of the web. */
+export function feedAddress(text: string): ReadAddress {
+  const refuse = (message: string): ReadAddress => ({ ok: false, message });
+  const trimmed = text.trim();
+  if (trimmed.length > MOST_URL) return refuse(`an address has at most ${MOST_URL} characters`);
+  const url = URL.parse(trimmed.replace(/^feed:(?:\/\/)?(?=https?:\/\/)/i, '').replace(/^feed:\/\//i, 'https://'));
+  if (!url) return refuse('this is no address; give one such as https://example.com/feed.xml');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('only http and https addresses are polled');
+  if (url.username !== '' || url.password !== '') return refuse('an address with a name or password is not kept');
+  url.hash = '';
+  if (url.href.length > MOST_URL) return refuse(`an address has at most ${MOST_URL} characters`);
+  return { ok: true, url: url.href };
+}
+
+/** Reads a list; a bad line is reported, never fatal. `problem` is set for an OPML document that cannot be read at all. */
+export function readSubscriptions(text: string): Subscriptions & { readonly problem?: string } {
+  return text
+    .trimStart()
+    .replace(/^\uFEFF\s*/, '')
+    .startsWith('<')
+    ? readOutlines(text)
+    : readLines(text);
+}
+
+function readOutlines(text: string): Subscriptions & { readonly problem?: string } {
+  const opml = readOpml(text);
+  if (!opml.ok) return { feeds: [], rejected: [], problem: opml.problem };
+  const collected = new Collected();
+  for (const { url, title, siteUrl } of opml.feeds) collected.take(url, { line: null, title, siteUrl });
+  const { feeds, rejected } = collected;
+  const more = { line: null, text: `${opml.skipped} more`, message: 'outlines without an address of a feed' };
+  return { feeds, rejected: opml.skipped > 0 ? [...rejected, more] : rejected };
+}
+
+function readLines(text: string): Subscriptions {
+  const collected = new Collected();
+  for (const [at, line] of text.split(/\r\n|\n|\r/).entries()) {
+    const address = line.replace(/^\uFEFF/, '').trim();
+    // A fragment is part of no address that is kept, and a `#` after a blank begins a comment.
+    const [first = ''] = address.split(/\s+#/);
+    if (first !== '' && !first.startsWith('#')) collected.take(first, { line: at + 1 });
+  }
+  return collected;
+}
+
+class Collected {
+  readonly #seen = new Set<string>();
+  readonly feeds: NewFeed[] = [];
+  readonly rejected: Subscriptions['rejected'][number][] = [];
+
+  take(text: string, { line, ...known }: { readonly line: number | null } & Omit<NewFeed, 'url'>): void {
+    const address = feedAddress(text);
+    if (!address.ok) this.rejected.push({ line, text: text.slice(0, 100).toWellFormed(), message: address.message });
+    else if (!this.#seen.has(address.url)) {
+      this.#seen.add(address.url);
+      this.feeds.push({ url: address.url, ...known });
+    }
+  }
+}
+
+/** Subscribes to the feeds of the configured file. The service does not start with a list that it cannot read. */
+export async function importSubscriptions(
+  file: string,
+  { store, logger, now }: { readonly store: Pick<Store, 'feeds'>; readonly logger: Logger; readonly now: () => Date },
+): Promise<void> {
+  const text = await readListFile(file).catch((cause: unknown) => {
+    throw startErrorOf(cause, { doing: `read the feeds of ${file}`, advice: 'see STRATA_FEEDS_FILE' });
+  });
+  const { feeds, rejected, problem } = readSubscriptions(text);
+  if (problem !== undefined)
+    throw new StartError(`cannot read the feeds of ${file}: ${problem}; see STRATA_FEEDS_FILE`);
+  const { added, known, revived } = await store.feeds.add(feeds, now());
+  logger.info({ file, added, known, revived, rejected: rejected.length }, 'feeds imported');
+}
+
+/** The whole file, up to the most that a list may have. */
+export async function readListFile(file: string): Promise<string> {
+  await using handle = await open(file);
+  const { size } = await handle.stat();
+  if (size > MOST_LIST_BYTES) throw new StartError(`${file} is larger than ${MOST_LIST_BYTES / 2 ** 20} MiB`);
+  return handle.readFile('utf8');
+}

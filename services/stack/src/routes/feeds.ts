@@ -1,0 +1,179 @@
+// What subscribed feeds name: counts, a leaderboard, and the profile of one domain. The definitions are in docs/feeds.md.
+
+import { gradeOf } from '@strata/detect';
+import { type MentionTally, type MentionWindow, WINDOW_NAMES } from '@strata/feeds';
+import { route } from '@strata/http';
+import { z } from 'zod';
+import type { StackApp } from '../app.ts';
+import {
+  daysReport,
+  FeedDomainSchema,
+  FeedLeaderSchema,
+  leaderReport,
+  MentionDaySchema,
+  namingFeedReport,
+  scannedReport,
+  WindowName,
+  windowsReport,
+} from '../feeds/feed-report.ts';
+import { tags } from '../live-index.ts';
+import { domainOf, domainParams, domainTag } from './domains.ts';
+import { Limit, Word } from './parameters.ts';
+
+/** Other processes poll too, which tells no answer here: within this time it is computed anew. */
+const MAX_AGE_MS = 60_000;
+const DAYS = 30;
+const TOP = 10;
+const MOST_FEEDS = 50;
+const count = z.int().min(0);
+
+export const getFeedStats = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/feeds/stats',
+    tag: 'Feeds',
+    summary: 'Aggregate statistics of RSS feed domains',
+    description:
+      'Subscribed feeds, what they said and which domains they named. While feeds are polled it is computed anew at most once a second; `computed_at` says when.',
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        feeds: z.object({ total: count, active: count, gone: count }),
+        polled: count.describe('Active feeds that were asked at least once.'),
+        failing: count.describe('Active feeds whose last poll failed.'),
+        items: count.describe('Items that are kept.'),
+        mentions: count.describe('Mentions of domains in these items.'),
+        domains: count.describe('Domains named within the last 30 days.'),
+        per_day: z.array(MentionDaySchema).describe('Mentions on each of the last 30 UTC days, today the last.'),
+        top_domains: z.array(FeedLeaderSchema).describe('The first ten of the last seven days.'),
+        last_poll: z.iso.datetime().nullable(),
+        computed_at: z.iso.datetime(),
+      }),
+    },
+    errors: [],
+    access: 'key',
+    cache: () => ({
+      key: 'feed stats',
+      tags: [...tags.mentions, ...tags.polls, ...tags.domains],
+      maxStaleMs: 1_000,
+      maxAgeMs: MAX_AGE_MS,
+    }),
+  },
+  async (app: StackApp) => {
+    const { active, gone, polled, failing, items, mentions, lastPollAt } = await app.store.feeds.summary();
+    const tally = app.mentions.tally();
+    const { leaders } = await leadersOf(app, tally, { window: '7d', limit: TOP });
+    return {
+      feeds: { total: active + gone, active, gone },
+      polled,
+      failing,
+      items,
+      mentions,
+      domains: tally.leaderboard('30d', 1).total,
+      per_day: daysReport(tally.perDay(DAYS)),
+      top_domains: leaders,
+      last_poll: lastPollAt?.toISOString() ?? null,
+      computed_at: app.clock().toISOString(),
+    };
+  },
+);
+
+export const getFeedLeaders = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/feeds/leaderboard',
+    tag: 'Feeds',
+    summary: 'Feed domain leaderboard',
+    description:
+      'Domains by how often items of subscribed feeds name them, each item once, within the last one, seven or thirty UTC days, today among them; and where each stood in as many days before.',
+    query: z.object({ limit: Limit.default(20), window: Word(WINDOW_NAMES).default('7d') }),
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        window: WindowName,
+        total: count.describe('Domains named within the window.'),
+        mentions: count.describe('Of all of them.'),
+        limit: z.int(),
+        domains: z.array(FeedLeaderSchema),
+      }),
+    },
+    errors: [],
+    access: 'key',
+    cache: (_app: StackApp, { limit, window }) => ({
+      key: `feed leaders ${window} ${limit}`,
+      tags: [...tags.mentions, ...tags.domains],
+      maxStaleMs: 1_000,
+      maxAgeMs: MAX_AGE_MS,
+    }),
+  },
+  async (app, { limit, window }) => {
+    const { total, mentions, leaders } = await leadersOf(app, app.mentions.tally(), { window, limit });
+    return { window, total, mentions, limit, domains: leaders };
+  },
+);
+
+export const getFeedDomain = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/feeds/domain/{domain}',
+    tag: 'Feeds',
+    summary: 'Profile of one feed domain',
+    description:
+      'How often and by whom the domain is named in subscribed feeds, and what it runs when it was scanned. One that nobody named has zeros.',
+    params: domainParams,
+    output: { kind: 'signed', schema: FeedDomainSchema },
+    errors: ['invalid_domain'],
+    access: 'key',
+    cache: (_app: StackApp, input, context) => {
+      const domain = domainOf(input.domain, context);
+      return {
+        key: `feed domain ${domain}`,
+        tags: [tags.mentionsOf(domain), ...tags.mentionsOfAny, domainTag(domain)],
+        maxStaleMs: 1_000,
+        maxAgeMs: MAX_AGE_MS,
+      };
+    },
+  },
+  async (app, input, context) => {
+    const domain = domainOf(input.domain, context);
+    const { mentions } = app.store.feeds;
+    const facts = await mentions.domain(domain);
+    const feeds = facts ? await mentions.feedsNaming(domain, MOST_FEEDS) : [];
+    const profile = await app.store.domain(domain);
+    const tally = app.mentions.tally();
+    const counted = tally.domain(domain, DAYS);
+    const days = tally.perDay(DAYS).map(({ day }, at) => ({ day, mentions: counted.days[at] ?? 0 }));
+    return {
+      domain,
+      mentions: facts?.mentions ?? 0,
+      first_seen: facts?.firstAt.toISOString() ?? null,
+      last_seen: facts?.lastAt.toISOString() ?? null,
+      windows: windowsReport(counted),
+      per_day: daysReport(days),
+      total: facts?.feeds ?? 0,
+      limit: MOST_FEEDS,
+      feeds: feeds.map(namingFeedReport),
+      scanned: profile ? scannedReport(profile, app.names) : null,
+    };
+  },
+);
+
+/** Leaders with what their scans say. */
+async function leadersOf(
+  { store, index }: StackApp,
+  tally: MentionTally,
+  { window, limit }: { readonly window: MentionWindow; readonly limit: number },
+) {
+  const { total, mentions, leaders } = tally.leaderboard(window, limit);
+  const ids = await store.lists.idsOf(leaders.map(({ domain }) => domain));
+  return {
+    total,
+    mentions,
+    leaders: leaders.map((leader) => {
+      const id = ids.get(leader.domain);
+      const score = id !== undefined && index.names.has(id) ? index.columns.facts(id).score : null;
+      const scan = { tracked: id !== undefined, score, grade: score === null ? null : gradeOf(score) };
+      return { ...leaderReport(leader, mentions), ...scan };
+    }),
+  };
+}

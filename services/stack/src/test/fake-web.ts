@@ -1,0 +1,55 @@
+// A web of feeds in memory, in place of the fetcher: each address answers what the test says.
+import type { Fetched, Fetcher } from '@strata/scan';
+
+export interface FakeItem {
+  readonly guid: string;
+  readonly at?: Date;
+  /** Where it leads. */
+  readonly link?: string;
+  readonly title?: string;
+  /** Domains linked in its text. */
+  readonly links?: readonly string[];
+}
+
+export interface FakeWeb {
+  readonly fetcher: Fetcher;
+  /** By address: items, a status, or another address that it moved to for good. */
+  readonly pages: Map<string, readonly FakeItem[] | number | { readonly movedTo: string }>;
+  /** Addresses asked so far. */
+  readonly asked: string[];
+}
+
+export function fakeWeb(): FakeWeb {
+  const pages: FakeWeb['pages'] = new Map();
+  const asked: string[] = [];
+  const answer = (url: string, redirects: { status: number; url: string }[]): Fetched => {
+    const page = pages.get(url);
+    if (page === undefined)
+      return { kind: 'failed', reason: 'unresolved', detail: 'the name has no address', redirects };
+    if (typeof page === 'object' && 'movedTo' in page)
+      return answer(page.movedTo, [...redirects, { status: 301, url: page.movedTo }]);
+    const [status, body] = typeof page === 'number' ? [page, ''] : [200, rss(page)];
+    const headers = { 'content-type': 'application/rss+xml' };
+    return { kind: 'answered', status, headers, url, redirects, body: Buffer.from(body), isTruncated: false };
+  };
+  return {
+    pages,
+    asked,
+    fetcher: {
+      fetch: async (url) => {
+        asked.push(url);
+        return answer(url, []);
+      },
+      download: () => Promise.reject(new Error('nothing is downloaded here')),
+      [Symbol.asyncDispose]: async () => {},
+    },
+  };
+}
+
+const rss = (items: readonly FakeItem[]) =>
+  `<?xml version="1.0"?><rss version="2.0"><channel><title>Feed</title><link>https://feed.test/</link>${items.map(item).join('')}</channel></rss>`;
+
+const item = ({ guid, at, link, title = guid, links = [] }: FakeItem) =>
+  `<item><guid isPermaLink="false">${guid}</guid><title>${title}</title>${link ? `<link>${link}</link>` : ''}${
+    at ? `<pubDate>${at.toUTCString()}</pubDate>` : ''
+  }<description><![CDATA[${links.map((name) => `<a href="https://${name}/x">${name}</a>`).join(' ')}]]></description></item>`;
