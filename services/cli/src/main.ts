@@ -4,6 +4,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { ScanOptions } from './commands/scan.ts';
 import type { VerifyOptions } from './commands/verify.ts';
+import { addEnrichCommands } from './enrich-commands.ts';
 import { explainHelp, verifyHelp } from './help.ts';
 import { addInferenceCommands } from './inference-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
@@ -76,6 +77,7 @@ function program(): Command {
     open: openKeys,
     signingDirectory: async () => (await config()).dataDirectory,
   });
+  addEnrichCommands(stack.command('enrich').description('known vulnerabilities of what domains use'), config);
   addInferenceCommands(strata.command('inference').description('chat completions'));
   return strata;
 }

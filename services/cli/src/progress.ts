@@ -52,6 +52,35 @@ function plainProgress(total: number, unit: string, stream: NodeJS.WriteStream):
   };
 }
 
+/** Progress of what has no known end: `kev: 1,200 records` now and then, with the total where one is told. */
+export interface Tally {
+  set(done: number, total?: number): void;
+  stop(): void;
+}
+
+export function startTally(what: string, unit: string, stream: NodeJS.WriteStream = process.stderr): Tally {
+  let told = { done: 0, total: undefined as number | undefined };
+  const startedAt = performance.now();
+  const line = () => {
+    const { done, total } = told;
+    const rate = done / Math.max((performance.now() - startedAt) / 1_000, 0.001);
+    const of = total === undefined || total < done ? '' : ` of ${total}`;
+    return `${what}: ${done}${of} ${unit}, ${rate.toFixed(rate < 10 ? 1 : 0)}/s`;
+  };
+  const show = () => stream.write(stream.isTTY ? `\r\x1b[K${line()}` : `${line()}\n`);
+  const timer = setInterval(show, stream.isTTY ? 200 : plainIntervalMs);
+  timer.unref();
+  return {
+    set(done, total) {
+      told = { done, total: total ?? told.total };
+    },
+    stop() {
+      clearInterval(timer);
+      stream.write(stream.isTTY ? `\r\x1b[K${line()}\n` : `${line()}\n`);
+    },
+  };
+}
+
 function startMeter(total: number) {
   const startedAt = performance.now();
   let done = 0;

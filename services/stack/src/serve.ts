@@ -1,10 +1,10 @@
 // A running service: listens, scans what is due, follows what other processes write, and stops gracefully.
-import path from 'node:path';
 import { serveMetrics } from '@strata/http';
 import type { Logger } from 'pino';
 import { createStack, type StackService, type World } from './app.ts';
 import type { Config } from './config.ts';
 import { runEnrichment } from './enrichment/enrichment.ts';
+import { advisoryDirectory } from './enrichment/open-enrichment.ts';
 import { forgetOldItems } from './feeds/forget-items.ts';
 import { DAY_MS } from './feeds/open-feeds.ts';
 import { importSubscriptions } from './feeds/subscriptions.ts';
@@ -101,7 +101,7 @@ export async function serve(config: Config, logger: Logger): Promise<void> {
 /** What a step of a sync has brought is told with the next beat. */
 function keepEnriched(app: StackService['app'], logger: Logger, signal: AbortSignal): Promise<void> {
   const { store, sources, fetcher, clock, config } = app;
-  const directory = path.join(config.dataDirectory, 'advisories');
+  const directory = advisoryDirectory(config);
   return runEnrichment(
     { store, sources, fetcher, directory, now: clock, logger, onStep: () => app.pulse.soon() },
     signal,

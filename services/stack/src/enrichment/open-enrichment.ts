@@ -1,0 +1,42 @@
+// What a sync needs, without a server: the sources as configured, the store, and who asks the web.
+import path from 'node:path';
+import { entries } from '@strata/catalog';
+import { compileRulebook, loadCatalog } from '@strata/detect';
+import type { Fetcher } from '@strata/scan';
+import type { Store } from '@strata/store';
+import { openConfiguredStore, type World } from '../app.ts';
+import type { Config } from '../config.ts';
+import { openFetcher } from '../open-fetcher.ts';
+import type { AdvisorySource } from './source.ts';
+import { configuredSources } from './sources.ts';
+
+export interface Enrichment extends AsyncDisposable {
+  readonly store: Store;
+  readonly fetcher: Fetcher;
+  readonly sources: readonly AdvisorySource[];
+  readonly sourceNames: readonly string[];
+  readonly directory: string;
+  readonly now: () => Date;
+}
+
+/** Where archives of publishers are kept while they are read. */
+export const advisoryDirectory = (config: Config): string => path.join(config.dataDirectory, 'advisories');
+
+export async function openEnrichment(config: Config, world: World = {}): Promise<Enrichment> {
+  await using stack = new AsyncDisposableStack();
+  const now = world.now ?? (() => new Date());
+  const store = stack.use(await openConfiguredStore(config, { now }));
+  const fetcher = world.fetcher ?? stack.use(openFetcher(config, world));
+  const rulebook = compileRulebook(loadCatalog(world.catalogEntries ?? entries));
+  const sources = configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs });
+  const owned = stack.move();
+  return {
+    store,
+    fetcher,
+    sources,
+    sourceNames: sources.map(({ name }) => name),
+    directory: advisoryDirectory(config),
+    now,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
