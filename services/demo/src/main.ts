@@ -5,13 +5,15 @@ import path from 'node:path';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { type Config, ConfigError, readConfig, startStack, type World } from '@strata/stack';
-import { createInternet, type Internet, tinyChatModel } from '@strata/testnet';
+import { type AdvisorySources, createInternet, type Internet, tinyChatModel } from '@strata/testnet';
 import { liveThroughPastWeeks, PAST_DAYS } from './past-weeks.ts';
 
 /** In the demo a day of the simulated internet passes in this time, and a change is confirmed as quickly. */
 const LIVE_DAY_MS = 60_000;
 const CONFIRM_AFTER_MS = 15_000;
 const RESCAN_AFTER_MS = 120_000;
+/** Advisories are asked for anew after this. */
+const SYNC_MS = 20_000;
 
 async function main(): Promise<void> {
   const domains = domainCount(process.env.STRATA_DEMO_DOMAINS);
@@ -22,19 +24,20 @@ async function main(): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   cleanup.defer(() => rm(dataDirectory, { recursive: true, force: true }));
   say(`growing a simulated internet of ${domains} companies; no packet leaves this machine`);
-  const internet = cleanup.use(await createInternet({ domains, migrationShare: 0.01 }));
-
   // The service is born before its history, so that it watches every day of it.
   let behindMs = (PAST_DAYS + 1) * 86_400_000;
+  const now = () => new Date(Date.now() - behindMs);
+  const internet = cleanup.use(await createInternet({ domains, migrationShare: 0.01, now }));
   const world: World = {
-    now: () => new Date(Date.now() - behindMs),
+    now,
+    nvdGapMs: 0,
     dial: (to) => internet.dial(to),
     trustedCa: [internet.caPem],
     dnsTryTimeoutMs: 250,
     exampleDomain: exampleOf(internet),
     requestTimeoutMs: 1_500,
   };
-  const config = demoConfig(dataDirectory, internet);
+  const config = demoConfig(dataDirectory, internet, await internet.advisories());
   const running = cleanup.use(await startStack(config, createLogger({ level: config.logLevel }), world));
   const inference = cleanup.use(await startInference(dataDirectory, config.logLevel));
   const { app } = running.service;
@@ -54,6 +57,8 @@ async function main(): Promise<void> {
   for (const path of [
     'intelligence/market-share?category=dns',
     'alerts',
+    'enrichment/advisories?severity=critical',
+    'enrichment/affected?match=version',
     'stats/migrations',
     'providers/cloudflare/domains.csv',
   ]) {
@@ -96,9 +101,23 @@ async function startInference(dataDirectory: string, logLevel: string) {
   };
 }
 
-function demoConfig(dataDirectory: string, internet: Internet): Config {
+function demoConfig(dataDirectory: string, internet: Internet, publishers: AdvisorySources): Config {
   return {
-    ...readConfig({ ...process.env, STRATA_DATA: dataDirectory, STRATA_DATABASE_URL: '', STRATA_SCAN: 'off' }),
+    ...readConfig({
+      ...process.env,
+      STRATA_DATA: dataDirectory,
+      STRATA_DATABASE_URL: '',
+      STRATA_SCAN: 'off',
+      STRATA_ADVISORIES: '',
+      STRATA_ADVISORY_FOLDER: '',
+      STRATA_ADVISORY_HOURS: String(SYNC_MS / 3_600_000),
+      STRATA_NVD_URL: publishers.nvdUrl,
+      STRATA_KEV_URL: publishers.kevUrl,
+      STRATA_EPSS_URL: publishers.epssUrl,
+      STRATA_OSV_URL: publishers.osvUrl,
+      STRATA_CVE_API_URL: publishers.cveListUrl,
+      STRATA_CVE_RAW_URL: publishers.rawUrl,
+    }),
     resolvers: [internet.resolver],
     logLevel: process.env.STRATA_LOG_LEVEL || 'warn',
     scanConcurrency: 96,
