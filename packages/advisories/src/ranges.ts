@@ -38,26 +38,36 @@ export function intervalOf({ from, to }: VersionRange, scheme: VersionScheme): I
   const high = isOpenAbove ? HIGHEST : readVersion(to.version, scheme);
   if (low === undefined || high === undefined) return undefined;
   return {
-    low: isOpenBelow || from.isInclusive ? low : low + NEXT,
+    low: isOpenBelow || from.isInclusive ? low : flat(low, NEXT),
     high: isOpenAbove || !to.isInclusive ? high : throughUpdates(high, scheme),
   };
 }
 
 /** Just after a version that is included. Its updates are: publishers say `<= 8.7` of OpenSSH's 8.7p1. */
 function throughUpdates(key: string, scheme: VersionScheme): string {
-  return scheme === 'dotted' ? baseOf(key) + LETTER : key + NEXT;
+  return scheme === 'dotted' ? flat(baseOf(key), LETTER) : flat(key, NEXT);
 }
 
 /** One version and no other; undefined where it cannot be read. */
 export function intervalOfVersion(version: string, scheme: VersionScheme): Interval | undefined {
   const key = readVersion(version, scheme);
-  return key === undefined ? undefined : { low: key, high: key + NEXT };
+  return key === undefined ? undefined : { low: key, high: flat(key, NEXT) };
 }
 
 /** A version with all its pre-releases and updates, dotted or of OpenSSL; undefined where it cannot be read. */
 export function intervalOfUpdates(version: string, scheme: 'dotted' | 'openssl'): Interval | undefined {
   const key = readVersion(version, scheme);
-  return key === undefined ? undefined : { low: baseOf(key) + PRE_RELEASE, high: baseOf(key) + LETTER };
+  return key === undefined ? undefined : { low: flat(baseOf(key), PRE_RELEASE), high: flat(baseOf(key), LETTER) };
+}
+
+/** Joined, not added: intervals are kept by the million, and a sum of strings keeps what it was made of. */
+function flat(...parts: readonly string[]): string {
+  return parts.join('');
+}
+
+/** Without the room that an array keeps for growing, for arrays that are kept by the million. */
+export function exact<T>(items: readonly T[]): readonly T[] {
+  return items.slice();
 }
 
 function baseOf(key: string): string {
@@ -82,6 +92,8 @@ export function versionInWords(version: string): string {
 
 /** Several ranges as alternatives; null where there are none. */
 export function joinWords(words: readonly string[]): string | null {
+  const [only] = words;
+  if (words.length === 1 && only !== undefined) return only;
   const distinct = [...new Set(words)];
   if (distinct.length === 0) return null;
   const shown = distinct.slice(0, MAX_RANGES_IN_WORDS).join(' or ');
