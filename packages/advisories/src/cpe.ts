@@ -67,5 +67,5 @@ function readValue(field: string): CpeValue | undefined {
 /** `cpe:vendor:product`; undefined where either is not one plain text. */
 export function productKeyOf({ vendor, product }: Cpe): ProductKey | undefined {
   const names = [vendor, product].map(plainText);
-  return names.includes(undefined) ? undefined : `cpe:${names.join(':')}`;
+  return names.includes(undefined) ? undefined : ['cpe', ...names].join(':');
 }
