@@ -24,7 +24,7 @@ export type Reason =
   /** The advisory does not name the product, or only as a place that another runs on. */
   | 'other_product'
   | 'no_version'
-  /** The publishers give no range that can be compared. */
+  /** The publishers give no range that can be compared, or the version is too short to tell: `2` is any 2.x. */
   | 'no_range'
   /** In range, but only together with something that was not seen. */
   | 'condition'
