@@ -17,7 +17,19 @@ export interface Seen {
   readonly read: Map<VersionScheme, Interval | undefined>;
 }
 
-export function seenOf({ keys, version, platform }: SeenProduct): Seen {
+const ready = new WeakMap<SeenProduct, Seen>();
+
+/** The same for the same object: one product is mostly judged by many advisories. */
+export function seenOf(product: SeenProduct): Seen {
+  let seen = ready.get(product);
+  if (seen === undefined) {
+    seen = makeReady(product);
+    ready.set(product, seen);
+  }
+  return seen;
+}
+
+function makeReady({ keys, version, platform }: SeenProduct): Seen {
   const distribution = version === null ? null : distributionOf(version);
   return {
     keys,
