@@ -1,6 +1,7 @@
 // NVD's applicability statements: AND, OR and negation over CPE criteria, judged for one seen product.
 import type { ConfigurationClaim, ConfigurationNode, CpeCriterion } from './advisory.ts';
-import { type Criterion, compileCriterion, isOf, meets } from './criterion.ts';
+import { type Criterion, compileCriterion, isOf, likenessOf, meets, unite } from './criterion.ts';
+import { exact } from './ranges.ts';
 import type { Seen } from './seen.ts';
 import { and, CONDITION, FALSE, or, TRUE, type Truth } from './truth.ts';
 
@@ -24,7 +25,7 @@ const MAX_DEPTH = 16;
 
 export function compileConfiguration({ root }: ConfigurationClaim): Configuration {
   const statement = compileNode(root, { isNegated: false, depth: 0 });
-  return { kind: 'configuration', root: statement, vulnerable: vulnerableOf(statement) };
+  return { kind: 'configuration', root: statement, vulnerable: exact(vulnerableOf(statement)) };
 }
 
 interface Place {
@@ -41,33 +42,21 @@ function compileNode(node: ConfigurationNode, { isNegated, depth }: Place): Stat
   if (depth > MAX_DEPTH) return { kind: 'unknown' };
   const place = { isNegated: isNegated !== node.isNegated, depth: depth + 1 };
   const kind = (node.operator === 'OR') === place.isNegated ? 'all' : 'any';
-  const children = node.children.map((child) => compileStatement(child, place));
-  return { kind, children: kind === 'any' ? merge(children) : children };
+  const statements = node.children.map((child) => compileStatement(child, place));
+  const children = kind === 'any' ? merge(statements) : statements;
+  const [only] = children;
+  return children.length === 1 && only !== undefined ? only : { kind, children };
 }
 
 /** Alternatives that differ only in their versions become one criterion. */
 function merge(children: readonly Statement[]): readonly Statement[] {
-  const merged = new Map<string | Statement, Statement>();
-  for (const child of children) {
-    if (child.kind !== 'criterion' || child.isNegated) {
-      merged.set(child, child);
-      continue;
-    }
-    const { product, isVulnerable, runsOn, system } = child;
-    const alike = JSON.stringify([product, isVulnerable, runsOn, system]);
-    const before = merged.get(alike);
-    merged.set(alike, before?.kind === 'criterion' ? union(before, child) : child);
-  }
-  return [...merged.values()];
-}
-
-function union(a: Criterion, b: Criterion): Criterion {
-  return {
-    ...a,
-    intervals: [...a.intervals, ...b.intervals],
-    isWhole: a.isWhole && b.isWhole,
-    words: [...a.words, ...b.words],
-  };
+  const alike = Map.groupBy(children, (child) => (child.kind === 'criterion' ? (likenessOf(child) ?? child) : child));
+  return exact(
+    [...alike.values()].flatMap((group): readonly Statement[] => {
+      const criteria = group.filter((child) => child.kind === 'criterion');
+      return criteria.length > 1 ? unite(criteria) : group;
+    }),
+  );
 }
 
 function vulnerableOf(statement: Statement): Criterion[] {

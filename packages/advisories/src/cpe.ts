@@ -15,6 +15,7 @@ const MAX_NAME_LENGTH = 1024;
 const PRINTABLE = /^[!-~]+$/;
 /** §5.3.2: what needs no escape; a formatted string leaves the hyphen and the full stop bare too. */
 const BARE = /^[a-z0-9_.-]$/i;
+const PLAIN = /^[a-z0-9_.-]+$/i;
 /** A whole value: wildcards, then bare or escaped characters, then wildcards. */
 const VALUE = /^(\*|\?*)((?:[^\\*?]|\\.)+)(\*|\?*)$/;
 
@@ -49,6 +50,7 @@ function splitFields(text: string): string[] {
 function readValue(field: string): CpeValue | undefined {
   if (field === '*') return ANY;
   if (field === '-') return NA;
+  if (PLAIN.test(field)) return { kind: 'text', text: field.toLowerCase(), before: '', after: '' };
   const match = VALUE.exec(field);
   if (match === null) return undefined;
   const [, before = '', escaped = '', after = ''] = match;
@@ -65,5 +67,5 @@ function readValue(field: string): CpeValue | undefined {
 /** `cpe:vendor:product`; undefined where either is not one plain text. */
 export function productKeyOf({ vendor, product }: Cpe): ProductKey | undefined {
   const names = [vendor, product].map(plainText);
-  return names.includes(undefined) ? undefined : `cpe:${names.join(':')}`;
+  return names.includes(undefined) ? undefined : ['cpe', ...names].join(':');
 }

@@ -4,6 +4,7 @@ import { type Cpe, parseCpe, productKeyOf } from './cpe.ts';
 import { plainText } from './cpe-value.ts';
 import { holdsOn, needOfCpe, needOfWords, type SystemNeed } from './platform.ts';
 import {
+  exact,
   type Interval,
   intervalOf,
   intervalOfUpdates,
@@ -42,11 +43,14 @@ export function compileCriterion({ name, isVulnerable, range }: CpeCriterion, is
   const scheme = SCHEMES.get(product ?? '') ?? 'dotted';
   const isBounded = range.from !== undefined || range.to !== undefined;
   const system = cpe && needOfCpe(cpe);
+  const { intervals, isWhole, words } = cpe ? versionsOf(cpe, { range, scheme }) : NO_VERSIONS;
   return {
     kind: 'criterion',
     product,
     scheme,
-    ...(cpe ? versionsOf(cpe, { range, scheme }) : NO_VERSIONS),
+    intervals,
+    isWhole,
+    words,
     isVulnerable,
     isNegated,
     runsOn: cpe ? runsOnOf(cpe) : 'unknown',
@@ -77,6 +81,25 @@ function runsOnOf({ targetSw, edition, swEdition, targetHw }: Cpe): Criterion['r
   // What is no operating system says whose module it is (`wordpress`, `node.js`), and vendor and product say that too.
   const need = target === undefined ? 'nothing' : needOfWords(target.replaceAll('_', ' '));
   return need === 'unknown' ? 'nothing' : need;
+}
+
+/** Text that is the same for criteria that differ only in their versions; undefined where they are not to be one. */
+export function likenessOf({ product, isVulnerable, isNegated, runsOn, system }: Criterion): string | undefined {
+  return isNegated ? undefined : [product, isVulnerable, needText(runsOn), needText(system)].join(' ');
+}
+
+function needText(need: Criterion['runsOn'] | undefined): string {
+  return typeof need === 'object' ? `${need.family} ${need.isWhole}` : `${need}`;
+}
+
+/** Criteria alike as one, with the versions of all. */
+export function unite(criteria: readonly Criterion[]): readonly Criterion[] {
+  return criteria.slice(0, 1).map((first) => ({
+    ...first,
+    intervals: exact(criteria.flatMap(({ intervals }) => intervals)),
+    isWhole: criteria.every(({ isWhole }) => isWhole),
+    words: exact(criteria.flatMap(({ words }) => words)),
+  }));
 }
 
 /** Whether the criterion is met where the product was seen. */

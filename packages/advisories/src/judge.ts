@@ -2,7 +2,7 @@
 import { type Advisory, type Claim, type ProductKey, RANGE_SOURCES, type RangeSource } from './advisory.ts';
 import { affectedIn, type Configuration, compileConfiguration, wordsFor } from './configuration.ts';
 import { affectedUnder, compileProductClaim, type ProductRanges } from './product-claim.ts';
-import { joinWords } from './ranges.ts';
+import { exact, joinWords } from './ranges.ts';
 import { type Seen, seenOf } from './seen.ts';
 import { BACKPORT, CONDITION, FALSE, NO_RANGE, NO_VERSION, or, TRUE, type Truth } from './truth.ts';
 
@@ -24,7 +24,7 @@ export type Reason =
   /** The advisory does not name the product, or only as a place that another runs on. */
   | 'other_product'
   | 'no_version'
-  /** The publishers give no range that can be compared. */
+  /** The publishers give no range that can be compared, or the version is too short to tell: `2` is any 2.x. */
   | 'no_range'
   /** In range, but only together with something that was not seen. */
   | 'condition'
@@ -57,7 +57,7 @@ export function compileAdvisory({ claims }: Pick<Advisory, 'claims'>): CompiledA
     source,
     claims: claims.filter((claim) => claim.source === source).map(compileClaim),
   }));
-  return { sources: sources.filter((source) => source.claims.length > 0) };
+  return { sources: exact(sources.filter((source) => source.claims.length > 0)) };
 }
 
 function compileClaim(claim: Claim): CompiledClaim {

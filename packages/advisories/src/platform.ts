@@ -13,7 +13,7 @@ export interface SystemNeed {
 
 const DISTRIBUTIONS =
   /ubuntu|debian|raspbian|centos|red ?hat|rhel|fedora|suse|alma ?linux|rocky|amazon|alpine|oracle linux|gentoo|arch ?linux|mageia|scientific|cloudlinux/;
-/** Words of servers and of publishers, first match first: `darwin` has a `win` in it. */
+/** Words of servers and of publishers; `darwin` has a `win` in it. Words of several families are of none. */
 const FAMILIES: readonly (readonly [RegExp, Family])[] = [
   [/darwin|mac ?os|os ?x\b/, 'macos'],
   [/bsd/, 'bsd'],
@@ -23,6 +23,8 @@ const FAMILIES: readonly (readonly [RegExp, Family])[] = [
 ];
 /** The name of a whole family, where others name one system of it. */
 const WHOLE: ReadonlySet<string> = new Set(['windows', 'microsoft windows', 'linux', 'macos', 'bsd']);
+/** `all except windows` is not Windows. */
+const EXCEPTION = /\b(?:non?|not|except|excluding|other)\b/;
 const EVERYWHERE: ReadonlySet<string> = new Set(['all', 'all platforms', 'any', '*', 'n/a', 'unspecified']);
 /** Longer words are not looked at. */
 const MAX_PLATFORM_LENGTH = 128;
@@ -35,7 +37,7 @@ export function isDistribution(platform: string): boolean {
 /** What a platform in a publisher's words asks for: a system, nothing, or `unknown`. */
 export function needOfWords(words: string): SystemNeed | 'nothing' | 'unknown' {
   if (EVERYWHERE.has(words)) return 'nothing';
-  const family = familyOf(words);
+  const family = EXCEPTION.test(words) ? undefined : familyOf(words);
   return family === undefined ? 'unknown' : { family, isWhole: WHOLE.has(words) };
 }
 
@@ -58,5 +60,6 @@ export function holdsOn(need: SystemNeed, platform: string | null): Truth {
 
 function familyOf(words: string): Family | undefined {
   if (words.length > MAX_PLATFORM_LENGTH) return undefined;
-  return FAMILIES.find(([pattern]) => pattern.test(words))?.[1];
+  const families = FAMILIES.filter(([pattern]) => pattern.test(words)).map(([, family]) => family);
+  return families.every((family) => family === families[0]) ? families[0] : undefined;
 }

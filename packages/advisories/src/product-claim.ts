@@ -1,7 +1,7 @@
 // A publisher's ranges of one product, made ready and judged for one seen product.
 import type { ProductClaim, ProductKey, VersionRange, VersionScheme } from './advisory.ts';
 import { holdsOn, needOfWords } from './platform.ts';
-import { type Interval, intervalOf, intervalOfVersion, rangeInWords, versionInWords } from './ranges.ts';
+import { exact, type Interval, intervalOf, intervalOfVersion, rangeInWords, versionInWords } from './ranges.ts';
 import { inIntervals, type Seen, versionUnder } from './seen.ts';
 import { and, BACKPORT, CONDITION, FALSE, NO_RANGE, NO_VERSION, or, TRUE, type Truth } from './truth.ts';
 
@@ -42,7 +42,7 @@ export function compileProductClaim(claim: ProductClaim): ProductRanges {
 
 function versionsOf(intervals: readonly (Interval | undefined)[]): Versions {
   const read = intervals.filter((interval) => interval !== undefined);
-  return { intervals: read, isWhole: read.length === intervals.length };
+  return { intervals: exact(read), isWhole: read.length === intervals.length };
 }
 
 function otherwiseOf({ otherwise, affected, affectedVersions, unaffected }: ProductClaim): Truth {

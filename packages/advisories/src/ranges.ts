@@ -1,7 +1,7 @@
 // Ranges of versions, compared as intervals of version keys, and told in words.
 import type { VersionRange, VersionScheme } from './advisory.ts';
 import { readVersion } from './version.ts';
-import { END, LETTER, PRE_RELEASE, type VersionKey } from './versions/key.ts';
+import { END, LETTER, PRE_RELEASE } from './versions/key.ts';
 
 /** Keys from `low` on, up to but without `high`. */
 export interface Interval {
@@ -19,14 +19,18 @@ const MAX_RANGES_IN_WORDS = 8;
 
 /** Whether a version is in a range; undefined where one of them cannot be compared. */
 export function isInRange(version: string, range: VersionRange, scheme: VersionScheme): boolean | undefined {
-  const key = readVersion(version, scheme);
+  const own = intervalOfVersion(version, scheme);
   const interval = intervalOf(range, scheme);
-  return key === undefined || interval === undefined ? undefined : contains(interval, key);
+  return own === undefined || interval === undefined ? undefined : covers(interval, own);
 }
 
-/** Whether a key lies in an interval of its own scheme. */
-export function contains({ low, high }: Interval, key: VersionKey): boolean {
-  return low <= key && key < high;
+/** Whether all of one interval lies in another; a version's own interval lies there where the version does. */
+export function covers(outer: Interval, inner: Interval): boolean {
+  return outer.low <= inner.low && inner.high <= outer.high;
+}
+
+export function overlaps(a: Interval, b: Interval): boolean {
+  return a.low < b.high && b.low < a.high;
 }
 
 /** The interval of a range; undefined where a bound cannot be read. */
@@ -38,26 +42,44 @@ export function intervalOf({ from, to }: VersionRange, scheme: VersionScheme): I
   const high = isOpenAbove ? HIGHEST : readVersion(to.version, scheme);
   if (low === undefined || high === undefined) return undefined;
   return {
-    low: isOpenBelow || from.isInclusive ? low : low + NEXT,
+    low: isOpenBelow || from.isInclusive ? low : flat(low, NEXT),
     high: isOpenAbove || !to.isInclusive ? high : throughUpdates(high, scheme),
   };
 }
 
 /** Just after a version that is included. Its updates are: publishers say `<= 8.7` of OpenSSH's 8.7p1. */
 function throughUpdates(key: string, scheme: VersionScheme): string {
-  return scheme === 'dotted' ? baseOf(key) + LETTER : key + NEXT;
+  return scheme === 'dotted' ? flat(baseOf(key), LETTER) : flat(key, NEXT);
 }
 
 /** One version and no other; undefined where it cannot be read. */
 export function intervalOfVersion(version: string, scheme: VersionScheme): Interval | undefined {
   const key = readVersion(version, scheme);
-  return key === undefined ? undefined : { low: key, high: key + NEXT };
+  return key === undefined ? undefined : { low: key, high: flat(key, NEXT) };
+}
+
+/** A version as a server shows it: a bare `2` is every 2.x, since it is mostly cut short. */
+export function intervalAsShown(version: string, scheme: VersionScheme): Interval | undefined {
+  const own = intervalOfVersion(version, scheme);
+  if (own === undefined || !/^\d+$/.test(version)) return own;
+  const next = readVersion(`${BigInt(version) + 1n}`, scheme);
+  return next === undefined ? undefined : { low: own.low, high: next };
 }
 
 /** A version with all its pre-releases and updates, dotted or of OpenSSL; undefined where it cannot be read. */
 export function intervalOfUpdates(version: string, scheme: 'dotted' | 'openssl'): Interval | undefined {
   const key = readVersion(version, scheme);
-  return key === undefined ? undefined : { low: baseOf(key) + PRE_RELEASE, high: baseOf(key) + LETTER };
+  return key === undefined ? undefined : { low: flat(baseOf(key), PRE_RELEASE), high: flat(baseOf(key), LETTER) };
+}
+
+/** Joined, not added: intervals are kept by the million, and a sum of strings keeps what it was made of. */
+function flat(...parts: readonly string[]): string {
+  return parts.join('');
+}
+
+/** Without the room that an array keeps for growing, for arrays that are kept by the million. */
+export function exact<T>(items: readonly T[]): readonly T[] {
+  return items.slice();
 }
 
 function baseOf(key: string): string {
@@ -82,6 +104,8 @@ export function versionInWords(version: string): string {
 
 /** Several ranges as alternatives; null where there are none. */
 export function joinWords(words: readonly string[]): string | null {
+  const [only] = words;
+  if (words.length === 1 && only !== undefined) return only;
   const distinct = [...new Set(words)];
   if (distinct.length === 0) return null;
   const shown = distinct.slice(0, MAX_RANGES_IN_WORDS).join(' or ');

@@ -2,9 +2,9 @@
 import type { VersionScheme } from './advisory.ts';
 import type { SeenProduct } from './judge.ts';
 import { isDistribution } from './platform.ts';
-import { contains, type Interval } from './ranges.ts';
+import { covers, type Interval, intervalAsShown, overlaps } from './ranges.ts';
 import { BACKPORT, FALSE, NO_RANGE, NO_VERSION, TRUE, type Truth } from './truth.ts';
-import { distributionOf, readVersion, type VersionKey } from './version.ts';
+import { distributionOf } from './version.ts';
 
 export interface Seen {
   readonly keys: readonly string[];
@@ -14,10 +14,22 @@ export interface Seen {
   readonly platform: string | null;
   readonly isFromDistribution: boolean;
   /** Filled as schemes are asked for. */
-  readonly read: Map<VersionScheme, VersionKey | undefined>;
+  readonly read: Map<VersionScheme, Interval | undefined>;
 }
 
-export function seenOf({ keys, version, platform }: SeenProduct): Seen {
+const ready = new WeakMap<SeenProduct, Seen>();
+
+/** The same for the same object: one product is mostly judged by many advisories. */
+export function seenOf(product: SeenProduct): Seen {
+  let seen = ready.get(product);
+  if (seen === undefined) {
+    seen = makeReady(product);
+    ready.set(product, seen);
+  }
+  return seen;
+}
+
+function makeReady({ keys, version, platform }: SeenProduct): Seen {
   const distribution = version === null ? null : distributionOf(version);
   return {
     keys,
@@ -30,12 +42,12 @@ export function seenOf({ keys, version, platform }: SeenProduct): Seen {
 }
 
 /** The version under a scheme; undefined where it cannot be compared. */
-export function versionUnder(seen: Seen, scheme: VersionScheme): VersionKey | undefined {
+export function versionUnder(seen: Seen, scheme: VersionScheme): Interval | undefined {
   if (seen.version === null) return undefined;
   if (seen.read.has(scheme)) return seen.read.get(scheme);
-  const key = readVersion(isPacked(scheme) ? seen.version : seen.upstream, scheme);
-  seen.read.set(scheme, key);
-  return key;
+  const version = intervalAsShown(isPacked(scheme) ? seen.version : seen.upstream, scheme);
+  seen.read.set(scheme, version);
+  return version;
 }
 
 /** Whether the seen version is in one of the intervals; `isWhole`: none was left out as unreadable. */
@@ -45,10 +57,10 @@ export function inIntervals(
   { intervals, isWhole }: { readonly intervals: readonly Interval[]; readonly isWhole: boolean },
 ): Truth {
   if (seen.version === null) return NO_VERSION;
-  const key = versionUnder(seen, scheme);
-  if (key === undefined) return NO_RANGE;
-  if (intervals.some((interval) => contains(interval, key))) return mayBeMended(seen, scheme) ? BACKPORT : TRUE;
-  return isWhole ? FALSE : NO_RANGE;
+  const version = versionUnder(seen, scheme);
+  if (version === undefined) return NO_RANGE;
+  if (intervals.some((interval) => covers(interval, version))) return mayBeMended(seen, scheme) ? BACKPORT : TRUE;
+  return isWhole && !intervals.some((interval) => overlaps(interval, version)) ? FALSE : NO_RANGE;
 }
 
 /** A distribution's own ranges know its revisions, but only where the version shows one. */

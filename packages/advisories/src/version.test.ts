@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import semver from 'semver';
 import type { VersionRange, VersionScheme } from './advisory.ts';
 import { isInRange, rangeInWords } from './ranges.ts';
 import { compareVersions, distributionOf, readVersion, type VersionKey } from './version.ts';
@@ -76,6 +77,19 @@ const piece = fc.constantFrom(
   ...['alpha', 'dev', 'post', 'final', 'el7', 'ubuntu', ' ', 'é', '\0', '__proto__'],
 );
 const text = fc.array(piece, { maxLength: 8 }).map((pieces) => `1${pieces.join('')}`);
+
+describe('semantic versions', () => {
+  it('are in the order that npm gives them', () => {
+    const identifier = fc.constantFrom('0', '1', '2', '10', 'a', 'alpha', 'beta', 'rc-1', 'a-', '-', 'A');
+    const preRelease = fc.array(identifier, { maxLength: 3 }).map((row) => (row.length > 0 ? `-${row.join('.')}` : ''));
+    const numbers = fc.array(fc.constantFrom(0, 1, 2, 10), { minLength: 3, maxLength: 3 });
+    const version = fc.tuple(numbers, preRelease).map(([row, rest]) => (row.join('.') + rest).toLowerCase());
+    fc.assert(
+      fc.property(version, version, (a, b) => assert.equal(compare(a, b, 'semver'), semver.compare(a, b))),
+      { numRuns: 1000 },
+    );
+  });
+});
 
 describe('in every scheme', () => {
   for (const scheme of schemes) {

@@ -20,10 +20,13 @@ const MARKS: readonly (readonly [RegExp, string])[] = [
   [/-r\d+$/, 'alpine'],
 ];
 
+const BARE_NUMBERS = /^[\d.]*$/;
+
 /** The upstream version and the distribution that packed it; null where the text shows none. */
 export function distributionOf(version: string): DistributionVersion | null {
   if (version.length > MAX_VERSION_LENGTH) return null;
   const text = version.trim().toLowerCase();
+  if (BARE_NUMBERS.test(text)) return null;
   for (const [mark, distribution] of MARKS) {
     const match = mark.exec(text);
     if (match === null) continue;

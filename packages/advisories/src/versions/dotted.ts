@@ -52,12 +52,13 @@ export function dottedKey(text: string): string | undefined {
 }
 
 function keyOf(tokens: readonly Token[]): string {
-  let key = '';
+  // Joined at the end, so that a key that is kept is one string and not a tree of sums.
+  const pieces: string[] = [];
   let zeros = '';
   for (const [index, token] of tokens.entries()) {
     if (!token.isNumber) {
       zeros = '';
-      key += wordKey(token.text, tokens[index + 1]);
+      pieces.push(wordKey(token.text, tokens[index + 1]));
       continue;
     }
     const isRevision = token.separator === '-' && tokens[index - 1]?.isNumber === true;
@@ -66,11 +67,11 @@ function keyOf(tokens: readonly Token[]): string {
     if (isRevision) zeros = '';
     if (number.length === 1) zeros += (isRevision ? REVISION : NUMBER) + number;
     else {
-      key += zeros + (isRevision ? REVISION : NUMBER) + number;
+      pieces.push(zeros, isRevision ? REVISION : NUMBER, number);
       zeros = '';
     }
   }
-  return key + END;
+  return [...pieces, END].join('');
 }
 
 function wordKey(word: string, next: Token | undefined): string {
