@@ -23,6 +23,14 @@ export interface AffectedProduct {
 export const ECOSYSTEMS = ['npm', 'Packagist', 'PyPI', 'RubyGems'] as const;
 export type Ecosystem = (typeof ECOSYSTEMS)[number];
 
+export interface Scoring {
+  readonly version: '2.0' | '4.0';
+  readonly vector: string;
+  readonly score: number;
+  readonly severity: 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
+  readonly by: 'nvd' | 'cna';
+}
+
 export interface VulnerabilityFacts {
   /** `CVE-…`; GitHub's id where there is no CVE. */
   readonly id: string;
@@ -33,6 +41,8 @@ export interface VulnerabilityFacts {
   readonly title: string;
   /** CVSS 3.1 vector. */
   readonly vector: string;
+  /** Scorings under other versions of CVSS. */
+  readonly scorings?: readonly Scoring[];
   /** `2024-06-09`, or a full time. */
   readonly published: string;
   readonly modified?: string;

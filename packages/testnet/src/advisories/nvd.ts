@@ -158,7 +158,7 @@ function recordOf({ facts, publishedAt, modifiedAt }: Entry): unknown {
           cisaVulnerabilityName: title,
         }
       : {}),
-    metrics: isAnalysed ? metricsOf(facts.vector) : {},
+    metrics: isAnalysed ? metricsOf(facts) : {},
     ...(isAnalysed
       ? {
           weaknesses: [
@@ -175,10 +175,21 @@ export function descriptionOf({ title, affected }: VulnerabilityFacts): string {
   return `${title}. Affected: ${affected.map(({ product }) => product).join(', ')}.`;
 }
 
-function metricsOf(vector: string): unknown {
+/** Keys as NVD has them, `cvssMetricV31`; its own scorings are primary. */
+function metricsOf({ vector, scorings = [] }: VulnerabilityFacts): Record<string, unknown> {
   const { data, exploitability, impact } = cvssOf(vector);
-  const metric = { source: 'nvd@nist.gov', type: 'Primary', cvssData: data };
-  return { cvssMetricV31: [{ ...metric, exploitabilityScore: exploitability, impactScore: impact }] };
+  const own = { source: 'nvd@nist.gov', type: 'Primary' };
+  const others = scorings.map(({ version, vector: vectorString, score, severity, by }) => {
+    const who = by === 'nvd' ? own : { source: 'cve@mitre.org', type: 'Secondary' };
+    const cvssData = { version, vectorString, baseScore: score };
+    return version === '2.0'
+      ? ['cvssMetricV2', [{ ...who, cvssData, baseSeverity: severity }]]
+      : ['cvssMetricV40', [{ ...who, cvssData: { ...cvssData, baseSeverity: severity } }]];
+  });
+  return {
+    ...Object.fromEntries(others),
+    cvssMetricV31: [{ ...own, cvssData: data, exploitabilityScore: exploitability, impactScore: impact }],
+  };
 }
 
 function configurationsOf({ affected, runsOn }: VulnerabilityFacts): unknown[] {
