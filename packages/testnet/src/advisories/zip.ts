@@ -75,7 +75,8 @@ function pack(entry: ZipEntry): Packed {
     return { method: STORED, crc, packedBytes: sizeBytes, sizeBytes, data: null };
   }
   const contents = Buffer.from(entry.contents);
-  const data = deflateRawSync(contents, { level: 1 });
+  // Sized by the contents: the defaults would take a quarter of a megabyte for every small file.
+  const data = deflateRawSync(contents, { level: 1, windowBits: 12, memLevel: 5, chunkSize: contents.length + 64 });
   return { method: DEFLATED, crc: crc32(contents), packedBytes: data.length, sizeBytes: contents.length, data };
 }
 
