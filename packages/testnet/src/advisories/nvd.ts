@@ -1,8 +1,7 @@
 // The CVE API 2.0 of the NVD. https://nvd.nist.gov/developers/vulnerabilities
 import type { IncomingMessage } from 'node:http';
-import { hashOf } from '../random.ts';
 import { cvssOf } from './cvss.ts';
-import type { AffectedProduct, VulnerabilityFacts } from './facts.ts';
+import { type AffectedProduct, descriptionOf, uuidOf, type VulnerabilityFacts } from './facts.ts';
 import { dueDateOf, REQUIRED_ACTION } from './kev.ts';
 import type { Entry, Library } from './library.ts';
 import { nvdLimits } from './nvd-limits.ts';
@@ -171,10 +170,6 @@ function recordOf({ facts, publishedAt, modifiedAt }: Entry): unknown {
   };
 }
 
-export function descriptionOf({ title, affected }: VulnerabilityFacts): string {
-  return `${title}. Affected: ${affected.map(({ product }) => product).join(', ')}.`;
-}
-
 /** Keys as NVD has them, `cvssMetricV31`; its own scorings are primary. */
 function metricsOf({ vector, scorings = [] }: VulnerabilityFacts): Record<string, unknown> {
   const { data, exploitability, impact } = cvssOf(vector);
@@ -228,16 +223,4 @@ function criterionOf(
 
 function matchId(...parts: readonly string[]): string {
   return uuidOf('match', ...parts).toUpperCase();
-}
-
-/** A UUID that follows from its parts. */
-export function uuidOf(...parts: readonly string[]): string {
-  const hex = [1, 2, 3, 4]
-    .map((n) =>
-      hashOf(n, ...parts)
-        .toString(16)
-        .padStart(8, '0'),
-    )
-    .join('');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

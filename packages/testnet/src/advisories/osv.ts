@@ -1,9 +1,8 @@
 // OSV's export, one folder for each ecosystem. https://google.github.io/osv.dev/data and https://ossf.github.io/osv-schema
 import path from 'node:path';
 import { cvssOf } from './cvss.ts';
-import { type AffectedProduct, ECOSYSTEMS, type Ecosystem } from './facts.ts';
+import { type AffectedProduct, descriptionOf, ECOSYSTEMS, type Ecosystem } from './facts.ts';
 import type { Entry, Library } from './library.ts';
-import { descriptionOf } from './nvd.ts';
 import { type Handler, NOT_FOUND, type Reply } from './publisher.ts';
 import { type StoredFile, writeZip } from './zip.ts';
 

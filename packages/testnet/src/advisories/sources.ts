@@ -40,7 +40,10 @@ export interface AdvisorySources extends AsyncDisposable {
   /** `/npm/all.zip` follows. */
   readonly osvUrl: string;
   advance(days: number): void;
-  /** All publishers tell a new record, or a changed one; published now where it does not say. Throws RangeError for a vector that is no CVSS 3.1. */
+  /**
+   * All publishers tell a new record, or a changed one; published now where it does not say.
+   * Throws RangeError for a vector that is no CVSS 3.1.
+   */
   publish(record: PublishedRecord): void;
   /** CISA lists it from now on. Throws RangeError for a record that is unknown or of the bulk. */
   exploit(cve: string): void;
@@ -85,7 +88,10 @@ export async function createAdvisorySources(options: AdvisorySourcesOptions): Pr
       cvssOf(record.vector);
       library.put([{ published: now().toISOString(), ...record }]);
     },
-    exploit: (cve) => library.put([exploited(library.known(cve), now())]),
+    exploit(cve) {
+      if (!cve.startsWith('CVE-')) throw new RangeError(`CISA lists no '${cve}'`);
+      library.put([exploited(library.known(cve), now())]);
+    },
     withdraw: (id) => library.put([{ ...library.known(id), isRejected: true }]),
     fail: (source, { times, ...failure }) => publishers[source].fail(failure, times),
     requests: (source) => publishers[source].requests,
