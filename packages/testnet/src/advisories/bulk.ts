@@ -23,7 +23,7 @@ const FIRST_YEAR = 2900;
 const FIRST_NUMBER = 10_000;
 const PER_YEAR = 5_000;
 /** Every tenth is of a package. */
-const PACKAGE_EVERY = 10;
+export const PACKAGE_EVERY = 10;
 const VENDORS = 5_000;
 
 const IMPACTS = ['C:H/I:H/A:H', 'C:L/I:L/A:N', 'C:N/I:N/A:H', 'C:H/I:N/A:N'] as const;

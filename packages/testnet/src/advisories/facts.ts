@@ -1,4 +1,5 @@
 // What is known of one vulnerability, as facts; each publisher tells them in its own form.
+import { hashOf } from '../random.ts';
 
 /** One interval of affected versions; `from` is included, `below` is not, `upTo` is. None of them: every version. */
 export interface AffectedVersions {
@@ -23,6 +24,14 @@ export interface AffectedProduct {
 export const ECOSYSTEMS = ['npm', 'Packagist', 'PyPI', 'RubyGems'] as const;
 export type Ecosystem = (typeof ECOSYSTEMS)[number];
 
+export interface Scoring {
+  readonly version: '2.0' | '4.0';
+  readonly vector: string;
+  readonly score: number;
+  readonly severity: 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
+  readonly by: 'nvd' | 'cna';
+}
+
 export interface VulnerabilityFacts {
   /** `CVE-…`; GitHub's id where there is no CVE. */
   readonly id: string;
@@ -33,6 +42,8 @@ export interface VulnerabilityFacts {
   readonly title: string;
   /** CVSS 3.1 vector. */
   readonly vector: string;
+  /** Scorings under other versions of CVSS. */
+  readonly scorings?: readonly Scoring[];
   /** `2024-06-09`, or a full time. */
   readonly published: string;
   readonly modified?: string;
@@ -59,4 +70,21 @@ export function ghsaId(random: { between(from: number, to: number): number }): s
   const alphabet = '23456789cfghjmpqrvwx';
   const part = () => Array.from({ length: 4 }, () => alphabet[random.between(0, alphabet.length - 1)]).join('');
   return `GHSA-${part()}-${part()}-${part()}`;
+}
+
+/** The sentence that all publishers describe it with. */
+export function descriptionOf({ title, affected }: VulnerabilityFacts): string {
+  return `${title}. Affected: ${affected.map(({ product }) => product).join(', ')}.`;
+}
+
+/** A UUID that follows from its parts. */
+export function uuidOf(...parts: readonly string[]): string {
+  const hex = [1, 2, 3, 4]
+    .map((n) =>
+      hashOf(n, ...parts)
+        .toString(16)
+        .padStart(8, '0'),
+    )
+    .join('');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

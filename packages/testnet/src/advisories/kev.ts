@@ -15,7 +15,7 @@ export function dueDateOf(dateAdded: string): string {
 export function kevHandler(library: Library): Handler {
   return (url) => {
     if (url.pathname !== KEV_PATH) return NOT_FOUND;
-    const lastModified = new Date(library.changedAt).toUTCString();
+    const lastModified = new Date(library.listedAt).toUTCString();
     return {
       status: 200,
       headers: { 'content-type': 'application/json', 'last-modified': lastModified },
@@ -28,7 +28,7 @@ export function kevHandler(library: Library): Handler {
 function catalogOf(library: Library): unknown {
   const vulnerabilities = library
     .entries()
-    .filter(({ facts }) => facts.kev !== undefined && !facts.isRejected)
+    .filter(({ facts }) => facts.kev !== undefined && !facts.isRejected && facts.id.startsWith('CVE-'))
     .sort((a, b) => (b.facts.kev ?? '').localeCompare(a.facts.kev ?? '') || a.facts.id.localeCompare(b.facts.id))
     .map(({ facts: { id, affected, title, kev = '', isMalformed, epss = 0 } }) => ({
       ...(isMalformed ? {} : { cveID: id }),
@@ -43,7 +43,7 @@ function catalogOf(library: Library): unknown {
       notes: `https://nvd.nist.gov/vuln/detail/${id}`,
       cwes: [],
     }));
-  const released = new Date(library.changedAt).toISOString();
+  const released = new Date(library.listedAt).toISOString();
   return {
     title: 'CISA Catalog of Known Exploited Vulnerabilities',
     catalogVersion: released.slice(0, 10).replaceAll('-', '.'),

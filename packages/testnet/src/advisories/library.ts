@@ -1,6 +1,6 @@
 // All vulnerabilities that the publishers know, and what changed when.
 import { hashOf, randomFor } from '../random.ts';
-import { type Bulk, bulkOf } from './bulk.ts';
+import { type Bulk, bulkOf, PACKAGE_EVERY } from './bulk.ts';
 import type { VulnerabilityFacts } from './facts.ts';
 
 export interface Entry {
@@ -34,6 +34,7 @@ export class Library {
   #day = 0;
   #revision = 0;
   #changedAt: number;
+  #listedAt: number;
 
   constructor({ seed, now, records, bulk }: LibraryOptions) {
     this.#seed = seed;
@@ -41,6 +42,7 @@ export class Library {
     this.bulk = bulkOf(seed, bulk);
     for (const facts of records) this.#entries.set(facts.id, entryOf(facts));
     this.#changedAt = now().getTime();
+    this.#listedAt = this.#changedAt;
     this.#deltas = [{ at: this.#changedAt, added: [], updated: [] }];
   }
 
@@ -56,6 +58,11 @@ export class Library {
 
   get changedAt(): number {
     return this.#changedAt;
+  }
+
+  /** When CISA's list last changed. */
+  get listedAt(): number {
+    return this.#listedAt;
   }
 
   /** Newest first. */
@@ -77,6 +84,11 @@ export class Library {
       publishedAt: this.bulk.publishedAt(index),
       modifiedAt: this.bulk.modifiedAt(index),
     };
+  }
+
+  /** The bulk's records of packages. */
+  *packaged(): Generator<Entry> {
+    for (let index = 0; index < this.bulk.size; index += PACKAGE_EVERY) yield this.bulkEntry(index);
   }
 
   /** Everything, one at a time. */
@@ -104,7 +116,11 @@ export class Library {
     const isNew = (facts: VulnerabilityFacts) => !this.#entries.has(facts.id);
     const added = records.filter(isNew).map((facts) => facts.id);
     const updated = records.filter((facts) => !isNew(facts)).map((facts) => facts.id);
-    for (const facts of records) this.#entries.set(facts.id, { ...entryOf(facts), modifiedAt: at });
+    for (const facts of records) {
+      const before = this.#entries.get(facts.id)?.facts;
+      if (before?.kev !== facts.kev || (facts.kev && before?.isRejected !== facts.isRejected)) this.#listedAt = at;
+      this.#entries.set(facts.id, { ...entryOf(facts), modifiedAt: at });
+    }
     this.#sorted = undefined;
     this.#deltas = [{ at, added, updated }, ...this.#deltas];
     this.#revision += 1;

@@ -1,8 +1,7 @@
 // The CVE API 2.0 of the NVD. https://nvd.nist.gov/developers/vulnerabilities
 import type { IncomingMessage } from 'node:http';
-import { hashOf } from '../random.ts';
 import { cvssOf } from './cvss.ts';
-import type { AffectedProduct, VulnerabilityFacts } from './facts.ts';
+import { type AffectedProduct, descriptionOf, uuidOf, type VulnerabilityFacts } from './facts.ts';
 import { dueDateOf, REQUIRED_ACTION } from './kev.ts';
 import type { Entry, Library } from './library.ts';
 import { nvdLimits } from './nvd-limits.ts';
@@ -158,7 +157,7 @@ function recordOf({ facts, publishedAt, modifiedAt }: Entry): unknown {
           cisaVulnerabilityName: title,
         }
       : {}),
-    metrics: isAnalysed ? metricsOf(facts.vector) : {},
+    metrics: isAnalysed ? metricsOf(facts) : {},
     ...(isAnalysed
       ? {
           weaknesses: [
@@ -171,14 +170,21 @@ function recordOf({ facts, publishedAt, modifiedAt }: Entry): unknown {
   };
 }
 
-export function descriptionOf({ title, affected }: VulnerabilityFacts): string {
-  return `${title}. Affected: ${affected.map(({ product }) => product).join(', ')}.`;
-}
-
-function metricsOf(vector: string): unknown {
+/** Keys as NVD has them, `cvssMetricV31`; its own scorings are primary. */
+function metricsOf({ vector, scorings = [] }: VulnerabilityFacts): Record<string, unknown> {
   const { data, exploitability, impact } = cvssOf(vector);
-  const metric = { source: 'nvd@nist.gov', type: 'Primary', cvssData: data };
-  return { cvssMetricV31: [{ ...metric, exploitabilityScore: exploitability, impactScore: impact }] };
+  const own = { source: 'nvd@nist.gov', type: 'Primary' };
+  const others = scorings.map(({ version, vector: vectorString, score, severity, by }) => {
+    const who = by === 'nvd' ? own : { source: 'cve@mitre.org', type: 'Secondary' };
+    const cvssData = { version, vectorString, baseScore: score };
+    return version === '2.0'
+      ? ['cvssMetricV2', [{ ...who, cvssData, baseSeverity: severity }]]
+      : ['cvssMetricV40', [{ ...who, cvssData: { ...cvssData, baseSeverity: severity } }]];
+  });
+  return {
+    ...Object.fromEntries(others),
+    cvssMetricV31: [{ ...own, cvssData: data, exploitabilityScore: exploitability, impactScore: impact }],
+  };
 }
 
 function configurationsOf({ affected, runsOn }: VulnerabilityFacts): unknown[] {
@@ -217,16 +223,4 @@ function criterionOf(
 
 function matchId(...parts: readonly string[]): string {
   return uuidOf('match', ...parts).toUpperCase();
-}
-
-/** A UUID that follows from its parts. */
-export function uuidOf(...parts: readonly string[]): string {
-  const hex = [1, 2, 3, 4]
-    .map((n) =>
-      hashOf(n, ...parts)
-        .toString(16)
-        .padStart(8, '0'),
-    )
-    .join('');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -1,9 +1,8 @@
 // OSV's export, one folder for each ecosystem. https://google.github.io/osv.dev/data and https://ossf.github.io/osv-schema
 import path from 'node:path';
 import { cvssOf } from './cvss.ts';
-import { type AffectedProduct, ECOSYSTEMS, type Ecosystem } from './facts.ts';
+import { type AffectedProduct, descriptionOf, ECOSYSTEMS, type Ecosystem } from './facts.ts';
 import type { Entry, Library } from './library.ts';
-import { descriptionOf } from './nvd.ts';
 import { type Handler, NOT_FOUND, type Reply } from './publisher.ts';
 import { type StoredFile, writeZip } from './zip.ts';
 
@@ -31,6 +30,14 @@ export function osvHandler(library: Library, { directory }: { readonly directory
     }
     return made.file;
   };
+  // Asked for one at a time, the bulk is not gone through each time.
+  const inBulk = new Map<string, Telling>();
+  const recordNamed = (ecosystem: Ecosystem, id: string): string | undefined => {
+    if (inBulk.size === 0) for (const telling of tellingsOf(library.packaged())) inBulk.set(telling.id, telling);
+    const changing = tellingsOf(library.entries()).find((telling) => telling.id === id);
+    const telling = changing ?? inBulk.get(id);
+    return telling && isIn(ecosystem, telling) ? textOf(telling, ecosystem) : undefined;
+  };
   return async ({ pathname }) => {
     const [, folder, name = '', ...deeper] = pathname.split('/');
     const ecosystem = ECOSYSTEMS.find((each) => each === folder);
@@ -44,19 +51,26 @@ export function osvHandler(library: Library, { directory }: { readonly directory
     });
     if (name === 'all.zip') return found('application/zip', await zipOf(ecosystem));
     if (name === 'modified_id.csv') return found('text/csv', modifiedOf(library, ecosystem));
-    const text = name.endsWith('.json') ? recordNamed(library, ecosystem, name.slice(0, -'.json'.length)) : undefined;
+    const text = name.endsWith('.json') ? recordNamed(ecosystem, name.slice(0, -'.json'.length)) : undefined;
     return text === undefined ? NOT_FOUND : found('application/json', text);
   };
 }
 
 /** Every id that OSV has an entry for, under GitHub's name and PyPI's. */
+function* tellingsOf(entries: Iterable<Entry>): Generator<Telling> {
+  for (const entry of entries) {
+    const { id, ghsa, pysec } = entry.facts;
+    for (const name of [ghsa, pysec, id.startsWith('GHSA-') ? id : undefined]) if (name) yield { id: name, entry };
+  }
+}
+
+function isIn(ecosystem: Ecosystem, { entry }: Telling): boolean {
+  return entry.facts.affected.some((product) => product.package?.ecosystem === ecosystem);
+}
+
 function* tellings(library: Library, ecosystem: Ecosystem): Generator<Telling> {
-  for (const entry of library.all()) {
-    const { id, ghsa, pysec, affected } = entry.facts;
-    if (!affected.some((product) => product.package?.ecosystem === ecosystem)) continue;
-    if (ghsa) yield { id: ghsa, entry };
-    if (pysec && ecosystem === 'PyPI') yield { id: pysec, entry };
-    if (id.startsWith('GHSA-')) yield { id, entry };
+  for (const source of [library.packaged(), library.entries()]) {
+    yield* tellingsOf(source).filter((telling) => isIn(ecosystem, telling));
   }
 }
 
@@ -64,11 +78,6 @@ function* filesOf(library: Library, ecosystem: Ecosystem) {
   for (const telling of tellings(library, ecosystem)) {
     yield { name: `${telling.id}.json`, contents: textOf(telling, ecosystem) };
   }
-}
-
-function recordNamed(library: Library, ecosystem: Ecosystem, id: string): string | undefined {
-  for (const telling of tellings(library, ecosystem)) if (telling.id === id) return textOf(telling, ecosystem);
-  return undefined;
 }
 
 /** Newest first, without a head line. */

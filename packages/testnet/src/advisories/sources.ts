@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CVE_API_PATH, CVE_RAW_PATH, cveListHandler } from './cve-list.ts';
+import { cvssOf } from './cvss.ts';
 import { exploited, passDay } from './days.ts';
 import { EPSS_PATH, epssHandler } from './epss.ts';
 import type { VulnerabilityFacts } from './facts.ts';
@@ -39,7 +40,10 @@ export interface AdvisorySources extends AsyncDisposable {
   /** `/npm/all.zip` follows. */
   readonly osvUrl: string;
   advance(days: number): void;
-  /** All publishers tell a new record, or a changed one; published now where it does not say. */
+  /**
+   * All publishers tell a new record, or a changed one; published now where it does not say.
+   * Throws RangeError for a vector that is no CVSS 3.1.
+   */
   publish(record: PublishedRecord): void;
   /** CISA lists it from now on. Throws RangeError for a record that is unknown or of the bulk. */
   exploit(cve: string): void;
@@ -78,8 +82,16 @@ export async function createAdvisorySources(options: AdvisorySourcesOptions): Pr
     advance(days) {
       for (let i = 0; i < days; i += 1) passDay(library, seed);
     },
-    publish: (record) => library.put([{ published: now().toISOString(), ...record }]),
-    exploit: (cve) => library.put([exploited(library.known(cve), now())]),
+    publish(record) {
+      if (library.bulk.indexOf(record.id) !== undefined) throw new RangeError(`'${record.id}' is of the bulk`);
+      // Throws here rather than when somebody asks for it.
+      cvssOf(record.vector);
+      library.put([{ published: now().toISOString(), ...record }]);
+    },
+    exploit(cve) {
+      if (!cve.startsWith('CVE-')) throw new RangeError(`CISA lists no '${cve}'`);
+      library.put([exploited(library.known(cve), now())]);
+    },
     withdraw: (id) => library.put([{ ...library.known(id), isRejected: true }]),
     fail: (source, { times, ...failure }) => publishers[source].fail(failure, times),
     requests: (source) => publishers[source].requests,

@@ -24,7 +24,9 @@ const UTF8_NAMES = 0x0800;
 
 export async function writeZip(path: string, entries: Iterable<ZipEntry>): Promise<StoredFile> {
   await using handle = await open(path, 'w');
-  const directory: Buffer[] = [];
+  const blocks: Buffer[] = [];
+  let directory: Buffer[] = [];
+  let count = 0;
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
   let sizeBytes = 0;
@@ -33,6 +35,9 @@ export async function writeZip(path: string, entries: Iterable<ZipEntry>): Promi
     const chunk = Buffer.concat(waiting);
     waiting = [];
     waitingBytes = 0;
+    // In one piece, for small buffers would each hold on to the pool that they were cut from.
+    blocks.push(Buffer.concat(directory));
+    directory = [];
     if (chunk.length > 0) await handle.write(chunk);
   };
   const put = async (bytes: Buffer) => {
@@ -48,13 +53,14 @@ export async function writeZip(path: string, entries: Iterable<ZipEntry>): Promi
     const name = Buffer.from(entry.name);
     const fields = headerFields(packed, name.length);
     directory.push(centralHeader(fields, sizeBytes), name);
+    count += 1;
     await put(localHeader(fields));
     await put(name);
     if (packed.data) await put(packed.data);
     else if ('file' in entry) for await (const chunk of chunksOf(entry.file.path)) await put(chunk);
   }
-  const central = Buffer.concat(directory);
-  const end = endRecords(directory.length / 2, { sizeBytes: central.length, offset: sizeBytes });
+  const central = Buffer.concat([...blocks, ...directory]);
+  const end = endRecords(count, { sizeBytes: central.length, offset: sizeBytes });
   await put(central);
   await put(end);
   await flush();
@@ -75,7 +81,8 @@ function pack(entry: ZipEntry): Packed {
     return { method: STORED, crc, packedBytes: sizeBytes, sizeBytes, data: null };
   }
   const contents = Buffer.from(entry.contents);
-  const data = deflateRawSync(contents, { level: 1 });
+  // Sized by the contents: the defaults would take a quarter of a megabyte for every small file.
+  const data = deflateRawSync(contents, { level: 1, windowBits: 12, memLevel: 5, chunkSize: contents.length + 64 });
   return { method: DEFLATED, crc: crc32(contents), packedBytes: data.length, sizeBytes: contents.length, data };
 }
 

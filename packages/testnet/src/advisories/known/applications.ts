@@ -1,6 +1,6 @@
 // Published vulnerabilities of languages, frameworks and content systems.
 import type { VulnerabilityFacts } from '../facts.ts';
-import { READS, SCRIPTS, STOPS, TAKEOVER, vulnerabilityOf, WINDOWS } from './row.ts';
+import { inV2, READS, SCRIPTS, STOPS, TAKEOVER, vulnerabilityOf, WINDOWS } from './row.ts';
 
 const WRITES_A_LITTLE = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:L/A:N';
 
@@ -21,7 +21,7 @@ export const applications: readonly VulnerabilityFacts[] = [
     'Underflow in php-fpm behind nginx',
     '7.1.0 <7.1.33, 7.2.0 <7.2.24, 7.3.0 <7.3.11',
     TAKEOVER,
-    { kev: '2022-03-25', epss: 0.941 },
+    { kev: '2022-03-25', scorings: [inV2('AV:N/AC:L/Au:N/C:P/I:P/A:P', 7.5)], epss: 0.941 },
   ),
   php(
     '2022-31625',

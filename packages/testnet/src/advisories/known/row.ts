@@ -1,5 +1,5 @@
 // How a row of the tables becomes the facts of one vulnerability of one product.
-import type { VulnerabilityFacts } from '../facts.ts';
+import type { Scoring, VulnerabilityFacts } from '../facts.ts';
 import { of, type SoftwareName } from '../software.ts';
 
 /** CVSS vectors that many rows share. */
@@ -9,6 +9,23 @@ export const READS = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:N/A:N';
 export const SCRIPTS = 'CVSS:3.1/AV:N/AC:L/PR:L/UI:R/S:C/C:L/I:L/A:N';
 
 export const WINDOWS = { words: 'Windows', cpe: 'microsoft:windows', part: 'o' } as const;
+
+/** NVD's scoring of the years before CVSS 3. */
+export const inV2 = (vector: string, score: number): Scoring => ({
+  version: '2.0',
+  vector,
+  score,
+  severity: score < 7 ? 'MEDIUM' : 'HIGH',
+  by: 'nvd',
+});
+/** A CNA's scoring under CVSS 4. */
+export const inV4 = (vector: string, score: number): Scoring => ({
+  version: '4.0',
+  vector,
+  score,
+  severity: 'MEDIUM',
+  by: 'cna',
+});
 
 type More = Omit<Partial<VulnerabilityFacts>, 'id' | 'published' | 'title' | 'vector'>;
 

@@ -1,7 +1,7 @@
 // Published vulnerabilities of web servers and of what they are built with.
 import type { VulnerabilityFacts } from '../facts.ts';
 import { of } from '../software.ts';
-import { STOPS, TAKEOVER, vulnerabilityOf, WINDOWS } from './row.ts';
+import { inV2, inV4, STOPS, TAKEOVER, vulnerabilityOf, WINDOWS } from './row.ts';
 
 const nginx = vulnerabilityOf('nginx');
 const apache = vulnerabilityOf('apache');
@@ -92,7 +92,7 @@ export const servers: readonly VulnerabilityFacts[] = [
     'Client certificates passed over by session resumption',
     '1.11.4 <1.26.3, 1.27.0 <1.27.4',
     'CVSS:3.1/AV:N/AC:L/PR:L/UI:N/S:U/C:N/I:L/A:N',
-    { epss: 0.01 },
+    { scorings: [inV4('CVSS:4.0/AV:N/AC:L/AT:N/PR:L/UI:N/VC:N/VI:L/VA:N/SC:N/SI:N/SA:N', 5.3)], epss: 0.01 },
   ),
   nginx(
     '2025-53859',
@@ -100,7 +100,11 @@ export const servers: readonly VulnerabilityFacts[] = [
     'Over-read in ngx_mail_smtp_module',
     '0.7.22 <1.29.1',
     'CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:L/I:N/A:N',
-    { nvd: 'awaiting', epss: 0.001 },
+    {
+      nvd: 'awaiting',
+      scorings: [inV4('CVSS:4.0/AV:N/AC:H/AT:N/PR:N/UI:N/VC:L/VI:N/VA:N/SC:N/SI:N/SA:N', 6.3)],
+      epss: 0.001,
+    },
   ),
 
   apache(
@@ -210,6 +214,7 @@ export const servers: readonly VulnerabilityFacts[] = [
 
   openssl('2014-0160', '2014-04-07', 'Heartbleed', '1.0.1 <1.0.1g', 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:N/A:N', {
     kev: '2022-05-04',
+    scorings: [inV2('AV:N/AC:L/Au:N/C:P/I:N/A:N', 5)],
     epss: 0.945,
     isProse: true,
   }),

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { epssLines, json, page, START } from '../test/reading.ts';
+import { createAdvisorySources } from './sources.ts';
+
+describe('a quarter of a million made-up records', () => {
+  it('page in bounded memory, each once, and alike for the same seed', async (test) => {
+    await using sources = await createAdvisorySources({ seed: 'bulk', now: () => new Date(START), bulk: 250_000 });
+    const first = await page(sources, { resultsPerPage: '2000' });
+    const before = process.memoryUsage().heapUsed;
+    let most = 0;
+    const seen = new Set<string>();
+    for (const startIndex of [0, 2_000, 100_000, 200_000, 248_000, 250_000]) {
+      const answer = await page(sources, { resultsPerPage: '2000', startIndex: String(startIndex) });
+      for (const { cve } of answer.vulnerabilities) seen.add(cve.id);
+      assert.equal(answer.vulnerabilities.length, Math.min(2_000, answer.totalResults - startIndex));
+      const times = answer.vulnerabilities.map(({ cve }) => cve.published).filter((time) => time !== 'last week');
+      assert.deepEqual(times, times.toSorted(), 'in the order of publication');
+      most = Math.max(most, process.memoryUsage().heapUsed - before);
+    }
+    const others = sources.records().filter(({ id }) => id.startsWith('CVE-')).length;
+    assert.equal(first.totalResults, 250_000 + others);
+    assert.equal(seen.size, 10_000 + others);
+    assert.ok(most < 200 * 2 ** 20, `${most} bytes`);
+    const window = { lastModStartDate: '2020-01-01T00:00:00.000', lastModEndDate: '2020-02-01T00:00:00.000' };
+    const { totalResults, vulnerabilities } = await page(sources, window);
+    assert.ok(totalResults > 800 && totalResults < 1_100, `${totalResults}`);
+    for (const { cve } of vulnerabilities) assert.match(cve.lastModified, /^2020-01|^2020-02-01/);
+    await using same = await createAdvisorySources({ seed: 'bulk', now: () => new Date(START), bulk: 250_000 });
+    assert.deepEqual(await page(same, { resultsPerPage: '2000' }), first);
+    test.diagnostic(`heap grew by ${Math.round(most / 2 ** 20)} MiB at most`);
+  });
+
+  it('are in every list: one by its id, a tenth as packages, all with a score', async () => {
+    await using sources = await createAdvisorySources({ seed: 'bulk', now: () => new Date(START), bulk: 5_000 });
+    const [last] = (await page(sources, { cveId: 'CVE-2900-14999' })).vulnerabilities;
+    assert.equal(last?.cve.id, 'CVE-2900-14999');
+    assert.equal((await page(sources, { cveId: 'CVE-2901-10000' })).totalResults, 0);
+    const raw = await json<{ cveMetadata: { cveId: string } }>(`${sources.rawUrl}/cves/2900/12xxx/CVE-2900-12345.json`);
+    assert.equal(raw.cveMetadata.cveId, 'CVE-2900-12345');
+    const rows = (await (await fetch(`${sources.osvUrl}/RubyGems/modified_id.csv`)).text()).trimEnd().split('\n');
+    assert.ok(rows.length > 80 && rows.length < 200, `${rows.length}`);
+    const id = rows.at(-1)?.split(',')[1];
+    assert.equal((await json<{ id: string }>(`${sources.osvUrl}/RubyGems/${id}.json`)).id, id);
+    assert.ok((await epssLines(sources)).length > 5_000);
+    const [made] = sources.records();
+    assert.ok(made);
+    assert.throws(() => sources.publish({ ...made, id: 'CVE-2900-10000' }), RangeError);
+    assert.throws(() => sources.exploit('CVE-2900-10000'), RangeError);
+  });
+});

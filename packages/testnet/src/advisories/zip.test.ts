@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { crc32 } from 'node:zlib';
+import { unzip } from '../test/reading.ts';
+import { writeZip } from './zip.ts';
+
+describe('a zip', () => {
+  let directory: string;
+  before(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), 'zip-'));
+  });
+  after(() => rm(directory, { recursive: true, force: true }));
+
+  it('holds what was put in, and a file that is a zip already', async () => {
+    const inner = await writeZip(path.join(directory, 'inner.zip'), [
+      { name: 'a/b.json', contents: '{"naïve":true}' },
+      { name: 'empty', contents: '' },
+    ]);
+    const outer = await writeZip(path.join(directory, 'outer.zip'), [{ name: 'inner.zip', file: inner }]);
+    const bytes = await readFile(outer.path);
+    assert.deepEqual([outer.sizeBytes, outer.crc], [bytes.length, crc32(bytes)]);
+    const files = unzip(unzip(bytes).get('inner.zip')?.() ?? Buffer.alloc(0));
+    assert.deepEqual([...files.keys()], ['a/b.json', 'empty']);
+    assert.equal(String(files.get('a/b.json')?.()), '{"naïve":true}');
+    assert.equal(String(files.get('empty')?.()), '');
+  });
+
+  it('of more files than an old end record can count has a zip64 one', async () => {
+    const entries = Array.from({ length: 66_000 }, (_, i) => ({ name: `${i}`, contents: `${i}` }));
+    const { path: file } = await writeZip(path.join(directory, 'many.zip'), entries);
+    const bytes = await readFile(file);
+    const [end64, locator, end] = [98, 42, 22].map((back) => bytes.subarray(bytes.length - back));
+    assert.equal(end64?.toString('latin1', 0, 4), 'PK\x06\x06');
+    assert.equal(end64?.readBigUInt64LE(32), 66_000n);
+    assert.equal(locator?.toString('latin1', 0, 4), 'PK\x06\x07');
+    assert.equal(Number(locator?.readBigUInt64LE(8)), bytes.length - 98);
+    assert.equal(end?.readUInt16LE(10), 0xffff);
+    const files = unzip(bytes);
+    assert.equal(files.size, 66_000);
+    assert.equal(String(files.get('65999')?.()), '65999');
+  });
+});

@@ -1,0 +1,78 @@
+// Reads what the advisory publishers answer, as a test looks at it.
+import assert from 'node:assert/strict';
+import { gunzipSync, inflateRawSync } from 'node:zlib';
+import type { AdvisorySources } from '../advisories/sources.ts';
+
+export const DAY = 86_400_000;
+export const START = Date.parse('2026-03-01T08:00:00.000Z');
+
+/** Parts of what the publishers answer that the tests look at. */
+export interface NvdPage {
+  readonly resultsPerPage: number;
+  readonly startIndex: number;
+  readonly totalResults: number;
+  readonly format: string;
+  readonly timestamp: string;
+  readonly vulnerabilities: readonly { readonly cve: NvdCve }[];
+}
+export interface NvdCve {
+  readonly id: string;
+  readonly published: string;
+  readonly lastModified: string;
+  readonly vulnStatus: string;
+  readonly metrics: Readonly<
+    Record<string, readonly { readonly type: string; readonly cvssData: { readonly baseScore: number } }[]>
+  >;
+  readonly configurations?: readonly {
+    readonly operator?: string;
+    readonly nodes: readonly { readonly cpeMatch: readonly Record<string, unknown>[] }[];
+  }[];
+}
+
+export async function page(sources: AdvisorySources, query: Record<string, string> = {}, init?: RequestInit) {
+  const response = await fetch(`${sources.nvdUrl}?${new URLSearchParams(query)}`, init);
+  assert.equal(response.status, 200, response.headers.get('message') ?? '');
+  return (await response.json()) as NvdPage;
+}
+
+export async function json<T>(url: string): Promise<T> {
+  const response = await fetch(url);
+  assert.equal(response.status, 200, url);
+  return (await response.json()) as T;
+}
+
+/** The lines of the day's EPSS file. */
+export async function epssLines({ epssUrl }: AdvisorySources): Promise<string[]> {
+  const response = await fetch(epssUrl);
+  return gunzipSync(Buffer.from(await response.arrayBuffer()))
+    .toString()
+    .trimEnd()
+    .split('\n');
+}
+
+/** The names and contents of a zip, found by its central directory. */
+export function unzip(file: Buffer): Map<string, () => Buffer> {
+  const found = new Map<string, () => Buffer>();
+  const end = file.lastIndexOf('PK\x05\x06', undefined, 'latin1');
+  let at = file.readUInt32LE(end + 16);
+  while (file.toString('latin1', at, at + 4) === 'PK\x01\x02') {
+    const nameBytes = file.readUInt16LE(at + 28);
+    const name = file.toString('utf8', at + 46, at + 46 + nameBytes);
+    const local = file.readUInt32LE(at + 42);
+    const start = local + 30 + file.readUInt16LE(local + 26) + file.readUInt16LE(local + 28);
+    const data = file.subarray(start, start + file.readUInt32LE(at + 20));
+    const isDeflated = file.readUInt16LE(at + 10) === 8;
+    found.set(name, () => (isDeflated ? inflateRawSync(data) : data));
+    at += 46 + nameBytes + file.readUInt16LE(at + 30) + file.readUInt16LE(at + 32);
+  }
+  return found;
+}
+
+export async function baselineUrl(sources: AdvisorySources): Promise<string> {
+  const release = await json<{ assets: { name: string; browser_download_url: string; size: number }[] }>(
+    `${sources.cveListUrl}/releases/latest`,
+  );
+  const [asset] = release.assets;
+  assert.match(asset?.name ?? '', /^\d{4}-\d\d-\d\d_all_CVEs_at_midnight\.zip\.zip$/);
+  return asset?.browser_download_url ?? '';
+}
