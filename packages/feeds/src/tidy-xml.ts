@@ -3,8 +3,9 @@
 // declarations, no entities of the document's own, no names but those of the vocabulary.
 import { Tokenizer } from 'htmlparser2';
 import { NO_CALLBACKS } from './html-text.ts';
+import { Namespaces } from './namespaces.ts';
 import { OpenElements } from './open-elements.ts';
-import { CANONICAL_PREFIX, FLAT_LEAVES, type Vocabulary } from './vocabulary.ts';
+import { FLAT_LEAVES, type Vocabulary } from './vocabulary.ts';
 import { formatAttributes, formatVerbatim } from './xml-text.ts';
 
 /** Elements open at once; deeper ones are passed over. */
@@ -17,8 +18,6 @@ const MAX_NAME_LENGTH = 64;
 const MAX_LEAVES_PER_ITEM = 100;
 const MAX_LEAVES_OUTSIDE = 1_000;
 const MAX_LEAVES = 20_000;
-/** Namespaces declared by one document; more are left out. */
-const MAX_PREFIXES = 64;
 
 export interface TidyOptions {
   readonly vocabulary: Vocabulary;
@@ -50,7 +49,7 @@ class Tidier {
   readonly #vocabulary: Vocabulary;
   readonly #isTruncated: boolean;
   readonly #tokenizer: Tokenizer;
-  readonly #prefixes = new Map<string, string>();
+  readonly #namespaces = new Namespaces();
   readonly #open = new OpenElements();
   readonly #output: string[] = [];
   #root: string | null = null;
@@ -138,8 +137,7 @@ class Tidier {
   #endAttribute(): void {
     const name = this.#attributeName;
     if (name.startsWith('xmlns:')) {
-      const canonical = CANONICAL_PREFIX.get(this.#attributeValue.trim().toLowerCase());
-      if (canonical !== undefined && this.#prefixes.size < MAX_PREFIXES) this.#prefixes.set(name.slice(6), canonical);
+      this.#namespaces.declare(name.slice(6), this.#attributeValue);
       return;
     }
     const local = name === 'xml:base' ? name : name.slice(name.indexOf(':') + 1);
@@ -148,24 +146,13 @@ class Tidier {
     }
   }
 
-  /** The name without its prefix, or with the one that the vocabulary knows its namespace by. */
-  #canonical(tag: string): string {
-    const colon = tag.indexOf(':');
-    if (colon === -1) return tag;
-    const prefix = tag.slice(0, colon);
-    const canonical = this.#prefixes.get(prefix) ?? prefix;
-    const local = tag.slice(colon + 1);
-    if (canonical === '' || (canonical === 'atom' && this.#root === 'feed')) return local;
-    return `${canonical}:${local}`;
-  }
-
   #endTag(end: number, isEmpty: boolean): void {
     const tag = this.#tag;
     if (this.#root === null) {
       this.#openRoot(tag);
       return;
     }
-    const name = this.#canonical(tag);
+    const name = this.#namespaces.canonical(tag, this.#root);
     if (this.#leaf !== null && !this.#endsLeaf(name)) {
       this.#leaf.hasMarkup = true;
       if (name === this.#leaf.name && !isEmpty) this.#leaf.depth++;
@@ -197,9 +184,11 @@ class Tidier {
       this.#stop('The address gives an HTML page.');
     } else if (this.#vocabulary.roots.has(local)) {
       this.#root = local;
-      if (tag !== local && local === 'feed') this.#prefixes.set(tag.slice(0, tag.indexOf(':')), 'atom');
+      // An Atom feed whose prefix is declared nowhere is meant all the same.
+      if (local === 'feed' && local !== tag)
+        this.#namespaces.declare(tag.slice(0, tag.indexOf(':')), 'http://www.w3.org/2005/Atom');
       this.#output.push(`<${local} version="2.0"${formatAttributes(this.#attributes)}>`);
-      this.#push(this.#canonical(tag), local, false);
+      this.#push(this.#namespaces.canonical(tag, this.#root), local, false);
     }
   }
 
@@ -254,7 +243,7 @@ class Tidier {
 
   #close(start: number, end: number): void {
     if (this.#root === null || end - start > MAX_NAME_LENGTH) return;
-    const name = this.#canonical(this.#source.slice(start, end).trim().toLowerCase());
+    const name = this.#namespaces.canonical(this.#source.slice(start, end).trim().toLowerCase(), this.#root);
     const leaf = this.#leaf;
     const tagStart = this.#source.lastIndexOf('<', start);
     if (leaf !== null && name === leaf.name) {
