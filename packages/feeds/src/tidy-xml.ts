@@ -14,6 +14,7 @@ const MAX_DEPTH = 60;
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_ATTRIBUTE_LENGTH = 4_096;
 const MAX_NAME_LENGTH = 64;
+const NAME_START = /^[\p{L}_]/u;
 /** Leaves written for one item, before the first, and after which no item begins: each costs the feed parser 10 µs. */
 const MAX_LEAVES_PER_ITEM = 100;
 const MAX_LEAVES_OUTSIDE = 1_000;
@@ -152,6 +153,10 @@ class Tidier {
       this.#openRoot(tag);
       return;
     }
+    if (!NAME_START.test(tag)) {
+      this.#closeSwallowed(end);
+      return;
+    }
     const name = this.#namespaces.canonical(tag, this.#root);
     if (this.#leaf !== null && !this.#endsLeaf(name)) {
       this.#leaf.hasMarkup = true;
@@ -165,6 +170,13 @@ class Tidier {
     else if (this.#isContainer(name)) this.#openContainer(name, isEmpty);
     else if (this.#vocabulary.leaves.has(name)) this.#openLeaf(name, { end, isEmpty });
     else this.#push(name, null, isEmpty);
+  }
+
+  /** `<3` is text, though the tokenizer takes it for a tag: the end tag that it runs into counts. */
+  #closeSwallowed(end: number): void {
+    if (this.#leaf !== null) this.#leaf.hasMarkup = true;
+    const endTag = this.#source.slice(this.#tagStart, end).lastIndexOf('</');
+    if (endTag !== -1) this.#close(this.#tagStart + endTag + 2, end - 1);
   }
 
   /** `source` holds text in RSS and elements in Atom. */
