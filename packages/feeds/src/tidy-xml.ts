@@ -6,7 +6,7 @@ import { NO_CALLBACKS } from './html-text.ts';
 import { Namespaces } from './namespaces.ts';
 import { OpenElements } from './open-elements.ts';
 import { FLAT_LEAVES, type Vocabulary } from './vocabulary.ts';
-import { formatAttributes, formatVerbatim } from './xml-text.ts';
+import { formatAttributes, formatLeaf, formatVerbatim, type Leaf } from './xml-text.ts';
 
 /** Elements open at once; deeper ones are passed over. */
 const MAX_DEPTH = 60;
@@ -33,16 +33,6 @@ export type Tidied =
 /** Repairs missing end tags, stray `<` and `&`, and text before the document; refuses entity declarations. Never throws. */
 export function tidyXml(source: string, options: TidyOptions): Tidied {
   return new Tidier(source, options).run();
-}
-
-interface Leaf {
-  readonly name: string;
-  readonly attributes: ReadonlyMap<string, string>;
-  readonly start: number;
-  text: string;
-  hasMarkup: boolean;
-  /** Open elements of the leaf's own name within it. */
-  depth: number;
 }
 
 class Tidier {
@@ -288,17 +278,11 @@ class Tidier {
     leaf.text += kind === 'cdata' ? formatVerbatim(piece) : piece.replaceAll('<', '&lt;').slice(0, room);
   }
 
-  /** Markup that stands in a leaf unescaped is what Atom calls `xhtml`, or an error; both are read as HTML. */
   #endLeaf(end: number): void {
     const leaf = this.#leaf;
     if (leaf === null) return;
     this.#leaf = null;
-    const { name, attributes, start, hasMarkup } = leaf;
-    if (!hasMarkup) this.#output.push(`<${name}${formatAttributes(attributes)}>${leaf.text}</${name}>`);
-    else {
-      const html = formatVerbatim(this.#source.slice(start, Math.min(end, start + MAX_TEXT_LENGTH)));
-      const others = formatAttributes([...attributes].filter(([key]) => key !== 'type'));
-      this.#output.push(`<${name}${others} type="html">${html}</${name}>`);
-    }
+    const source = this.#source.slice(leaf.start, Math.min(end, leaf.start + MAX_TEXT_LENGTH));
+    this.#output.push(formatLeaf(leaf, source));
   }
 }
