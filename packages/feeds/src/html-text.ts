@@ -58,29 +58,28 @@ export function textOfHtml(html: string, { maxCharacters }: HtmlOptions): string
 
 type Callbacks = ConstructorParameters<typeof Tokenizer>[1];
 
+const ignore = () => {};
+/** The tokenizer calls for every kind of token, wanted or not. */
+export const NO_CALLBACKS: Callbacks = {
+  onattribdata: ignore,
+  onattribend: ignore,
+  onattribentity: ignore,
+  onattribname: ignore,
+  oncdata: ignore,
+  onclosetag: ignore,
+  oncomment: ignore,
+  ondeclaration: ignore,
+  onend: ignore,
+  onopentagend: ignore,
+  onopentagname: ignore,
+  onprocessinginstruction: ignore,
+  onselfclosingtag: ignore,
+  ontext: ignore,
+  ontextentity: ignore,
+};
+
 function tokenize(callbacks: Partial<Callbacks>): Tokenizer {
-  const ignore = () => {};
-  return new Tokenizer(
-    { decodeEntities: true },
-    {
-      onattribdata: ignore,
-      onattribend: ignore,
-      onattribentity: ignore,
-      onattribname: ignore,
-      oncdata: ignore,
-      onclosetag: ignore,
-      oncomment: ignore,
-      ondeclaration: ignore,
-      onend: ignore,
-      onopentagend: ignore,
-      onopentagname: ignore,
-      onprocessinginstruction: ignore,
-      onselfclosingtag: ignore,
-      ontext: ignore,
-      ontextentity: ignore,
-      ...callbacks,
-    },
-  );
+  return new Tokenizer({ decodeEntities: true }, { ...NO_CALLBACKS, ...callbacks });
 }
 
 function run(tokenizer: Tokenizer, source: string): void {

@@ -7,8 +7,6 @@ import { OPML_VOCABULARY } from './vocabulary.ts';
 
 /** Ten thousand feeds have two million characters. */
 const MAX_CHARACTERS = 10_000_000;
-/** Feeds and folders. */
-const MAX_OUTLINES = 20_000;
 
 export type OpmlReading =
   | { readonly ok: true; readonly feeds: readonly OpmlFeed[]; readonly skipped: number }
@@ -23,9 +21,6 @@ export function readOpml(text: string): OpmlReading {
   }
   const tidied = tidyXml(text, { vocabulary: OPML_VOCABULARY, isTruncated: false });
   if (!tidied.ok) return tidied;
-  if (countOutlines(tidied.xml) > MAX_OUTLINES) {
-    return { ok: false, problem: `The document has more than ${MAX_OUTLINES} outlines.` };
-  }
   const feeds = new Map<string, OpmlFeed>();
   let skipped = 0;
   for (const outline of outlinesOf(tidied.xml)) {
@@ -69,12 +64,6 @@ function outlinesOf(xml: string): Outline[] {
 /** In the document's order. No deeper than `tidyXml` lets through. */
 function flatten(outlines: readonly Outline[]): Outline[] {
   return outlines.flatMap((outline) => [outline, ...flatten(outline.outlines ?? [])]);
-}
-
-function countOutlines(xml: string): number {
-  let count = 0;
-  for (let at = xml.indexOf('<outline'); at !== -1; at = xml.indexOf('<outline', at + 1)) count++;
-  return count;
 }
 
 /** `feed:` addresses are what old readers were given by a click. */

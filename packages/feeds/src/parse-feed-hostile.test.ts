@@ -137,3 +137,21 @@ test('random JSON in the place of items never throws', () => {
     { numRuns: 500 },
   );
 });
+
+test('channels without end are refused, within an item or without', () => {
+  for (const text of [rss(fill('<channel></channel>')), item(fill('<channel/>'))]) {
+    const reading = parseFeed(Buffer.from(text), OPTIONS);
+    assert.ok(!reading.ok);
+    assert.match(reading.problem, /more than 5000 elements like <channel>/);
+  }
+});
+
+test('items of very many elements end the reading early, and none of them counts as skipped', () => {
+  const items = Array.from(
+    { length: 1_000 },
+    (_, i) => `<item><guid>${i}</guid>${'<source url="x">x</source>'.repeat(49)}</item>`,
+  );
+  const reading = parseFeed(Buffer.from(rss(items.join(''))), OPTIONS);
+  assert.ok(reading.ok);
+  assert.deepEqual([reading.feed.items.length, reading.feed.skipped], [400, 0]);
+});

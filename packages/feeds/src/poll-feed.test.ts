@@ -134,12 +134,21 @@ for (const [name, chain, expected] of CHAINS) {
   test(`after ${name} the feed lives at ${expected}`, async () => {
     const redirects = chain.map(([status, url]) => ({ status, url }));
     assert.equal((await poll(newFeed(URL_OF_FEED), answer({ redirects }))).state.url, expected);
-    assert.equal((await poll(newFeed(URL_OF_FEED), answer({ redirects, status: 304 }))).state.url, expected);
+    assert.equal(
+      (await poll({ ...newFeed(URL_OF_FEED), etag: '"1"' }, answer({ redirects, status: 304 }))).state.url,
+      expected,
+    );
     // Where there is no feed nobody moves to.
     assert.equal((await poll(newFeed(URL_OF_FEED), answer({ redirects, status: 404 }))).state.url, URL_OF_FEED);
     assert.equal((await poll(newFeed(URL_OF_FEED), answer({ redirects }, '<html></html>'))).state.url, URL_OF_FEED);
   });
 }
+
+test('a 304 that nobody asked for is a failure', async () => {
+  assert.equal((await poll(newFeed(URL_OF_FEED), answer({ status: 304 }))).kind, 'failed');
+  const digested = { ...newFeed(URL_OF_FEED), etag: 'body-sha256:00' };
+  assert.equal((await poll(digested, answer({ status: 304 }))).kind, 'failed');
+});
 
 test('410 is the end of a feed', async () => {
   const { kind, state } = await poll(newFeed(URL_OF_FEED), answer({ status: 410 }));
@@ -233,5 +242,7 @@ test('what feed and server ask for puts the next poll off', async () => {
   assert.equal((await poll(newFeed(URL_OF_FEED), answer({}, withTtl))).state.nextPollAt, NOW + 2 * HOUR);
   const headers = { 'cache-control': 'max-age=10800' };
   assert.equal((await poll(newFeed(URL_OF_FEED), answer({ headers }, withTtl))).state.nextPollAt, NOW + 3 * HOUR);
-  assert.equal((await poll(newFeed(URL_OF_FEED), answer({ headers, status: 304 }))).state.nextPollAt, NOW + 6 * HOUR);
+  const known = { ...newFeed(URL_OF_FEED), etag: '"1"' };
+  // Without an item that was ever seen, a quarter of a day is longer than what the server asks for.
+  assert.equal((await poll(known, answer({ headers, status: 304 }))).state.nextPollAt, NOW + 6 * HOUR);
 });

@@ -43,7 +43,8 @@ export async function pollFeed(state: FeedState, options: PollOptions): Promise<
   options.signal?.throwIfAborted();
   if (answer.kind === 'failed') return fail(state, options, { error: `${answer.reason}: ${answer.detail}` });
   if (answer.status === 410) return giveUp(state, 'The server says that the feed is gone (410).');
-  if (answer.status === 304) return unchanged(state, options, answer);
+  // Broken caches answer 304 to whoever did not ask for it: that says nothing of the feed.
+  if (answer.status === 304 && isConditional(state)) return unchanged(state, options, answer);
   if (answer.status === 200) return read(state, options, answer);
   return fail(state, options, {
     error: `The server answered ${answer.status}.`,
@@ -63,6 +64,10 @@ async function askFor(state: FeedState, { ask, signal }: PollOptions): Promise<F
   } catch (error) {
     return { kind: 'failed', reason: 'failed', detail: error instanceof Error ? error.message : 'unknown' };
   }
+}
+
+function isConditional(state: FeedState): boolean {
+  return Object.keys(requestHeaders(state)).length > 1;
 }
 
 function requestHeaders({ etag, lastModified }: FeedState): Record<string, string> {

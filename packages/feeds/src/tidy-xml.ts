@@ -2,9 +2,11 @@
 // One pass over htmlparser2's tokens: linear, bounded in depth and items, and nothing hostile gets through: no
 // declarations, no entities of the document's own, no names but those of the vocabulary.
 import { Tokenizer } from 'htmlparser2';
+import { NO_CALLBACKS } from './html-text.ts';
+import { Namespaces } from './namespaces.ts';
 import { OpenElements } from './open-elements.ts';
-import { CANONICAL_PREFIX, FLAT_LEAVES, type Vocabulary } from './vocabulary.ts';
-import { formatAttributes, formatVerbatim } from './xml-text.ts';
+import { FLAT_LEAVES, type Vocabulary } from './vocabulary.ts';
+import { formatAttributes, formatLeaf, formatVerbatim, type Leaf } from './xml-text.ts';
 
 /** Elements open at once; deeper ones are passed over. */
 const MAX_DEPTH = 60;
@@ -12,12 +14,11 @@ const MAX_DEPTH = 60;
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_ATTRIBUTE_LENGTH = 4_096;
 const MAX_NAME_LENGTH = 64;
-/** Leaves written for one item, outside of items, and of a document: the feed parser takes microseconds for each. */
+const NAME_START = /^[\p{L}_]/u;
+/** Leaves written for one item, before the first, and after which no item begins: each costs the feed parser 10 µs. */
 const MAX_LEAVES_PER_ITEM = 100;
 const MAX_LEAVES_OUTSIDE = 1_000;
 const MAX_LEAVES = 20_000;
-/** Namespaces declared by one document; more are left out. */
-const MAX_PREFIXES = 64;
 
 export interface TidyOptions {
   readonly vocabulary: Vocabulary;
@@ -34,22 +35,12 @@ export function tidyXml(source: string, options: TidyOptions): Tidied {
   return new Tidier(source, options).run();
 }
 
-interface Leaf {
-  readonly name: string;
-  readonly attributes: ReadonlyMap<string, string>;
-  readonly start: number;
-  text: string;
-  hasMarkup: boolean;
-  /** Open elements of the leaf's own name within it. */
-  depth: number;
-}
-
 class Tidier {
   readonly #source: string;
   readonly #vocabulary: Vocabulary;
   readonly #isTruncated: boolean;
   readonly #tokenizer: Tokenizer;
-  readonly #prefixes = new Map<string, string>();
+  readonly #namespaces = new Namespaces();
   readonly #open = new OpenElements();
   readonly #output: string[] = [];
   #root: string | null = null;
@@ -62,9 +53,10 @@ class Tidier {
   #attributeValue = '';
   #leaf: Leaf | null = null;
   #items = 0;
-  /** Leaves and containers written since the last item began. */
-  #written = 0;
+  #containers = 0;
   #leaves = 0;
+  /** Leaves since the last item began. */
+  #written = 0;
   /** Of the open item: where it begins in the output. */
   #itemStart: number | null = null;
 
@@ -72,10 +64,10 @@ class Tidier {
     this.#source = source;
     this.#vocabulary = vocabulary;
     this.#isTruncated = isTruncated;
-    const ignore = () => {};
     this.#tokenizer = new Tokenizer(
       { xmlMode: true, decodeEntities: false },
       {
+        ...NO_CALLBACKS,
         onopentagname: (start, end) => this.#beginTag(start, end),
         onattribname: (start, end) => {
           this.#attributeName = source.slice(start, Math.min(end, start + MAX_NAME_LENGTH)).toLowerCase();
@@ -92,11 +84,6 @@ class Tidier {
         ontext: (start, end) => this.#addText(start, end, 'text'),
         oncdata: (start, end, offset) => this.#addText(start, end - offset, 'cdata'),
         ondeclaration: (start, end) => this.#readDeclaration(start, end),
-        onattribentity: ignore,
-        ontextentity: ignore,
-        oncomment: ignore,
-        onprocessinginstruction: ignore,
-        onend: ignore,
       },
     );
   }
@@ -141,8 +128,7 @@ class Tidier {
   #endAttribute(): void {
     const name = this.#attributeName;
     if (name.startsWith('xmlns:')) {
-      const canonical = CANONICAL_PREFIX.get(this.#attributeValue.trim().toLowerCase());
-      if (canonical !== undefined && this.#prefixes.size < MAX_PREFIXES) this.#prefixes.set(name.slice(6), canonical);
+      this.#namespaces.declare(name.slice(6), this.#attributeValue);
       return;
     }
     const local = name === 'xml:base' ? name : name.slice(name.indexOf(':') + 1);
@@ -151,24 +137,17 @@ class Tidier {
     }
   }
 
-  /** The name without its prefix, or with the one that the vocabulary knows its namespace by. */
-  #canonical(tag: string): string {
-    const colon = tag.indexOf(':');
-    if (colon === -1) return tag;
-    const prefix = tag.slice(0, colon);
-    const canonical = this.#prefixes.get(prefix) ?? prefix;
-    const local = tag.slice(colon + 1);
-    if (canonical === '' || (canonical === 'atom' && this.#root === 'feed')) return local;
-    return `${canonical}:${local}`;
-  }
-
   #endTag(end: number, isEmpty: boolean): void {
     const tag = this.#tag;
     if (this.#root === null) {
       this.#openRoot(tag);
       return;
     }
-    const name = this.#canonical(tag);
+    if (!NAME_START.test(tag)) {
+      this.#closeSwallowed(end);
+      return;
+    }
+    const name = this.#namespaces.canonical(tag, this.#root);
     if (this.#leaf !== null && !this.#endsLeaf(name)) {
       this.#leaf.hasMarkup = true;
       if (name === this.#leaf.name && !isEmpty) this.#leaf.depth++;
@@ -181,6 +160,13 @@ class Tidier {
     else if (this.#isContainer(name)) this.#openContainer(name, isEmpty);
     else if (this.#vocabulary.leaves.has(name)) this.#openLeaf(name, { end, isEmpty });
     else this.#push(name, null, isEmpty);
+  }
+
+  /** `<3` is text, though the tokenizer takes it for a tag: the end tag that it runs into counts. */
+  #closeSwallowed(end: number): void {
+    if (this.#leaf !== null) this.#leaf.hasMarkup = true;
+    const endTag = this.#source.slice(this.#tagStart, end).lastIndexOf('</');
+    if (endTag !== -1) this.#close(this.#tagStart + endTag + 2, end - 1);
   }
 
   /** `source` holds text in RSS and elements in Atom. */
@@ -200,24 +186,28 @@ class Tidier {
       this.#stop('The address gives an HTML page.');
     } else if (this.#vocabulary.roots.has(local)) {
       this.#root = local;
-      if (tag !== local && local === 'feed') this.#prefixes.set(tag.slice(0, tag.indexOf(':')), 'atom');
+      // An Atom feed whose prefix is declared nowhere is meant all the same.
+      if (local === 'feed' && local !== tag)
+        this.#namespaces.declare(tag.slice(0, tag.indexOf(':')), 'http://www.w3.org/2005/Atom');
       this.#output.push(`<${local} version="2.0"${formatAttributes(this.#attributes)}>`);
-      this.#push(this.#canonical(tag), local, false);
+      this.#push(this.#namespaces.canonical(tag, this.#root), local, false);
     }
   }
 
   #openContainer(name: string, isEmpty: boolean): void {
+    const { maxItems, maxContainers } = this.#vocabulary;
+    if (++this.#containers > maxContainers) {
+      this.#stop(`The document has more than ${maxContainers} elements like <${name}>.`);
+      return;
+    }
     if (this.#isItem(name)) {
-      if (this.#items === this.#vocabulary.maxItems) {
+      if (this.#items === maxItems || this.#leaves >= MAX_LEAVES) {
         this.#stop(null);
         return;
       }
       this.#items++;
       this.#itemStart = this.#output.length;
       this.#written = 0;
-    } else if (this.#itemStart === null && this.#vocabulary.maxItems > 0 && ++this.#written > MAX_LEAVES_OUTSIDE) {
-      this.#push(name, null, isEmpty);
-      return;
     }
     this.#output.push(`<${name}${formatAttributes(this.#attributes)}>`);
     this.#push(name, name, false);
@@ -226,8 +216,9 @@ class Tidier {
 
   #openLeaf(name: string, { end, isEmpty }: { end: number; isEmpty: boolean }): void {
     const most = this.#itemStart === null ? MAX_LEAVES_OUTSIDE : MAX_LEAVES_PER_ITEM;
-    if (++this.#written > most || ++this.#leaves > MAX_LEAVES) this.#push(name, null, isEmpty);
+    if (++this.#written > most) this.#push(name, null, isEmpty);
     else {
+      this.#leaves++;
       this.#leaf = { name, attributes: this.#attributes, start: end, text: '', hasMarkup: false, depth: 0 };
       if (isEmpty) this.#endLeaf(end);
     }
@@ -254,7 +245,7 @@ class Tidier {
 
   #close(start: number, end: number): void {
     if (this.#root === null || end - start > MAX_NAME_LENGTH) return;
-    const name = this.#canonical(this.#source.slice(start, end).trim().toLowerCase());
+    const name = this.#namespaces.canonical(this.#source.slice(start, end).trim().toLowerCase(), this.#root);
     const leaf = this.#leaf;
     const tagStart = this.#source.lastIndexOf('<', start);
     if (leaf !== null && name === leaf.name) {
@@ -287,17 +278,11 @@ class Tidier {
     leaf.text += kind === 'cdata' ? formatVerbatim(piece) : piece.replaceAll('<', '&lt;').slice(0, room);
   }
 
-  /** Markup that stands in a leaf unescaped is what Atom calls `xhtml`, or an error; both are read as HTML. */
   #endLeaf(end: number): void {
     const leaf = this.#leaf;
     if (leaf === null) return;
     this.#leaf = null;
-    const { name, attributes, start, hasMarkup } = leaf;
-    if (!hasMarkup) this.#output.push(`<${name}${formatAttributes(attributes)}>${leaf.text}</${name}>`);
-    else {
-      const html = formatVerbatim(this.#source.slice(start, Math.min(end, start + MAX_TEXT_LENGTH)));
-      const others = formatAttributes([...attributes].filter(([key]) => key !== 'type'));
-      this.#output.push(`<${name}${others} type="html">${html}</${name}>`);
-    }
+    const source = this.#source.slice(leaf.start, Math.min(end, leaf.start + MAX_TEXT_LENGTH));
+    this.#output.push(formatLeaf(leaf, source));
   }
 }

@@ -9,7 +9,10 @@ export interface Vocabulary {
   readonly leaves: ReadonlySet<string>;
   /** Containers that are counted; one that starts within another closes it. */
   readonly items: ReadonlySet<string>;
+  /** Reading ends where one more begins. */
   readonly maxItems: number;
+  /** A document with more is refused. */
+  readonly maxContainers: number;
   readonly attributes: ReadonlySet<string>;
 }
 
@@ -64,6 +67,7 @@ export const FEED_VOCABULARY: Vocabulary = {
   ]),
   items: new Set(['item', 'entry']),
   maxItems: 1_000,
+  maxContainers: 5_000,
   attributes: new Set(['about', 'href', 'ispermalink', 'rel', 'src', 'type', 'url', 'xml:base']),
 };
 
@@ -73,6 +77,8 @@ export const OPML_VOCABULARY: Vocabulary = {
   leaves: new Set(),
   items: new Set(),
   maxItems: 0,
+  // Feeds and folders.
+  maxContainers: 20_000,
   attributes: new Set(['text', 'title', 'xmlurl', 'htmlurl']),
 };
 

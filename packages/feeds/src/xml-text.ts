@@ -1,5 +1,16 @@
 // Pieces of XML as `tidyXml` writes them.
 
+/** An element that holds text, while it is read. */
+export interface Leaf {
+  readonly name: string;
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly start: number;
+  text: string;
+  hasMarkup: boolean;
+  /** Open elements of the leaf's own name within it. */
+  depth: number;
+}
+
 /** Text of which nothing is markup or an entity. Entities cost the feed parser far more than a section of CDATA. */
 export function formatVerbatim(text: string): string {
   return `<![CDATA[${text.replaceAll(']]>', ']]]]><![CDATA[>')}]]>`;
@@ -12,4 +23,11 @@ export function formatAttributes(attributes: Iterable<readonly [string, string]>
     text += ` ${name}="${value.replaceAll('"', '&quot;').replaceAll('<', '&lt;')}"`;
   }
   return text;
+}
+
+/** Markup that stands in a leaf unescaped is what Atom calls `xhtml`, or an error; both are read as HTML of `source`. */
+export function formatLeaf({ name, attributes, text, hasMarkup }: Leaf, source: string): string {
+  if (!hasMarkup) return `<${name}${formatAttributes(attributes)}>${text}</${name}>`;
+  const others = formatAttributes([...attributes].filter(([key]) => key !== 'type'));
+  return `<${name}${others} type="html">${formatVerbatim(source)}</${name}>`;
 }

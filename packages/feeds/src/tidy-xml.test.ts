@@ -1,0 +1,102 @@
+// The document that the feed parser is given, whatever came in.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { linksOfHtml, textOfHtml } from './html-text.ts';
+import { parseFeed } from './parse-feed.ts';
+import { tidyXml } from './tidy-xml.ts';
+import { FEED_VOCABULARY } from './vocabulary.ts';
+
+function tidy(source: string, isTruncated = false): string {
+  const tidied = tidyXml(source, { vocabulary: FEED_VOCABULARY, isTruncated });
+  return tidied.ok ? tidied.xml : tidied.problem;
+}
+
+const CASES: readonly (readonly [string, string, string])[] = [
+  [
+    'what is not read is left out',
+    '<rss a="1"><channel><x><title>no</title></x><title>yes</title></channel></rss>',
+    '<channel><title>yes</title></channel>',
+  ],
+  [
+    'an end tag that is missing does not take the items along',
+    '<rss><image><url>x</url><item><title>a</title></item></rss>',
+    '<item><title>a</title></item>',
+  ],
+  [
+    'a leaf ends with its own end tag',
+    '<rss><item><description>a <description>b</description> c</description></item></rss>',
+    '<item><description type="html"><![CDATA[a <description>b</description> c]]></description></item>',
+  ],
+  [
+    'markup may hold sections of CDATA',
+    '<rss><item><description><b>x</b><![CDATA[y]]>z</description></item></rss>',
+    '<item><description type="html"><![CDATA[<b>x</b><![CDATA[y]]]]><![CDATA[>z]]></description></item>',
+  ],
+  ['stray signs stay text', '<rss><title>a < b & c > d</title></rss>', '<title>a &lt; b & c > d</title>'],
+  [
+    'attributes are quoted anew',
+    `<rss><link href='a"b<c' rel=x title="no"/></rss>`,
+    '<link href="a&quot;b&lt;c" rel="x"></link>',
+  ],
+  ['an address that is too long is none', `<rss><link href="${'x'.repeat(5_000)}"/></rss>`, '<link href=""></link>'],
+  [
+    'prefixes become the usual ones',
+    '<rss xmlns:q="http://purl.org/dc/elements/1.1/"><item><q:date>x</q:date></item></rss>',
+    '<item><dc:date>x</dc:date></item>',
+  ],
+  ['instructions and comments go', '<rss><?php x ?><!-- y --><title>a<!-- b -->c</title></rss>', '<title>ac</title>'],
+];
+
+for (const [name, source, expected] of CASES) {
+  test(`${name}`, () => {
+    assert.equal(tidy(source), `<rss version="2.0">${expected}</rss>`);
+  });
+}
+
+test('a document that was cut loses the item that it was cut in, one without end tags keeps it', () => {
+  const source = '<rss><channel><item><title>a</title></item><item><title>b';
+  assert.equal(tidy(source, true), '<rss version="2.0"><channel><item><title>a</title></item></channel></rss>');
+  assert.match(tidy(source), /<item><title>b<\/title><\/item><\/channel><\/rss>$/);
+});
+
+test('sixty elements are open at once at most', () => {
+  const xml = tidy(`<rss>${'<channel>'.repeat(1_000)}<title>deep</title>`);
+  assert.equal(xml.split('<channel>').length - 1, 59);
+});
+
+test('a text is cut at 200,000 characters', () => {
+  const xml = tidy(`<rss><item><description>${'< '.repeat(100_000)}</description></item></rss>`);
+  assert.ok(xml.length < 200_200 && xml.length > 199_900);
+});
+
+test('a title is cut at 300 characters and never within one', () => {
+  const title = `${'x'.repeat(299)}😀`;
+  const body = Buffer.from(`<rss version="2.0"><channel><title>${title}</title><item/></channel></rss>`);
+  const reading = parseFeed(body, { contentType: null, url: 'https://a.com/', now: 0, isTruncated: false });
+  assert.ok(reading.ok);
+  assert.equal(reading.feed.title?.length, 300);
+  assert.ok(reading.feed.title?.isWellFormed());
+});
+
+test('JSON of more parts than a feed has is not read', () => {
+  const body = Buffer.from(`{"items":[${'{},'.repeat(300_000)}{}]}`);
+  const reading = parseFeed(body, { contentType: null, url: 'https://a.com/', now: 0, isTruncated: false });
+  assert.deepEqual(reading, { ok: false, problem: 'The document is JSON of more parts than a feed has.' });
+});
+
+test('links of HTML have their entities resolved, and no two are one', () => {
+  const options = { maxCharacters: 1_000, maxLinks: 3 };
+  assert.deepEqual(linksOfHtml('<a href="?a&amp;b=&#x41;"><area HREF=x><a data-href="no" href>', options), [
+    '?a&b=A',
+    'x',
+  ]);
+  assert.deepEqual(linksOfHtml('<a href=1><a href=2><a href=3><a href=4>', options), ['1', '2', '3']);
+  assert.deepEqual(
+    linksOfHtml(`<a href="${'&amp;x'.repeat(500)}${'y'.repeat(3_000)}">`, { ...options, maxCharacters: 9_000 }),
+    [],
+  );
+});
+
+test('text of HTML is without tags', () => {
+  assert.equal(textOfHtml('a <b>b</b> &lt;c&gt; 1 < 2', { maxCharacters: 100 }), 'a b <c> 1 < 2');
+});
