@@ -137,9 +137,9 @@ describe('judge', () => {
   it('never throws, and says affected only where a version was seen and a source decided', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(product, configuration), { maxLength: 4 }), seen, (claims, thing) => {
-        const { verdict, reason, rangeSource } = judge({ claims }, thing);
+        const { verdict, reason, rangeSource, range } = judge({ claims }, thing);
         const isDecided = reason !== 'no_version' && reason !== 'no_range' && reason !== 'other_product';
-        assert.equal(rangeSource !== null, isDecided);
+        assert.equal(rangeSource !== null, isDecided || range !== null);
         assert.equal(verdict === 'affected', reason === 'in_range');
         if (thing.version === null) assert.notEqual(verdict, 'affected');
       }),
