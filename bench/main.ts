@@ -1,5 +1,6 @@
 // `npm run bench [-- suite…]`: every figure beside its peer or goal, measured in the same run. Record them in RESULTS.md.
 import { cpus, totalmem } from 'node:os';
+import { benchAdvisories } from './advisories.ts';
 import { benchDetection } from './detection.ts';
 import { benchDns } from './dns.ts';
 import { benchFalseAlarms } from './false-alarms.ts';
@@ -26,6 +27,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   sets: benchSets,
   stream: benchStream,
   gateway: benchGateway,
+  advisories: benchAdvisories,
   'false-alarms': benchFalseAlarms,
 };
 

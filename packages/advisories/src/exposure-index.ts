@@ -8,8 +8,9 @@ import {
   SEVERITIES,
   type Severity,
 } from './advisory.ts';
-import { type Judgement, judge, productKeysOf } from './judge.ts';
-import { urgencyOf } from './priority.ts';
+import { BuildClasses } from './build-classes.ts';
+import { type CompiledAdvisory, compileAdvisory, type Judgement, judgeCompiled, productKeysOf } from './judge.ts';
+import { byUrgency, placeOf, urgencyOf } from './priority.ts';
 import { codeOf, type VerdictCode, VerdictList } from './verdict-list.ts';
 
 /** A product of the rulebook with every name that publishers know it by. */
@@ -31,9 +32,10 @@ export interface Assessed {
   readonly score: Omit<ExploitScore, 'cve'> | null;
 }
 
-/** An advisory as the index keeps it. */
-export interface Entry extends Assessed {
-  /** Its place in the lists; a changed advisory gets another. */
+/** An advisory as the index keeps it: without what only who reads it in full asks for. */
+export interface Entry extends Omit<Assessed, 'advisory'> {
+  readonly advisory: Omit<Advisory, 'claims' | 'summary' | 'urls'>;
+  /** Its place in the lists; one whose claims change gets another. */
   readonly number: number;
   /** Ids of the known products that it names. */
   readonly products: readonly string[];
@@ -41,37 +43,55 @@ export interface Entry extends Assessed {
   readonly urgency: number;
 }
 
+interface Kept {
+  readonly entry: Entry;
+  readonly compiled: CompiledAdvisory;
+  /** Hash of the claims. */
+  readonly claims: number;
+}
+
 interface Shelf {
-  readonly product: KnownProduct;
+  readonly keys: readonly ProductKey[];
   /** Numbers of the advisories that name it, ascending. */
   readonly numbers: Set<number>;
-  readonly builds: Map<string, { readonly build: Build; readonly verdicts: VerdictList }>;
+  readonly classes: BuildClasses;
+  readonly buildNumbers: Map<string, number>;
+  /** By number of the build. */
+  readonly verdicts: VerdictList[];
 }
 
 const NO_VERSION: Build = { version: null, platform: null };
+const NOTHING = new VerdictList();
 
 export class ExposureIndex {
   readonly #shelves = new Map<string, Shelf>();
   readonly #productsByKey = new Map<ProductKey, string[]>();
   readonly #numbers = new Map<string, number>();
-  readonly #entries = new Map<number, Entry>();
+  readonly #kept = new Map<number, Kept>();
   /** By number: what is asked for of every advisory in a walk over all. */
   readonly #severities: number[] = [];
   #next = 0;
-  #order: readonly Entry[] | undefined;
+  /** Put in order when somebody asks, then kept so. */
+  #order: Entry[] | undefined;
 
   constructor(products: readonly KnownProduct[]) {
-    for (const product of products) {
-      this.#shelves.set(product.id, { product, numbers: new Set(), builds: new Map() });
-      for (const key of product.keys)
-        this.#productsByKey.set(key, [...(this.#productsByKey.get(key) ?? []), product.id]);
-      this.addBuild(product.id, NO_VERSION);
+    for (const { id, keys } of products) {
+      const shelf = {
+        keys,
+        numbers: new Set<number>(),
+        classes: new BuildClasses(),
+        buildNumbers: new Map(),
+        verdicts: [],
+      };
+      this.#shelves.set(id, shelf);
+      for (const key of keys) this.#productsByKey.set(key, [...(this.#productsByKey.get(key) ?? []), id]);
+      this.addBuild(id, NO_VERSION);
     }
   }
 
   /** How many advisories name a known product. */
   get size(): number {
-    return this.#entries.size;
+    return this.#kept.size;
   }
 
   get products(): readonly string[] {
@@ -90,11 +110,11 @@ export class ExposureIndex {
 
   find(id: string): Entry | undefined {
     const number = this.#numbers.get(id);
-    return number === undefined ? undefined : this.#entries.get(number);
+    return number === undefined ? undefined : this.entryAt(number);
   }
 
   entryAt(number: number): Entry | undefined {
-    return this.#entries.get(number);
+    return this.#kept.get(number)?.entry;
   }
 
   isOfSeverity(number: number, severity: Severity): boolean {
@@ -104,50 +124,54 @@ export class ExposureIndex {
   /** Takes in an advisory, new or changed; returns the products that it names now or named before. */
   put(assessed: Assessed): readonly string[] {
     const { advisory } = assessed;
-    const before = this.find(advisory.id);
-    this.#order = undefined;
-    if (before && sameClaims(before.advisory, advisory)) {
-      this.#severities[before.number] = severityNumber(advisory.severity);
-      this.#entries.set(before.number, { ...before, ...assessed, urgency: urgencyOf(assessed) });
-      return before.products;
+    const before = this.#find(advisory.id);
+    const claims = hashOf(advisory.claims);
+    if (before && before.claims === claims && advisory.state === before.entry.advisory.state) {
+      this.#keep({ ...before, entry: entryOf(assessed, before.entry) }, before.entry);
+      return before.entry.products;
     }
-    if (before) this.#remove(before);
+    if (before) this.#remove(before.entry);
     const products = advisory.state === 'rejected' ? [] : this.#productsOf(advisory);
-    if (products.length === 0) return before?.products ?? [];
-    const entry: Entry = { ...assessed, number: this.#next, products, urgency: urgencyOf(assessed) };
+    if (products.length === 0) return before?.entry.products ?? [];
+    const kept = {
+      entry: entryOf(assessed, { number: this.#next, products }),
+      compiled: compileAdvisory(advisory),
+      claims,
+    };
     this.#next += 1;
-    this.#severities[entry.number] = severityNumber(advisory.severity);
-    this.#numbers.set(advisory.id, entry.number);
-    this.#entries.set(entry.number, entry);
-    for (const id of products) this.#shelve(entry, this.#shelf(id));
-    return [...new Set([...products, ...(before?.products ?? [])])];
+    this.#keep(kept);
+    for (const id of products) shelve(kept, this.#shelf(id));
+    return [...new Set([...products, ...(before?.entry.products ?? [])])];
   }
 
   delete(id: string): readonly string[] {
-    const entry = this.find(id);
-    if (!entry) return [];
-    this.#order = undefined;
-    this.#remove(entry);
-    return entry.products;
+    const kept = this.#find(id);
+    if (!kept) return [];
+    this.#remove(kept.entry);
+    return kept.entry.products;
   }
 
   /** Judges every advisory of the product for a build; one that is known already costs nothing. Unknown products are none. */
   addBuild(product: string, build: Build): void {
     const shelf = this.#shelves.get(product);
     const key = keyOf(build);
-    if (!shelf || shelf.builds.has(key)) return;
+    if (!shelf || shelf.buildNumbers.has(key)) return;
+    const seen = { keys: shelf.keys, version: build.version, platform: build.platform };
     const verdicts = new VerdictList();
     for (const number of shelf.numbers) {
-      const entry = this.#entries.get(number);
-      const code = entry && this.#judge(entry, shelf.product, build);
+      const kept = this.#kept.get(number);
+      const code = kept && codeOf(judgeCompiled(kept.compiled, seen));
       if (code !== undefined) verdicts.push(number, code);
     }
-    shelf.builds.set(key, { build, verdicts });
+    shelf.buildNumbers.set(key, shelf.classes.add(seen));
+    shelf.verdicts.push(verdicts);
   }
 
   /** What advisories say of a build of a product; empty for one that was never added. */
   verdictsOf(product: string, build: Build): VerdictList {
-    return this.#shelves.get(product)?.builds.get(keyOf(build))?.verdicts ?? NOTHING;
+    const shelf = this.#shelves.get(product);
+    const number = shelf?.buildNumbers.get(keyOf(build));
+    return (number === undefined ? undefined : shelf?.verdicts[number]) ?? NOTHING;
   }
 
   /** What an advisory says of a build; undefined where it does not concern it. */
@@ -156,14 +180,20 @@ export class ExposureIndex {
   }
 
   /** The judgement in full, with the range in words. */
-  judgementOf({ advisory }: Entry, product: string, build: Build): Judgement {
-    return judge(advisory, { keys: this.#shelf(product).product.keys, ...build });
+  judgementOf({ number }: Entry, product: string, build: Build): Judgement {
+    const compiled = this.#kept.get(number)?.compiled ?? { sources: [] };
+    return judgeCompiled(compiled, { keys: this.#shelf(product).keys, ...build });
   }
 
   /** All, the most urgent first; equally urgent ones by id. */
   inOrder(): readonly Entry[] {
-    this.#order ??= [...this.#entries.values()].sort(byUrgency);
+    this.#order ??= [...this.#kept.values()].map(({ entry }) => entry).sort(byUrgency);
     return this.#order;
+  }
+
+  #find(id: string): Kept | undefined {
+    const number = this.#numbers.get(id);
+    return number === undefined ? undefined : this.#kept.get(number);
   }
 
   #shelf(id: string): Shelf {
@@ -173,46 +203,62 @@ export class ExposureIndex {
   }
 
   #productsOf(advisory: Advisory): string[] {
-    const ids = new Set<string>();
-    for (const key of productKeysOf(advisory)) for (const id of this.#productsByKey.get(key) ?? []) ids.add(id);
-    return [...ids];
+    return [...new Set(productKeysOf(advisory).flatMap((key) => this.#productsByKey.get(key) ?? []))];
   }
 
-  #shelve(entry: Entry, { product, numbers, builds }: Shelf): void {
-    numbers.add(entry.number);
-    for (const { build, verdicts } of builds.values()) {
-      const code = this.#judge(entry, product, build);
-      if (code !== undefined) verdicts.push(entry.number, code);
-    }
-  }
-
-  #judge({ advisory }: Entry, { keys }: KnownProduct, build: Build): VerdictCode | undefined {
-    return codeOf(judge(advisory, { keys, ...build }));
+  #keep(kept: Kept, before?: Entry): void {
+    const { entry } = kept;
+    this.#numbers.set(entry.advisory.id, entry.number);
+    this.#kept.set(entry.number, kept);
+    this.#severities[entry.number] = severityNumber(entry.advisory.severity);
+    if (!this.#order) return;
+    if (before) this.#order.splice(placeOf(this.#order, before), 1);
+    this.#order.splice(placeOf(this.#order, entry), 0, entry);
   }
 
   #remove(entry: Entry): void {
     this.#numbers.delete(entry.advisory.id);
-    this.#entries.delete(entry.number);
+    this.#kept.delete(entry.number);
+    this.#order?.splice(placeOf(this.#order, entry), 1);
     for (const id of entry.products) {
-      const { numbers, builds } = this.#shelf(id);
+      const { numbers, verdicts } = this.#shelf(id);
       numbers.delete(entry.number);
-      for (const { verdicts } of builds.values()) verdicts.delete(entry.number);
+      for (const list of verdicts) list.delete(entry.number);
     }
   }
 }
 
-const NOTHING = new VerdictList();
+/** Its number is larger than all before it, so that it goes to the end of every list. */
+function shelve({ entry, compiled }: Kept, { numbers, classes, verdicts }: Shelf): void {
+  numbers.add(entry.number);
+  classes.judgeAll(compiled, (build, judgement) => {
+    const code = codeOf(judgement);
+    if (code !== undefined) verdicts[build]?.push(entry.number, code);
+  });
+}
 
-const severityNumber = (severity: Severity | null): number => (severity === null ? -1 : SEVERITIES.indexOf(severity));
+function entryOf(
+  { advisory, exploited, score }: Assessed,
+  { number, products }: Pick<Entry, 'number' | 'products'>,
+): Entry {
+  const { claims: _claims, summary: _summary, urls: _urls, ...kept } = advisory;
+  const urgency = urgencyOf({ advisory, exploited, score });
+  return { advisory: kept, exploited, score, number, products, urgency };
+}
 
 const keyOf = ({ version, platform }: Build): string => `${version ?? ''} ${platform ?? ''}`;
 
-/** A score that moves every day changes no verdict. */
-function sameClaims(a: Advisory, b: Advisory): boolean {
-  return a.state === b.state && JSON.stringify(a.claims) === JSON.stringify(b.claims);
-}
+const severityNumber = (severity: Severity | null): number => (severity === null ? -1 : SEVERITIES.indexOf(severity));
 
-/** The most urgent first; equally urgent ones by id. */
-export function byUrgency(a: Entry, b: Entry): number {
-  return b.urgency - a.urgency || (a.advisory.id < b.advisory.id ? -1 : a.advisory.id === b.advisory.id ? 0 : 1);
+/** FNV-1a, twice with other beginnings, of the claims' text: 53 bits, so that a score that moves every day changes no verdict. */
+function hashOf(claims: Advisory['claims']): number {
+  const text = JSON.stringify(claims);
+  let low = 0x811c9dc5;
+  let high = 0x9747b28c;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul(high ^ (code + i), 0x01000193);
+  }
+  return (high >>> 11) * 2 ** 32 + (low >>> 0);
 }

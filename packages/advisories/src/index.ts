@@ -6,7 +6,6 @@ export type { CpeValue } from './cpe-value.ts';
 export {
   type Assessed,
   type Build,
-  byUrgency,
   type Entry,
   ExposureIndex,
   type KnownProduct,
@@ -29,7 +28,7 @@ export {
   type SeenProduct,
 } from './judge.ts';
 export { advisoryIdOf, mergeRecords } from './merge.ts';
-export { type Priority, priorityOf } from './priority.ts';
+export { byUrgency, type Priority, priorityOf } from './priority.ts';
 export { isInRange, rangeInWords } from './ranges.ts';
 export { isAffected, type VerdictCode, type VerdictList } from './verdict-list.ts';
 export {

@@ -1,5 +1,5 @@
 // In which order advisories are told: known to be exploited first, then likely to be, then grave, then new.
-import type { Assessed } from './exposure-index.ts';
+import type { Assessed, Entry } from './exposure-index.ts';
 
 const EPSS_STEPS = 100_000;
 const DAY_MS = 86_400_000;
@@ -15,10 +15,27 @@ export function urgencyOf({ advisory, exploited, score }: Assessed): number {
   return (((exploited ? 1 : 0) * 2 ** 17 + epss) * 2 ** 7 + cvss) * 2 ** 16 + day;
 }
 
+/** The most urgent first; equally urgent ones by id. */
+export function byUrgency(a: Entry, b: Entry): number {
+  return b.urgency - a.urgency || (a.advisory.id < b.advisory.id ? -1 : a.advisory.id === b.advisory.id ? 0 : 1);
+}
+
+/** Where an entry stands, or would stand, in a list in that order. */
+export function placeOf(sorted: readonly Entry[], entry: Entry): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (byUrgency(sorted[middle] as Entry, entry) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 export type Priority = 'act' | 'attend' | 'track';
 
 /** `act`: exploited, or as likely as not within 30 days; `attend`: a tenth as likely, or critical; else `track`. */
-export function priorityOf({ advisory, exploited, score }: Assessed): Priority {
+export function priorityOf({ advisory, exploited, score }: Pick<Entry, 'advisory' | 'exploited' | 'score'>): Priority {
   const epss = score?.epss ?? 0;
   if (exploited || epss >= 0.5) return 'act';
   return epss >= 0.1 || advisory.severity === 'critical' ? 'attend' : 'track';

@@ -204,7 +204,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
     }),
   );
   const { index } = live;
-  const exposures = await Exposures.open({ store, index, rulebook });
+  const exposures = stack.use(await Exposures.open({ store, index, rulebook }));
   following = exposures;
   const followAdvisories = async () => {
     if (await exposures.learn()) answers.invalidate(tags.enrichment[0]);

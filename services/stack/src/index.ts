@@ -9,6 +9,8 @@ export {
   type World,
 } from './app.ts';
 export { type Config, ConfigError, readConfig } from './config.ts';
+export { listAdvisories, listAffected } from './enrichment/affected.ts';
+export { Exposures } from './enrichment/exposures.ts';
 export { type Enrichment, openEnrichment } from './enrichment/open-enrichment.ts';
 export { runSource, type SyncEnd, type SyncProgress } from './enrichment/run-source.ts';
 export { type AdvisorySource, SOURCE_NAMES } from './enrichment/source.ts';

@@ -1,5 +1,5 @@
 // What the API says of an advisory and of those whom it concerns.
-import { type Entry, priorityOf, SEVERITIES } from '@strata/advisories';
+import { type Advisory, type Entry, priorityOf, SEVERITIES } from '@strata/advisories';
 import { type DomainIndex, inNameOrder } from '@strata/analytics';
 import { z } from 'zod';
 import type { KnownNames } from '../known-names.ts';
@@ -134,13 +134,18 @@ function aboutOf(entry: Entry) {
   };
 }
 
-export function advisoryReport(entry: Entry, { exposures, index, names }: ReportParts): z.input<typeof AdvisorySchema> {
+/** `told` is the advisory in full, for what the index does not keep. */
+export function advisoryReport(
+  entry: Entry,
+  told: Pick<Advisory, 'summary' | 'urls'>,
+  { exposures, index, names }: ReportParts,
+): z.input<typeof AdvisorySchema> {
   const { advisory, exploited, score } = entry;
   const all = exposures.domainsOf(entry);
   return {
     ...aboutOf(entry),
     aliases: [...advisory.aliases],
-    summary: advisory.summary,
+    summary: told.summary,
     cvss_version: advisory.cvss?.version ?? null,
     cvss_vector: advisory.cvss?.vector ?? null,
     cvss_source: advisory.cvss?.by ?? null,
@@ -168,7 +173,7 @@ export function advisoryReport(entry: Entry, { exposures, index, names }: Report
     affected: inNameOrder(index, all.version, { limit: SHOWN_DOMAINS, offset: 0 }).map((domain) =>
       index.names.name(domain),
     ),
-    references: [...advisory.urls],
+    references: [...told.urls],
   };
 }
 

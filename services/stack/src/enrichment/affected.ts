@@ -43,12 +43,12 @@ interface Rows {
 
 /** Advisories that concern any domain, the most urgent first. */
 export function listAdvisories(
-  { exposures }: Parts,
+  parts: Parts,
   { severity }: Pick<AffectedFilter, 'severity'>,
   { limit, offset }: Page,
 ): { readonly total: number; readonly entries: readonly Entry[] } {
-  const { rows } = countRows(exposures, { severity });
-  const concerned = exposures.advisories.inOrder().filter(({ number }) => rowsOf(rows, number) > 0);
+  const { rows } = countRows(parts, { severity });
+  const concerned = parts.exposures.advisories.inOrder().filter(({ number }) => rowsOf(rows, number) > 0);
   return { total: concerned.length, entries: concerned.slice(offset, offset + limit) };
 }
 
@@ -73,7 +73,7 @@ function affectedOfOne({ exposures, index }: Parts, filter: AffectedFilter, { li
 
 function affectedOfAll(parts: Parts, filter: AffectedFilter, { limit, offset }: Page): Affected {
   const { advisories } = parts.exposures;
-  const { rows, domains } = countRows(parts.exposures, filter);
+  const { rows, domains } = countRows(parts, filter);
   const found: AffectedRow[] = [];
   let total = 0;
   for (const entry of advisories.inOrder()) {
@@ -89,7 +89,7 @@ function affectedOfAll(parts: Parts, filter: AffectedFilter, { limit, offset }: 
 }
 
 /** One walk over what advisories say of every build that some domain shows. */
-function countRows(exposures: Exposures, { severity, match, advisory }: AffectedFilter) {
+function countRows({ exposures, index }: Parts, { severity, match, advisory }: AffectedFilter) {
   const { advisories } = exposures;
   const rows: Rows = {
     version: new Uint32Array(advisories.limit),
@@ -116,8 +116,9 @@ function countRows(exposures: Exposures, { severity, match, advisory }: Affected
       if (has.product) sets.product.push(domains);
     }
   }
-  const version = unionOf(sets.version);
-  return { rows, domains: { version: version.size, product: unionOf(sets.product).andNot(version).size } };
+  const { limit } = index.names;
+  const version = unionOf(sets.version, limit);
+  return { rows, domains: { version: version.size, product: unionOf(sets.product, limit).andNot(version).size } };
 }
 
 function rowsOfEntry(

@@ -40,14 +40,21 @@ export interface SeenService extends Build {
 /** The others only say more of what these tell. */
 const TELLING: ReadonlySet<string> = new Set<SourceName>(['nvd', 'osv', 'cve', 'folder']);
 const CHANGES_AT_ONCE = 500;
+/** Some tens of milliseconds of work between two turns of others. */
+const LOADED_AT_ONCE = 200;
+const OPEN_WAIT_MS = 2_000;
 
-export class Exposures {
+export class Exposures implements AsyncDisposable {
   readonly #parts: ExposureParts;
   readonly advisories: ExposureIndex;
   /** Put together when somebody asks; forgotten when a domain that uses the product has changed. */
   readonly #uses = new Map<string, readonly Use[]>();
   #seq: number;
   #isKnown = false;
+  #isLoaded = false;
+  #isStopped = false;
+  #loading: Promise<void> = Promise.resolve();
+  #failure: unknown;
 
   private constructor(parts: ExposureParts, advisories: ExposureIndex, seq: number) {
     this.#parts = parts;
@@ -66,22 +73,43 @@ export class Exposures {
       for (const { version, platform } of index.buildsOf(id)) advisories.addBuild(id, { version, platform });
     }
     const exposures = new Exposures(parts, advisories, await store.advisories.latestChange());
-    const ids = await store.advisories.naming(advisories.keys);
-    for (let from = 0; from < ids.length; from += CHANGES_AT_ONCE) {
-      for (const stored of await store.advisories.read(ids.slice(from, from + CHANGES_AT_ONCE))) advisories.put(stored);
-    }
+    exposures.#loading = exposures.#load(await store.advisories.naming(advisories.keys)).catch((error: unknown) => {
+      exposures.#failure = error;
+    });
+    // A few thousand take a second; nobody waits for a quarter of a million before the rest is served.
+    await Promise.race([exposures.#loading, nextTurn(OPEN_WAIT_MS)]);
     await exposures.learn();
     return exposures;
   }
 
-  /** Whether any source that tells of vulnerabilities was ever read whole: before, nothing is known of anybody. */
+  /** Whether all advisories have been read: before, lists would lack some. Throws what reading them failed with. */
+  get isLoaded(): boolean {
+    if (this.#failure !== undefined) throw new Error('read the advisories', { cause: this.#failure });
+    return this.#isLoaded;
+  }
+
+  async #load(ids: readonly string[]): Promise<void> {
+    for (let from = 0; from < ids.length && !this.#isStopped; from += LOADED_AT_ONCE) {
+      const stored = await this.#parts.store.advisories.read(ids.slice(from, from + LOADED_AT_ONCE));
+      for (const each of stored) this.advisories.put(each);
+      await nextTurn();
+    }
+    this.#isLoaded = !this.#isStopped;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopped = true;
+    await this.#loading;
+  }
+
+  /** Whether any source that tells of vulnerabilities was ever read whole, and all is read: before, nothing is known of anybody. */
   get isKnown(): boolean {
-    return this.#isKnown;
+    return this.#isKnown && this.isLoaded;
   }
 
   /** Looks whether that has come to be so; true when it just has. */
   async learn(): Promise<boolean> {
-    if (this.#isKnown) return false;
+    if (this.#isKnown || !this.isLoaded) return false;
     const sources = await this.#parts.store.sources.list(new Date());
     this.#isKnown = sources.some(({ name, finishedAt }) => finishedAt !== null && TELLING.has(name));
     return this.#isKnown;
@@ -100,6 +128,7 @@ export class Exposures {
   /** Takes in what has changed in the store. What `onChanged` could not finish is handed out again by the next call. */
   async follow(onChanged: (change: FollowedChange) => Promise<void>): Promise<void> {
     const { store } = this.#parts;
+    if (!this.isLoaded) return;
     for (;;) {
       const changes = await store.advisories.changesSince(this.#seq, CHANGES_AT_ONCE);
       const last = changes.at(-1);
@@ -138,8 +167,9 @@ export class Exposures {
         if (code !== undefined) sets[isAffected(code) ? 'version' : 'product'].push(domains);
       }
     }
-    const version = unionOf(sets.version);
-    const product = unionOf(sets.product);
+    const { limit } = this.#parts.index.names;
+    const version = unionOf(sets.version, limit);
+    const product = unionOf(sets.product, limit);
     return { version, product: version.size === 0 ? product : product.andNot(version) };
   }
 
@@ -181,8 +211,14 @@ export class Exposures {
   /** Domains that use a product which advisories may name, and those of them that show a version. */
   coverage(): { readonly domains: number; readonly versioned: number; readonly products: number } {
     const uses = this.advisories.products.map((product) => this.usesOf(product));
-    const domains = unionOf(uses.flat().map((use) => use.domains));
-    const versioned = unionOf(uses.flat().flatMap((use) => (use.build.version === null ? [] : [use.domains])));
+    const { limit } = this.#parts.index.names;
+    const shown = uses.flat().filter((use) => use.build.version !== null);
+    const all = (each: readonly Use[]) =>
+      unionOf(
+        each.map(({ domains }) => domains),
+        limit,
+      );
+    const [domains, versioned] = [all(uses.flat()), all(shown)];
     const products = uses.filter((each) => each.length > 0).length;
     return { domains: domains.size, versioned: versioned.size, products };
   }
@@ -204,3 +240,7 @@ export class Exposures {
     return found;
   }
 }
+
+/** Lets others have their turn, or so many milliseconds. */
+const nextTurn = (ms?: number) =>
+  new Promise<void>((resolve) => (ms === undefined ? setImmediate(resolve) : setTimeout(resolve, ms).unref()));

@@ -16,8 +16,9 @@ export function usesOf(index: DomainIndex, product: string): readonly Use[] {
   const uses = index
     .buildsOf(product)
     .map(({ version, platform, domains }) => ({ build: { version, platform }, domains }));
-  const rest = firmUsers(index, product).clone();
-  for (const { domains } of uses) domains.each((domain) => rest.delete(domain));
+  const shown = new Marks(index.names.limit);
+  for (const { domains } of uses) shown.add(domains);
+  const rest = shown.missingOf(firmUsers(index, product));
   return rest.size === 0 ? uses : [...uses, { build: NO_VERSION, domains: rest }];
 }
 
@@ -30,12 +31,56 @@ function firmUsers(index: DomainIndex, provider: string): DomainSet {
     const all = index.sets.placement(placement);
     return low.size === 0 ? all : all.andNot(low);
   });
-  return unionOf(sets);
+  return unionOf(sets, index.names.limit);
 }
 
-/** Sets joined; a single one is not copied. */
-export function unionOf(sets: Iterable<DomainSet>): DomainSet {
-  let union = new DomainSet();
-  for (const set of sets) union = union.size === 0 ? set : set.size === 0 ? union : union.or(set);
-  return union;
+/** Sets joined, of domains below a limit; a single one is not copied. */
+export function unionOf(sets: readonly DomainSet[], limit: number): DomainSet {
+  const [first, ...others] = sets.filter((set) => set.size > 0);
+  if (!first || others.length === 0) return first ?? new DomainSet();
+  const marks = new Marks(limit);
+  for (const set of [first, ...others]) marks.add(set);
+  return marks.toSet();
+}
+
+/** One bit a domain: hundreds of sets are joined in one walk over their members. */
+class Marks {
+  readonly #bits: Uint32Array;
+  #count = 0;
+
+  constructor(limit: number) {
+    this.#bits = new Uint32Array((limit + 31) >>> 5);
+  }
+
+  add(set: DomainSet): void {
+    const bits = this.#bits;
+    set.each((domain) => {
+      const bit = 1 << (domain & 31);
+      const word = bits[domain >>> 5] as number;
+      if ((word & bit) !== 0) return;
+      bits[domain >>> 5] = word | bit;
+      this.#count += 1;
+    });
+  }
+
+  /** Members of a set that are not marked. */
+  missingOf(set: DomainSet): DomainSet {
+    const missing: number[] = [];
+    set.each((domain) => {
+      if (((this.#bits[domain >>> 5] as number) & (1 << (domain & 31))) === 0) missing.push(domain);
+    });
+    return DomainSet.of(missing);
+  }
+
+  toSet(): DomainSet {
+    return DomainSet.isDense(this.#count, this.#bits.length * 32)
+      ? DomainSet.ofBits(this.#bits, this.#count)
+      : DomainSet.of(this.#members());
+  }
+
+  *#members(): Generator<number> {
+    for (const [at, word] of this.#bits.entries()) {
+      for (let rest = word; rest !== 0; rest &= rest - 1) yield at * 32 + 31 - Math.clz32(rest & -rest);
+    }
+  }
 }

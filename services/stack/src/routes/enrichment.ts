@@ -1,6 +1,6 @@
 // Known vulnerabilities of what domains use: how fresh they are, which there are, and whom they concern.
 import { SEVERITIES } from '@strata/advisories';
-import { route } from '@strata/http';
+import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { AdvisorySchema, AffectedSchema, advisoryReport, exposureReport } from '../enrichment/advisory-report.ts';
@@ -127,7 +127,7 @@ export const getAdvisories = route(
         advisories: z.array(AdvisorySchema),
       }),
     },
-    errors: [],
+    errors: ['unavailable'],
     access: 'key',
     cache: (_app: StackApp, { severity, limit, offset }) => ({
       key: `enrichment.advisories ${severity ?? ''} ${limit} ${offset}`,
@@ -135,9 +135,19 @@ export const getAdvisories = route(
       maxStaleMs: 1_000,
     }),
   },
-  (app: StackApp, { severity, limit, offset }) => {
+  async (app: StackApp, { severity, limit, offset }, context) => {
+    mustBeLoaded(app, context);
     const { total, entries } = listAdvisories(app, { severity }, { limit, offset });
-    return { total, limit, offset, advisories: entries.map((entry) => advisoryReport(entry, app)) };
+    const stored = await app.store.advisories.read(entries.map(({ advisory }) => advisory.id));
+    const told = new Map(stored.map(({ advisory }) => [advisory.id, advisory]));
+    return {
+      total,
+      limit,
+      offset,
+      advisories: entries.map((entry) => {
+        return advisoryReport(entry, told.get(entry.advisory.id) ?? { summary: null, urls: [] }, app);
+      }),
+    };
   },
 );
 
@@ -169,7 +179,7 @@ export const getAffected = route(
         affected: z.array(AffectedSchema),
       }),
     },
-    errors: ['invalid_domain'],
+    errors: ['invalid_domain', 'unavailable'],
     access: 'key',
     cache: (_app: StackApp, input, context) => {
       const { severity, match, advisory, limit, offset } = input;
@@ -182,6 +192,7 @@ export const getAffected = route(
     },
   },
   (app: StackApp, input, context) => {
+    mustBeLoaded(app, context);
     const { limit, offset, ...filter } = input;
     const domain = input.domain === undefined ? undefined : domainOf(input.domain, context);
     const { total, domains, rows } = listAffected(app, { ...filter, domain }, { limit, offset });
@@ -197,3 +208,9 @@ export const getAffected = route(
     };
   },
 );
+
+/** After a start, until all advisories are read: a list that lacks some would be taken for a whole one. */
+function mustBeLoaded({ exposures }: StackApp, context: RequestContext<'unavailable'>): void {
+  if (exposures.isLoaded) return;
+  context.refuse('unavailable', 'The advisories are being read after a start.', { headers: { 'retry-after': '5' } });
+}
