@@ -69,7 +69,7 @@ export class ExposureIndex {
   readonly #numbers = new Map<string, number>();
   readonly #kept = new Map<number, Kept>();
   /** By number: what is asked for of every advisory in a walk over all. */
-  readonly #severities: number[] = [];
+  #severities = new Uint8Array(1 << 10);
   #next = 0;
   /** Put in order when somebody asks, then kept so. */
   #order: Entry[] | undefined;
@@ -117,8 +117,9 @@ export class ExposureIndex {
     return this.#kept.get(number)?.entry;
   }
 
-  isOfSeverity(number: number, severity: Severity): boolean {
-    return this.#severities[number] === severityNumber(severity);
+  /** Severities by number, and the one that is wanted, for a walk over lists of verdicts. */
+  severity(wanted: Severity): { readonly values: Uint8Array; readonly wanted: number } {
+    return { values: this.#severities, wanted: severityNumber(wanted) };
   }
 
   /** Takes in an advisory, new or changed; returns the products that it names now or named before. */
@@ -210,10 +211,19 @@ export class ExposureIndex {
     const { entry } = kept;
     this.#numbers.set(entry.advisory.id, entry.number);
     this.#kept.set(entry.number, kept);
-    this.#severities[entry.number] = severityNumber(entry.advisory.severity);
+    this.#rate(entry);
     if (!this.#order) return;
     if (before) this.#order.splice(placeOf(this.#order, before), 1);
     this.#order.splice(placeOf(this.#order, entry), 0, entry);
+  }
+
+  #rate({ number, advisory }: Entry): void {
+    if (number >= this.#severities.length) {
+      const larger = new Uint8Array(this.#severities.length * 2);
+      larger.set(this.#severities);
+      this.#severities = larger;
+    }
+    this.#severities[number] = severityNumber(advisory.severity);
   }
 
   #remove(entry: Entry): void {
@@ -248,7 +258,9 @@ function entryOf(
 
 const keyOf = ({ version, platform }: Build): string => `${version ?? ''} ${platform ?? ''}`;
 
-const severityNumber = (severity: Severity | null): number => (severity === null ? -1 : SEVERITIES.indexOf(severity));
+/** 0 where there is none. */
+const severityNumber = (severity: Severity | null): number =>
+  severity === null ? 0 : SEVERITIES.indexOf(severity) + 1;
 
 /** FNV-1a, twice with other beginnings, of the claims' text: 53 bits, so that a score that moves every day changes no verdict. */
 function hashOf(claims: Advisory['claims']): number {

@@ -30,7 +30,7 @@ export {
 export { advisoryIdOf, mergeRecords } from './merge.ts';
 export { byUrgency, type Priority, priorityOf } from './priority.ts';
 export { isInRange, rangeInWords } from './ranges.ts';
-export { isAffected, type VerdictCode, type VerdictList } from './verdict-list.ts';
+export { isAffected, type RowCounts, type VerdictCode, type VerdictList } from './verdict-list.ts';
 export {
   compareVersions,
   type DistributionVersion,

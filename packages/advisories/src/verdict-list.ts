@@ -21,7 +21,14 @@ export function codeOf({ verdict, reason }: Judgement): VerdictCode | undefined 
 }
 
 export const verdictOf = (code: VerdictCode): Verdict => CODES[code] as Verdict;
-export const isAffected = (code: VerdictCode): boolean => code === 0;
+const AFFECTED: VerdictCode = 0;
+export const isAffected = (code: VerdictCode): boolean => code === AFFECTED;
+
+/** By number of the advisory: rows of those affected, and of those that may be. */
+export interface RowCounts {
+  readonly version: Uint32Array;
+  readonly product: Uint32Array;
+}
 
 /** Sorted by the number of the advisory. */
 export class VerdictList {
@@ -56,6 +63,30 @@ export class VerdictList {
     this.#numbers.copyWithin(place, place + 1, this.#length);
     this.#codes.copyWithin(place, place + 1, this.#length);
     this.#length -= 1;
+  }
+
+  /**
+   * Adds `size` to the row count of each advisory in the list, by its number; with `of`, only where it is that of the
+   * advisory. Returns whether any was affected, or else concerned. A quarter of a million by a few hundred builds are
+   * walked for one answer, hence a plain loop over arrays.
+   */
+  countInto(rows: RowCounts, size: number, of?: { readonly values: Uint8Array; readonly wanted: number }) {
+    const numbers = this.#numbers;
+    const codes = this.#codes;
+    let hasVersion = false;
+    let hasProduct = false;
+    for (let place = 0; place < this.#length; place += 1) {
+      const number = numbers[place] as number;
+      if (of !== undefined && of.values[number] !== of.wanted) continue;
+      if (codes[place] === AFFECTED) {
+        rows.version[number] = (rows.version[number] as number) + size;
+        hasVersion = true;
+      } else {
+        rows.product[number] = (rows.product[number] as number) + size;
+        hasProduct = true;
+      }
+    }
+    return { hasVersion, hasProduct };
   }
 
   #placeOf(number: number): number {

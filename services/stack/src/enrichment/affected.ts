@@ -1,8 +1,9 @@
 // Lists over everything that is exposed: advisories that concern any domain, and the domains that each concerns.
-import { type Entry, isAffected, type Severity } from '@strata/advisories';
+import type { Entry, RowCounts, Severity } from '@strata/advisories';
 import { type DomainIndex, type DomainSet, inNameOrder } from '@strata/analytics';
 import type { Exposure, Exposures } from './exposures.ts';
 import { NO_VERSION, unionOf } from './product-uses.ts';
+import { Turns } from './turns.ts';
 
 export interface AffectedFilter {
   readonly severity?: Severity | undefined;
@@ -30,30 +31,26 @@ export interface Affected {
   readonly rows: readonly AffectedRow[];
 }
 
+const KINDS = ['version', 'product'] as const;
+
 interface Parts {
   readonly exposures: Exposures;
   readonly index: DomainIndex;
 }
 
-/** How many rows each advisory has, by its number. */
-interface Rows {
-  readonly version: Uint32Array;
-  readonly product: Uint32Array;
-}
-
 /** Advisories that concern any domain, the most urgent first. */
-export function listAdvisories(
+export async function listAdvisories(
   parts: Parts,
   { severity }: Pick<AffectedFilter, 'severity'>,
   { limit, offset }: Page,
-): { readonly total: number; readonly entries: readonly Entry[] } {
-  const { rows } = countRows(parts, { severity });
+): Promise<{ readonly total: number; readonly entries: readonly Entry[] }> {
+  const { rows } = await countRows(parts, { severity });
   const concerned = parts.exposures.advisories.inOrder().filter(({ number }) => rowsOf(rows, number) > 0);
   return { total: concerned.length, entries: concerned.slice(offset, offset + limit) };
 }
 
 /** The most urgent advisories first; within one the affected before the others, by product, then by name. */
-export function listAffected(parts: Parts, filter: AffectedFilter, page: Page): Affected {
+export async function listAffected(parts: Parts, filter: AffectedFilter, page: Page): Promise<Affected> {
   return filter.domain === undefined ? affectedOfAll(parts, filter, page) : affectedOfOne(parts, filter, page);
 }
 
@@ -71,9 +68,9 @@ function affectedOfOne({ exposures, index }: Parts, filter: AffectedFilter, { li
   };
 }
 
-function affectedOfAll(parts: Parts, filter: AffectedFilter, { limit, offset }: Page): Affected {
+async function affectedOfAll(parts: Parts, filter: AffectedFilter, { limit, offset }: Page): Promise<Affected> {
   const { advisories } = parts.exposures;
-  const { rows, domains } = countRows(parts, filter);
+  const { rows, sets } = await countRows(parts, filter);
   const found: AffectedRow[] = [];
   let total = 0;
   for (const entry of advisories.inOrder()) {
@@ -85,40 +82,49 @@ function affectedOfAll(parts: Parts, filter: AffectedFilter, { limit, offset }: 
     }
     total += count;
   }
-  return { total, domains, rows: found };
+  const most = parts.index.names.limit;
+  const version = unionOf(sets.version, most);
+  const product = unionOf(sets.product, most);
+  return { total, domains: { version: version.size, product: product.andNot(version).size }, rows: found };
 }
 
-/** One walk over what advisories say of every build that some domain shows. */
-function countRows({ exposures, index }: Parts, { severity, match, advisory }: AffectedFilter) {
+/** How many rows each advisory has, in one walk over what advisories say of every build that some domain shows. */
+async function countRows({ exposures }: Parts, { severity, match, advisory }: AffectedFilter) {
   const { advisories } = exposures;
-  const rows: Rows = {
-    version: new Uint32Array(advisories.limit),
-    product: new Uint32Array(advisories.limit),
-  };
-  const only =
-    advisory === undefined ? undefined : (advisories.find(advisory.toUpperCase()) ?? advisories.find(advisory));
+  const rows: RowCounts = { version: new Uint32Array(advisories.limit), product: new Uint32Array(advisories.limit) };
   const sets = { version: [] as DomainSet[], product: [] as DomainSet[] };
-  if (advisory !== undefined && !only) return { rows, domains: { version: 0, product: 0 } };
-  for (const product of only?.products ?? advisories.products) {
-    for (const { build, domains } of exposures.usesOf(product)) {
-      const verdicts = advisories.verdictsOf(product, build);
-      const has = { version: false, product: false };
-      for (let place = 0; place < verdicts.length; place += 1) {
-        const number = verdicts.numberAt(place);
-        if (only && number !== only.number) continue;
-        if (severity && !advisories.isOfSeverity(number, severity)) continue;
-        const kind = isAffected(verdicts.codeAt(place)) ? 'version' : 'product';
-        if (match && kind !== match) continue;
-        rows[kind][number] = (rows[kind][number] ?? 0) + domains.size;
-        has[kind] = true;
+  const only = advisory === undefined ? undefined : findAdvisory(exposures, advisory);
+  if (advisory === undefined) {
+    const of = severity === undefined ? undefined : advisories.severity(severity);
+    const turns = new Turns();
+    for (const product of advisories.products) {
+      await turns.share();
+      for (const { build, domains } of exposures.usesOf(product)) {
+        const has = advisories.verdictsOf(product, build).countInto(rows, domains.size, of);
+        if (has.hasVersion) sets.version.push(domains);
+        if (has.hasProduct) sets.product.push(domains);
       }
-      if (has.version) sets.version.push(domains);
-      if (has.product) sets.product.push(domains);
+    }
+  } else if (only && (severity === undefined || only.advisory.severity === severity)) {
+    for (const product of only.products) {
+      const of = exposures.domainsOf(only, [product]);
+      for (const kind of KINDS) {
+        rows[kind][only.number] = (rows[kind][only.number] as number) + of[kind].size;
+        sets[kind].push(of[kind]);
+      }
     }
   }
-  const { limit } = index.names;
-  const version = unionOf(sets.version, limit);
-  return { rows, domains: { version: version.size, product: unionOf(sets.product, limit).andNot(version).size } };
+  for (const kind of KINDS) {
+    if (match === undefined || match === kind) continue;
+    rows[kind].fill(0);
+    sets[kind] = [];
+  }
+  return { rows, sets };
+}
+
+/** Ids are written in any case. */
+function findAdvisory({ advisories }: Exposures, id: string): Entry | undefined {
+  return advisories.find(id.toUpperCase()) ?? advisories.find(id);
 }
 
 function rowsOfEntry(
@@ -129,7 +135,7 @@ function rowsOfEntry(
 ): AffectedRow[] {
   const found: AffectedRow[] = [];
   let skip = offset;
-  for (const kind of ['version', 'product'] as const) {
+  for (const kind of KINDS) {
     if (match && kind !== match) continue;
     for (const product of entry.products) {
       const set = exposures.domainsOf(entry, [product])[kind];
@@ -145,7 +151,8 @@ function rowsOfEntry(
   return found;
 }
 
-const rowsOf = ({ version, product }: Rows, number: number): number => (version[number] ?? 0) + (product[number] ?? 0);
+const rowsOf = ({ version, product }: RowCounts, number: number): number =>
+  (version[number] ?? 0) + (product[number] ?? 0);
 
 const isMeant = ({ entry, isAffected }: Exposure, { severity, match, advisory }: AffectedFilter): boolean =>
   (severity === undefined || entry.advisory.severity === severity) &&

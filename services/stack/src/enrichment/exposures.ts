@@ -3,8 +3,10 @@ import { type Assessed, type Build, byUrgency, type Entry, ExposureIndex, isAffe
 import type { DomainIndex, DomainSet } from '@strata/analytics';
 import { type ConfidenceLevel, productKeysOf, type Rulebook } from '@strata/detect';
 import type { Store } from '@strata/store';
+import { sleep } from '../sleep.ts';
 import { NO_VERSION, type Use, unionOf, usesOf } from './product-uses.ts';
 import type { SourceName } from './source.ts';
+import { Turns } from './turns.ts';
 
 export interface ExposureParts {
   readonly store: Store;
@@ -40,8 +42,7 @@ export interface SeenService extends Build {
 /** The others only say more of what these tell. */
 const TELLING: ReadonlySet<string> = new Set<SourceName>(['nvd', 'osv', 'cve', 'folder']);
 const CHANGES_AT_ONCE = 500;
-/** Some tens of milliseconds of work between two turns of others. */
-const LOADED_AT_ONCE = 200;
+const LOADED_AT_ONCE = 100;
 const OPEN_WAIT_MS = 2_000;
 
 export class Exposures implements AsyncDisposable {
@@ -77,7 +78,7 @@ export class Exposures implements AsyncDisposable {
       exposures.#failure = error;
     });
     // A few thousand take a second; nobody waits for a quarter of a million before the rest is served.
-    await Promise.race([exposures.#loading, nextTurn(OPEN_WAIT_MS)]);
+    await Promise.race([exposures.#loading, sleep(OPEN_WAIT_MS, new AbortController().signal)]);
     await exposures.learn();
     return exposures;
   }
@@ -89,10 +90,12 @@ export class Exposures implements AsyncDisposable {
   }
 
   async #load(ids: readonly string[]): Promise<void> {
+    const turns = new Turns();
     for (let from = 0; from < ids.length && !this.#isStopped; from += LOADED_AT_ONCE) {
-      const stored = await this.#parts.store.advisories.read(ids.slice(from, from + LOADED_AT_ONCE));
-      for (const each of stored) this.advisories.put(each);
-      await nextTurn();
+      for (const stored of await this.#parts.store.advisories.read(ids.slice(from, from + LOADED_AT_ONCE))) {
+        this.advisories.put(stored);
+        await turns.share();
+      }
     }
     this.#isLoaded = !this.#isStopped;
   }
@@ -240,7 +243,3 @@ export class Exposures implements AsyncDisposable {
     return found;
   }
 }
-
-/** Lets others have their turn, or so many milliseconds. */
-const nextTurn = (ms?: number) =>
-  new Promise<void>((resolve) => (ms === undefined ? setImmediate(resolve) : setTimeout(resolve, ms).unref()));

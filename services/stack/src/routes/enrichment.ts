@@ -137,7 +137,7 @@ export const getAdvisories = route(
   },
   async (app: StackApp, { severity, limit, offset }, context) => {
     mustBeLoaded(app, context);
-    const { total, entries } = listAdvisories(app, { severity }, { limit, offset });
+    const { total, entries } = await listAdvisories(app, { severity }, { limit, offset });
     const stored = await app.store.advisories.read(entries.map(({ advisory }) => advisory.id));
     const told = new Map(stored.map(({ advisory }) => [advisory.id, advisory]));
     return {
@@ -191,11 +191,11 @@ export const getAffected = route(
       };
     },
   },
-  (app: StackApp, input, context) => {
+  async (app: StackApp, input, context) => {
     mustBeLoaded(app, context);
     const { limit, offset, ...filter } = input;
     const domain = input.domain === undefined ? undefined : domainOf(input.domain, context);
-    const { total, domains, rows } = listAffected(app, { ...filter, domain }, { limit, offset });
+    const { total, domains, rows } = await listAffected(app, { ...filter, domain }, { limit, offset });
     return {
       total,
       domains,
