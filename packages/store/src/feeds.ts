@@ -95,6 +95,16 @@ export class FeedTable {
     return rows.map(storedFeed);
   }
 
+  async countDue(now: Date): Promise<number> {
+    const row = await this.#db
+      .selectFrom('feeds')
+      .where('status', '=', 'active')
+      .where('next_poll_at', '<=', now.getTime())
+      .select(sql<number>`count(*)`.as('n'))
+      .executeTakeFirstOrThrow();
+    return row.n;
+  }
+
   /** Makes every active feed due at once; returns how many there are. */
   async askAll(): Promise<number> {
     const { numUpdatedRows } = await this.#db

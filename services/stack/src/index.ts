@@ -9,6 +9,15 @@ export {
   type World,
 } from './app.ts';
 export { type Config, ConfigError, readConfig } from './config.ts';
+export { type Feeding, openFeeding } from './feeds/open-feeding.ts';
+export type { FeedPoller, PollResult } from './feeds/poller.ts';
+export {
+  feedAddress,
+  MOST_LIST_BYTES,
+  readListFile,
+  readSubscriptions,
+  type Subscriptions,
+} from './feeds/subscriptions.ts';
 export type { ScanOutcome } from './scanner.ts';
 export { type RunningStack, serve, startStack } from './serve.ts';
 export { StartError } from './start-error.ts';

@@ -99,5 +99,5 @@ export async function readListFile(file: string): Promise<string> {
   await using handle = await open(file);
   const { size } = await handle.stat();
   if (size > MOST_LIST_BYTES) throw new StartError(`${file} is larger than ${MOST_LIST_BYTES / 2 ** 20} MiB`);
-  return handle.readFile('utf8');
+  return await handle.readFile('utf8');
 }

@@ -178,7 +178,7 @@ describe('numbers of feeds', () => {
   it('say what a scan says, once there was one', async () => {
     const named = company(internet, 1);
     web.pages.set(A, [{ guid: 'scan', at: ago(0), links: [named] }]);
-    now += 86_400_000 / 4;
+    now += 7_200_000;
     await poll();
     await aSecond();
     const find = async () =>
@@ -202,7 +202,7 @@ describe('numbers of feeds', () => {
     await aSecond();
     const [top, leaders] = [await receipt('domain/top.com'), await receipt('leaderboard?limit=7')];
     web.pages.set(B, [{ guid: 'fresh', at: new Date(now), links: ['fresh.com'] }]);
-    now += 86_400_000 / 4;
+    now += 7_200_000;
     await poll();
     await aSecond();
     assert.equal(await receipt('domain/top.com'), top, 'it was not named');
