@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os';
 import { benchDetection } from './detection.ts';
 import { benchDns } from './dns.ts';
 import { benchFalseAlarms } from './false-alarms.ts';
+import { benchFeeds } from './feeds.ts';
 import { benchGateway } from './gateway.ts';
 import { benchLedger } from './ledger.ts';
 import { benchProfiles } from './profiles.ts';
@@ -20,6 +21,7 @@ export interface Figure {
 const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   detection: benchDetection,
   dns: benchDns,
+  feeds: benchFeeds,
   ledger: benchLedger,
   profiles: benchProfiles,
   scan: benchScan,

@@ -9,7 +9,9 @@ export {
   type World,
 } from './app.ts';
 export { type Config, ConfigError, readConfig } from './config.ts';
+export { LiveMentions } from './feeds/live-mentions.ts';
 export { type Feeding, openFeeding } from './feeds/open-feeding.ts';
+export { openPoller } from './feeds/open-feeds.ts';
 export type { FeedPoller, PollResult } from './feeds/poller.ts';
 export {
   feedAddress,

@@ -38,12 +38,8 @@ export function feedAddress(text: string): ReadAddress {
 
 /** Reads a list; a bad line is reported, never fatal. `problem` is set for an OPML document that cannot be read at all. */
 export function readSubscriptions(text: string): Subscriptions & { readonly problem?: string } {
-  return text
-    .trimStart()
-    .replace(/^\uFEFF\s*/, '')
-    .startsWith('<')
-    ? readOutlines(text)
-    : readLines(text);
+  // A byte order mark counts as a blank.
+  return text.trimStart().startsWith('<') ? readOutlines(text) : readLines(text);
 }
 
 function readOutlines(text: string): Subscriptions & { readonly problem?: string } {
