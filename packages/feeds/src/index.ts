@@ -1,4 +1,5 @@
 // What @strata/feeds offers.
+export { announcedFeeds } from './announced-feeds.ts';
 export * from './feed.ts';
 export {
   type DomainMentions,

@@ -10,6 +10,7 @@ export function addFeedCommands(feeds: Command, config: () => Promise<Config>): 
     .command('add')
     .description('subscribe to feeds: RSS, Atom or JSON Feed')
     .argument('<url...>', 'addresses of feeds')
+    .option('--no-check', 'do not look whether they are pages that announce feeds')
     .option('--json', 'print as JSON')
     .action(async (urls: string[], options) => (await commands()).addFeedsCommand(urls, options, await config()));
   feeds

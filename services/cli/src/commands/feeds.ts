@@ -3,8 +3,10 @@ import { writeOpml } from '@strata/feeds';
 import {
   type Config,
   feedAddress,
+  feedsOfPage,
   MOST_LIST_BYTES,
   openConfiguredStore,
+  openFetcher,
   readListFile,
   readSubscriptions,
   type Subscriptions,
@@ -18,11 +20,37 @@ const PAGE = 1_000;
 /** Bad lines of a list that are shown; the rest is only counted. */
 const SHOWN_REJECTS = 5;
 const WIDEST_ERROR = 60;
+/** Who adds more than these has a list, and does not wait for each. */
+const MOST_CHECKED = 20;
 
-export async function addFeedsCommand(urls: readonly string[], options: OutputOptions, config: Config): Promise<void> {
+export async function addFeedsCommand(
+  urls: readonly string[],
+  options: OutputOptions & { readonly check: boolean },
+  config: Config,
+): Promise<void> {
   const feeds = urls.map((url) => ({ url: addressOf(url) }));
+  if (options.check && feeds.length <= MOST_CHECKED)
+    await refusePages(
+      feeds.map(({ url }) => url),
+      config,
+    );
   await using store = await openConfiguredStore(config);
   printAdded(await store.feeds.add(feeds, new Date()), options);
+}
+
+/** People paste the address that they see: a page is no feed, but may say where its feeds are. */
+async function refusePages(urls: readonly string[], config: Config): Promise<void> {
+  await using fetcher = openFetcher(config, {});
+  const pages = await Promise.all(urls.map(async (url) => ({ url, feeds: await feedsOfPage(fetcher, url) })));
+  const told = pages.flatMap(({ url, feeds }) => {
+    if (feeds === undefined) return [];
+    if (feeds.length === 0) return [`'${url}' is a page, not a feed, and announces none`];
+    return [`'${url}' is a page, not a feed; it announces:\n${feeds.map((feed) => `  ${feed}`).join('\n')}`];
+  });
+  if (told.length === 0) return;
+  throw new CommandError(`${told.join('\n')}\nnothing was added; --no-check adds addresses as they are`, {
+    exitCode: 2,
+  });
 }
 
 export async function removeFeedsCommand(
