@@ -100,6 +100,31 @@ describe('the outcome of a poll', () => {
     assert.deepEqual(dump(file), before);
   });
 
+  it('keeps the old address of a feed that is sent to one too long to be kept', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const [a = 0] = await subscribed(store, A);
+    await store.feeds.record(a, poll(`https://x.example/${'a'.repeat(5_000)}`, []), { at: T0, keepFrom });
+    assert.equal((await store.feeds.find(A))?.id, a);
+  });
+
+  it('may bring a thousand items that name many, while others have their turn', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const [a = 0] = await subscribed(store, A);
+    const items = Array.from({ length: 1_000 }, (_, i) => ({
+      key: String(i),
+      domains: Array.from({ length: 10 }, (_, at) => `d${(i * 7 + at * 13) % 3_000}.com`),
+    }));
+    let turns = 0;
+    const turning = setInterval(() => {
+      turns += 1;
+    }, 1);
+    const { mentions } = await store.feeds.record(a, poll(A, items), { at: T0, keepFrom });
+    clearInterval(turning);
+    assert.deepEqual([mentions, turns > 5], [10_000, true], `${turns} turns`);
+    assert.equal(await store.feeds.remove(A), true);
+    assert.equal((await store.feeds.summary()).mentions, 0);
+  });
+
   it('survives a kill whole or not at all', async () => {
     const file = files.next();
     const acknowledged: string[] = [];

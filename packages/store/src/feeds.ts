@@ -134,11 +134,9 @@ export class FeedTable {
 
   /** Drops a feed with its items and all that they named. Returns whether it was there. */
   async remove(url: string): Promise<boolean> {
-    return this.#db.transaction().execute(async (tx) => {
-      const feed = await tx.selectFrom('feeds').where('url', '=', url).select('id').executeTakeFirst();
-      if (feed) await removeFeed(tx, feed.id);
-      return feed !== undefined;
-    });
+    const feed = await this.find(url);
+    if (feed) await removeFeed(this.#db, feed.id);
+    return feed !== undefined;
   }
 
   /** Writes a poll's outcome, all or nothing; the same one given twice changes nothing. */

@@ -1,7 +1,7 @@
 // One poll's outcome in one transaction: the feed's state, items that were not known, and the domains that these name.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import { itemRow, type NewItem, type PolledFeed, type RecordedPoll, stateRow } from './feed-records.ts';
+import { itemRow, MOST_URL, type NewItem, type PolledFeed, type RecordedPoll, stateRow } from './feed-records.ts';
 import { mergeFeed } from './feed-removal.ts';
 import { plan } from './plan.ts';
 import type { Database } from './schema.ts';
@@ -63,7 +63,7 @@ async function writeState(
       .set({ ...stateRow(state), url, items, mentions, polled_at: at })
       .where('id', '=', id)
       .execute();
-  if (state.url === feed.url) {
+  if (state.url === feed.url || state.url.length > MOST_URL) {
     await update(feed.url);
     return false;
   }
