@@ -4,6 +4,7 @@ import { benchAdvisories } from './advisories.ts';
 import { benchDetection } from './detection.ts';
 import { benchDns } from './dns.ts';
 import { benchFalseAlarms } from './false-alarms.ts';
+import { benchFeeds } from './feeds.ts';
 import { benchGateway } from './gateway.ts';
 import { benchLedger } from './ledger.ts';
 import { benchProfiles } from './profiles.ts';
@@ -21,6 +22,7 @@ export interface Figure {
 const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   detection: benchDetection,
   dns: benchDns,
+  feeds: benchFeeds,
   ledger: benchLedger,
   profiles: benchProfiles,
   scan: benchScan,

@@ -5,7 +5,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { startTestStack, type TestStack } from './support/running-stack.ts';
 
-/** Path, tag, query parameters: the given table, without enrichment and feeds. */
+/** Path, tag, query parameters: the given table, without enrichment. */
 const TABLE = [
   ['/health', 'Status', []],
   ['/stack/v1/domains/{domain}', 'Domains', []],
@@ -21,6 +21,9 @@ const TABLE = [
   ['/stack/v1/intelligence/supply-chain/{provider}', 'Intelligence', []],
   ['/stack/v1/intelligence/adoption/{tool}', 'Intelligence', []],
   ['/stack/v1/intelligence/risk/{domain}', 'Intelligence', []],
+  ['/stack/v1/feeds/stats', 'Feeds', []],
+  ['/stack/v1/feeds/leaderboard', 'Feeds', ['limit']],
+  ['/stack/v1/feeds/domain/{domain}', 'Feeds', []],
   ['/stack/v1/security/export.csv', 'Exports', ['sector', 'score_lte']],
   ['/stack/v1/migrations/export.csv', 'Exports', ['provider', 'direction']],
   ['/stack/v1/providers/{provider}/domains.csv', 'Exports', []],
@@ -34,6 +37,7 @@ const DEFAULTS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   '/stack/v1/search': { limit: 50, offset: 0 },
   '/stack/v1/alerts': { limit: 20 },
   '/stack/v1/anomalies': { limit: 50 },
+  '/stack/v1/feeds/leaderboard': { limit: 20 },
 };
 
 interface Operation {

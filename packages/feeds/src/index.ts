@@ -1,4 +1,6 @@
 // What @strata/feeds offers.
+
+export { announcedFeeds } from './announced-feeds.ts';
 export type {
   Ask,
   FeedAnswer,

@@ -41,11 +41,19 @@ export async function forgetItems(db: Kysely<Database>, before: number, limit: n
   });
 }
 
-/** Drops a feed with all that came from it. */
-export async function removeFeed(tx: Transaction<Database>, feedId: number): Promise<void> {
-  await dropAllItems(tx, feedId);
-  await tx.deleteFrom('feeds').where('id', '=', feedId).execute();
-  await bumpEpoch(tx);
+/**
+ * Drops a feed with all that came from it, in bites, so that other processes have their turn. A kill in between leaves a feed
+ * that is not polled any more and has less; the same call goes on with it.
+ */
+export async function removeFeed(db: Kysely<Database>, feedId: number): Promise<void> {
+  await db.updateTable('feeds').set({ status: 'gone' }).where('id', '=', feedId).execute();
+  while ((await db.transaction().execute((tx) => dropSomeItems(tx, feedId))) > 0);
+  await db.transaction().execute(async (tx) => {
+    // What a poll that was under way has added since.
+    while ((await dropSomeItems(tx, feedId)) > 0);
+    await tx.deleteFrom('feeds').where('id', '=', feedId).execute();
+    await bumpEpoch(tx);
+  });
 }
 
 /** Gives a feed's items to another one, but for those that it has itself, and drops the feed. */
@@ -102,20 +110,18 @@ export async function mergeFeed(
   await bumpEpoch(tx);
 }
 
-async function dropAllItems(tx: Transaction<Database>, feedId: number): Promise<void> {
-  for (;;) {
-    const rows = await tx
-      .selectFrom('feed_items')
-      .where('feed_id', '=', feedId)
-      .limit(ITEMS_AT_ONCE)
-      .select('id')
-      .execute();
-    if (rows.length === 0) return;
-    await dropItems(
-      tx,
-      rows.map(({ id }) => id),
-    );
-  }
+async function dropSomeItems(tx: Transaction<Database>, feedId: number): Promise<number> {
+  const rows = await tx
+    .selectFrom('feed_items')
+    .where('feed_id', '=', feedId)
+    .limit(ITEMS_AT_ONCE)
+    .select('id')
+    .execute();
+  await dropItems(
+    tx,
+    rows.map(({ id }) => id),
+  );
+  return rows.length;
 }
 
 /** Takes items and what they named out of the tables and out of every count. */

@@ -1,76 +1,21 @@
-// Feeds in the store: one outcome is one transaction, given twice it changes nothing, and every count is that of the rows.
+// Feeds in the store: what is kept of a poll, what is read of it again, and that every read goes by an index.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { createInterface } from 'node:readline';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { type CompiledQuery, Kysely } from 'kysely';
 import { FeedTable } from './feeds.ts';
-import { openStore, type PolledFeed, type Store } from './index.ts';
+import { openStore } from './index.ts';
 import type { Database } from './schema.ts';
 import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
+import { A, B, freshFiles, keepFrom, later, subscribed, T0 } from './test/feed-store.ts';
 import { poll } from './test/polls.ts';
 
-const directory = mkdtempSync(path.join(tmpdir(), 'strata-feeds-'));
-after(() => rmSync(directory, { recursive: true, force: true }));
-let files = 0;
-const freshFile = () => path.join(directory, `${++files}.db`);
-
-const T0 = new Date('2026-03-01T12:00:00Z');
-const later = (hours: number) => new Date(T0.getTime() + hours * 3_600_000);
-const keepFrom = new Date('2025-03-01T00:00:00Z');
-const A = 'https://a.example/feed';
-const B = 'https://b.example/feed';
-const TABLES = ['feeds', 'feed_items', 'feed_mentions', 'feed_domains', 'named_domains'] as const;
-
-const dump = (file: string) => {
-  using database = new DatabaseSync(file);
-  return TABLES.map((table) => database.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all());
-};
-
-/** Every count that is kept is what a count of the rows gives. */
-function assertCounts(file: string): void {
-  using database = new DatabaseSync(file);
-  const rows = (sql: string) =>
-    database
-      .prepare(sql)
-      .all()
-      .map((row) => ({ ...row }));
-  assert.deepEqual(
-    rows('SELECT id, items, mentions FROM feeds ORDER BY id'),
-    rows(`SELECT id, (SELECT count(*) FROM feed_items WHERE feed_id = feeds.id) AS items,
-            (SELECT count(*) FROM feed_mentions WHERE feed_id = feeds.id) AS mentions FROM feeds ORDER BY id`),
-  );
-  assert.deepEqual(
-    rows('SELECT domain_id, feed_id, mentions FROM feed_domains ORDER BY 1, 2'),
-    rows('SELECT domain_id, feed_id, count(*) AS mentions FROM feed_mentions GROUP BY 1, 2 ORDER BY 1, 2'),
-  );
-  assert.deepEqual(
-    rows('SELECT id, mentions FROM named_domains ORDER BY 1'),
-    rows('SELECT domain_id AS id, count(*) AS mentions FROM feed_mentions GROUP BY 1 ORDER BY 1'),
-  );
-  assert.deepEqual(
-    rows('SELECT m.id FROM feed_mentions m JOIN feed_items i ON i.id = m.item_id WHERE i.feed_id <> m.feed_id'),
-    [],
-  );
-  assert.deepEqual(database.prepare('PRAGMA foreign_key_check').all(), []);
-}
-
-async function subscribed(store: Store, ...urls: string[]): Promise<number[]> {
-  await store.feeds.add(
-    urls.map((url) => ({ url })),
-    T0,
-  );
-  return Promise.all(urls.map(async (url) => (await store.feeds.find(url))?.id ?? 0));
-}
+const files = freshFiles();
+after(files.remove);
 
 for (const [name, place] of [
   ['SQLite in memory', () => 'sqlite::memory:'],
-  ['a SQLite file', () => `sqlite:${freshFile()}`],
+  ['a SQLite file', () => `sqlite:${files.next()}`],
 ] as const) {
   describe(`feeds on ${name}`, () => {
     it('are subscribed once, due at once, and asked again when they were given up', async () => {
@@ -205,152 +150,6 @@ for (const [name, place] of [
   });
 }
 
-describe('the outcome of a poll', () => {
-  it('changes nothing when it is given twice', async () => {
-    const file = freshFile();
-    await using store = await openStore(`sqlite:${file}`);
-    const [a = 0] = await subscribed(store, A);
-    const read = poll(A, [
-      { key: '1', domains: ['x.com'] },
-      { key: '2', domains: ['x.com', 'y.com'] },
-    ]);
-    await store.feeds.record(a, read, { at: T0, keepFrom });
-    const before = dump(file);
-    const again = await store.feeds.record(a, read, { at: T0, keepFrom });
-    assert.deepEqual([again.items, again.mentions], [0, 0]);
-    assert.deepEqual(dump(file), before);
-  });
-
-  it('adds its items and nothing else when a later one was there first', async () => {
-    const file = freshFile();
-    await using store = await openStore(`sqlite:${file}`);
-    const [a = 0] = await subscribed(store, A);
-    await store.feeds.record(a, poll(A, [{ key: '2' }], { etag: '"late"' }), { at: later(2), keepFrom });
-    await store.feeds.record(a, poll(A, [{ key: '1' }], { etag: '"early"' }), { at: later(1), keepFrom });
-    const feed = await store.feeds.find(A);
-    assert.deepEqual([feed?.state.etag, feed?.items, feed?.polledAt], ['"late"', 2, later(2)]);
-    assertCounts(file);
-  });
-
-  it('is lost without harm when the feed was removed meanwhile', async () => {
-    const file = freshFile();
-    await using store = await openStore(`sqlite:${file}`);
-    const [a = 0] = await subscribed(store, A);
-    await store.feeds.record(a, poll(A, [{ key: '1', domains: ['x.com'] }]), { at: T0, keepFrom });
-    const epoch = await store.feeds.mentions.epoch();
-    assert.deepEqual([await store.feeds.remove(A), await store.feeds.remove(A)], [true, false]);
-    assert.ok((await store.feeds.mentions.epoch()) > epoch);
-    const lost = await store.feeds.record(a, poll(A, [{ key: '2' }]), { at: T0, keepFrom });
-    assert.equal(lost.kind, 'removed');
-    assert.deepEqual(dump(file).flat(), []);
-  });
-
-  it('moves a feed to its new address, and merges it with the one that was there', async () => {
-    const file = freshFile();
-    await using store = await openStore(`sqlite:${file}`);
-    const [a = 0, b = 0] = await subscribed(store, A, B);
-    const moved = 'https://moved.example/feed';
-    await store.feeds.record(
-      a,
-      poll(moved, [
-        { key: '1', domains: ['x.com', 'y.com'] },
-        { key: '2', domains: ['x.com'] },
-      ]),
-      { at: T0, keepFrom },
-    );
-    assert.equal((await store.feeds.find(moved))?.id, a);
-    await store.feeds.record(
-      b,
-      poll(B, [
-        { key: '2', domains: ['x.com'] },
-        { key: '3', domains: ['z.com'] },
-      ]),
-      { at: T0, keepFrom },
-    );
-    const leads = poll(B, [{ key: '4', domains: ['w.com'] }], { etag: '"new"' });
-    assert.equal((await store.feeds.record(a, leads, { at: later(1), keepFrom })).kind, 'merged');
-    assertCounts(file);
-    assert.equal(await store.feeds.find(moved), undefined);
-    const feed = await store.feeds.find(B);
-    assert.deepEqual([feed?.id, feed?.items, feed?.mentions, feed?.state.etag], [b, 4, 5, '"new"']);
-    assert.equal((await store.feeds.mentions.domain('x.com'))?.feeds, 1);
-    assert.equal(
-      (await store.feeds.record(a, leads, { at: later(1), keepFrom })).kind,
-      'removed',
-      'and a second time nothing',
-    );
-  });
-
-  it('is written whole or not at all', async () => {
-    const file = freshFile();
-    await using store = await openStore(`sqlite:${file}`);
-    const [a = 0] = await subscribed(store, A);
-    const before = dump(file);
-    const broken = poll(A, [{ key: '1', domains: ['x.com'] }, { key: null as unknown as string }]) as PolledFeed;
-    await assert.rejects(store.feeds.record(a, broken, { at: T0, keepFrom }));
-    assert.deepEqual(dump(file), before);
-  });
-
-  it('survives a kill whole or not at all', async () => {
-    const file = freshFile();
-    const acknowledged: string[] = [];
-    for (let round = 0; round < 3; round += 1) {
-      const script = path.join(import.meta.dirname, 'test/feed-recorder-process.ts');
-      const child = spawn(process.execPath, [script, `sqlite:${file}`, String(round * 10_000)], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const exited = once(child, 'exit');
-      let seen = 0;
-      for await (const line of createInterface({ input: child.stdout })) {
-        acknowledged.push(line);
-        seen += 1;
-        if (seen === 20 + round * 7) child.kill('SIGKILL');
-      }
-      await exited;
-    }
-    await using store = await openStore(`sqlite:${file}`);
-    for (const url of acknowledged) assert.equal((await store.feeds.find(url))?.items, 20, url);
-    assert.ok(acknowledged.length >= 70);
-    assertCounts(file);
-  });
-});
-
-describe('what grows old', () => {
-  it('is dropped in bites, with what it named; an item without a date stays as long as it stands in its feed', async () => {
-    const file = freshFile();
-    await using store = await openStore(`sqlite:${file}`);
-    const [a = 0] = await subscribed(store, A);
-    const items = Array.from({ length: 30 }, (_, i) => ({
-      key: String(i),
-      at: new Date(T0.getTime() - i * 86_400_000).toISOString(),
-      domains: [`d${i % 4}.com`, `only${i}.com`],
-    }));
-    await store.feeds.record(a, poll(A, [...items, { key: 'undated', domains: ['u.com'] }]), { at: T0, keepFrom });
-    const before = later(-24 * 9.5);
-    const bites: number[] = [];
-    for (let bite = await store.feeds.forget(before, 7); bite > 0; bite = await store.feeds.forget(before, 7))
-      bites.push(bite);
-    assert.deepEqual(bites, [7, 7, 6]);
-    assertCounts(file);
-    assert.equal(await store.feeds.mentions.domain('only20.com'), undefined);
-
-    await store.feeds.record(a, poll(A, [{ key: 'undated', domains: ['u.com'] }]), { at: later(24 * 40), keepFrom });
-    while ((await store.feeds.forget(later(24 * 39), 100)) > 0);
-    assert.equal((await store.feeds.find(A))?.items, 1);
-    assertCounts(file);
-  });
-
-  it('is not taken in again from a feed that still has it', async () => {
-    await using store = await openStore('sqlite::memory:');
-    const [a = 0] = await subscribed(store, A);
-    const old = poll(A, [{ key: 'old', at: '2026-01-01T00:00:00Z', domains: ['x.com'] }]);
-    await store.feeds.record(a, old, { at: T0, keepFrom });
-    const cut = new Date('2026-02-01T00:00:00Z');
-    assert.equal(await store.feeds.forget(cut, 10), 1);
-    assert.equal((await store.feeds.record(a, old, { at: later(1), keepFrom: cut })).items, 0);
-  });
-});
-
 describe('reading feeds', () => {
   it('pages through mentions by number and by time without repeats', async () => {
     await using store = await openStore('sqlite::memory:');
@@ -381,7 +180,7 @@ describe('reading feeds', () => {
   });
 
   it('goes by an index wherever a request or a poll waits for it', async () => {
-    const file = freshFile();
+    const file = files.next();
     {
       await using store = await openStore(`sqlite:${file}`);
       const [a = 0] = await subscribed(store, A, B);

@@ -95,6 +95,16 @@ export class FeedTable {
     return rows.map(storedFeed);
   }
 
+  async countDue(now: Date): Promise<number> {
+    const row = await this.#db
+      .selectFrom('feeds')
+      .where('status', '=', 'active')
+      .where('next_poll_at', '<=', now.getTime())
+      .select(sql<number>`count(*)`.as('n'))
+      .executeTakeFirstOrThrow();
+    return row.n;
+  }
+
   /** Makes every active feed due at once; returns how many there are. */
   async askAll(): Promise<number> {
     const { numUpdatedRows } = await this.#db
@@ -124,11 +134,9 @@ export class FeedTable {
 
   /** Drops a feed with its items and all that they named. Returns whether it was there. */
   async remove(url: string): Promise<boolean> {
-    return this.#db.transaction().execute(async (tx) => {
-      const feed = await tx.selectFrom('feeds').where('url', '=', url).select('id').executeTakeFirst();
-      if (feed) await removeFeed(tx, feed.id);
-      return feed !== undefined;
-    });
+    const feed = await this.find(url);
+    if (feed) await removeFeed(this.#db, feed.id);
+    return feed !== undefined;
   }
 
   /** Writes a poll's outcome, all or nothing; the same one given twice changes nothing. */

@@ -1,6 +1,7 @@
 // One poll's outcome in one transaction: the feed's state, items that were not known, and the domains that these name.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import { itemRow, type NewItem, type PolledFeed, type RecordedPoll, stateRow } from './feed-records.ts';
+import { itemRow, MOST_URL, type NewItem, type PolledFeed, type RecordedPoll, stateRow } from './feed-records.ts';
 import { mergeFeed } from './feed-removal.ts';
 import { plan } from './plan.ts';
 import type { Database } from './schema.ts';
@@ -15,6 +16,7 @@ export interface PollRecordOptions {
 const DAY_MS = 86_400_000;
 /** An item without a date is marked as still there when the last mark is this old: not with every poll. */
 const SEEN_AGAIN_MS = 30 * DAY_MS;
+const ITEMS_A_TURN = 50;
 
 export type RecordPoll = (feedId: number, polled: PolledFeed, options: PollRecordOptions) => Promise<RecordedPoll>;
 
@@ -26,7 +28,9 @@ export function createPollRecorder(db: Kysely<Database>): RecordPoll {
       const feed = await tx.selectFrom('feeds').where('id', '=', feedId).selectAll().executeTakeFirst();
       if (!feed) return { kind: 'removed', items: 0, mentions: 0, domains: [] };
       const added = { items: 0, mentions: 0, domains: new Set<string>() };
-      for (const item of polled.feed?.items ?? []) {
+      for (const [at, item] of (polled.feed?.items ?? []).entries()) {
+        // A feed may bring a thousand items: others have their turn meanwhile, while their writes wait for ours.
+        if (at % ITEMS_A_TURN === ITEMS_A_TURN - 1) await nextTurn();
         const names = await addItem(tx, plans, { feedId, item, ...options });
         if (!names) continue;
         added.items += 1;
@@ -59,7 +63,7 @@ async function writeState(
       .set({ ...stateRow(state), url, items, mentions, polled_at: at })
       .where('id', '=', id)
       .execute();
-  if (state.url === feed.url) {
+  if (state.url === feed.url || state.url.length > MOST_URL) {
     await update(feed.url);
     return false;
   }

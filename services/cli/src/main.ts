@@ -5,6 +5,7 @@ import { Command, CommanderError, Option } from 'commander';
 import type { ScanOptions } from './commands/scan.ts';
 import type { VerifyOptions } from './commands/verify.ts';
 import { addEnrichCommands } from './enrich-commands.ts';
+import { addFeedCommands } from './feed-commands.ts';
 import { explainHelp, verifyHelp } from './help.ts';
 import { addInferenceCommands } from './inference-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
@@ -72,6 +73,10 @@ function program(): Command {
       if (bad > 0) throw new CommandError(`${counted(bad, 'record')} could not be read`);
     });
 
+  addFeedCommands(
+    stack.command('feeds').description('feeds whose items are read for the domains that they name'),
+    config,
+  );
   const openKeys = async () => (await import('@strata/stack')).openConfiguredStore(await config());
   addKeyCommands(stack.command('keys').description('API keys and signing keys'), {
     open: openKeys,

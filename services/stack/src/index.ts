@@ -15,6 +15,19 @@ export { type Enrichment, openEnrichment } from './enrichment/open-enrichment.ts
 export { runSource, type SyncEnd, type SyncProgress } from './enrichment/run-source.ts';
 export { type AdvisorySource, SOURCE_NAMES } from './enrichment/source.ts';
 export { enrichmentState } from './enrichment/state.ts';
+export { LiveMentions } from './feeds/live-mentions.ts';
+export { feedsOfPage } from './feeds/look-at-page.ts';
+export { type Feeding, openFeeding } from './feeds/open-feeding.ts';
+export { openPoller } from './feeds/open-feeds.ts';
+export type { FeedPoller, PollResult } from './feeds/poller.ts';
+export {
+  feedAddress,
+  MOST_LIST_BYTES,
+  readListFile,
+  readSubscriptions,
+  type Subscriptions,
+} from './feeds/subscriptions.ts';
+export { openFetcher } from './open-fetcher.ts';
 export type { ScanOutcome } from './scanner.ts';
 export { type RunningStack, serve, startStack } from './serve.ts';
 export { StartError } from './start-error.ts';

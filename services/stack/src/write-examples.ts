@@ -21,7 +21,13 @@ const { migrations } = (await (await ask('/stack/v1/stats/migrations?limit=1')).
   migrations: { domain: string }[];
 };
 const domain = results[0]?.domain ?? '';
+const { domains } = (await (await ask('/stack/v1/feeds/leaderboard?limit=100')).json()) as {
+  domains: { domain: string; score: number | null }[];
+};
 const moved = migrations[0]?.domain ?? domain;
+
+/** Named by feeds, and scanned where one is. */
+const named = (domains.find(({ score }) => score !== null) ?? domains[0])?.domain ?? domain;
 
 /** By path of the description: what is asked for it. */
 const questions: Readonly<Record<string, string>> = {
@@ -38,6 +44,9 @@ const questions: Readonly<Record<string, string>> = {
   '/stack/v1/intelligence/supply-chain/{provider}': '/stack/v1/intelligence/supply-chain/cloudflare',
   '/stack/v1/intelligence/adoption/{tool}': '/stack/v1/intelligence/adoption/google-workspace',
   '/stack/v1/intelligence/risk/{domain}': `/stack/v1/intelligence/risk/${domain}`,
+  '/stack/v1/feeds/stats': '/stack/v1/feeds/stats',
+  '/stack/v1/feeds/leaderboard': '/stack/v1/feeds/leaderboard?limit=2',
+  '/stack/v1/feeds/domain/{domain}': `/stack/v1/feeds/domain/${named}`,
   '/stack/v1/providers/{provider}': '/stack/v1/providers/cloudflare?limit=2',
   '/stack/v1/stream/json': '/stack/v1/stream/json?types=migration&limit=1',
   '/stack/v1/security/export.csv': '/stack/v1/security/export.csv',

@@ -15,8 +15,6 @@ export interface FeedParts {
   readonly now: () => Date;
   /** Hears of each recorded poll. */
   readonly onRecorded?: (recorded: RecordedPoll) => void;
-  /** In place of the real one. */
-  readonly poll?: typeof pollFeed;
 }
 
 export const DAY_MS = 86_400_000;
@@ -32,7 +30,7 @@ export function openPoller(config: Config, parts: FeedParts): FeedPoller {
       store,
       logger,
       now,
-      poll: parts.poll ?? pollFeed,
+      poll: pollFeed,
       ask: (url, request) => fetcher.fetch(url, request),
       random: Math.random,
       onRecorded: async (recorded) => {

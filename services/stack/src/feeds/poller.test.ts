@@ -1,9 +1,14 @@
 // The poller against a store and an asker that answers at once: bounds, back-off, stops, kills, ten thousand feeds.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import type { Ask, FeedAnswer, PollOutcome } from '@strata/feeds';
 import { createLogger } from '@strata/http';
 import { openStore, type Store } from '@strata/store';
+import { temporaryDirectory } from '../test/harness.ts';
 import { createPoller, type PollerParts } from './poller.ts';
 
 const T0 = Date.parse('2026-03-01T12:00:00Z');
@@ -151,6 +156,34 @@ describe('the poller', () => {
     await setUp(store).poller.runDue({ onDone: ({ state }) => again.push(state.url), signal: endless() });
     assert.equal(again.length, 50 - recorded);
     assert.deepEqual((await store.feeds.summary()).items, 50);
+  });
+
+  it('goes on after its process was killed: nothing is lost, nothing is counted twice', async () => {
+    await using directory = await temporaryDirectory();
+    const url = `sqlite:${path.join(directory.path, 'x.db')}`;
+    await using store = await openStore(url);
+    await subscribe(
+      store,
+      Array.from({ length: 4_000 }, (_, i) => `https://h${i}.test/`),
+    );
+    const start = () =>
+      spawn(process.execPath, [path.join(import.meta.dirname, '../test/poller-process.ts'), url], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+    for (const atLeast of [300, 500]) {
+      const child = start();
+      const exited = once(child, 'exit');
+      for await (const line of createInterface({ input: child.stdout }))
+        if (Number(line) >= atLeast) child.kill('SIGKILL');
+      await exited;
+    }
+    const { items, mentions } = await store.feeds.summary();
+    const left = await store.feeds.countDue(new Date());
+    assert.ok(left > 0 && left <= 3_200, `${left} are left`);
+    assert.deepEqual([items, mentions], [4_000 - left, 4_000 - left]);
+    await once(start(), 'exit');
+    const whole = await store.feeds.summary();
+    assert.deepEqual([whole.items, whole.mentions, await store.feeds.countDue(new Date())], [4_000, 4_000, 0]);
   });
 
   it('goes on when a poll or the store fails, and does not ask again at once', async () => {

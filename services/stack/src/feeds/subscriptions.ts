@@ -19,6 +19,9 @@ export interface Subscriptions {
 /** A list of this many bytes has some hundred thousand feeds. */
 export const MOST_LIST_BYTES = 16 * 1024 * 1024;
 
+/** Longest line that may have an address and a comment. */
+const MOST_LINE = 2 * MOST_URL;
+
 /** The address of a feed as it is kept: http or https, without a fragment. `feed:` addresses are those of the web. */
 export function feedAddress(text: string): ReadAddress {
   const refuse = (message: string): ReadAddress => ({ ok: false, message });
@@ -35,12 +38,8 @@ export function feedAddress(text: string): ReadAddress {
 
 /** Reads a list; a bad line is reported, never fatal. `problem` is set for an OPML document that cannot be read at all. */
 export function readSubscriptions(text: string): Subscriptions & { readonly problem?: string } {
-  return text
-    .trimStart()
-    .replace(/^\uFEFF\s*/, '')
-    .startsWith('<')
-    ? readOutlines(text)
-    : readLines(text);
+  // A byte order mark counts as a blank.
+  return text.trimStart().startsWith('<') ? readOutlines(text) : readLines(text);
 }
 
 function readOutlines(text: string): Subscriptions & { readonly problem?: string } {
@@ -56,10 +55,11 @@ function readOutlines(text: string): Subscriptions & { readonly problem?: string
 function readLines(text: string): Subscriptions {
   const collected = new Collected();
   for (const [at, line] of text.split(/\r\n|\n|\r/).entries()) {
-    const address = line.replace(/^\uFEFF/, '').trim();
-    // A fragment is part of no address that is kept, and a `#` after a blank begins a comment.
-    const [first = ''] = address.split(/\s+#/);
-    if (first !== '' && !first.startsWith('#')) collected.take(first, { line: at + 1 });
+    const text = line.replace(/^\uFEFF/, '').trim();
+    if (text === '' || text.startsWith('#')) continue;
+    // A `#` after a blank begins a comment. Looked for in short lines alone: blanks are tried one by one.
+    const [address = ''] = text.length > MOST_LINE ? [text] : text.split(/\s+#/, 1);
+    collected.take(address, { line: at + 1 });
   }
   return collected;
 }
@@ -99,5 +99,5 @@ export async function readListFile(file: string): Promise<string> {
   await using handle = await open(file);
   const { size } = await handle.stat();
   if (size > MOST_LIST_BYTES) throw new StartError(`${file} is larger than ${MOST_LIST_BYTES / 2 ** 20} MiB`);
-  return handle.readFile('utf8');
+  return await handle.readFile('utf8');
 }

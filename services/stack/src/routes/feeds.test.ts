@@ -1,11 +1,9 @@
-// Feeds over HTTP: numbers counted by hand under a clock of the test, from polls to answers, and what is refused.
+// Feeds over HTTP: numbers counted by hand under a clock of the test, from polls to answers.
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
 import { type FakeWeb, fakeWeb } from '../test/fake-web.ts';
-import { company, type Harness, smallInternet, startHarness, temporaryDirectory } from '../test/harness.ts';
+import { company, type Harness, smallInternet, startHarness } from '../test/harness.ts';
 
 const DAY_MS = 86_400_000;
 const NOON = Date.parse('2026-03-10T12:00:00Z');
@@ -178,7 +176,7 @@ describe('numbers of feeds', () => {
   it('say what a scan says, once there was one', async () => {
     const named = company(internet, 1);
     web.pages.set(A, [{ guid: 'scan', at: ago(0), links: [named] }]);
-    now += 86_400_000 / 4;
+    now += 7_200_000;
     await poll();
     await aSecond();
     const find = async () =>
@@ -202,7 +200,7 @@ describe('numbers of feeds', () => {
     await aSecond();
     const [top, leaders] = [await receipt('domain/top.com'), await receipt('leaderboard?limit=7')];
     web.pages.set(B, [{ guid: 'fresh', at: new Date(now), links: ['fresh.com'] }]);
-    now += 86_400_000 / 4;
+    now += 7_200_000;
     await poll();
     await aSecond();
     assert.equal(await receipt('domain/top.com'), top, 'it was not named');
@@ -236,86 +234,5 @@ describe('numbers of feeds', () => {
     await aSecond();
     assert.equal((await get('domain/second.com')).mentions, 0);
     assert.deepEqual((await get('domain/top.com')).windows[2].mentions, 1);
-  });
-});
-
-describe('parameters of the feed routes', () => {
-  it('are refused by name when they make no sense', async () => {
-    const refused = [
-      ...['0', '1001', '-1', '', 'x', '1.5', '1e2', '9'.repeat(400)].map((value) => [
-        `leaderboard?limit=${value}`,
-        'limit',
-      ]),
-      ...['', '2d', '__proto__', 'constructor', '7', '%00', '7d%00', 'x'.repeat(5_000)].map((value) => [
-        `leaderboard?window=${value}`,
-        'window',
-      ]),
-      ['leaderboard?window=7d&window=1d', 'window'],
-    ];
-    for (const [target, field] of refused) {
-      const { status, body } = await service.get(`/stack/v1/feeds/${target}`);
-      assert.equal(status, 400, target?.slice(0, 80));
-      assert.ok(
-        body.errors?.some((error) => error.field === field),
-        target?.slice(0, 80),
-      );
-    }
-    for (const name of [
-      'com',
-      '192.0.2.1',
-      'a..b',
-      'not%20a%20name',
-      `${'x'.repeat(300)}.com`,
-      '%00',
-      '__proto__',
-      '-x.com',
-    ]) {
-      const { status, body } = await service.get(`/stack/v1/feeds/domain/${name}`);
-      assert.deepEqual([status, body.code], [400, 'invalid_domain'], name.slice(0, 80));
-    }
-  });
-
-  it('need a key', async () => {
-    for (const target of ['stats', 'leaderboard', 'domain/x.com'])
-      assert.equal((await service.ask(`/stack/v1/feeds/${target}`)).status, 401);
-  });
-});
-
-describe('a service that polls', () => {
-  it('subscribes to its list, polls, gives new domains to the scan, as many as it may, and stops', async () => {
-    await using directory = await temporaryDirectory();
-    const list = path.join(directory.path, 'feeds.txt');
-    const optOut = path.join(directory.path, 'opt-out.txt');
-    await writeFile(list, `# mine\n${A}\nnot an address\nftp://x.example/\n`);
-    await writeFile(optOut, 'never.com\n');
-    const world = fakeWeb();
-    world.pages.set(A, [{ guid: '1', links: ['never.com', 'one.com', 'two.com', 'three.com'] }]);
-    await using polling = await startHarness({
-      internet,
-      settings: {
-        STRATA_FEEDS_FILE: list,
-        STRATA_OPT_OUT_FILE: optOut,
-        STRATA_FEED_SCAN: 'on',
-        STRATA_FEED_SCAN_PER_DAY: '2',
-      },
-      world: { fetcher: world.fetcher },
-    });
-    const { app, metrics } = polling.running.service;
-    const until = performance.now() + 5_000;
-    while ((await app.store.counts()).domains < 2 && performance.now() < until)
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    const tracked = await Promise.all(
-      ['never.com', 'one.com', 'two.com', 'three.com'].map((name) => app.store.isTracked(name)),
-    );
-    assert.deepEqual(tracked, [false, true, true, false]);
-    assert.deepEqual(world.asked, [A]);
-    assert.match(await metrics.registry.metrics(), /strata_feed_polls 1\n/);
-  });
-
-  it('does not start with a list that it cannot read', async () => {
-    await assert.rejects(
-      startHarness({ internet, settings: { STRATA_FEEDS_FILE: '/no/such/file' } }),
-      /cannot read the feeds of .+STRATA_FEEDS_FILE/,
-    );
   });
 });

@@ -1,0 +1,34 @@
+// The feeds that a web page announces: `<link rel="alternate" type="application/rss+xml" href="…">`, as feed readers look for them
+// (https://www.rssboard.org/rss-autodiscovery).
+import { Parser } from 'htmlparser2';
+
+/** What is looked at of a page: its head is near its beginning. */
+const MOST_CHARACTERS = 512 * 1_024;
+const MOST_FEEDS = 10;
+const TYPES: ReadonlySet<string> = new Set([
+  'application/rss+xml',
+  'application/atom+xml',
+  'application/rdf+xml',
+  'application/feed+json',
+]);
+
+/** Absolute addresses, each once, in the order of the page; at most ten. */
+export function announcedFeeds(html: string, pageUrl: string): readonly string[] {
+  const feeds = new Set<string>();
+  let base = pageUrl;
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      if (name === 'base' && attributes.href !== undefined) base = URL.parse(attributes.href, pageUrl)?.href ?? base;
+      if (name !== 'link' || feeds.size === MOST_FEEDS) return;
+      const { rel = '', type = '', href } = attributes;
+      const isFeed = rel.toLowerCase().split(/\s/).includes('alternate') && TYPES.has(typeOf(type));
+      const url = isFeed && href !== undefined ? URL.parse(href, base) : null;
+      if (url?.protocol === 'https:' || url?.protocol === 'http:') feeds.add(url.href);
+    },
+  });
+  parser.end(html.slice(0, MOST_CHARACTERS));
+  return [...feeds];
+}
+
+/** Without parameters: `application/rss+xml; charset=utf-8`. */
+const typeOf = (type: string) => (type.split(';', 1)[0] ?? '').trim().toLowerCase();

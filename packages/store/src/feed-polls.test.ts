@@ -1,0 +1,229 @@
+// One outcome of a poll is one transaction: given twice it changes nothing, killed it leaves nothing half, and every count stays
+// that of the rows.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { openStore, type PolledFeed } from './index.ts';
+import { A, assertCounts, B, dump, freshFiles, keepFrom, later, subscribed, T0 } from './test/feed-store.ts';
+import { poll } from './test/polls.ts';
+
+const files = freshFiles();
+after(files.remove);
+
+describe('the outcome of a poll', () => {
+  it('changes nothing when it is given twice', async () => {
+    const file = files.next();
+    await using store = await openStore(`sqlite:${file}`);
+    const [a = 0] = await subscribed(store, A);
+    const read = poll(A, [
+      { key: '1', domains: ['x.com'] },
+      { key: '2', domains: ['x.com', 'y.com'] },
+    ]);
+    await store.feeds.record(a, read, { at: T0, keepFrom });
+    const before = dump(file);
+    const again = await store.feeds.record(a, read, { at: T0, keepFrom });
+    assert.deepEqual([again.items, again.mentions], [0, 0]);
+    assert.deepEqual(dump(file), before);
+  });
+
+  it('adds its items and nothing else when a later one was there first', async () => {
+    const file = files.next();
+    await using store = await openStore(`sqlite:${file}`);
+    const [a = 0] = await subscribed(store, A);
+    await store.feeds.record(a, poll(A, [{ key: '2' }], { etag: '"late"' }), { at: later(2), keepFrom });
+    await store.feeds.record(a, poll(A, [{ key: '1' }], { etag: '"early"' }), { at: later(1), keepFrom });
+    const feed = await store.feeds.find(A);
+    assert.deepEqual([feed?.state.etag, feed?.items, feed?.polledAt], ['"late"', 2, later(2)]);
+    assertCounts(file);
+  });
+
+  it('is lost without harm when the feed was removed meanwhile', async () => {
+    const file = files.next();
+    await using store = await openStore(`sqlite:${file}`);
+    const [a = 0] = await subscribed(store, A);
+    await store.feeds.record(a, poll(A, [{ key: '1', domains: ['x.com'] }]), { at: T0, keepFrom });
+    const epoch = await store.feeds.mentions.epoch();
+    assert.deepEqual([await store.feeds.remove(A), await store.feeds.remove(A)], [true, false]);
+    assert.ok((await store.feeds.mentions.epoch()) > epoch);
+    const lost = await store.feeds.record(a, poll(A, [{ key: '2' }]), { at: T0, keepFrom });
+    assert.equal(lost.kind, 'removed');
+    assert.deepEqual(dump(file).flat(), []);
+  });
+
+  it('moves a feed to its new address, and merges it with the one that was there', async () => {
+    const file = files.next();
+    await using store = await openStore(`sqlite:${file}`);
+    const [a = 0, b = 0] = await subscribed(store, A, B);
+    const moved = 'https://moved.example/feed';
+    await store.feeds.record(
+      a,
+      poll(moved, [
+        { key: '1', domains: ['x.com', 'y.com'] },
+        { key: '2', domains: ['x.com'] },
+      ]),
+      { at: T0, keepFrom },
+    );
+    assert.equal((await store.feeds.find(moved))?.id, a);
+    await store.feeds.record(
+      b,
+      poll(B, [
+        { key: '2', domains: ['x.com'] },
+        { key: '3', domains: ['z.com'] },
+      ]),
+      { at: T0, keepFrom },
+    );
+    const leads = poll(B, [{ key: '4', domains: ['w.com'] }], { etag: '"new"' });
+    assert.equal((await store.feeds.record(a, leads, { at: later(1), keepFrom })).kind, 'merged');
+    assertCounts(file);
+    assert.equal(await store.feeds.find(moved), undefined);
+    const feed = await store.feeds.find(B);
+    assert.deepEqual([feed?.id, feed?.items, feed?.mentions, feed?.state.etag], [b, 4, 5, '"new"']);
+    assert.equal((await store.feeds.mentions.domain('x.com'))?.feeds, 1);
+    assert.equal(
+      (await store.feeds.record(a, leads, { at: later(1), keepFrom })).kind,
+      'removed',
+      'and a second time nothing',
+    );
+  });
+
+  it('is written whole or not at all', async () => {
+    const file = files.next();
+    await using store = await openStore(`sqlite:${file}`);
+    const [a = 0] = await subscribed(store, A);
+    const before = dump(file);
+    const broken = poll(A, [{ key: '1', domains: ['x.com'] }, { key: null as unknown as string }]) as PolledFeed;
+    await assert.rejects(store.feeds.record(a, broken, { at: T0, keepFrom }));
+    assert.deepEqual(dump(file), before);
+  });
+
+  it('keeps the old address of a feed that is sent to one too long to be kept', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const [a = 0] = await subscribed(store, A);
+    await store.feeds.record(a, poll(`https://x.example/${'a'.repeat(5_000)}`, []), { at: T0, keepFrom });
+    assert.equal((await store.feeds.find(A))?.id, a);
+  });
+
+  it('may bring a thousand items that name many, while others have their turn', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const [a = 0] = await subscribed(store, A);
+    const items = Array.from({ length: 1_000 }, (_, i) => ({
+      key: String(i),
+      domains: Array.from({ length: 10 }, (_, at) => `d${(i * 7 + at * 13) % 3_000}.com`),
+    }));
+    let turns = 0;
+    const turning = setInterval(() => {
+      turns += 1;
+    }, 1);
+    const { mentions } = await store.feeds.record(a, poll(A, items), { at: T0, keepFrom });
+    clearInterval(turning);
+    assert.deepEqual([mentions, turns > 5], [10_000, true], `${turns} turns`);
+    assert.equal(await store.feeds.remove(A), true);
+    assert.equal((await store.feeds.summary()).mentions, 0);
+  });
+
+  it('survives a kill whole or not at all', async () => {
+    const file = files.next();
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const script = path.join(import.meta.dirname, 'test/feed-recorder-process.ts');
+      const child = spawn(process.execPath, [script, `sqlite:${file}`, String(round * 10_000)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const exited = once(child, 'exit');
+      let seen = 0;
+      for await (const line of createInterface({ input: child.stdout })) {
+        acknowledged.push(line);
+        seen += 1;
+        if (seen === 20 + round * 7) child.kill('SIGKILL');
+      }
+      await exited;
+    }
+    await using store = await openStore(`sqlite:${file}`);
+    for (const url of acknowledged) assert.equal((await store.feeds.find(url))?.items, 20, url);
+    assert.ok(acknowledged.length >= 70);
+    assertCounts(file);
+  });
+});
+
+describe('what grows old', () => {
+  it('is dropped in bites, with what it named; an item without a date stays as long as it stands in its feed', async () => {
+    const file = files.next();
+    await using store = await openStore(`sqlite:${file}`);
+    const [a = 0] = await subscribed(store, A);
+    const items = Array.from({ length: 30 }, (_, i) => ({
+      key: String(i),
+      at: new Date(T0.getTime() - i * 86_400_000).toISOString(),
+      domains: [`d${i % 4}.com`, `only${i}.com`],
+    }));
+    await store.feeds.record(a, poll(A, [...items, { key: 'undated', domains: ['u.com'] }]), { at: T0, keepFrom });
+    const before = later(-24 * 9.5);
+    const bites: number[] = [];
+    for (let bite = await store.feeds.forget(before, 7); bite > 0; bite = await store.feeds.forget(before, 7))
+      bites.push(bite);
+    assert.deepEqual(bites, [7, 7, 6]);
+    assertCounts(file);
+    assert.equal(await store.feeds.mentions.domain('only20.com'), undefined);
+
+    await store.feeds.record(a, poll(A, [{ key: 'undated', domains: ['u.com'] }]), { at: later(24 * 40), keepFrom });
+    while ((await store.feeds.forget(later(24 * 39), 100)) > 0);
+    assert.equal((await store.feeds.find(A))?.items, 1);
+    assertCounts(file);
+  });
+
+  it('is not taken in again from a feed that still has it', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const [a = 0] = await subscribed(store, A);
+    const old = poll(A, [{ key: 'old', at: '2026-01-01T00:00:00Z', domains: ['x.com'] }]);
+    await store.feeds.record(a, old, { at: T0, keepFrom });
+    const cut = new Date('2026-02-01T00:00:00Z');
+    assert.equal(await store.feeds.forget(cut, 10), 1);
+    assert.equal((await store.feeds.record(a, old, { at: later(1), keepFrom: cut })).items, 0);
+  });
+});
+
+describe('any run of polls, moves, removals and bites', () => {
+  const url = (at: number) => `https://f${at}.example/`;
+  const items = fc.array(
+    fc.record({
+      key: fc.integer({ min: 0, max: 6 }).map(String),
+      at: fc.option(fc.integer({ min: 0, max: 60 }).map((days) => later(-24 * days).toISOString())),
+      domains: fc.uniqueArray(fc.constantFrom('a.com', 'b.com', 'c.com', '__proto__')),
+    }),
+    { maxLength: 6 },
+  );
+  const feed = fc.integer({ min: 0, max: 3 });
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('poll' as const), feed, to: feed, items }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), feed }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant('forget' as const), days: fc.integer({ min: 0, max: 60 }) }),
+    },
+  );
+
+  it('leaves every count as a count of the rows gives it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const file = files.next();
+        await using store = await openStore(`sqlite:${file}`);
+        for (const [at, each] of steps.entries()) {
+          if (each.kind === 'forget') await store.feeds.forget(later(-24 * each.days), 3);
+          else if (each.kind === 'remove') await store.feeds.remove(url(each.feed));
+          else {
+            const [id = 0] = await subscribed(store, url(each.feed));
+            await store.feeds.record(id, poll(url(each.to), each.items), { at: later(at), keepFrom });
+          }
+        }
+        assertCounts(file);
+        const { items, mentions } = await store.feeds.summary();
+        const rows = dump(file);
+        assert.deepEqual([items, mentions], [rows[1]?.length, rows[2]?.length]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

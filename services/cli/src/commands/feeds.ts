@@ -1,0 +1,196 @@
+// `strata stack feeds`: subscriptions added, listed, removed, taken from lists and given out as one.
+import { writeOpml } from '@strata/feeds';
+import {
+  type Config,
+  feedAddress,
+  feedsOfPage,
+  MOST_LIST_BYTES,
+  openConfiguredStore,
+  openFetcher,
+  readListFile,
+  readSubscriptions,
+  type Subscriptions,
+} from '@strata/stack';
+import type { AddedFeeds, Store, StoredFeed } from '@strata/store';
+import { fileTrouble } from '../file-trouble.ts';
+import { CommandError, counted, type OutputOptions, printJson, printTable } from '../output.ts';
+
+/** Feeds read at once. */
+const PAGE = 1_000;
+/** Bad lines of a list that are shown; the rest is only counted. */
+const SHOWN_REJECTS = 5;
+const WIDEST_ERROR = 60;
+/** Who adds more than these has a list, and does not wait for each. */
+const MOST_CHECKED = 20;
+
+export async function addFeedsCommand(
+  urls: readonly string[],
+  options: OutputOptions & { readonly check: boolean },
+  config: Config,
+): Promise<void> {
+  const feeds = urls.map((url) => ({ url: addressOf(url) }));
+  if (options.check && feeds.length <= MOST_CHECKED)
+    await refusePages(
+      feeds.map(({ url }) => url),
+      config,
+    );
+  await using store = await openConfiguredStore(config);
+  printAdded(await store.feeds.add(feeds, new Date()), options);
+}
+
+/** People paste the address that they see: a page is no feed, but may say where its feeds are. */
+async function refusePages(urls: readonly string[], config: Config): Promise<void> {
+  await using fetcher = openFetcher(config, {});
+  const pages = await Promise.all(urls.map(async (url) => ({ url, feeds: await feedsOfPage(fetcher, url) })));
+  const told = pages.flatMap(({ url, feeds }) => {
+    if (feeds === undefined) return [];
+    if (feeds.length === 0) return [`'${url}' is a page, not a feed, and announces none`];
+    return [`'${url}' is a page, not a feed; it announces:\n${feeds.map((feed) => `  ${feed}`).join('\n')}`];
+  });
+  if (told.length === 0) return;
+  throw new CommandError(`${told.join('\n')}\nnothing was added; --no-check adds addresses as they are`, {
+    exitCode: 2,
+  });
+}
+
+export async function removeFeedsCommand(
+  urls: readonly string[],
+  options: OutputOptions,
+  config: Config,
+): Promise<void> {
+  const addresses = urls.map(addressOf);
+  await using store = await openConfiguredStore(config);
+  const unknown: string[] = [];
+  let removed = 0;
+  for (const url of addresses) {
+    if (await store.feeds.remove(url)) removed += 1;
+    else unknown.push(url);
+  }
+  if (options.json) printJson({ removed, unknown });
+  else process.stdout.write(`${counted(removed, 'feed')} removed, and what ${removed === 1 ? 'it' : 'they'} said\n`);
+  if (unknown.length > 0) throw new CommandError(`nobody subscribes to ${unknown.join(', ')}`);
+}
+
+export async function listFeedsCommand(
+  options: OutputOptions & { readonly failing?: boolean },
+  config: Config,
+): Promise<void> {
+  await using store = await openConfiguredStore(config);
+  const all: StoredFeed[] = [];
+  for await (const feed of everyFeed(store)) {
+    const { status, failures } = feed.state;
+    if (!options.failing || status === 'gone' || failures > 0) all.push(feed);
+  }
+  if (options.json) printJson(all.map(described));
+  else if (all.length === 0)
+    process.stdout.write(options.failing ? 'no feed fails\n' : 'no feeds yet; `feeds add URL` subscribes to one\n');
+  else {
+    const rows = all.map(({ state, polledAt, items, mentions }) => [
+      state.url,
+      stateText(state),
+      String(items),
+      String(mentions),
+      polledAt?.toISOString() ?? 'never',
+      oneLine(state.error ?? state.title ?? ''),
+    ]);
+    printTable(['url', 'state', 'items', 'mentions', 'last poll', 'title or error'], rows);
+  }
+}
+
+export async function importFeedsCommand(file: string, options: OutputOptions, config: Config): Promise<void> {
+  const { feeds, rejected, problem } = readSubscriptions(await readList(file));
+  if (problem !== undefined) throw new CommandError(`'${file}' cannot be read: ${problem}`, { exitCode: 2 });
+  reportRejected(rejected);
+  if (feeds.length === 0) throw new CommandError('there is no feed in it');
+  await using store = await openConfiguredStore(config);
+  printAdded(await store.feeds.add(feeds, new Date()), options, rejected.length);
+}
+
+export async function exportFeedsCommand(options: { readonly opml?: boolean }, config: Config): Promise<void> {
+  await using store = await openConfiguredStore(config);
+  const all: StoredFeed['state'][] = [];
+  for await (const { state } of everyFeed(store)) all.push(state);
+  process.stdout.write(
+    options.opml
+      ? writeOpml(all, { title: 'Feeds that Strata polls', now: new Date() })
+      : all.map(({ url }) => `${url}\n`).join(''),
+  );
+}
+
+async function* everyFeed(store: Store): AsyncGenerator<StoredFeed> {
+  for (let after = 0; ; ) {
+    const page = await store.feeds.list({ after, limit: PAGE });
+    yield* page;
+    const last = page.at(-1);
+    if (!last) return;
+    after = last.id;
+  }
+}
+
+function addressOf(given: string): string {
+  const address = feedAddress(given);
+  if (address.ok) return address.url;
+  throw new CommandError(`'${given.slice(0, 100)}' cannot be polled: ${address.message}`, { exitCode: 2 });
+}
+
+async function readList(file: string): Promise<string> {
+  if (file !== '-') {
+    return readListFile(file).catch((cause: unknown) => {
+      throw (cause as NodeJS.ErrnoException).code === undefined ? cause : fileTrouble(file, cause);
+    });
+  }
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MOST_LIST_BYTES) throw new CommandError('the list is too long', { exitCode: 2 });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function printAdded({ added, known, revived, refused }: AddedFeeds, { json }: OutputOptions, rejected = 0): void {
+  if (json) {
+    printJson({ added, known, revived, rejected: rejected + refused });
+    return;
+  }
+  const more = [known > 0 ? `${known} known` : '', revived > 0 ? `${revived} asked again` : ''].filter(Boolean);
+  process.stdout.write(`${counted(added, 'feed')} added${more.map((each) => `, ${each}`).join('')}\n`);
+  if (added + revived > 0) process.stderr.write('a running service polls them soon; `feeds poll` does it now\n');
+}
+
+function reportRejected(rejected: Subscriptions['rejected']): void {
+  for (const { line, text, message } of rejected.slice(0, SHOWN_REJECTS)) {
+    const where = line === null ? '' : `line ${line}: `;
+    process.stderr.write(`${where}${JSON.stringify(text)} is left out: ${message}\n`);
+  }
+  const more = rejected.length - SHOWN_REJECTS;
+  if (more > 0) process.stderr.write(`and ${more} more that ${more === 1 ? 'is no address' : 'are no addresses'}\n`);
+}
+
+function described({ state, addedAt, polledAt, items, mentions }: StoredFeed) {
+  return {
+    url: state.url,
+    title: state.title,
+    site_url: state.siteUrl,
+    status: state.status,
+    failures: state.failures,
+    error: state.error,
+    items,
+    mentions,
+    added_at: addedAt.toISOString(),
+    polled_at: polledAt?.toISOString() ?? null,
+    next_poll_at: state.status === 'gone' ? null : new Date(state.nextPollAt).toISOString(),
+  };
+}
+
+function stateText({ status, failures }: StoredFeed['state']): string {
+  if (status === 'gone') return 'given up';
+  return failures > 0 ? `failed, ${failures} in a row` : 'active';
+}
+
+/** Titles are strangers' words: no line break or control character of theirs reaches the terminal. */
+function oneLine(words: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  return words.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').slice(0, WIDEST_ERROR);
+}

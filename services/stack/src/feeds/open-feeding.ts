@@ -1,0 +1,23 @@
+// What polling feeds needs, without a server: for commands.
+import type { Store } from '@strata/store';
+import type { Logger } from 'pino';
+import { openScanning, type World } from '../app.ts';
+import type { Config } from '../config.ts';
+import { openFetcher } from '../open-fetcher.ts';
+import { openPoller } from './open-feeds.ts';
+import type { FeedPoller } from './poller.ts';
+
+export interface Feeding extends AsyncDisposable {
+  readonly store: Store;
+  readonly poller: FeedPoller;
+}
+
+export async function openFeeding(config: Config, { logger }: { logger: Logger }, world: World = {}): Promise<Feeding> {
+  await using stack = new AsyncDisposableStack();
+  const { store, isOptedOut } = stack.use(await openScanning(config, { logger }, world));
+  const fetcher = world.fetcher ?? stack.use(openFetcher(config, world));
+  const now = world.now ?? (() => new Date());
+  const poller = openPoller(config, { store, fetcher, isOptedOut, logger, now });
+  const owned = stack.move();
+  return { store, poller, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}

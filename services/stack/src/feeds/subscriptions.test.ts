@@ -1,0 +1,71 @@
+// Lists of feeds as people and programs write them, and what no address is.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { feedAddress, readSubscriptions } from './subscriptions.ts';
+
+describe('the address of a feed', () => {
+  const url = (text: string) => {
+    const address = feedAddress(text);
+    return address.ok ? address.url : undefined;
+  };
+
+  it('is kept in one form', () => {
+    assert.equal(url(' HTTPS://Example.COM/Feed.xml#top '), 'https://example.com/Feed.xml');
+    assert.equal(url('feed://example.com/rss'), 'https://example.com/rss');
+    assert.equal(url('feed:https://example.com/rss'), 'https://example.com/rss');
+    assert.equal(url('feed:http://example.com/rss'), 'http://example.com/rss');
+    assert.equal(url('https://müller.example/'), 'https://xn--mller-kva.example/');
+  });
+
+  it('is refused with a reason where there is none that can be polled', () => {
+    const hostile = [
+      '',
+      'x',
+      '//x.example',
+      'http://',
+      'data:text/xml,x',
+      'feed:javascript:1',
+      'https://u@x.example/',
+      `https://x.example/${'ü'.repeat(1_000)}`,
+    ];
+    for (const text of hostile) assert.equal(url(text), undefined, text.slice(0, 50));
+  });
+});
+
+describe('a list of feeds', () => {
+  it('may be any mixture of lines, each bad one reported with its number', () => {
+    const { feeds, rejected } = readSubscriptions(
+      '\uFEFF# c\r\nhttps://a.example/#x\rhttps://b.example/ # b\n\nno\nhttps://a.example/',
+    );
+    assert.deepEqual(
+      feeds.map(({ url }) => url),
+      ['https://a.example/', 'https://b.example/'],
+    );
+    assert.deepEqual(
+      rejected.map(({ line, text }) => [line, text]),
+      [[5, 'no']],
+    );
+  });
+
+  it('may be OPML, nested, with titles', () => {
+    const { feeds, rejected } = readSubscriptions(
+      '\n<?xml version="1.0"?><opml version="2.0"><body><outline text="News"><outline type="rss" text="A" title="A &amp; B" xmlUrl="https://a.example/feed" htmlUrl="https://a.example/"/><outline type="rss" text="bad" xmlUrl="ftp://b.example/"/></outline></body></opml>',
+    );
+    assert.deepEqual(feeds, [{ url: 'https://a.example/feed', title: 'A & B', siteUrl: 'https://a.example/' }]);
+    assert.equal(rejected.length, 1);
+  });
+
+  it('that is no OPML is said to be none', () => {
+    for (const text of ['<html><body>x</body></html>', '<', '<opml', `<${'a'.repeat(100_000)}`])
+      assert.ok(readSubscriptions(text).problem !== undefined, text.slice(0, 20));
+  });
+
+  it('is read within a moment however long and strange', () => {
+    const startedAt = performance.now();
+    readSubscriptions('x\n'.repeat(500_000));
+    readSubscriptions(' '.repeat(2_000_000));
+    readSubscriptions(`${'#'.repeat(1_000_000)} ${' #'.repeat(100_000)}`);
+    readSubscriptions(`${' '.repeat(200_000)}https://a.example/${' '.repeat(200_000)}x`);
+    assert.ok(performance.now() - startedAt < 5_000);
+  });
+});
