@@ -49,6 +49,11 @@ async function main(): Promise<void> {
   };
   await liveThroughPastWeeks({ internet, app, setClock, say, signal: stopping.signal });
   if (stopping.signal.aborted) return;
+  const feeds = internet.feeds().map(({ url }) => ({ url }));
+  await app.store.feeds.add(feeds, now());
+  say(
+    `subscribed to ${feeds.length} feeds of the simulated internet; publishers of advisories are read every ${SYNC_MS / 1_000} s`,
+  );
 
   const base = `http://${config.host}:${running.port}`;
   const example = await exampleDomain(running.service.app.store, internet.domains());
@@ -59,6 +64,7 @@ async function main(): Promise<void> {
     'alerts',
     'enrichment/advisories?severity=critical',
     'enrichment/affected?match=version',
+    'feeds/leaderboard?window=7d',
     'stats/migrations',
     'providers/cloudflare/domains.csv',
   ]) {
@@ -77,7 +83,11 @@ async function main(): Promise<void> {
   say(`docs: ${base}/    stop with Ctrl-C`);
 
   const scanning = app.scanner.run(stopping.signal);
-  const days = setInterval(() => internet.advance(1), LIVE_DAY_MS);
+  const days = setInterval(() => {
+    internet.advance(1);
+    // A feed is asked every quarter of an hour at most; here a day has passed.
+    void app.store.feeds.askAll();
+  }, LIVE_DAY_MS);
   await new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve(), { once: true }));
   say('stopping');
   clearInterval(days);
