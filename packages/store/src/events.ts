@@ -17,6 +17,8 @@ export interface DomainChanged {
   readonly holders: number;
   readonly score: number | null;
   readonly services: readonly FeedService[];
+  /** Of them, those that show a version which they did not show before; left out where there are none. */
+  readonly newlyShown?: readonly FeedService[];
 }
 
 /** Payload of `change-confirmed`. Times are milliseconds since the epoch. */

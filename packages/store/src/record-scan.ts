@@ -81,7 +81,7 @@ async function recordScan(
 
   const told = toldOf(profile);
   const isChanged = isFirst || differs(domain, told) || servicesToldOf(known) !== servicesToldOf(result.open);
-  if (isChanged) await tellDomain(tx, domain, profile, { now, isFirst, told, open: result.open });
+  if (isChanged) await tellDomain(tx, domain, profile, { now, isFirst, told, known, open: result.open });
   // While something waits, the newest look is kept even if it changes nothing that is told: a new rulebook must not
   // read an older one that lacks what has come back since.
   const isMoving = result.isPending || known.some(({ status }) => status !== 'confirmed');

@@ -12,6 +12,7 @@ import {
 import type { Selectable, Transaction } from 'kysely';
 import { changeId } from './domains.ts';
 import type { ChangeConfirmed, DomainChanged, PostureRegressed } from './events.ts';
+import type { FeedService } from './index-feed.ts';
 import type { Database } from './schema.ts';
 
 type DomainRow = Selectable<Database['domains']>;
@@ -66,9 +67,22 @@ export async function insertChanges(tx: Transaction<Database>, { domain, scanId,
   return written;
 }
 
+const isTold = ({ status }: KnownService): boolean => status !== 'pending';
+
 function providersTold(services: readonly KnownService[]): Set<string> {
-  return new Set(services.filter(({ status }) => status !== 'pending').map(({ provider }) => provider));
+  return new Set(services.filter(isTold).map(({ provider }) => provider));
 }
+
+const buildOf = ({ provider, version, platform }: KnownService): string =>
+  JSON.stringify([provider, version, platform]);
+
+const feedService = ({ category, provider, confidence, version, platform }: KnownService): FeedService => [
+  category,
+  provider,
+  confidence,
+  version,
+  platform,
+];
 
 /** Everything that the index keeps of a domain goes into the event, so that who follows need not read again. */
 export async function tellDomain(
@@ -79,10 +93,15 @@ export async function tellDomain(
     readonly now: number;
     readonly isFirst: boolean;
     readonly told: Told;
+    readonly known: readonly KnownService[];
     readonly open: readonly KnownService[];
   },
 ): Promise<void> {
   const { told, now } = scan;
+  const shown = new Set(scan.known.filter(isTold).map(buildOf));
+  const newlyShown = scan.open
+    .filter((service) => isTold(service) && service.version !== null && !shown.has(buildOf(service)))
+    .map(feedService);
   const payload: DomainChanged = {
     domainId: domain.id,
     isFirst: scan.isFirst,
@@ -93,9 +112,8 @@ export async function tellDomain(
     posture: told.posture_bits,
     holders: told.holder_bits,
     score: told.score,
-    services: scan.open
-      .filter(({ status }) => status !== 'pending')
-      .map((s) => [s.category, s.provider, s.confidence, s.version, s.platform]),
+    services: scan.open.filter(isTold).map(feedService),
+    ...(newlyShown.length > 0 ? { newlyShown } : {}),
   };
   await insertEvent(tx, 'domain-changed', profile.domain, now, payload);
   if (domain.summary === null || domain.state === 'nonexistent' || profile.state === 'nonexistent') return;

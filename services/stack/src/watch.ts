@@ -74,9 +74,8 @@ export class Watch {
     const left = new Map<string, ChangeConfirmed>();
     for (const event of events) {
       if (event.kind === 'domain-changed') {
-        const { domainId, isFirst } = event.payload;
-        if (!isFirst) await this.#judgeDomain(event, event.payload);
-        await tellDomain({ domain: event.domain, at: event.at, domainId, isFirst }, this.#parts);
+        if (!event.payload.isFirst) await this.#judgeDomain(event, event.payload);
+        await tellDomain(event, event.payload, this.#parts);
       }
       if (event.kind === 'change-confirmed' && event.payload.type === 'migrated' && event.payload.from !== null) {
         left.set(`${event.payload.category} ${event.payload.from}`, event.payload);

@@ -2,7 +2,7 @@
 // exploited ones. Each is told once, whatever happens in between.
 import type { Entry } from '@strata/advisories';
 import type { DomainIndex } from '@strata/analytics';
-import type { Store } from '@strata/store';
+import type { DomainChanged, Store, StoredEvent } from '@strata/store';
 import { exploitedAlert } from '../alerts.ts';
 import type { KnownNames } from '../known-names.ts';
 import type { Exposures } from './exposures.ts';
@@ -37,25 +37,25 @@ export async function tellAdvisories(entries: readonly Entry[], parts: TellingPa
 }
 
 /**
- * A scan has shown a domain otherwise than before: exploited advisories that its versions are affected by are alerted to
- * with their new figures, and told of it where it is not its first scan.
+ * A scan has shown versions that the domain did not show before: exploited advisories that affect them are alerted to with
+ * their new figures, and told of the domain where it is not its first scan.
  */
 export async function tellDomain(
-  {
-    domain,
-    domainId,
-    at,
-    isFirst,
-  }: { readonly domain: string; readonly domainId: number; readonly at: Date; readonly isFirst: boolean },
+  { domain, at }: Pick<StoredEvent, 'domain' | 'at'>,
+  { domainId, isFirst, newlyShown = [] }: DomainChanged,
   parts: TellingParts,
 ): Promise<void> {
-  const exploited = parts.exposures.ofDomain(domainId).filter(({ entry, isAffected }) => isAffected && entry.exploited);
-  if (exploited.length === 0) return;
-  const entries = [...new Set(exploited.map(({ entry }) => entry))];
-  const advisoryIds = entries.map(({ advisory }) => advisory.id);
+  const shown = newlyShown.map(([, provider, confidence, version = null, platform = null]) => {
+    return { provider, confidence, version, platform };
+  });
+  const exposed = parts.exposures.ofServices(shown).filter(({ entry, isAffected }) => isAffected && entry.exploited);
+  if (exposed.length === 0) return;
+  const entries = [...new Set(exposed.map(({ entry }) => entry))];
   for (const entry of entries) await alertTo(entry, parts);
   if (isFirst) return;
-  await parts.store.advisories.tell(`exposed ${domain} ${advisoryIds.toSorted().join(' ')}`, {
+  const advisoryIds = entries.map(({ advisory }) => advisory.id);
+  const builds = shown.map(({ provider, version, platform }) => [provider, version, platform]);
+  await parts.store.advisories.tell(`exposed ${domain} ${JSON.stringify([at, builds])}`, {
     kind: 'domain-exposed',
     at,
     domain,
