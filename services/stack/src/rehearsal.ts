@@ -3,7 +3,9 @@ import { leaders } from '@strata/analytics';
 import { type Rehearsal, rehearse } from '@strata/http';
 import type { Logger } from 'pino';
 import type { StackApp } from './app.ts';
+import { getAdvisories, getAffected } from './routes/enrichment.ts';
 import { getMigrationsCsv, getProviderDomainsCsv, getSecurityCsv } from './routes/exports.ts';
+import { getFeedLeaders } from './routes/feeds.ts';
 import { getAdoption, getMarketShare, getScorecard, getSupplyChain } from './routes/intelligence.ts';
 import { getAlerts, getAnomalies } from './routes/monitoring.ts';
 import { getProvider } from './routes/providers.ts';
@@ -24,7 +26,7 @@ export async function rehearseQuestions(app: StackApp, logger: Logger): Promise<
   }
 }
 
-function questions({ index }: StackApp): readonly Rehearsal<StackApp>[] {
+function questions({ index, exposures }: StackApp): readonly Rehearsal<StackApp>[] {
   const most = { limit: '1000' };
   const [leader] = leaders(index, { today: 0, limit: 1 });
   const provider = leader?.provider ?? '';
@@ -39,6 +41,13 @@ function questions({ index }: StackApp): readonly Rehearsal<StackApp>[] {
     { route: getAnomalies, query: most },
     { route: getScorecard },
     { route: getMarketShare },
+    { route: getFeedLeaders, query: most },
+    ...(exposures.isLoaded
+      ? [
+          { route: getAdvisories, query: most },
+          { route: getAffected, query: most },
+        ]
+      : []),
     { route: getSecurityCsv },
     { route: getMigrationsCsv },
     ...(leader
