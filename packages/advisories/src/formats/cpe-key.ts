@@ -1,4 +1,4 @@
-// The product key of a CPE name, 2.3 or 2.2: https://nvlpubs.nist.gov/nistpubs/Legacy/IR/nistir7695.pdf §6.
+// The product key of a CPE name, 2.3 or 2.2, also of one that is cut short behind the product, as CNAs write them: https://nvlpubs.nist.gov/nistpubs/Legacy/IR/nistir7695.pdf §6.
 import type { ProductKey } from '../advisory.ts';
 
 const MAX_NAME = 2_048;

@@ -141,7 +141,7 @@ export function advisoryReport(
   { exposures, index, names }: ReportParts,
 ): z.input<typeof AdvisorySchema> {
   const { advisory, exploited, score } = entry;
-  const all = exposures.domainsOf(entry);
+  const domains = exposures.countsOf(entry);
   return {
     ...aboutOf(entry),
     aliases: [...advisory.aliases],
@@ -157,21 +157,20 @@ export function advisoryReport(
       required_action: exploited.requiredAction,
     },
     modified: advisory.modified,
-    match: all.version.size > 0 ? 'version' : 'product',
-    domains: { version: all.version.size, product: all.product.size },
+    match: domains.version > 0 ? 'version' : 'product',
+    domains: { ...domains },
     products: entry.products.map((product) => {
-      const { version, product: only } = exposures.domainsOf(entry, [product]);
       const { range, rangeSource } = exposures.advisories.judgementOf(entry, product, NO_VERSION);
       return {
         product: names.nameOf(product),
         product_id: product,
         version_range: range,
         range_source: rangeSource,
-        domains: { version: version.size, product: only.size },
+        domains: { ...exposures.countsOf(entry, [product]) },
       };
     }),
-    affected: inNameOrder(index, all.version, { limit: SHOWN_DOMAINS, offset: 0 }).map((domain) =>
-      index.names.name(domain),
+    affected: inNameOrder(index, exposures.domainsOf(entry).version, { limit: SHOWN_DOMAINS, offset: 0 }).map(
+      (domain) => index.names.name(domain),
     ),
     references: [...told.urls],
   };
@@ -181,12 +180,12 @@ export function advisoryNews(
   entry: Entry,
   { exposures, names }: Pick<ReportParts, 'exposures' | 'names'>,
 ): z.input<typeof AdvisoryNewsSchema> {
-  const { version, product } = exposures.domainsOf(entry);
+  const domains = exposures.countsOf(entry);
   return {
     ...aboutOf(entry),
     products: entry.products.map((id) => ({ product: names.nameOf(id), product_id: id })),
-    match: version.size > 0 ? 'version' : 'product',
-    domains: { version: version.size, product: product.size },
+    match: domains.version > 0 ? 'version' : 'product',
+    domains: { ...domains },
   };
 }
 

@@ -20,6 +20,11 @@ export interface ExposedDomains {
   readonly product: DomainSet;
 }
 
+export interface ExposedCounts {
+  readonly version: number;
+  readonly product: number;
+}
+
 /** One advisory on one product, as one build of it is concerned. */
 export interface Exposure {
   readonly entry: Entry;
@@ -174,6 +179,23 @@ export class Exposures implements AsyncDisposable {
     const version = unionOf(sets.version, limit);
     const product = unionOf(sets.product, limit);
     return { version, product: version.size === 0 ? product : product.andNot(version) };
+  }
+
+  /** How many domains an advisory concerns by these of its products. */
+  countsOf(entry: Entry, products: readonly string[] = entry.products): ExposedCounts {
+    if (products.length > 1) {
+      const { version, product } = this.domainsOf(entry, products);
+      return { version: version.size, product: product.size };
+    }
+    // No domain is in two uses of one product.
+    const counts = { version: 0, product: 0 };
+    for (const id of products) {
+      for (const { build, domains } of this.usesOf(id)) {
+        const code = this.advisories.verdictOn(entry, id, build);
+        if (code !== undefined) counts[isAffected(code) ? 'version' : 'product'] += domains.size;
+      }
+    }
+    return counts;
   }
 
   /** What concerns one domain by what the index says that it shows, the most urgent first. */

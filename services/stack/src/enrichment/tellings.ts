@@ -6,6 +6,7 @@ import type { DomainChanged, Store, StoredEvent } from '@strata/store';
 import { exploitedAlert } from '../alerts.ts';
 import type { KnownNames } from '../known-names.ts';
 import type { Exposures } from './exposures.ts';
+import { Turns } from './turns.ts';
 
 export interface TellingParts {
   readonly store: Store;
@@ -24,15 +25,16 @@ const QUIET_MS = 7 * DAY_MS;
 
 /** Advisories that have changed: those that touch domains are told, and alerted to where they are exploited. */
 export async function tellAdvisories(entries: readonly Entry[], parts: TellingParts): Promise<void> {
+  const now = parts.now().getTime();
+  const turns = new Turns();
   for (const entry of entries) {
-    const { version, product } = parts.exposures.domainsOf(entry);
-    if (version.size + product.size === 0) continue;
-    if (entry.exploited) {
-      await tell(entry, 'exploited', parts);
-      await alertTo(entry, parts);
-    } else if (parts.now().getTime() - Date.parse(entry.advisory.published) <= NEWS_MS) {
-      await tell(entry, 'published', parts);
-    }
+    const isNew = now - Date.parse(entry.advisory.published) <= NEWS_MS;
+    if (!entry.exploited && !isNew) continue;
+    const counts = parts.exposures.countsOf(entry);
+    await turns.share();
+    if (counts.version + counts.product === 0) continue;
+    await tell(entry, entry.exploited ? 'exploited' : 'published', parts);
+    if (entry.exploited) await alertTo(entry, parts);
   }
 }
 
@@ -74,7 +76,6 @@ async function tell(entry: Entry, reason: 'published' | 'exploited', { store, no
 }
 
 async function alertTo(entry: Entry, { store, exposures, names, now }: TellingParts): Promise<void> {
-  const { version, product } = exposures.domainsOf(entry);
-  const counts = { version: version.size, product: product.size };
+  const counts = exposures.countsOf(entry);
   await store.signals.addAlert(exploitedAlert({ entry, counts, at: now(), names }), { quietMs: QUIET_MS });
 }
