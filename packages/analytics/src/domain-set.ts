@@ -201,6 +201,19 @@ export class DomainSet {
     }
   }
 
+  /** The least members, in order, without a walk over the others. */
+  first(count: number): number[] {
+    const sorted = this.#sorted;
+    if (sorted) return Array.from(sorted.subarray(0, Math.min(count, this.#size)));
+    const members: number[] = [];
+    for (let word = 0; word < this.#bits.length && members.length < count; word += 1) {
+      for (let rest = this.#bits[word] as number; rest !== 0 && members.length < count; rest &= rest - 1) {
+        members.push(word * 32 + (31 - Math.clz32(rest & -rest)));
+      }
+    }
+    return members;
+  }
+
   /** Members in ascending order, as a copy. */
   toArray(): Uint32Array {
     if (this.#sorted) return this.#sorted.slice(0, this.#size);

@@ -1,6 +1,6 @@
 // What the API says of an advisory and of those whom it concerns.
 import { type Advisory, type Entry, priorityOf, SEVERITIES } from '@strata/advisories';
-import { type DomainIndex, inNameOrder } from '@strata/analytics';
+import type { DomainIndex } from '@strata/analytics';
 import { z } from 'zod';
 import type { KnownNames } from '../known-names.ts';
 import type { Exposure, Exposures } from './exposures.ts';
@@ -65,7 +65,9 @@ export const AdvisorySchema = z
     match: MatchSchema.describe('version when any domain shows an affected version.'),
     domains: DomainCounts,
     products: z.array(z.object({ ...ranges, domains: DomainCounts })),
-    affected: z.array(z.string()).describe('Domains that show an affected version, in alphabetical order; at most 10.'),
+    affected: z
+      .array(z.string())
+      .describe('Domains that show an affected version: at most 10 of them; `/enrichment/affected` has all.'),
     references: z.array(z.string()),
   })
   .meta({ id: 'Advisory' });
@@ -169,9 +171,10 @@ export function advisoryReport(
         domains: { ...exposures.countsOf(entry, [product]) },
       };
     }),
-    affected: inNameOrder(index, exposures.domainsOf(entry).version, { limit: SHOWN_DOMAINS, offset: 0 }).map(
-      (domain) => index.names.name(domain),
-    ),
+    affected: exposures
+      .someAffected(entry, SHOWN_DOMAINS)
+      .map((domain) => index.names.name(domain))
+      .sort(),
     references: [...told.urls],
   };
 }

@@ -181,6 +181,20 @@ export class Exposures implements AsyncDisposable {
     return { version, product: version.size === 0 ? product : product.andNot(version) };
   }
 
+  /** Some domains that show an affected version; all of them where they are no more than `count`. */
+  someAffected(entry: Entry, count: number): readonly number[] {
+    const some = new Set<number>();
+    for (const product of entry.products) {
+      for (const { build, domains } of this.usesOf(product)) {
+        if (some.size >= count) return [...some];
+        const code = this.advisories.verdictOn(entry, product, build);
+        if (code === undefined || !isAffected(code)) continue;
+        for (const domain of domains.first(count - some.size)) some.add(domain);
+      }
+    }
+    return [...some];
+  }
+
   /** How many domains an advisory concerns by these of its products. */
   countsOf(entry: Entry, products: readonly string[] = entry.products): ExposedCounts {
     if (products.length > 1) {
