@@ -88,6 +88,16 @@ export class ExposureIndex {
     return [...this.#productsByKey.keys()];
   }
 
+  /** By its own id or another of the same vulnerability, in any case; two advisories may share such a one. */
+  named(text: string): readonly Entry[] {
+    const id = text.trim().toUpperCase();
+    const own = this.find(id);
+    if (own) return [own];
+    return this.inOrder().filter(({ advisory }) => {
+      return advisory.id.toUpperCase() === id || advisory.aliases.some((alias) => alias.toUpperCase() === id);
+    });
+  }
+
   find(id: string): Entry | undefined {
     const number = this.#numbers.get(id);
     return number === undefined ? undefined : this.#entries.get(number);
@@ -205,7 +215,8 @@ const NOTHING = new VerdictList();
 
 const severityNumber = (severity: Severity | null): number => (severity === null ? -1 : SEVERITIES.indexOf(severity));
 
-const keyOf = ({ version, platform }: Build): string => `${version ?? ''} ${platform ?? ''}`;
+/** Of what is shown nothing holds a NUL, so that no two builds share a key. */
+const keyOf = ({ version, platform }: Build): string => `${version ?? '\0'}\0${platform ?? '\0'}`;
 
 /** A score that moves every day changes no verdict. */
 function sameClaims(a: Advisory, b: Advisory): boolean {

@@ -193,7 +193,8 @@ export async function createStack(config: Config, logger: Logger, world: World =
       store,
       file: path.join(config.dataDirectory, 'index.snapshot'),
       logger,
-      onEvent: ({ domain, at }, taken) => {
+      onEvent: ({ domain, at, seq }, taken) => {
+        if (taken.shownBefore.length > 0) following?.remember(seq, taken.shownBefore);
         following?.touch(taken.providers);
         following?.addBuilds(taken.newBuilds);
         for (const tag of taken.tags) answers.invalidate(tag);
@@ -206,16 +207,17 @@ export async function createStack(config: Config, logger: Logger, world: World =
   const { index } = live;
   const exposures = await Exposures.open({ store, index, rulebook });
   following = exposures;
+  const onAlert = () => answers.invalidate(tags.alerts[0]);
   const followAdvisories = async () => {
     if (await exposures.learn()) answers.invalidate(tags.enrichment[0]);
     await exposures.follow(async ({ products, entries }) => {
-      await tellAdvisories(entries, { store, index, exposures, names, now: clock });
+      await tellAdvisories(entries, { store, index, exposures, names, now: clock, onAlert });
       for (const product of products) answers.invalidate(tags.advisoriesOf(product));
-      answers.invalidate(tags.advisories[0]);
+      if (entries.length + products.size > 0) answers.invalidate(tags.advisories[0]);
     });
   };
   const hub = await StreamHub.open(store.stream);
-  const watch = await Watch.open({ store, index, names, exposures, now: clock });
+  const watch = await Watch.open({ store, index, names, exposures, now: clock, onAlert });
   const publisher = await StreamPublisher.open({
     store,
     notary: ledger.notary,

@@ -1,5 +1,5 @@
 // Lists over everything that is exposed: advisories that concern any domain, and the domains that each concerns.
-import { type Entry, isAffected, type Severity } from '@strata/advisories';
+import { byUrgency, type Entry, isAffected, type Severity } from '@strata/advisories';
 import { type DomainIndex, type DomainSet, inNameOrder } from '@strata/analytics';
 import type { Exposure, Exposures } from './exposures.ts';
 import { NO_VERSION, unionOf } from './product-uses.ts';
@@ -7,7 +7,7 @@ import { NO_VERSION, unionOf } from './product-uses.ts';
 export interface AffectedFilter {
   readonly severity?: Severity | undefined;
   readonly match?: 'version' | 'product' | undefined;
-  /** Id of an advisory, in any case. */
+  /** Any id of an advisory, in any case. */
   readonly advisory?: string | undefined;
   readonly domain?: string | undefined;
 }
@@ -59,9 +59,17 @@ export function listAffected(parts: Parts, filter: AffectedFilter, page: Page): 
 
 function affectedOfOne({ exposures, index }: Parts, filter: AffectedFilter, { limit, offset }: Page): Affected {
   const domain = filter.domain === undefined ? undefined : index.names.find(filter.domain);
-  const all = domain === undefined ? [] : exposures.ofDomain(domain).filter((each) => isMeant(each, filter));
+  const meant = meantBy(exposures, filter);
+  const isMeant = ({ entry, isAffected }: Exposure) =>
+    (filter.severity === undefined || entry.advisory.severity === filter.severity) &&
+    (filter.match === undefined || (filter.match === 'version') === isAffected) &&
+    (meant === undefined || meant.has(entry.number));
+  const all = domain === undefined ? [] : exposures.ofDomain(domain).filter(isMeant);
   const ordered = all.toSorted(
-    (a, b) => b.entry.urgency - a.entry.urgency || Number(b.isAffected) - Number(a.isAffected),
+    (a, b) =>
+      byUrgency(a.entry, b.entry) ||
+      Number(b.isAffected) - Number(a.isAffected) ||
+      a.entry.products.indexOf(a.product) - b.entry.products.indexOf(b.product),
   );
   const hasVersion = all.some((each) => each.isAffected);
   return {
@@ -89,23 +97,23 @@ function affectedOfAll(parts: Parts, filter: AffectedFilter, { limit, offset }: 
 }
 
 /** One walk over what advisories say of every build that some domain shows. */
-function countRows(exposures: Exposures, { severity, match, advisory }: AffectedFilter) {
+function countRows(exposures: Exposures, filter: Omit<AffectedFilter, 'domain'>) {
+  const { severity, match } = filter;
   const { advisories } = exposures;
   const rows: Rows = {
     version: new Uint32Array(advisories.limit),
     product: new Uint32Array(advisories.limit),
   };
-  const only =
-    advisory === undefined ? undefined : (advisories.find(advisory.toUpperCase()) ?? advisories.find(advisory));
+  const meant = meantBy(exposures, filter);
   const sets = { version: [] as DomainSet[], product: [] as DomainSet[] };
-  if (advisory !== undefined && !only) return { rows, domains: { version: 0, product: 0 } };
-  for (const product of only?.products ?? advisories.products) {
+  const products = meant && new Set([...meant.values()].flatMap((entry) => entry.products));
+  for (const product of products ?? advisories.products) {
     for (const { build, domains } of exposures.usesOf(product)) {
       const verdicts = advisories.verdictsOf(product, build);
       const has = { version: false, product: false };
       for (let place = 0; place < verdicts.length; place += 1) {
         const number = verdicts.numberAt(place);
-        if (only && number !== only.number) continue;
+        if (meant && !meant.has(number)) continue;
         if (severity && !advisories.isOfSeverity(number, severity)) continue;
         const kind = isAffected(verdicts.codeAt(place)) ? 'version' : 'product';
         if (match && kind !== match) continue;
@@ -146,7 +154,7 @@ function rowsOfEntry(
 
 const rowsOf = ({ version, product }: Rows, number: number): number => (version[number] ?? 0) + (product[number] ?? 0);
 
-const isMeant = ({ entry, isAffected }: Exposure, { severity, match, advisory }: AffectedFilter): boolean =>
-  (severity === undefined || entry.advisory.severity === severity) &&
-  (match === undefined || (match === 'version') === isAffected) &&
-  (advisory === undefined || entry.advisory.id.toUpperCase() === advisory.toUpperCase());
+/** The advisories that are asked for, by their numbers; undefined: all. */
+function meantBy({ advisories }: Exposures, { advisory }: AffectedFilter): ReadonlyMap<number, Entry> | undefined {
+  return advisory === undefined ? undefined : new Map(advisories.named(advisory).map((entry) => [entry.number, entry]));
+}

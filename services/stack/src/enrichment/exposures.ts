@@ -1,9 +1,10 @@
 // Which domains are exposed to which advisories: the advisories judged against what the index says that domains show.
 import { type Assessed, type Build, byUrgency, type Entry, ExposureIndex, isAffected } from '@strata/advisories';
 import type { DomainIndex, DomainSet } from '@strata/analytics';
-import { type ConfidenceLevel, productKeysOf, type Rulebook } from '@strata/detect';
+import { productKeysOf, type Rulebook } from '@strata/detect';
 import type { Store } from '@strata/store';
-import { NO_VERSION, type Use, unionOf, usesOf } from './product-uses.ts';
+import { LRUCache } from 'lru-cache';
+import { buildsShown, type SeenService, servicesShown, type Use, unionOf, usesOf } from './product-uses.ts';
 import type { SourceName } from './source.ts';
 
 export interface ExposureParts {
@@ -32,22 +33,21 @@ export interface FollowedChange {
   readonly entries: readonly Entry[];
 }
 
-export interface SeenService extends Build {
-  readonly provider: string;
-  readonly confidence: ConfidenceLevel;
-}
-
 /** The others only say more of what these tell. */
 const TELLING: ReadonlySet<string> = new Set<SourceName>(['nvd', 'osv', 'cve', 'folder']);
 const CHANGES_AT_ONCE = 500;
+/** Events between the index and the watch; of older ones it is not known any more what was shown before. */
+const EVENTS_REMEMBERED = 100_000;
 
 export class Exposures {
   readonly #parts: ExposureParts;
   readonly advisories: ExposureIndex;
   /** Put together when somebody asks; forgotten when a domain that uses the product has changed. */
   readonly #uses = new Map<string, readonly Use[]>();
+  readonly #shownBefore = new LRUCache<number, readonly SeenService[]>({ max: EVENTS_REMEMBERED });
   #seq: number;
   #isKnown = false;
+  #isBegun = false;
 
   private constructor(parts: ExposureParts, advisories: ExposureIndex, seq: number) {
     this.#parts = parts;
@@ -92,14 +92,30 @@ export class Exposures {
     for (const provider of providers) this.#uses.delete(provider);
   }
 
+  /** What a domain showed before an event of the log, for who looks at the event after the index has. */
+  remember(seq: number, shownBefore: readonly SeenService[]): void {
+    this.#shownBefore.set(seq, shownBefore);
+  }
+
+  /** What it was exposed to before the event, by the advisories of today; undefined where that is forgotten. */
+  before(seq: number): readonly Exposure[] | undefined {
+    const services = this.#shownBefore.get(seq);
+    return services && this.ofServices(services);
+  }
+
   /** Builds that the index has met for the first time. */
   addBuilds(builds: readonly (Build & { readonly provider: string })[]): void {
     for (const { provider, version, platform } of builds) this.advisories.addBuild(provider, { version, platform });
   }
 
-  /** Takes in what has changed in the store. What `onChanged` could not finish is handed out again by the next call. */
+  /**
+   * Takes in what has changed in the store. What `onChanged` could not finish is handed out again by the next call. The first
+   * call hands out everything that was there at the start: a kill may have come before all of it was told.
+   */
   async follow(onChanged: (change: FollowedChange) => Promise<void>): Promise<void> {
     const { store } = this.#parts;
+    if (!this.#isBegun) await onChanged({ products: new Set(), entries: this.advisories.inOrder() });
+    this.#isBegun = true;
     for (;;) {
       const changes = await store.advisories.changesSince(this.#seq, CHANGES_AT_ONCE);
       const last = changes.at(-1);
@@ -145,22 +161,12 @@ export class Exposures {
 
   /** What concerns one domain by what the index says that it shows, the most urgent first. */
   ofDomain(domain: number): readonly Exposure[] {
-    const { index } = this.#parts;
-    return this.ofServices(
-      index.services(domain).map(([, provider, confidence]) => {
-        return { provider, confidence, ...(index.buildOf(domain, provider) ?? NO_VERSION) };
-      }),
-    );
+    return this.ofServices(servicesShown(this.#parts.index, domain));
   }
 
   /** What concerns a domain with these services, the most urgent first. */
   ofServices(services: readonly SeenService[]): readonly Exposure[] {
-    const builds = new Map<string, Build>();
-    for (const { provider, confidence, version, platform } of services) {
-      if (confidence === 'low' || (builds.get(provider)?.version ?? null) !== null) continue;
-      builds.set(provider, version === null ? NO_VERSION : { version, platform });
-    }
-    const found = [...builds].flatMap(([product, build]) => {
+    const found = [...buildsShown(services)].flatMap(([product, build]) => {
       this.advisories.addBuild(product, build);
       return this.#exposuresOf(product, build);
     });
