@@ -1,8 +1,5 @@
 // What @strata/stack offers: the settings, scanning without a server, and the running service.
 export {
-  openConfiguredStore,
-  openScanning,
-  type Scanning,
   type StackApp,
   type StackService,
   stackOpenApi,
@@ -13,6 +10,7 @@ export { type Enrichment, openEnrichment } from './enrichment/open-enrichment.ts
 export { runSource, type SyncEnd, type SyncProgress } from './enrichment/run-source.ts';
 export { type AdvisorySource, SOURCE_NAMES } from './enrichment/source.ts';
 export { enrichmentState } from './enrichment/state.ts';
+export { openConfiguredStore, openScanning, type Scanning } from './open-scanning.ts';
 export type { ScanOutcome } from './scanner.ts';
 export { type RunningStack, serve, startStack } from './serve.ts';
 export { StartError } from './start-error.ts';
