@@ -122,7 +122,7 @@ export function exploitedAlert({
 }
 
 function touchedInWords({ version, product }: { readonly version: number; readonly product: number }, name: string) {
-  const shown = `${version === 0 ? 'No' : version} ${version === 1 ? 'domain shows' : 'domains show'} an affected version`;
+  const shown = `${version === 0 ? 'No' : version} ${version <= 1 ? 'domain shows' : 'domains show'} an affected version`;
   if (product === 0) return shown;
   const more = version === 0 ? '' : 'more ';
   const used = product === 1 ? 'uses' : 'use';
