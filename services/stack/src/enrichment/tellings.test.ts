@@ -33,13 +33,14 @@ const HOLE = 'CVE-2026-90001';
 let internet: Internet;
 let publishers: AdvisorySources;
 let service: Harness;
-let now: number;
+/** By how much the clock of the service is ahead. */
+let ahead: number;
 
 beforeEach(async () => {
   internet = await smallInternet();
   publishers = await internet.advisories();
-  now = Date.now();
-  const world = { now: () => new Date(now) };
+  ahead = 0;
+  const world = { now: () => new Date(Date.now() + ahead) };
   service = await startHarness({ internet, world, settings: advisorySettings(publishers) });
 });
 afterEach(async () => {
@@ -54,7 +55,7 @@ const hole = (id: string, cpe: string, more: object = {}) => ({
   affected: [{ cpe, vendor: 'Someone', product: 'Something', versions: [{}] }],
   ...more,
 });
-const kev = () => ({ kev: new Date(now).toISOString().slice(0, 10) });
+const kev = () => ({ kev: new Date().toISOString().slice(0, 10) });
 const beat = () => service.running.service.app.pulse.now();
 const showing = (product: string) =>
   internet.domains().filter((domain) => internet.truth(domain).versions[product]?.version != null);
@@ -160,7 +161,7 @@ describe('a known-exploited vulnerability of what domains use', () => {
     );
     const [alert] = await alerts();
     // A score that moves, weeks later, is no reason to raise it again.
-    now += 20 * DAY_MS;
+    ahead += 20 * DAY_MS;
     publishers.advance(1);
     await sync(service, publishers);
     await aSecond();
@@ -170,7 +171,9 @@ describe('a known-exploited vulnerability of what domains use', () => {
   it('is no news when nobody uses it, or when it is old and nobody exploits it', async () => {
     await service.scan(...internet.domains());
     publishers.publish(hole(HOLE, 'someone:something', kev()));
-    publishers.publish(hole('CVE-2026-90002', 'php:php', { published: new Date(now - 31 * DAY_MS).toISOString() }));
+    publishers.publish(
+      hole('CVE-2026-90002', 'php:php', { published: new Date(Date.now() - 31 * DAY_MS).toISOString() }),
+    );
     await sync(service, publishers);
     for (const id of [HOLE, 'CVE-2026-90002']) assert.deepEqual([await news('', id), await alerts(id)], [[], []]);
   });
@@ -214,10 +217,10 @@ describe('a scan that brings a domain within reach', () => {
     // The store told another version before, out of every range.
     const shown = app.exposures.ofDomain(app.index.names.find(domain) ?? -1);
     assert.ok(shown.some(({ entry, isAffected }) => entry.advisory.id === HOLE && isAffected));
-    now += DAY_MS;
+    ahead += DAY_MS;
     internet.migrate(domain, { category: 'dns', to: 'ns1' });
     for (let look = 0; look < 3; look += 1) {
-      now += DAY_MS;
+      ahead += DAY_MS;
       await service.scan(domain);
       await beat();
     }
@@ -228,7 +231,7 @@ describe('a scan that brings a domain within reach', () => {
     app.exposures.before = () => [];
     internet.migrate(domain, { category: 'dns', to: 'dnsimple' });
     for (let look = 0; look < 3; look += 1) {
-      now += DAY_MS;
+      ahead += DAY_MS;
       await service.scan(domain);
       await beat();
     }
