@@ -17,7 +17,7 @@ import { openPoller } from './feeds/open-feeds.ts';
 import type { FeedPoller } from './feeds/poller.ts';
 import { type KnownNames, knownNames } from './known-names.ts';
 import { type Ledger, openLedger } from './ledger.ts';
-import { LiveIndex, tags } from './live-index.ts';
+import { LiveIndex, type TakenEvent, tags } from './live-index.ts';
 import { OnDemand } from './on-demand.ts';
 import { openFetcher } from './open-fetcher.ts';
 import { openScanning, type Scanning } from './open-scanning.ts';
@@ -82,6 +82,12 @@ export interface StackService extends AsyncDisposable {
   readonly answers: AnswerCache;
 }
 
+/** Whether a domain that was known has come to use another provider. */
+function bringsProvider({ providers, shownBefore }: TakenEvent): boolean {
+  const before = new Set(shownBefore.map(({ provider }) => provider));
+  return before.size > 0 && providers.some((provider) => !before.has(provider));
+}
+
 /** Builds the whole service; nothing listens and nothing scans yet. */
 export async function createStack(config: Config, logger: Logger, world: World = {}): Promise<StackService> {
   await using stack = new AsyncDisposableStack();
@@ -113,8 +119,9 @@ export async function createStack(config: Config, logger: Logger, world: World =
         following?.touch(taken.providers);
         following?.addBuilds(taken.newBuilds);
         for (const tag of taken.tags) answers.invalidate(tag);
-        // What answers say of the domain is stale, unless the scan was our own and told at once.
-        if (ownScans.get(domain) !== at.getTime()) answers.invalidate(domainTag(domain));
+        // What answers say of the domain is stale, unless the scan was our own and told at once: what was told
+        // since did not know yet of which new products the advisories concern it.
+        if (ownScans.get(domain) !== at.getTime() || bringsProvider(taken)) answers.invalidate(domainTag(domain));
       },
       onScans: () => answers.invalidate(tags.scans[0]),
     }),

@@ -36,6 +36,8 @@ export interface FollowedChange {
 /** The others only say more of what these tell. */
 const TELLING: ReadonlySet<string> = new Set<SourceName>(['nvd', 'osv', 'cve', 'folder']);
 const CHANGES_AT_ONCE = 500;
+/** Each is judged against every build of its products: after so long others get a turn. */
+const TURN_MS = 10;
 /** Events between the index and the watch; of older ones it is not known any more what was shown before. */
 const EVENTS_REMEMBERED = 100_000;
 
@@ -124,9 +126,13 @@ export class Exposures {
       const gone = new Set(changes.map(({ advisoryId }) => advisoryId));
       const products = new Set<string>();
       const entries: Entry[] = [];
+      let turnBegan = performance.now();
       for (const each of stored) {
         for (const product of this.#put(each, entries)) products.add(product);
         gone.delete(each.advisory.id);
+        if (performance.now() - turnBegan < TURN_MS) continue;
+        await nextTurn();
+        turnBegan = performance.now();
       }
       for (const id of gone) for (const product of this.advisories.delete(id)) products.add(product);
       await onChanged({ products, entries });
@@ -210,3 +216,5 @@ export class Exposures {
     return found;
   }
 }
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));

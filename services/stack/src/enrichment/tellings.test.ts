@@ -5,6 +5,7 @@ import type { Entry } from '@strata/advisories';
 import type { AdvisorySources, Internet } from '@strata/testnet';
 import { exploitedAlert } from '../alerts.ts';
 import { advisorySettings, sync, syncOnly } from '../test/advisories.ts';
+import { assertDescribed } from '../test/described.ts';
 import { type Body, type Harness, smallInternet, startHarness } from '../test/harness.ts';
 import { openStream } from '../test/stream-reader.ts';
 
@@ -97,6 +98,10 @@ describe('a known-exploited vulnerability of what domains use', () => {
     const { version, product } = live.advisories[0]?.domains ?? assert.fail();
     assert.ok(version > 1 && product > 1);
     assert.ok(alert.detail.startsWith(`${version} domains show an affected version; ${product} more use PHP, `));
+    assertDescribed('/stack/v1/alerts', (await service.get('/stack/v1/alerts')).body);
+    const since = '2020-01-01T00:00:00Z';
+    const { body: events } = await service.get(`/stack/v1/stream/json?types=advisory&since=${since}`);
+    assertDescribed('/stack/v1/stream/json', events);
     const { body } = await service.get(alert.ref);
     assert.deepEqual(body.domains, { version, product });
 

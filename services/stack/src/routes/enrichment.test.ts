@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { verifyAnswer } from '@strata/receipts';
 import type { AdvisorySources, Internet } from '@strata/testnet';
 import { advisorySettings, sync } from '../test/advisories.ts';
+import { assertDescribed } from '../test/described.ts';
 import { type Body, type Harness, smallInternet, startHarness } from '../test/harness.ts';
 
 interface About extends Record<string, unknown> {
@@ -117,6 +118,19 @@ describe('advisories', () => {
       assert.deepEqual(open.top[0], first);
       assert.ok(open.top.length <= 10);
     }
+  });
+
+  it('are as they are described, wherever they stand', async () => {
+    const domain = showing('php');
+    for (const [path, question] of [
+      ['enrichment/status', 'enrichment/status'],
+      ['enrichment/advisories', 'enrichment/advisories?limit=1000'],
+      ['enrichment/affected', 'enrichment/affected?limit=1000'],
+      ['domains/{domain}', `domains/${domain}`],
+      ['intelligence/risk/{domain}', `intelligence/risk/${domain}`],
+      ['providers/{provider}', 'providers/php'],
+    ] as const)
+      assertDescribed(`/stack/v1/${path}`, await get(question));
   });
 
   it('come known-exploited first, then by EPSS, CVSS and date', async () => {
