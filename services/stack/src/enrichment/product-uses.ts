@@ -22,8 +22,7 @@ export function usesOf(index: DomainIndex, product: string): readonly Use[] {
   const uses = index
     .buildsOf(product)
     .map(({ version, platform, domains }) => ({ build: { version, platform }, domains }));
-  const rest = firmUsers(index, product).clone();
-  for (const { domains } of uses) domains.each((domain) => rest.delete(domain));
+  const rest = firmUsers(index, product).andNot(unionOf(uses.map(({ domains }) => domains)));
   return rest.size === 0 ? uses : [...uses, { build: NO_VERSION, domains: rest }];
 }
 
@@ -61,9 +60,16 @@ function firmUsers(index: DomainIndex, provider: string): DomainSet {
   return unionOf(sets);
 }
 
-/** Sets joined; a single one is not copied. */
+/** Sets joined, two by two, so that many small ones do not copy a large one each; a single one is not copied. */
 export function unionOf(sets: Iterable<DomainSet>): DomainSet {
-  let union = new DomainSet();
-  for (const set of sets) union = union.size === 0 ? set : set.size === 0 ? union : union.or(set);
-  return union;
+  let left = [...sets].filter((set) => set.size > 0);
+  while (left.length > 1) {
+    const joined: DomainSet[] = [];
+    for (let i = 0; i < left.length; i += 2) {
+      const [one, other] = [left[i] as DomainSet, left[i + 1]];
+      joined.push(other ? one.or(other) : one);
+    }
+    left = joined;
+  }
+  return left[0] ?? new DomainSet();
 }
