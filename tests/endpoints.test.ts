@@ -5,7 +5,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { startTestStack, type TestStack } from './support/running-stack.ts';
 
-/** Path, tag, query parameters: the given table, without enrichment. */
+/** Path, tag, query parameters: the given table. */
 const TABLE = [
   ['/health', 'Status', []],
   ['/stack/v1/domains/{domain}', 'Domains', []],
@@ -24,6 +24,9 @@ const TABLE = [
   ['/stack/v1/feeds/stats', 'Feeds', []],
   ['/stack/v1/feeds/leaderboard', 'Feeds', ['limit']],
   ['/stack/v1/feeds/domain/{domain}', 'Feeds', []],
+  ['/stack/v1/enrichment/status', 'Enrichment', []],
+  ['/stack/v1/enrichment/advisories', 'Enrichment', ['severity', 'limit']],
+  ['/stack/v1/enrichment/affected', 'Enrichment', ['domain', 'severity', 'limit']],
   ['/stack/v1/security/export.csv', 'Exports', ['sector', 'score_lte']],
   ['/stack/v1/migrations/export.csv', 'Exports', ['provider', 'direction']],
   ['/stack/v1/providers/{provider}/domains.csv', 'Exports', []],
@@ -38,6 +41,8 @@ const DEFAULTS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   '/stack/v1/alerts': { limit: 20 },
   '/stack/v1/anomalies': { limit: 50 },
   '/stack/v1/feeds/leaderboard': { limit: 20 },
+  '/stack/v1/enrichment/advisories': { limit: 50 },
+  '/stack/v1/enrichment/affected': { limit: 50 },
 };
 
 interface Operation {
@@ -145,6 +150,9 @@ describe('the table of the interface', () => {
       '/stack/v1/stream/json?since=2020-01-01T00:00:00Z&limit=1000',
       '/stack/v1/stream/json?types=migration&category=dns',
       '/stack/v1/providers/cloudflare?limit=1&offset=1',
+      '/stack/v1/enrichment/advisories?severity=HIGH&limit=1000',
+      '/stack/v1/enrichment/affected?severity=critical&match=version&limit=1000',
+      '/stack/v1/stream/json?types=advisory&since=2020-01-01T00:00:00Z',
     ];
     for (const url of variations) {
       const { status, body, text } = await stack.get(url);
@@ -164,6 +172,8 @@ describe('the table of the interface', () => {
       ['/stack/v1/alerts?limit=x', 400],
       ['/stack/v1/anomalies?domain=-', 400],
       ['/stack/v1/intelligence/market-share?include_parked=maybe', 400],
+      ['/stack/v1/enrichment/advisories?severity=none', 400],
+      ['/stack/v1/enrichment/affected?domain=-', 400],
       ['/stack/v1/intelligence/supply-chain/nobody', 404],
       ['/stack/v1/intelligence/adoption/nobody', 404],
       ['/stack/v1/intelligence/risk/-bad-', 400],

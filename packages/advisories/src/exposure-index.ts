@@ -68,6 +68,8 @@ export class ExposureIndex {
   readonly #productsByKey = new Map<ProductKey, string[]>();
   readonly #numbers = new Map<string, number>();
   readonly #kept = new Map<number, Kept>();
+  /** By every id of it, upper case. */
+  readonly #numbersById = new Map<string, Set<number>>();
   /** By number: what is asked for of every advisory in a walk over all. */
   #severities = new Uint8Array(1 << 10);
   #next = 0;
@@ -106,6 +108,14 @@ export class ExposureIndex {
   /** All names of all known products. */
   get keys(): readonly ProductKey[] {
     return [...this.#productsByKey.keys()];
+  }
+
+  /** By its own id or another of the same vulnerability, in any case; two advisories may share such a one. */
+  named(text: string): readonly Entry[] {
+    const numbers = this.#numbersById.get(text.trim().toUpperCase()) ?? [];
+    const entries = [...numbers].map((number) => this.entryAt(number)).filter((entry) => entry !== undefined);
+    const own = entries.filter(({ advisory }) => advisory.id.toUpperCase() === text.trim().toUpperCase());
+    return own.length > 0 ? own : entries;
   }
 
   find(id: string): Entry | undefined {
@@ -212,6 +222,12 @@ export class ExposureIndex {
     this.#numbers.set(entry.advisory.id, entry.number);
     this.#kept.set(entry.number, kept);
     this.#rate(entry);
+    if (before) this.#forgetIds(before);
+    for (const id of idsOf(entry)) {
+      const numbers = this.#numbersById.get(id);
+      if (numbers) numbers.add(entry.number);
+      else this.#numbersById.set(id, new Set([entry.number]));
+    }
     if (!this.#order) return;
     if (before) this.#order.splice(placeOf(this.#order, before), 1);
     this.#order.splice(placeOf(this.#order, entry), 0, entry);
@@ -226,9 +242,18 @@ export class ExposureIndex {
     this.#severities[number] = severityNumber(advisory.severity);
   }
 
+  #forgetIds(entry: Entry): void {
+    for (const id of idsOf(entry)) {
+      const numbers = this.#numbersById.get(id);
+      numbers?.delete(entry.number);
+      if (numbers?.size === 0) this.#numbersById.delete(id);
+    }
+  }
+
   #remove(entry: Entry): void {
     this.#numbers.delete(entry.advisory.id);
     this.#kept.delete(entry.number);
+    this.#forgetIds(entry);
     this.#order?.splice(placeOf(this.#order, entry), 1);
     for (const id of entry.products) {
       const { numbers, verdicts } = this.#shelf(id);
@@ -256,7 +281,10 @@ function entryOf(
   return { advisory: kept, exploited, score, number, products, urgency };
 }
 
-const keyOf = ({ version, platform }: Build): string => `${version ?? ''} ${platform ?? ''}`;
+const idsOf = ({ advisory }: Entry): string[] => [advisory.id, ...advisory.aliases].map((id) => id.toUpperCase());
+
+/** Of what is shown nothing holds a NUL, so that no two builds share a key. */
+const keyOf = ({ version, platform }: Build): string => `${version ?? '\0'}\0${platform ?? '\0'}`;
 
 /** 0 where there is none. */
 const severityNumber = (severity: Severity | null): number =>

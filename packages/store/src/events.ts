@@ -17,8 +17,8 @@ export interface DomainChanged {
   readonly holders: number;
   readonly score: number | null;
   readonly services: readonly FeedService[];
-  /** Of them, those that show a version which they did not show before; left out where there are none. */
-  readonly newlyShown?: readonly FeedService[];
+  /** The services with a version before it, where a version is shown now that was not shown then; else left out. */
+  readonly shownBefore?: readonly FeedService[];
 }
 
 /** Payload of `change-confirmed`. Times are milliseconds since the epoch. */

@@ -69,6 +69,8 @@ export async function insertChanges(tx: Transaction<Database>, { domain, scanId,
 
 const isTold = ({ status }: KnownService): boolean => status !== 'pending';
 
+const isShown = (service: KnownService): boolean => isTold(service) && service.version !== null;
+
 function providersTold(services: readonly KnownService[]): Set<string> {
   return new Set(services.filter(isTold).map(({ provider }) => provider));
 }
@@ -98,10 +100,9 @@ export async function tellDomain(
   },
 ): Promise<void> {
   const { told, now } = scan;
-  const shown = new Set(scan.known.filter(isTold).map(buildOf));
-  const newlyShown = scan.open
-    .filter((service) => isTold(service) && service.version !== null && !shown.has(buildOf(service)))
-    .map(feedService);
+  const before = scan.known.filter(isShown);
+  const shown = new Set(before.map(buildOf));
+  const showsMore = !scan.isFirst && scan.open.some((service) => isShown(service) && !shown.has(buildOf(service)));
   const payload: DomainChanged = {
     domainId: domain.id,
     isFirst: scan.isFirst,
@@ -113,12 +114,12 @@ export async function tellDomain(
     holders: told.holder_bits,
     score: told.score,
     services: scan.open.filter(isTold).map(feedService),
-    ...(newlyShown.length > 0 ? { newlyShown } : {}),
+    ...(showsMore ? { shownBefore: before.map(feedService) } : {}),
   };
   await insertEvent(tx, 'domain-changed', profile.domain, now, payload);
   if (domain.summary === null || domain.state === 'nonexistent' || profile.state === 'nonexistent') return;
-  const before = (JSON.parse(domain.summary) as { readonly security: Posture }).security;
-  const regressions = regressionsOf(before, profile.security);
+  const postureBefore = (JSON.parse(domain.summary) as { readonly security: Posture }).security;
+  const regressions = regressionsOf(postureBefore, profile.security);
   if (regressions.length === 0) return;
   const regressed: PostureRegressed = { domainId: domain.id, regressions };
   await insertEvent(tx, 'posture-regressed', profile.domain, now, regressed);

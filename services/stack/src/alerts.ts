@@ -106,8 +106,6 @@ export function exploitedAlert({
   const { advisory, exploited, products } = entry;
   const [first = ''] = products;
   const name = products.map((product) => names.nameOf(product)).join(', ');
-  const shown = `${counts.version} ${counts.version === 1 ? 'domain shows' : 'domains show'} an affected version`;
-  const further = `${counts.product} more ${counts.product === 1 ? 'uses' : 'use'} ${name}, of which it is not known`;
   const added = exploited ? ` In CISA's catalogue since ${exploited.dateAdded}.` : '';
   return {
     id: `al_advisory_${advisory.id}_${at.getTime()}`,
@@ -118,9 +116,18 @@ export function exploitedAlert({
     domain: null,
     provider: first,
     title: `${advisory.id} in ${name} is being exploited`,
-    detail: `${shown}; ${further}.${added}`,
+    detail: `${touchedInWords(counts, name)}.${added}`,
     ref: `/stack/v1/enrichment/affected?advisory=${encodeURIComponent(advisory.id)}`,
   };
+}
+
+function touchedInWords({ version, product }: { readonly version: number; readonly product: number }, name: string) {
+  const shown = `${version === 0 ? 'No' : version} ${version <= 1 ? 'domain shows' : 'domains show'} an affected version`;
+  if (product === 0) return shown;
+  const more = version === 0 ? '' : 'more ';
+  const used = product === 1 ? 'uses' : 'use';
+  const whether = `whether ${product === 1 ? 'it is' : 'they are'} affected is not known`;
+  return `${shown}; ${product} ${more}${used} ${name}, ${whether}`;
 }
 
 export function anomalyAlert(anomaly: StoredAnomaly, names: KnownNames): StoredAlert {

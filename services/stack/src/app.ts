@@ -1,12 +1,8 @@
-// The only place that constructs things: what a scan needs, and on top of it what the service needs.
-import { mkdir, readFile } from 'node:fs/promises';
+// Constructs the service: on top of what a scan needs, everything that the routes know.
 import path from 'node:path';
 import type { DomainIndex } from '@strata/analytics';
-import { entries } from '@strata/catalog';
-import { compileRulebook, loadCatalog, type Rulebook } from '@strata/detect';
 import { AnswerCache, createHttpServer, type HttpServer, Metrics, openApiDocument, type Route } from '@strata/http';
-import { createOptOut, createProber, type Fetcher, type Prober, Resolver, type Target } from '@strata/scan';
-import { openStore, type Store } from '@strata/store';
+import type { Fetcher, Target } from '@strata/scan';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { apiInfo } from './api-info.ts';
@@ -21,16 +17,16 @@ import { openPoller } from './feeds/open-feeds.ts';
 import type { FeedPoller } from './feeds/poller.ts';
 import { type KnownNames, knownNames } from './known-names.ts';
 import { type Ledger, openLedger } from './ledger.ts';
-import { LiveIndex, tags } from './live-index.ts';
+import { LiveIndex, type TakenEvent, tags } from './live-index.ts';
 import { OnDemand } from './on-demand.ts';
-import { openFetcher, userAgentOf } from './open-fetcher.ts';
+import { openFetcher } from './open-fetcher.ts';
+import { openScanning, type Scanning } from './open-scanning.ts';
 import { servePages } from './pages.ts';
 import { Pulse } from './pulse.ts';
 import { domainTag } from './routes/domains.ts';
 import examples from './routes/examples.json' with { type: 'json' };
 import { routes } from './routes/index.ts';
-import { createScanner, type Scanner, type ScannerParts } from './scanner.ts';
-import { startErrorOf } from './start-error.ts';
+import type { ScannerParts } from './scanner.ts';
 import { StreamHub } from './stream-hub.ts';
 import { StreamPublisher } from './stream-publisher.ts';
 import { Watch } from './watch.ts';
@@ -53,16 +49,6 @@ export interface World {
   readonly nvdGapMs?: number;
   /** Provider entries in place of the bundled ones. */
   readonly catalogEntries?: readonly unknown[];
-}
-
-/** What scanning needs; `strata stack scan` uses it without a server. */
-export interface Scanning extends AsyncDisposable {
-  readonly store: Store;
-  readonly prober: Prober;
-  readonly rulebook: Rulebook;
-  readonly scanner: Scanner;
-  readonly isOptedOut: (domain: string) => boolean;
-  readonly isDnsWorking: () => Promise<boolean>;
 }
 
 /** What the routes know. */
@@ -96,75 +82,10 @@ export interface StackService extends AsyncDisposable {
   readonly answers: AnswerCache;
 }
 
-/** A name that exists for as long as DNS does. */
-const SURE_NAME = 'com';
-/** On-demand scans that may run at once, whoever asks. */
-const ON_DEMAND_CONCURRENCY = 32;
-
-/** Opens the configured database, making the data directory on first use. */
-export async function openConfiguredStore(config: Config, options: { readonly now?: () => Date } = {}): Promise<Store> {
-  await mkdir(config.dataDirectory, { recursive: true }).catch((cause: unknown) => {
-    const doing = `make the data directory ${config.dataDirectory}`;
-    throw startErrorOf(cause, { doing, advice: 'choose another with STRATA_DATA' });
-  });
-  return openStore(config.databaseUrl, { ...options, rescanAfterMs: config.rescanAfterMs });
-}
-
-/** Opens what a scan needs; `onRecorded` hears of each recorded scan before its outcome is given out. */
-export async function openScanning(
-  config: Config,
-  parts: { readonly logger: Logger; readonly onRecorded?: ScannerParts['onRecorded'] },
-  world: World = {},
-): Promise<Scanning> {
-  await using stack = new AsyncDisposableStack();
-  const now = world.now ?? (() => new Date());
-  const rulebook = compileRulebook(loadCatalog(world.catalogEntries ?? entries));
-  const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
-  const store = stack.use(await openConfiguredStore(config, { now }));
-  const resolving = {
-    upstreams: config.resolvers,
-    ...(world.dnsTryTimeoutMs ? { tryTimeoutMs: world.dnsTryTimeoutMs } : {}),
-  };
-  const resolver = stack.use(new Resolver(resolving));
-  const isDnsWorking = async () => (await resolver.query(SURE_NAME, 'NS')).status === 'found';
-  const prober = createProber({
-    probeLabels: rulebook.probeLabels,
-    resolver: resolving,
-    ...(world.requestTimeoutMs ? { requestTimeoutMs: world.requestTimeoutMs } : {}),
-    allowAddresses: config.allowAddresses,
-    userAgent: userAgentOf(config),
-    trustedCa: world.trustedCa ?? [],
-    ...(world.dial ? { dial: world.dial } : {}),
-    now,
-  });
-  stack.use(prober);
-  const scanner = createScanner(
-    { store, prober, rulebook, logger: parts.logger, now, isDnsWorking, onRecorded: parts.onRecorded ?? (() => {}) },
-    {
-      confirmAfterMs: config.confirmAfterMs,
-      concurrency: config.scanConcurrency,
-      onDemandConcurrency: ON_DEMAND_CONCURRENCY,
-      isOptedOut,
-    },
-  );
-  stack.use(scanner);
-  const owned = stack.move();
-  return {
-    store,
-    prober,
-    rulebook,
-    scanner,
-    isOptedOut,
-    isDnsWorking,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
-}
-
-/** Never scans without the list that was configured. */
-async function readOptOut(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw startErrorOf(cause, { doing: `read the opt-out list ${file}`, advice: 'see STRATA_OPT_OUT_FILE' });
-  });
+/** Whether a domain that was known has come to use another provider. */
+function bringsProvider({ providers, shownBefore }: TakenEvent): boolean {
+  const before = new Set(shownBefore.map(({ provider }) => provider));
+  return before.size > 0 && providers.some((provider) => !before.has(provider));
 }
 
 /** Builds the whole service; nothing listens and nothing scans yet. */
@@ -197,8 +118,9 @@ export async function createStack(config: Config, logger: Logger, world: World =
         following?.touch(taken.providers);
         following?.addBuilds(taken.newBuilds);
         for (const tag of taken.tags) answers.invalidate(tag);
-        // What answers say of the domain is stale, unless the scan was our own and told at once.
-        if (ownScans.get(domain) !== at.getTime()) answers.invalidate(domainTag(domain));
+        // What answers say of the domain is stale, unless the scan was our own and told at once: what was told
+        // since did not know yet of which new products the advisories concern it.
+        if (ownScans.get(domain) !== at.getTime() || bringsProvider(taken)) answers.invalidate(domainTag(domain));
       },
       onScans: () => answers.invalidate(tags.scans[0]),
     }),
@@ -206,16 +128,17 @@ export async function createStack(config: Config, logger: Logger, world: World =
   const { index } = live;
   const exposures = stack.use(await Exposures.open({ store, index, rulebook }));
   following = exposures;
+  const onAlert = () => answers.invalidate(tags.alerts[0]);
   const followAdvisories = async () => {
     if (await exposures.learn()) answers.invalidate(tags.enrichment[0]);
     await exposures.follow(async ({ products, entries }) => {
-      await tellAdvisories(entries, { store, index, exposures, names, now: clock });
+      await tellAdvisories(entries, { store, index, exposures, names, now: clock, onAlert });
       for (const product of products) answers.invalidate(tags.advisoriesOf(product));
-      answers.invalidate(tags.advisories[0]);
+      if (entries.length + products.size > 0) answers.invalidate(tags.advisories[0]);
     });
   };
   const hub = await StreamHub.open(store.stream);
-  const watch = await Watch.open({ store, index, names, exposures, now: clock });
+  const watch = await Watch.open({ store, index, names, exposures, now: clock, onAlert });
   const publisher = await StreamPublisher.open({
     store,
     notary: ledger.notary,

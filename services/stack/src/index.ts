@@ -1,8 +1,5 @@
 // What @strata/stack offers: the settings, scanning without a server, and the running service.
 export {
-  openConfiguredStore,
-  openScanning,
-  type Scanning,
   type StackApp,
   type StackService,
   stackOpenApi,
@@ -28,6 +25,7 @@ export {
   type Subscriptions,
 } from './feeds/subscriptions.ts';
 export { openFetcher } from './open-fetcher.ts';
+export { openConfiguredStore, openScanning, type Scanning } from './open-scanning.ts';
 export type { ScanOutcome } from './scanner.ts';
 export { type RunningStack, serve, startStack } from './serve.ts';
 export { StartError } from './start-error.ts';

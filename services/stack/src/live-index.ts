@@ -2,6 +2,7 @@
 import { DAY_MS, type DomainIndex, dayOf, IndexBuilder, type Touched } from '@strata/analytics';
 import type { Store, StoredEvent } from '@strata/store';
 import type { Logger } from 'pino';
+import { type SeenService, servicesShown } from './enrichment/product-uses.ts';
 import { loadIndex, saveIndex } from './index-file.ts';
 
 export interface LiveIndexParts {
@@ -20,6 +21,8 @@ export interface TakenEvent {
   readonly tags: readonly string[];
   readonly providers: readonly string[];
   readonly newBuilds: Touched['newBuilds'];
+  /** What the domain showed until then; empty for the first scan of it. */
+  readonly shownBefore: readonly SeenService[];
 }
 
 /** Events and scans read at once. */
@@ -161,10 +164,11 @@ function apply(index: DomainIndex, event: StoredEvent): TakenEvent {
   switch (event.kind) {
     case 'domain-changed': {
       const { payload } = event;
+      const shownBefore = payload.isFirst ? [] : servicesShown(index, payload.domainId);
       const touched = index.put({ ...payload, id: payload.domainId, name: event.domain });
       const { providers, categories, newBuilds } = touched;
       const stale = [...tags.domains, ...providers.map(tags.provider), ...categories.map(tags.category)];
-      return { tags: stale, providers, newBuilds };
+      return { tags: stale, providers, newBuilds, shownBefore };
     }
     case 'change-confirmed': {
       const { from, to } = event.payload;
@@ -182,7 +186,12 @@ function apply(index: DomainIndex, event: StoredEvent): TakenEvent {
   }
 }
 
-const touching = (stale: readonly string[]): TakenEvent => ({ tags: stale, providers: [], newBuilds: [] });
+const touching = (stale: readonly string[]): TakenEvent => ({
+  tags: stale,
+  providers: [],
+  newBuilds: [],
+  shownBefore: [],
+});
 
 /** What an answer rests on, told to the answers in memory. */
 export const tags = {

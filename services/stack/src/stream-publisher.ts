@@ -48,7 +48,9 @@ export class StreamPublisher {
 
   /** Tells everything that is new. Must not run twice at once. */
   async publish(): Promise<void> {
-    const { store } = this.#parts;
+    const { store, exposures } = this.#parts;
+    // While advisories are read after a start, an event of one would be taken for that of a withdrawn one.
+    if (!exposures.isLoaded) return;
     for (;;) {
       const events = await store.eventsSince(this.#cursor, BATCH);
       const to = events.at(-1)?.seq;

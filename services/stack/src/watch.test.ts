@@ -57,6 +57,7 @@ class Town implements AsyncDisposable {
       names: knownNames(rulebook),
       exposures: await Exposures.open({ store, index: live.index, rulebook }),
       now: () => new Date(now.at),
+      onAlert: () => {},
     });
     const companies = Array.from({ length: count }, (_, i) => ({
       name: `company-${i}.com`,

@@ -10,10 +10,10 @@ import {
   WINDOW_DAYS,
   watchedSeries,
 } from '@strata/analytics';
-import type { ChangeConfirmed, DomainChanged, Store, StoredAnomaly, StoredEvent } from '@strata/store';
+import type { ChangeConfirmed, DomainChanged, Store, StoredAlert, StoredAnomaly, StoredEvent } from '@strata/store';
 import { anomalyAlert, massMigrationAlert, regressionAlert } from './alerts.ts';
 import type { Exposures } from './enrichment/exposures.ts';
-import { tellDomain } from './enrichment/tellings.ts';
+import { alertToReach, type Reach, reachOf, tellDomain } from './enrichment/tellings.ts';
 import type { KnownNames } from './known-names.ts';
 import { dateOf } from './live-index.ts';
 
@@ -24,6 +24,8 @@ export interface WatchParts {
   readonly exposures: Exposures;
   /** The clock that history goes by. */
   readonly now: () => Date;
+  /** Called when an alert was written. */
+  readonly onAlert: () => void;
 }
 
 const EVENTS_AT_ONCE = 500;
@@ -57,6 +59,8 @@ export class Watch {
 
   /** Looks at everything new. The index must have taken it in. Must not run twice at once. */
   async look(): Promise<void> {
+    // Without all advisories it could not tell whom they concern, and would not come back to it.
+    if (!this.#parts.exposures.isLoaded) return;
     const before = { seq: this.#seq, day: this.#day };
     for (let isMore = true; isMore; ) isMore = await this.#lookAtEvents();
     const yesterday = dayOf(this.#parts.now().getTime()) - 1;
@@ -72,22 +76,25 @@ export class Watch {
   async #lookAtEvents(): Promise<boolean> {
     const events = await this.#parts.store.eventsSince(this.#seq, EVENTS_AT_ONCE);
     const left = new Map<string, ChangeConfirmed>();
+    const reached: Reach[] = [];
     for (const event of events) {
       if (event.kind === 'domain-changed') {
         if (!event.payload.isFirst) await this.#judgeDomain(event, event.payload);
-        await tellDomain(event, event.payload, this.#parts);
+        const reach = reachOf(event.payload, this.#parts.exposures);
+        await tellDomain(event, event.payload, reach, this.#parts);
+        reached.push(reach);
       }
       if (event.kind === 'change-confirmed' && event.payload.type === 'migrated' && event.payload.from !== null) {
         left.set(`${event.payload.category} ${event.payload.from}`, event.payload);
       }
       if (event.kind === 'posture-regressed') {
         for (const regression of event.payload.regressions) {
-          const alert = regressionAlert({ domain: event.domain, regression, at: event.at });
-          await this.#parts.store.signals.addAlert(alert, { quietMs: QUIET_MS });
+          await this.#alert(regressionAlert({ domain: event.domain, regression, at: event.at }));
         }
       }
     }
     for (const change of left.values()) await this.#weighFlight(change);
+    await alertToReach(reached, this.#parts);
     this.#seq = events.at(-1)?.seq ?? this.#seq;
     return events.length === EVENTS_AT_ONCE;
   }
@@ -95,7 +102,7 @@ export class Watch {
   /** Whether so many left a provider lately that it is more than the usual coming and going. */
   async #weighFlight({ category, from: provider, confirmedAt }: ChangeConfirmed): Promise<void> {
     if (provider === null) return;
-    const { index, store, names } = this.#parts;
+    const { index, names } = this.#parts;
     const day = dayOf(confirmedAt);
     const { lost } = index.history.movement({ provider, category }, day - MASS.days + 1, day);
     if (lost < MASS.least) return;
@@ -106,17 +113,8 @@ export class Watch {
     const out = flows.filter((flow) => flow.from === provider).reduce((sum, flow) => sum + flow.domains, 0);
     const share = out / (left + out);
     if (out < MASS.least || share < MASS.share) return;
-    const alert = massMigrationAlert({
-      category,
-      provider,
-      out,
-      share,
-      days: MASS.days,
-      at: new Date(confirmedAt),
-      flows,
-      names,
-    });
-    await store.signals.addAlert(alert, { quietMs: QUIET_MS });
+    const at = new Date(confirmedAt);
+    await this.#alert(massMigrationAlert({ category, provider, out, share, days: MASS.days, at, flows, names }));
   }
 
   async #judgeDay(day: number): Promise<void> {
@@ -190,7 +188,11 @@ export class Watch {
       facts: { value, mean, stddev, sigma, direction, window_days, samples, chance },
     };
     await store.signals.addAnomaly(anomaly);
-    await store.signals.addAlert(anomalyAlert(anomaly, names), { quietMs: QUIET_MS });
+    await this.#alert(anomalyAlert(anomaly, names));
+  }
+
+  async #alert(alert: StoredAlert): Promise<void> {
+    if (await this.#parts.store.signals.addAlert(alert, { quietMs: QUIET_MS })) this.#parts.onAlert();
   }
 }
 

@@ -1,5 +1,5 @@
 // Lists over everything that is exposed: advisories that concern any domain, and the domains that each concerns.
-import type { Entry, RowCounts, Severity } from '@strata/advisories';
+import { byUrgency, type Entry, type RowCounts, type Severity } from '@strata/advisories';
 import { type DomainIndex, type DomainSet, inNameOrder } from '@strata/analytics';
 import type { Exposure, Exposures } from './exposures.ts';
 import { NO_VERSION, unionOf } from './product-uses.ts';
@@ -8,7 +8,7 @@ import { Turns } from './turns.ts';
 export interface AffectedFilter {
   readonly severity?: Severity | undefined;
   readonly match?: 'version' | 'product' | undefined;
-  /** Id of an advisory, in any case. */
+  /** Any id of an advisory, in any case. */
   readonly advisory?: string | undefined;
   readonly domain?: string | undefined;
 }
@@ -56,9 +56,17 @@ export async function listAffected(parts: Parts, filter: AffectedFilter, page: P
 
 function affectedOfOne({ exposures, index }: Parts, filter: AffectedFilter, { limit, offset }: Page): Affected {
   const domain = filter.domain === undefined ? undefined : index.names.find(filter.domain);
-  const all = domain === undefined ? [] : exposures.ofDomain(domain).filter((each) => isMeant(each, filter));
+  const meant = meantBy(exposures, filter);
+  const isMeant = ({ entry, isAffected }: Exposure) =>
+    (filter.severity === undefined || entry.advisory.severity === filter.severity) &&
+    (filter.match === undefined || (filter.match === 'version') === isAffected) &&
+    (meant === undefined || meant.has(entry.number));
+  const all = domain === undefined ? [] : exposures.ofDomain(domain).filter(isMeant);
   const ordered = all.toSorted(
-    (a, b) => b.entry.urgency - a.entry.urgency || Number(b.isAffected) - Number(a.isAffected),
+    (a, b) =>
+      byUrgency(a.entry, b.entry) ||
+      Number(b.isAffected) - Number(a.isAffected) ||
+      a.entry.products.indexOf(a.product) - b.entry.products.indexOf(b.product),
   );
   const hasVersion = all.some((each) => each.isAffected);
   return {
@@ -89,12 +97,13 @@ async function affectedOfAll(parts: Parts, filter: AffectedFilter, { limit, offs
 }
 
 /** How many rows each advisory has, in one walk over what advisories say of every build that some domain shows. */
-async function countRows({ exposures }: Parts, { severity, match, advisory }: AffectedFilter) {
+async function countRows({ exposures }: Parts, filter: Omit<AffectedFilter, 'domain'>) {
+  const { severity, match } = filter;
   const { advisories } = exposures;
   const rows: RowCounts = { version: new Uint32Array(advisories.limit), product: new Uint32Array(advisories.limit) };
   const sets = { version: [] as DomainSet[], product: [] as DomainSet[] };
-  const only = advisory === undefined ? undefined : findAdvisory(exposures, advisory);
-  if (advisory === undefined) {
+  const meant = meantBy(exposures, filter);
+  if (meant === undefined) {
     const of = severity === undefined ? undefined : advisories.severity(severity);
     const turns = new Turns();
     for (const product of advisories.products) {
@@ -105,13 +114,9 @@ async function countRows({ exposures }: Parts, { severity, match, advisory }: Af
         if (has.hasProduct) sets.product.push(domains);
       }
     }
-  } else if (only && (severity === undefined || only.advisory.severity === severity)) {
-    for (const product of only.products) {
-      const of = exposures.domainsOf(only, [product]);
-      for (const kind of KINDS) {
-        rows[kind][only.number] = (rows[kind][only.number] as number) + of[kind].size;
-        sets[kind].push(of[kind]);
-      }
+  } else {
+    for (const entry of meant.values()) {
+      if (severity === undefined || entry.advisory.severity === severity) countEntry(exposures, entry, { rows, sets });
     }
   }
   for (const kind of KINDS) {
@@ -122,9 +127,19 @@ async function countRows({ exposures }: Parts, { severity, match, advisory }: Af
   return { rows, sets };
 }
 
-/** Ids are written in any case. */
-function findAdvisory({ advisories }: Exposures, id: string): Entry | undefined {
-  return advisories.find(id.toUpperCase()) ?? advisories.find(id);
+/** A domain with two products of one advisory has two rows. */
+function countEntry(
+  exposures: Exposures,
+  entry: Entry,
+  { rows, sets }: { readonly rows: RowCounts; readonly sets: Readonly<Record<(typeof KINDS)[number], DomainSet[]>> },
+): void {
+  for (const product of entry.products) {
+    const of = exposures.domainsOf(entry, [product]);
+    for (const kind of KINDS) {
+      rows[kind][entry.number] = (rows[kind][entry.number] as number) + of[kind].size;
+      sets[kind].push(of[kind]);
+    }
+  }
 }
 
 function rowsOfEntry(
@@ -154,7 +169,7 @@ function rowsOfEntry(
 const rowsOf = ({ version, product }: RowCounts, number: number): number =>
   (version[number] ?? 0) + (product[number] ?? 0);
 
-const isMeant = ({ entry, isAffected }: Exposure, { severity, match, advisory }: AffectedFilter): boolean =>
-  (severity === undefined || entry.advisory.severity === severity) &&
-  (match === undefined || (match === 'version') === isAffected) &&
-  (advisory === undefined || entry.advisory.id.toUpperCase() === advisory.toUpperCase());
+/** The advisories that are asked for, by their numbers; undefined: all. */
+function meantBy({ advisories }: Exposures, { advisory }: AffectedFilter): ReadonlyMap<number, Entry> | undefined {
+  return advisory === undefined ? undefined : new Map(advisories.named(advisory).map((entry) => [entry.number, entry]));
+}

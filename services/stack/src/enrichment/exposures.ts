@@ -1,10 +1,10 @@
 // Which domains are exposed to which advisories: the advisories judged against what the index says that domains show.
 import { type Assessed, type Build, byUrgency, type Entry, ExposureIndex, isAffected } from '@strata/advisories';
 import type { DomainIndex, DomainSet } from '@strata/analytics';
-import { type ConfidenceLevel, productKeysOf, type Rulebook } from '@strata/detect';
+import { productKeysOf, type Rulebook } from '@strata/detect';
 import type { Store } from '@strata/store';
 import { sleep } from '../sleep.ts';
-import { NO_VERSION, type Use, unionOf, usesOf } from './product-uses.ts';
+import { buildsShown, type SeenService, servicesShown, type Use, unionOf, usesOf } from './product-uses.ts';
 import type { SourceName } from './source.ts';
 import { Turns } from './turns.ts';
 
@@ -39,11 +39,6 @@ export interface FollowedChange {
   readonly entries: readonly Entry[];
 }
 
-export interface SeenService extends Build {
-  readonly provider: string;
-  readonly confidence: ConfidenceLevel;
-}
-
 /** The others only say more of what these tell. */
 const TELLING: ReadonlySet<string> = new Set<SourceName>(['nvd', 'osv', 'cve', 'folder']);
 const CHANGES_AT_ONCE = 500;
@@ -58,6 +53,7 @@ export class Exposures implements AsyncDisposable {
   #seq: number;
   #isKnown = false;
   #isLoaded = false;
+  #isBegun = false;
   #isStopped = false;
   #loading: Promise<void> = Promise.resolve();
   #failure: unknown;
@@ -133,10 +129,16 @@ export class Exposures implements AsyncDisposable {
     for (const { provider, version, platform } of builds) this.advisories.addBuild(provider, { version, platform });
   }
 
-  /** Takes in what has changed in the store. What `onChanged` could not finish is handed out again by the next call. */
+  /**
+   * Takes in what has changed in the store. What `onChanged` could not finish is handed out again by the next call. The first
+   * call hands out everything that was there at the start: a kill may have come before all of it was told.
+   */
   async follow(onChanged: (change: FollowedChange) => Promise<void>): Promise<void> {
     const { store } = this.#parts;
     if (!this.isLoaded) return;
+    if (!this.#isBegun) await onChanged({ products: new Set(), entries: this.advisories.inOrder() });
+    this.#isBegun = true;
+    const turns = new Turns();
     for (;;) {
       const changes = await store.advisories.changesSince(this.#seq, CHANGES_AT_ONCE);
       const last = changes.at(-1);
@@ -148,6 +150,7 @@ export class Exposures implements AsyncDisposable {
       for (const each of stored) {
         for (const product of this.#put(each, entries)) products.add(product);
         gone.delete(each.advisory.id);
+        await turns.share();
       }
       for (const id of gone) for (const product of this.advisories.delete(id)) products.add(product);
       await onChanged({ products, entries });
@@ -214,22 +217,12 @@ export class Exposures implements AsyncDisposable {
 
   /** What concerns one domain by what the index says that it shows, the most urgent first. */
   ofDomain(domain: number): readonly Exposure[] {
-    const { index } = this.#parts;
-    return this.ofServices(
-      index.services(domain).map(([, provider, confidence]) => {
-        return { provider, confidence, ...(index.buildOf(domain, provider) ?? NO_VERSION) };
-      }),
-    );
+    return this.ofServices(servicesShown(this.#parts.index, domain));
   }
 
   /** What concerns a domain with these services, the most urgent first. */
   ofServices(services: readonly SeenService[]): readonly Exposure[] {
-    const builds = new Map<string, Build>();
-    for (const { provider, confidence, version, platform } of services) {
-      if (confidence === 'low' || (builds.get(provider)?.version ?? null) !== null) continue;
-      builds.set(provider, version === null ? NO_VERSION : { version, platform });
-    }
-    const found = [...builds].flatMap(([product, build]) => {
+    const found = [...buildsShown(services)].flatMap(([product, build]) => {
       this.advisories.addBuild(product, build);
       return this.#exposuresOf(product, build);
     });

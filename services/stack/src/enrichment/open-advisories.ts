@@ -1,4 +1,5 @@
 // The advisories that stand open for one domain, for its profile and its risk.
+import type { Entry } from '@strata/advisories';
 import type { StoredProfile } from '@strata/store';
 import type { z } from 'zod';
 import type { StackApp } from '../app.ts';
@@ -8,9 +9,19 @@ import type { Exposure } from './exposures.ts';
 
 type Parts = Pick<StackApp, 'exposures' | 'index' | 'names'>;
 
-/** By the services that the profile tells; undefined while no source has been read, for then nothing is known. */
+/** Each advisory once, by the services that the profile tells; undefined while no source has been read, for then nothing is known. */
 export function exposuresOf({ exposures }: Parts, { services }: StoredProfile): readonly Exposure[] | undefined {
-  return exposures.isKnown ? exposures.ofServices(services) : undefined;
+  return exposures.isKnown ? eachOnce(exposures.ofServices(services)) : undefined;
+}
+
+/** One that concerns several of the products is one all the same, and affects where it affects any of them. */
+function eachOnce(all: readonly Exposure[]): readonly Exposure[] {
+  const byEntry = new Map<Entry, Exposure>();
+  for (const each of all) {
+    const known = byEntry.get(each.entry);
+    if (!known || (each.isAffected && !known.isAffected)) byEntry.set(each.entry, each);
+  }
+  return [...byEntry.values()];
 }
 
 export function advisoriesOf(parts: Parts, profile: StoredProfile): z.input<typeof OpenAdvisoriesSchema> {

@@ -4,9 +4,10 @@ import { entries } from '@strata/catalog';
 import { compileRulebook, loadCatalog } from '@strata/detect';
 import type { Fetcher } from '@strata/scan';
 import type { Store } from '@strata/store';
-import { openConfiguredStore, type World } from '../app.ts';
+import type { World } from '../app.ts';
 import type { Config } from '../config.ts';
 import { openFetcher } from '../open-fetcher.ts';
+import { openConfiguredStore } from '../open-scanning.ts';
 import type { AdvisorySource } from './source.ts';
 import { configuredSources } from './sources.ts';
 

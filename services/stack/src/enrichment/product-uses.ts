@@ -1,11 +1,17 @@
 // What domains show of a product, build by build, put together from the index.
 import type { Build } from '@strata/advisories';
 import { type DomainIndex, DomainSet, LEVELS } from '@strata/analytics';
+import type { ConfidenceLevel } from '@strata/detect';
 
 /** Domains that show the same of a product. */
 export interface Use {
   readonly build: Build;
   readonly domains: DomainSet;
+}
+
+export interface SeenService extends Build {
+  readonly provider: string;
+  readonly confidence: ConfidenceLevel;
 }
 
 export const NO_VERSION: Build = { version: null, platform: null };
@@ -20,6 +26,28 @@ export function usesOf(index: DomainIndex, product: string): readonly Use[] {
   for (const { domains } of uses) shown.add(domains);
   const rest = shown.missingOf(firmUsers(index, product));
   return rest.size === 0 ? uses : [...uses, { build: NO_VERSION, domains: rest }];
+}
+
+/** What a domain uses, each with what the index says that it shows of it. */
+export function servicesShown(index: DomainIndex, domain: number): SeenService[] {
+  return index.services(domain).map(([, provider, confidence]) => {
+    return { provider, confidence, ...(index.buildOf(domain, provider) ?? NO_VERSION) };
+  });
+}
+
+/** Of each product the surest service that shows a version, as the index keeps it; what is seen with low confidence is none. */
+export function buildsShown(services: readonly SeenService[]): ReadonlyMap<string, Build> {
+  const surest = new Map<string, SeenService>();
+  for (const service of services) {
+    const { provider, confidence, version } = service;
+    if (confidence === 'low') continue;
+    const other = surest.get(provider);
+    const isBetter = !other?.version || LEVELS.indexOf(confidence) < LEVELS.indexOf(other.confidence);
+    if (!other || (version && isBetter)) surest.set(provider, service);
+  }
+  return new Map(
+    [...surest].map(([provider, { version, platform }]) => [provider, version ? { version, platform } : NO_VERSION]),
+  );
 }
 
 /** Domains that use a provider with more than low confidence. */

@@ -1,11 +1,13 @@
 // What is told of advisories: one that touches domains and is new or exploited, and a domain that has come within reach of
-// exploited ones. Each is told once, whatever happens in between.
+// exploited ones. Each is told once, whatever happens in between: alerts stand before the event that tells of them, and the
+// store knows what was told. After a kill all of it is gone through again, and only what is missing is written.
 import type { Entry } from '@strata/advisories';
 import type { DomainIndex } from '@strata/analytics';
-import type { DomainChanged, Store, StoredEvent } from '@strata/store';
+import type { DomainChanged, FeedService, Store, StoredEvent } from '@strata/store';
 import { exploitedAlert } from '../alerts.ts';
 import type { KnownNames } from '../known-names.ts';
-import type { Exposures } from './exposures.ts';
+import type { Exposure, Exposures } from './exposures.ts';
+import type { SeenService } from './product-uses.ts';
 import { Turns } from './turns.ts';
 
 export interface TellingParts {
@@ -15,55 +17,84 @@ export interface TellingParts {
   readonly names: KnownNames;
   /** The clock that history goes by. */
   readonly now: () => Date;
+  /** Called when an alert was written. */
+  readonly onAlert: () => void;
 }
 
 const DAY_MS = 86_400_000;
 /** An advisory published longer ago is no news, unless it is exploited. */
 const NEWS_MS = 30 * DAY_MS;
-/** An alert on the same advisory sooner than this is the same alert, with its latest figures. */
+/** Another domain within reach sooner than this belongs to the same alert, with its latest figures. */
 const QUIET_MS = 7 * DAY_MS;
+/** A score that moves is no reason to raise an alert again, however old. */
+const FOREVER_MS = 100_000 * DAY_MS;
 
 /** Advisories that have changed: those that touch domains are told, and alerted to where they are exploited. */
 export async function tellAdvisories(entries: readonly Entry[], parts: TellingParts): Promise<void> {
-  const now = parts.now().getTime();
+  const newsSince = parts.now().getTime() - NEWS_MS;
   const turns = new Turns();
   for (const entry of entries) {
-    const isNew = now - Date.parse(entry.advisory.published) <= NEWS_MS;
-    if (!entry.exploited && !isNew) continue;
-    const counts = parts.exposures.countsOf(entry);
+    if (!entry.exploited && Date.parse(entry.advisory.published) < newsSince) continue;
     await turns.share();
-    if (counts.version + counts.product === 0) continue;
+    const { version, product } = parts.exposures.countsOf(entry);
+    if (version + product === 0) continue;
+    if (entry.exploited) await alertTo(entry, FOREVER_MS, parts);
     await tell(entry, entry.exploited ? 'exploited' : 'published', parts);
-    if (entry.exploited) await alertTo(entry, parts);
   }
 }
 
-/**
- * A scan has shown versions that the domain did not show before: exploited advisories that affect them are alerted to with
- * their new figures, and told of the domain where it is not its first scan.
- */
+/** What a scan has brought within reach of a domain, and out of it. */
+export interface Reach {
+  /** Exploited advisories that concern it. */
+  readonly touching: readonly Entry[];
+  /** Of these, those that affect what it shows now and did not affect what it showed before. */
+  readonly exposed: readonly Entry[];
+}
+
+/** From the event alone, which says what was shown before: a restart between the two finds the same. */
+export function reachOf({ services, shownBefore }: DomainChanged, exposures: Exposures): Reach {
+  const exploited = exposures.ofServices(services.map(seenService)).filter(({ entry }) => entry.exploited);
+  const touching = [...new Set(exploited.map(({ entry }) => entry))];
+  if (shownBefore === undefined) return { touching, exposed: [] };
+  const before = affectedBy(exposures.ofServices(shownBefore.map(seenService)));
+  return { touching, exposed: [...affectedBy(exploited)].filter((entry) => !before.has(entry)) };
+}
+
+const seenService = ([, provider, confidence, version = null, platform = null]: FeedService): SeenService => ({
+  provider,
+  confidence,
+  version,
+  platform,
+});
+
+/** Alerts to what scans have brought within reach of domains, each advisory once with the figures of all. */
+export async function alertToReach(reach: readonly Reach[], parts: TellingParts): Promise<void> {
+  const exposed = new Set(reach.flatMap((each) => each.exposed));
+  for (const entry of new Set(reach.flatMap(({ touching }) => touching))) {
+    await alertTo(entry, exposed.has(entry) ? QUIET_MS : FOREVER_MS, parts);
+    await tell(entry, 'exploited', parts);
+  }
+}
+
+/** Tells of what a domain has newly come within reach of; its first scan finds it as it was all along, and is no news of it. */
 export async function tellDomain(
-  { domain, at }: Pick<StoredEvent, 'domain' | 'at'>,
-  { domainId, isFirst, newlyShown = [] }: DomainChanged,
-  parts: TellingParts,
+  { seq, domain, at }: Pick<StoredEvent, 'seq' | 'domain' | 'at'>,
+  { domainId }: DomainChanged,
+  { exposed }: Reach,
+  { store }: Pick<TellingParts, 'store'>,
 ): Promise<void> {
-  const shown = newlyShown.map(([, provider, confidence, version = null, platform = null]) => {
-    return { provider, confidence, version, platform };
-  });
-  const exposed = parts.exposures.ofServices(shown).filter(({ entry, isAffected }) => isAffected && entry.exploited);
   if (exposed.length === 0) return;
-  const entries = [...new Set(exposed.map(({ entry }) => entry))];
-  for (const entry of entries) await alertTo(entry, parts);
-  if (isFirst) return;
-  const advisoryIds = entries.map(({ advisory }) => advisory.id);
-  const builds = shown.map(({ provider, version, platform }) => [provider, version, platform]);
-  await parts.store.advisories.tell(`exposed ${domain} ${JSON.stringify([at, builds])}`, {
+  const advisoryIds = exposed.map(({ advisory }) => advisory.id);
+  await store.advisories.tell(`exposed ${seq}`, {
     kind: 'domain-exposed',
     at,
     domain,
     payload: { domainId, advisoryIds },
   });
 }
+
+const affectedBy = (all: readonly Exposure[]): ReadonlySet<Entry> =>
+  new Set(all.filter(({ isAffected }) => isAffected).map(({ entry }) => entry));
 
 async function tell(entry: Entry, reason: 'published' | 'exploited', { store, now }: TellingParts): Promise<void> {
   const { id } = entry.advisory;
@@ -75,7 +106,9 @@ async function tell(entry: Entry, reason: 'published' | 'exploited', { store, no
   });
 }
 
-async function alertTo(entry: Entry, { store, exposures, names, now }: TellingParts): Promise<void> {
+async function alertTo(entry: Entry, quietMs: number, parts: TellingParts): Promise<void> {
+  const { store, exposures, names, now, onAlert } = parts;
   const counts = exposures.countsOf(entry);
-  await store.signals.addAlert(exploitedAlert({ entry, counts, at: now(), names }), { quietMs: QUIET_MS });
+  const isWritten = await store.signals.addAlert(exploitedAlert({ entry, counts, at: now(), names }), { quietMs });
+  if (isWritten) onAlert();
 }

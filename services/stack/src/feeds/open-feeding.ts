@@ -1,9 +1,10 @@
 // What polling feeds needs, without a server: for commands.
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
-import { openScanning, type World } from '../app.ts';
+import type { World } from '../app.ts';
 import type { Config } from '../config.ts';
 import { openFetcher } from '../open-fetcher.ts';
+import { openScanning } from '../open-scanning.ts';
 import { openPoller } from './open-feeds.ts';
 import type { FeedPoller } from './poller.ts';
 

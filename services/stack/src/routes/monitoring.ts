@@ -29,7 +29,7 @@ export const getAlerts = route(
     tag: 'Monitoring',
     summary: 'Intelligence alerts: migrations and anomalies',
     description:
-      'Known-exploited vulnerabilities of what domains use, mass migrations away from a provider, anomalies, and security regressions of domains. By day, newest first; within a day in this order, the gravest first. The same subject is told once in seven days, with its latest figures.',
+      'Known-exploited vulnerabilities of what domains use, mass migrations away from a provider, anomalies, and security regressions of domains. By day, newest first; within a day in this order, the gravest first. The same subject is told once in seven days, with its latest figures; a vulnerability is told again later only when a scan brings another domain within its reach.',
     query: z.object({ limit: Limit.default(20) }),
     output: {
       kind: 'signed',

@@ -253,13 +253,14 @@ describe('the risk of a domain', () => {
         .filter((market) => market && market.band !== 'insufficient_data');
       const mean = known.reduce((sum, market) => sum + Number(market?.hhi), 0) / known.length;
       const expected: Record<string, readonly [weight: number, risk: number | null]> = {
-        email_authentication: [0.3, lacking('spf', 'dmarc')],
+        email_authentication: [0.25, lacking('spf', 'dmarc')],
         email_transport: [0.05, lacking('mta_sts', 'tls_rpt')],
-        web_encryption: [0.15, lacking('tls')],
-        dns_integrity: [0.15, lacking('dnssec', 'caa')],
-        dns_redundancy: [0.1, zone === undefined ? null : zone > 1 ? 0 : 60],
-        single_owner: [0.15, firm.length < 2 ? null : Math.round((100 * (most - 1)) / (firm.length - 1))],
-        market_concentration: [0.1, known.length === 0 ? null : Math.round(Math.min(100, mean / 50))],
+        web_encryption: [0.12, lacking('tls')],
+        dns_integrity: [0.13, lacking('dnssec', 'caa')],
+        known_vulnerabilities: [0.15, null],
+        dns_redundancy: [0.08, zone === undefined ? null : zone > 1 ? 0 : 60],
+        single_owner: [0.14, firm.length < 2 ? null : Math.round((100 * (most - 1)) / (firm.length - 1))],
+        market_concentration: [0.08, known.length === 0 ? null : Math.round(Math.min(100, mean / 50))],
       };
       const factors = [...told.security.factors, ...told.vendor_concentration.factors];
       assert.deepEqual(

@@ -1,0 +1,93 @@
+// Constructs what a scan needs, for the service and for scans without one.
+import { mkdir, readFile } from 'node:fs/promises';
+import { entries } from '@strata/catalog';
+import { compileRulebook, loadCatalog, type Rulebook } from '@strata/detect';
+import { createOptOut, createProber, type Prober, Resolver } from '@strata/scan';
+import { openStore, type Store } from '@strata/store';
+import type { Logger } from 'pino';
+import type { World } from './app.ts';
+import type { Config } from './config.ts';
+import { userAgentOf } from './open-fetcher.ts';
+import { createScanner, type Scanner, type ScannerParts } from './scanner.ts';
+import { startErrorOf } from './start-error.ts';
+
+/** What scanning needs; `strata stack scan` uses it without a server. */
+export interface Scanning extends AsyncDisposable {
+  readonly store: Store;
+  readonly prober: Prober;
+  readonly rulebook: Rulebook;
+  readonly scanner: Scanner;
+  readonly isOptedOut: (domain: string) => boolean;
+  readonly isDnsWorking: () => Promise<boolean>;
+}
+
+/** A name that exists for as long as DNS does. */
+const SURE_NAME = 'com';
+/** On-demand scans that may run at once, whoever asks. */
+const ON_DEMAND_CONCURRENCY = 32;
+
+/** Opens the configured database, making the data directory on first use. */
+export async function openConfiguredStore(config: Config, options: { readonly now?: () => Date } = {}): Promise<Store> {
+  await mkdir(config.dataDirectory, { recursive: true }).catch((cause: unknown) => {
+    const doing = `make the data directory ${config.dataDirectory}`;
+    throw startErrorOf(cause, { doing, advice: 'choose another with STRATA_DATA' });
+  });
+  return openStore(config.databaseUrl, { ...options, rescanAfterMs: config.rescanAfterMs });
+}
+
+/** Opens what a scan needs; `onRecorded` hears of each recorded scan before its outcome is given out. */
+export async function openScanning(
+  config: Config,
+  parts: { readonly logger: Logger; readonly onRecorded?: ScannerParts['onRecorded'] },
+  world: World = {},
+): Promise<Scanning> {
+  await using stack = new AsyncDisposableStack();
+  const now = world.now ?? (() => new Date());
+  const rulebook = compileRulebook(loadCatalog(world.catalogEntries ?? entries));
+  const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
+  const store = stack.use(await openConfiguredStore(config, { now }));
+  const resolving = {
+    upstreams: config.resolvers,
+    ...(world.dnsTryTimeoutMs ? { tryTimeoutMs: world.dnsTryTimeoutMs } : {}),
+  };
+  const resolver = stack.use(new Resolver(resolving));
+  const isDnsWorking = async () => (await resolver.query(SURE_NAME, 'NS')).status === 'found';
+  const prober = createProber({
+    probeLabels: rulebook.probeLabels,
+    resolver: resolving,
+    ...(world.requestTimeoutMs ? { requestTimeoutMs: world.requestTimeoutMs } : {}),
+    allowAddresses: config.allowAddresses,
+    userAgent: userAgentOf(config),
+    trustedCa: world.trustedCa ?? [],
+    ...(world.dial ? { dial: world.dial } : {}),
+    now,
+  });
+  stack.use(prober);
+  const scanner = createScanner(
+    { store, prober, rulebook, logger: parts.logger, now, isDnsWorking, onRecorded: parts.onRecorded ?? (() => {}) },
+    {
+      confirmAfterMs: config.confirmAfterMs,
+      concurrency: config.scanConcurrency,
+      onDemandConcurrency: ON_DEMAND_CONCURRENCY,
+      isOptedOut,
+    },
+  );
+  stack.use(scanner);
+  const owned = stack.move();
+  return {
+    store,
+    prober,
+    rulebook,
+    scanner,
+    isOptedOut,
+    isDnsWorking,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Never scans without the list that was configured. */
+async function readOptOut(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw startErrorOf(cause, { doing: `read the opt-out list ${file}`, advice: 'see STRATA_OPT_OUT_FILE' });
+  });
+}

@@ -1,0 +1,41 @@
+// The publishers of the simulated internet, and syncs that a test starts itself.
+import path from 'node:path';
+import type { Internet } from '@strata/testnet';
+import { readConfig } from '../config.ts';
+import { runSource } from '../enrichment/run-source.ts';
+import { configuredSources } from '../enrichment/sources.ts';
+import type { Harness } from './harness.ts';
+
+export type Publishers = Awaited<ReturnType<Internet['advisories']>>;
+
+/** Settings of a service that may ask these publishers, and does so only when it is told to. */
+export function advisorySettings(publishers: Publishers): Record<string, string> {
+  return {
+    STRATA_ADVISORIES: 'off',
+    STRATA_NVD_URL: publishers.nvdUrl,
+    STRATA_KEV_URL: publishers.kevUrl,
+    STRATA_EPSS_URL: publishers.epssUrl,
+    STRATA_OSV_URL: publishers.osvUrl,
+    STRATA_CVE_API_URL: publishers.cveListUrl,
+    STRATA_CVE_RAW_URL: publishers.rawUrl,
+  };
+}
+
+/** Syncs every source once, or those named, without letting the service take in what they brought. */
+export async function syncOnly(service: Harness, publishers: Publishers, names?: readonly string[]): Promise<void> {
+  const { store, fetcher, rulebook, clock } = service.running.service.app;
+  const config = readConfig({ ...advisorySettings(publishers), STRATA_ADVISORIES: 'kev,epss,nvd,osv,cve' });
+  for (const source of configuredSources(config, { rulebook, nvdGapMs: 0 })) {
+    if (names && !names.includes(source.name)) continue;
+    const directory = path.join(service.directory, 'advisories');
+    const signal = AbortSignal.timeout(60_000);
+    const end = await runSource(source, { store, fetcher, directory, now: clock, signal });
+    if (end.kind !== 'complete') throw new Error(`${source.name}: ${JSON.stringify(end)}`);
+  }
+}
+
+/** One sync, taken in and told. */
+export async function sync(service: Harness, publishers: Publishers, names?: readonly string[]): Promise<void> {
+  await syncOnly(service, publishers, names);
+  await service.running.service.app.pulse.now();
+}
