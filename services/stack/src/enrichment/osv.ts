@@ -21,7 +21,6 @@ export interface OsvOptions {
 const MAX_ARCHIVE_BYTES = 4 * 1024 ** 3;
 const MAX_LIST_BYTES = 256 * 1024 * 1024;
 const MAX_RECORD_BYTES = 16 * 1024 * 1024;
-const DOWNLOAD_MS = 2 * 3_600_000;
 const RECORDS_AT_ONCE = 50;
 const AT_ONCE = 4;
 /** With more changes than this the archive is the smaller work. */
@@ -110,7 +109,7 @@ async function* readArchive(
   const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/all.zip`;
   // It is removed when it was read: one that lies there is that of the sync under way.
   const goesOn = underWay !== undefined && (await isThere(file));
-  if (!goesOn) await download(url, file, { maxBytes: MAX_ARCHIVE_BYTES, timeoutMs: DOWNLOAD_MS }, parts);
+  if (!goesOn) await download(url, file, { maxBytes: MAX_ARCHIVE_BYTES }, parts);
   const since = underWay?.since ?? newest;
   yield* archiveSteps(file, {
     read: readOsvRecord,
