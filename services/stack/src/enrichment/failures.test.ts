@@ -164,7 +164,7 @@ describe('an archive that is damaged while it is read', () => {
   const archives = { osv: 'osv-Packagist.zip', cve: 'cve-list-records.zip' } as const;
   for (const name of ['osv', 'cve'] as const) {
     it(`is fetched anew (${name})`, async () => {
-      await using world = await openWorld({ bulk: 6_000 });
+      await using world = await openWorld({ bulk: 700 });
       await using ground = await world.ground();
       await using whole = await world.ground();
       const stopping = new AbortController();

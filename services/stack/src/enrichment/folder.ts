@@ -44,15 +44,19 @@ export function folderSource({ directory, everyMs }: FolderOptions): AdvisorySou
           continue;
         }
         const content = await contentOf(file, { scratch: path.join(ownDirectory, 'folder.zip'), signal });
-        if ('record' in content) batch.add(content);
-        // A file that was cut off is read again from its beginning: what is in it changes nothing the second time.
-        else for await (const step of content) yield { ...step, cursor };
-        read.push(each);
-        if (read.length < FILES_AT_ONCE && 'record' in content) continue;
+        if ('record' in content) {
+          batch.add(content);
+          read.push(each);
+          if (read.length < FILES_AT_ONCE) continue;
+        }
         cursor = withRead(cursor, read);
-        yield batch.step(cursor);
-        read = [];
+        if (read.length + batch.size > 0) yield batch.step(cursor);
         batch = new RecordBatch();
+        read = [];
+        if ('record' in content) continue;
+        // A file that was cut off is read again from its beginning: what is in it changes nothing the second time.
+        for await (const step of content) yield { ...step, cursor };
+        read.push(each);
       }
       cursor = withRead(cursor, read);
       if (batch.size > 0) yield batch.step(cursor);
