@@ -234,8 +234,6 @@ async function mergeAnew(tx: Tx, ids: readonly string[]): Promise<void> {
   const rows = await tx
     .selectFrom('advisory_records')
     .where('advisory_id', 'in', ids)
-    .orderBy('source')
-    .orderBy('record_id')
     .select(['advisory_id', 'body'])
     .execute();
   for (const { advisory_id, body } of rows) records.get(advisory_id)?.push(JSON.parse(body) as AdvisoryRecord);
