@@ -117,7 +117,10 @@ async function syncOne(source: AdvisorySource, enrichment: Enrichment, signal: A
 }
 
 function printOutcome(done: readonly Synced[], options: SyncOptions): void {
-  if (options.json) return printJson(done.map(({ source, end }) => ({ source, ...end })));
+  if (options.json) {
+    printJson(done.map(({ source, end }) => ({ source, ...end })));
+    return;
+  }
   const rows = done.map(({ source, end }) => [
     source,
     end.kind,
