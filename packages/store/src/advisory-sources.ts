@@ -32,12 +32,22 @@ export interface SourceStep {
   readonly skippedExample: string | null;
 }
 
+/** How a sync ended before it was whole; null is no error: it was stopped on purpose. */
+export interface SourceStop extends Omit<SourceStep, 'cursor'> {
+  readonly error: string | null;
+  readonly failures: number;
+  readonly nextAt: Date;
+}
+
 export interface Lease {
   readonly owner: string;
   readonly until: Date;
 }
 
 type Row = Selectable<Database['advisory_sources']>;
+
+/** `beginning`: syncing, and nothing is read yet: what is told is of the sync before, and is not counted on. */
+type RowState = Exclude<SourceState, 'never'> | 'beginning';
 
 export class SourceTable {
   readonly #db: Kysely<Database>;
@@ -63,10 +73,10 @@ export class SourceTable {
     return this.#db.transaction().execute(async (tx) => {
       const before = await tx.selectFrom('advisory_sources').where('name', '=', name).selectAll().executeTakeFirst();
       if (before && before.lease_until > now.getTime() && before.lease_owner !== lease.owner) return undefined;
-      const isGoingOn = before !== undefined && before.state !== 'complete';
+      const isGoingOn = before !== undefined && before.state !== 'complete' && before.state !== 'beginning';
       const row: Row = {
         name,
-        state: 'syncing',
+        state: (isGoingOn ? 'syncing' : 'beginning') satisfies RowState,
         cursor: before?.cursor ?? null,
         started_at: startedAt.getTime(),
         finished_at: before?.finished_at ?? null,
@@ -94,6 +104,7 @@ export class SourceTable {
   async step(name: string, step: SourceStep, lease: Lease): Promise<boolean> {
     const { cursor, read, skipped, skippedExample } = step;
     return this.#update(name, lease, {
+      state: 'syncing' satisfies RowState,
       cursor: JSON.stringify(cursor),
       read,
       skipped,
@@ -114,7 +125,7 @@ export class SourceTable {
     lease: Lease,
   ): Promise<boolean> {
     return this.#update(name, lease, {
-      state: 'complete',
+      state: 'complete' satisfies RowState,
       cursor: JSON.stringify(end.cursor),
       finished_at: end.finishedAt.getTime(),
       next_at: end.nextAt.getTime(),
@@ -125,15 +136,14 @@ export class SourceTable {
   }
 
   /** It was stopped on purpose, or could not go on: what was read stands, and so does where it stood. */
-  async stop(
-    name: string,
-    end: { readonly error: string | null; readonly failures: number; readonly nextAt: Date },
-    lease: Lease,
-  ): Promise<boolean> {
+  async stop(name: string, end: SourceStop, lease: Lease): Promise<boolean> {
     return this.#update(name, lease, {
-      state: end.error === null ? 'interrupted' : 'failed',
+      state: (end.error === null ? 'interrupted' : 'failed') satisfies RowState,
       error: end.error,
       failures: end.failures,
+      read: end.read,
+      skipped: end.skipped,
+      skipped_example: end.skippedExample,
       next_at: end.nextAt.getTime(),
       ...released,
     });
@@ -153,10 +163,12 @@ export class SourceTable {
 const released = { lease_owner: null, lease_until: 0 };
 
 function storedSource(row: Row, now: Date): StoredSource {
-  const isAbandoned = row.state === 'syncing' && row.lease_until <= now.getTime();
+  const state = row.state as RowState;
+  const isUnderWay = state === 'syncing' || state === 'beginning';
+  const stateUnderWay = row.lease_until > now.getTime() ? 'syncing' : 'interrupted';
   return {
     name: row.name,
-    state: isAbandoned ? 'interrupted' : (row.state as SourceState),
+    state: isUnderWay ? stateUnderWay : state,
     cursor: row.cursor === null ? null : JSON.parse(row.cursor),
     startedAt: dateOf(row.started_at),
     finishedAt: dateOf(row.finished_at),

@@ -1,4 +1,5 @@
 // An archive of records, one file each, as steps: so many at once, each step with its place in the archive.
+import { rm } from 'node:fs/promises';
 import type { RecordReading } from '@strata/advisories';
 import { RecordBatch, readRecord, SourceError, type Step } from './source.ts';
 import { type ZipEntry, zipEntries } from './zip-entries.ts';
@@ -30,6 +31,16 @@ export async function* archiveSteps(file: string, options: ArchiveOptions): Asyn
     batch = new RecordBatch();
   }
   yield batch.step(options.place(entry));
+}
+
+/** Of an archive that was downloaded: a damaged one is removed, so that the next sync fetches it anew. */
+export async function* downloadedSteps(file: string, options: ArchiveOptions): AsyncGenerator<Step> {
+  try {
+    yield* archiveSteps(file, options);
+  } catch (error) {
+    if (error instanceof SourceError) await rm(file, { force: true });
+    throw error;
+  }
 }
 
 /** A broken file among thousands is one record less; a broken archive shows in its directory. */

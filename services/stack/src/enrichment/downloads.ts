@@ -1,21 +1,26 @@
 // Archives of publishers: fetched into the data directory, gone on with after a stop.
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { nameOf } from './polite-get.ts';
+import { askUntil, nameOf, PATIENCE } from './polite-get.ts';
 import { SourceError, type SourceParts } from './source.ts';
 
-/** Throws SourceError when it cannot be had, and when the signal aborts. */
+/** Throws SourceError when it cannot be had after all tries, and when the signal aborts. What was cut off is gone on with. */
 export async function download(
   url: string,
   file: string,
-  limits: { readonly maxBytes: number; readonly timeoutMs: number },
-  { fetcher, signal }: SourceParts,
+  { maxBytes, timeoutMs = Infinity }: { readonly maxBytes: number; readonly timeoutMs?: number },
+  parts: SourceParts,
 ): Promise<void> {
+  const { fetcher, signal, patience = PATIENCE } = parts;
+  const limits = { maxBytes, timeoutMs: Math.min(timeoutMs, patience.downloadMs) };
   await mkdir(path.dirname(file), { recursive: true });
-  const got = await fetcher.download(url, file, { ...limits, signal });
-  signal.throwIfAborted();
-  if (got.kind === 'failed') throw new SourceError(`${nameOf(url)} cannot be had: ${got.detail}`);
-  if (got.kind === 'answered') throw new SourceError(`${nameOf(url)} answered ${got.status}`);
+  await askUntil(url, parts, async () => {
+    const got = await fetcher.download(url, file, { ...limits, signal });
+    if (got.kind === 'downloaded') return { good: got };
+    // It was waited for long enough already.
+    if (got.kind === 'failed' && got.reason === 'timeout') throw new SourceError(`${nameOf(url)} took too long`);
+    return { trouble: got };
+  });
 }
 
 export const isThere = (file: string): Promise<boolean> =>

@@ -22,7 +22,7 @@ export async function runEnrichment(parts: EnrichmentParts, signal: AbortSignal)
   while (!signal.aborted) {
     try {
       const known = new Map((await store.sources.list(new Date())).map((source) => [source.name, source]));
-      const due = sources.find(({ name }) => isDue(known.get(name), now()));
+      const due = longestDue(sources, known, now());
       if (due) await syncOnce(due, parts, signal);
     } catch (error) {
       if (!signal.aborted) logger.error({ err: error }, 'syncing advisories failed');
@@ -40,8 +40,15 @@ async function syncOnce(source: AdvisorySource, parts: EnrichmentParts, signal: 
   else if (end.kind !== 'busy') logger.info(told, 'advisories synced');
 }
 
-function isDue(source: StoredSource | undefined, now: Date): boolean {
-  if (!source) return true;
-  if (source.state === 'syncing') return false;
-  return source.nextAt === null || source.nextAt <= now;
+/** The one that waits longest, so that none is always passed over; before all others, in order, those never synced. */
+function longestDue(
+  sources: readonly AdvisorySource[],
+  known: ReadonlyMap<string, StoredSource>,
+  now: Date,
+): AdvisorySource | undefined {
+  const waiting = sources
+    .filter(({ name }) => known.get(name)?.state !== 'syncing')
+    .map((source) => ({ source, dueAt: known.get(source.name)?.nextAt?.getTime() ?? 0 }))
+    .filter(({ dueAt }) => dueAt <= now.getTime());
+  return waiting.sort((a, b) => a.dueAt - b.dueAt)[0]?.source;
 }

@@ -20,6 +20,7 @@ const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_ROWS = 5_000_000;
 const MAX_LINE = 1_000;
 const ROWS_AT_ONCE = 5_000;
+const ROWS_A_TURN = 500;
 const TIMEOUT_MS = 600_000;
 const Cursor = z.object({ date: z.string() });
 
@@ -50,6 +51,8 @@ export async function* epssSteps(file: string, stored: unknown): AsyncGenerator<
   const step = (): Step => ({ scores, skipped, problem, read: scores.length + skipped, cursor: before ?? null });
   for await (const fields of rowsOf(file)) {
     rows += 1;
+    // Rows that are unpacked already come without a pause between them.
+    if (rows % ROWS_A_TURN === 0) await nextTurn();
     if (rows > MAX_ROWS) throw new SourceError(`${path.basename(file)} has more than ${MAX_ROWS} rows`);
     if (date === undefined) {
       date = readEpssHead(fields.join(','))?.scoredAt;
@@ -87,3 +90,5 @@ async function* rowsOf(file: string): AsyncGenerator<string[]> {
     throw new SourceError(`${path.basename(file)} cannot be read: it is damaged or no CSV`, { cause });
   }
 }
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -32,6 +32,8 @@ const Cursor = z.discriminatedUnion('mode', [
     startIndex: z.int().min(0),
     from: z.iso.datetime(),
     to: z.iso.datetime(),
+    /** Records of the window when it was last asked for. */
+    total: z.int().min(0).optional(),
   }),
   z.object({ mode: z.literal('done'), since: z.iso.datetime() }),
 ]);
@@ -43,11 +45,11 @@ export function nvdSource(options: NvdOptions): AdvisorySource {
     everyMs: options.everyMs,
     async *sync(stored, parts) {
       const now = () => parts.now().toISOString();
-      let cursor = Cursor.safeParse(stored).data ?? { mode: 'all' as const, startIndex: 0, since: now() };
+      let cursor = Cursor.safeParse(stored).data ?? { mode: 'all' as const, startIndex: 0, since: overlapping(now()) };
       if (cursor.mode === 'all') {
         const { since } = cursor;
         const place = (startIndex: number) => ({ mode: 'all' as const, startIndex, since });
-        yield* pages({}, { startIndex: cursor.startIndex, place, options, pace, parts });
+        yield* pages({}, { startIndex: cursor.startIndex, total: undefined, place, options, pace, parts });
         cursor = { mode: 'done', since };
       }
       // A window that was cut off is gone on with; then what has been modified after it.
@@ -57,22 +59,26 @@ export function nvdSource(options: NvdOptions): AdvisorySource {
       while (open || from < until) {
         const to = open?.to ?? earlier(new Date(Date.parse(from) + WINDOW_MS).toISOString(), until);
         const begin = from;
-        const place = (startIndex: number) => ({ mode: 'modified' as const, startIndex, from: begin, to });
+        const stretch = { mode: 'modified', from: begin, to } as const;
+        const place = (startIndex: number, total: number) => ({ ...stretch, startIndex, total });
+        const { startIndex = 0, total } = open ?? {};
         const window = { lastModStartDate: begin, lastModEndDate: to };
-        yield* pages(window, { startIndex: open?.startIndex ?? 0, place, options, pace, parts });
+        yield* pages(window, { startIndex, total, place, options, pace, parts });
+        // The end of one that was cut off was the present of then.
+        from = open ? overlapping(to) : to;
         open = undefined;
-        from = to;
       }
-      const since = new Date(Date.parse(until) - OVERLAP_MS).toISOString();
-      return { mode: 'done', since } satisfies z.infer<typeof Cursor>;
+      return { mode: 'done', since: overlapping(until) } satisfies z.infer<typeof Cursor>;
     },
   };
 }
 
 interface Paging {
   readonly startIndex: number;
-  /** The cursor after a page. */
-  readonly place: (startIndex: number) => z.infer<typeof Cursor>;
+  /** How many there were when it was asked before. */
+  readonly total: number | undefined;
+  /** The cursor at a record, of so many in all. */
+  readonly place: (startIndex: number, total: number) => z.infer<typeof Cursor>;
   readonly options: NvdOptions;
   readonly pace: Pace;
   readonly parts: SourceParts;
@@ -81,7 +87,8 @@ interface Paging {
 async function* pages(query: Readonly<Record<string, string>>, paging: Paging): AsyncGenerator<Step> {
   const { place, options, pace, parts } = paging;
   const headers = options.apiKey ? { apikey: options.apiKey } : {};
-  for (let startIndex = paging.startIndex; ; ) {
+  let { startIndex, total = 0 } = paging;
+  for (;;) {
     const url = new URL(options.url);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     url.searchParams.set('resultsPerPage', String(PAGE));
@@ -90,11 +97,18 @@ async function* pages(query: Readonly<Record<string, string>>, paging: Paging): 
     const head = readNvdHead(jsonOf(answer));
     if (!head.ok) throw new SourceError(`${nameOf(url.href)} gives no ${head.problem}`);
     const { totalResults, vulnerabilities } = head.page;
+    // A record that is modified again leaves its window, and all behind it move up: some have come to stand before the place.
+    const left = Math.min(startIndex, total - totalResults);
+    total = totalResults;
+    if (left > 0) {
+      startIndex -= left;
+      continue;
+    }
     // A page is read in pieces, so that others have their turn in between.
     for (let from = 0; from < vulnerabilities.length; from += RECORDS_AT_ONCE) {
       const batch = new RecordBatch();
       for (const each of vulnerabilities.slice(from, from + RECORDS_AT_ONCE)) batch.add(readNvdRecord(each));
-      yield batch.step(place(startIndex + from + batch.size), totalResults);
+      yield batch.step(place(startIndex + from + batch.size, totalResults), totalResults);
     }
     startIndex += vulnerabilities.length;
     // A page without records would be asked for for ever.
@@ -102,4 +116,5 @@ async function* pages(query: Readonly<Record<string, string>>, paging: Paging): 
   }
 }
 
+const overlapping = (time: string): string => new Date(Date.parse(time) - OVERLAP_MS).toISOString();
 const earlier = (a: string, b: string): string => (a < b ? a : b);

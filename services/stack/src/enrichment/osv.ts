@@ -2,12 +2,14 @@
 // https://google.github.io/osv.dev/data/
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { readOsvRecord } from '@strata/advisories';
-import { parse } from 'csv-parse/sync';
+import { parse } from 'csv-parse';
 import { z } from 'zod';
-import { archiveSteps } from './archive-steps.ts';
+import { downloadedSteps } from './archive-steps.ts';
 import { download, isThere } from './downloads.ts';
 import { nameOf, politeGet } from './polite-get.ts';
+import { readSideBySide } from './side-by-side.ts';
 import { type AdvisorySource, RecordBatch, readRecord, SourceError, type SourceParts, type Step } from './source.ts';
 
 export interface OsvOptions {
@@ -21,9 +23,8 @@ export interface OsvOptions {
 const MAX_ARCHIVE_BYTES = 4 * 1024 ** 3;
 const MAX_LIST_BYTES = 256 * 1024 * 1024;
 const MAX_RECORD_BYTES = 16 * 1024 * 1024;
-const DOWNLOAD_MS = 2 * 3_600_000;
+const PIECE_BYTES = 64 * 1024;
 const RECORDS_AT_ONCE = 50;
-const AT_ONCE = 4;
 /** With more changes than this the archive is the smaller work. */
 const MANY_CHANGES = 2_000;
 
@@ -86,18 +87,22 @@ async function listChanges(ecosystem: string, { options, parts }: Context): Prom
   const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/modified_id.csv`;
   const answer = await politeGet(url, parts, { maxBytes: MAX_LIST_BYTES, also: [404] });
   if (answer.status === 404) return undefined;
-  let rows: string[][];
+  const changes: Change[] = [];
+  // A list of a great ecosystem takes a second: read as it flows, so that others have their turn.
+  const rows = Readable.from(piecesOf(answer.body)).pipe(parse({ relax_column_count: true, max_record_size: 1_000 }));
   try {
-    rows = parse(answer.body, { relax_column_count: true, max_record_size: 1_000 });
+    for await (const [modified = '', id = ''] of rows as AsyncIterable<string[]>) {
+      const at = Date.parse(modified);
+      if (!Number.isNaN(at) && isVulnerability(id)) changes.push({ modified: new Date(at).toISOString(), id });
+    }
   } catch (cause) {
     throw new SourceError(`${nameOf(url)} is no CSV`, { cause });
   }
-  return rows
-    .flatMap(([modified = '', id = '']) => {
-      const at = Date.parse(modified);
-      return Number.isNaN(at) || !isVulnerability(id) ? [] : [{ modified: new Date(at).toISOString(), id }];
-    })
-    .sort((a, b) => (a.modified < b.modified ? 1 : -1));
+  return changes.sort((a, b) => (a.modified < b.modified ? 1 : -1));
+}
+
+function* piecesOf(body: Buffer): Generator<Buffer> {
+  for (let from = 0; from < body.length; from += PIECE_BYTES) yield body.subarray(from, from + PIECE_BYTES);
 }
 
 async function* readArchive(
@@ -110,9 +115,9 @@ async function* readArchive(
   const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/all.zip`;
   // It is removed when it was read: one that lies there is that of the sync under way.
   const goesOn = underWay !== undefined && (await isThere(file));
-  if (!goesOn) await download(url, file, { maxBytes: MAX_ARCHIVE_BYTES, timeoutMs: DOWNLOAD_MS }, parts);
+  if (!goesOn) await download(url, file, { maxBytes: MAX_ARCHIVE_BYTES }, parts);
   const since = underWay?.since ?? newest;
-  yield* archiveSteps(file, {
+  yield* downloadedSteps(file, {
     read: readOsvRecord,
     isWanted: (name) => name.endsWith('.json') && isVulnerability(name),
     from: goesOn ? underWay.entry : 0,
@@ -120,8 +125,8 @@ async function* readArchive(
     signal,
   });
   await rm(file, { force: true });
-  const end: Cursor = { since: { ...cursor.since, [ecosystem]: since } };
-  yield new RecordBatch().step(end);
+  const { archive: _, ...others } = cursor;
+  yield new RecordBatch().step(readUpTo(others, ecosystem, since));
 }
 
 async function* readChanges(
@@ -138,25 +143,24 @@ async function* readChanges(
     const last = batch.at(-1)?.modified ?? '';
     // Others of the same moment are still to be read.
     const place = last === next ? new Date(Date.parse(last) - 1).toISOString() : last;
-    cursor = { since: { ...cursor.since, [ecosystem]: place } };
+    cursor = readUpTo(cursor, ecosystem, place);
     yield records.step(cursor, changes.length);
   }
 }
 
-async function readRecords(ecosystem: string, changes: readonly Change[], { options, parts }: Context) {
-  const batch = new RecordBatch();
-  const queue = changes.values();
-  const worker = async () => {
-    for (const { id } of queue) {
-      const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/${encodeURIComponent(id)}.json`;
-      const answer = await politeGet(url, parts, { maxBytes: MAX_RECORD_BYTES, also: [404] });
-      const isThere = answer.status !== 404;
-      batch.add(isThere ? readRecord(answer.body, id, readOsvRecord) : { record: null, problem: `${id}: not there` });
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return batch;
+function readRecords(ecosystem: string, changes: readonly Change[], { options, parts }: Context) {
+  return readSideBySide(changes, async ({ id }) => {
+    const url = `${options.baseUrl}/${encodeURIComponent(ecosystem)}/${encodeURIComponent(id)}.json`;
+    const answer = await politeGet(url, parts, { maxBytes: MAX_RECORD_BYTES, also: [404] });
+    if (answer.status === 404) return { record: null, problem: `${id}: not there` };
+    return readRecord(answer.body, id, readOsvRecord);
+  });
 }
+
+const readUpTo = (cursor: Cursor, ecosystem: string, time: string): Cursor => ({
+  ...cursor,
+  since: { ...cursor.since, [ecosystem]: time },
+});
 
 /** `MAL-…` are packages that are malware themselves. */
 const isVulnerability = (name: string): boolean =>

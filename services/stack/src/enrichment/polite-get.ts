@@ -1,7 +1,7 @@
-// One document of a publisher: asked for at the pace that it wants, and again after a pause when it is busy.
-import type { Fetched } from '@strata/scan';
+// What a publisher gives, asked for at the pace that it wants, and again after a pause when it is busy.
+import type { Downloaded, Fetched } from '@strata/scan';
 import { sleep } from '../sleep.ts';
-import { SourceError, type SourceParts } from './source.ts';
+import { type Patience, SourceError, type SourceParts } from './source.ts';
 
 export type Answered = Extract<Fetched, { kind: 'answered' }>;
 
@@ -15,8 +15,7 @@ export interface PoliteGetOptions {
 }
 
 const TRIES = 5;
-const TIMEOUT_MS = 120_000;
-const FIRST_PAUSE_MS = 2_000;
+export const PATIENCE: Patience = { firstPauseMs: 2_000, requestMs: 120_000, downloadMs: 2 * 3_600_000 };
 /** A publisher that wants a longer pause than this is asked in the next sync. */
 const LONGEST_PAUSE_MS = 120_000;
 /** NVD says 403 to who asks too often. */
@@ -41,32 +40,48 @@ export class Pace {
 
 /** Throws SourceError when there is no such answer after all tries, and when the signal aborts. */
 export async function politeGet(url: string, parts: SourceParts, options: PoliteGetOptions): Promise<Answered> {
-  const { fetcher, signal } = parts;
+  const { fetcher, signal, patience = PATIENCE } = parts;
   const { headers = {}, maxBytes, also = [], pace } = options;
-  for (let tries = 1; ; tries += 1) {
+  return askUntil(url, parts, async () => {
     await pace?.turn(signal);
     signal.throwIfAborted();
-    const fetched = await fetcher.fetch(url, { headers, maxBytes, timeoutMs: TIMEOUT_MS, signal });
-    signal.throwIfAborted();
+    const fetched = await fetcher.fetch(url, { headers, maxBytes, timeoutMs: patience.requestMs, signal });
     const isAnswer = fetched.kind === 'answered' && (fetched.status === 200 || also.includes(fetched.status));
-    if (isAnswer && !fetched.isTruncated) return fetched;
-    if (isAnswer && fetched.body.length >= maxBytes)
-      throw new SourceError(`${nameOf(url)} is longer than ${maxBytes} bytes`);
-    const pauseMs = pauseAfter(fetched, tries);
-    if (tries === TRIES || pauseMs === undefined) throw new SourceError(troubleOf(url, fetched));
+    if (!isAnswer) return { trouble: fetched };
+    if (!fetched.isTruncated) return { good: fetched };
+    if (fetched.body.length >= maxBytes) throw new SourceError(`${nameOf(url)} is longer than ${maxBytes} bytes`);
+    return { trouble: { kind: 'failed', reason: 'failed', detail: 'it broke off' } };
+  });
+}
+
+/** What keeps us from having it. */
+export type Trouble =
+  | Pick<Extract<Downloaded, { kind: 'answered' }>, 'kind' | 'status' | 'headers'>
+  | Pick<Extract<Fetched, { kind: 'failed' }>, 'kind' | 'reason' | 'detail'>;
+
+/** Asks again after pauses while that is of use. Throws SourceError when it is not, and when the signal aborts. */
+export async function askUntil<T>(
+  url: string,
+  { signal, patience = PATIENCE }: Pick<SourceParts, 'signal' | 'patience'>,
+  ask: () => Promise<{ readonly good: T } | { readonly trouble: Trouble }>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    const outcome = await ask();
+    signal.throwIfAborted();
+    if ('good' in outcome) return outcome.good;
+    const { trouble } = outcome;
+    const askedMs = trouble.kind === 'answered' ? retryAfterMs(trouble.headers['retry-after']) : undefined;
+    const pauseMs = Math.max(askedMs ?? 0, patience.firstPauseMs * 2 ** (tries - 1));
+    if (tries === TRIES || !isPassing(trouble) || pauseMs > LONGEST_PAUSE_MS)
+      throw new SourceError(troubleOf(url, trouble), { retryAfterMs: askedMs });
     await sleep(pauseMs, signal);
+    signal.throwIfAborted();
   }
 }
 
-/** How long to wait before another try; undefined where that would be no use. */
-function pauseAfter(fetched: Fetched, tries: number): number | undefined {
-  const growing = FIRST_PAUSE_MS * 2 ** (tries - 1);
-  if (fetched.kind === 'failed') return fetched.reason === 'forbidden' ? undefined : growing;
-  if (fetched.status === 200) return growing;
-  if (!BUSY.has(fetched.status)) return undefined;
-  const asked = retryAfterMs(fetched.headers['retry-after']);
-  if (asked === undefined) return growing;
-  return asked > LONGEST_PAUSE_MS ? undefined : Math.max(asked, growing);
+/** Whether it may be over in a moment. */
+function isPassing(trouble: Trouble): boolean {
+  return trouble.kind === 'answered' ? BUSY.has(trouble.status) : trouble.reason !== 'forbidden';
 }
 
 /** RFC 9110 §10.2.3: seconds, or a date. */
@@ -77,11 +92,10 @@ function retryAfterMs(value: string | undefined): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
-function troubleOf(url: string, fetched: Fetched): string {
-  if (fetched.kind === 'failed') return `${nameOf(url)} cannot be had: ${fetched.detail}`;
-  if (fetched.isTruncated) return `${nameOf(url)} broke off`;
-  const { message } = fetched.headers;
-  return `${nameOf(url)} answered ${fetched.status}${message ? `: ${message.slice(0, 200)}` : ''}`;
+function troubleOf(url: string, trouble: Trouble): string {
+  if (trouble.kind === 'failed') return `${nameOf(url)} cannot be had: ${trouble.detail}`;
+  const { message } = trouble.headers;
+  return `${nameOf(url)} answered ${trouble.status}${message ? `: ${message.slice(0, 200)}` : ''}`;
 }
 
 /** The address without its query, which may hold what is nobody's business. */

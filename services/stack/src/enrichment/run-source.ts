@@ -27,6 +27,8 @@ const LEASE_MS = 90_000;
 const RENEW_MS = 15_000;
 const FIRST_RETRY_MS = 5 * 60_000;
 const LAST_RETRY_MS = 6 * 3_600_000;
+/** A publisher may ask for a longer pause than ours, but not for ever. */
+const LONGEST_RETRY_MS = 24 * 3_600_000;
 
 /** Syncs, goes on with what was cut off, and writes down how it ended. Rejects only for trouble of our own: the database, the disk. */
 export async function runSource(source: AdvisorySource, parts: RunParts): Promise<SyncEnd> {
@@ -39,57 +41,81 @@ export async function runSource(source: AdvisorySource, parts: RunParts): Promis
   const lost = new AbortController();
   const renewing = setInterval(() => {
     store.sources.renew(source.name, lease()).then(
-      (isOurs) => isOurs || lost.abort(new SourceError('another process has taken over')),
+      (isOurs) => isOurs || lost.abort(),
       () => {},
     );
   }, RENEW_MS);
   const signal = AbortSignal.any([parts.signal, lost.signal]);
-  const tally = { read: begun.read, skipped: begun.skipped };
+  const tally: Tally = { read: begun.read, skipped: begun.skipped, skippedExample: begun.skippedExample };
+  const told = () => ({ read: tally.read, skipped: tally.skipped });
   try {
-    const cursor = await steps(source, begun, { ...parts, signal }, { lease, tally });
+    const cursor = await steps(source, begun, { ...parts, signal }, { lease, tally, lost });
     const finishedAt = now();
     const nextAt = new Date(finishedAt.getTime() + source.everyMs);
-    await store.sources.finish(source.name, { cursor, finishedAt, nextAt }, lease());
-    return { kind: 'complete', ...tally };
+    const isOurs = await store.sources.finish(source.name, { cursor, finishedAt, nextAt }, lease());
+    return isOurs ? { kind: 'complete', ...told() } : { kind: 'busy' };
   } catch (error) {
     if (lost.signal.aborted) return { kind: 'busy' };
     const isStopped = parts.signal.aborted;
     const failures = isStopped ? begun.failures : begun.failures + 1;
-    const pauseMs = isStopped ? 0 : Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10), LAST_RETRY_MS);
     const message = isStopped ? null : error instanceof SourceError ? error.message : 'internal error';
-    const nextAt = new Date(now().getTime() + pauseMs);
-    await store.sources.stop(source.name, { error: message, failures, nextAt }, lease());
-    if (isStopped) return { kind: 'interrupted', ...tally };
+    const nextAt = new Date(now().getTime() + (isStopped ? 0 : pauseAfter(error, failures)));
+    await store.sources.stop(source.name, { error: message, failures, nextAt, ...tally }, lease());
+    if (isStopped) return { kind: 'interrupted', ...told() };
     if (!(error instanceof SourceError)) throw error;
-    return { kind: 'failed', error: error.message, ...tally };
+    return { kind: 'failed', error: error.message, ...told() };
   } finally {
     clearInterval(renewing);
   }
+}
+
+/** Longer with each failure in a row, and no shorter than what the publisher asks for. */
+function pauseAfter(error: unknown, failures: number): number {
+  const ownMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10), LAST_RETRY_MS);
+  const askedMs = error instanceof SourceError ? (error.retryAfterMs ?? 0) : 0;
+  return Math.max(ownMs, Math.min(askedMs, LONGEST_RETRY_MS));
+}
+
+interface Tally {
+  read: number;
+  skipped: number;
+  skippedExample: string | null;
+}
+
+interface Hold {
+  readonly lease: () => Lease;
+  readonly tally: Tally;
+  readonly lost: AbortController;
 }
 
 async function steps(
   source: AdvisorySource,
   begun: StoredSource,
   parts: RunParts,
-  { lease, tally }: { readonly lease: () => Lease; readonly tally: { read: number; skipped: number } },
+  { lease, tally, lost }: Hold,
 ): Promise<unknown> {
   const { store, signal, onStep } = parts;
-  let skippedExample = begun.skippedExample;
   const running = source.sync(begun.cursor, parts);
-  for (;;) {
-    signal.throwIfAborted();
-    const next = await running.next();
-    if (next.done) return next.value;
-    const { records, exploited, scores, read, skipped, problem, cursor, total } = next.value;
-    if (records) await store.advisories.putRecords(records);
-    if (exploited) await store.advisories.putExploited(exploited);
-    if (scores) await store.advisories.putScores(scores);
-    tally.read += read;
-    tally.skipped += skipped;
-    if (skipped > 0) skippedExample ??= problem;
-    // Only now does it stand further on: killed before, the same step is read again and changes nothing.
-    const isOurs = await store.sources.step(source.name, { cursor, ...tally, skippedExample }, lease());
-    if (!isOurs) throw new SourceError('another process has taken over');
-    onStep?.({ name: source.name, ...tally, total });
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const next = await running.next();
+      if (next.done) return next.value;
+      const { records, exploited, scores, read, skipped, problem, cursor, total } = next.value;
+      if (records) await store.advisories.putRecords(records);
+      if (exploited) await store.advisories.putExploited(exploited);
+      if (scores) await store.advisories.putScores(scores);
+      tally.read += read;
+      tally.skipped += skipped;
+      if (skipped > 0) tally.skippedExample ??= problem;
+      // Only now does it stand further on: killed before, the same step is read again and changes nothing.
+      const isOurs = await store.sources.step(source.name, { cursor, ...tally }, lease());
+      if (!isOurs) lost.abort();
+      signal.throwIfAborted();
+      onStep?.({ name: source.name, read: tally.read, skipped: tally.skipped, total });
+    }
+  } finally {
+    // Files that the source holds open are closed, however it ends.
+    await running.return(undefined);
   }
 }

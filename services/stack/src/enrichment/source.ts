@@ -21,12 +21,23 @@ export interface Step {
   readonly total?: number;
 }
 
+/** How long publishers are waited for. */
+export interface Patience {
+  /** Before the second try; then twice as long each time. */
+  readonly firstPauseMs: number;
+  /** For one document, and for one archive. */
+  readonly requestMs: number;
+  readonly downloadMs: number;
+}
+
 export interface SourceParts {
   readonly fetcher: Fetcher;
   /** The clock that advisories are dated by. */
   readonly now: () => Date;
   /** For what is downloaded; what is in it can be had again. */
   readonly directory: string;
+  /** In place of what suits the real publishers. */
+  readonly patience?: Patience | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -43,6 +54,13 @@ export interface AdvisorySource {
 /** Why a source cannot go on, in words for whoever runs the service. */
 export class SourceError extends Error {
   override readonly name = 'SourceError';
+  /** What the publisher wants us to wait before we ask again. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {}) {
+    super(message, options);
+    this.retryAfterMs = options.retryAfterMs;
+  }
 }
 
 /** The records of one step, as they are read. */

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { pino } from 'pino';
+import { runEnrichment } from './enrichment.ts';
+import { type AdvisorySource, RecordBatch, SourceError, type SourceName } from './source.ts';
+import { enrichmentState } from './state.ts';
+import { type Ground, openGround, openWorld, START } from './test/syncing.ts';
+
+function sourceThat(name: SourceName, sync: AdvisorySource['sync'], everyMs = 1): AdvisorySource {
+  return { name, everyMs, sync };
+}
+
+/** Runs until `isDone`, looked at after each step. */
+async function keepUntil(ground: Ground, sources: readonly AdvisorySource[], isDone: () => boolean): Promise<void> {
+  const stopping = new AbortController();
+  const parts = { ...ground.parts, sources, logger: pino({ level: 'silent' }) };
+  const onStep = () => {
+    if (isDone()) stopping.abort();
+  };
+  await runEnrichment({ ...parts, onStep }, AbortSignal.any([stopping.signal, AbortSignal.timeout(20_000)]));
+}
+
+async function withGround(test: (ground: Ground, clock: { at: number }) => Promise<void>): Promise<void> {
+  await using world = await openWorld();
+  const clock = { at: START };
+  await using ground = await openGround(clock, world.fetcher);
+  await test(ground, clock);
+}
+
+describe('keeping advisories fresh', () => {
+  it('passes no source over, however often another is due', () =>
+    withGround(async (ground, clock) => {
+      const order: SourceName[] = [];
+      const source = (name: SourceName) =>
+        sourceThat(name, async function* () {
+          order.push(name);
+          clock.at += 10_000;
+          yield new RecordBatch().step(null);
+        });
+      await keepUntil(ground, [source('kev'), source('epss'), source('nvd')], () => order.length === 6);
+      assert.deepEqual(order, ['kev', 'epss', 'nvd', 'kev', 'epss', 'nvd']);
+    }));
+
+  it('goes on with the others when one fails, of whatever it dies', () =>
+    withGround(async (ground) => {
+      let isRead = false;
+      const failing = sourceThat('kev', async function* () {
+        yield new RecordBatch().step(null);
+        throw new SourceError('gone');
+      });
+      const broken = sourceThat('epss', async function* () {
+        yield new RecordBatch().step(null);
+        throw new TypeError('a secret of ours');
+      });
+      const well = sourceThat('nvd', async function* () {
+        isRead = true;
+        yield new RecordBatch().step({ at: 1 });
+      });
+      await keepUntil(ground, [failing, broken, well], () => isRead);
+      const { sources } = await enrichmentState({ store: ground.store, sourceNames: ['kev', 'epss', 'nvd', 'osv'] });
+      const told = sources.map(({ name, state, error }) => [name, state, error]);
+      assert.deepEqual(told, [
+        ['kev', 'failed', 'gone'],
+        ['epss', 'failed', 'internal error'],
+        ['nvd', 'interrupted', null],
+        ['osv', 'never', null],
+        ['cve', 'off', null],
+      ]);
+    }));
+});
+
+describe('a sync whose lease another process has taken', () => {
+  it('ends as busy and writes no more of where it stands', () =>
+    withGround(async (ground) => {
+      const lease = { owner: 'other', until: new Date(Date.now() + 600_000) };
+      const later = new Date(Date.now() + 300_000);
+      const slow = sourceThat('nvd', async function* () {
+        yield new RecordBatch().step({ at: 1 });
+        assert.ok(await ground.store.sources.begin('nvd', { startedAt: later, now: later, lease }));
+        yield new RecordBatch().step({ at: 2 });
+        assert.fail('it goes on');
+      });
+      assert.deepEqual(await ground.run(slow), { kind: 'busy' });
+      const { state, cursor, error } = await ground.stored('nvd');
+      assert.deepEqual([state, cursor, error], ['syncing', { at: 1 }, null]);
+    }));
+
+  it('is not told as complete when it is taken at the very end', () =>
+    withGround(async (ground) => {
+      const lease = { owner: 'other', until: new Date(Date.now() + 600_000) };
+      const later = new Date(Date.now() + 300_000);
+      const slow = sourceThat('nvd', async function* () {
+        yield new RecordBatch().step({ at: 1 });
+        assert.ok(await ground.store.sources.begin('nvd', { startedAt: later, now: later, lease }));
+        return { at: 2 };
+      });
+      assert.deepEqual(await ground.run(slow), { kind: 'busy' });
+      assert.equal((await ground.stored('nvd')).state, 'syncing');
+    }));
+
+  it('closes what the source holds open, however it ends', () =>
+    withGround(async (ground) => {
+      let isClosed = false;
+      const stopping = new AbortController();
+      const source = sourceThat('osv', async function* () {
+        try {
+          yield new RecordBatch().step({ at: 1 });
+          yield new RecordBatch().step({ at: 2 });
+        } finally {
+          isClosed = true;
+        }
+      });
+      const end = await ground.run(source, { signal: stopping.signal, onStep: () => stopping.abort() });
+      assert.deepEqual([end.kind, isClosed], ['interrupted', true]);
+    }));
+});

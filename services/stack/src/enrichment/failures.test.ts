@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { createFetcher } from '@strata/scan';
+import { createAdvisorySources } from '@strata/testnet';
+import { kevSource } from './kev.ts';
+import { nvdSource } from './nvd.ts';
+import { osvSource } from './osv.ts';
+import type { AdvisorySource } from './source.ts';
+import { HOUR, NET_NAMES, openGround, openWorld, publisherOf, START } from './test/syncing.ts';
+
+/** A publisher of our own making. */
+async function publisherThat(answers: RequestListener) {
+  const server = createServer(answers);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    origin,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** How a sync with such a publisher ends, and how long we then wait. */
+async function endWith(answers: RequestListener, sourceAt: (origin: string) => AdvisorySource) {
+  await using publisher = await publisherThat(answers);
+  await using fetcher = createFetcher({ trustedOrigins: [publisher.origin], userAgent: 'StrataBot/test' });
+  await using ground = await openGround({ at: START }, fetcher);
+  const source = sourceAt(publisher.origin);
+  const end = await ground.run(source);
+  const { nextAt, state } = await ground.stored(source.name);
+  return { end, state, waitMs: (nextAt?.getTime() ?? 0) - START, error: end.kind === 'failed' ? end.error : null };
+}
+
+const kevAt = (origin: string) => kevSource({ url: `${origin}/kev.json`, everyMs: HOUR });
+
+describe('publishers that fail', () => {
+  for (const name of NET_NAMES) {
+    it(`${name}: is asked again after what passes, and ends whole`, async () => {
+      await using world = await openWorld();
+      await using whole = await world.ground();
+      await whole.run(world.source(name));
+      const failures = [{ status: 500 }, { status: 403 }, { status: 429 }, { kind: 'cut' }] as const;
+      for (const failure of failures) {
+        await using ground = await world.ground();
+        world.publishers.fail(publisherOf(name), { ...failure, times: 2 });
+        const end = await ground.run(world.source(name));
+        assert.equal(end.kind, 'complete', `${JSON.stringify(failure)}: ${JSON.stringify(end)}`);
+        assert.ok(JSON.stringify(ground.dump()) === JSON.stringify(whole.dump()));
+      }
+    });
+
+    it(`${name}: says what is wrong with what does not pass, keeps its place, and waits longer each time`, async () => {
+      await using world = await openWorld();
+      await using ground = await world.ground();
+      const source = world.source(name);
+      const failures = [{ status: 500 }, { status: 410 }, { kind: 'hang' }, { kind: 'garbage' }] as const;
+      let waited = 0;
+      for (const [i, failure] of failures.entries()) {
+        world.publishers.fail(publisherOf(name), { ...failure, times: 50 });
+        const end = await ground.run(source);
+        assert.equal(end.kind, 'failed', `${JSON.stringify(failure)}: ${JSON.stringify(end)}`);
+        const stored = await ground.stored(name);
+        assert.deepEqual([stored.state, stored.failures, stored.finishedAt], ['failed', i + 1, null]);
+        assert.ok(stored.error && stored.error.length < 400, stored.error ?? 'no error');
+        const waits = (stored.nextAt?.getTime() ?? 0) - START;
+        assert.ok(waits > waited, `${waits} after ${waited}`);
+        waited = waits;
+      }
+      world.publishers.fail(publisherOf(name), { status: 500, times: 0 });
+      assert.equal((await ground.run(source)).kind, 'complete');
+      const { state, failures: left, error, read } = await ground.stored(name);
+      assert.deepEqual([state, left, error], ['complete', 0, null]);
+      // What a sync reads after others that read nothing is told of it alone.
+      await using whole = await world.ground();
+      await whole.run(source);
+      assert.equal(read, (await whole.stored(name)).read);
+    });
+  }
+
+  it('does not count what the last whole sync read to one that failed at once, or to the next', async () => {
+    await using world = await openWorld();
+    await using ground = await world.ground();
+    await ground.run(world.source('nvd'));
+    world.publishers.withdraw('CVE-2021-23017');
+    world.publishers.fail('nvd', { status: 410, times: 1 });
+    const failed = await ground.run(world.source('nvd'));
+    assert.equal(failed.kind === 'failed' && failed.read, 0);
+    await ground.run(world.source('nvd'));
+    assert.equal((await ground.stored('nvd')).read, 1);
+  });
+
+  it('waits as long as a publisher asks for', async () => {
+    const busy = (retryAfter: string) =>
+      endWith((_, response) => void response.writeHead(429, { 'retry-after': retryAfter }).end(), kevAt);
+    assert.equal((await busy('7200')).waitMs, 2 * HOUR);
+    // Not for ever, and not because of what is no time.
+    assert.equal((await busy('999999999')).waitMs, 24 * HOUR);
+    assert.equal((await busy('soon')).waitMs, 300_000);
+  });
+
+  it('heeds a short Retry-After within a sync', async () => {
+    const times: number[] = [];
+    await endWith((_, response) => {
+      times.push(performance.now());
+      response.writeHead(times.length === 1 ? 429 : 410, { 'retry-after': '1' }).end();
+    }, kevAt);
+    assert.equal(times.length, 2);
+    assert.ok((times[1] ?? 0) - (times[0] ?? 0) >= 990);
+  });
+
+  it('is not led elsewhere', async () => {
+    const { error } = await endWith(
+      (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:9/kev.json' }).end(),
+      kevAt,
+    );
+    assert.match(error ?? '', /cannot be had/);
+  });
+
+  it('refuses pages that are no JSON, and JSON that is no page', async () => {
+    const nvdAt = (origin: string) =>
+      nvdSource({ url: `${origin}/cves/2.0`, apiKey: undefined, everyMs: HOUR, gapMs: 0 });
+    for (const body of [
+      '<html>',
+      '',
+      '[]',
+      '{"vulnerabilities":{}}',
+      '{"__proto__":{"totalResults":1}}',
+      '['.repeat(50_000),
+    ]) {
+      const { end, state } = await endWith((_, response) => void response.end(body), nvdAt);
+      assert.deepEqual([end.kind, state], ['failed', 'failed'], body.slice(0, 40));
+    }
+  });
+
+  it('counts an ecosystem that is not there, and reads the others', async () => {
+    await using world = await openWorld();
+    await using ground = await world.ground();
+    const source = osvSource({ baseUrl: world.publishers.osvUrl, ecosystems: ['Nowhere', 'npm'], everyMs: HOUR });
+    const end = await ground.run(source);
+    assert.equal(end.kind, 'complete');
+    assert.match((await ground.stored('osv')).skippedExample ?? '', /^Nowhere: nothing is published of it/);
+    assert.ok(((await ground.store.advisories.counts()).bySource.ghsa ?? 0) > 3);
+  });
+
+  it('names a damaged archive', async () => {
+    const answers: RequestListener = ({ url }, response) =>
+      void response.end(
+        url?.endsWith('.csv') ? '2024-01-01T00:00:00Z,GHSA-2222-2222-2222\n' : 'PK\x03\x04 and no more',
+      );
+    const { error } = await endWith(answers, (origin) =>
+      osvSource({ baseUrl: origin, ecosystems: ['npm'], everyMs: HOUR }),
+    );
+    assert.match(error ?? '', /damaged or no zip/);
+  });
+});
+
+describe('an archive that is damaged while it is read', () => {
+  const archives = { osv: 'osv-Packagist.zip', cve: 'cve-list-records.zip' } as const;
+  for (const name of ['osv', 'cve'] as const) {
+    it(`is fetched anew (${name})`, async () => {
+      await using world = await openWorld({ bulk: 700 });
+      await using ground = await world.ground();
+      await using whole = await world.ground();
+      const stopping = new AbortController();
+      const onStep = () => stopping.abort();
+      const source = world.source(name);
+      assert.equal((await ground.run(source, { signal: stopping.signal, onStep })).kind, 'interrupted');
+      await writeFile(path.join(ground.parts.directory, archives[name]), 'PK and no more');
+      const end = await ground.run(source);
+      assert.match(end.kind === 'failed' ? end.error : end.kind, /damaged or no zip/);
+      assert.equal((await ground.run(source)).kind, 'complete');
+      await whole.run(source);
+      assert.ok(JSON.stringify(ground.dump()) === JSON.stringify(whole.dump()));
+    });
+  }
+});
+
+describe('manners', () => {
+  it('tells the API key to NVD alone, and no other secret in errors', async () => {
+    const seen: string[] = [];
+    const answers: RequestListener = (request, response) => {
+      seen.push(`${request.url} ${JSON.stringify(request.headers)}`);
+      response.writeHead(410).end();
+    };
+    const key = '11111111-2222-3333-4444-555555555555';
+    const nvdAt = (origin: string) => nvdSource({ url: `${origin}/cves/2.0`, apiKey: key, everyMs: HOUR });
+    const { error } = await endWith(answers, nvdAt);
+    assert.ok(seen[0]?.includes(`"apikey":"${key}"`) && !seen[0].split(' ')[0]?.includes(key));
+    assert.ok(error && !error.includes(key));
+    await endWith(answers, kevAt);
+    assert.ok(seen[1] && !seen[1].includes(key));
+  });
+
+  it('takes the key along to nobody that NVD redirects to', async () => {
+    const seen: string[] = [];
+    await using other = await publisherThat(({ headers }, response) => {
+      seen.push(JSON.stringify(headers));
+      response.writeHead(410).end();
+    });
+    await using publisher = await publisherThat(
+      (_, response) => void response.writeHead(302, { location: `${other.origin}/` }).end(),
+    );
+    await using fetcher = createFetcher({
+      trustedOrigins: [publisher.origin, other.origin],
+      userAgent: 'StrataBot/test',
+    });
+    await using ground = await openGround({ at: START }, fetcher);
+    await ground.run(nvdSource({ url: `${publisher.origin}/`, apiKey: 'secret', everyMs: HOUR }));
+    assert.equal(seen.length, 1);
+    assert.ok(!seen[0]?.includes('secret'));
+  });
+
+  it('leaves the gap between requests that NVD asks for, tries again included', async () => {
+    const times: number[] = [];
+    await endWith(
+      (_, response) => {
+        times.push(performance.now());
+        response.writeHead(times.length < 4 ? 503 : 410).end();
+      },
+      (origin) => nvdSource({ url: `${origin}/`, apiKey: undefined, everyMs: HOUR, gapMs: 120 }),
+    );
+    assert.equal(times.length, 4);
+    for (const [i, time] of times.entries()) if (i > 0) assert.ok(time - (times[i - 1] ?? 0) >= 110);
+  });
+
+  it('stays within what NVD allows', { timeout: 20_000 }, async () => {
+    await using publishers = await createAdvisorySources({
+      seed: 'limits',
+      now: () => new Date(START),
+      rateLimits: true,
+      bulk: 5_000,
+    });
+    await using fetcher = createFetcher({
+      trustedOrigins: [new URL(publishers.nvdUrl).origin],
+      userAgent: 'StrataBot/test',
+    });
+    await using ground = await openGround({ at: START }, fetcher);
+    const apiKey = '11111111-2222-3333-4444-555555555555';
+    const end = await ground.run(nvdSource({ url: publishers.nvdUrl, apiKey, everyMs: HOUR }));
+    assert.equal(end.kind, 'complete');
+    assert.equal(publishers.requests('nvd'), 4);
+  });
+});

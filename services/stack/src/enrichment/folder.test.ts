@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { folderSource } from './folder.ts';
+import { HOUR, NET_NAMES, openWorld, type World } from './test/syncing.ts';
+import { zipOf } from './test/zip-of.ts';
+
+/** What the publishers serve, as files of the kinds that they give out. */
+async function filesOf({ publishers, fetcher }: World, directory: string): Promise<void> {
+  const { nvdUrl, cveListUrl, kevUrl, epssUrl, osvUrl } = publishers;
+  const bytesOf = async (url: string) => {
+    const got = await fetcher.fetch(url, { maxBytes: 1e8, timeoutMs: 10_000 });
+    assert.ok(got.kind === 'answered' && got.status === 200, url);
+    return got.body;
+  };
+  const { assets } = JSON.parse((await bytesOf(`${cveListUrl}/releases/latest`)).toString());
+  await mkdir(path.join(directory, 'osv/npm'), { recursive: true });
+  const put = async (name: string, body: Buffer | string) => writeFile(path.join(directory, name), body);
+  const nvd = await bytesOf(nvdUrl);
+  await put('nvdcve-2.0-2020.json', nvd);
+  await put('nvdcve-2.0-modified.json.gz', gzipSync(nvd));
+  await put('all_CVEs_at_midnight.zip.zip', await bytesOf(assets[0].browser_download_url));
+  await put('kev.json', await bytesOf(kevUrl));
+  await put('epss_scores-current.csv.gz', await bytesOf(epssUrl));
+  await put('osv/npm/all.zip', await bytesOf(`${osvUrl}/npm/all.zip`));
+  for (const line of (await bytesOf(`${osvUrl}/Packagist/modified_id.csv`)).toString().trim().split('\n')) {
+    const id = line.split(',')[1] ?? '';
+    await put(`osv/${id}.json`, await bytesOf(`${osvUrl}/Packagist/${id}.json`));
+  }
+}
+
+async function openFolder() {
+  await using stack = new AsyncDisposableStack();
+  const world = stack.use(await openWorld());
+  const ground = stack.use(await world.ground());
+  const directory = path.join(ground.directory, 'files');
+  await mkdir(directory);
+  const source = folderSource({ directory, everyMs: HOUR });
+  const owned = stack.move();
+  return {
+    world,
+    ground,
+    directory,
+    source,
+    put: (name: string, body: Buffer | string) => writeFile(path.join(directory, name), body),
+    async sync() {
+      const latest = await ground.store.advisories.latestChange();
+      const end = await ground.run(source);
+      assert.ok(end.kind === 'complete', JSON.stringify(end));
+      const changes = (await ground.store.advisories.latestChange()) - latest;
+      return { ...end, changes, example: (await ground.stored('folder')).skippedExample };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+const osv = (id: string, more: object = {}) =>
+  JSON.stringify({ id, modified: '2024-01-01T00:00:00Z', published: '2024-01-01T00:00:00Z', summary: id, ...more });
+
+describe('a folder of publishers files', () => {
+  it('holds the same as the net', async () => {
+    await using folder = await openFolder();
+    const { world, ground, directory } = folder;
+    await filesOf(world, directory);
+    const end = await folder.sync();
+    assert.ok(end.read > 100 && end.skipped > 0);
+    await using net = await world.ground();
+    for (const name of NET_NAMES) await net.run(world.source(name));
+    assert.ok(JSON.stringify(ground.dump()) === JSON.stringify(net.dump()));
+    // Nothing of ours is left beside it.
+    assert.deepEqual(await readdir(ground.parts.directory), []);
+  });
+
+  it('reads a file again only when it has changed, or is back', async () => {
+    await using folder = await openFolder();
+    const { put, sync, directory } = folder;
+    await put('a.json', osv('GHSA-2222-2222-2222'));
+    await put('b.json', osv('GHSA-3333-3333-3333'));
+    assert.equal((await sync()).read, 2);
+    const { changes } = await sync();
+    assert.deepEqual([changes, (await folder.ground.stored('folder')).read], [0, 2]);
+    await put('b.json', osv('GHSA-3333-3333-3333', { summary: 'changed' }));
+    assert.deepEqual([(await sync()).read, (await folder.ground.stored('folder')).read], [1, 1]);
+    await utimes(path.join(directory, 'a.json'), 1, 1);
+    assert.deepEqual([(await sync()).changes, (await folder.ground.stored('folder')).read], [0, 1]);
+    await rename(path.join(directory, 'a.json'), path.join(directory, '../a.json'));
+    await sync();
+    await rename(path.join(directory, '../a.json'), path.join(directory, 'a.json'));
+    assert.equal((await sync()).read, 1);
+  });
+
+  it('passes over what is damaged or unknown, and counts it', async () => {
+    await using folder = await openFolder();
+    const { put, sync } = folder;
+    await put('a.json', '{');
+    await put('b.json.gz', 'no gzip');
+    await put('c.zip', 'PK no zip');
+    await put('d.csv', 'cve,epss\n');
+    await put(
+      'e.csv.gz',
+      gzipSync('#model_version:v1,score_date:2026-01-01T00:00:00Z\ncve,epss,percentile\n').subarray(0, 30),
+    );
+    await put('f.json', '{"__proto__":{"id":"x"},"constructor":1}');
+    await put('g.json', '['.repeat(100_000));
+    await put('h.json', '{"format":"NVD_CVE","vulnerabilities":[7]}');
+    await put('i.json', '{"catalogVersion":"1","vulnerabilities":[7]}');
+    await put('j.json', 'null');
+    await put('notes.txt', 'is not looked at');
+    await put('MAL-2024-1.json', osv('MAL-2024-1'));
+    await put('z.json', osv('GHSA-2222-2222-2222'));
+    const end = await sync();
+    assert.equal((await folder.ground.store.advisories.counts()).advisories, 1);
+    assert.equal(end.read - end.skipped, 1);
+    assert.ok(end.skipped >= 10, String(end.skipped));
+    assert.match(end.example ?? '', /^a\.json is damaged or no JSON/);
+    assert.equal((await folder.ground.store.advisories.counts()).knownExploited, 0);
+  });
+
+  it('is not harmed by archives', async () => {
+    await using folder = await openFolder();
+    const { put, sync, ground } = folder;
+    await put(
+      'a.zip',
+      zipOf([
+        ['GHSA-2222-2222-2222.json', osv('GHSA-2222-2222-2222')],
+        ['../../evil.json', osv('GHSA-3333-3333-3333')],
+      ]),
+    );
+    await put(
+      'b.zip',
+      zipOf([
+        ['bomb.json', Buffer.alloc(64 * 1024 * 1024, 0x20)],
+        ['GHSA-4444-4444-4444.json', osv('GHSA-4444-4444-4444')],
+      ]),
+    );
+    await put('c.zip', zipOf([['../../x.zip', zipOf([['GHSA-5555-5555-5555.json', osv('GHSA-5555-5555-5555')]])]]));
+    await put(
+      'd.zip',
+      zipOf([
+        ['MAL-2024-1.json', osv('MAL-2024-1')],
+        ['delta.json', '{}'],
+        ['x/GHSA-6666-6666-6666.json', '{'],
+      ]),
+    );
+    const lying = zipOf([['GHSA-7777-7777-7777.json', osv('GHSA-7777-7777-7777')]]);
+    // Says in its directory that it is one byte long.
+    lying.writeUInt32LE(1, lying.lastIndexOf('PK\x01\x02') + 24);
+    await put('e.zip', lying);
+    await put('f.json.gz', gzipSync(Buffer.alloc(600 * 1024 * 1024, 0x20)));
+    const end = await sync();
+    const ids = (ground.dump().advisories ?? []).map((row) => JSON.parse(row).id);
+    assert.ok(ids.includes('GHSA-4444-4444-4444'));
+    assert.ok(!ids.some((id) => /3333|7777|MAL/.test(id)), ids.join());
+    assert.ok(end.skipped >= 5, JSON.stringify(end));
+    assert.deepEqual(
+      (await readdir(ground.directory)).filter((name) => /evil|^x/.test(name)),
+      [],
+    );
+  });
+
+  it('of many files is gone on with where it was stopped', async () => {
+    await using folder = await openFolder();
+    const { put, ground, source } = folder;
+    const ids = Array.from({ length: 450 }, (_, i) => `GHSA-2222-2222-${String(i).padStart(4, '0')}`);
+    for (const id of ids) await put(`${id}.json`, osv(id));
+    let runs = 0;
+    for (let state = ''; state !== 'complete'; runs += 1) {
+      const stopping = new AbortController();
+      await ground.run(source, { signal: stopping.signal, onStep: () => stopping.abort() });
+      state = (await ground.stored('folder')).state;
+    }
+    assert.deepEqual([runs, (await ground.stored('folder')).read], [4, 450]);
+    assert.equal((await ground.store.advisories.counts()).advisories, 450);
+  });
+
+  it('that is not there is an error, not an empty one', async () => {
+    await using folder = await openFolder();
+    await rm(folder.directory, { recursive: true });
+    const end = await folder.ground.run(folder.source);
+    assert.match(end.kind === 'failed' ? end.error : end.kind, /cannot be read/);
+  });
+});
