@@ -54,7 +54,7 @@ const hole = (id: string, cpe: string, more: object = {}) => ({
   id,
   title: 'A hole',
   vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
-  affected: [{ cpe, vendor: 'Someone', product: 'Something', versions: [{}] }],
+  affected: [{ cpe, vendor: 'Someone', product: 'Something', versions: [{ below: '900' }] }],
   ...more,
 });
 const kev = () => ({ kev: new Date().toISOString().slice(0, 10) });
