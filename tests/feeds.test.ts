@@ -1,13 +1,12 @@
 // Feeds end to end: a real service polls a simulated internet over DNS, HTTP and TLS, and what it counts is held against what is there.
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import type { Fetcher } from '@strata/scan';
 import { openFetcher } from '@strata/stack';
 import type { FeedBehaviour, ListedFeed } from '@strata/testnet';
 import { type CountedMention, dayOf, leadersOf, sumsByDay, within } from './support/count-mentions.ts';
+import { compareItems, type FoundItem, timeOf } from './support/kept-items.ts';
 import { startTestStack, type TestStack } from './support/running-stack.ts';
 
 const HOUR_MS = 3_600_000;
@@ -20,17 +19,11 @@ const NO_FEEDS: readonly FeedBehaviour[] = ['html-page', 'entity-bomb'];
 /** Of these the reader takes as much as it gets, of which the truth tells nothing. */
 const READ_IN_PART: readonly FeedBehaviour[] = ['malformed', 'truncated', 'slow', 'endless'];
 
-interface FoundItem {
-  readonly foundAt: number;
-  readonly publishedAt: number | null;
-  /** `link shop.com` or `content shop.com`. */
-  readonly mentions: readonly string[];
-}
-
 let stack: TestStack;
 let now = Date.parse('2026-03-10T12:00:00Z');
 let fetcher: Fetcher;
 let bytesRead = 0;
+/** Of answers that were whole. */
 let readableBytes = 0;
 /** By address as subscribed: items that were there when the feed was asked, by what tells them apart. */
 const expected = new Map<string, Map<string, FoundItem>>();
@@ -91,74 +84,20 @@ async function get(target: string) {
   return body;
 }
 
-/** Where a feed is now that was subscribed to under `url`. */
-const addresses = new Map<string, number>();
+/** By address as subscribed: number of the feed, which stays when it moves. */
+const numbers = new Map<string, number>();
 async function storedFeed(url: string) {
-  const id = addresses.get(url);
+  const id = numbers.get(url);
   const list = await feeds().list({ after: (id ?? 0) - 1, limit: 1 });
   assert.equal(list[0]?.id, id, url);
   return list[0]?.state ?? assert.fail(url);
 }
 
-/** What is kept, read from the file itself: by feed and key of the item, each mention with its kind. */
-function keptItems(): Map<string, { at: number; mentions: string[] }> {
-  using database = new DatabaseSync(path.join(stack.directory, 'strata.db'), { readOnly: true });
-  const rows = database
-    .prepare(
-      `select i.feed_id as feedId, i.key, i.kept_at as at, m.kind, d.name, m.at as mentionAt from feed_items i
-       left join feed_mentions m on m.item_id = i.id left join named_domains d on d.id = m.domain_id`,
-    )
-    .all();
-  const items = new Map<string, { at: number; mentions: string[] }>();
-  for (const { feedId, key, at, kind, name, mentionAt } of rows) {
-    const item = items.get(`${feedId} ${key}`) ?? { at: Number(at), mentions: [] };
-    items.set(`${feedId} ${key}`, item);
-    if (name === null) continue;
-    assert.equal(mentionAt, at);
-    item.mentions.push(`${kind} ${name}`);
-  }
-  return items;
-}
-
-/** An item is told apart by its id, or by where it leads. */
-const keysOf = (id: string) => ['id', 'url'].map((of) => createHash('sha256').update(`${of}\n${id}`).digest('hex'));
-
-/** Later than it was found an item cannot have been. */
-const timeOf = ({ publishedAt, foundAt }: FoundItem) => Math.min(publishedAt ?? foundAt, foundAt);
-
-/** Compares every item that is kept with the truth; returns precision and recall of mentions. */
-function compare() {
-  const kept = keptItems();
-  const wrong: string[] = [];
-  let found = 0;
-  let missing = 0;
-  for (const [url, items] of expected) {
-    for (const [id, item] of items) {
-      const place =
-        keysOf(id)
-          .map((key) => `${addresses.get(url)} ${key}`)
-          .find((key) => kept.has(key)) ?? '';
-      const read = kept.get(place);
-      kept.delete(place);
-      const difference = new Set(item.mentions).symmetricDifference(new Set(read?.mentions));
-      for (const mention of difference) wrong.push(`${url} ${id}: ${mention}`);
-      missing += item.mentions.filter((mention) => difference.has(mention)).length;
-      found += read?.mentions.length ?? 0;
-      if (!read) wrong.push(`${url} ${id}: not kept`);
-      else if (read.at !== timeOf(item))
-        wrong.push(`${url} ${id}: of ${new Date(read.at).toISOString()}, not ${new Date(timeOf(item)).toISOString()}`);
-    }
-  }
-  const inPart = new Set(all(...READ_IN_PART).map(({ url }) => String(addresses.get(url))));
-  for (const [place, { mentions }] of kept) {
-    if (inPart.has(place.split(' ')[0] ?? '')) continue;
-    wrong.push(`${place}: not there`);
-    found += mentions.length;
-  }
-  const there = [...expected.values()].flatMap((items) => [...items.values()]).flatMap((item) => item.mentions).length;
-  const right = there - missing;
-  return { precision: right / found, recall: right / there, there, wrong };
-}
+const compare = () =>
+  compareItems(path.join(stack.directory, 'strata.db'), expected, {
+    numbers,
+    unknown: all(...READ_IN_PART).map(({ url }) => url),
+  });
 
 /** What the numbers of the API are worked out from. */
 function expectedMentions(): CountedMention[] {
@@ -231,7 +170,7 @@ before(async () => {
     stack.internet.feeds().map(({ url }) => ({ url })),
     new Date(now),
   );
-  for (const { id, state } of await feeds().list({ after: 0, limit: 1_000 })) addresses.set(state.url, id);
+  for (const { id, state } of await feeds().list({ after: 0, limit: 1_000 })) numbers.set(state.url, id);
 });
 after(async () => {
   await stack?.[Symbol.asyncDispose]();
