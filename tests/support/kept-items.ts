@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
+import type { CountedMention } from './count-mentions.ts';
 
 export interface FoundItem {
   readonly foundAt: number;
@@ -42,7 +43,7 @@ function keptItems(file: string): Map<string, KeptItem> {
 const keysOf = (id: string) => ['id', 'url'].map((of) => createHash('sha256').update(`${of}\n${id}`).digest('hex'));
 
 /** Later than it was found an item cannot have been. */
-export const timeOf = ({ publishedAt, foundAt }: FoundItem) => Math.min(publishedAt ?? foundAt, foundAt);
+const timeOf = ({ publishedAt, foundAt }: FoundItem) => Math.min(publishedAt ?? foundAt, foundAt);
 
 export interface ComparedFeeds {
   /** Number of a feed in the file, by address as subscribed. */
@@ -83,4 +84,13 @@ export function compareItems(file: string, expected: FoundItems, { numbers, unkn
   const there = [...expected.values()].flatMap((items) => [...items.values()]).flatMap((item) => item.mentions).length;
   const right = there - missing;
   return { precision: right / found, recall: right / there, there, wrong };
+}
+
+/** What the numbers of the API are worked out from. */
+export function mentionsOf(expected: FoundItems): CountedMention[] {
+  return [...expected].flatMap(([url, items]) =>
+    [...items.values()].flatMap((item) =>
+      item.mentions.map((mention) => ({ feed: url, domain: mention.split(' ')[1] ?? '', at: timeOf(item) })),
+    ),
+  );
 }
