@@ -7,6 +7,7 @@ import { createFetcher } from '@strata/scan';
 import { type FeedPoller, LiveMentions, openPoller, readConfig } from '@strata/stack';
 import { openStore, type Store } from '@strata/store';
 import pino from 'pino';
+import { pollingSimulated } from './feeds-simulated.ts';
 import type { Figure } from './main.ts';
 import { collectGarbage, median, perSecond, rateOf, startChild } from './measure.ts';
 import { rssOf } from './rss.ts';
@@ -17,7 +18,7 @@ const CONCURRENCY = 64;
 const DAY_MS = 86_400_000;
 
 export async function benchFeeds(): Promise<Figure[]> {
-  return [...parsing(), ...(await polling()), ...tallying()];
+  return [...parsing(), ...(await polling()), ...(await pollingSimulated()), ...tallying()];
 }
 
 function parsing(): Figure[] {

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLogger } from '@strata/http';
-import { type Config, type RunningStack, readConfig, startStack } from '@strata/stack';
-import { createInternet, type Internet } from '@strata/testnet';
+import { type Config, type RunningStack, readConfig, startStack, type World } from '@strata/stack';
+import { createInternet, type Internet, type InternetOptions } from '@strata/testnet';
 
 export interface Fetched {
   readonly status: number;
@@ -25,28 +25,33 @@ export interface TestStack extends AsyncDisposable {
   restart(change?: Partial<Config>): Promise<void>;
 }
 
-export async function startTestStack(
-  options: { readonly domains?: number; readonly config?: Partial<Config> } = {},
-): Promise<TestStack> {
-  const internet = await createInternet({ domains: options.domains ?? 40, hasFaults: false });
+export interface TestStackOptions extends Pick<InternetOptions, 'domains' | 'feeds' | 'now'> {
+  readonly config?: Partial<Config>;
+  /** Changes the world that the service sees. */
+  readonly world?: (near: World, config: Config) => World;
+}
+
+export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
+  const { config: settings, world = (near) => near, domains = 40, ...grown } = options;
+  const internet = await createInternet({ ...grown, domains, hasFaults: false });
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-test-'));
-  const start = (change: Partial<Config>) =>
-    startStack(
-      {
-        ...readConfig({
-          STRATA_DATA: directory,
-          STRATA_STACK_PORT: '0',
-          STRATA_METRICS_PORT: '0',
-          STRATA_SCAN: 'off',
-          STRATA_ADVISORIES: 'off',
-        }),
-        resolvers: [internet.resolver],
-        ...change,
-      },
-      createLogger({ level: 'silent' }),
-      { dial: internet.dial, trustedCa: [internet.caPem], dnsTryTimeoutMs: 300, requestTimeoutMs: 2_000 },
-    );
-  const running = await start(options.config ?? {});
+  const near = { dial: internet.dial, trustedCa: [internet.caPem], dnsTryTimeoutMs: 300, requestTimeoutMs: 2_000 };
+  const start = (change: Partial<Config>) => {
+    const config: Config = {
+      ...readConfig({
+        STRATA_DATA: directory,
+        STRATA_STACK_PORT: '0',
+        STRATA_METRICS_PORT: '0',
+        STRATA_SCAN: 'off',
+        STRATA_ADVISORIES: 'off',
+      }),
+      resolvers: [internet.resolver],
+      ...settings,
+      ...change,
+    };
+    return startStack(config, createLogger({ level: 'silent' }), world(near, config));
+  };
+  const running = await start({});
   const { key } = await running.service.app.store.keys.create({ tier: 'unlimited' });
   const stack: TestStack = {
     internet,
@@ -62,7 +67,7 @@ export async function startTestStack(
     },
     async restart(change = {}) {
       await stack.running[Symbol.asyncDispose]();
-      stack.running = await start({ ...options.config, ...change });
+      stack.running = await start(change);
     },
     async [Symbol.asyncDispose]() {
       await stack.running[Symbol.asyncDispose]();

@@ -52,6 +52,21 @@ test('a guid and a link of the same text are different keys', () => {
   assert.equal(new Set(read2.map(({ key }) => key)).size, 2);
 });
 
+test('an item of a link blog in JSON leads to its external address, and its own page is no other item', () => {
+  const item = (more: object) => ({ external_url: 'https://shop.com/x', url: 'https://page.com/1', ...more });
+  const items = [item({}), item({ url: 'https://page.com/2' }), item({ id: '3', external_url: '' })];
+  const feed = read(JSON.stringify({ version: 'https://jsonfeed.org/version/1.1', title: 'x', items }));
+  assert.equal(new Set(feed.items.map(({ key }) => key)).size, 3);
+  assert.deepEqual(
+    feed.items.map(({ url, domains }) => [url, domains.map(({ domain, kind }) => `${kind} ${domain}`)]),
+    [
+      ['https://shop.com/x', ['link shop.com', 'content page.com']],
+      ['https://shop.com/x', ['link shop.com', 'content page.com']],
+      ['https://page.com/1', ['link page.com']],
+    ],
+  );
+});
+
 test('what a feed asks for is bounded and cleaned', () => {
   const channel = (inner: string) => read(`<rss version="2.0"><channel><title>x</title>${inner}</channel></rss>`);
   assert.equal(channel('<ttl>99999999999</ttl>').ttlMs, 7 * 86_400_000);

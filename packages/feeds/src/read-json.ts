@@ -74,15 +74,18 @@ export function readJsonFeed(text: string): RawReading {
 
 function fromItem(item: z.infer<typeof Item>): RawItem {
   const attachments = (item.attachments ?? []).slice(0, MAX_ATTACHMENTS);
-  const related = [item.external_url, ...attachments.map((attachment) => Attachment.safeParse(attachment).data?.url)];
+  // Of a link blog `url` is its own page: the item leads to `external_url`.
+  const [link, page] = item.external_url ? [item.external_url, item.url] : [item.url];
+  const related = [page, ...attachments.map((attachment) => Attachment.safeParse(attachment).data?.url)];
   const bodies = [
     { text: item.content_html, isHtml: true },
     { text: item.content_text, isHtml: false },
     { text: item.summary, isHtml: false },
   ];
   return {
-    id: item.id,
-    link: item.url ?? item.external_url,
+    // Two items may lead to one address.
+    id: item.id ?? page,
+    link,
     title: item.title === undefined ? undefined : { text: item.title, isHtml: false },
     date: item.date_published ?? item.date_modified,
     texts: bodies.flatMap(({ text, isHtml }) => (text === undefined ? [] : [{ text, isHtml }])),

@@ -104,19 +104,16 @@ async function addItem(
       await plans.seeAgain(tx, { feedId, key: item.key, at: found, before: found - SEEN_AGAIN_MS });
     return undefined;
   }
-  const names: string[] = [];
-  for (const { domain, kind } of item.domains) {
+  // An item that names a domain twice, which readers do not give, counts once. The first kind stands.
+  const kinds = new Map<string, 'link' | 'content'>();
+  for (const { domain, kind } of item.domains) if (!kinds.has(domain)) kinds.set(domain, kind);
+  for (const [domain, kind] of kinds) {
     const [named] = await plans.nameDomain(tx, { name: domain, at });
     if (!named) throw new Error('a domain that was written has no number');
-    const mention = { item_id: inserted.id, feed_id: feedId, domain_id: named.id, kind, at };
-    const [isNew] = await plans.insertMention(tx, mention);
-    // Named twice by one item, which readers do not give.
-    if (!isNew) continue;
-    await plans.countDomain(tx, { id: named.id });
+    await plans.insertMention(tx, { item_id: inserted.id, feed_id: feedId, domain_id: named.id, kind, at });
     await plans.countPair(tx, { domain_id: named.id, feed_id: feedId, at });
-    names.push(domain);
   }
-  return names;
+  return [...kinds.keys()];
 }
 
 type Plans = ReturnType<typeof createPlans>;
@@ -144,9 +141,10 @@ function createPlans(db: Kysely<Database>) {
     nameDomain: plan(({ name, at }: { name: string; at: number }) =>
       db
         .insertInto('named_domains')
-        .values({ name, mentions: 0, first_at: at, last_at: at })
+        .values({ name, mentions: 1, first_at: at, last_at: at })
         .onConflict((conflict) =>
           conflict.column('name').doUpdateSet((eb) => ({
+            mentions: eb('named_domains.mentions', '+', 1),
             first_at: eb
               .case()
               .when('named_domains.first_at', '<', eb.ref('excluded.first_at'))
@@ -164,17 +162,7 @@ function createPlans(db: Kysely<Database>) {
         .returning('id'),
     ),
     insertMention: plan(({ item_id, feed_id, domain_id, kind, at }: MentionRow) =>
-      db
-        .insertInto('feed_mentions')
-        .values({ item_id, feed_id, domain_id, kind, at })
-        .onConflict((conflict) => conflict.columns(['item_id', 'domain_id']).doNothing())
-        .returning('id'),
-    ),
-    countDomain: plan(({ id }: { id: number }) =>
-      db
-        .updateTable('named_domains')
-        .set((eb) => ({ mentions: eb('mentions', '+', 1) }))
-        .where('id', '=', id),
+      db.insertInto('feed_mentions').values({ item_id, feed_id, domain_id, kind, at }),
     ),
     countPair: plan(({ domain_id, feed_id, at }: { domain_id: number; feed_id: number; at: number }) =>
       db

@@ -20,14 +20,10 @@ const { results } = (await (await ask('/stack/v1/search?provider=cloudflare&limi
 const { migrations } = (await (await ask('/stack/v1/stats/migrations?limit=1')).json()) as {
   migrations: { domain: string }[];
 };
-const { affected } = (await (await ask('/stack/v1/enrichment/affected?match=version&limit=1')).json()) as {
-  affected: { domain: string }[];
-};
 const domain = results[0]?.domain ?? '';
 const { domains } = (await (await ask('/stack/v1/feeds/leaderboard?limit=100')).json()) as {
   domains: { domain: string; score: number | null }[];
 };
-const exposed = affected[0]?.domain ?? domain;
 const moved = migrations[0]?.domain ?? domain;
 
 /** Named by feeds, and scanned where one is. */
@@ -35,7 +31,7 @@ const named = (domains.find(({ score }) => score !== null) ?? domains[0])?.domai
 
 /** By path of the description: what is asked for it. */
 const questions: Readonly<Record<string, string>> = {
-  '/stack/v1/domains/{domain}': `/stack/v1/domains/${exposed}`,
+  '/stack/v1/domains/{domain}': `/stack/v1/domains/${domain}`,
   '/stack/v1/domains/{domain}/changes': `/stack/v1/domains/${moved}/changes`,
   '/stack/v1/search': '/stack/v1/search?provider=cloudflare&limit=2',
   '/stack/v1/stats': '/stack/v1/stats',
@@ -47,13 +43,13 @@ const questions: Readonly<Record<string, string>> = {
   '/stack/v1/intelligence/market-share': '/stack/v1/intelligence/market-share?category=dns',
   '/stack/v1/intelligence/supply-chain/{provider}': '/stack/v1/intelligence/supply-chain/cloudflare',
   '/stack/v1/intelligence/adoption/{tool}': '/stack/v1/intelligence/adoption/google-workspace',
+  '/stack/v1/intelligence/risk/{domain}': `/stack/v1/intelligence/risk/${domain}`,
+  '/stack/v1/enrichment/status': '/stack/v1/enrichment/status',
+  '/stack/v1/enrichment/advisories': '/stack/v1/enrichment/advisories?severity=critical&limit=2',
+  '/stack/v1/enrichment/affected': '/stack/v1/enrichment/affected?match=version&limit=2',
   '/stack/v1/feeds/stats': '/stack/v1/feeds/stats',
   '/stack/v1/feeds/leaderboard': '/stack/v1/feeds/leaderboard?limit=2',
   '/stack/v1/feeds/domain/{domain}': `/stack/v1/feeds/domain/${named}`,
-  '/stack/v1/intelligence/risk/{domain}': `/stack/v1/intelligence/risk/${exposed}`,
-  '/stack/v1/enrichment/status': '/stack/v1/enrichment/status',
-  '/stack/v1/enrichment/advisories': '/stack/v1/enrichment/advisories?limit=2',
-  '/stack/v1/enrichment/affected': '/stack/v1/enrichment/affected?match=version&limit=2',
   '/stack/v1/providers/{provider}': '/stack/v1/providers/cloudflare?limit=2',
   '/stack/v1/stream/json': '/stack/v1/stream/json?types=migration&limit=1',
   '/stack/v1/security/export.csv': '/stack/v1/security/export.csv',
