@@ -53,6 +53,17 @@ const open = () => openStore('sqlite::memory:');
 const idsOf = (changes: readonly { readonly advisoryId: string }[]) => changes.map(({ advisoryId }) => advisoryId);
 
 describe('stored advisories', () => {
+  it('are not taken back by what was said before', async () => {
+    await using store = await open();
+    const { advisories } = store;
+    const at = (modified: string, summary: string) => record('CVE-2024-0001', { modified, summary });
+    await advisories.putRecords([at('2024-03-01T00:00:00.000Z', 'later')]);
+    await advisories.putRecords([at('2024-02-01T00:00:00.000Z', 'earlier')]);
+    assert.equal((await advisories.read(['CVE-2024-0001']))[0]?.advisory.summary, 'later');
+    await advisories.putRecords([at('2024-03-01T00:00:00.000Z', 'mended the same day')]);
+    assert.equal((await advisories.read(['CVE-2024-0001']))[0]?.advisory.summary, 'mended the same day');
+  });
+
   it('change nothing when the same is said twice', async () => {
     await using store = await open();
     const { advisories } = store;

@@ -51,14 +51,18 @@ export class AdvisoryTable {
     }
   }
 
-  /** The whole catalogue of what is exploited: what is not in it any more is taken back. */
-  async putExploited(all: readonly KnownExploited[]): Promise<void> {
+  /** The whole catalogue of what is exploited: what is not in it any more, nor among `named`, is taken back. */
+  async putExploited(
+    all: readonly KnownExploited[],
+    { named = [] }: { readonly named?: readonly string[] } = {},
+  ): Promise<void> {
     await this.#db.transaction().execute(async (tx) => {
       const known = await tx.selectFrom('known_exploited').selectAll().execute();
       const before = new Map(known.map(({ cve, body }) => [cve, body]));
       const now = new Map(all.map((each) => [each.cve, JSON.stringify(each)]));
       const changed = [...now].filter(([cve, body]) => before.get(cve) !== body);
-      const gone = [...before.keys()].filter((cve) => !now.has(cve));
+      const there = new Set([...now.keys(), ...named]);
+      const gone = [...before.keys()].filter((cve) => !there.has(cve));
       for (const batch of batches(changed, IDS_AT_ONCE)) {
         await tx
           .insertInto('known_exploited')

@@ -28,9 +28,12 @@ export async function putRecords(tx: Tx, records: readonly AdvisoryRecord[]): Pr
       advisory_id: advisoryIdOf(record),
       body: JSON.stringify(record),
     }))
-    .filter((row) => {
+    .filter((row, at) => {
       const was = before.get(`${row.source} ${row.record_id}`);
-      return was?.body !== row.body || was.advisory_id !== row.advisory_id;
+      if (was === undefined) return true;
+      if (was.body === row.body) return was.advisory_id !== row.advisory_id;
+      // A file of last year does not take back what was said since.
+      return (JSON.parse(was.body) as AdvisoryRecord).modified <= (records[at]?.modified ?? '');
     });
   if (rows.length === 0) return;
   await tx

@@ -2,7 +2,7 @@
 import type { Store, StoredSource } from '@strata/store';
 import type { Logger } from 'pino';
 import { sleep } from '../sleep.ts';
-import { runSource } from './run-source.ts';
+import { LAST_RETRY_MS, runSource } from './run-source.ts';
 import type { AdvisorySource, SourceParts } from './source.ts';
 
 export interface EnrichmentParts extends Omit<SourceParts, 'signal'> {
@@ -49,6 +49,7 @@ function longestDue(
   const waiting = sources
     .filter(({ name }) => known.get(name)?.state !== 'syncing')
     .map((source) => ({ source, dueAt: known.get(source.name)?.nextAt?.getTime() ?? 0 }))
-    .filter(({ dueAt }) => dueAt <= now.getTime());
+    // Further ahead than it was ever put off, it was put off by a clock that was ahead.
+    .filter(({ source, dueAt }) => dueAt <= now.getTime() || dueAt > now.getTime() + source.everyMs + LAST_RETRY_MS);
   return waiting.sort((a, b) => a.dueAt - b.dueAt)[0]?.source;
 }

@@ -22,6 +22,7 @@ const MAX_LINE = 1_000;
 const ROWS_AT_ONCE = 5_000;
 const ROWS_A_TURN = 500;
 const TIMEOUT_MS = 600_000;
+const DAY_MS = 86_400_000;
 const Cursor = z.object({ date: z.string() });
 
 export function epssSource({ url, everyMs }: EpssOptions): AdvisorySource {
@@ -32,7 +33,7 @@ export function epssSource({ url, everyMs }: EpssOptions): AdvisorySource {
       const file = path.join(parts.directory, 'epss.csv.gz');
       await download(url, file, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }, parts);
       try {
-        return yield* epssSteps(file, stored);
+        return yield* epssSteps(file, stored, parts.now());
       } finally {
         await rm(file, { force: true });
       }
@@ -41,7 +42,7 @@ export function epssSource({ url, everyMs }: EpssOptions): AdvisorySource {
 }
 
 /** The scores of a packed or plain file. What was read before of the same day is not read again. */
-export async function* epssSteps(file: string, stored: unknown): AsyncGenerator<Step, unknown> {
+export async function* epssSteps(file: string, stored: unknown, now: Date): AsyncGenerator<Step, unknown> {
   const before = Cursor.safeParse(stored).data;
   let scores: ExploitScore[] = [];
   let skipped = 0;
@@ -57,7 +58,9 @@ export async function* epssSteps(file: string, stored: unknown): AsyncGenerator<
     if (date === undefined) {
       date = readEpssHead(fields.join(','))?.scoredAt;
       if (date === undefined) throw new SourceError(`${path.basename(file)} does not begin as a file of EPSS scores`);
-      if (before && date <= before.date) return before;
+      const tomorrow = new Date(now.getTime() + DAY_MS).toISOString();
+      if (date > tomorrow) throw new SourceError(`${path.basename(file)} is dated ahead, ${date}`);
+      if (before && date <= before.date && before.date <= tomorrow) return before;
       continue;
     }
     if (isEpssColumns(fields)) continue;

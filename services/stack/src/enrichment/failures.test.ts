@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { createFetcher } from '@strata/scan';
@@ -10,21 +9,8 @@ import { kevSource } from './kev.ts';
 import { nvdSource } from './nvd.ts';
 import { osvSource } from './osv.ts';
 import type { AdvisorySource } from './source.ts';
+import { publisherThat } from './test/publisher.ts';
 import { HOUR, NET_NAMES, openGround, openWorld, publisherOf, START } from './test/syncing.ts';
-
-/** A publisher of our own making. */
-async function publisherThat(answers: RequestListener) {
-  const server = createServer(answers);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    origin,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
-  };
-}
 
 /** How a sync with such a publisher ends, and how long we then wait. */
 async function endWith(answers: RequestListener, sourceAt: (origin: string) => AdvisorySource) {

@@ -30,7 +30,7 @@ const RECORDS_AT_ONCE = 200;
 /** What cannot be read is told as one that is skipped; the cursors of the steps are null. */
 export async function contentOf(file: string, scope: FileScope): Promise<RecordReading | AsyncIterable<Step>> {
   const name = path.basename(file);
-  if (/\.csv(?:\.gz)?$/i.test(name)) return readable(name, epssSteps(file, null));
+  if (/\.csv(?:\.gz)?$/i.test(name)) return readable(name, epssSteps(file, null, new Date()));
   if (/\.zip$/i.test(name)) return readable(name, zipSteps(file, scope));
   try {
     const json = await readDocument(file);

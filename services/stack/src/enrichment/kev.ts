@@ -37,10 +37,20 @@ export function kevSource({ url, everyMs }: KevOptions): AdvisorySource {
   };
 }
 
+/** Ids of all entries, also of those that cannot be understood: these are not taken back. */
+const Named = z.object({
+  vulnerabilities: z.array(z.object({ cveID: z.string() }).nullable().catch(null)),
+});
+
 /** The whole catalogue as one step. */
 export function kevStep(json: unknown, name: string, cursor: unknown): Step {
   const reading = readKev(json);
   if (!reading.ok) throw new SourceError(`${name}: ${reading.problem}`);
   const { exploited, skipped, problems } = reading.catalog;
-  return { exploited, skipped, problem: problems[0] ?? null, read: exploited.length + skipped, cursor };
+  // A form that we do not know any more is no catalogue of nothing.
+  if (exploited.length < skipped || exploited.length === 0) {
+    throw new SourceError(`${name}: ${problems[0] ?? 'the catalogue is empty'}`);
+  }
+  const named = Named.parse(json).vulnerabilities.flatMap((each) => each?.cveID ?? []);
+  return { exploited, named, skipped, problem: problems[0] ?? null, read: exploited.length + skipped, cursor };
 }

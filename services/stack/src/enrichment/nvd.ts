@@ -38,6 +38,15 @@ const Cursor = z.discriminatedUnion('mode', [
   z.object({ mode: z.literal('done'), since: z.iso.datetime() }),
 ]);
 
+/** NVD's times are UTC and do not say so. */
+const Stamped = z.object({
+  timestamp: z
+    .string()
+    .max(40)
+    .transform((text) => Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`))
+    .refine((time) => !Number.isNaN(time)),
+});
+
 export function nvdSource(options: NvdOptions): AdvisorySource {
   const pace = new Pace(options.gapMs ?? (options.apiKey ? GAP_MS.keyed : GAP_MS.anonymous));
   return {
@@ -56,6 +65,7 @@ export function nvdSource(options: NvdOptions): AdvisorySource {
       let from = cursor.mode === 'modified' ? cursor.from : cursor.since;
       let open = cursor.mode === 'modified' ? cursor : undefined;
       const until = now();
+      let servedAt = Date.parse(until);
       while (open || from < until) {
         const to = open?.to ?? earlier(new Date(Date.parse(from) + WINDOW_MS).toISOString(), until);
         const begin = from;
@@ -63,12 +73,13 @@ export function nvdSource(options: NvdOptions): AdvisorySource {
         const place = (startIndex: number, total: number) => ({ ...stretch, startIndex, total });
         const { startIndex = 0, total } = open ?? {};
         const window = { lastModStartDate: begin, lastModEndDate: to };
-        yield* pages(window, { startIndex, total, place, options, pace, parts });
+        servedAt = Math.min(servedAt, yield* pages(window, { startIndex, total, place, options, pace, parts }));
         // The end of one that was cut off was the present of then.
         from = open ? overlapping(to) : to;
         open = undefined;
       }
-      return { mode: 'done', since: overlapping(until) } satisfies z.infer<typeof Cursor>;
+      // By the publisher's clock where that is behind ours: what it will serve is dated by it.
+      return { mode: 'done', since: overlapping(new Date(servedAt).toISOString()) } satisfies z.infer<typeof Cursor>;
     },
   };
 }
@@ -84,17 +95,21 @@ interface Paging {
   readonly parts: SourceParts;
 }
 
-async function* pages(query: Readonly<Record<string, string>>, paging: Paging): AsyncGenerator<Step> {
+/** Returns the time of the publisher's own clock, milliseconds since the epoch, as its first page told it. */
+async function* pages(query: Readonly<Record<string, string>>, paging: Paging): AsyncGenerator<Step, number> {
   const { place, options, pace, parts } = paging;
   const headers = options.apiKey ? { apikey: options.apiKey } : {};
   let { startIndex, total = 0 } = paging;
+  let servedAt = Number.POSITIVE_INFINITY;
   for (;;) {
     const url = new URL(options.url);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     url.searchParams.set('resultsPerPage', String(PAGE));
     url.searchParams.set('startIndex', String(startIndex));
     const answer = await politeGet(url.href, parts, { headers, maxBytes: MAX_PAGE_BYTES, pace });
-    const head = readNvdHead(jsonOf(answer));
+    const json = jsonOf(answer);
+    servedAt = Math.min(servedAt, Stamped.safeParse(json).data?.timestamp ?? servedAt);
+    const head = readNvdHead(json);
     if (!head.ok) throw new SourceError(`${nameOf(url.href)} gives no ${head.problem}`);
     const { totalResults, vulnerabilities } = head.page;
     // A record that is modified again leaves its window, and all behind it move up: some have come to stand before the place.
@@ -111,8 +126,9 @@ async function* pages(query: Readonly<Record<string, string>>, paging: Paging): 
       yield batch.step(place(startIndex + from + batch.size, totalResults), totalResults);
     }
     startIndex += vulnerabilities.length;
-    // A page without records would be asked for for ever.
-    if (vulnerabilities.length === 0 || startIndex >= totalResults) return;
+    if (startIndex >= totalResults) return servedAt;
+    // It would be asked for for ever, and what it lacks is not to be taken for read.
+    if (vulnerabilities.length === 0) throw new SourceError(`${nameOf(url.href)} gives a page without records`);
   }
 }
 

@@ -25,12 +25,18 @@ const MAX_LIST_BYTES = 256 * 1024 * 1024;
 const MAX_RECORD_BYTES = 16 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 const RECORDS_AT_ONCE = 50;
+/** Records are listed in batches, some after later ones, and many at one second: the last hours are looked at again. */
+const OVERLAP_MS = 6 * 3_600_000;
+/** Read again where there are more. */
+const MOST_RECENT = 5_000;
 /** With more changes than this the archive is the smaller work. */
 const MANY_CHANGES = 2_000;
 
 /** By ecosystem, up to when its records were read; an archive under way stands at `entry`. */
 const Cursor = z.object({
   since: z.record(z.string(), z.string()),
+  /** By ecosystem, what was read of the last hours: id and when it was modified. */
+  recent: z.record(z.string(), z.record(z.string(), z.string())).default({}),
   archive: z.object({ ecosystem: z.string(), entry: z.int().min(0), since: z.string() }).optional(),
 });
 type Cursor = z.infer<typeof Cursor>;
@@ -45,13 +51,24 @@ export function osvSource(options: OsvOptions): AdvisorySource {
     name: 'osv',
     everyMs: options.everyMs,
     async *sync(stored, parts) {
-      let cursor: Cursor = Cursor.safeParse(stored).data ?? { since: {} };
+      let cursor: Cursor = Cursor.safeParse(stored).data ?? { since: {}, recent: {} };
+      let missing = 0;
       for (const ecosystem of options.ecosystems) {
-        for await (const step of ecosystemSteps(ecosystem, cursor, { options, parts })) {
+        const changes = await listChanges(ecosystem, { options, parts });
+        if (!changes) {
+          missing += 1;
+          const batch = new RecordBatch();
+          batch.add({ record: null, problem: `${ecosystem}: nothing is published of it` });
+          yield batch.step(cursor);
+          continue;
+        }
+        for await (const step of ecosystemSteps(ecosystem, { cursor, changes }, { options, parts })) {
           cursor = step.cursor as Cursor;
           yield step;
         }
       }
+      if (missing > 0 && missing === options.ecosystems.length)
+        throw new SourceError(`${nameOf(options.baseUrl)} publishes none of ${options.ecosystems.join(', ')}`);
       return cursor;
     },
   };
@@ -62,20 +79,20 @@ interface Context {
   readonly parts: SourceParts;
 }
 
-async function* ecosystemSteps(ecosystem: string, cursor: Cursor, context: Context): AsyncGenerator<Step> {
-  const changes = await listChanges(ecosystem, context);
-  const newest = changes?.[0]?.modified;
-  if (changes === undefined || newest === undefined) {
-    const batch = new RecordBatch();
-    batch.add({ record: null, problem: `${ecosystem}: nothing is published of it` });
-    return yield batch.step(cursor);
-  }
+async function* ecosystemSteps(
+  ecosystem: string,
+  { cursor, changes }: { readonly cursor: Cursor; readonly changes: readonly Change[] },
+  context: Context,
+): AsyncGenerator<Step> {
+  const newest = changes[0]?.modified ?? '';
   const since = cursor.since[ecosystem];
+  const recent = cursor.recent[ecosystem] ?? {};
   const underWay = cursor.archive?.ecosystem === ecosystem ? cursor.archive : undefined;
-  const isNew = (change: Change) => since === undefined || change.modified > since;
+  const isNew = ({ id, modified }: Change) =>
+    since === undefined || modified > since || (modified > overlapping(since) && recent[id] !== modified);
   const fresh = changes.filter(isNew);
   if (underWay || since === undefined || fresh.length > MANY_CHANGES) {
-    yield* readArchive(ecosystem, { cursor, underWay, newest }, context);
+    yield* readArchive(ecosystem, { cursor, underWay, newest, changes }, context);
   } else {
     // Oldest first, so that the place in time is one before which everything was read.
     yield* readChanges(ecosystem, fresh.reverse(), cursor, context);
@@ -98,6 +115,7 @@ async function listChanges(ecosystem: string, { options, parts }: Context): Prom
   } catch (cause) {
     throw new SourceError(`${nameOf(url)} is no CSV`, { cause });
   }
+  if (changes.length === 0) throw new SourceError(`${nameOf(url)} is no list of changes`);
   return changes.sort((a, b) => (a.modified < b.modified ? 1 : -1));
 }
 
@@ -105,9 +123,16 @@ function* piecesOf(body: Buffer): Generator<Buffer> {
   for (let from = 0; from < body.length; from += PIECE_BYTES) yield body.subarray(from, from + PIECE_BYTES);
 }
 
+interface ArchiveReading {
+  readonly cursor: Cursor;
+  readonly underWay: Cursor['archive'];
+  readonly newest: string;
+  readonly changes: readonly Change[];
+}
+
 async function* readArchive(
   ecosystem: string,
-  { cursor, underWay, newest }: { cursor: Cursor; underWay: Cursor['archive']; newest: string },
+  { cursor, underWay, newest, changes }: ArchiveReading,
   { options, parts }: Context,
 ): AsyncGenerator<Step> {
   const { directory, signal } = parts;
@@ -116,7 +141,7 @@ async function* readArchive(
   // It is removed when it was read: one that lies there is that of the sync under way.
   const goesOn = underWay !== undefined && (await isThere(file));
   if (!goesOn) await download(url, file, { maxBytes: MAX_ARCHIVE_BYTES }, parts);
-  const since = underWay?.since ?? newest;
+  const since = underWay?.since ?? notAfter(newest, parts);
   yield* downloadedSteps(file, {
     read: readOsvRecord,
     isWanted: (name) => name.endsWith('.json') && isVulnerability(name),
@@ -124,9 +149,11 @@ async function* readArchive(
     place: (entry) => ({ ...cursor, archive: { ecosystem, entry, since } }) satisfies Cursor,
     signal,
   });
-  await rm(file, { force: true });
   const { archive: _, ...others } = cursor;
-  yield new RecordBatch().step(readUpTo(others, ecosystem, since));
+  // One that has changed while an archive was read is not what was in it.
+  const held = underWay ? changes.filter(({ modified }) => modified <= since) : changes;
+  yield new RecordBatch().step(readUpTo(others, ecosystem, { since, read: held }));
+  await rm(file, { force: true });
 }
 
 async function* readChanges(
@@ -143,7 +170,8 @@ async function* readChanges(
     const last = batch.at(-1)?.modified ?? '';
     // Others of the same moment are still to be read.
     const place = last === next ? new Date(Date.parse(last) - 1).toISOString() : last;
-    cursor = readUpTo(cursor, ecosystem, place);
+    const since = latest(notAfter(place, context.parts), cursor.since[ecosystem]);
+    cursor = readUpTo(cursor, ecosystem, { since, read: batch });
     yield records.step(cursor, changes.length);
   }
 }
@@ -157,10 +185,31 @@ function readRecords(ecosystem: string, changes: readonly Change[], { options, p
   });
 }
 
-const readUpTo = (cursor: Cursor, ecosystem: string, time: string): Cursor => ({
-  ...cursor,
-  since: { ...cursor.since, [ecosystem]: time },
-});
+function readUpTo(
+  cursor: Cursor,
+  ecosystem: string,
+  { since, read }: { readonly since: string; readonly read: readonly Change[] },
+): Cursor {
+  const known = Object.entries(cursor.recent[ecosystem] ?? {}).map(([id, modified]) => ({ id, modified }));
+  const recent = [...known, ...read].filter(({ modified }) => modified > overlapping(since)).slice(-MOST_RECENT);
+  return {
+    ...cursor,
+    since: { ...cursor.since, [ecosystem]: since },
+    recent: { ...cursor.recent, [ecosystem]: Object.fromEntries(recent.map(({ id, modified }) => [id, modified])) },
+  };
+}
+
+const overlapping = (time: string): string => new Date(Date.parse(time) - OVERLAP_MS).toISOString();
+
+/** One date ahead of the clock would keep everything that is published until then from being read. */
+function notAfter(time: string, { now }: SourceParts): string {
+  const present = now().toISOString();
+  return time < present ? time : present;
+}
+
+/** What is read once more takes the place no further back. */
+const latest = (time: string, known: string | undefined): string =>
+  known !== undefined && known > time ? known : time;
 
 /** `MAL-…` are packages that are malware themselves. */
 const isVulnerability = (name: string): boolean =>

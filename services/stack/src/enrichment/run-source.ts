@@ -26,7 +26,7 @@ export type SyncEnd =
 const LEASE_MS = 90_000;
 const RENEW_MS = 15_000;
 const FIRST_RETRY_MS = 5 * 60_000;
-const LAST_RETRY_MS = 6 * 3_600_000;
+export const LAST_RETRY_MS = 6 * 3_600_000;
 /** A publisher may ask for a longer pause than ours, but not for ever. */
 const LONGEST_RETRY_MS = 24 * 3_600_000;
 
@@ -101,9 +101,9 @@ async function steps(
       signal.throwIfAborted();
       const next = await running.next();
       if (next.done) return next.value;
-      const { records, exploited, scores, read, skipped, problem, cursor, total } = next.value;
+      const { records, exploited, named = [], scores, read, skipped, problem, cursor, total } = next.value;
       if (records) await store.advisories.putRecords(records);
-      if (exploited) await store.advisories.putExploited(exploited);
+      if (exploited) await store.advisories.putExploited(exploited, { named });
       if (scores) await store.advisories.putScores(scores);
       tally.read += read;
       tally.skipped += skipped;

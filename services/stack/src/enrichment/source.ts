@@ -8,8 +8,9 @@ export type SourceName = (typeof SOURCE_NAMES)[number];
 /** What one step brought, and where the sync stands after it. */
 export interface Step {
   readonly records?: readonly AdvisoryRecord[];
-  /** The whole catalogue. */
+  /** The whole catalogue, and the ids of all its entries, understood or not. */
   readonly exploited?: readonly KnownExploited[];
+  readonly named?: readonly string[];
   readonly scores?: readonly ExploitScore[];
   /** Records looked at, and those of them that could not be read; one of these in words. */
   readonly read: number;

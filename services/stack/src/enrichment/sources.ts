@@ -37,6 +37,9 @@ const ECOSYSTEM: Readonly<Record<string, string>> = {
   nuget: 'NuGet',
   golang: 'Go',
   cargo: 'crates.io',
+  hex: 'Hex',
+  pub: 'Pub',
+  swift: 'SwiftURL',
 };
 
 /** Only those that the rulebook knows packages of. */

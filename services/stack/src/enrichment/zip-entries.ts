@@ -19,21 +19,23 @@ export interface ZipEntry {
 export async function* zipEntries(file: string): AsyncGenerator<ZipEntry> {
   let zip: Awaited<ReturnType<typeof yauzl.openPromise>>;
   try {
-    zip = await yauzl.openPromise(file, { autoClose: false, validateEntrySizes: true });
+    // Names stay bytes: one that would be no path of ours is no reason to read none of the others.
+    zip = await yauzl.openPromise(file, { autoClose: false, validateEntrySizes: true, decodeStrings: false });
   } catch (cause) {
     throw new SourceError('the archive cannot be read: it is damaged or no zip', { cause });
   }
   try {
     for await (const entry of zip.eachEntry()) {
-      if (entry.fileName.endsWith('/')) continue;
+      const name = Buffer.from(entry.fileName).toString('utf8');
+      if (name.endsWith('/')) continue;
       yield {
-        name: entry.fileName,
+        name,
         sizeBytes: entry.uncompressedSize,
         async read(maxBytes) {
-          return await readAll(await zip.openReadStreamPromise(entry), entry.fileName, maxBytes);
+          return await readAll(await zip.openReadStreamPromise(entry), name, maxBytes);
         },
         async unpack(to, maxBytes) {
-          if (entry.uncompressedSize > maxBytes) throw tooLong(entry.fileName, maxBytes);
+          if (entry.uncompressedSize > maxBytes) throw tooLong(name, maxBytes);
           await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(to));
         },
       };

@@ -6,6 +6,7 @@ import type { StackApp } from '../app.ts';
 import { AdvisorySchema, AffectedSchema, advisoryReport, exposureReport } from '../enrichment/advisory-report.ts';
 import { listAdvisories, listAffected } from '../enrichment/affected.ts';
 import { enrichmentState } from '../enrichment/state.ts';
+import { Turns } from '../enrichment/turns.ts';
 import { tags } from '../live-index.ts';
 import { domainOf } from './domains.ts';
 import { Limit, Offset, Text, Word } from './parameters.ts';
@@ -84,7 +85,7 @@ export const getEnrichmentStatus = route(
         read: source.read,
         skipped: source.skipped,
         skipped_example: source.skippedExample,
-        error: source.error,
+        error: source.error && withoutPlaces(source.error),
       })),
       advisories: {
         total: counts.advisories,
@@ -140,14 +141,13 @@ export const getAdvisories = route(
     const { total, entries } = await listAdvisories(app, { severity }, { limit, offset });
     const stored = await app.store.advisories.read(entries.map(({ advisory }) => advisory.id));
     const told = new Map(stored.map(({ advisory }) => [advisory.id, advisory]));
-    return {
-      total,
-      limit,
-      offset,
-      advisories: entries.map((entry) => {
-        return advisoryReport(entry, told.get(entry.advisory.id) ?? { summary: null, urls: [] }, app);
-      }),
-    };
+    const turns = new Turns();
+    const advisories = [];
+    for (const entry of entries) {
+      await turns.share();
+      advisories.push(advisoryReport(entry, told.get(entry.advisory.id) ?? { summary: null, urls: [] }, app));
+    }
+    return { total, limit, offset, advisories };
   },
 );
 
@@ -208,6 +208,9 @@ export const getAffected = route(
     };
   },
 );
+
+/** Where an operator's mirror or folder is, is nobody else's business. */
+const withoutPlaces = (text: string): string => text.replace(/(?:https?:\/)?\/\S+/g, '…');
 
 /** After a start, until all advisories are read: a list that lacks some would be taken for a whole one. */
 function mustBeLoaded({ exposures }: StackApp, context: RequestContext<'unavailable'>): void {
