@@ -72,11 +72,16 @@ export async function askUntil<T>(
     const { trouble } = outcome;
     const askedMs = trouble.kind === 'answered' ? retryAfterMs(trouble.headers['retry-after']) : undefined;
     const pauseMs = Math.max(askedMs ?? 0, patience.firstPauseMs * 2 ** (tries - 1));
-    if (tries === TRIES || !isPassing(trouble) || pauseMs > LONGEST_PAUSE_MS)
+    if (tries === triesFor(trouble) || !isPassing(trouble) || pauseMs > LONGEST_PAUSE_MS)
       throw new SourceError(troubleOf(url, trouble), { retryAfterMs: askedMs });
     await sleep(pauseMs, signal);
     signal.throwIfAborted();
   }
+}
+
+/** A name that has no address mostly means that there is no network, and has none in a minute either. */
+function triesFor(trouble: Trouble): number {
+  return trouble.kind === 'failed' && trouble.reason === 'unresolved' ? 2 : TRIES;
 }
 
 /** Whether it may be over in a moment. */
