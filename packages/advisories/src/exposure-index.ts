@@ -11,7 +11,7 @@ import {
 import { BuildClasses } from './build-classes.ts';
 import { type CompiledAdvisory, compileAdvisory, type Judgement, judgeCompiled, productKeysOf } from './judge.ts';
 import { byUrgency, placeOf, urgencyOf } from './priority.ts';
-import { codeOf, type VerdictCode, VerdictList } from './verdict-list.ts';
+import { codeOf, type MarkFilter, type VerdictCode, VerdictList } from './verdict-list.ts';
 
 /** A product of the rulebook with every name that publishers know it by. */
 export interface KnownProduct {
@@ -43,6 +43,12 @@ export interface Entry extends Omit<Assessed, 'advisory'> {
   readonly urgency: number;
 }
 
+/** All that are given must hold. */
+export interface EntryFilter {
+  readonly severity?: Severity | undefined;
+  readonly isExploited?: boolean | undefined;
+}
+
 interface Kept {
   readonly entry: Entry;
   readonly compiled: CompiledAdvisory;
@@ -62,6 +68,10 @@ interface Shelf {
 
 const NO_VERSION: Build = { version: null, platform: null };
 const NOTHING = new VerdictList();
+/** Of a mark: which severity, and whether it is known to be exploited. */
+const SEVERITY_BITS = 7;
+const EXPLOITED_BIT = 8;
+const TITLE_LENGTH = 120;
 
 export class ExposureIndex {
   readonly #shelves = new Map<string, Shelf>();
@@ -71,7 +81,7 @@ export class ExposureIndex {
   /** By every id of it, upper case. */
   readonly #numbersById = new Map<string, Set<number>>();
   /** By number: what is asked for of every advisory in a walk over all. */
-  #severities = new Uint8Array(1 << 10);
+  #marks = new Uint8Array(1 << 10);
   #next = 0;
   /** Put in order when somebody asks, then kept so. */
   #order: Entry[] | undefined;
@@ -127,9 +137,14 @@ export class ExposureIndex {
     return this.#kept.get(number)?.entry;
   }
 
-  /** Severities by number, and the one that is wanted, for a walk over lists of verdicts. */
-  severity(wanted: Severity): { readonly values: Uint8Array; readonly wanted: number } {
-    return { values: this.#severities, wanted: severityNumber(wanted) };
+  /** What a walk over lists of verdicts leaves out; undefined where it leaves out nothing. */
+  marked({ severity, isExploited }: EntryFilter): MarkFilter | undefined {
+    if (severity === undefined && isExploited === undefined) return undefined;
+    return {
+      values: this.#marks,
+      mask: (severity === undefined ? 0 : SEVERITY_BITS) | (isExploited === undefined ? 0 : EXPLOITED_BIT),
+      wanted: severityNumber(severity ?? null) | (isExploited ? EXPLOITED_BIT : 0),
+    };
   }
 
   /** Takes in an advisory, new or changed; returns the products that it names now or named before. */
@@ -221,7 +236,7 @@ export class ExposureIndex {
     const { entry } = kept;
     this.#numbers.set(entry.advisory.id, entry.number);
     this.#kept.set(entry.number, kept);
-    this.#rate(entry);
+    this.#mark(entry);
     if (before) this.#forgetIds(before);
     for (const id of idsOf(entry)) {
       const numbers = this.#numbersById.get(id);
@@ -233,13 +248,13 @@ export class ExposureIndex {
     this.#order.splice(placeOf(this.#order, entry), 0, entry);
   }
 
-  #rate({ number, advisory }: Entry): void {
-    if (number >= this.#severities.length) {
-      const larger = new Uint8Array(this.#severities.length * 2);
-      larger.set(this.#severities);
-      this.#severities = larger;
+  #mark({ number, advisory, exploited }: Entry): void {
+    if (number >= this.#marks.length) {
+      const larger = new Uint8Array(this.#marks.length * 2);
+      larger.set(this.#marks);
+      this.#marks = larger;
     }
-    this.#severities[number] = severityNumber(advisory.severity);
+    this.#marks[number] = severityNumber(advisory.severity) | (exploited ? EXPLOITED_BIT : 0);
   }
 
   #forgetIds(entry: Entry): void {
@@ -276,9 +291,22 @@ function entryOf(
   { advisory, exploited, score }: Assessed,
   { number, products }: Pick<Entry, 'number' | 'products'>,
 ): Entry {
-  const { claims: _claims, summary: _summary, urls: _urls, ...kept } = advisory;
+  const { claims: _claims, summary, urls: _urls, ...kept } = advisory;
   const urgency = urgencyOf({ advisory, exploited, score });
-  return { advisory: kept, exploited, score, number, products, urgency };
+  return {
+    advisory: { ...kept, title: kept.title ?? beginningOf(summary) },
+    exploited,
+    score,
+    number,
+    products,
+    urgency,
+  };
+}
+
+/** Of one that has no title, as long as no CNA has told of it. */
+function beginningOf(summary: string | null): string | null {
+  if (summary === null || summary.length <= TITLE_LENGTH) return summary;
+  return `${summary.slice(0, TITLE_LENGTH).toWellFormed()}…`;
 }
 
 const idsOf = ({ advisory }: Entry): string[] => [advisory.id, ...advisory.aliases].map((id) => id.toUpperCase());

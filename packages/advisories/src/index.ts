@@ -7,6 +7,7 @@ export {
   type Assessed,
   type Build,
   type Entry,
+  type EntryFilter,
   ExposureIndex,
   type KnownProduct,
 } from './exposure-index.ts';

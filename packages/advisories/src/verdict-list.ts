@@ -24,6 +24,13 @@ export const verdictOf = (code: VerdictCode): Verdict => CODES[code] as Verdict;
 const AFFECTED: VerdictCode = 0;
 export const isAffected = (code: VerdictCode): boolean => code === AFFECTED;
 
+/** Marks by number of the advisory, and what those under the mask must be. */
+export interface MarkFilter {
+  readonly values: Uint8Array;
+  readonly mask: number;
+  readonly wanted: number;
+}
+
 /** By number of the advisory: rows of those affected, and of those that may be. */
 export interface RowCounts {
   readonly version: Uint32Array;
@@ -70,14 +77,14 @@ export class VerdictList {
    * advisory. Returns whether any was affected, or else concerned. A quarter of a million by a few hundred builds are
    * walked for one answer, hence a plain loop over arrays.
    */
-  countInto(rows: RowCounts, size: number, of?: { readonly values: Uint8Array; readonly wanted: number }) {
+  countInto(rows: RowCounts, size: number, of?: MarkFilter) {
     const numbers = this.#numbers;
     const codes = this.#codes;
     let hasVersion = false;
     let hasProduct = false;
     for (let place = 0; place < this.#length; place += 1) {
       const number = numbers[place] as number;
-      if (of !== undefined && of.values[number] !== of.wanted) continue;
+      if (of !== undefined && ((of.values[number] as number) & of.mask) !== of.wanted) continue;
       if (codes[place] === AFFECTED) {
         rows.version[number] = (rows.version[number] as number) + size;
         hasVersion = true;

@@ -51,10 +51,10 @@ export class AdvisoryTable {
     }
   }
 
-  /** The whole catalogue of what is exploited: what is not in it any more, nor among `named`, is taken back. */
+  /** The whole catalogue of what is exploited: what is not in it any more, nor among `named`, is taken back; of a part of it nothing is. */
   async putExploited(
     all: readonly KnownExploited[],
-    { named = [] }: { readonly named?: readonly string[] } = {},
+    { named = [], isPart = false }: { readonly named?: readonly string[]; readonly isPart?: boolean } = {},
   ): Promise<void> {
     await this.#db.transaction().execute(async (tx) => {
       const known = await tx.selectFrom('known_exploited').selectAll().execute();
@@ -62,7 +62,7 @@ export class AdvisoryTable {
       const now = new Map(all.map((each) => [each.cve, JSON.stringify(each)]));
       const changed = [...now].filter(([cve, body]) => before.get(cve) !== body);
       const there = new Set([...now.keys(), ...named]);
-      const gone = [...before.keys()].filter((cve) => !there.has(cve));
+      const gone = isPart ? [] : [...before.keys()].filter((cve) => !there.has(cve));
       for (const batch of batches(changed, IDS_AT_ONCE)) {
         await tx
           .insertInto('known_exploited')
@@ -104,6 +104,12 @@ export class AdvisoryTable {
       .select('seq')
       .executeTakeFirst();
     return row?.seq ?? 0;
+  }
+
+  /** Whether no publisher has said anything yet. */
+  async isEmpty(): Promise<boolean> {
+    const row = await this.#db.selectFrom('advisory_records').select('record_id').limit(1).executeTakeFirst();
+    return row === undefined;
   }
 
   /** Ids of the advisories that name any of these products, in order. */

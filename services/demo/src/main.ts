@@ -62,8 +62,8 @@ async function main(): Promise<void> {
   for (const path of [
     'intelligence/market-share?category=dns',
     'alerts',
-    'enrichment/advisories?severity=critical',
-    'enrichment/affected?match=version',
+    'enrichment/advisories',
+    'enrichment/affected?known_exploited=true&match=version',
     'feeds/leaderboard?window=7d',
     'stats/migrations',
     'providers/cloudflare/domains.csv',
@@ -80,6 +80,9 @@ async function main(): Promise<void> {
     `        -d '{"model":"${inference.model}","messages":[{"role":"user","content":"What is DMARC?"}],"stream":false}'`,
   );
   say('      (a model of 2 million parameters that knows a little of DNS, mail and Strata, and nothing else)');
+  say(
+    `data: STRATA_DATA=${dataDirectory} for npx strata stack feeds list, enrich status and the like; gone when it stops`,
+  );
   say(`docs: ${base}/    stop with Ctrl-C`);
 
   const scanning = app.scanner.run(stopping.signal);

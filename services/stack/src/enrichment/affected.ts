@@ -1,12 +1,11 @@
 // Lists over everything that is exposed: advisories that concern any domain, and the domains that each concerns.
-import { byUrgency, type Entry, type RowCounts, type Severity } from '@strata/advisories';
+import { byUrgency, type Entry, type EntryFilter, type RowCounts } from '@strata/advisories';
 import { type DomainIndex, type DomainSet, inNameOrder } from '@strata/analytics';
 import type { Exposure, Exposures } from './exposures.ts';
 import { NO_VERSION, unionOf } from './product-uses.ts';
 import { Turns } from './turns.ts';
 
-export interface AffectedFilter {
-  readonly severity?: Severity | undefined;
+export interface AffectedFilter extends EntryFilter {
   readonly match?: 'version' | 'product' | undefined;
   /** Any id of an advisory, in any case. */
   readonly advisory?: string | undefined;
@@ -41,10 +40,10 @@ interface Parts {
 /** Advisories that concern any domain, the most urgent first. */
 export async function listAdvisories(
   parts: Parts,
-  { severity }: Pick<AffectedFilter, 'severity'>,
+  filter: Pick<AffectedFilter, keyof EntryFilter | 'advisory'>,
   { limit, offset }: Page,
 ): Promise<{ readonly total: number; readonly entries: readonly Entry[] }> {
-  const { rows } = await countRows(parts, { severity });
+  const { rows } = await countRows(parts, filter);
   const concerned = parts.exposures.advisories.inOrder().filter(({ number }) => rowsOf(rows, number) > 0);
   return { total: concerned.length, entries: concerned.slice(offset, offset + limit) };
 }
@@ -58,7 +57,7 @@ function affectedOfOne({ exposures, index }: Parts, filter: AffectedFilter, { li
   const domain = filter.domain === undefined ? undefined : index.names.find(filter.domain);
   const meant = meantBy(exposures, filter);
   const isMeant = ({ entry, isAffected }: Exposure) =>
-    (filter.severity === undefined || entry.advisory.severity === filter.severity) &&
+    fits(entry, filter) &&
     (filter.match === undefined || (filter.match === 'version') === isAffected) &&
     (meant === undefined || meant.has(entry.number));
   const all = domain === undefined ? [] : exposures.ofDomain(domain).filter(isMeant);
@@ -98,13 +97,13 @@ async function affectedOfAll(parts: Parts, filter: AffectedFilter, { limit, offs
 
 /** How many rows each advisory has, in one walk over what advisories say of every build that some domain shows. */
 async function countRows({ exposures }: Parts, filter: Omit<AffectedFilter, 'domain'>) {
-  const { severity, match } = filter;
+  const { match } = filter;
   const { advisories } = exposures;
   const rows: RowCounts = { version: new Uint32Array(advisories.limit), product: new Uint32Array(advisories.limit) };
   const sets = { version: [] as DomainSet[], product: [] as DomainSet[] };
   const meant = meantBy(exposures, filter);
   if (meant === undefined) {
-    const of = severity === undefined ? undefined : advisories.severity(severity);
+    const of = advisories.marked(filter);
     const turns = new Turns();
     for (const product of advisories.products) {
       await turns.share();
@@ -116,7 +115,7 @@ async function countRows({ exposures }: Parts, filter: Omit<AffectedFilter, 'dom
     }
   } else {
     for (const entry of meant.values()) {
-      if (severity === undefined || entry.advisory.severity === severity) countEntry(exposures, entry, { rows, sets });
+      if (fits(entry, filter)) countEntry(exposures, entry, { rows, sets });
     }
   }
   for (const kind of KINDS) {
@@ -125,6 +124,13 @@ async function countRows({ exposures }: Parts, filter: Omit<AffectedFilter, 'dom
     sets[kind] = [];
   }
   return { rows, sets };
+}
+
+function fits({ advisory, exploited }: Entry, { severity, isExploited }: EntryFilter): boolean {
+  return (
+    (severity === undefined || advisory.severity === severity) &&
+    (isExploited === undefined || (exploited !== null) === isExploited)
+  );
 }
 
 /** A domain with two products of one advisory has two rows. */

@@ -115,7 +115,9 @@ export class Exposures implements AsyncDisposable {
   async learn(): Promise<boolean> {
     if (this.#isKnown || !this.isLoaded) return false;
     const sources = await this.#parts.store.sources.list(new Date());
-    this.#isKnown = sources.some(({ name, finishedAt }) => finishedAt !== null && TELLING.has(name));
+    const isRead = sources.some(({ name, finishedAt }) => finishedAt !== null && TELLING.has(name));
+    // A folder may hold anything.
+    this.#isKnown = isRead && !(await this.#parts.store.advisories.isEmpty());
     return this.#isKnown;
   }
 

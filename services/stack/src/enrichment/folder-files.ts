@@ -36,7 +36,8 @@ export async function contentOf(file: string, scope: FileScope): Promise<RecordR
     const json = await readDocument(file);
     switch (json === undefined ? 'unknown' : recognise(json)) {
       case 'kev':
-        return only(kevStep(json, name, null));
+        // A file that somebody put there may be of some entries only.
+        return only({ ...kevStep(json, name, null), isPart: true });
       case 'nvd':
         return readable(name, nvdSteps(json));
       default:

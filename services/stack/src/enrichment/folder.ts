@@ -26,6 +26,8 @@ export function folderSource({ directory, everyMs }: FolderOptions): AdvisorySou
     async *sync(stored, { directory: ownDirectory, signal }) {
       const here = path.resolve(directory);
       const present = await filesIn(here);
+      if (present.length === 0)
+        throw new SourceError(`the folder ${directory} holds no file of a publisher's: no .json, .csv, .zip or .gz`);
       const before = Cursor.safeParse(stored).data;
       const known = before?.directory === here ? before.files : {};
       // One that is gone and comes back is read again.

@@ -101,9 +101,20 @@ async function steps(
       signal.throwIfAborted();
       const next = await running.next();
       if (next.done) return next.value;
-      const { records, exploited, named = [], scores, read, skipped, problem, cursor, total } = next.value;
+      const {
+        records,
+        exploited,
+        named = [],
+        isPart = false,
+        scores,
+        read,
+        skipped,
+        problem,
+        cursor,
+        total,
+      } = next.value;
       if (records) await store.advisories.putRecords(records);
-      if (exploited) await store.advisories.putExploited(exploited, { named });
+      if (exploited) await store.advisories.putExploited(exploited, { named, isPart });
       if (scores) await store.advisories.putScores(scores);
       tally.read += read;
       tally.skipped += skipped;

@@ -11,6 +11,8 @@ export interface Step {
   /** The whole catalogue, and the ids of all its entries, understood or not. */
   readonly exploited?: readonly KnownExploited[];
   readonly named?: readonly string[];
+  /** The list is one of some: what is not in it stays. */
+  readonly isPart?: boolean;
   readonly scores?: readonly ExploitScore[];
   /** Records looked at, and those of them that could not be read; one of these in words. */
   readonly read: number;

@@ -36,7 +36,9 @@ export async function enrichmentState({
       const source = known.get(name);
       const isOn = sourceNames.includes(name);
       const kept = { records: records[name] };
-      if (source) return isOn ? { ...source, ...kept } : { ...source, ...kept, state: 'off', nextAt: null };
+      // A folder is mostly read by hand, and then not asked for by the configuration.
+      if (source && (isOn || name === 'folder')) return { ...source, ...kept };
+      if (source) return { ...source, ...kept, state: 'off', nextAt: null };
       return { ...NEVER, ...kept, name, state: isOn ? 'never' : 'off' };
     },
   );

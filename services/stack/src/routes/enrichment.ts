@@ -1,5 +1,5 @@
 // Known vulnerabilities of what domains use: how fresh they are, which there are, and whom they concern.
-import { SEVERITIES } from '@strata/advisories';
+import { SEVERITIES, type Severity } from '@strata/advisories';
 import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
@@ -14,6 +14,24 @@ import { Limit, Offset, Text, Word } from './parameters.ts';
 const count = z.int().min(0);
 const Time = z.iso.datetime().nullable();
 const SeverityParameter = Word(SEVERITIES).describe('Only advisories of this severity: low, medium, high, critical.');
+
+const ExploitedParameter = Word(['true', 'false']).describe("Only those that are, or are not, in CISA's catalogue.");
+const AdvisoryParameter = Text.describe('Only this advisory: a CVE or GHSA id, in any case.');
+
+/** What both lists are narrowed by, in one writing whatever the caller's. */
+function filterOf({ severity, known_exploited, advisory }: FilterInput) {
+  return {
+    severity,
+    isExploited: known_exploited === undefined ? undefined : known_exploited === 'true',
+    advisory: advisory?.trim().toUpperCase(),
+  };
+}
+
+interface FilterInput {
+  readonly severity?: Severity | undefined;
+  readonly known_exploited?: 'true' | 'false' | undefined;
+  readonly advisory?: string | undefined;
+}
 
 const SourceSchema = z
   .object({
@@ -116,6 +134,8 @@ export const getAdvisories = route(
       'Known-exploited ones first, then by EPSS, CVSS and date. `domains.version` counts domains that show an affected version; `domains.product` those that use the product, of which it is not known whether they are affected.',
     query: z.object({
       severity: SeverityParameter.optional(),
+      known_exploited: ExploitedParameter.optional(),
+      advisory: AdvisoryParameter.optional(),
       limit: Limit.default(50),
       offset: Offset.default(0),
     }),
@@ -130,15 +150,16 @@ export const getAdvisories = route(
     },
     errors: ['unavailable'],
     access: 'key',
-    cache: (_app: StackApp, { severity, limit, offset }) => ({
-      key: `enrichment.advisories ${severity ?? ''} ${limit} ${offset}`,
+    cache: (_app: StackApp, input) => ({
+      key: `enrichment.advisories ${JSON.stringify([filterOf(input), input.limit, input.offset])}`,
       tags: [...tags.advisories, ...tags.domains],
       maxStaleMs: 1_000,
     }),
   },
-  async (app: StackApp, { severity, limit, offset }, context) => {
+  async (app: StackApp, input, context) => {
     mustBeLoaded(app, context);
-    const { total, entries } = await listAdvisories(app, { severity }, { limit, offset });
+    const { limit, offset } = input;
+    const { total, entries } = await listAdvisories(app, filterOf(input), { limit, offset });
     const stored = await app.store.advisories.read(entries.map(({ advisory }) => advisory.id));
     const told = new Map(stored.map(({ advisory }) => [advisory.id, advisory]));
     const turns = new Turns();
@@ -163,7 +184,8 @@ export const getAffected = route(
       domain: Text.describe('Only this domain.').optional(),
       severity: SeverityParameter.optional(),
       match: Word(['version', 'product']).describe('Only these.').optional(),
-      advisory: Text.describe('Only this advisory: a CVE or GHSA id.').optional(),
+      known_exploited: ExploitedParameter.optional(),
+      advisory: AdvisoryParameter.optional(),
       limit: Limit.default(50),
       offset: Offset.default(0),
     }),
@@ -174,6 +196,13 @@ export const getAffected = route(
         domains: z
           .object({ version: count, product: count })
           .describe('Domains in these rows; one with both is counted in version.'),
+        known: z
+          .object({
+            advisories: z.boolean().describe('Whether any source has been read whole.'),
+            advisory: z.boolean().nullable().describe('Whether the one asked for names a product that is looked for.'),
+            domain: z.boolean().nullable().describe('Whether the one asked for has been scanned.'),
+          })
+          .describe('Why there may be no rows: null where nothing was asked for.'),
         limit: z.int(),
         offset: z.int(),
         affected: z.array(AffectedSchema),
@@ -182,23 +211,30 @@ export const getAffected = route(
     errors: ['invalid_domain', 'unavailable'],
     access: 'key',
     cache: (_app: StackApp, input, context) => {
-      const { severity, match, advisory, limit, offset } = input;
-      const domain = input.domain === undefined ? '' : domainOf(input.domain, context);
+      const domain = input.domain === undefined ? undefined : domainOf(input.domain, context);
+      const asked = [domain, filterOf(input), input.match, input.limit, input.offset];
       return {
-        key: `enrichment.affected ${JSON.stringify([domain, severity, match, advisory?.toUpperCase(), limit, offset])}`,
-        tags: [...tags.advisories, ...tags.domains],
+        key: `enrichment.affected ${JSON.stringify(asked)}`,
+        tags: [...tags.advisories, ...tags.domains, ...tags.enrichment],
         maxStaleMs: 1_000,
       };
     },
   },
   async (app: StackApp, input, context) => {
     mustBeLoaded(app, context);
-    const { limit, offset, ...filter } = input;
+    const { limit, offset, match } = input;
     const domain = input.domain === undefined ? undefined : domainOf(input.domain, context);
-    const { total, domains, rows } = await listAffected(app, { ...filter, domain }, { limit, offset });
+    const filter = { ...filterOf(input), match, domain };
+    const { total, domains, rows } = await listAffected(app, filter, { limit, offset });
+    const { exposures, index } = app;
     return {
       total,
       domains,
+      known: {
+        advisories: exposures.isKnown,
+        advisory: filter.advisory === undefined ? null : exposures.advisories.named(filter.advisory).length > 0,
+        domain: domain === undefined ? null : index.names.find(domain) !== undefined,
+      },
       limit,
       offset,
       affected: rows.map(({ domain: number, ...exposure }) => ({
