@@ -191,6 +191,23 @@ test('a body that is no feed is a failure, says why, and forgets the validators'
   assert.equal(state.error, 'The address gives an HTML page.');
 });
 
+test('of a body that was cut on its way the first items count, and all is asked for the next time', async () => {
+  const headers = { etag: '"2"', 'last-modified': 'Sat, 21 Nov 2026 10:00:00 GMT' };
+  const before = { ...newFeed(URL_OF_FEED), etag: '"1"', lastModified: 'x' };
+  const cut = RSS.replace('</channel></rss>', '<item><title>Tw');
+  for (const given of [headers, {}]) {
+    const { kind, state, feed } = await poll(before, answer({ headers: given, isTruncated: true }, cut));
+    assert.deepEqual([kind, feed?.items.length, state.error], ['read', 1, null]);
+    assert.deepEqual([state.etag, state.lastModified], [null, null]);
+  }
+});
+
+test('a document longer than is read keeps its validators', async () => {
+  const long = RSS.replace('</channel></rss>', ' '.repeat(2_000_000)).slice(0, 2_000_000);
+  const { state } = await poll(newFeed(URL_OF_FEED), answer({ headers: { etag: '"1"' }, isTruncated: true }, long));
+  assert.equal(state.etag, '"1"');
+});
+
 test('a fetch that fails, or an asker that throws, is a failure', async () => {
   const failed = await poll(newFeed(URL_OF_FEED), { kind: 'failed', reason: 'timeout', detail: 'y'.repeat(5_000) });
   assert.equal(failed.kind, 'failed');

@@ -79,7 +79,7 @@ function requestHeaders({ etag, lastModified }: FeedState): Record<string, strin
 }
 
 function read(state: FeedState, options: PollOptions, answer: Answer): PollOutcome {
-  const validators = validatorsOf(answer);
+  const validators = isCutShort(answer) ? { etag: null, lastModified: null } : validatorsOf(answer);
   // Only our own tag proves that the bytes are the same: servers' are known to stay while the feed changes.
   if (validators.etag?.startsWith(BODY_TAG) && validators.etag === state.etag) return unchanged(state, options, answer);
   const parsed = parseFeed(answer.body, {
@@ -114,6 +114,14 @@ function read(state: FeedState, options: PollOptions, answer: Answer): PollOutco
       }),
     },
   };
+}
+
+/**
+ * The rest was lost on its way: what arrived counts, but a 304 must not confirm what is missing. A document longer than we
+ * read is the same the next time.
+ */
+function isCutShort({ isTruncated, body }: Answer): boolean {
+  return isTruncated && body.length < MAX_FEED_BYTES;
 }
 
 function unchanged(state: FeedState, options: PollOptions, answer: Answer): PollOutcome {
