@@ -6,6 +6,7 @@ import { createLinkReader } from './item-links.ts';
 import type { RawFeed, RawReading } from './raw-feed.ts';
 import { readJsonFeed } from './read-json.ts';
 import { readXmlFeed } from './read-xml.ts';
+import { MAX_TTL_MS } from './schedule.ts';
 
 /**
  * Bytes of a feed that are read: the most hostile document of this size takes a quarter of a second. Ordinary feeds have
@@ -13,8 +14,6 @@ import { readXmlFeed } from './read-xml.ts';
  */
 export const MAX_FEED_BYTES = 2_000_000;
 
-/** No feed means more than this by what it asks of those who poll it. */
-const MAX_TTL_MS = 7 * 24 * 3_600_000;
 const PERIOD_MS: ReadonlyMap<string, number> = new Map([
   ['hourly', 3_600_000],
   ['daily', 86_400_000],
