@@ -1,5 +1,6 @@
 // Items as a document gives them -> items as we keep them: identified, addressed, dated, and with the domains they name.
 import { createHash } from 'node:crypto';
+import { resolveAddress } from './addresses.ts';
 import type { FeedItem } from './feed.ts';
 import { textOfHtml } from './html-text.ts';
 import { type LinkReader, namedDomains } from './item-links.ts';
@@ -9,7 +10,6 @@ import type { RawItem, RawText } from './raw-feed.ts';
 const MAX_TITLE_LENGTH = 300;
 /** HTML read for a title; the rest of it is markup or not meant as one. */
 const MAX_TITLE_HTML = 2_000;
-const MAX_URL_LENGTH = 2_048;
 
 export interface ItemsOptions {
   readonly reader: LinkReader;
@@ -35,14 +35,6 @@ export function readItems(raw: readonly RawItem[], { reader, now }: ItemsOptions
     }
   }
   return { items: newestFirst([...items.values()]), skipped };
-}
-
-/** Absolute, http or https; null where an address is none. */
-export function resolveAddress(address: string, base: string): string | null {
-  if (address.length > MAX_URL_LENGTH) return null;
-  const url = URL.parse(address.trim(), base);
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null;
-  return url.href.length > MAX_URL_LENGTH ? null : url.href;
 }
 
 /** Plain text on one line; null where nothing is left. */

@@ -1,7 +1,7 @@
 // What is read of an item's HTML: where its links lead, and its plain text. Tokens only: a tree of hostile HTML is slow.
 import { Tokenizer } from 'htmlparser2';
+import { MAX_URL_LENGTH } from './addresses.ts';
 
-const MAX_URL_LENGTH = 2_048;
 /** A cut address is another address, so that too long a one counts as none. */
 const TOO_LONG = 'about:invalid';
 

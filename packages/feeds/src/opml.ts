@@ -1,7 +1,8 @@
 // Lists of feeds as other readers keep them: OPML 1.0 and 2.0 (opml.org/spec2.opml), in and out.
 import { generateOpml, parseOpml } from 'feedsmith';
+import { resolveAddress } from './addresses.ts';
 import type { OpmlFeed } from './feed.ts';
-import { plainTitle, resolveAddress } from './feed-items.ts';
+import { plainTitle } from './feed-items.ts';
 import { tidyXml } from './tidy-xml.ts';
 import { OPML_VOCABULARY } from './vocabulary.ts';
 

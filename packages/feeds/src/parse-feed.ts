@@ -1,7 +1,8 @@
 // The bytes of an answer -> what the feed says, or why they are no feed. Nothing here trusts them: see `tidyXml`.
+import { resolveAddress } from './addresses.ts';
 import { decodeText } from './decode-text.ts';
 import type { ParsedFeed } from './feed.ts';
-import { plainTitle, readItems, resolveAddress } from './feed-items.ts';
+import { plainTitle, readItems } from './feed-items.ts';
 import { createLinkReader } from './item-links.ts';
 import type { RawFeed, RawReading } from './raw-feed.ts';
 import { readJsonFeed } from './read-json.ts';
@@ -28,6 +29,8 @@ export interface ParseFeedOptions {
   readonly contentType: string | null;
   /** Where the body came from: relative addresses resolve against it. */
   readonly url: string;
+  /** Other addresses of the publisher: where the feed was asked for, what that led through, the site it had before. */
+  readonly ownUrls?: readonly (string | null)[];
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** The body was cut: an XML feed is read as far as it goes. */
@@ -52,7 +55,7 @@ export function parseFeed(body: Uint8Array, options: ParseFeedOptions): FeedRead
   }
   const base = feed.base === undefined ? url : (resolveAddress(feed.base, url) ?? url);
   const siteUrl = feed.link === undefined ? null : resolveAddress(feed.link, base);
-  const reader = createLinkReader(base, [url, siteUrl]);
+  const reader = createLinkReader(base, [url, siteUrl, ...(options.ownUrls ?? [])]);
   const { items, skipped } = readItems(feed.items, { reader, now });
   return {
     ok: true,

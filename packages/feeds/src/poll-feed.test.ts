@@ -148,6 +148,15 @@ for (const [name, chain, expected] of CHAINS) {
   });
 }
 
+test('no address that led to the feed is named by it, nor the site that it had', async () => {
+  const links = ['a.net', 'blog.site.com', 'old.org', 'via.io'].map((host) => `<a href="https://${host}/">x</a>`);
+  const text = `<rss version="2.0"><channel><item><guid>1</guid><description><![CDATA[${links.join('')}]]></description></item></channel></rss>`;
+  const state = { ...newFeed(URL_OF_FEED), siteUrl: 'https://old.org/' };
+  const redirects = [{ status: 302, url: 'https://via.io/x' }];
+  const { feed } = await poll(state, answer({ url: 'https://beta.com/x', redirects }, text));
+  assert.deepEqual(feed?.items[0]?.domains, [{ domain: 'a.net', kind: 'content' }]);
+});
+
 test('a 304 that nobody asked for is a failure', async () => {
   assert.equal((await poll(newFeed(URL_OF_FEED), answer({ status: 304 }))).kind, 'failed');
   const digested = { ...newFeed(URL_OF_FEED), etag: 'body-sha256:00' };

@@ -1,6 +1,7 @@
 // One conditional request for one feed, and the state to remember for the next. The state is the whole memory of a poll:
 // a process that dies before it is stored asks again with the old one.
 import { createHash } from 'node:crypto';
+import { MAX_URL_LENGTH } from './addresses.ts';
 import type { FeedAnswer, FeedState, ParsedFeed, PollOptions, PollOutcome } from './feed.ts';
 import { freshMs, headerOf, retryAfterMs } from './freshness.ts';
 import { MAX_FEED_BYTES, parseFeed } from './parse-feed.ts';
@@ -11,7 +12,6 @@ const TIMEOUT_MS = 20_000;
 /** Some servers' validators stay while the feed changes: every so often all is asked for. */
 const TRUSTED_MS = 7 * 24 * 3_600_000;
 const MAX_ERROR_LENGTH = 300;
-const MAX_URL_LENGTH = 2_048;
 const ACCEPT =
   'application/atom+xml, application/rss+xml, application/rdf+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.1';
 /**
@@ -94,6 +94,7 @@ function read(state: FeedState, options: PollOptions, answer: Answer): PollOutco
   const parsed = parseFeed(answer.body, {
     contentType: headerOf(answer.headers, 'content-type') ?? null,
     url: answer.url,
+    ownUrls: [state.url, state.siteUrl, ...answer.redirects.map(({ url }) => url)],
     now: options.now,
     isTruncated: answer.isTruncated,
   });
