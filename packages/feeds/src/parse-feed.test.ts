@@ -61,6 +61,32 @@ test('what a feed asks for is bounded and cleaned', () => {
   assert.deepEqual(channel('<skipHours><hour>1.5</hour><hour>23</hour><hour>-1</hour></skipHours>').skipHours, [23]);
 });
 
+test('pictures and recordings that are attached name nobody, other documents do', () => {
+  const item = (inner: string) => `<item><guid>1</guid><link>https://a.net/1</link>${inner}</item>`;
+  const rss = item(
+    [
+      '<enclosure url="https://pictures.org/x" type="image/jpeg"/><enclosure url="https://sound.org/a.MP3?x=1" type="binary"/>',
+      '<enclosure url="https://films.org/y" type=" Video/mp4"/><enclosure url="https://papers.org/z.pdf" type="application/pdf"/>',
+      '<enclosure url="https://mp3.org/files"/>',
+    ].join(''),
+  );
+  const links =
+    '<link rel="enclosure" type="audio/mpeg" href="https://sound.org/x"/><link rel="enclosure" href="https://papers.org/z"/>';
+  const atom = `<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><link href="https://a.net/1"/>${links}</entry></feed>`;
+  const attachments = [
+    { url: 'https://sound.org/x', mime_type: 'audio/mpeg' },
+    { url: 'https://papers.org/z', mime_type: 7 },
+    { url: 7 },
+    null,
+  ];
+  const items = [{ id: '1', url: 'https://a.net/1', attachments }];
+  const named = (text: string) => read(text).items[0]?.domains.map(({ domain }) => domain);
+  assert.deepEqual(named(`<rss version="2.0"><channel>${rss}</channel></rss>`), ['a.net', 'papers.org', 'mp3.org']);
+  assert.deepEqual(named(atom), ['a.net', 'papers.org']);
+  const json = { version: 'https://jsonfeed.org/version/1.1', title: 'x', items };
+  assert.deepEqual(named(JSON.stringify(json)), ['a.net', 'papers.org']);
+});
+
 function read(text: string): ParsedFeed {
   const options = { contentType: null, url: 'https://site.com/feed', now: NOW, isTruncated: false };
   const reading = parseFeed(Buffer.from(text), options);

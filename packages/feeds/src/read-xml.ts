@@ -1,5 +1,6 @@
 // RSS, RDF and Atom of every version -> one form, by feedsmith, from a document that was made harmless before.
 import { parseAtomFeed, parseRdfFeed, parseRssFeed } from 'feedsmith';
+import { documentsOf } from './enclosures.ts';
 import { NO_SCHEDULE, type RawFeed, type RawItem, type RawReading, type RawText } from './raw-feed.ts';
 import { tidyXml } from './tidy-xml.ts';
 import { FEED_VOCABULARY } from './vocabulary.ts';
@@ -47,11 +48,7 @@ function fromRss(feed: Rss): RawFeed {
       date:
         item.pubDate ?? item.dc?.dates?.[0] ?? item.dcterms?.issued?.[0] ?? item.atom?.published ?? item.atom?.updated,
       texts: texts(html(item.content?.encoded), html(item.description)),
-      related: addresses(
-        item.source?.url,
-        ...(item.enclosures ?? []).map((enclosure) => enclosure.url),
-        ...relatedOf(item.atom?.links),
-      ),
+      related: addresses(item.source?.url, ...documentsOf(item.enclosures ?? []), ...relatedOf(item.atom?.links)),
       base: item.xml?.base,
     })),
   };
@@ -108,6 +105,7 @@ function fromEntry(entry: Entry): RawItem {
 interface Link {
   readonly href?: string;
   readonly rel?: string;
+  readonly type?: string;
 }
 
 /** RFC 4287 §4.2.7.2: a link without `rel` is an alternate. */
@@ -117,8 +115,9 @@ function alternateOf(links: readonly Link[] | undefined): string | undefined {
 
 /** `via` says where the entry was found; `self`, `edit`, `replies` and their like are the feed's own. */
 function relatedOf(links: readonly Link[] | undefined): (string | undefined)[] {
-  const named = new Set(['related', 'via', 'enclosure']);
-  return (links ?? []).filter(({ rel }) => rel !== undefined && named.has(rel)).map(({ href }) => href);
+  const related = (links ?? []).filter(({ rel }) => rel === 'related' || rel === 'via').map(({ href }) => href);
+  const enclosures = (links ?? []).filter(({ rel }) => rel === 'enclosure');
+  return [...related, ...documentsOf(enclosures.map(({ href, type }) => ({ url: href, type })))];
 }
 
 /** RSS 2.0: a guid is an address unless it says that it is none; many that say nothing are none either. */
