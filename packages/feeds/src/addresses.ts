@@ -18,6 +18,13 @@ export function resolveAddress(address: string, base: string): string | null {
   return readAddress(address, base)?.href ?? null;
 }
 
+/** RFC 4287 §2: each `xml:base` resolves against the one around it; one that is no address counts as missing. */
+export function resolveBase(bases: readonly (string | undefined)[], base: string): string {
+  return bases.reduce<string>((outer, inner) => {
+    return inner === undefined ? outer : (resolveAddress(inner, outer) ?? outer);
+  }, base);
+}
+
 /** The host without the dot that says that a name is complete. */
 export function hostOf(url: URL): string {
   return url.hostname.endsWith('.') ? url.hostname.slice(0, -1) : url.hostname;

@@ -1,6 +1,6 @@
 // Items as a document gives them -> items as we keep them: identified, addressed, dated, and with the domains they name.
 import { createHash } from 'node:crypto';
-import { resolveAddress } from './addresses.ts';
+import { resolveAddress, resolveBase } from './addresses.ts';
 import type { FeedItem } from './feed.ts';
 import { textOfHtml } from './html-text.ts';
 import { type LinkReader, namedDomains } from './item-links.ts';
@@ -22,13 +22,15 @@ export function readItems(raw: readonly RawItem[], { reader, now }: ItemsOptions
   const items = new Map<string, FeedItem>();
   let skipped = 0;
   for (const item of raw) {
-    const base = item.base === undefined ? reader.base : (resolveAddress(item.base, reader.base) ?? reader.base);
-    const url = item.link === undefined ? null : resolveAddress(item.link, base);
+    const base = resolveBase([item.base], reader.base);
+    const url = item.link === undefined ? null : resolveAddress(item.link, resolveBase([item.linkBase], base));
     const title = plainTitle(item.title);
     const key = keyOf(item, { url, title });
     if (key === null) skipped++;
     else if (!items.has(key)) {
-      const html = [item.title, ...item.texts].filter((text) => text?.isHtml).map((text) => text?.text ?? '');
+      const html = [item.title, ...item.texts].flatMap((given) => {
+        return given?.isHtml === true ? [{ text: given.text, base: resolveBase(given.bases ?? [], base) }] : [];
+      });
       const publishedAt = item.date === undefined ? null : parseDate(item.date, now);
       const domains = namedDomains({ url, related: item.related, html }, { base, reader });
       items.set(key, { key, url, title, publishedAt, domains });

@@ -7,6 +7,7 @@ import { REDIRECTORS } from './redirectors.ts';
 
 const FEED = 'https://feeds.host.com/blog';
 const esc = encodeURIComponent;
+const atFeed = (html: readonly string[]) => html.map((text) => ({ text, base: FEED }));
 const TARGET = 'https://www.target.com/a?b=c';
 
 const ADDRESSES: readonly (readonly [string, string | null])[] = [
@@ -114,7 +115,7 @@ test('a domain that an item both leads to and speaks of is a link', () => {
     '<a href="http://b.com">',
   ];
   const reader = createLinkReader(FEED, []);
-  assert.deepEqual(namedDomains({ url: 'https://a.com', related: [], html }, { base: FEED, reader }), [
+  assert.deepEqual(namedDomains({ url: 'https://a.com', related: [], html: atFeed(html) }, { base: FEED, reader }), [
     { domain: 'a.com', kind: 'link' },
     { domain: 'b.com', kind: 'content' },
   ]);
@@ -125,12 +126,15 @@ test('images, scripts, comments and text name nobody', () => {
     '<img src="http://a.com/p.gif"><script src="//b.com"></script><!-- <a href="http://c.com"> --> http://d.com',
   ];
   const reader = createLinkReader(FEED, []);
-  assert.deepEqual(namedDomains({ url: null, related: [], html }, { base: FEED, reader }), []);
+  assert.deepEqual(namedDomains({ url: null, related: [], html: atFeed(html) }, { base: FEED, reader }), []);
 });
 
 test('five hundred links of an item are looked at, and 200,000 characters', () => {
   const domainsOf = (html: string[]) => {
-    return namedDomains({ url: null, related: [], html }, { base: FEED, reader: createLinkReader(FEED, []) }).length;
+    return namedDomains(
+      { url: null, related: [], html: atFeed(html) },
+      { base: FEED, reader: createLinkReader(FEED, []) },
+    ).length;
   };
   const links = Array.from({ length: 600 }, (_, i) => `<a href="http://a${i}.com">`).join('');
   assert.equal(domainsOf([links, links.replaceAll('http://a', 'http://b')]), 500);

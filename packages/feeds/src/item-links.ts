@@ -24,12 +24,18 @@ const MOST_LABELS = Math.max(...[...BY_HOST.keys()].map((host) => host.split('.'
 /** Google has a host in every country, which all redirect alike. */
 const GOOGLE = /(?<=^|\.)google\.(?:[a-z]{2}|com?\.[a-z]{2})$/;
 
+/** HTML, and what its relative links resolve against. */
+export interface LinkedText {
+  readonly text: string;
+  readonly base: string;
+}
+
 export interface ItemLinks {
   /** Where the item leads, absolute; null where nowhere. */
   readonly url: string | null;
   /** Where enclosures, sources and related links lead. */
   readonly related: readonly string[];
-  readonly html: readonly string[];
+  readonly html: readonly LinkedText[];
 }
 
 /** What a host is to us. */
@@ -66,28 +72,28 @@ export function createLinkReader(base: string, addresses: readonly (string | nul
   return reader;
 }
 
-/** Each domain once, the one that the item leads to first. `base` is what the item's relative links resolve against. */
+/** Each domain once, the one that the item leads to first. `base` is what its related links resolve against. */
 export function namedDomains(
   { url, related, html }: ItemLinks,
   { base, reader }: { readonly base: string; readonly reader: LinkReader },
 ): NamedDomain[] {
   const named = new Map<string, NamedDomain>();
-  const add = (address: string, kind: NamedDomain['kind']) => {
+  const add = (address: string, kind: NamedDomain['kind'], base: string) => {
     const domain = namedBy(address, { base, known: reader.known });
     if (domain !== null && !reader.own.has(domain) && !named.has(domain)) named.set(domain, { domain, kind });
   };
-  if (url !== null) add(url, 'link');
+  if (url !== null) add(url, 'link', base);
   let linksLeft = Math.min(MAX_ITEM_LINKS, reader.linksLeft);
   let charactersLeft = MAX_ITEM_CHARACTERS;
-  const look = (addresses: readonly string[]) => {
-    for (const address of addresses.slice(0, linksLeft)) add(address, 'content');
+  const look = (addresses: readonly string[], base: string) => {
+    for (const address of addresses.slice(0, linksLeft)) add(address, 'content', base);
     linksLeft -= Math.min(linksLeft, addresses.length);
   };
   const before = linksLeft;
-  look(related);
-  for (const text of html) {
+  look(related, base);
+  for (const { text, base } of html) {
     if (linksLeft === 0 || charactersLeft <= 0) break;
-    look(linksOfHtml(text, { maxCharacters: charactersLeft, maxLinks: linksLeft }));
+    look(linksOfHtml(text, { maxCharacters: charactersLeft, maxLinks: linksLeft }), base);
     charactersLeft -= text.length;
   }
   reader.linksLeft -= before - linksLeft;

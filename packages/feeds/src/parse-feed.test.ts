@@ -87,6 +87,36 @@ test('pictures and recordings that are attached name nobody, other documents do'
   assert.deepEqual(named(JSON.stringify(json)), ['a.net', 'papers.org']);
 });
 
+test('relative links of a text resolve against its own base, within that of its entry', () => {
+  const entry = (inner: string, base = '') => {
+    const feed = `<feed xmlns="http://www.w3.org/2005/Atom"><entry${base}><id>1</id><title>x</title>${inner}</entry></feed>`;
+    const [item] = read(feed).items;
+    return [item?.url, ...(item?.domains ?? []).map(({ kind, domain }) => `${kind} ${domain}`)];
+  };
+  const own = ' xml:base="https://own.org/x/"';
+  const html = (base: string) => `<content type="html" xml:base="${base}">&lt;a href="q"&gt;</content>`;
+  const link = '<link href="/a"/>';
+  assert.deepEqual(entry(link + html('https://other.org/')), ['https://site.com/a', 'content other.org']);
+  assert.deepEqual(entry(link + html('https://other.org/'), own), [
+    'https://own.org/a',
+    'link own.org',
+    'content other.org',
+  ]);
+  assert.deepEqual(entry(link + html('//third.org/'), own).at(-1), 'content third.org');
+  assert.deepEqual(entry(link + html('sub/'), own), ['https://own.org/a', 'link own.org']);
+  assert.deepEqual(entry('<content src="a" xml:base="https://other.org/y/"/>', own), [
+    'https://other.org/y/a',
+    'link other.org',
+  ]);
+  const div = (base: string) => `<div xmlns="http://www.w3.org/1999/xhtml" xml:base="${base}"><a href="q">x</a></div>`;
+  const xhtml = (base: string) => `${link}<content type="xhtml" xml:base="https://outer.org/">${div(base)}</content>`;
+  assert.deepEqual(entry(xhtml('https://inner.org/')), ['https://site.com/a', 'content inner.org']);
+  assert.deepEqual(entry(xhtml('inner/')), ['https://site.com/a', 'content outer.org']);
+  assert.deepEqual(entry(xhtml('javascript:1')), ['https://site.com/a', 'content outer.org']);
+  const ofLink = '<link href="a" xml:base="https://other.org/y/"/>';
+  assert.deepEqual(entry(ofLink, own), ['https://other.org/y/a', 'link other.org']);
+});
+
 function read(text: string): ParsedFeed {
   const options = { contentType: null, url: 'https://site.com/feed', now: NOW, isTruncated: false };
   const reading = parseFeed(Buffer.from(text), options);

@@ -93,13 +93,19 @@ function fromAtom(feed: Atom): RawFeed {
 function fromEntry(entry: Entry): RawItem {
   return {
     id: entry.id,
-    link: alternateOf(entry.links) ?? entry.content?.src,
+    ...linkOf(entry),
     title: typed(entry.title),
     date: entry.published ?? entry.updated,
     texts: texts(typed(entry.content), typed(entry.summary)),
     related: addresses(alternateOf(entry.source?.links), ...relatedOf(entry.links)),
-    base: entry.xml?.base ?? entry.content?.xml?.base,
+    base: entry.xml?.base,
   };
+}
+
+/** RFC 4287 §4.1.3.2: content may lie elsewhere; its address resolves against its own base. */
+function linkOf({ links, content }: Entry): Pick<RawItem, 'link' | 'linkBase'> {
+  const link = alternateOf(links);
+  return link === undefined ? { link: content?.src, linkBase: content?.xml?.base } : { link };
 }
 
 interface Link {
@@ -125,14 +131,24 @@ function permaLinkOf(guid: { value?: string; isPermaLink?: boolean } | undefined
   return guid?.isPermaLink !== false && /^https?:\/\//i.test(guid?.value ?? '') ? guid?.value : undefined;
 }
 
+interface AtomText {
+  readonly value?: string;
+  readonly type?: string;
+  readonly xml?: { readonly base?: string };
+}
+
+/** XHTML stands in a `div`, which may have a base of its own. */
+const WRAPPER_BASE = /^\s{0,200}<(?:[\w-]{1,20}:)?div\b[^>]{0,500}?\sxml:base\s{0,9}=\s{0,9}["']([^"'<>]{1,2000})["']/i;
+
 function html(text: string | undefined): RawText | undefined {
   return text === undefined ? undefined : { text, isHtml: true };
 }
 
 /** RFC 4287 §3.1.1: text is plain unless its type says otherwise; Atom 0.3 says it by media types. */
-function typed(value: { readonly value?: string; readonly type?: string } | undefined): RawText | undefined {
+function typed(value: AtomText | undefined): RawText | undefined {
   if (value?.value === undefined) return undefined;
-  return { text: value.value, isHtml: /html/i.test(value.type ?? '') };
+  const bases = [value.xml?.base, WRAPPER_BASE.exec(value.value)?.[1]].filter((base) => base !== undefined);
+  return { text: value.value, isHtml: /html/i.test(value.type ?? ''), bases };
 }
 
 function texts(...given: (RawText | undefined)[]): RawText[] {

@@ -6,7 +6,7 @@ import { NO_CALLBACKS } from './html-text.ts';
 import { Namespaces } from './namespaces.ts';
 import { OpenElements } from './open-elements.ts';
 import { FLAT_LEAVES, type Vocabulary } from './vocabulary.ts';
-import { formatAttributes, formatLeaf, formatVerbatim, type Leaf } from './xml-text.ts';
+import { formatAttributes, formatLeaf, formatVerbatim, type Leaf, withOwnBase } from './xml-text.ts';
 
 /** Elements open at once; deeper ones are passed over. */
 const MAX_DEPTH = 60;
@@ -219,7 +219,14 @@ class Tidier {
     if (++this.#written > most) this.#push(name, null, isEmpty);
     else {
       this.#leaves++;
-      this.#leaf = { name, attributes: this.#attributes, start: end, text: '', hasMarkup: false, depth: 0 };
+      this.#leaf = {
+        name,
+        attributes: withOwnBase(this.#attributes),
+        start: end,
+        text: '',
+        hasMarkup: false,
+        depth: 0,
+      };
       if (isEmpty) this.#endLeaf(end);
     }
   }

@@ -1,4 +1,5 @@
 // Pieces of XML as `tidyXml` writes them.
+import { resolveAddress } from './addresses.ts';
 
 /** An element that holds text, while it is read. */
 export interface Leaf {
@@ -23,6 +24,14 @@ export function formatAttributes(attributes: Iterable<readonly [string, string]>
     text += ` ${name}="${value.replaceAll('"', '&quot;').replaceAll('<', '&lt;')}"`;
   }
   return text;
+}
+
+/** A link with a base of its own, which the feed parser would lose, is written absolute. */
+export function withOwnBase(attributes: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const href = attributes.get('href');
+  const base = attributes.get('xml:base');
+  const url = href === undefined || base === undefined ? null : resolveAddress(href, base);
+  return url === null ? attributes : new Map(attributes).set('href', url);
 }
 
 /** Markup that stands in a leaf unescaped is what Atom calls `xhtml`, or an error; both are read as HTML of `source`. */
