@@ -10,7 +10,7 @@ export interface NamedDomain {
 }
 
 export interface FeedItem {
-  /** Hex digest of what identifies the item within its feed: its guid, else its link, else its title and text. */
+  /** Hex digest of what identifies the item within its feed: its guid, else its link, else its title and text; a guid or link that several share, with link and title. */
   readonly key: string;
   /** Absolute; null where the item leads nowhere. */
   readonly url: string | null;

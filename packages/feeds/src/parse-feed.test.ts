@@ -46,6 +46,24 @@ test('reading a feed twice gives the same keys, and an item keeps its key when i
   assert.match(keysOf('one')[0] ?? '', /^[0-9a-f]{64}$/);
 });
 
+test('a guid that items of one document share tells none of them from the others', () => {
+  const item = (id: string, link: string, title: string) =>
+    `<item><guid>${id}</guid><link>https://${link}/</link><title>${title}</title></item>`;
+  const itemsOf = (...items: string[]) =>
+    read(`<rss version="2.0"><channel><title>x</title>${items.join('')}</channel></rss>`).items;
+  const [one, two] = [item('same', 'a.org', 'one'), item('same', 'b.org', 'two')];
+  const items = itemsOf(one, two, one, item('other', 'c.org', 'three'), item('same', 'a.org', 'four'));
+  assert.deepEqual(
+    items.map(({ url, title }) => `${url} ${title}`),
+    ['https://a.org/ one', 'https://b.org/ two', 'https://c.org/ three', 'https://a.org/ four'],
+  );
+  assert.equal(new Set(items.map(({ key }) => key)).size, 4);
+  const keys = (read: typeof items) => read.map(({ key }) => key).sort();
+  assert.deepEqual(keys(itemsOf(one, two)), keys(itemsOf(two, one)), 'whatever their order');
+  const linked = '<item><link>https://a.org/</link><title>1</title></item>';
+  assert.equal(itemsOf(linked, linked.replace('1', '2'), linked).length, 2);
+});
+
 test('a guid and a link of the same text are different keys', () => {
   const items = '<item><guid isPermaLink="false">http://a.com/</guid></item><item><link>http://a.com/</link></item>';
   const { items: read2 } = read(`<rss version="2.0"><channel><title>x</title>${items}</channel></rss>`);
