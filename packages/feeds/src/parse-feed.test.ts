@@ -105,6 +105,24 @@ test('pictures and recordings that are attached name nobody, other documents do'
   assert.deepEqual(named(JSON.stringify(json)), ['a.net', 'papers.org']);
 });
 
+test('links are found in XHTML with a prefix, in CDATA beside markup, and beside a stray sign', () => {
+  const named = (content: string) => {
+    const feed = `<feed xmlns="http://www.w3.org/2005/Atom" xmlns:h="http://www.w3.org/1999/xhtml"><entry><id>1</id>${content}</entry></feed>`;
+    return read(feed).items[0]?.domains.map(({ domain }) => domain);
+  };
+  const xhtml = '<h:div><h:a href="https://a.org/">x</h:a><h:abbr href="https://no.org/">x</h:abbr></h:div>';
+  assert.deepEqual(named(`<content type="xhtml">${xhtml}</content>`), ['a.org']);
+  assert.deepEqual(named('<content type="html"><b>x</b><![CDATA[<a href="https://a.org/">]]></content>'), ['a.org']);
+  const escaped = '&lt;a href="https://a.org/"&gt;x&lt;/a&gt; I <3 you, &lt;a href="https://b.org/"&gt;';
+  assert.deepEqual(named(`<content type="html">${escaped}</content>`), ['a.org', 'b.org']);
+});
+
+test('a link of another namespace does not hide the link of an item', () => {
+  const self = '<link xmlns="http://www.w3.org/2005/Atom" rel="self" href="https://site.com/feed"/>';
+  const item = `<item>${self}<link>https://a.org/2</link></item>`;
+  assert.equal(read(`<rss version="2.0"><channel>${item}</channel></rss>`).items[0]?.url, 'https://a.org/2');
+});
+
 test('relative links of a text resolve against its own base, within that of its entry', () => {
   const entry = (inner: string, base = '') => {
     const feed = `<feed xmlns="http://www.w3.org/2005/Atom"><entry${base}><id>1</id><title>x</title>${inner}</entry></feed>`;
