@@ -76,14 +76,14 @@ export class FeedPairs {
     return true;
   }
 
-  /** Drops what is old; the table is then half full at most. */
+  /** Drops what is old; the table then has room for half as many again at least. */
   #makeAnew(oldest: number): void {
     const [domains, feeds, days] = [this.#domains, this.#feeds, this.#days];
     let kept = 0;
     for (let slot = 0; slot < domains.length; slot += 1)
       if (domains[slot] !== FREE && (days[slot] as number) >= oldest) kept += 1;
     let length = LEAST_SLOTS;
-    while (length * MOST_FULL < 2 * kept) length *= 2;
+    while (length * MOST_FULL < 1.5 * kept) length *= 2;
     this.#domains = new Uint32Array(length).fill(FREE);
     this.#feeds = new Uint32Array(length);
     this.#days = new Uint16Array(length);
