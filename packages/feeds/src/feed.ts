@@ -42,7 +42,10 @@ export interface ParsedFeed extends FeedWishes {
   readonly skipped: number;
 }
 
-/** What is remembered between two polls of a feed, its wishes too: most answers do not repeat them. Times are milliseconds since the epoch. */
+/**
+ * What is remembered between two polls of a feed, its wishes too: most answers do not repeat them. Times are milliseconds
+ * since the epoch.
+ */
 export interface FeedState extends FeedWishes {
   readonly url: string;
   /** `gone`: it said 410, or failed for so long that it is given up; it is not asked again. */

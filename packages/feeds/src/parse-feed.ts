@@ -77,10 +77,8 @@ function readDocument(text: string, isTruncated: boolean): RawReading {
   if (first === undefined) return { ok: false, problem: 'The document is empty.' };
   if (first !== '{' && first !== '[') return readXmlFeed(text, { isTruncated });
   if (!isTruncated) return readJsonFeed(text);
-  return {
-    ok: false,
-    problem: `The document is JSON of more than ${MAX_FEED_BYTES} bytes, of which a part says nothing.`,
-  };
+  const why = `was cut on its way or has more than ${MAX_FEED_BYTES} bytes`;
+  return { ok: false, problem: `The document is JSON that ${why}: a part of it says nothing.` };
 }
 
 /** RSS's `ttl`, or the syndication module's period over its frequency; the longer where a feed has both. */

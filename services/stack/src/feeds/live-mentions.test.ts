@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { newFeed } from '@strata/feeds';
 import { createLogger } from '@strata/http';
 import { openStore, type Store } from '@strata/store';
@@ -23,6 +24,21 @@ async function name(store: Store, domains: readonly string[], at = NOON): Promis
   }));
   const options = { at: new Date(at), keepFrom: new Date(0) };
   await store.feeds.record(feed?.id ?? 0, { state: newFeed(A), feed: { items } }, options);
+}
+
+/** The store's feeds, of which a page of mentions comes only after a wait. */
+function withPages({ feeds }: Store, wait: () => Promise<void>): Store['feeds'] {
+  const { mentions } = feeds;
+  const slow = {
+    epoch: () => mentions.epoch(),
+    latestId: () => mentions.latestId(),
+    since: (...given: Parameters<typeof mentions.since>) => mentions.since(...given),
+    page: async (...given: Parameters<typeof mentions.page>) => {
+      await wait();
+      return mentions.page(...given);
+    },
+  };
+  return Object.create(feeds, { mentions: { value: slow } });
 }
 
 describe('the tally of a running service', () => {
@@ -95,17 +111,7 @@ describe('the tally of a running service', () => {
     await using store = await openStore(`sqlite:${path.join(directory.path, 'x.db')}`);
     await name(store, ['a.com']);
     let gate = Promise.resolve();
-    const { mentions } = store.feeds;
-    const slow = {
-      epoch: () => mentions.epoch(),
-      latestId: () => mentions.latestId(),
-      since: (...given: Parameters<typeof mentions.since>) => mentions.since(...given),
-      page: async (...given: Parameters<typeof mentions.page>) => {
-        await gate;
-        return mentions.page(...given);
-      },
-    };
-    const feeds: Store['feeds'] = Object.create(store.feeds, { mentions: { value: slow } });
+    const feeds = withPages(store, () => gate);
     await using live = await LiveMentions.open({ ...quiet, store: { feeds }, now: () => new Date(NOON) });
     let open = () => {};
     gate = new Promise((resolve) => {
@@ -117,6 +123,23 @@ describe('the tally of a running service', () => {
     open();
     await live.catchUp();
     assert.equal(live.tally().size, 0);
+  });
+
+  it('is not made anew again and again when that takes long', async () => {
+    await using directory = await temporaryDirectory();
+    await using store = await openStore(`sqlite:${path.join(directory.path, 'x.db')}`);
+    await name(store, ['a.com']);
+    let pages = 0;
+    const feeds = withPages(store, () => {
+      pages += 1;
+      return delay(300);
+    });
+    await using live = await LiveMentions.open({ ...quiet, store: { feeds }, now: () => new Date(NOON) });
+    assert.equal(pages, 2);
+    await store.feeds.remove(A);
+    await name(store, ['b.com']);
+    await live.catchUp();
+    assert.deepEqual([pages, live.tally().domain('b.com', 1).days[0]], [2, 1], 'news is counted meanwhile');
   });
 
   it('gives others a turn while it takes in what another process wrote', async () => {
