@@ -1,28 +1,10 @@
 // One poll at a time: what is asked, and what is remembered of each kind of answer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Ask, FeedAnswer, FeedState, PollOutcome } from './feed.ts';
-import { newFeed, pollFeed } from './poll-feed.ts';
+import type { Ask } from './feed.ts';
+import { newFeed } from './poll-feed.ts';
 import { MAX_FAILURES } from './schedule.ts';
-
-type Answered = Extract<FeedAnswer, { kind: 'answered' }>;
-
-const HOUR = 3_600_000;
-const NOW = Date.parse('2026-11-21T12:00:00Z');
-const URL_OF_FEED = 'https://site.com/feed';
-const ITEM =
-  '<item><title>One</title><link>https://a.net/1</link><pubDate>Sat, 21 Nov 2026 10:00:00 GMT</pubDate></item>';
-const RSS = `<rss version="2.0"><channel><title>Blog</title><link>https://site.com/</link>${ITEM}</channel></rss>`;
-
-function answer(changes: Partial<Answered> = {}, text = RSS): Answered {
-  const fixed = { kind: 'answered', status: 200, url: URL_OF_FEED, isTruncated: false } as const;
-  return { ...fixed, headers: {}, redirects: [], body: Buffer.from(text), ...changes };
-}
-
-function poll(state: FeedState, given: FeedAnswer | Ask, signal?: AbortSignal): Promise<PollOutcome> {
-  const ask: Ask = typeof given === 'function' ? given : async () => given;
-  return pollFeed(state, { ask, now: NOW, random: () => 0, ...(signal && { signal }) });
-}
+import { answer, HOUR, NOW, poll, RSS, URL_OF_FEED } from './test/poll-answers.ts';
 
 test('a new feed is due at once, and its first poll sends no validators', async () => {
   const state = newFeed(URL_OF_FEED);
@@ -265,47 +247,4 @@ test('a feed that dates nothing is new whenever it changes', async () => {
   const undated = RSS.replace(/<pubDate>.*<\/pubDate>/, '');
   const { state } = await poll(newFeed(URL_OF_FEED), answer({}, undated));
   assert.equal(state.lastNewAt, NOW);
-});
-
-test('what feed and server ask for puts the next poll off', async () => {
-  const withTtl = RSS.replace('<item>', '<ttl>120</ttl><item>');
-  assert.equal((await poll(newFeed(URL_OF_FEED), answer({}, withTtl))).state.nextPollAt, NOW + 2 * HOUR);
-  const headers = { 'cache-control': 'max-age=10800' };
-  assert.equal((await poll(newFeed(URL_OF_FEED), answer({ headers }, withTtl))).state.nextPollAt, NOW + 3 * HOUR);
-  const known = { ...newFeed(URL_OF_FEED), etag: '"1"' };
-  // Without an item that was ever seen, a quarter of a day is longer than what the server asks for.
-  assert.equal((await poll(known, answer({ headers, status: 304 }))).state.nextPollAt, NOW + 6 * HOUR);
-});
-
-test('what a feed asks for holds as well when it is not repeated', async () => {
-  const hours = Array.from({ length: 23 }, (_, hour) => `<hour>${hour}</hour>`).join('');
-  const wishing = RSS.replace('<item>', `<ttl>720</ttl><skipHours>${hours}</skipHours><item>`);
-  const headers = { etag: '"1"' };
-  const first = await poll(newFeed(URL_OF_FEED), answer({ headers }, wishing));
-  assert.deepEqual([first.state.ttlMs, first.state.skipHours.length, first.state.skipDays], [12 * HOUR, 23, []]);
-  const again = await poll(first.state, answer({ headers, status: 304 }, ''));
-  assert.equal(again.kind, 'unchanged');
-  assert.equal(again.state.nextPollAt, Date.parse('2026-11-22T23:00:00Z'));
-  const digested = await poll((await poll(newFeed(URL_OF_FEED), answer({}, wishing))).state, answer({}, wishing));
-  assert.deepEqual([digested.kind, digested.state.nextPollAt], ['unchanged', again.state.nextPollAt]);
-  const without = await poll(again.state, answer({ headers }));
-  assert.deepEqual([without.state.ttlMs, without.state.skipHours], [null, []]);
-});
-
-test('once a week all is asked for, whatever the validators say', async () => {
-  const known = { ...newFeed(URL_OF_FEED), etag: '"1"', lastModified: 'x' };
-  const sentAfter = async (ms: number) => {
-    let headers: Readonly<Record<string, string>> = {};
-    const { kind, state } = await poll({ ...known, readAt: NOW - ms }, async (_, request) => {
-      headers = request.headers;
-      return answer({ headers: { etag: '"1"' } });
-    });
-    assert.deepEqual([kind, state.readAt], ['read', NOW]);
-    return Object.keys(headers);
-  };
-  assert.deepEqual(await sentAfter(6 * 24 * HOUR), ['accept', 'if-none-match', 'if-modified-since']);
-  assert.deepEqual(await sentAfter(7 * 24 * HOUR), ['accept']);
-  assert.deepEqual(await sentAfter(-365 * 24 * HOUR), ['accept']);
-  const old = { ...known, readAt: NOW - 8 * 24 * HOUR };
-  assert.equal((await poll(old, answer({ status: 304 }))).kind, 'failed', 'a 304 that nobody asked for');
 });
