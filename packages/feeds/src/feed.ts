@@ -10,7 +10,7 @@ export interface NamedDomain {
 }
 
 export interface FeedItem {
-  /** Hex digest of what identifies the item within its feed: its guid, else its link, else its title and text. */
+  /** Hex digest of what identifies the item within its feed: its guid, else its link, else its title and text; a guid or link that several share, with link and title. */
   readonly key: string;
   /** Absolute; null where the item leads nowhere. */
   readonly url: string | null;
@@ -24,7 +24,15 @@ export interface FeedItem {
 
 export type FeedFormat = 'rss' | 'rdf' | 'atom' | 'json';
 
-export interface ParsedFeed {
+/** What a feed asks of those who poll it. */
+export interface FeedWishes {
+  readonly ttlMs: number | null;
+  /** UTC hours, 0–23, and days, 0 (Sunday) to 6, in which it need not be asked. */
+  readonly skipHours: readonly number[];
+  readonly skipDays: readonly number[];
+}
+
+export interface ParsedFeed extends FeedWishes {
   readonly format: FeedFormat;
   readonly title: string | null;
   readonly siteUrl: string | null;
@@ -32,15 +40,13 @@ export interface ParsedFeed {
   readonly items: readonly FeedItem[];
   /** Items that could not be read. */
   readonly skipped: number;
-  /** What the feed asks of those who poll it. */
-  readonly ttlMs: number | null;
-  /** UTC hours, 0–23, and days, 0 (Sunday) to 6, in which it need not be asked. */
-  readonly skipHours: readonly number[];
-  readonly skipDays: readonly number[];
 }
 
-/** What is remembered between two polls of a feed. Times are milliseconds since the epoch. */
-export interface FeedState {
+/**
+ * What is remembered between two polls of a feed, its wishes too: most answers do not repeat them. Times are milliseconds
+ * since the epoch.
+ */
+export interface FeedState extends FeedWishes {
   readonly url: string;
   /** `gone`: it said 410, or failed for so long that it is given up; it is not asked again. */
   readonly status: 'active' | 'gone';
@@ -55,6 +61,8 @@ export interface FeedState {
   readonly siteUrl: string | null;
   /** Date of the newest item seen, or when a feed that dates none last changed; null before the first item. */
   readonly lastNewAt: number | null;
+  /** When its document was last read; null before the first time. */
+  readonly readAt: number | null;
 }
 
 /** How a poll ended, and the state to remember. */

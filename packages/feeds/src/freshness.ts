@@ -27,7 +27,7 @@ export function retryAfterMs(headers: Headers, now: number): number | null {
   return time === null || time <= now ? null : Math.min(time - now, MAX_FRESH_MS);
 }
 
-/** A header's value; null for one that is missing, empty or too long to send back. */
+/** A header's value; undefined for one that is missing, empty or too long to send back. */
 export function headerOf(headers: Headers, name: string): string | undefined {
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   return value === undefined || value === '' || value.length > MAX_HEADER_LENGTH ? undefined : value;

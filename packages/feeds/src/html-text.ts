@@ -1,7 +1,10 @@
 // What is read of an item's HTML: where its links lead, and its plain text. Tokens only: a tree of hostile HTML is slow.
 import { Tokenizer } from 'htmlparser2';
+import { MAX_URL_LENGTH } from './addresses.ts';
 
-const MAX_URL_LENGTH = 2_048;
+/** XHTML may have a prefix. */
+const ANCHOR = /^(?:[\w-]{1,20}:)?(?:a|area)$/i;
+const MAX_NAME_LENGTH = 25;
 /** A cut address is another address, so that too long a one counts as none. */
 const TOO_LONG = 'about:invalid';
 
@@ -18,7 +21,7 @@ export function linksOfHtml(html: string, { maxCharacters, maxLinks }: HtmlOptio
   let value = '';
   const tokenizer = tokenize({
     onopentagname: (start, end) => {
-      isAnchor = end - start <= 4 && /^(?:a|area)$/i.test(source.slice(start, end));
+      isAnchor = end - start <= MAX_NAME_LENGTH && ANCHOR.test(source.slice(start, end));
     },
     onattribname: (start, end) => {
       isHref = isAnchor && end - start === 4 && source.slice(start, end).toLowerCase() === 'href';

@@ -17,14 +17,11 @@ export type {
 export {
   type DomainMentions,
   type Mention,
-  type MentionBoard,
   type MentionLeader,
   MentionTally,
   type MentionWindow,
-  TALLY_DAYS,
   WINDOW_NAMES,
-  WINDOWS,
 } from './mention-tally.ts';
-export { type OpmlReading, readOpml, writeOpml } from './opml.ts';
-export { type FeedReading, MAX_FEED_BYTES, type ParseFeedOptions, parseFeed } from './parse-feed.ts';
+export { readOpml, writeOpml } from './opml.ts';
+export { parseFeed } from './parse-feed.ts';
 export { newFeed, pollFeed } from './poll-feed.ts';

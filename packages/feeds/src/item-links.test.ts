@@ -1,11 +1,13 @@
 // Which domains an address names, past redirectors, and which name nobody.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ASSET_HOSTS } from './asset-hosts.ts';
 import { createLinkReader, namedDomains } from './item-links.ts';
 import { REDIRECTORS } from './redirectors.ts';
 
 const FEED = 'https://feeds.host.com/blog';
 const esc = encodeURIComponent;
+const atFeed = (html: readonly string[]) => html.map((text) => ({ text, base: FEED }));
 const TARGET = 'https://www.target.com/a?b=c';
 
 const ADDRESSES: readonly (readonly [string, string | null])[] = [
@@ -30,7 +32,31 @@ const ADDRESSES: readonly (readonly [string, string | null])[] = [
   [`https://l.facebook.com/l.php?u=${esc('https://bit.ly/x')}`, null],
   ['https://l.facebook.com/l.php?u=javascript:alert(1)', null],
   ['https://l.facebook.com/l.php', null],
+  [`https://www.google.se/url?q=${esc(TARGET)}`, 'target.com'],
+  [`https://news.google.co.nz/news/url?url=${esc(TARGET)}`, 'target.com'],
+  ['https://www.google.com.evil.org/url?q=x', 'evil.org'],
+  [`https://medium.com/m/global-identity-2?redirectUrl=${esc(TARGET)}`, 'target.com'],
+  [`https://archive.ph/${TARGET}`, 'target.com'],
+  ['https://archive.ph/AbCdE', null],
   ['https://lnkd.in/abc', null],
+  ['https://bit.ly./abc', null],
+  ['https://www.target.com./', 'target.com'],
+  ['https://www.site.org./', null],
+  ['https://www.facebook.com/sharer.php?u=x', null],
+  ['https://www.facebook.com/tr?id=1', null],
+  ['https://www.facebook.com/travelchannel', 'facebook.com'],
+  ['https://twitter.com/homedepot', 'twitter.com'],
+  ['https://x.com/sharepoint', 'x.com'],
+  ['https://x.com/Share?url=x', null],
+  ['https://t.me/sharesnews', 't.me'],
+  ['https://i0.wp.com/www.site.org/x.jpg', null],
+  ['https://substackcdn.com/image/fetch/x', null],
+  ['https://1.bp.blogspot.com/-a/b.png', null],
+  ['https://dts.podtrac.com/redirect.mp3/traffic.megaphone.fm/a.mp3', null],
+  ['https://d111111abcdef8.cloudfront.net/a.js', null],
+  ['https://aws.amazon.com/cloudfront/', 'amazon.com'],
+  [`https://${'a.'.repeat(200)}com/`, null],
+  [`https://${'a.'.repeat(100)}com/`, 'a.com'],
   ['https://t.co/abc', null],
   ['https://notbit.ly/abc', 'notbit.ly'],
   ['https://bit.ly.evil.com/abc', 'evil.com'],
@@ -89,7 +115,7 @@ test('a domain that an item both leads to and speaks of is a link', () => {
     '<a href="http://b.com">',
   ];
   const reader = createLinkReader(FEED, []);
-  assert.deepEqual(namedDomains({ url: 'https://a.com', related: [], html }, { base: FEED, reader }), [
+  assert.deepEqual(namedDomains({ url: 'https://a.com', related: [], html: atFeed(html) }, { base: FEED, reader }), [
     { domain: 'a.com', kind: 'link' },
     { domain: 'b.com', kind: 'content' },
   ]);
@@ -100,12 +126,15 @@ test('images, scripts, comments and text name nobody', () => {
     '<img src="http://a.com/p.gif"><script src="//b.com"></script><!-- <a href="http://c.com"> --> http://d.com',
   ];
   const reader = createLinkReader(FEED, []);
-  assert.deepEqual(namedDomains({ url: null, related: [], html }, { base: FEED, reader }), []);
+  assert.deepEqual(namedDomains({ url: null, related: [], html: atFeed(html) }, { base: FEED, reader }), []);
 });
 
 test('five hundred links of an item are looked at, and 200,000 characters', () => {
   const domainsOf = (html: string[]) => {
-    return namedDomains({ url: null, related: [], html }, { base: FEED, reader: createLinkReader(FEED, []) }).length;
+    return namedDomains(
+      { url: null, related: [], html: atFeed(html) },
+      { base: FEED, reader: createLinkReader(FEED, []) },
+    ).length;
   };
   const links = Array.from({ length: 600 }, (_, i) => `<a href="http://a${i}.com">`).join('');
   assert.equal(domainsOf([links, links.replaceAll('http://a', 'http://b')]), 500);
@@ -115,6 +144,8 @@ test('five hundred links of an item are looked at, and 200,000 characters', () =
 
 test('the table of redirectors has each entry once, in lower case, and no entry behind one that covers it', () => {
   const hosts = new Set(REDIRECTORS.map(({ host }) => host));
+  assert.equal(new Set(ASSET_HOSTS).size, ASSET_HOSTS.length);
+  for (const host of ASSET_HOSTS) assert.match(host, /^[a-z0-9-]+(\.[a-z0-9-]+)+$/);
   assert.ok(hosts.size >= 40);
   for (const [index, entry] of REDIRECTORS.entries()) {
     const { host, path = '/', kind, parameters = [] } = entry;

@@ -1,9 +1,9 @@
 // Mentions by domain and UTC day for the last 64 days, in memory: leaderboards with the place held before, days, totals.
-// Bounded in domains and days; fed from the store, thrown away at will. The definitions are in docs/feeds.md.
+// Bounded in domains, days and pairs of feed and domain; fed from the store, thrown away at will. The definitions are in docs/feeds.md.
 import { DayCounts } from './day-counts.ts';
+import { DomainRoom } from './domain-room.ts';
 import { FeedPairs } from './feed-pairs.ts';
 import { leadersOf, type Standing } from './mention-leaders.ts';
-import { NameNumbers } from './name-numbers.ts';
 
 /** Two windows of thirty days, and some. */
 export const TALLY_DAYS = 64;
@@ -13,6 +13,10 @@ export const WINDOW_NAMES = ['1d', '7d', '30d'] as const satisfies readonly (key
 export type MentionWindow = (typeof WINDOW_NAMES)[number];
 
 const DAY_MS = 86_400_000;
+/** Pairs of feed and domain for each domain that there may be: beyond them the feeds of a domain are counted too low. */
+const PAIRS_PER_DOMAIN = 4;
+/** What one feed may take of the room: one of sixteen parts. */
+const FEED_SHARE = 16;
 
 export interface Mention {
   readonly domain: string;
@@ -30,7 +34,6 @@ export interface MentionLeader {
   readonly feeds: number;
   /** Place in the window before, or null when it was not mentioned in it. */
   readonly previousRank: number | null;
-  readonly previousMentions: number;
 }
 
 export interface MentionBoard {
@@ -55,26 +58,29 @@ interface WindowSums {
 }
 
 export class MentionTally {
-  readonly #mostDomains: number;
-  readonly #numbers = new NameNumbers();
+  readonly #domains: DomainRoom;
   readonly #counts = new DayCounts(TALLY_DAYS);
-  readonly #pairs = new FeedPairs();
+  readonly #pairs: FeedPairs;
   /** By day modulo 64: mentions of all domains. */
   readonly #totals = new Float64Array(TALLY_DAYS);
   readonly #sums: Readonly<Record<MentionWindow, WindowSums>>;
   #today: number;
   #leftOut = 0;
+  #hasEarly = false;
 
   constructor(options: { readonly now: number; readonly mostDomains?: number }) {
     this.#today = dayOf(options.now);
-    this.#mostDomains = options.mostDomains ?? 1_000_000;
+    const most = options.mostDomains ?? 1_000_000;
+    const pairs = most * PAIRS_PER_DOMAIN;
+    this.#domains = new DomainRoom({ most, mostOfFeed: Math.ceil(most / FEED_SHARE) });
+    this.#pairs = new FeedPairs({ most: pairs, mostOfFeed: Math.ceil(pairs / FEED_SHARE) });
     const sums = (length: number) => ({ length, now: empty(), before: empty(), feeds: empty() });
     this.#sums = { '1d': sums(1), '7d': sums(7), '30d': sums(30) };
   }
 
   /** Domains mentioned within the last 64 days. */
   get size(): number {
-    return this.#numbers.size;
+    return this.#domains.size;
   }
 
   /** Mentions of domains for which there was no room. */
@@ -84,23 +90,38 @@ export class MentionTally {
 
   /** The oldest day that is counted, as its first millisecond. */
   get since(): number {
-    return (this.#today - TALLY_DAYS + 1) * DAY_MS;
+    return this.#oldest * DAY_MS;
   }
 
-  /** Takes in one mention. One of a day to come begins this day; what is too old is not counted. */
+  get #oldest(): number {
+    return this.#today - TALLY_DAYS + 1;
+  }
+
+  /** Whether a mention of a day to come was counted as one of today: when days have passed, only a new count is right. */
+  get hasEarly(): boolean {
+    return this.#hasEarly;
+  }
+
+  /** Whether the clock has gone back by more than moments about midnight: windows end with days that are still to come. */
+  isAheadOf(now: number): boolean {
+    return this.#today - dayOf(now) > 1;
+  }
+
+  /** Takes in one mention. Only the clock begins a day: one of a day to come counts as today's; what is too old is not counted. */
   add({ domain, feedId, at }: Mention): void {
-    const day = dayOf(at);
-    if (day > this.#today) this.moveTo(at);
+    const day = Math.min(dayOf(at), this.#today);
+    if (dayOf(at) > day) this.#hasEarly = true;
     const age = this.#today - day;
     if (age >= TALLY_DAYS) return;
-    const number = this.#numberOf(domain);
+    const number = this.#domains.take(domain, { feedId, day });
     if (number === undefined) {
       this.#leftOut += 1;
       return;
     }
-    this.#counts.add(number, day, this.#room());
+    this.#widen(number);
+    this.#counts.add(number, day, this.#domains.length);
     this.#totals[day % TALLY_DAYS] = (this.#totals[day % TALLY_DAYS] ?? 0) + 1;
-    const lastDay = this.#pairs.add(number, feedId, day) ?? Number.NEGATIVE_INFINITY;
+    const lastDay = this.#pairs.add({ domain: number, feed: feedId, day, oldest: this.#oldest });
     for (const name of WINDOW_NAMES) {
       const sums = this.#sums[name];
       if (age < sums.length) {
@@ -116,29 +137,27 @@ export class MentionTally {
     if (day <= this.#today) return false;
     if (day - this.#today >= TALLY_DAYS) this.#beginAnew();
     else for (let next = this.#today + 1; next <= day; next += 1) this.#begin(next);
+    this.#dropFeeds(day);
     this.#today = day;
-    this.#pairs.forget(day - TALLY_DAYS + 1);
-    this.#countFeeds();
-    this.#forgetSilent();
+    this.#domains.forget(this.#oldest);
     return true;
   }
 
   leaderboard(window: MentionWindow, limit: number): MentionBoard {
     const sums = this.#sums[window];
-    const { standings, total, mentions } = leadersOf(sums, { names: this.#numbers.names, limit });
+    const { standings, total, mentions } = leadersOf(sums, { names: this.#domains.names, limit });
     const leader = ({ number, rank, previousRank }: Standing): MentionLeader => ({
       rank,
-      domain: this.#numbers.names[number] as string,
+      domain: this.#domains.names[number] as string,
       mentions: sums.now[number] as number,
       feeds: sums.feeds[number] as number,
       previousRank,
-      previousMentions: sums.before[number] as number,
     });
     return { total, mentions, leaders: standings.map(leader) };
   }
 
   domain(name: string, days: number): DomainMentions {
-    const number = this.#numbers.find(name);
+    const number = this.#domains.find(name);
     const of = (window: MentionWindow) => {
       const { now, before, feeds } = this.#sums[window];
       return number === undefined
@@ -161,27 +180,15 @@ export class MentionTally {
     return Array.from({ length: most }, (_, at) => this.#today - most + 1 + at);
   }
 
-  #numberOf(domain: string): number | undefined {
-    const known = this.#numbers.find(domain);
-    if (known !== undefined) return known;
-    if (this.#numbers.size >= this.#mostDomains) return undefined;
-    const number = this.#numbers.add(domain);
-    if (number >= this.#sums['1d'].now.length) {
-      const room = this.#room();
-      for (const name of WINDOW_NAMES) {
-        const sums = this.#sums[name];
-        sums.now = longer(sums.now, room);
-        sums.before = longer(sums.before, room);
-        sums.feeds = longer(sums.feeds, room);
-      }
+  #widen(number: number): void {
+    if (number < this.#sums['1d'].now.length) return;
+    const room = this.#domains.length;
+    for (const name of WINDOW_NAMES) {
+      const sums = this.#sums[name];
+      sums.now = longer(sums.now, room);
+      sums.before = longer(sums.before, room);
+      sums.feeds = longer(sums.feeds, room);
     }
-    return number;
-  }
-
-  /** Columns grow by halves, up to the most there may be. */
-  #room(): number {
-    const used = this.#numbers.names.length;
-    return Math.max(used, Math.min(this.#mostDomains, used + (used >>> 1) + 1_024));
   }
 
   /** With a new day one leaves each window for the one before it, and one leaves that. */
@@ -208,26 +215,15 @@ export class MentionTally {
       for (const column of [this.#sums[name].now, this.#sums[name].before]) column.fill(0);
   }
 
-  #countFeeds(): void {
+  /** Feeds whose latest mention of a domain leaves a window when a day begins. Before `#today` moves. */
+  #dropFeeds(day: number): void {
+    const passed = day - this.#today;
     const windows = WINDOW_NAMES.map((name) => this.#sums[name]);
-    for (const { feeds } of windows) feeds.fill(0);
-    this.#pairs.each((domain, day) => {
+    this.#pairs.each((domain, last) => {
+      const age = day - last;
       for (const { feeds, length } of windows)
-        if (day > this.#today - length) feeds[domain] = (feeds[domain] as number) + 1;
+        if (age >= length && age - passed < length) feeds[domain] = (feeds[domain] as number) - 1;
     });
-  }
-
-  /** A domain that nobody named in 64 days gives its number back. */
-  #forgetSilent(): void {
-    const { names } = this.#numbers;
-    const isNamed = new Uint8Array(names.length);
-    this.#pairs.each((domain) => {
-      isNamed[domain] = 1;
-    });
-    const silent: number[] = [];
-    for (let number = 0; number < names.length; number += 1)
-      if (isNamed[number] === 0 && names[number] !== '') silent.push(number);
-    this.#numbers.drop(silent);
   }
 }
 

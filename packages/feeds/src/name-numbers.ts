@@ -38,13 +38,30 @@ export class NameNumbers {
 
   /** Drops the names of some numbers; these are given anew. */
   drop(numbers: readonly number[]): void {
-    if (numbers.length === 0) return;
+    // To file all anew pays when many go.
+    const isFew = numbers.length < this.#size / 4;
     for (const number of numbers) {
+      if (isFew) this.#close(this.#slotOf(this.#names[number] as string));
       this.#names[number] = '';
       this.#dropped.push(number);
     }
     this.#size -= numbers.length;
-    this.#file(this.#slots.length);
+    if (!isFew) this.#file(this.#slots.length);
+  }
+
+  /** Frees a slot: what was put behind it for want of room moves up, so that no search ends before it. */
+  #close(freed: number): void {
+    const mask = this.#slots.length - 1;
+    let hole = freed;
+    for (let slot = (hole + 1) & mask; this.#slots[slot] !== FREE; slot = (slot + 1) & mask) {
+      const number = this.#slots[slot] as number;
+      const wanted = hashOf(this.#names[number] as string) & mask;
+      const isBehindHole = ((slot - wanted) & mask) >= ((slot - hole) & mask);
+      if (!isBehindHole) continue;
+      this.#slots[hole] = number;
+      hole = slot;
+    }
+    this.#slots[hole] = FREE;
   }
 
   #file(length: number): void {

@@ -13,6 +13,12 @@ export class Namespaces {
     if (canonical !== undefined && this.#prefixes.size < MAX_PREFIXES) this.#prefixes.set(prefix, canonical);
   }
 
+  /** The name of an element that declares its own default namespace: where it is one that we know by a prefix. */
+  ownName(tag: string, address: string): string | null {
+    const prefix = CANONICAL_PREFIX.get(address.trim().toLowerCase());
+    return prefix === undefined || prefix === '' || tag.includes(':') ? null : `${prefix}:${tag}`;
+  }
+
   /** The name without its prefix, or with the one that the vocabulary knows its namespace by. */
   canonical(tag: string, root: string | null): string {
     const colon = tag.indexOf(':');

@@ -2,7 +2,8 @@
 // these by the machine's own zone and others wrongly, so that none is left to it.
 
 const MAX_DATE_LENGTH = 80;
-const EARLIEST = Date.UTC(1995, 0, 1);
+/** Items may be older than feeds are; before this lie dates that programs write who have none. */
+const EARLIEST = Date.UTC(1901, 0, 1);
 const DAY_MS = 86_400_000;
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
@@ -56,12 +57,16 @@ interface Parts {
   offsetMinutes?: number;
 }
 
-/** Milliseconds since the epoch; null for what is no date, is older than feeds are, or lies over a day ahead of `now`. */
+/**
+ * Milliseconds since the epoch; null for what is no date or lies over a day ahead of `now`. The epoch itself, in any
+ * zone, is written for want of a date.
+ */
 export function parseDate(text: string, now: number): number | null {
   if (text.length > MAX_DATE_LENGTH) return null;
   const clean = text.trim().toLowerCase();
   const time = toTime(readIso(clean) ?? readWords(clean));
-  return time === null || time < EARLIEST || time > now + DAY_MS ? null : time;
+  if (time === null || time < EARLIEST || time > now + DAY_MS) return null;
+  return Math.abs(time) <= DAY_MS ? null : time;
 }
 
 function readIso(text: string): Parts | null {
@@ -105,9 +110,11 @@ function readWord(word: string, parts: Parts): boolean {
   if (number !== undefined) return readNumber(number, parts);
   const zone = zoneOf(word);
   const month = MONTHS.indexOf(word.slice(0, 3));
-  // Names of days, in whatever language, say nothing that the date does not.
+  // Names of days, in whatever language, say nothing that the date does not. One that looks like a month (`Mar` is Tuesday from
+  // France to Italy) stands before it.
   if (zone !== null) parts.offsetMinutes = zone;
-  else if (month !== -1) parts.month ??= month + 1;
+  else if (month !== -1 && (parts.month === undefined || (parts.year === undefined && parts.hour === undefined)))
+    parts.month = month + 1;
   return true;
 }
 
@@ -134,6 +141,8 @@ function zoneOf(word: string): number | null {
 function toTime(parts: Parts | null): number | null {
   const { year, month, day, hour = 0, minute = 0, second = 0, offsetMinutes = 0 } = parts ?? {};
   if (year === undefined || month === undefined || day === undefined) return null;
+  // `Date.UTC` takes years below 100 for those of the last century.
+  if (year < 100) return null;
   if (hour > 24 || minute > 59 || second > 60 || Math.abs(offsetMinutes) > 15 * 60) return null;
   const midnight = Date.UTC(year, month - 1, day);
   const date = new Date(midnight);

@@ -6,6 +6,11 @@ import { MAX_FEED_BYTES, parseFeed } from './parse-feed.ts';
 
 /** Ten times what the slowest takes on an idle machine: a quadratic reader would take minutes. */
 const MAX_MS = 2_500;
+/** Documents that were once slow, by which a slow reader shows itself under that bound. */
+const MAX_MS_OF: Readonly<Record<string, number>> = {
+  'links to hosts of a thousand labels': 600,
+  'links to hosts of six hundred letters that are none of ASCII': 600,
+};
 const OPTIONS = {
   contentType: null,
   url: 'https://blog.site.com/feed',
@@ -34,6 +39,15 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   'less-than signs alone': rss(manyItems(`<description>${fill('<', 190_000)}</description>`)),
   'escaped markup': rss(manyItems(`<description>${fill('&lt;p&gt;&amp;amp;', 1_800)}</description>`)),
   'thousands of links in every item': rss(manyItems(description(fill('<a href=//a.bc>', 1_900)))),
+  'links to hosts of a thousand labels': rss(
+    manyItems(description(Array.from({ length: 90 }, (_, i) => `<a href=//${'a.'.repeat(1_000)}a${i}.bc>`).join(''))),
+  ),
+  'links to hosts of six hundred letters that are none of ASCII': rss(
+    manyItems(description(Array.from({ length: 90 }, (_, i) => `<a href=//${'ü.'.repeat(600)}a${i}.bc>`).join(''))),
+  ),
+  'links to hosts of as many labels as there may be': rss(
+    manyItems(description(Array.from({ length: 300 }, (_, i) => `<a href=//${'a.'.repeat(120)}a${i}.bc>`).join(''))),
+  ),
   'a thousand enclosures in every item': rss(manyItems(fill('<enclosure url="http://a.com/"/>', 1_900))),
   'Atom links': `<feed xmlns="http://www.w3.org/2005/Atom">${manyItems(fill('<link rel="via" href="//a.com"/>', 1_900), 'entry')}`,
   'attributes without end': `<rss ${fill('a="b" ')}>`,
@@ -59,7 +73,7 @@ for (const [name, text] of Object.entries(DOCUMENTS)) {
     const started = performance.now();
     const reading = parseFeed(Buffer.from(text), OPTIONS);
     const tookMs = performance.now() - started;
-    assert.ok(tookMs < MAX_MS, `${tookMs} ms`);
+    assert.ok(tookMs < (MAX_MS_OF[name] ?? MAX_MS), `${tookMs} ms`);
     if (reading.ok) assert.ok(reading.feed.items.length <= 1_000);
   });
 }

@@ -46,6 +46,24 @@ test('reading a feed twice gives the same keys, and an item keeps its key when i
   assert.match(keysOf('one')[0] ?? '', /^[0-9a-f]{64}$/);
 });
 
+test('a guid that items of one document share tells none of them from the others', () => {
+  const item = (id: string, link: string, title: string) =>
+    `<item><guid>${id}</guid><link>https://${link}/</link><title>${title}</title></item>`;
+  const itemsOf = (...items: string[]) =>
+    read(`<rss version="2.0"><channel><title>x</title>${items.join('')}</channel></rss>`).items;
+  const [one, two] = [item('same', 'a.org', 'one'), item('same', 'b.org', 'two')];
+  const items = itemsOf(one, two, one, item('other', 'c.org', 'three'), item('same', 'a.org', 'four'));
+  assert.deepEqual(
+    items.map(({ url, title }) => `${url} ${title}`),
+    ['https://a.org/ one', 'https://b.org/ two', 'https://c.org/ three', 'https://a.org/ four'],
+  );
+  assert.equal(new Set(items.map(({ key }) => key)).size, 4);
+  const keys = (read: typeof items) => read.map(({ key }) => key).sort();
+  assert.deepEqual(keys(itemsOf(one, two)), keys(itemsOf(two, one)), 'whatever their order');
+  const linked = '<item><link>https://a.org/</link><title>1</title></item>';
+  assert.equal(itemsOf(linked, linked.replace('1', '2'), linked).length, 2);
+});
+
 test('a guid and a link of the same text are different keys', () => {
   const items = '<item><guid isPermaLink="false">http://a.com/</guid></item><item><link>http://a.com/</link></item>';
   const { items: read2 } = read(`<rss version="2.0"><channel><title>x</title>${items}</channel></rss>`);
@@ -74,6 +92,80 @@ test('what a feed asks for is bounded and cleaned', () => {
   assert.equal(channel('<ttl>soon</ttl>').ttlMs, null);
   assert.equal(channel('<sy:updatePeriod>hourly</sy:updatePeriod><ttl>30</ttl>').ttlMs, 3_600_000);
   assert.deepEqual(channel('<skipHours><hour>1.5</hour><hour>23</hour><hour>-1</hour></skipHours>').skipHours, [23]);
+});
+
+test('pictures and recordings that are attached name nobody, other documents do', () => {
+  const item = (inner: string) => `<item><guid>1</guid><link>https://a.net/1</link>${inner}</item>`;
+  const rss = item(
+    [
+      '<enclosure url="https://pictures.org/x" type="image/jpeg"/><enclosure url="https://sound.org/a.MP3?x=1" type="binary"/>',
+      '<enclosure url="https://films.org/y" type=" Video/mp4"/><enclosure url="https://papers.org/z.pdf" type="application/pdf"/>',
+      '<enclosure url="https://mp3.org/files"/>',
+    ].join(''),
+  );
+  const links =
+    '<link rel="enclosure" type="audio/mpeg" href="https://sound.org/x"/><link rel="enclosure" href="https://papers.org/z"/>';
+  const atom = `<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><link href="https://a.net/1"/>${links}</entry></feed>`;
+  const attachments = [
+    { url: 'https://sound.org/x', mime_type: 'audio/mpeg' },
+    { url: 'https://papers.org/z', mime_type: 7 },
+    { url: 7 },
+    null,
+  ];
+  const items = [{ id: '1', url: 'https://a.net/1', attachments }];
+  const named = (text: string) => read(text).items[0]?.domains.map(({ domain }) => domain);
+  assert.deepEqual(named(`<rss version="2.0"><channel>${rss}</channel></rss>`), ['a.net', 'papers.org', 'mp3.org']);
+  assert.deepEqual(named(atom), ['a.net', 'papers.org']);
+  const json = { version: 'https://jsonfeed.org/version/1.1', title: 'x', items };
+  assert.deepEqual(named(JSON.stringify(json)), ['a.net', 'papers.org']);
+});
+
+test('links are found in XHTML with a prefix, in CDATA beside markup, and beside a stray sign', () => {
+  const named = (content: string) => {
+    const feed = `<feed xmlns="http://www.w3.org/2005/Atom" xmlns:h="http://www.w3.org/1999/xhtml"><entry><id>1</id>${content}</entry></feed>`;
+    return read(feed).items[0]?.domains.map(({ domain }) => domain);
+  };
+  const xhtml = '<h:div><h:a href="https://a.org/">x</h:a><h:abbr href="https://no.org/">x</h:abbr></h:div>';
+  assert.deepEqual(named(`<content type="xhtml">${xhtml}</content>`), ['a.org']);
+  assert.deepEqual(named('<content type="html"><b>x</b><![CDATA[<a href="https://a.org/">]]></content>'), ['a.org']);
+  const escaped = '&lt;a href="https://a.org/"&gt;x&lt;/a&gt; I <3 you, &lt;a href="https://b.org/"&gt;';
+  assert.deepEqual(named(`<content type="html">${escaped}</content>`), ['a.org', 'b.org']);
+});
+
+test('a link of another namespace does not hide the link of an item', () => {
+  const self = '<link xmlns="http://www.w3.org/2005/Atom" rel="self" href="https://site.com/feed"/>';
+  const item = `<item>${self}<link>https://a.org/2</link></item>`;
+  assert.equal(read(`<rss version="2.0"><channel>${item}</channel></rss>`).items[0]?.url, 'https://a.org/2');
+});
+
+test('relative links of a text resolve against its own base, within that of its entry', () => {
+  const entry = (inner: string, base = '') => {
+    const feed = `<feed xmlns="http://www.w3.org/2005/Atom"><entry${base}><id>1</id><title>x</title>${inner}</entry></feed>`;
+    const [item] = read(feed).items;
+    return [item?.url, ...(item?.domains ?? []).map(({ kind, domain }) => `${kind} ${domain}`)];
+  };
+  const own = ' xml:base="https://own.org/x/"';
+  const html = (base: string) => `<content type="html" xml:base="${base}">&lt;a href="q"&gt;</content>`;
+  const link = '<link href="/a"/>';
+  assert.deepEqual(entry(link + html('https://other.org/')), ['https://site.com/a', 'content other.org']);
+  assert.deepEqual(entry(link + html('https://other.org/'), own), [
+    'https://own.org/a',
+    'link own.org',
+    'content other.org',
+  ]);
+  assert.deepEqual(entry(link + html('//third.org/'), own).at(-1), 'content third.org');
+  assert.deepEqual(entry(link + html('sub/'), own), ['https://own.org/a', 'link own.org']);
+  assert.deepEqual(entry('<content src="a" xml:base="https://other.org/y/"/>', own), [
+    'https://other.org/y/a',
+    'link other.org',
+  ]);
+  const div = (base: string) => `<div xmlns="http://www.w3.org/1999/xhtml" xml:base="${base}"><a href="q">x</a></div>`;
+  const xhtml = (base: string) => `${link}<content type="xhtml" xml:base="https://outer.org/">${div(base)}</content>`;
+  assert.deepEqual(entry(xhtml('https://inner.org/')), ['https://site.com/a', 'content inner.org']);
+  assert.deepEqual(entry(xhtml('inner/')), ['https://site.com/a', 'content outer.org']);
+  assert.deepEqual(entry(xhtml('javascript:1')), ['https://site.com/a', 'content outer.org']);
+  const ofLink = '<link href="a" xml:base="https://other.org/y/"/>';
+  assert.deepEqual(entry(ofLink, own), ['https://other.org/y/a', 'link other.org']);
 });
 
 function read(text: string): ParsedFeed {

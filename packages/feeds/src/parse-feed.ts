@@ -1,11 +1,13 @@
 // The bytes of an answer -> what the feed says, or why they are no feed. Nothing here trusts them: see `tidyXml`.
+import { resolveAddress } from './addresses.ts';
 import { decodeText } from './decode-text.ts';
 import type { ParsedFeed } from './feed.ts';
-import { plainTitle, readItems, resolveAddress } from './feed-items.ts';
+import { plainTitle, readItems } from './feed-items.ts';
 import { createLinkReader } from './item-links.ts';
 import type { RawFeed, RawReading } from './raw-feed.ts';
 import { readJsonFeed } from './read-json.ts';
 import { readXmlFeed } from './read-xml.ts';
+import { MAX_TTL_MS } from './schedule.ts';
 
 /**
  * Bytes of a feed that are read: the most hostile document of this size takes a quarter of a second. Ordinary feeds have
@@ -13,8 +15,6 @@ import { readXmlFeed } from './read-xml.ts';
  */
 export const MAX_FEED_BYTES = 2_000_000;
 
-/** No feed means more than this by what it asks of those who poll it. */
-const MAX_TTL_MS = 7 * 24 * 3_600_000;
 const PERIOD_MS: ReadonlyMap<string, number> = new Map([
   ['hourly', 3_600_000],
   ['daily', 86_400_000],
@@ -29,6 +29,8 @@ export interface ParseFeedOptions {
   readonly contentType: string | null;
   /** Where the body came from: relative addresses resolve against it. */
   readonly url: string;
+  /** Other addresses of the publisher: where the feed was asked for, what that led through, the site it had before. */
+  readonly ownUrls?: readonly (string | null)[];
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** The body was cut: an XML feed is read as far as it goes. */
@@ -53,7 +55,7 @@ export function parseFeed(body: Uint8Array, options: ParseFeedOptions): FeedRead
   }
   const base = feed.base === undefined ? url : (resolveAddress(feed.base, url) ?? url);
   const siteUrl = feed.link === undefined ? null : resolveAddress(feed.link, base);
-  const reader = createLinkReader(base, [url, siteUrl]);
+  const reader = createLinkReader(base, [url, siteUrl, ...(options.ownUrls ?? [])]);
   const { items, skipped } = readItems(feed.items, { reader, now });
   return {
     ok: true,
@@ -75,10 +77,8 @@ function readDocument(text: string, isTruncated: boolean): RawReading {
   if (first === undefined) return { ok: false, problem: 'The document is empty.' };
   if (first !== '{' && first !== '[') return readXmlFeed(text, { isTruncated });
   if (!isTruncated) return readJsonFeed(text);
-  return {
-    ok: false,
-    problem: `The document is JSON of more than ${MAX_FEED_BYTES} bytes, of which a part says nothing.`,
-  };
+  const why = `was cut on its way or has more than ${MAX_FEED_BYTES} bytes`;
+  return { ok: false, problem: `The document is JSON that ${why}: a part of it says nothing.` };
 }
 
 /** RSS's `ttl`, or the syndication module's period over its frequency; the longer where a feed has both. */

@@ -1,28 +1,10 @@
 // One poll at a time: what is asked, and what is remembered of each kind of answer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Ask, FeedAnswer, FeedState, PollOutcome } from './feed.ts';
-import { newFeed, pollFeed } from './poll-feed.ts';
+import type { Ask } from './feed.ts';
+import { newFeed } from './poll-feed.ts';
 import { MAX_FAILURES } from './schedule.ts';
-
-type Answered = Extract<FeedAnswer, { kind: 'answered' }>;
-
-const HOUR = 3_600_000;
-const NOW = Date.parse('2026-11-21T12:00:00Z');
-const URL_OF_FEED = 'https://site.com/feed';
-const ITEM =
-  '<item><title>One</title><link>https://a.net/1</link><pubDate>Sat, 21 Nov 2026 10:00:00 GMT</pubDate></item>';
-const RSS = `<rss version="2.0"><channel><title>Blog</title><link>https://site.com/</link>${ITEM}</channel></rss>`;
-
-function answer(changes: Partial<Answered> = {}, text = RSS): Answered {
-  const fixed = { kind: 'answered', status: 200, url: URL_OF_FEED, isTruncated: false } as const;
-  return { ...fixed, headers: {}, redirects: [], body: Buffer.from(text), ...changes };
-}
-
-function poll(state: FeedState, given: FeedAnswer | Ask, signal?: AbortSignal): Promise<PollOutcome> {
-  const ask: Ask = typeof given === 'function' ? given : async () => given;
-  return pollFeed(state, { ask, now: NOW, random: () => 0, ...(signal && { signal }) });
-}
+import { answer, HOUR, NOW, poll, RSS, URL_OF_FEED } from './test/poll-answers.ts';
 
 test('a new feed is due at once, and its first poll sends no validators', async () => {
   const state = newFeed(URL_OF_FEED);
@@ -54,6 +36,10 @@ test('a feed that was read is remembered with its validators, and asked conditio
     title: 'Blog',
     siteUrl: 'https://site.com/',
     lastNewAt: NOW - 2 * HOUR,
+    readAt: NOW,
+    ttlMs: null,
+    skipHours: [],
+    skipDays: [],
   });
   let headersSent: unknown;
   const next = await poll(state, async (_, request) => {
@@ -144,6 +130,15 @@ for (const [name, chain, expected] of CHAINS) {
   });
 }
 
+test('no address that led to the feed is named by it, nor the site that it had', async () => {
+  const links = ['a.net', 'blog.site.com', 'old.org', 'via.io'].map((host) => `<a href="https://${host}/">x</a>`);
+  const text = `<rss version="2.0"><channel><item><guid>1</guid><description><![CDATA[${links.join('')}]]></description></item></channel></rss>`;
+  const state = { ...newFeed(URL_OF_FEED), siteUrl: 'https://old.org/' };
+  const redirects = [{ status: 302, url: 'https://via.io/x' }];
+  const { feed } = await poll(state, answer({ url: 'https://beta.com/x', redirects }, text));
+  assert.deepEqual(feed?.items[0]?.domains, [{ domain: 'a.net', kind: 'content' }]);
+});
+
 test('a 304 that nobody asked for is a failure', async () => {
   assert.equal((await poll(newFeed(URL_OF_FEED), answer({ status: 304 }))).kind, 'failed');
   const digested = { ...newFeed(URL_OF_FEED), etag: 'body-sha256:00' };
@@ -191,6 +186,23 @@ test('a body that is no feed is a failure, says why, and forgets the validators'
   assert.equal(state.error, 'The address gives an HTML page.');
 });
 
+test('of a body that was cut on its way the first items count, and all is asked for the next time', async () => {
+  const headers = { etag: '"2"', 'last-modified': 'Sat, 21 Nov 2026 10:00:00 GMT' };
+  const before = { ...newFeed(URL_OF_FEED), etag: '"1"', lastModified: 'x' };
+  const cut = RSS.replace('</channel></rss>', '<item><title>Tw');
+  for (const given of [headers, {}]) {
+    const { kind, state, feed } = await poll(before, answer({ headers: given, isTruncated: true }, cut));
+    assert.deepEqual([kind, feed?.items.length, state.error], ['read', 1, null]);
+    assert.deepEqual([state.etag, state.lastModified], [null, null]);
+  }
+});
+
+test('a document longer than is read keeps its validators', async () => {
+  const long = RSS.replace('</channel></rss>', ' '.repeat(2_000_000)).slice(0, 2_000_000);
+  const { state } = await poll(newFeed(URL_OF_FEED), answer({ headers: { etag: '"1"' }, isTruncated: true }, long));
+  assert.equal(state.etag, '"1"');
+});
+
 test('a fetch that fails, or an asker that throws, is a failure', async () => {
   const failed = await poll(newFeed(URL_OF_FEED), { kind: 'failed', reason: 'timeout', detail: 'y'.repeat(5_000) });
   assert.equal(failed.kind, 'failed');
@@ -235,14 +247,4 @@ test('a feed that dates nothing is new whenever it changes', async () => {
   const undated = RSS.replace(/<pubDate>.*<\/pubDate>/, '');
   const { state } = await poll(newFeed(URL_OF_FEED), answer({}, undated));
   assert.equal(state.lastNewAt, NOW);
-});
-
-test('what feed and server ask for puts the next poll off', async () => {
-  const withTtl = RSS.replace('<item>', '<ttl>120</ttl><item>');
-  assert.equal((await poll(newFeed(URL_OF_FEED), answer({}, withTtl))).state.nextPollAt, NOW + 2 * HOUR);
-  const headers = { 'cache-control': 'max-age=10800' };
-  assert.equal((await poll(newFeed(URL_OF_FEED), answer({ headers }, withTtl))).state.nextPollAt, NOW + 3 * HOUR);
-  const known = { ...newFeed(URL_OF_FEED), etag: '"1"' };
-  // Without an item that was ever seen, a quarter of a day is longer than what the server asks for.
-  assert.equal((await poll(known, answer({ headers, status: 304 }))).state.nextPollAt, NOW + 6 * HOUR);
 });

@@ -1,6 +1,7 @@
 // One conditional request for one feed, and the state to remember for the next. The state is the whole memory of a poll:
 // a process that dies before it is stored asks again with the old one.
 import { createHash } from 'node:crypto';
+import { MAX_URL_LENGTH } from './addresses.ts';
 import type { FeedAnswer, FeedState, ParsedFeed, PollOptions, PollOutcome } from './feed.ts';
 import { freshMs, headerOf, retryAfterMs } from './freshness.ts';
 import { MAX_FEED_BYTES, parseFeed } from './parse-feed.ts';
@@ -8,8 +9,9 @@ import { MAX_FAILURES, nextPollAt, retryAt } from './schedule.ts';
 
 /** Feeds come from small servers; whoever takes longer is asked another day. */
 const TIMEOUT_MS = 20_000;
+/** Some servers' validators stay while the feed changes: every so often all is asked for. */
+const TRUSTED_MS = 7 * 24 * 3_600_000;
 const MAX_ERROR_LENGTH = 300;
-const MAX_URL_LENGTH = 2_048;
 const ACCEPT =
   'application/atom+xml, application/rss+xml, application/rdf+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.1';
 /**
@@ -33,6 +35,10 @@ export function newFeed(url: string): FeedState {
     title: null,
     siteUrl: null,
     lastNewAt: null,
+    readAt: null,
+    ttlMs: null,
+    skipHours: [],
+    skipDays: [],
   };
 }
 
@@ -44,7 +50,7 @@ export async function pollFeed(state: FeedState, options: PollOptions): Promise<
   if (answer.kind === 'failed') return fail(state, options, { error: `${answer.reason}: ${answer.detail}` });
   if (answer.status === 410) return giveUp(state, 'The server says that the feed is gone (410).');
   // Broken caches answer 304 to whoever did not ask for it: that says nothing of the feed.
-  if (answer.status === 304 && isConditional(state)) return unchanged(state, options, answer);
+  if (answer.status === 304 && isConditional(state, options.now)) return unchanged(state, options, answer);
   if (answer.status === 200) return read(state, options, answer);
   return fail(state, options, {
     error: `The server answered ${answer.status}.`,
@@ -53,10 +59,10 @@ export async function pollFeed(state: FeedState, options: PollOptions): Promise<
 }
 
 /** The asker does not throw; one that does must not stop the poller. */
-async function askFor(state: FeedState, { ask, signal }: PollOptions): Promise<FeedAnswer> {
+async function askFor(state: FeedState, { ask, now, signal }: PollOptions): Promise<FeedAnswer> {
   try {
     return await ask(state.url, {
-      headers: requestHeaders(state),
+      headers: requestHeaders(state, now),
       maxBytes: MAX_FEED_BYTES,
       timeoutMs: TIMEOUT_MS,
       ...(signal && { signal }),
@@ -66,11 +72,13 @@ async function askFor(state: FeedState, { ask, signal }: PollOptions): Promise<F
   }
 }
 
-function isConditional(state: FeedState): boolean {
-  return Object.keys(requestHeaders(state)).length > 1;
+function isConditional(state: FeedState, now: number): boolean {
+  return Object.keys(requestHeaders(state, now)).length > 1;
 }
 
-function requestHeaders({ etag, lastModified }: FeedState): Record<string, string> {
+function requestHeaders({ etag, lastModified, readAt }: FeedState, now: number): Record<string, string> {
+  // Either way: a clock that was ahead must not have us wait until it is right.
+  if (readAt !== null && Math.abs(now - readAt) >= TRUSTED_MS) return { accept: ACCEPT };
   return {
     accept: ACCEPT,
     ...(etag !== null && !etag.startsWith(BODY_TAG) && { 'if-none-match': etag }),
@@ -79,59 +87,55 @@ function requestHeaders({ etag, lastModified }: FeedState): Record<string, strin
 }
 
 function read(state: FeedState, options: PollOptions, answer: Answer): PollOutcome {
-  const validators = validatorsOf(answer);
+  const validators = isCutShort(answer) ? { etag: null, lastModified: null } : validatorsOf(answer);
   // Only our own tag proves that the bytes are the same: servers' are known to stay while the feed changes.
-  if (validators.etag?.startsWith(BODY_TAG) && validators.etag === state.etag) return unchanged(state, options, answer);
+  if (validators.etag?.startsWith(BODY_TAG) && validators.etag === state.etag)
+    return unchanged({ ...state, readAt: options.now }, options, answer);
   const parsed = parseFeed(answer.body, {
     contentType: headerOf(answer.headers, 'content-type') ?? null,
     url: answer.url,
+    ownUrls: [state.url, state.siteUrl, ...answer.redirects.map(({ url }) => url)],
     now: options.now,
     isTruncated: answer.isTruncated,
   });
   // What was no feed must not be confirmed by a 304.
   if (!parsed.ok) return fail({ ...state, etag: null, lastModified: null }, options, { error: parsed.problem });
   const { feed } = parsed;
+  const { title, siteUrl, ttlMs, skipHours, skipDays } = feed;
+  const known = { ...state, ...validators, title, siteUrl, ttlMs, skipHours, skipDays };
   const lastNewAt = newestOf(feed, state, options.now);
-  return {
-    kind: 'read',
-    feed,
-    state: {
-      ...state,
-      ...validators,
-      url: permanentUrl(state.url, answer),
-      status: 'active',
-      failures: 0,
-      error: null,
-      title: feed.title,
-      siteUrl: feed.siteUrl,
-      lastNewAt,
-      nextPollAt: nextPollAt({
-        now: options.now,
-        random: options.random,
-        lastNewAt,
-        wishesMs: [feed.ttlMs, freshMs(answer.headers, options.now)],
-        skips: feed,
-      }),
-    },
-  };
+  return { kind: 'read', feed, state: answered({ ...known, lastNewAt, readAt: options.now }, options, answer) };
+}
+
+/**
+ * The rest was lost on its way: what arrived counts, but a 304 must not confirm what is missing. A document longer than we
+ * read is the same the next time.
+ */
+function isCutShort({ isTruncated, body }: Answer): boolean {
+  return isTruncated && body.length < MAX_FEED_BYTES;
 }
 
 function unchanged(state: FeedState, options: PollOptions, answer: Answer): PollOutcome {
-  const { now, random } = options;
-  const wishesMs = [freshMs(answer.headers, now)];
+  const etag = headerOf(answer.headers, 'etag') ?? state.etag;
+  const lastModified = headerOf(answer.headers, 'last-modified') ?? state.lastModified;
+  return { kind: 'unchanged', feed: null, state: answered({ ...state, etag, lastModified }, options, answer) };
+}
+
+/** The state of a feed that gave an answer to go by. */
+function answered(state: FeedState, { now, random }: PollOptions, answer: Answer): FeedState {
   return {
-    kind: 'unchanged',
-    feed: null,
-    state: {
-      ...state,
-      url: permanentUrl(state.url, answer),
-      etag: headerOf(answer.headers, 'etag') ?? state.etag,
-      lastModified: headerOf(answer.headers, 'last-modified') ?? state.lastModified,
-      status: 'active',
-      failures: 0,
-      error: null,
-      nextPollAt: nextPollAt({ now, random, lastNewAt: state.lastNewAt, wishesMs, skips: null }),
-    },
+    ...state,
+    url: permanentUrl(state.url, answer),
+    status: 'active',
+    failures: 0,
+    error: null,
+    nextPollAt: nextPollAt({
+      now,
+      random,
+      lastNewAt: state.lastNewAt,
+      wishes: state,
+      freshMs: freshMs(answer.headers, now),
+    }),
   };
 }
 

@@ -5,12 +5,16 @@ import type { FeedFormat } from './feed.ts';
 export interface RawText {
   readonly text: string;
   readonly isHtml: boolean;
+  /** `xml:base` of the text and of what it is wrapped in, the outer one first; they resolve against the item's. */
+  readonly bases?: readonly string[];
 }
 
 export interface RawItem {
   /** Guid or id. */
   readonly id: string | undefined;
   readonly link: string | undefined;
+  /** `xml:base` of the element that holds the link. */
+  readonly linkBase?: string | undefined;
   readonly title: RawText | undefined;
   readonly date: string | undefined;
   readonly texts: readonly RawText[];

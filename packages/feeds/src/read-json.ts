@@ -1,6 +1,7 @@
 // JSON Feed 1.0 and 1.1 (jsonfeed.org/version/1.1), read with zod: feedsmith takes `{"length": 1e9}` for a list and
 // fills the memory with it.
 import { z } from 'zod';
+import { documentsOf } from './enclosures.ts';
 import { NO_SCHEDULE, type RawItem, type RawReading } from './raw-feed.ts';
 import { FEED_VOCABULARY } from './vocabulary.ts';
 
@@ -20,7 +21,7 @@ const Id = z
   .optional()
   .catch(undefined);
 const Attachments = z.array(z.unknown()).catch([]);
-const Attachment = z.object({ url: z.string() });
+const Attachment = z.object({ url: Text, mime_type: Text }).catch({});
 
 const Item = z.object({
   id: Id,
@@ -73,10 +74,12 @@ export function readJsonFeed(text: string): RawReading {
 }
 
 function fromItem(item: z.infer<typeof Item>): RawItem {
-  const attachments = (item.attachments ?? []).slice(0, MAX_ATTACHMENTS);
   // Of a link blog `url` is its own page: the item leads to `external_url`.
   const [link, page] = item.external_url ? [item.external_url, item.url] : [item.url];
-  const related = [page, ...attachments.map((attachment) => Attachment.safeParse(attachment).data?.url)];
+  const attachments = (item.attachments ?? []).slice(0, MAX_ATTACHMENTS).map((attachment) => {
+    const { url, mime_type: type } = Attachment.parse(attachment);
+    return { url, type };
+  });
   const bodies = [
     { text: item.content_html, isHtml: true },
     { text: item.content_text, isHtml: false },
@@ -89,7 +92,7 @@ function fromItem(item: z.infer<typeof Item>): RawItem {
     title: item.title === undefined ? undefined : { text: item.title, isHtml: false },
     date: item.date_published ?? item.date_modified,
     texts: bodies.flatMap(({ text, isHtml }) => (text === undefined ? [] : [{ text, isHtml }])),
-    related: related.filter((address) => address !== undefined),
+    related: [...(page === undefined ? [] : [page]), ...documentsOf(attachments)],
     base: undefined,
   };
 }

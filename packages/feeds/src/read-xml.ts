@@ -1,5 +1,6 @@
 // RSS, RDF and Atom of every version -> one form, by feedsmith, from a document that was made harmless before.
 import { parseAtomFeed, parseRdfFeed, parseRssFeed } from 'feedsmith';
+import { documentsOf } from './enclosures.ts';
 import { NO_SCHEDULE, type RawFeed, type RawItem, type RawReading, type RawText } from './raw-feed.ts';
 import { tidyXml } from './tidy-xml.ts';
 import { FEED_VOCABULARY } from './vocabulary.ts';
@@ -47,11 +48,7 @@ function fromRss(feed: Rss): RawFeed {
       date:
         item.pubDate ?? item.dc?.dates?.[0] ?? item.dcterms?.issued?.[0] ?? item.atom?.published ?? item.atom?.updated,
       texts: texts(html(item.content?.encoded), html(item.description)),
-      related: addresses(
-        item.source?.url,
-        ...(item.enclosures ?? []).map((enclosure) => enclosure.url),
-        ...relatedOf(item.atom?.links),
-      ),
+      related: addresses(item.source?.url, ...documentsOf(item.enclosures ?? []), ...relatedOf(item.atom?.links)),
       base: item.xml?.base,
     })),
   };
@@ -96,18 +93,25 @@ function fromAtom(feed: Atom): RawFeed {
 function fromEntry(entry: Entry): RawItem {
   return {
     id: entry.id,
-    link: alternateOf(entry.links) ?? entry.content?.src,
+    ...linkOf(entry),
     title: typed(entry.title),
     date: entry.published ?? entry.updated,
     texts: texts(typed(entry.content), typed(entry.summary)),
     related: addresses(alternateOf(entry.source?.links), ...relatedOf(entry.links)),
-    base: entry.xml?.base ?? entry.content?.xml?.base,
+    base: entry.xml?.base,
   };
+}
+
+/** RFC 4287 §4.1.3.2: content may lie elsewhere; its address resolves against its own base. */
+function linkOf({ links, content }: Entry): Pick<RawItem, 'link' | 'linkBase'> {
+  const link = alternateOf(links);
+  return link === undefined ? { link: content?.src, linkBase: content?.xml?.base } : { link };
 }
 
 interface Link {
   readonly href?: string;
   readonly rel?: string;
+  readonly type?: string;
 }
 
 /** RFC 4287 §4.2.7.2: a link without `rel` is an alternate. */
@@ -117,8 +121,9 @@ function alternateOf(links: readonly Link[] | undefined): string | undefined {
 
 /** `via` says where the entry was found; `self`, `edit`, `replies` and their like are the feed's own. */
 function relatedOf(links: readonly Link[] | undefined): (string | undefined)[] {
-  const named = new Set(['related', 'via', 'enclosure']);
-  return (links ?? []).filter(({ rel }) => rel !== undefined && named.has(rel)).map(({ href }) => href);
+  const related = (links ?? []).filter(({ rel }) => rel === 'related' || rel === 'via').map(({ href }) => href);
+  const enclosures = (links ?? []).filter(({ rel }) => rel === 'enclosure');
+  return [...related, ...documentsOf(enclosures.map(({ href, type }) => ({ url: href, type })))];
 }
 
 /** RSS 2.0: a guid is an address unless it says that it is none; many that say nothing are none either. */
@@ -126,14 +131,24 @@ function permaLinkOf(guid: { value?: string; isPermaLink?: boolean } | undefined
   return guid?.isPermaLink !== false && /^https?:\/\//i.test(guid?.value ?? '') ? guid?.value : undefined;
 }
 
+interface AtomText {
+  readonly value?: string;
+  readonly type?: string;
+  readonly xml?: { readonly base?: string };
+}
+
+/** XHTML stands in a `div`, which may have a base of its own. */
+const WRAPPER_BASE = /^\s{0,200}<(?:[\w-]{1,20}:)?div\b[^>]{0,500}?\sxml:base\s{0,9}=\s{0,9}["']([^"'<>]{1,2000})["']/i;
+
 function html(text: string | undefined): RawText | undefined {
   return text === undefined ? undefined : { text, isHtml: true };
 }
 
 /** RFC 4287 §3.1.1: text is plain unless its type says otherwise; Atom 0.3 says it by media types. */
-function typed(value: { readonly value?: string; readonly type?: string } | undefined): RawText | undefined {
+function typed(value: AtomText | undefined): RawText | undefined {
   if (value?.value === undefined) return undefined;
-  return { text: value.value, isHtml: /html/i.test(value.type ?? '') };
+  const bases = [value.xml?.base, WRAPPER_BASE.exec(value.value)?.[1]].filter((base) => base !== undefined);
+  return { text: value.value, isHtml: /html/i.test(value.type ?? ''), bases };
 }
 
 function texts(...given: (RawText | undefined)[]): RawText[] {

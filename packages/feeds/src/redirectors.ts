@@ -1,9 +1,9 @@
 // Hosts that lead elsewhere, or that take a reader's vote or count him: none of them is what an item speaks of. Data
-// only. Subdomains of a host are meant too; of several entries that fit, the first counts.
+// only. Subdomains of a host are meant too; of several entries that fit, the nearest host counts, and of its entries the first.
 
 export interface Redirector {
   readonly host: string;
-  /** What the path begins with; everything where it is missing. */
+  /** What the path begins with, whole segments or up to a dot; everything where it is missing. */
   readonly path?: string;
   /** `unwrap`: the target stands in the address. `opaque`: only the redirector knows it, or there is none. */
   readonly kind: 'unwrap' | 'opaque';
@@ -21,24 +21,8 @@ const opaque = (host: string, path = '/'): Redirector => ({ host, path, kind: 'o
 
 export const REDIRECTORS: readonly Redirector[] = [
   // Search engines, portals and mail filters.
-  ...[
-    'com',
-    'co.uk',
-    'de',
-    'fr',
-    'es',
-    'it',
-    'nl',
-    'ca',
-    'com.au',
-    'co.jp',
-    'co.in',
-    'com.br',
-    'pl',
-    'ru',
-    'ch',
-    'at',
-  ].map((suffix) => unwrap(`google.${suffix}`, '/url', 'url', 'q')),
+  // Of Google's hosts in all countries.
+  unwrap('google.com', '/url', 'url', 'q'),
   unwrap('news.google.com', '/news/url', 'url'),
   opaque('news.google.com', '/articles/'),
   opaque('news.google.com', '/rss/articles/'),
@@ -59,6 +43,7 @@ export const REDIRECTORS: readonly Redirector[] = [
   // Feed services.
   opaque('feedproxy.google.com'),
   opaque('feeds.feedburner.com'),
+  opaque('feeds2.feedburner.com'),
   opaque('feedsportal.com'),
   opaque('rss.feedsportal.com'),
   opaque('feedblitz.com', '/~/'),
@@ -87,7 +72,10 @@ export const REDIRECTORS: readonly Redirector[] = [
   unwrap('link.zhihu.com', '/', 'target'),
   unwrap('deviantart.com', '/users/outgoing', '*'),
   unwrap('web.archive.org', '/web/', '*'),
+  ...['ph', 'is', 'today', 'li', 'vn', 'md', 'fo'].map((suffix) => unwrap(`archive.${suffix}`, '/', '*')),
   unwrap('medium.com', '/r/', 'url'),
+  unwrap('medium.com', '/m/global-identity-2', 'redirectUrl'),
+  unwrap('medium.com', '/m/global-identity', 'redirectUrl'),
   opaque('facebook.com', '/sharer'),
   opaque('facebook.com', '/share.php'),
   opaque('facebook.com', '/dialog/'),
@@ -161,7 +149,6 @@ export const REDIRECTORS: readonly Redirector[] = [
   opaque('feedads.g.doubleclick.net'),
   opaque('googlesyndication.com'),
   opaque('google-analytics.com'),
-  opaque('pixel.wp.com'),
   opaque('stats.wordpress.com'),
   opaque('scorecardresearch.com'),
   opaque('quantserve.com'),
@@ -204,6 +191,8 @@ export const REDIRECTORS: readonly Redirector[] = [
   opaque('soo.gd'),
   opaque('wp.me'),
   opaque('amzn.to'),
+  opaque('amzn.eu'),
+  opaque('flip.it'),
   opaque('a.co'),
   opaque('ebay.us'),
   opaque('apple.co'),

@@ -8,30 +8,34 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** A Saturday. */
 const NOW = Date.parse('2026-11-21T12:00:00Z');
-const QUIET = { now: NOW, random: () => 0, skips: null } as const;
+const NO_WISHES = { ttlMs: null, skipHours: [], skipDays: [] } as const;
+const QUIET = { now: NOW, random: () => 0, freshMs: null, wishes: NO_WISHES } as const;
 
-const INTERVALS: readonly (readonly [string, number | null, (number | null)[], number])[] = [
-  ['new a moment ago', 0, [], 15 * MINUTE],
-  ['new in the future', -DAY, [], 15 * MINUTE],
-  ['new two hours ago', 2 * HOUR, [], 30 * MINUTE],
-  ['new a day ago', DAY, [], 6 * HOUR],
-  ['new a year ago', 365 * DAY, [], DAY],
-  ['never anything', null, [], 6 * HOUR],
-  ['new a moment ago, asks for an hour', 0, [HOUR, null], HOUR],
-  ['new a moment ago, asks for a month', 0, [null, 30 * DAY], DAY],
-  ['new a day ago, asks for an hour', DAY, [HOUR], 6 * HOUR],
+const INTERVALS: readonly (readonly [string, number | null, number | null, number | null, number])[] = [
+  ['new a moment ago', 0, null, null, 15 * MINUTE],
+  ['new in the future', -DAY, null, null, 15 * MINUTE],
+  ['new two hours ago', 2 * HOUR, null, null, 30 * MINUTE],
+  ['new a day ago', DAY, null, null, 6 * HOUR],
+  ['new a year ago', 365 * DAY, null, null, DAY],
+  ['never anything', null, null, null, 6 * HOUR],
+  ['new a moment ago, asks for an hour', 0, HOUR, null, HOUR],
+  ['new a moment ago, asks for three days', 0, 3 * DAY, null, 3 * DAY],
+  ['new a moment ago, asks for a month', 0, 30 * DAY, null, 7 * DAY],
+  ['new a moment ago, fresh for a month', 0, null, 30 * DAY, DAY],
+  ['new a moment ago, fresh for three hours', 0, HOUR, 3 * HOUR, 3 * HOUR],
+  ['new a day ago, asks for an hour', DAY, HOUR, null, 6 * HOUR],
 ];
 
-for (const [name, ago, wishesMs, expected] of INTERVALS) {
+for (const [name, ago, ttlMs, freshMs, expected] of INTERVALS) {
   test(`${name}: asked after ${expected / MINUTE} minutes`, () => {
     const lastNewAt = ago === null ? null : NOW - ago;
-    assert.equal(nextPollAt({ ...QUIET, lastNewAt, wishesMs }) - NOW, expected);
+    assert.equal(nextPollAt({ ...QUIET, lastNewAt, freshMs, wishes: { ...NO_WISHES, ttlMs } }) - NOW, expected);
   });
 }
 
 test('hours and days in which a feed need not be asked are passed over', () => {
   const at = (skipHours: number[], skipDays: number[]) => {
-    const time = nextPollAt({ ...QUIET, lastNewAt: NOW, wishesMs: [], skips: { skipHours, skipDays } });
+    const time = nextPollAt({ ...QUIET, lastNewAt: NOW, wishes: { ttlMs: null, skipHours, skipDays } });
     return new Date(time).toISOString();
   };
   assert.equal(at([12, 13], []), '2026-11-21T14:15:00.000Z');

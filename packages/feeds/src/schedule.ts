@@ -1,11 +1,13 @@
 // When a feed is asked next: sooner the livelier it is, later while it fails, never before it wishes to be asked.
-import type { ParsedFeed } from './feed.ts';
+import type { FeedWishes } from './feed.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 export const MIN_INTERVAL_MS = HOUR_MS / 4;
 export const MAX_INTERVAL_MS = DAY_MS;
+/** No feed means more than this by what it asks of those who poll it. */
+export const MAX_TTL_MS = 7 * DAY_MS;
 export const MAX_BACK_OFF_MS = 7 * DAY_MS;
 /**
  * Failures in a row after which a feed is given up. The waits before them are 1, 2, 4 … 128 hours and then seven days
@@ -18,28 +20,25 @@ const QUIET_SHARE = 4;
 /** Spreads feeds that were asked at once. */
 const JITTER = 0.1;
 
-type Skips = Pick<ParsedFeed, 'skipHours' | 'skipDays'>;
-
 export interface NextPoll {
   readonly now: number;
   readonly random: () => number;
   /** When the feed last had something new; null where it never had. */
   readonly lastNewAt: number | null;
-  /** What the feed and its server ask for. */
-  readonly wishesMs: readonly (number | null)[];
-  readonly skips: Skips | null;
+  readonly wishes: FeedWishes;
+  /** How long the server says that its answer is fresh; many say it of all their files alike, so that a day is the most. */
+  readonly freshMs: number | null;
 }
 
 /** The time of the next poll of a feed that answered. */
-export function nextPollAt({ now, random, lastNewAt, wishesMs, skips }: NextPoll): number {
+export function nextPollAt({ now, random, lastNewAt, wishes, freshMs }: NextPoll): number {
   const quietMs = lastNewAt === null ? DAY_MS : Math.max(now - lastNewAt, 0);
-  const wished = Math.max(quietMs / QUIET_SHARE, ...wishesMs.map((wish) => wish ?? 0));
-  const interval = Math.min(Math.max(wished, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
-  const time = now + withJitter(interval, random);
-  return skips === null ? time : passSkipped(time, skips);
+  const ours = Math.min(Math.max(quietMs / QUIET_SHARE, freshMs ?? 0, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
+  const interval = Math.max(ours, Math.min(wishes.ttlMs ?? 0, MAX_TTL_MS));
+  return passSkipped(now + withJitter(interval, random), wishes);
 }
 
-/** The time of the next poll after so many failures; not before the server said. */
+/** The time of the next poll after so many failures; not before the server said, but for what it asks beyond a week. */
 export function retryAt(options: {
   readonly now: number;
   readonly random: () => number;
@@ -57,7 +56,7 @@ function withJitter(waitMs: number, random: () => number): number {
 }
 
 /** The first hour from `time` on in which the feed may be asked; `time` itself where it excludes all of them. */
-function passSkipped(time: number, { skipHours, skipDays }: Skips): number {
+function passSkipped(time: number, { skipHours, skipDays }: FeedWishes): number {
   for (let hours = 0; hours < 8 * 24; hours++) {
     const candidate = time + hours * HOUR_MS;
     const date = new Date(candidate);

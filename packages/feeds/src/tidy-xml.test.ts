@@ -28,9 +28,29 @@ const CASES: readonly (readonly [string, string, string])[] = [
     '<item><description type="html"><![CDATA[a <description>b</description> c]]></description></item>',
   ],
   [
-    'markup may hold sections of CDATA',
-    '<rss><item><description><b>x</b><![CDATA[y]]>z</description></item></rss>',
-    '<item><description type="html"><![CDATA[<b>x</b><![CDATA[y]]]]><![CDATA[>z]]></description></item>',
+    'sections of CDATA beside markup are markup as well',
+    '<rss><item><description><b>x</b><![CDATA[<i>y</i>]]>z</description></item></rss>',
+    '<item><description type="html"><![CDATA[<b>x</b><i>y</i>z]]></description></item>',
+  ],
+  [
+    'sections of CDATA in XHTML are text',
+    '<rss><item><content type="xhtml"><b>x</b><![CDATA[y]]>z</content></item></rss>',
+    '<item><content type="html"><![CDATA[<b>x</b><![CDATA[y]]]]><![CDATA[>z]]></content></item>',
+  ],
+  [
+    'a heart does not make markup of escaped text',
+    '<rss><item><description>&lt;a href="x"&gt; I <3 you</description><title>t</title></item></rss>',
+    '<item><description>&lt;a href="x"&gt; I &lt;3 you</description><title>t</title></item>',
+  ],
+  [
+    'an element may have another default namespace than those around it',
+    '<rss><item><link xmlns="http://www.w3.org/2005/Atom" rel="self" href="/f"/><link>a</link><date xmlns="http://purl.org/dc/elements/1.1/">x</date><title xmlns="http://other/">t</title></item></rss>',
+    '<item><atom:link rel="self" href="/f"></atom:link><link>a</link><dc:date>x</dc:date><title>t</title></item>',
+  ],
+  [
+    'declarations of entities are not read',
+    '<!DOCTYPE rss [<!ENTITY a "b"><!ENTITY % c SYSTEM "http://d/">]><rss><title>&a;</title></rss>',
+    '<title>&a;</title>',
   ],
   ['stray signs stay text', '<rss><title>a < b & c > d</title></rss>', '<title>a &lt; b & c > d</title>'],
   [

@@ -1,12 +1,12 @@
 // Any text that calls itself XML -> a small well-formed document of the elements that we read, for the feed parser.
 // One pass over htmlparser2's tokens: linear, bounded in depth and items, and nothing hostile gets through: no
-// declarations, no entities of the document's own, no names but those of the vocabulary.
+// declarations, no entities of the document's own, which stay text, no names but those of the vocabulary.
 import { Tokenizer } from 'htmlparser2';
 import { NO_CALLBACKS } from './html-text.ts';
 import { Namespaces } from './namespaces.ts';
 import { OpenElements } from './open-elements.ts';
 import { FLAT_LEAVES, type Vocabulary } from './vocabulary.ts';
-import { formatAttributes, formatLeaf, formatVerbatim, type Leaf } from './xml-text.ts';
+import { formatAttributes, formatLeaf, formatVerbatim, type Leaf, withOwnBase } from './xml-text.ts';
 
 /** Elements open at once; deeper ones are passed over. */
 const MAX_DEPTH = 60;
@@ -30,7 +30,7 @@ export type Tidied =
   | { readonly ok: true; readonly root: string; readonly xml: string }
   | { readonly ok: false; readonly problem: string };
 
-/** Repairs missing end tags, stray `<` and `&`, and text before the document; refuses entity declarations. Never throws. */
+/** Repairs missing end tags, stray `<` and `&`, and text before the document. Never throws. */
 export function tidyXml(source: string, options: TidyOptions): Tidied {
   return new Tidier(source, options).run();
 }
@@ -51,6 +51,8 @@ class Tidier {
   #attributes = new Map<string, string>();
   #attributeName = '';
   #attributeValue = '';
+  /** The default namespace that the tag declares. */
+  #namespace: string | null = null;
   #leaf: Leaf | null = null;
   #items = 0;
   #containers = 0;
@@ -83,7 +85,6 @@ class Tidier {
         onclosetag: (start, end) => this.#close(start, end),
         ontext: (start, end) => this.#addText(start, end, 'text'),
         oncdata: (start, end, offset) => this.#addText(start, end - offset, 'cdata'),
-        ondeclaration: (start, end) => this.#readDeclaration(start, end),
       },
     );
   }
@@ -113,16 +114,11 @@ class Tidier {
     this.#tokenizer.pause();
   }
 
-  #readDeclaration(start: number, end: number): void {
-    if (this.#root === null && /!ENTITY/i.test(this.#source.slice(start, end))) {
-      this.#stop('The document declares entities of its own, which are not read.');
-    }
-  }
-
   #beginTag(start: number, end: number): void {
     this.#tag = end - start > MAX_NAME_LENGTH ? '' : this.#source.slice(start, end).toLowerCase();
     this.#tagStart = start - 1;
     this.#attributes = new Map();
+    this.#namespace = null;
   }
 
   #endAttribute(): void {
@@ -131,6 +127,7 @@ class Tidier {
       this.#namespaces.declare(name.slice(6), this.#attributeValue);
       return;
     }
+    if (name === 'xmlns') this.#namespace = this.#attributeValue;
     const local = name === 'xml:base' ? name : name.slice(name.indexOf(':') + 1);
     if (this.#vocabulary.attributes.has(local) && !this.#attributes.has(local)) {
       this.#attributes.set(local, this.#attributeValue);
@@ -150,22 +147,30 @@ class Tidier {
     const name = this.#namespaces.canonical(tag, this.#root);
     if (this.#leaf !== null && !this.#endsLeaf(name)) {
       this.#leaf.hasMarkup = true;
-      if (name === this.#leaf.name && !isEmpty) this.#leaf.depth++;
+      if (name === this.#leaf.endName && !isEmpty) this.#leaf.depth++;
       return;
     }
     this.#endLeaf(this.#tagStart);
     if (this.#isItem(name)) this.#closeOpenItem();
     if (this.#open.size >= MAX_DEPTH) return;
+    const leafName = this.#leafName(name);
     if (this.#open.last?.written === null) this.#push(name, null, isEmpty);
     else if (this.#isContainer(name)) this.#openContainer(name, isEmpty);
-    else if (this.#vocabulary.leaves.has(name)) this.#openLeaf(name, { end, isEmpty });
+    else if (leafName !== undefined) this.#openLeaf(leafName, { endName: name, end, isEmpty });
     else this.#push(name, null, isEmpty);
   }
 
-  /** `<3` is text, though the tokenizer takes it for a tag: the end tag that it runs into counts. */
+  /** An element may be of another namespace than those around it. */
+  #leafName(name: string): string | undefined {
+    const own = this.#namespace === null ? null : this.#namespaces.ownName(name, this.#namespace);
+    const names = own === null || this.#root === 'feed' ? [name] : [own, name];
+    return names.find((each) => this.#vocabulary.leaves.has(each));
+  }
+
+  /** `<3` is text, though the tokenizer takes it for a tag: so is what it runs into, up to an end tag. */
   #closeSwallowed(end: number): void {
-    if (this.#leaf !== null) this.#leaf.hasMarkup = true;
     const endTag = this.#source.slice(this.#tagStart, end).lastIndexOf('</');
+    this.#addText(this.#tagStart, endTag === -1 ? end : this.#tagStart + endTag, 'text');
     if (endTag !== -1) this.#close(this.#tagStart + endTag + 2, end - 1);
   }
 
@@ -214,12 +219,15 @@ class Tidier {
     if (isEmpty) this.#closeDownTo(this.#open.size - 1);
   }
 
-  #openLeaf(name: string, { end, isEmpty }: { end: number; isEmpty: boolean }): void {
+  #openLeaf(name: string, { endName, end, isEmpty }: { endName: string; end: number; isEmpty: boolean }): void {
     const most = this.#itemStart === null ? MAX_LEAVES_OUTSIDE : MAX_LEAVES_PER_ITEM;
-    if (++this.#written > most) this.#push(name, null, isEmpty);
+    if (++this.#written > most) this.#push(endName, null, isEmpty);
     else {
       this.#leaves++;
-      this.#leaf = { name, attributes: this.#attributes, start: end, text: '', hasMarkup: false, depth: 0 };
+      this.#leaf = {
+        ...{ name, endName, start: end, text: '', hasMarkup: false, depth: 0 },
+        attributes: withOwnBase(this.#attributes),
+      };
       if (isEmpty) this.#endLeaf(end);
     }
   }
@@ -232,7 +240,7 @@ class Tidier {
   #endsLeaf(name: string): boolean {
     if (this.#isItem(name)) return true;
     const leaf = this.#leaf;
-    return leaf !== null && FLAT_LEAVES.has(leaf.name) && this.#vocabulary.leaves.has(name);
+    return leaf !== null && FLAT_LEAVES.has(leaf.endName) && this.#vocabulary.leaves.has(name);
   }
 
   #closeOpenItem(): void {
@@ -248,7 +256,7 @@ class Tidier {
     const name = this.#namespaces.canonical(this.#source.slice(start, end).trim().toLowerCase(), this.#root);
     const leaf = this.#leaf;
     const tagStart = this.#source.lastIndexOf('<', start);
-    if (leaf !== null && name === leaf.name) {
+    if (leaf !== null && name === leaf.endName) {
       if (leaf.depth === 0) this.#endLeaf(tagStart);
       else leaf.depth--;
       return;

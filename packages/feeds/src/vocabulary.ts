@@ -77,8 +77,8 @@ export const OPML_VOCABULARY: Vocabulary = {
   leaves: new Set(),
   items: new Set(),
   maxItems: 0,
-  // Feeds and folders.
-  maxContainers: 20_000,
+  // Feeds and folders: more than a list of the most characters has, unless it says nothing of them.
+  maxContainers: 200_000,
   attributes: new Set(['text', 'title', 'xmlurl', 'htmlurl']),
 };
 

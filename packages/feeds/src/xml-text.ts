@@ -1,8 +1,11 @@
 // Pieces of XML as `tidyXml` writes them.
+import { resolveAddress } from './addresses.ts';
 
 /** An element that holds text, while it is read. */
 export interface Leaf {
   readonly name: string;
+  /** What its end tag says: without a prefix where the namespace was declared on the element. */
+  readonly endName: string;
   readonly attributes: ReadonlyMap<string, string>;
   readonly start: number;
   text: string;
@@ -25,9 +28,21 @@ export function formatAttributes(attributes: Iterable<readonly [string, string]>
   return text;
 }
 
-/** Markup that stands in a leaf unescaped is what Atom calls `xhtml`, or an error; both are read as HTML of `source`. */
+/** A link with a base of its own, which the feed parser would lose, is written absolute. */
+export function withOwnBase(attributes: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const href = attributes.get('href');
+  const base = attributes.get('xml:base');
+  const url = href === undefined || base === undefined ? null : resolveAddress(href, base);
+  return url === null ? attributes : new Map(attributes).set('href', url);
+}
+
+/**
+ * Markup that stands in a leaf unescaped is what Atom calls `xhtml`, or an error; both are read as HTML of `source`. Sections of
+ * CDATA beside it hold HTML as well, but in XHTML, where they are text: for HTML they are comments.
+ */
 export function formatLeaf({ name, attributes, text, hasMarkup }: Leaf, source: string): string {
   if (!hasMarkup) return `<${name}${formatAttributes(attributes)}>${text}</${name}>`;
   const others = formatAttributes([...attributes].filter(([key]) => key !== 'type'));
-  return `<${name}${others} type="html">${formatVerbatim(source)}</${name}>`;
+  const html = /xhtml/i.test(attributes.get('type') ?? '') ? source : source.replace(/<!\[CDATA\[|\]\]>/g, '');
+  return `<${name}${others} type="html">${formatVerbatim(html)}</${name}>`;
 }

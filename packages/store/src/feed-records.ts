@@ -14,6 +14,11 @@ export interface SubscribedState {
   readonly title: string | null;
   readonly siteUrl: string | null;
   readonly lastNewAt: number | null;
+  readonly readAt: number | null;
+  readonly ttlMs: number | null;
+  /** UTC hours, 0–23, and days, 0–6. */
+  readonly skipHours: readonly number[];
+  readonly skipDays: readonly number[];
 }
 
 /** A subscription. */
@@ -83,7 +88,20 @@ export function stateRow(state: SubscribedState) {
     title: cutText(state.title, MOST_TITLE),
     site_url: keptWhole(state.siteUrl, MOST_URL),
     last_new_at: state.lastNewAt,
+    read_at: state.readAt,
+    ttl_ms: state.ttlMs,
+    skip_hours: bitsOf(state.skipHours),
+    skip_days: bitsOf(state.skipDays),
   };
+}
+
+/** A set of numbers below 31 as a number of its own. */
+function bitsOf(numbers: readonly number[]): number {
+  return numbers.reduce((bits, number) => bits | (1 << number), 0);
+}
+
+function numbersOf(bits: number): number[] {
+  return Array.from({ length: 31 }, (_, number) => number).filter((number) => bits & (1 << number));
 }
 
 export function itemRow({ key, url, title, publishedAt }: NewItem) {
@@ -104,6 +122,10 @@ export function storedFeed(row: Selectable<Database['feeds']>): StoredFeed {
       title: row.title,
       siteUrl: row.site_url,
       lastNewAt: row.last_new_at,
+      readAt: row.read_at,
+      ttlMs: row.ttl_ms,
+      skipHours: numbersOf(row.skip_hours),
+      skipDays: numbersOf(row.skip_days),
     },
     addedAt: new Date(row.added_at),
     polledAt: row.polled_at === null ? null : new Date(row.polled_at),

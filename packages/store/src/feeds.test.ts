@@ -44,7 +44,10 @@ for (const [name, place] of [
     it('keep the state of a poll, its new items and what they name', async () => {
       await using store = await openStore(place());
       const [a = 0] = await subscribed(store, A);
-      const state = { etag: '"x"', title: 'T', nextPollAt: later(1).getTime(), failures: 0, lastNewAt: T0.getTime() };
+      const state = {
+        ...{ etag: '"x"', title: 'T', nextPollAt: later(1).getTime(), failures: 0, lastNewAt: T0.getTime() },
+        ...{ readAt: T0.getTime(), ttlMs: 60_000, skipHours: [0, 7, 23], skipDays: [0, 6] },
+      };
       const read = poll(
         A,
         [{ key: '1', at: '2026-02-28T00:00:00Z', domains: ['x.com', 'y.com'] }, { key: '2' }],

@@ -234,6 +234,11 @@ export interface Database {
     title: string | null;
     site_url: string | null;
     last_new_at: number | null;
+    read_at: number | null;
+    ttl_ms: number | null;
+    /** A bit for each hour and day: 1 for the first. */
+    skip_hours: Generated<number>;
+    skip_days: Generated<number>;
     added_at: number;
     polled_at: number | null;
     /** Of those that are kept. */

@@ -151,12 +151,14 @@ export async function createStack(config: Config, logger: Logger, world: World =
       hub.tell(events);
     },
   });
-  const mentions = await LiveMentions.open({
-    store,
-    logger,
-    now: clock,
-    onMentions: (named) => forgetMentions(answers, named),
-  });
+  const mentions = stack.use(
+    await LiveMentions.open({
+      store,
+      logger,
+      now: clock,
+      onMentions: (named) => forgetMentions(answers, named),
+    }),
+  );
   // What the watch finds stands in the log before the stream is told, and in the index with the next beat.
   pulse = stack.use(
     new Pulse({

@@ -27,6 +27,10 @@ export function poll(
       title: null,
       siteUrl: null,
       lastNewAt: null,
+      readAt: null,
+      ttlMs: null,
+      skipHours: [],
+      skipDays: [],
       ...state,
     },
     feed: items && {

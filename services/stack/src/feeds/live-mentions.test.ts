@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { newFeed } from '@strata/feeds';
 import { createLogger } from '@strata/http';
 import { openStore, type Store } from '@strata/store';
@@ -12,6 +13,8 @@ const DAY_MS = 86_400_000;
 const NOON = Date.parse('2026-03-01T12:00:00Z');
 const A = 'https://a.example/feed';
 
+const quiet = { logger: createLogger({ level: 'silent' }), onMentions: () => {} };
+
 async function name(store: Store, domains: readonly string[], at = NOON): Promise<void> {
   await store.feeds.add([{ url: A }], new Date(at));
   const feed = await store.feeds.find(A);
@@ -21,6 +24,21 @@ async function name(store: Store, domains: readonly string[], at = NOON): Promis
   }));
   const options = { at: new Date(at), keepFrom: new Date(0) };
   await store.feeds.record(feed?.id ?? 0, { state: newFeed(A), feed: { items } }, options);
+}
+
+/** The store's feeds, of which a page of mentions comes only after a wait. */
+function withPages({ feeds }: Store, wait: () => Promise<void>): Store['feeds'] {
+  const { mentions } = feeds;
+  const slow = {
+    epoch: () => mentions.epoch(),
+    latestId: () => mentions.latestId(),
+    since: (...given: Parameters<typeof mentions.since>) => mentions.since(...given),
+    page: async (...given: Parameters<typeof mentions.page>) => {
+      await wait();
+      return mentions.page(...given);
+    },
+  };
+  return Object.create(feeds, { mentions: { value: slow } });
 }
 
 describe('the tally of a running service', () => {
@@ -61,5 +79,86 @@ describe('the tally of a running service', () => {
     await name(theirs, ['d.com'], now);
     await live.catchUp();
     assert.deepEqual(told.at(-1), ['d.com']);
+  });
+
+  it('follows a clock that was wrong, ahead or behind, and loses nothing', async () => {
+    await using directory = await temporaryDirectory();
+    await using store = await openStore(`sqlite:${path.join(directory.path, 'x.db')}`);
+    let now = NOON;
+    await using live = await LiveMentions.open({ ...quiet, store, now: () => new Date(now) });
+    const today = async () => {
+      await live.catchUp();
+      return ['a.com', 'b.com', 'c.com'].map((domain) => live.tally().domain(domain, 1).days[0]);
+    };
+    await name(store, ['a.com']);
+    assert.deepEqual(await today(), [1, 0, 0]);
+    now = NOON + 80 * DAY_MS;
+    await name(store, ['b.com'], now);
+    assert.deepEqual(await today(), [0, 1, 0]);
+    now = NOON;
+    assert.deepEqual(await today(), [1, 1, 0], 'what lies ahead counts as of today');
+    now = NOON - 40 * DAY_MS;
+    assert.deepEqual(await today(), [1, 1, 0]);
+    now = NOON + 60_000;
+    await name(store, ['c.com'], now);
+    assert.deepEqual(await today(), [1, 1, 1]);
+    now = NOON + 80 * DAY_MS;
+    assert.deepEqual(await today(), [0, 1, 0]);
+  });
+
+  it('is made anew beside the beat that asks for it, which waits for a moment only', async () => {
+    await using directory = await temporaryDirectory();
+    await using store = await openStore(`sqlite:${path.join(directory.path, 'x.db')}`);
+    await name(store, ['a.com']);
+    let gate = Promise.resolve();
+    const feeds = withPages(store, () => gate);
+    await using live = await LiveMentions.open({ ...quiet, store: { feeds }, now: () => new Date(NOON) });
+    let open = () => {};
+    gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    await store.feeds.remove(A);
+    await live.catchUp();
+    assert.equal(live.tally().size, 1, 'the old one answers meanwhile');
+    open();
+    await live.catchUp();
+    assert.equal(live.tally().size, 0);
+  });
+
+  it('is not made anew again and again when that takes long', async () => {
+    await using directory = await temporaryDirectory();
+    await using store = await openStore(`sqlite:${path.join(directory.path, 'x.db')}`);
+    await name(store, ['a.com']);
+    let pages = 0;
+    const feeds = withPages(store, () => {
+      pages += 1;
+      return delay(300);
+    });
+    await using live = await LiveMentions.open({ ...quiet, store: { feeds }, now: () => new Date(NOON) });
+    assert.equal(pages, 2);
+    await store.feeds.remove(A);
+    await name(store, ['b.com']);
+    await live.catchUp();
+    assert.deepEqual([pages, live.tally().domain('b.com', 1).days[0]], [2, 1], 'news is counted meanwhile');
+  });
+
+  it('gives others a turn while it takes in what another process wrote', async () => {
+    await using directory = await temporaryDirectory();
+    await using store = await openStore(`sqlite:${path.join(directory.path, 'x.db')}`);
+    await using live = await LiveMentions.open({ ...quiet, store, now: () => new Date(NOON) });
+    await store.feeds.add([{ url: A }], new Date(NOON));
+    const domains = Array.from({ length: 10_001 }, (_, i) => ({ domain: `d${i}.com`, kind: 'link' as const }));
+    const item = { key: '1', url: null, title: null, publishedAt: null, domains };
+    const feed = await store.feeds.find(A);
+    const options = { at: new Date(NOON), keepFrom: new Date(0) };
+    await store.feeds.record(feed?.id ?? 0, { state: newFeed(A), feed: { items: [item] } }, options);
+    let turns = 0;
+    let timer = setImmediate(function turn() {
+      turns += 1;
+      timer = setImmediate(turn);
+    });
+    while (live.tally().size < domains.length) await live.catchUp();
+    clearImmediate(timer);
+    assert.ok(turns >= 2, `${turns} turns`);
   });
 });
