@@ -53,6 +53,17 @@ const open = () => openStore('sqlite::memory:');
 const idsOf = (changes: readonly { readonly advisoryId: string }[]) => changes.map(({ advisoryId }) => advisoryId);
 
 describe('stored advisories', () => {
+  it('are exploited until the whole list lacks them; a part of it takes nothing back', async () => {
+    await using store = await open();
+    const { advisories } = store;
+    const left = async () => (await advisories.counts()).knownExploited;
+    await advisories.putExploited([exploited('CVE-2024-0001'), exploited('CVE-2024-0002')]);
+    await advisories.putExploited([exploited('CVE-2024-0003')], { isPart: true });
+    assert.equal(await left(), 3);
+    await advisories.putExploited([exploited('CVE-2024-0001')], { named: ['CVE-2024-0002'] });
+    assert.equal(await left(), 2);
+  });
+
   it('are not taken back by what was said before', async () => {
     await using store = await open();
     const { advisories } = store;

@@ -97,6 +97,27 @@ describe('what changes of advisories', () => {
     await aSecond();
     const up = await position();
     assert.ok(up >= 0 && up < before, `${before} to ${up}`);
+    const all = await affected();
+    for (const [asked, isExploited] of [
+      ['true', true],
+      ['FALSE', false],
+    ] as const) {
+      const meant = all.filter((row) => row.known_exploited === isExploited);
+      assert.deepEqual(await affected(`&known_exploited=${asked}`), meant);
+      const listed = (await advisories(`&known_exploited=${asked}`)).map(({ id }) => id);
+      assert.deepEqual(listed, [...new Set(meant.map(({ id }) => id))]);
+    }
+    assert.deepEqual(
+      (await advisories('&advisory=cve-2026-80001')).map(({ id }) => id),
+      ['CVE-2026-80001'],
+    );
+    const known = async (query: string) => (await get(`enrichment/affected?limit=1${query}`)).known;
+    assert.deepEqual(await known(''), { advisories: true, advisory: null, domain: null });
+    assert.deepEqual(await known('&advisory=CVE-1999-0001&domain=never-scanned.com'), {
+      advisories: true,
+      advisory: false,
+      domain: false,
+    });
     publishers.withdraw('CVE-2026-80001');
     await sync(service, publishers);
     await aSecond();
