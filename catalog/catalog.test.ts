@@ -150,6 +150,18 @@ describe('the catalog', () => {
     for (const provider of reading) assert.ok(productKeysOf(provider).length > 0, provider.id);
   });
 
+  it('says how many numbers a release has only of products that advisories name', () => {
+    const parts = new Map(providers.map(({ id, releaseParts }) => [id, releaseParts]));
+    for (const id of ['apache', 'nginx', 'php', 'openssl', 'tomcat', 'python']) assert.equal(parts.get(id), 3, id);
+    // 6.4 and 6.4.1, 4.17 and 5.0.6, 20.0.4 and 18.0: a version of two numbers is whole.
+    for (const id of ['wordpress', 'squid', 'gunicorn', 'tornado', 'microsoft-iis']) {
+      assert.equal(parts.get(id), undefined, id);
+    }
+    for (const provider of providers.filter(({ releaseParts }) => releaseParts !== undefined)) {
+      assert.ok(productKeysOf(provider).length > 0, provider.id);
+    }
+  });
+
   for (const [headers, expected] of SHOWN) {
     it(`reads ${JSON.stringify(headers)}`, () => {
       const { generator, ...rest } = headers;

@@ -142,6 +142,7 @@ describe('builds that an advisory cannot tell apart', () => {
   const product = fc.record({
     keys: fc.constant(KEYS),
     version: fc.option(version),
+    releaseParts: fc.constantFrom(undefined, 3),
     platform: fc.constantFrom(null, 'ubuntu', 'win64', 'unix', 'linux', 'freebsd', 'red hat enterprise linux'),
   });
 

@@ -16,7 +16,7 @@ export class BuildClasses {
   /** By build: what an advisory may ask of it besides its version, as a number. */
   readonly #kinds: number[] = [];
   readonly #kindNumbers = new Map<string, number>();
-  /** A bare `2` is every 2.x: no point on the line, so judged by itself. */
+  /** A version that is cut short is no point on the line, so judged by itself. */
   readonly #spans = new Set<number>();
   /** Made when an advisory first asks for the scheme. */
   readonly #orders = new Map<VersionScheme, Order>();
@@ -37,7 +37,7 @@ export class BuildClasses {
     }
     this.#products.push(product);
     this.#kinds.push(number);
-    if (/^\d+$/.test(seen.upstream)) this.#spans.add(build);
+    if (seen.isCut) this.#spans.add(build);
     for (const [scheme, order] of this.#orders) this.#place(build, versionUnder(seen, scheme), order);
     return build;
   }

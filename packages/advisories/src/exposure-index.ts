@@ -9,7 +9,15 @@ import {
   type Severity,
 } from './advisory.ts';
 import { BuildClasses } from './build-classes.ts';
-import { type CompiledAdvisory, compileAdvisory, type Judgement, judgeCompiled, productKeysOf } from './judge.ts';
+import { hashOf } from './claims-hash.ts';
+import {
+  type CompiledAdvisory,
+  compileAdvisory,
+  type Judgement,
+  judgeCompiled,
+  productKeysOf,
+  type SeenProduct,
+} from './judge.ts';
 import { byUrgency, placeOf, urgencyOf } from './priority.ts';
 import { codeOf, type VerdictCode, VerdictList } from './verdict-list.ts';
 
@@ -17,6 +25,8 @@ import { codeOf, type VerdictCode, VerdictList } from './verdict-list.ts';
 export interface KnownProduct {
   readonly id: string;
   readonly keys: readonly ProductKey[];
+  /** How many numbers every release of it has. */
+  readonly releaseParts?: number | undefined;
 }
 
 /** What a domain shows of a product; without a version it is known to use it, no more. */
@@ -51,7 +61,7 @@ interface Kept {
 }
 
 interface Shelf {
-  readonly keys: readonly ProductKey[];
+  readonly product: KnownProduct;
   /** Numbers of the advisories that name it, ascending. */
   readonly numbers: Set<number>;
   readonly classes: BuildClasses;
@@ -77,9 +87,10 @@ export class ExposureIndex {
   #order: Entry[] | undefined;
 
   constructor(products: readonly KnownProduct[]) {
-    for (const { id, keys } of products) {
+    for (const product of products) {
+      const { id, keys } = product;
       const shelf = {
-        keys,
+        product,
         numbers: new Set<number>(),
         classes: new BuildClasses(),
         buildNumbers: new Map(),
@@ -167,7 +178,7 @@ export class ExposureIndex {
     const shelf = this.#shelves.get(product);
     const key = keyOf(build);
     if (!shelf || shelf.buildNumbers.has(key)) return;
-    const seen = { keys: shelf.keys, version: build.version, platform: build.platform };
+    const seen = seenAt(shelf, build);
     const verdicts = new VerdictList();
     for (const number of shelf.numbers) {
       const kept = this.#kept.get(number);
@@ -193,7 +204,7 @@ export class ExposureIndex {
   /** The judgement in full, with the range in words. */
   judgementOf({ number }: Entry, product: string, build: Build): Judgement {
     const compiled = this.#kept.get(number)?.compiled ?? { sources: [] };
-    return judgeCompiled(compiled, { keys: this.#shelf(product).keys, ...build });
+    return judgeCompiled(compiled, seenAt(this.#shelf(product), build));
   }
 
   /** All, the most urgent first; equally urgent ones by id. */
@@ -263,6 +274,10 @@ export class ExposureIndex {
   }
 }
 
+function seenAt({ product: { keys, releaseParts } }: Shelf, { version, platform }: Build): SeenProduct {
+  return { keys, version, platform, releaseParts };
+}
+
 /** Its number is larger than all before it, so that it goes to the end of every list. */
 function shelve({ entry, compiled }: Kept, { numbers, classes, verdicts }: Shelf): void {
   numbers.add(entry.number);
@@ -289,16 +304,3 @@ const keyOf = ({ version, platform }: Build): string => `${version ?? '\0'}\0${p
 /** 0 where there is none. */
 const severityNumber = (severity: Severity | null): number =>
   severity === null ? 0 : SEVERITIES.indexOf(severity) + 1;
-
-/** FNV-1a, twice with other beginnings, of the claims' text: 53 bits, so that a score that moves every day changes no verdict. */
-function hashOf(claims: Advisory['claims']): number {
-  const text = JSON.stringify(claims);
-  let low = 0x811c9dc5;
-  let high = 0x9747b28c;
-  for (let i = 0; i < text.length; i += 1) {
-    const code = text.charCodeAt(i);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul(high ^ (code + i), 0x01000193);
-  }
-  return (high >>> 11) * 2 ** 32 + (low >>> 0);
-}

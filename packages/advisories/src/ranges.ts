@@ -58,12 +58,18 @@ export function intervalOfVersion(version: string, scheme: VersionScheme): Inter
   return key === undefined ? undefined : { low: key, high: flat(key, NEXT) };
 }
 
-/** A version as a server shows it: a bare `2` is every 2.x, since it is mostly cut short. */
-export function intervalAsShown(version: string, scheme: VersionScheme): Interval | undefined {
+/** A version as a server shows it; one that is cut short is every version that begins so. */
+export function intervalAsShown(version: string, scheme: VersionScheme, isCut: boolean): Interval | undefined {
   const own = intervalOfVersion(version, scheme);
-  if (own === undefined || !/^\d+$/.test(version)) return own;
-  const next = readVersion(`${BigInt(version) + 1n}`, scheme);
+  if (own === undefined || !isCut) return own;
+  const next = readVersion(nextOf(version), scheme);
   return next === undefined ? undefined : { low: own.low, high: next };
+}
+
+/** `2.5` of `2.4`. */
+function nextOf(version: string): string {
+  const last = version.lastIndexOf('.') + 1;
+  return `${version.slice(0, last)}${BigInt(version.slice(last)) + 1n}`;
 }
 
 /** A version with all its pre-releases and updates, dotted or of OpenSSL; undefined where it cannot be read. */

@@ -13,6 +13,8 @@ export interface Seen {
   readonly upstream: string;
   readonly platform: string | null;
   readonly isFromDistribution: boolean;
+  /** Fewer numbers were shown than a release has: it is one of many versions. */
+  readonly isCut: boolean;
   /** Filled as schemes are asked for. */
   readonly read: Map<VersionScheme, Interval | undefined>;
 }
@@ -29,14 +31,20 @@ export function seenOf(product: SeenProduct): Seen {
   return seen;
 }
 
-function makeReady({ keys, version, platform }: SeenProduct): Seen {
+/** A bare `2` is cut short whatever the product. */
+const LEAST_PARTS = 2;
+const NUMBERS = /^\d+(?:\.\d+)*$/;
+
+function makeReady({ keys, version, platform, releaseParts = LEAST_PARTS }: SeenProduct): Seen {
   const distribution = version === null ? null : distributionOf(version);
+  const upstream = distribution?.upstream ?? version ?? '';
   return {
     keys,
     version,
-    upstream: distribution?.upstream ?? version ?? '',
+    upstream,
     platform: platform ?? distribution?.distribution ?? null,
     isFromDistribution: distribution !== null || (platform !== null && isDistribution(platform)),
+    isCut: NUMBERS.test(upstream) && upstream.split('.').length < releaseParts,
     read: new Map(),
   };
 }
@@ -45,7 +53,9 @@ function makeReady({ keys, version, platform }: SeenProduct): Seen {
 export function versionUnder(seen: Seen, scheme: VersionScheme): Interval | undefined {
   if (seen.version === null) return undefined;
   if (seen.read.has(scheme)) return seen.read.get(scheme);
-  const version = intervalAsShown(isPacked(scheme) ? seen.version : seen.upstream, scheme);
+  const version = isPacked(scheme)
+    ? intervalAsShown(seen.version, scheme, seen.isCut && seen.version === seen.upstream)
+    : intervalAsShown(seen.upstream, scheme, seen.isCut);
   seen.read.set(scheme, version);
   return version;
 }
