@@ -1,15 +1,9 @@
 // Advisories against the products that domains show, incremental both ways: a new advisory is judged against every build
 // seen, a new build against every advisory of its product. Domains are counted by whoever knows which domain shows what.
-import {
-  type Advisory,
-  type ExploitScore,
-  type KnownExploited,
-  type ProductKey,
-  SEVERITIES,
-  type Severity,
-} from './advisory.ts';
+import { type Advisory, type ProductKey, SEVERITIES, type Severity } from './advisory.ts';
 import { BuildClasses } from './build-classes.ts';
 import { hashOf } from './claims-hash.ts';
+import { type Assessed, type Entry, entryOf, idsOf } from './entry.ts';
 import {
   type CompiledAdvisory,
   compileAdvisory,
@@ -18,7 +12,7 @@ import {
   productKeysOf,
   type SeenProduct,
 } from './judge.ts';
-import { byUrgency, placeOf, urgencyOf } from './priority.ts';
+import { byUrgency, placeOf } from './priority.ts';
 import { codeOf, type VerdictCode, VerdictList } from './verdict-list.ts';
 
 /** A product of the rulebook with every name that publishers know it by. */
@@ -33,24 +27,6 @@ export interface KnownProduct {
 export interface Build {
   readonly version: string | null;
   readonly platform: string | null;
-}
-
-/** An advisory with what is known of its exploitation. */
-export interface Assessed {
-  readonly advisory: Advisory;
-  readonly exploited: KnownExploited | null;
-  readonly score: Omit<ExploitScore, 'cve'> | null;
-}
-
-/** An advisory as the index keeps it: without what only who reads it in full asks for. */
-export interface Entry extends Omit<Assessed, 'advisory'> {
-  readonly advisory: Omit<Advisory, 'claims' | 'summary' | 'urls'>;
-  /** Its place in the lists; one whose claims change gets another. */
-  readonly number: number;
-  /** Ids of the known products that it names. */
-  readonly products: readonly string[];
-  /** `urgencyOf` it. */
-  readonly urgency: number;
 }
 
 interface Kept {
@@ -286,17 +262,6 @@ function shelve({ entry, compiled }: Kept, { numbers, classes, verdicts }: Shelf
     if (code !== undefined) verdicts[build]?.push(entry.number, code);
   });
 }
-
-function entryOf(
-  { advisory, exploited, score }: Assessed,
-  { number, products }: Pick<Entry, 'number' | 'products'>,
-): Entry {
-  const { claims: _claims, summary: _summary, urls: _urls, ...kept } = advisory;
-  const urgency = urgencyOf({ advisory, exploited, score });
-  return { advisory: kept, exploited, score, number, products, urgency };
-}
-
-const idsOf = ({ advisory }: Entry): string[] => [advisory.id, ...advisory.aliases].map((id) => id.toUpperCase());
 
 /** Of what is shown nothing holds a NUL, so that no two builds share a key. */
 const keyOf = ({ version, platform }: Build): string => `${version ?? '\0'}\0${platform ?? '\0'}`;

@@ -3,13 +3,8 @@ export * from './advisory.ts';
 export { CPE_ATTRIBUTES, type Cpe, parseCpe, productKeyOf } from './cpe.ts';
 export { type CpeRelation, compareCpeValues } from './cpe-compare.ts';
 export type { CpeValue } from './cpe-value.ts';
-export {
-  type Assessed,
-  type Build,
-  type Entry,
-  ExposureIndex,
-  type KnownProduct,
-} from './exposure-index.ts';
+export type { Assessed, Entry } from './entry.ts';
+export { type Build, ExposureIndex, type KnownProduct } from './exposure-index.ts';
 export { readCveRecord } from './formats/cve-record.ts';
 export { type EpssHead, isEpssColumns, readEpssHead, readEpssRow } from './formats/epss.ts';
 export { readKev } from './formats/kev.ts';

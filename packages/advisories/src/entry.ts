@@ -1,0 +1,34 @@
+// An advisory with all that is known of its exploitation, and what of it is kept in memory.
+import type { Advisory, ExploitScore, KnownExploited } from './advisory.ts';
+import { urgencyOf } from './priority.ts';
+
+/** An advisory with what is known of its exploitation. */
+export interface Assessed {
+  readonly advisory: Advisory;
+  readonly exploited: KnownExploited | null;
+  readonly score: Omit<ExploitScore, 'cve'> | null;
+}
+
+/** An advisory as the index keeps it: without what only who reads it in full asks for. */
+export interface Entry extends Omit<Assessed, 'advisory'> {
+  readonly advisory: Omit<Advisory, 'claims' | 'summary' | 'urls'>;
+  /** Its place in the lists; one whose claims change gets another. */
+  readonly number: number;
+  /** Ids of the known products that it names. */
+  readonly products: readonly string[];
+  /** `urgencyOf` it. */
+  readonly urgency: number;
+}
+
+export function entryOf(
+  { advisory, exploited, score }: Assessed,
+  { number, products }: Pick<Entry, 'number' | 'products'>,
+): Entry {
+  const { claims: _claims, summary: _summary, urls: _urls, ...kept } = advisory;
+  const urgency = urgencyOf({ advisory, exploited, score });
+  return { advisory: kept, exploited, score, number, products, urgency };
+}
+
+/** Every id of it, upper case. */
+export const idsOf = ({ advisory }: Entry): string[] =>
+  [advisory.id, ...advisory.aliases].map((id) => id.toUpperCase());
