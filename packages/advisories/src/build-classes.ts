@@ -107,8 +107,8 @@ export class BuildClasses {
 }
 
 /** Everything that is asked of a build besides where its version stands. */
-function kindOf({ version, platform, isFromDistribution }: Seen): string {
-  return JSON.stringify([version === null, version?.includes('-') === true, platform, isFromDistribution]);
+function kindOf({ version, platform, isPacked }: Seen): string {
+  return JSON.stringify([version === null, version?.includes('-') === true, platform, isPacked]);
 }
 
 /** Puts the lowest numbers in place of those that are there, alike for alike; returns how many there are. */

@@ -11,8 +11,14 @@ export interface SystemNeed {
   readonly isWhole: boolean;
 }
 
-const DISTRIBUTIONS =
-  /ubuntu|debian|raspbian|centos|red ?hat|rhel|fedora|suse|alma ?linux|rocky|amazon|alpine|oracle linux|gentoo|arch ?linux|mageia|scientific|cloudlinux/;
+const DISTRIBUTIONS = new RegExp(
+  [
+    'ubuntu|debian|devuan|raspbian|kylin|deepin|astra ?linux',
+    'centos|red ?hat|rhel|fedora|alma ?linux|rocky|amazon|oracle linux|scientific|cloudlinux|clearos|virtuozzo|trustix|openeuler',
+    'suse|\\bsles\\b|mageia|mandriva|mandrake|pclinuxos|alt ?linux|conectiva|turbolinux',
+    'alpine|gentoo|arch ?linux|slackware|synology|qnap',
+  ].join('|'),
+);
 /** Words of servers and of publishers; `darwin` has a `win` in it. Words of several families are of none. */
 const FAMILIES: readonly (readonly [RegExp, Family])[] = [
   [/darwin|mac ?os|os ?x\b/, 'macos'],
@@ -31,7 +37,8 @@ const MAX_PLATFORM_LENGTH = 128;
 
 /** Whether the platform is a Linux distribution, which mends old versions without a new number. */
 export function isDistribution(platform: string): boolean {
-  return platform.length <= MAX_PLATFORM_LENGTH && DISTRIBUTIONS.test(platform);
+  // Alone it is how that Linux calls itself; publishers also mean other systems of that house by it.
+  return platform === 'oracle' || (platform.length <= MAX_PLATFORM_LENGTH && DISTRIBUTIONS.test(platform));
 }
 
 /** What a platform in a publisher's words asks for: a system, nothing, or `unknown`. */

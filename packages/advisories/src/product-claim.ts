@@ -79,7 +79,7 @@ function byVersion({ scheme, affected, unaffected, otherwise }: ProductRanges, s
   // Where it may stand among the exempt ones, but they cannot be read, nothing is sure but that it is not affected.
   if (exempt === NO_RANGE) return found === FALSE && otherwise === FALSE ? FALSE : NO_RANGE;
   if (found !== FALSE) return found;
-  return otherwise === TRUE && seen.isFromDistribution ? BACKPORT : otherwise;
+  return otherwise === TRUE && seen.isPacked ? BACKPORT : otherwise;
 }
 
 function byPlatform({ platforms }: ProductRanges, { platform }: Seen): Truth {
