@@ -53,6 +53,18 @@ const SHOWN: readonly (readonly [Readonly<Record<string, string>>, Shown])[] = [
     { server: 'Apache/2.4.52 (Unix) PHP/8.1.2', 'x-powered-by': 'PHP/8.1.2' },
     { apache: ['2.4.52', 'unix'], php: ['8.1.2', 'unix'] },
   ],
+  [
+    { server: 'Apache/2.4.6 (CentOS)', 'x-powered-by': 'PHP/5.4.16' },
+    { apache: ['2.4.6', 'centos'], php: ['5.4.16', 'centos'] },
+  ],
+  [
+    { server: 'Apache/2.4.52 (Unix)', 'x-powered-by': 'PHP/8.1.2' },
+    { apache: ['2.4.52', 'unix'], php: ['8.1.2', null] },
+  ],
+  [
+    { server: 'Apache/2.4.6 (CentOS)', generator: 'WordPress 6.4.2' },
+    { apache: ['2.4.6', 'centos'], wordpress: ['6.4.2', null] },
+  ],
   [{ server: 'Apache-Coyote/1.1' }, { tomcat: [null, null] }],
   [
     { server: 'Microsoft-IIS/10.0', 'x-powered-by': 'ASP.NET', 'x-aspnet-version': '4.0.30319' },
