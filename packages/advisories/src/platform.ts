@@ -29,6 +29,10 @@ const FAMILIES: readonly (readonly [RegExp, Family])[] = [
 ];
 /** The name of a whole family, where others name one system of it. */
 const WHOLE: ReadonlySet<string> = new Set(['windows', 'microsoft windows', 'linux', 'macos', 'bsd']);
+/** The same as CPE names: another vendor's `linux` is one distribution. */
+const WHOLE_CPE: ReadonlySet<string> = new Set([
+  ...['linux:linux_kernel', 'microsoft:windows', 'apple:macos', 'apple:mac_os_x'],
+]);
 /** `all except windows` is not Windows. */
 const EXCEPTION = /\b(?:non?|not|except|excluding|other)\b/;
 const EVERYWHERE: ReadonlySet<string> = new Set(['all', 'all platforms', 'any', '*', 'n/a', 'unspecified']);
@@ -49,11 +53,11 @@ export function needOfWords(words: string): SystemNeed | 'nothing' | 'unknown' {
 }
 
 /** The operating system that a CPE name means; undefined where it means another thing. */
-export function needOfCpe({ part, product, version }: Cpe): SystemNeed | undefined {
-  const name = (plainText(product) ?? '').replaceAll('_', ' ');
-  const family = familyOf(name);
+export function needOfCpe({ part, vendor, product, version }: Cpe): SystemNeed | undefined {
+  const system = plainText(product) ?? '';
+  const family = familyOf(system.replaceAll('_', ' '));
   if (family === undefined || plainText(part) !== 'o') return undefined;
-  return { family, isWhole: plainText(version) === undefined && (name === 'linux kernel' || WHOLE.has(name)) };
+  return { family, isWhole: plainText(version) === undefined && WHOLE_CPE.has(`${plainText(vendor)}:${system}`) };
 }
 
 /** Whether what was seen is the system that is asked for. `unix` is everything but Windows. */
