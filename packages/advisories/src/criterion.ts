@@ -67,7 +67,7 @@ export function compileCriterion({ name, isVulnerable, range }: CpeCriterion, is
   const scheme = SCHEMES.get(product ?? '') ?? 'dotted';
   const isBounded = range.from !== undefined || range.to !== undefined;
   const system = cpe && needOfCpe(cpe);
-  const { intervals, isWhole, words } = cpe ? versionsOf(cpe, { range, scheme }) : NO_VERSIONS;
+  const { intervals, isWhole, words } = cpe ? versionsOf(cpe, { range, scheme, product }) : NO_VERSIONS;
   return {
     kind: 'criterion',
     product,
@@ -84,9 +84,10 @@ export function compileCriterion({ name, isVulnerable, range }: CpeCriterion, is
 
 function versionsOf(
   { version, update }: Cpe,
-  { range, scheme }: Pick<CpeCriterion, 'range'> & Pick<Criterion, 'scheme'>,
+  { range, scheme, product }: Pick<CpeCriterion, 'range'> & Pick<Criterion, 'scheme' | 'product'>,
 ): Pick<Criterion, 'intervals' | 'isWhole' | 'words'> {
-  if (version.kind === 'any') return versions(intervalOf(range, scheme), rangeInWords(range));
+  if (version.kind === 'any')
+    return versions(intervalOf(range, scheme, product === undefined ? [] : [product]), rangeInWords(range));
   const exact = plainText(version);
   if (exact === undefined) return NO_VERSIONS;
   if (update.kind === 'any') return versions(intervalOfUpdates(exact, scheme), versionInWords(exact));

@@ -1,5 +1,5 @@
 // Ranges of versions, compared as intervals of version keys, and told in words.
-import type { VersionRange, VersionScheme } from './advisory.ts';
+import type { ProductKey, VersionRange, VersionScheme } from './advisory.ts';
 import { readVersion } from './version.ts';
 import { END, LETTER, PRE_RELEASE } from './versions/key.ts';
 
@@ -33,8 +33,19 @@ export function overlaps(a: Interval, b: Interval): boolean {
   return a.low < b.high && b.low < a.high;
 }
 
+/** Their updates are mends, 2.4.4-p9 of 2.4.4: what is said of a version is not said of those. */
+const MENDED_BY_UPDATES: ReadonlySet<ProductKey> = new Set([
+  ...['cpe:adobe:commerce', 'cpe:adobe:magento', 'cpe:adobe:magento_open_source', 'cpe:magento:magento'],
+  ...['cna:adobe/adobe commerce', 'cna:adobe/commerce', 'cna:adobe/magento commerce', 'cna:adobe/magento open source'],
+  ...['pkg:composer/magento/community-edition', 'pkg:composer/magento/project-community-edition'],
+]);
+
 /** The interval of a range; undefined where a bound cannot be read. */
-export function intervalOf({ from, to }: VersionRange, scheme: VersionScheme): Interval | undefined {
+export function intervalOf(
+  { from, to }: VersionRange,
+  scheme: VersionScheme,
+  products: readonly ProductKey[] = [],
+): Interval | undefined {
   // OSV's `0` is before everything, pre-releases of 0.0 too; the CVE list's `*` is after everything.
   const isOpenBelow = from === undefined || (from.version === '0' && from.isInclusive);
   const isOpenAbove = to === undefined || to.version === '*';
@@ -43,13 +54,14 @@ export function intervalOf({ from, to }: VersionRange, scheme: VersionScheme): I
   if (low === undefined || high === undefined) return undefined;
   return {
     low: isOpenBelow || from.isInclusive ? low : flat(low, NEXT),
-    high: isOpenAbove || !to.isInclusive ? high : throughUpdates(high, scheme),
+    high: isOpenAbove || !to.isInclusive ? high : through(high, scheme, products),
   };
 }
 
-/** Just after a version that is included. Its updates are: publishers say `<= 8.7` of OpenSSH's 8.7p1. */
-function throughUpdates(key: string, scheme: VersionScheme): string {
-  return scheme === 'dotted' ? flat(baseOf(key), LETTER) : flat(key, NEXT);
+/** Just after a version that is included. Mostly its updates are: publishers say `<= 8.7` of OpenSSH's 8.7p1. */
+function through(key: string, scheme: VersionScheme, products: readonly ProductKey[]): string {
+  const hasUpdates = scheme === 'dotted' && !products.some((product) => MENDED_BY_UPDATES.has(product));
+  return hasUpdates ? flat(baseOf(key), LETTER) : flat(key, NEXT);
 }
 
 /** One version and no other; undefined where it cannot be read. */
