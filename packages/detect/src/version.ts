@@ -61,8 +61,8 @@ export function platformOf(version: string, serverHeader: string | null): string
 }
 
 /**
- * The Linux distribution that a `Server` header names, null where it names none: it also packs what other headers show.
- * Another system's word holds for the server alone, which may stand before a host of another kind.
+ * Who packed the server, by its header's words in parentheses, and with it what other headers show. Null where the words
+ * name a system that packs nothing: it is the server's alone, which may stand before a host of another kind.
  */
 export function distributionIn(serverHeader: string | null): string | null {
   const platform = serverHeader === null ? null : platformIn(serverHeader.slice(0, MAX_TEXT_LENGTH).toLowerCase());
