@@ -74,6 +74,7 @@ async function measure() {
       if (!entry) continue;
       const product = {
         keys: productKeysOf(entry),
+        releaseParts: entry.releaseParts,
         ...(index.buildOf(domain, provider) ?? { version: null, platform: null }),
       };
       for (const compiled of all) if (judgeCompiled(compiled, product).verdict !== 'unaffected') count += 1;

@@ -53,6 +53,18 @@ const SHOWN: readonly (readonly [Readonly<Record<string, string>>, Shown])[] = [
     { server: 'Apache/2.4.52 (Unix) PHP/8.1.2', 'x-powered-by': 'PHP/8.1.2' },
     { apache: ['2.4.52', 'unix'], php: ['8.1.2', 'unix'] },
   ],
+  [
+    { server: 'Apache/2.4.6 (CentOS)', 'x-powered-by': 'PHP/5.4.16' },
+    { apache: ['2.4.6', 'centos'], php: ['5.4.16', 'centos'] },
+  ],
+  [
+    { server: 'Apache/2.4.52 (Unix)', 'x-powered-by': 'PHP/8.1.2' },
+    { apache: ['2.4.52', 'unix'], php: ['8.1.2', null] },
+  ],
+  [
+    { server: 'Apache/2.4.6 (CentOS)', generator: 'WordPress 6.4.2' },
+    { apache: ['2.4.6', 'centos'], wordpress: ['6.4.2', null] },
+  ],
   [{ server: 'Apache-Coyote/1.1' }, { tomcat: [null, null] }],
   [
     { server: 'Microsoft-IIS/10.0', 'x-powered-by': 'ASP.NET', 'x-aspnet-version': '4.0.30319' },
@@ -148,6 +160,18 @@ describe('the catalog', () => {
     );
     assert.ok(reading.length >= 20, `${reading.length} providers`);
     for (const provider of reading) assert.ok(productKeysOf(provider).length > 0, provider.id);
+  });
+
+  it('says how many numbers a release has only of products that advisories name', () => {
+    const parts = new Map(providers.map(({ id, releaseParts }) => [id, releaseParts]));
+    for (const id of ['apache', 'nginx', 'php', 'openssl', 'tomcat', 'python']) assert.equal(parts.get(id), 3, id);
+    // 6.4 and 6.4.1, 4.17 and 5.0.6, 20.0.4 and 18.0: a version of two numbers is whole.
+    for (const id of ['wordpress', 'squid', 'gunicorn', 'tornado', 'microsoft-iis']) {
+      assert.equal(parts.get(id), undefined, id);
+    }
+    for (const provider of providers.filter(({ releaseParts }) => releaseParts !== undefined)) {
+      assert.ok(productKeysOf(provider).length > 0, provider.id);
+    }
   });
 
   for (const [headers, expected] of SHOWN) {

@@ -131,7 +131,7 @@ export interface Advisory {
   /** The CVE id where there is one, else the publisher's. */
   readonly id: string;
   readonly aliases: readonly string[];
-  /** `rejected` when every publisher that speaks of it has withdrawn it. */
+  /** `rejected` when the CVE List, or every publisher that speaks of it, has withdrawn it. */
   readonly state: 'published' | 'rejected';
   readonly title: string | null;
   readonly summary: string | null;

@@ -16,7 +16,7 @@ export class BuildClasses {
   /** By build: what an advisory may ask of it besides its version, as a number. */
   readonly #kinds: number[] = [];
   readonly #kindNumbers = new Map<string, number>();
-  /** A bare `2` is every 2.x: no point on the line, so judged by itself. */
+  /** A version that is cut short is no point on the line, so judged by itself. */
   readonly #spans = new Set<number>();
   /** Made when an advisory first asks for the scheme. */
   readonly #orders = new Map<VersionScheme, Order>();
@@ -37,7 +37,7 @@ export class BuildClasses {
     }
     this.#products.push(product);
     this.#kinds.push(number);
-    if (/^\d+$/.test(seen.upstream)) this.#spans.add(build);
+    if (seen.isCut) this.#spans.add(build);
     for (const [scheme, order] of this.#orders) this.#place(build, versionUnder(seen, scheme), order);
     return build;
   }
@@ -67,6 +67,9 @@ export class BuildClasses {
     let room = this.#kindNumbers.size;
     for (const [scheme, bounds] of boundsOf(advisory)) {
       const { keys, builds } = this.#orderOf(scheme);
+      const ranks = bounds.length + 2;
+      // Beyond it two classes may have one number, and one would be told what is said of the other.
+      if (room * ranks > Number.MAX_SAFE_INTEGER) room = renumber(classes);
       // One for what cannot be read under the scheme, and one before each bound and after the last.
       let from = 0;
       for (let rank = 0; rank <= bounds.length; rank += 1) {
@@ -78,7 +81,7 @@ export class BuildClasses {
         }
         from = Math.max(from, to);
       }
-      room *= bounds.length + 2;
+      room *= ranks;
     }
     return classes;
   }
@@ -104,8 +107,19 @@ export class BuildClasses {
 }
 
 /** Everything that is asked of a build besides where its version stands. */
-function kindOf({ version, platform, isFromDistribution }: Seen): string {
-  return JSON.stringify([version === null, version?.includes('-') === true, platform, isFromDistribution]);
+function kindOf({ version, platform, isPacked }: Seen): string {
+  return JSON.stringify([version === null, version?.includes('-') === true, platform, isPacked]);
+}
+
+/** Puts the lowest numbers in place of those that are there, alike for alike; returns how many there are. */
+function renumber(classes: Float64Array): number {
+  const numbers = new Map<number, number>();
+  for (const [build, before] of classes.entries()) {
+    const number = numbers.get(before) ?? numbers.size;
+    numbers.set(before, number);
+    classes[build] = number;
+  }
+  return numbers.size;
 }
 
 /** The first place whose key is not less. */

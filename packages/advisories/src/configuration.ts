@@ -76,7 +76,9 @@ function vulnerableOf(statement: Statement): Criterion[] {
 /** The ranges of the seen product in words; undefined where no vulnerable criterion speaks of it. */
 export function wordsFor({ vulnerable }: Configuration, seen: Seen): readonly string[] | undefined {
   const own = vulnerable.filter((criterion) => isOf(criterion, seen));
-  return own.length === 0 ? undefined : own.flatMap(({ words }) => words);
+  if (own.length === 0) return undefined;
+  // The versions of a negated one are those that are not affected.
+  return own.flatMap(({ words, isNegated }) => (isNegated ? [] : words));
 }
 
 /** Whether the seen product is affected: it meets a vulnerable criterion of its own, and what that stands with holds. */

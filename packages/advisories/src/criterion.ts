@@ -35,6 +35,30 @@ export interface Criterion {
 
 /** NVD's products whose versions are not in dotted order. */
 const SCHEMES: ReadonlyMap<ProductKey, 'openssl'> = new Map([['cpe:openssl:openssl', 'openssl']]);
+/** What a library is written in asks for nothing: whoever shows the product has that too. */
+const LANGUAGES: ReadonlySet<string> = new Set([
+  ...[
+    'node.js',
+    'python',
+    'ruby',
+    'rails',
+    'php',
+    'java',
+    'go',
+    'golang',
+    'rust',
+    'perl',
+    '.net',
+    'asp.net',
+    'elixir',
+    'erlang',
+  ],
+]);
+/** What a product is always a part of. */
+const HOSTS: ReadonlyMap<ProductKey, string> = new Map([
+  ['cpe:woocommerce:woocommerce', 'wordpress'],
+  ['cpe:automattic:woocommerce', 'wordpress'],
+]);
 const NO_VERSIONS = { intervals: [], isWhole: false, words: [] };
 
 export function compileCriterion({ name, isVulnerable, range }: CpeCriterion, isNegated: boolean): Criterion {
@@ -43,7 +67,7 @@ export function compileCriterion({ name, isVulnerable, range }: CpeCriterion, is
   const scheme = SCHEMES.get(product ?? '') ?? 'dotted';
   const isBounded = range.from !== undefined || range.to !== undefined;
   const system = cpe && needOfCpe(cpe);
-  const { intervals, isWhole, words } = cpe ? versionsOf(cpe, { range, scheme }) : NO_VERSIONS;
+  const { intervals, isWhole, words } = cpe ? versionsOf(cpe, { range, scheme, product }) : NO_VERSIONS;
   return {
     kind: 'criterion',
     product,
@@ -53,16 +77,17 @@ export function compileCriterion({ name, isVulnerable, range }: CpeCriterion, is
     words,
     isVulnerable,
     isNegated,
-    runsOn: cpe ? runsOnOf(cpe) : 'unknown',
+    runsOn: cpe ? runsOnOf(cpe, product) : 'unknown',
     system: system && isBounded ? { ...system, isWhole: false } : system,
   };
 }
 
 function versionsOf(
   { version, update }: Cpe,
-  { range, scheme }: Pick<CpeCriterion, 'range'> & Pick<Criterion, 'scheme'>,
+  { range, scheme, product }: Pick<CpeCriterion, 'range'> & Pick<Criterion, 'scheme' | 'product'>,
 ): Pick<Criterion, 'intervals' | 'isWhole' | 'words'> {
-  if (version.kind === 'any') return versions(intervalOf(range, scheme), rangeInWords(range));
+  if (version.kind === 'any')
+    return versions(intervalOf(range, scheme, product === undefined ? [] : [product]), rangeInWords(range));
   const exact = plainText(version);
   if (exact === undefined) return NO_VERSIONS;
   if (update.kind === 'any') return versions(intervalOfUpdates(exact, scheme), versionInWords(exact));
@@ -75,12 +100,15 @@ function versions(interval: Interval | undefined, words: string) {
   return { intervals: interval ? [interval] : [], isWhole: interval !== undefined, words: [words] };
 }
 
-function runsOnOf({ targetSw, edition, swEdition, targetHw }: Cpe): Criterion['runsOn'] {
+function runsOnOf(
+  { targetSw, edition, swEdition, targetHw }: Cpe,
+  product: ProductKey | undefined,
+): Criterion['runsOn'] {
   if ([edition, swEdition, targetHw].some(({ kind }) => kind !== 'any')) return 'unknown';
   const target = plainText(targetSw);
-  // What is no operating system says whose module it is (`wordpress`, `node.js`), and vendor and product say that too.
-  const need = target === undefined ? 'nothing' : needOfWords(target.replaceAll('_', ' '));
-  return need === 'unknown' ? 'nothing' : need;
+  if (target === undefined || LANGUAGES.has(target) || HOSTS.get(product ?? '') === target) return 'nothing';
+  // Of `android` or `wordpress` it is an app or a plugin that has the name of what was seen, or some other edition of it.
+  return needOfWords(target.replaceAll('_', ' '));
 }
 
 /** Text that is the same for criteria that differ only in their versions; undefined where they are not to be one. */

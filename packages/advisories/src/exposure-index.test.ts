@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Advisory } from './advisory.ts';
-import { type Assessed, type Build, ExposureIndex } from './exposure-index.ts';
+import type { Assessed } from './entry.ts';
+import { type Build, ExposureIndex, type KnownProduct } from './exposure-index.ts';
 import { judge, productKeysOf } from './judge.ts';
 import { urgencyOf } from './priority.ts';
 import { verdictOf } from './verdict-list.ts';
 
-const PRODUCTS = [
-  { id: 'alpha', keys: ['cpe:a:alpha', 'pkg:npm/alpha'] },
+const PRODUCTS: readonly KnownProduct[] = [
+  { id: 'alpha', keys: ['cpe:a:alpha', 'pkg:npm/alpha'], releaseParts: 3 },
   { id: 'beta', keys: ['cpe:b:beta'] },
   { id: 'beta-too', keys: ['cpe:b:beta'] },
   { id: '__proto__', keys: ['cpe:c:constructor'] },
@@ -54,7 +55,7 @@ const assess = (advisory: Advisory, more: Partial<Assessed> = {}): Assessed => {
 };
 const EXPLOITED = { cve: 'CVE-1', dateAdded: '2024-02-01', dueDate: null, isRansomware: false, requiredAction: '' };
 
-const version = fc.constantFrom('1.0', '1.5', '2.0', '2.5', 'nonsense', '');
+const version = fc.constantFrom('1.0', '1.5', '1.5.1', '2.0', '2.5', 'nonsense', '');
 const build: fc.Arbitrary<Build> = fc.record({
   version: fc.option(version),
   platform: fc.option(fc.constantFrom('ubuntu', 'win64', '')),
@@ -137,7 +138,7 @@ function assertSame(index: ExposureIndex, naive: Naive): void {
     index.inOrder().map(({ advisory }) => advisory.id),
     naive.inOrder(),
   );
-  for (const { id: product, keys } of PRODUCTS) {
+  for (const { id: product, keys, releaseParts } of PRODUCTS) {
     for (const shown of naive.builds.get(product) ?? []) {
       const list = index.verdictsOf(product, shown);
       const said = new Map<string, string>();
@@ -151,7 +152,7 @@ function assertSame(index: ExposureIndex, naive: Naive): void {
         assert.equal(index.verdictOn(entry, product, shown), list.codeAt(place));
       }
       const expected = naive.known().flatMap(({ advisory }) => {
-        const { verdict, reason } = judge(advisory, { keys, ...shown });
+        const { verdict, reason } = judge(advisory, { keys, releaseParts, ...shown });
         return verdict === 'unaffected' ? [] : [[advisory.id, `${verdict} ${reason}`] as const];
       });
       assert.deepEqual(new Map([...said].sort()), new Map(expected.sort()), `${product} ${JSON.stringify(shown)}`);

@@ -1,46 +1,32 @@
 // Advisories against the products that domains show, incremental both ways: a new advisory is judged against every build
 // seen, a new build against every advisory of its product. Domains are counted by whoever knows which domain shows what.
-import {
-  type Advisory,
-  type ExploitScore,
-  type KnownExploited,
-  type ProductKey,
-  SEVERITIES,
-  type Severity,
-} from './advisory.ts';
+import { type Advisory, type ProductKey, SEVERITIES, type Severity } from './advisory.ts';
 import { BuildClasses } from './build-classes.ts';
-import { type CompiledAdvisory, compileAdvisory, type Judgement, judgeCompiled, productKeysOf } from './judge.ts';
-import { byUrgency, placeOf, urgencyOf } from './priority.ts';
+import { hashOf } from './claims-hash.ts';
+import { type Assessed, type Entry, entryOf, idsOf } from './entry.ts';
+import {
+  type CompiledAdvisory,
+  compileAdvisory,
+  type Judgement,
+  judgeCompiled,
+  productKeysOf,
+  type SeenProduct,
+} from './judge.ts';
+import { byUrgency, placeOf } from './priority.ts';
 import { codeOf, type MarkFilter, type VerdictCode, VerdictList } from './verdict-list.ts';
 
 /** A product of the rulebook with every name that publishers know it by. */
 export interface KnownProduct {
   readonly id: string;
   readonly keys: readonly ProductKey[];
+  /** How many numbers every release of it has. */
+  readonly releaseParts?: number | undefined;
 }
 
 /** What a domain shows of a product; without a version it is known to use it, no more. */
 export interface Build {
   readonly version: string | null;
   readonly platform: string | null;
-}
-
-/** An advisory with what is known of its exploitation. */
-export interface Assessed {
-  readonly advisory: Advisory;
-  readonly exploited: KnownExploited | null;
-  readonly score: Omit<ExploitScore, 'cve'> | null;
-}
-
-/** An advisory as the index keeps it: without what only who reads it in full asks for. */
-export interface Entry extends Omit<Assessed, 'advisory'> {
-  readonly advisory: Omit<Advisory, 'claims' | 'summary' | 'urls'>;
-  /** Its place in the lists; one whose claims change gets another. */
-  readonly number: number;
-  /** Ids of the known products that it names. */
-  readonly products: readonly string[];
-  /** `urgencyOf` it. */
-  readonly urgency: number;
 }
 
 /** All that are given must hold. */
@@ -57,7 +43,7 @@ interface Kept {
 }
 
 interface Shelf {
-  readonly keys: readonly ProductKey[];
+  readonly product: KnownProduct;
   /** Numbers of the advisories that name it, ascending. */
   readonly numbers: Set<number>;
   readonly classes: BuildClasses;
@@ -71,7 +57,6 @@ const NOTHING = new VerdictList();
 /** Of a mark: which severity, and whether it is known to be exploited. */
 const SEVERITY_BITS = 7;
 const EXPLOITED_BIT = 8;
-const TITLE_LENGTH = 120;
 
 export class ExposureIndex {
   readonly #shelves = new Map<string, Shelf>();
@@ -87,9 +72,10 @@ export class ExposureIndex {
   #order: Entry[] | undefined;
 
   constructor(products: readonly KnownProduct[]) {
-    for (const { id, keys } of products) {
+    for (const product of products) {
+      const { id, keys } = product;
       const shelf = {
-        keys,
+        product,
         numbers: new Set<number>(),
         classes: new BuildClasses(),
         buildNumbers: new Map(),
@@ -182,7 +168,7 @@ export class ExposureIndex {
     const shelf = this.#shelves.get(product);
     const key = keyOf(build);
     if (!shelf || shelf.buildNumbers.has(key)) return;
-    const seen = { keys: shelf.keys, version: build.version, platform: build.platform };
+    const seen = seenAt(shelf, build);
     const verdicts = new VerdictList();
     for (const number of shelf.numbers) {
       const kept = this.#kept.get(number);
@@ -208,7 +194,7 @@ export class ExposureIndex {
   /** The judgement in full, with the range in words. */
   judgementOf({ number }: Entry, product: string, build: Build): Judgement {
     const compiled = this.#kept.get(number)?.compiled ?? { sources: [] };
-    return judgeCompiled(compiled, { keys: this.#shelf(product).keys, ...build });
+    return judgeCompiled(compiled, seenAt(this.#shelf(product), build));
   }
 
   /** All, the most urgent first; equally urgent ones by id. */
@@ -278,6 +264,10 @@ export class ExposureIndex {
   }
 }
 
+function seenAt({ product: { keys, releaseParts } }: Shelf, { version, platform }: Build): SeenProduct {
+  return { keys, version, platform, releaseParts };
+}
+
 /** Its number is larger than all before it, so that it goes to the end of every list. */
 function shelve({ entry, compiled }: Kept, { numbers, classes, verdicts }: Shelf): void {
   numbers.add(entry.number);
@@ -287,46 +277,9 @@ function shelve({ entry, compiled }: Kept, { numbers, classes, verdicts }: Shelf
   });
 }
 
-function entryOf(
-  { advisory, exploited, score }: Assessed,
-  { number, products }: Pick<Entry, 'number' | 'products'>,
-): Entry {
-  const { claims: _claims, summary, urls: _urls, ...kept } = advisory;
-  const urgency = urgencyOf({ advisory, exploited, score });
-  return {
-    advisory: { ...kept, title: kept.title ?? beginningOf(summary) },
-    exploited,
-    score,
-    number,
-    products,
-    urgency,
-  };
-}
-
-/** Of one that has no title, as long as no CNA has told of it. */
-function beginningOf(summary: string | null): string | null {
-  if (summary === null || summary.length <= TITLE_LENGTH) return summary;
-  return `${summary.slice(0, TITLE_LENGTH).toWellFormed()}…`;
-}
-
-const idsOf = ({ advisory }: Entry): string[] => [advisory.id, ...advisory.aliases].map((id) => id.toUpperCase());
-
 /** Of what is shown nothing holds a NUL, so that no two builds share a key. */
 const keyOf = ({ version, platform }: Build): string => `${version ?? '\0'}\0${platform ?? '\0'}`;
 
 /** 0 where there is none. */
 const severityNumber = (severity: Severity | null): number =>
   severity === null ? 0 : SEVERITIES.indexOf(severity) + 1;
-
-/** FNV-1a, twice with other beginnings, of the claims' text: 53 bits, so that a score that moves every day changes no verdict. */
-function hashOf(claims: Advisory['claims']): number {
-  const text = JSON.stringify(claims);
-  let low = 0x811c9dc5;
-  let high = 0x9747b28c;
-  for (let i = 0; i < text.length; i += 1) {
-    const code = text.charCodeAt(i);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul(high ^ (code + i), 0x01000193);
-  }
-  return (high >>> 11) * 2 ** 32 + (low >>> 0);
-}

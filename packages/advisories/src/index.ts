@@ -1,41 +1,22 @@
-// What @strata/advisories offers: advisories in one form, and whether a seen product is affected by one.
-export * from './advisory.ts';
-export { CPE_ATTRIBUTES, type Cpe, parseCpe, productKeyOf } from './cpe.ts';
-export { type CpeRelation, compareCpeValues } from './cpe-compare.ts';
-export type { CpeValue } from './cpe-value.ts';
+// What @strata/advisories offers: publishers' documents read, advisories in one form, and whom of those seen they concern.
 export {
-  type Assessed,
-  type Build,
-  type Entry,
-  type EntryFilter,
-  ExposureIndex,
-  type KnownProduct,
-} from './exposure-index.ts';
+  type Advisory,
+  type AdvisoryRecord,
+  type ExploitScore,
+  type KnownExploited,
+  SEVERITIES,
+  type Severity,
+} from './advisory.ts';
+export type { Assessed, Entry } from './entry.ts';
+export { type Build, type EntryFilter, ExposureIndex } from './exposure-index.ts';
 export { readCveRecord } from './formats/cve-record.ts';
-export { type EpssHead, isEpssColumns, readEpssHead, readEpssRow } from './formats/epss.ts';
+export { isEpssColumns, readEpssHead, readEpssRow } from './formats/epss.ts';
 export { readKev } from './formats/kev.ts';
-export { readNvdHead, readNvdPage, readNvdRecord } from './formats/nvd.ts';
+export { readNvdHead, readNvdRecord } from './formats/nvd.ts';
 export { readOsvRecord } from './formats/osv.ts';
-export type { RecordReading, RecordsReading } from './formats/reading.ts';
-export { type DocumentKind, recognise } from './formats/recognise.ts';
-export {
-  type CompiledAdvisory,
-  compileAdvisory,
-  type Judgement,
-  judge,
-  judgeCompiled,
-  productKeysOf,
-  type Reason,
-  type SeenProduct,
-} from './judge.ts';
+export type { RecordReading } from './formats/reading.ts';
+export { recognise } from './formats/recognise.ts';
+export { compileAdvisory, judgeCompiled, productKeysOf } from './judge.ts';
 export { advisoryIdOf, mergeRecords } from './merge.ts';
-export { byUrgency, type Priority, priorityOf } from './priority.ts';
-export { isInRange, rangeInWords } from './ranges.ts';
-export { isAffected, type RowCounts, type VerdictCode, type VerdictList } from './verdict-list.ts';
-export {
-  compareVersions,
-  type DistributionVersion,
-  distributionOf,
-  readVersion,
-  type VersionKey,
-} from './version.ts';
+export { byUrgency, priorityOf } from './priority.ts';
+export { isAffected, type RowCounts } from './verdict-list.ts';

@@ -15,14 +15,15 @@ const file = path.join(import.meta.dirname, '../../../vectors/advisory-matching.
 const vectors: MatchingVectors = JSON.parse(readFileSync(file, 'utf8'));
 
 describe('judge says of', () => {
-  for (const { advisory, keys, version, platform, why, ...expected } of vectors.cases) {
+  for (const { advisory, keys, version, platform, releaseParts, why, ...expected } of vectors.cases) {
     const { verdict, reason, rangeSource, range } = expected;
     it(`${advisory} and ${keys[0]} ${version} ${platform ?? ''}: ${verdict}, ${reason}: ${why}`, () => {
       const claims = vectors.advisories[advisory];
       assert.ok(claims !== undefined, advisory);
       const said = { verdict, reason, rangeSource, range };
-      assert.deepEqual(judge({ claims }, { keys, version, platform }), said);
-      assert.deepEqual(judgeCompiled(compileAdvisory({ claims }), { keys, version, platform }), said, 'compiled');
+      const product = { keys, version, platform, releaseParts };
+      assert.deepEqual(judge({ claims }, product), said);
+      assert.deepEqual(judgeCompiled(compileAdvisory({ claims }), product), said, 'compiled');
     });
   }
 });

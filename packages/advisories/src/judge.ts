@@ -14,6 +14,8 @@ export interface SeenProduct {
   readonly version: string | null;
   /** `ubuntu` where the version's maker was said to be a distribution, `win64` and the like where that was; lower case. */
   readonly platform: string | null;
+  /** How many numbers every release of it has: `2.4` of three is any 2.4.x. Undefined where that differs. */
+  readonly releaseParts?: number | undefined;
 }
 
 export type Reason =
@@ -24,7 +26,7 @@ export type Reason =
   /** The advisory does not name the product, or only as a place that another runs on. */
   | 'other_product'
   | 'no_version'
-  /** The publishers give no range that can be compared, or the version is too short to tell: `2` is any 2.x. */
+  /** The publishers give no range that can be compared, or the version is cut short: `2` is any 2.x. */
   | 'no_range'
   /** In range, but only together with something that was not seen. */
   | 'condition'

@@ -92,19 +92,26 @@ describe('all publishers’ words on one vulnerability', () => {
     const gone = mergeRecords('CVE-2021-44228', [nvd, cna]);
     assert.deepEqual([gone?.state, gone?.claims], ['rejected', []]);
     assert.notEqual(gone?.summary, null);
+    const listed = mergeRecords('CVE-2021-44228', [...log4shell.filter(({ source }) => source !== 'cna'), cna]);
+    assert.deepEqual([listed?.state, listed?.claims], ['rejected', []], 'the CVE List alone');
+    const other = mergeRecords('CVE-2021-44229', [...log4shell.filter(({ source }) => source !== 'cna'), cna]);
+    assert.equal(other?.state, 'published', 'of another number');
     const left = mergeRecords('CVE-2021-44228', [nvd, ...log4shell.slice(1)]);
     assert.deepEqual([left?.state, left?.claims.map(({ source }) => source)], ['published', ['cna', 'ghsa']]);
   });
 });
 
 describe('the id of an advisory', () => {
-  it('is the smallest CVE id, else the record’s own', () => {
+  it('is the smallest CVE id, else GitHub’s, else the record’s own', () => {
     assert.equal(advisoryIdOf({ id: 'CVE-2024-2', aliases: [] }), 'CVE-2024-2');
     assert.equal(
       advisoryIdOf({ id: 'GHSA-aaaa-bbbb-cccc', aliases: ['CVE-2024-0002', 'CVE-2024-0001'] }),
       'CVE-2024-0001',
     );
     assert.equal(advisoryIdOf({ id: 'GHSA-aaaa-bbbb-cccc', aliases: ['PYSEC-2024-1'] }), 'GHSA-aaaa-bbbb-cccc');
+    assert.equal(advisoryIdOf({ id: 'PYSEC-2024-1', aliases: ['GHSA-AAAA-BBBB-CCCC'] }), 'GHSA-aaaa-bbbb-cccc');
+    assert.equal(advisoryIdOf({ id: 'GHSA-aaaa-bbbb-cccd', aliases: ['GHSA-AAAA-BBBB-CCCC'] }), 'GHSA-aaaa-bbbb-cccc');
+    assert.equal(advisoryIdOf({ id: 'PYSEC-2024-1', aliases: ['GO-2024-1', 'GHSA-1'] }), 'PYSEC-2024-1');
     assert.equal(advisoryIdOf({ id: 'DSA-1', aliases: ['cve-2024-0003'] }), 'CVE-2024-0003');
   });
 });

@@ -5,11 +5,20 @@ import { severityOf } from './cvss.ts';
 /** Whose scoring is shown; others come after these. */
 const SCORERS = ['nvd', 'cna', 'cisa-adp', 'ghsa', 'osv'];
 const CVE_ID = /^CVE-\d{4}-\d{4,19}$/;
+const GHSA_ID = /^GHSA(?:-[0-9A-Z]{4}){3}$/;
 
-/** The CVE id among a record's ids, the smallest if there are several, else the record's own. */
+/**
+ * The CVE id among a record's ids, else GitHub's, which Go, Python and others name with their own; the smallest if there
+ * are several. Else the record's own.
+ */
 export function advisoryIdOf({ id, aliases }: Pick<AdvisoryRecord, 'id' | 'aliases'>): string {
-  const ids = [id, ...aliases].map((name) => name.toUpperCase());
-  return ids.filter((name) => CVE_ID.test(name)).sort(byText)[0] ?? id;
+  const ids = [id, ...aliases].map((name) => name.toUpperCase()).sort(byText);
+  const ghsa = ids.find((name) => GHSA_ID.test(name));
+  return ids.find((name) => CVE_ID.test(name)) ?? (ghsa && asGitHubWrites(ghsa)) ?? id;
+}
+
+function asGitHubWrites(ghsa: string): string {
+  return `GHSA${ghsa.slice('GHSA'.length).toLowerCase()}`;
 }
 
 /** Undefined when there are no records. Of a record that is given twice, the later modified one counts. */
@@ -17,7 +26,11 @@ export function mergeRecords(id: string, given: readonly AdvisoryRecord[]): Advi
   const records = newestOfEach(given);
   const [first] = records;
   if (first === undefined) return undefined;
-  const live = records.filter(({ state }) => state === 'published');
+  // The CVE List gives the numbers: one that it takes back is none, whoever has not followed yet.
+  const isTakenBack = records.some(
+    ({ source, id: own, state }) => source === 'cna' && own === id && state === 'rejected',
+  );
+  const live = isTakenBack ? [] : records.filter(({ state }) => state === 'published');
   // What is withdrawn everywhere still has its words, and affects nothing.
   const telling = live.length > 0 ? live : records;
   const cvss = shownOf(telling.flatMap((record) => record.cvss));

@@ -11,8 +11,14 @@ export interface SystemNeed {
   readonly isWhole: boolean;
 }
 
-const DISTRIBUTIONS =
-  /ubuntu|debian|raspbian|centos|red ?hat|rhel|fedora|suse|alma ?linux|rocky|amazon|alpine|oracle linux|gentoo|arch ?linux|mageia|scientific|cloudlinux/;
+const DISTRIBUTIONS = new RegExp(
+  [
+    'ubuntu|debian|devuan|raspbian|kylin|deepin|astra ?linux',
+    'centos|red ?hat|rhel|fedora|alma ?linux|rocky|amazon|oracle linux|scientific|cloudlinux|clearos|virtuozzo|trustix|openeuler',
+    'suse|\\bsles\\b|mageia|mandriva|mandrake|pclinuxos|alt ?linux|conectiva|turbolinux',
+    'alpine|gentoo|arch ?linux|slackware|synology|qnap',
+  ].join('|'),
+);
 /** Words of servers and of publishers; `darwin` has a `win` in it. Words of several families are of none. */
 const FAMILIES: readonly (readonly [RegExp, Family])[] = [
   [/darwin|mac ?os|os ?x\b/, 'macos'],
@@ -23,6 +29,10 @@ const FAMILIES: readonly (readonly [RegExp, Family])[] = [
 ];
 /** The name of a whole family, where others name one system of it. */
 const WHOLE: ReadonlySet<string> = new Set(['windows', 'microsoft windows', 'linux', 'macos', 'bsd']);
+/** The same as CPE names: another vendor's `linux` is one distribution. */
+const WHOLE_CPE: ReadonlySet<string> = new Set([
+  ...['linux:linux_kernel', 'microsoft:windows', 'apple:macos', 'apple:mac_os_x'],
+]);
 /** `all except windows` is not Windows. */
 const EXCEPTION = /\b(?:non?|not|except|excluding|other)\b/;
 const EVERYWHERE: ReadonlySet<string> = new Set(['all', 'all platforms', 'any', '*', 'n/a', 'unspecified']);
@@ -31,7 +41,8 @@ const MAX_PLATFORM_LENGTH = 128;
 
 /** Whether the platform is a Linux distribution, which mends old versions without a new number. */
 export function isDistribution(platform: string): boolean {
-  return platform.length <= MAX_PLATFORM_LENGTH && DISTRIBUTIONS.test(platform);
+  // Alone it is how that Linux calls itself; publishers also mean other systems of that house by it.
+  return platform === 'oracle' || (platform.length <= MAX_PLATFORM_LENGTH && DISTRIBUTIONS.test(platform));
 }
 
 /** What a platform in a publisher's words asks for: a system, nothing, or `unknown`. */
@@ -42,11 +53,11 @@ export function needOfWords(words: string): SystemNeed | 'nothing' | 'unknown' {
 }
 
 /** The operating system that a CPE name means; undefined where it means another thing. */
-export function needOfCpe({ part, product, version }: Cpe): SystemNeed | undefined {
-  const name = (plainText(product) ?? '').replaceAll('_', ' ');
-  const family = familyOf(name);
+export function needOfCpe({ part, vendor, product, version }: Cpe): SystemNeed | undefined {
+  const system = plainText(product) ?? '';
+  const family = familyOf(system.replaceAll('_', ' '));
   if (family === undefined || plainText(part) !== 'o') return undefined;
-  return { family, isWhole: plainText(version) === undefined && (name === 'linux kernel' || WHOLE.has(name)) };
+  return { family, isWhole: plainText(version) === undefined && WHOLE_CPE.has(`${plainText(vendor)}:${system}`) };
 }
 
 /** Whether what was seen is the system that is asked for. `unix` is everything but Windows. */

@@ -1,5 +1,5 @@
 // In which order advisories are told: known to be exploited first, then likely to be, then grave, then new.
-import type { Assessed, Entry } from './exposure-index.ts';
+import type { Assessed, Entry } from './entry.ts';
 
 const EPSS_STEPS = 100_000;
 const DAY_MS = 86_400_000;

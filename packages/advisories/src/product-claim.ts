@@ -1,7 +1,15 @@
 // A publisher's ranges of one product, made ready and judged for one seen product.
 import type { ProductClaim, ProductKey, VersionRange, VersionScheme } from './advisory.ts';
 import { holdsOn, needOfWords } from './platform.ts';
-import { exact, type Interval, intervalOf, intervalOfVersion, rangeInWords, versionInWords } from './ranges.ts';
+import {
+  exact,
+  type Interval,
+  intervalOf,
+  intervalOfVersion,
+  overlaps,
+  rangeInWords,
+  versionInWords,
+} from './ranges.ts';
 import { inIntervals, type Seen, versionUnder } from './seen.ts';
 import { and, BACKPORT, CONDITION, FALSE, NO_RANGE, NO_VERSION, or, TRUE, type Truth } from './truth.ts';
 
@@ -24,19 +32,21 @@ export interface ProductRanges {
 }
 
 export function compileProductClaim(claim: ProductClaim): ProductRanges {
-  const { products, scheme, affected, affectedVersions, unaffected, platforms } = claim;
+  const { products, scheme, affectedVersions, platforms } = claim;
+  const affected = versionsOf([
+    ...claim.affected.map((range) => intervalOf(range, scheme, products)),
+    ...affectedVersions.map((version) => intervalOfVersion(version, scheme)),
+  ]);
+  const unaffected = claim.unaffected.map((range) => ({ range, interval: intervalOf(range, scheme, products) }));
   return {
     kind: 'product',
     products,
     scheme,
-    affected: versionsOf([
-      ...affected.map((range) => intervalOf(range, scheme)),
-      ...affectedVersions.map((version) => intervalOfVersion(version, scheme)),
-    ]),
-    unaffected: versionsOf(unaffected.map((range) => intervalOf(range, scheme))),
+    affected,
+    unaffected: versionsOf(unaffected.map(({ interval }) => interval)),
     otherwise: otherwiseOf(claim),
     platforms,
-    words: wordsOf(claim),
+    words: wordsOf(claim, exceptionsOf(claim, { affected, unaffected })),
   };
 }
 
@@ -52,16 +62,36 @@ function otherwiseOf({ otherwise, affected, affectedVersions, unaffected }: Prod
   return otherwise === 'unknown' || isEmpty ? NO_RANGE : FALSE;
 }
 
-function wordsOf({ affected, affectedVersions, unaffected, otherwise }: ProductClaim): readonly string[] {
+interface Exempt {
+  readonly range: VersionRange;
+  readonly interval: Interval | undefined;
+}
+
+/** Exempt ranges that take something out of the affected ones; others only say again what is not affected. */
+function exceptionsOf(
+  { otherwise }: ProductClaim,
+  { affected, unaffected }: { readonly affected: Versions; readonly unaffected: readonly Exempt[] },
+): readonly VersionRange[] {
+  const takesOut = ({ interval }: Exempt) =>
+    interval === undefined || affected.intervals.some((each) => overlaps(each, interval));
+  return unaffected
+    .filter((each) => otherwise === 'affected' || !affected.isWhole || takesOut(each))
+    .map(({ range }) => range);
+}
+
+function wordsOf(
+  { affected, affectedVersions, otherwise }: ProductClaim,
+  exceptions: readonly VersionRange[],
+): readonly string[] {
   const within = otherwise === 'affected' ? ['all versions'] : [];
   const words = [...within, ...affected.map(rangeInWords), ...affectedVersions.map(versionInWords)];
   const last = words.at(-1);
-  if (last === undefined || unaffected.length === 0) return words;
-  return [...words.slice(0, -1), `${last}, except ${exceptInWords(unaffected)}`];
+  if (last === undefined || exceptions.length === 0) return words;
+  return [...words.slice(0, -1), `${last}, except ${exceptInWords(exceptions)}`];
 }
 
-function exceptInWords(unaffected: readonly VersionRange[]): string {
-  const [first, ...others] = unaffected.map(rangeInWords);
+function exceptInWords(exceptions: readonly VersionRange[]): string {
+  const [first, ...others] = exceptions.map(rangeInWords);
   return others.length === 0 ? `${first}` : `${first} and ${others.length} more`;
 }
 
@@ -79,7 +109,7 @@ function byVersion({ scheme, affected, unaffected, otherwise }: ProductRanges, s
   // Where it may stand among the exempt ones, but they cannot be read, nothing is sure but that it is not affected.
   if (exempt === NO_RANGE) return found === FALSE && otherwise === FALSE ? FALSE : NO_RANGE;
   if (found !== FALSE) return found;
-  return otherwise === TRUE && seen.isFromDistribution ? BACKPORT : otherwise;
+  return otherwise === TRUE && seen.isPacked ? BACKPORT : otherwise;
 }
 
 function byPlatform({ platforms }: ProductRanges, { platform }: Seen): Truth {

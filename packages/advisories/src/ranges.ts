@@ -1,5 +1,5 @@
 // Ranges of versions, compared as intervals of version keys, and told in words.
-import type { VersionRange, VersionScheme } from './advisory.ts';
+import type { ProductKey, VersionRange, VersionScheme } from './advisory.ts';
 import { readVersion } from './version.ts';
 import { END, LETTER, PRE_RELEASE } from './versions/key.ts';
 
@@ -33,8 +33,19 @@ export function overlaps(a: Interval, b: Interval): boolean {
   return a.low < b.high && b.low < a.high;
 }
 
+/** Their updates are mends, 2.4.4-p9 of 2.4.4: what is said of a version is not said of those. */
+const MENDED_BY_UPDATES: ReadonlySet<ProductKey> = new Set([
+  ...['cpe:adobe:commerce', 'cpe:adobe:magento', 'cpe:adobe:magento_open_source', 'cpe:magento:magento'],
+  ...['cna:adobe/adobe commerce', 'cna:adobe/commerce', 'cna:adobe/magento commerce', 'cna:adobe/magento open source'],
+  ...['pkg:composer/magento/community-edition', 'pkg:composer/magento/project-community-edition'],
+]);
+
 /** The interval of a range; undefined where a bound cannot be read. */
-export function intervalOf({ from, to }: VersionRange, scheme: VersionScheme): Interval | undefined {
+export function intervalOf(
+  { from, to }: VersionRange,
+  scheme: VersionScheme,
+  products: readonly ProductKey[] = [],
+): Interval | undefined {
   // OSV's `0` is before everything, pre-releases of 0.0 too; the CVE list's `*` is after everything.
   const isOpenBelow = from === undefined || (from.version === '0' && from.isInclusive);
   const isOpenAbove = to === undefined || to.version === '*';
@@ -43,13 +54,14 @@ export function intervalOf({ from, to }: VersionRange, scheme: VersionScheme): I
   if (low === undefined || high === undefined) return undefined;
   return {
     low: isOpenBelow || from.isInclusive ? low : flat(low, NEXT),
-    high: isOpenAbove || !to.isInclusive ? high : throughUpdates(high, scheme),
+    high: isOpenAbove || !to.isInclusive ? high : through(high, scheme, products),
   };
 }
 
-/** Just after a version that is included. Its updates are: publishers say `<= 8.7` of OpenSSH's 8.7p1. */
-function throughUpdates(key: string, scheme: VersionScheme): string {
-  return scheme === 'dotted' ? flat(baseOf(key), LETTER) : flat(key, NEXT);
+/** Just after a version that is included. Mostly its updates are: publishers say `<= 8.7` of OpenSSH's 8.7p1. */
+function through(key: string, scheme: VersionScheme, products: readonly ProductKey[]): string {
+  const hasUpdates = scheme === 'dotted' && !products.some((product) => MENDED_BY_UPDATES.has(product));
+  return hasUpdates ? flat(baseOf(key), LETTER) : flat(key, NEXT);
 }
 
 /** One version and no other; undefined where it cannot be read. */
@@ -58,12 +70,18 @@ export function intervalOfVersion(version: string, scheme: VersionScheme): Inter
   return key === undefined ? undefined : { low: key, high: flat(key, NEXT) };
 }
 
-/** A version as a server shows it: a bare `2` is every 2.x, since it is mostly cut short. */
-export function intervalAsShown(version: string, scheme: VersionScheme): Interval | undefined {
+/** A version as a server shows it; one that is cut short is every version that begins so. */
+export function intervalAsShown(version: string, scheme: VersionScheme, isCut: boolean): Interval | undefined {
   const own = intervalOfVersion(version, scheme);
-  if (own === undefined || !/^\d+$/.test(version)) return own;
-  const next = readVersion(`${BigInt(version) + 1n}`, scheme);
+  if (own === undefined || !isCut) return own;
+  const next = readVersion(nextOf(version), scheme);
   return next === undefined ? undefined : { low: own.low, high: next };
+}
+
+/** `2.5` of `2.4`. */
+function nextOf(version: string): string {
+  const last = version.lastIndexOf('.') + 1;
+  return `${version.slice(0, last)}${BigInt(version.slice(last)) + 1n}`;
 }
 
 /** A version with all its pre-releases and updates, dotted or of OpenSSL; undefined where it cannot be read. */

@@ -4,15 +4,18 @@ import type { SeenProduct } from './judge.ts';
 import { isDistribution } from './platform.ts';
 import { covers, type Interval, intervalAsShown, overlaps } from './ranges.ts';
 import { BACKPORT, FALSE, NO_RANGE, NO_VERSION, TRUE, type Truth } from './truth.ts';
-import { distributionOf } from './version.ts';
+import { distributionOf, withoutRevision } from './version.ts';
 
 export interface Seen {
   readonly keys: readonly string[];
   readonly version: string | null;
-  /** Without what a distribution put behind it. */
+  /** Without what its packager put behind it. */
   readonly upstream: string;
   readonly platform: string | null;
-  readonly isFromDistribution: boolean;
+  /** Packed by somebody who may mend it without a new number. */
+  readonly isPacked: boolean;
+  /** Fewer numbers were shown than a release has: it is one of many versions. */
+  readonly isCut: boolean;
   /** Filled as schemes are asked for. */
   readonly read: Map<VersionScheme, Interval | undefined>;
 }
@@ -29,14 +32,21 @@ export function seenOf(product: SeenProduct): Seen {
   return seen;
 }
 
-function makeReady({ keys, version, platform }: SeenProduct): Seen {
+/** A bare `2` is cut short whatever the product. */
+const LEAST_PARTS = 2;
+const NUMBERS = /^\d+(?:\.\d+)*$/;
+
+function makeReady({ keys, version, platform, releaseParts = LEAST_PARTS }: SeenProduct): Seen {
   const distribution = version === null ? null : distributionOf(version);
+  const revised = version === null || distribution !== null ? null : withoutRevision(version);
+  const upstream = distribution?.upstream ?? revised ?? version ?? '';
   return {
     keys,
     version,
-    upstream: distribution?.upstream ?? version ?? '',
+    upstream,
     platform: platform ?? distribution?.distribution ?? null,
-    isFromDistribution: distribution !== null || (platform !== null && isDistribution(platform)),
+    isPacked: distribution !== null || revised !== null || (platform !== null && isDistribution(platform)),
+    isCut: NUMBERS.test(upstream) && upstream.split('.').length < releaseParts,
     read: new Map(),
   };
 }
@@ -45,7 +55,9 @@ function makeReady({ keys, version, platform }: SeenProduct): Seen {
 export function versionUnder(seen: Seen, scheme: VersionScheme): Interval | undefined {
   if (seen.version === null) return undefined;
   if (seen.read.has(scheme)) return seen.read.get(scheme);
-  const version = intervalAsShown(isPacked(scheme) ? seen.version : seen.upstream, scheme);
+  const version = ofPackages(scheme)
+    ? intervalAsShown(seen.version, scheme, seen.isCut && seen.version === seen.upstream)
+    : intervalAsShown(seen.upstream, scheme, seen.isCut);
   seen.read.set(scheme, version);
   return version;
 }
@@ -64,10 +76,11 @@ export function inIntervals(
 }
 
 /** A distribution's own ranges know its revisions, but only where the version shows one. */
-function mayBeMended({ version, isFromDistribution }: Seen, scheme: VersionScheme): boolean {
-  return isPacked(scheme) ? version?.includes('-') !== true : isFromDistribution;
+function mayBeMended({ version, isPacked }: Seen, scheme: VersionScheme): boolean {
+  return ofPackages(scheme) ? version?.includes('-') !== true : isPacked;
 }
 
-function isPacked(scheme: VersionScheme): boolean {
+/** Schemes whose versions have a packager's revision. */
+function ofPackages(scheme: VersionScheme): boolean {
   return scheme === 'deb' || scheme === 'rpm';
 }

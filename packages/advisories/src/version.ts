@@ -8,7 +8,7 @@ import { pythonKey } from './versions/python.ts';
 import { rpmKey } from './versions/rpm.ts';
 import { semverKey } from './versions/semver.ts';
 
-export { type DistributionVersion, distributionOf } from './versions/distribution.ts';
+export { type DistributionVersion, distributionOf, withoutRevision } from './versions/distribution.ts';
 export type { VersionKey } from './versions/key.ts';
 
 /** A version under a scheme; undefined where it cannot be compared: `n/a`, `<1.0`, a commit's id. */

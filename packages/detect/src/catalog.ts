@@ -101,6 +101,8 @@ export const Provider = z
           .refine((words) => words === words.toLowerCase(), 'is not in lower case'),
       )
       .default([]),
+    /** How many numbers a release has: a version that is shown with fewer is cut short. Left out where releases differ. */
+    releaseParts: z.int().min(2).max(4).optional(),
     rules: z.array(RuleGroup).min(1),
   })
   .readonly();

@@ -32,7 +32,8 @@ describe('detect', () => {
     assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2', server: 'Blogger/1.2.3 (Ubuntu)' }), ['1.2.3', 'ubuntu']);
     assert.deepEqual(shown({ server: 'Blogger/1.2.3 (Ubuntu)', 'x-powered-by': 'Blogger/1.2.3' }), ['1.2.3', 'ubuntu']);
     assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2.3', server: 'Blogger/1.2.3 (Ubuntu)' }), ['1.2.3', 'ubuntu']);
-    assert.deepEqual(shown({ 'x-blogger': '2', server: 'Blogger/1.2.3 (Ubuntu)' }), ['2', null]);
+    assert.deepEqual(shown({ 'x-blogger': '2', server: 'Blogger/1.2.3 (Ubuntu)' }), ['2', 'ubuntu']);
+    assert.deepEqual(shown({ 'x-blogger': '2', server: 'Blogger/1.2.3 (Win64)' }), ['2', null]);
     assert.deepEqual(shown({ 'x-blogger': 'on', server: 'Blogger/1.2.3 (Ubuntu)' }), ['1.2.3', 'ubuntu']);
     assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2.3' }, 'Blogger 9'), ['9', null]);
     assert.deepEqual(shown({ 'x-powered-by': 'Blogger' }), [null, null]);

@@ -5,7 +5,7 @@ import type { AssetRule, Matchers, Rule } from './matchers.ts';
 import type { Reading } from './reading.ts';
 import type { Rulebook } from './rulebook.ts';
 import { UNPROVEN_ISSUER_STRENGTH } from './strengths.ts';
-import { platformOf, type ShownVersion, versionAfter } from './version.ts';
+import { distributionIn, platformOf, type ShownVersion, versionAfter } from './version.ts';
 
 /** Of longer header values the beginning is searched. */
 const MAX_HEADER_LENGTH = 1024;
@@ -19,6 +19,8 @@ const LIKELY_GENUINE: ReadonlySet<string> = new Set([
 ]);
 
 const NO_RULES: readonly Rule[] = [];
+/** What a site's owner uploads is not packed by the system's distribution. */
+const IN_PAGE: Place = { name: null, serverHeader: null };
 
 /** All findings of the HTTP and TLS parts of a reading. */
 export function matchWeb(reading: Reading, { matchers }: Rulebook): Finding[] {
@@ -73,6 +75,7 @@ function showsTheWall({ rule }: Finding): boolean {
 }
 
 function matchHeaders(findings: Finding[], { headers }: HttpEvidence, matchers: Matchers): void {
+  const serverHeader = Object.hasOwn(headers, 'server') ? (headers.server ?? null) : null;
   for (const name of Object.keys(headers)) {
     const matcher = matchers.headers.get(name);
     if (!matcher) continue;
@@ -80,17 +83,25 @@ function matchHeaders(findings: Finding[], { headers }: HttpEvidence, matchers: 
     const named = matcher.values.findWithin(value.slice(0, MAX_HEADER_LENGTH).toLowerCase());
     for (const rules of [matcher.present, named]) {
       for (const rule of rules) {
-        const shown = shownIn(value, rule, name === 'server' ? value : null);
+        const shown = shownIn(value, rule, { name, serverHeader });
         findings.push({ rule, value: `${name}: ${value}`, strength: rule.strength, shown });
       }
     }
   }
 }
 
-function shownIn(value: string, rule: Rule, serverHeader: string | null): ShownVersion | undefined {
+interface Place {
+  /** Of a header; null where the value is the page's. */
+  readonly name: string | null;
+  readonly serverHeader: string | null;
+}
+
+function shownIn(value: string, rule: Rule, { name, serverHeader }: Place): ShownVersion | undefined {
   if (rule.version === undefined) return undefined;
   const version = versionAfter(rule.version, value);
-  return version === null ? undefined : { version, platform: platformOf(version, serverHeader) };
+  if (version === null) return undefined;
+  const own = platformOf(version, name === 'server' ? serverHeader : null);
+  return { version, platform: own ?? (name === null ? null : distributionIn(serverHeader)) };
 }
 
 function matchCookies(findings: Finding[], { cookies }: HttpEvidence, matchers: Matchers): void {
@@ -105,7 +116,7 @@ function matchPage(findings: Finding[], { metas, assets, markers }: Page, matche
   const generator = Object.hasOwn(metas, 'generator') ? metas.generator : undefined;
   if (generator !== undefined) {
     for (const rule of matchers.prefixes.generator.findAt(generator.toLowerCase())) {
-      findings.push({ rule, value: generator, strength: rule.strength, shown: shownIn(generator, rule, null) });
+      findings.push({ rule, value: generator, strength: rule.strength, shown: shownIn(generator, rule, IN_PAGE) });
     }
   }
   const named = new Set<Rule>();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { platformOf, versionAfter } from './version.ts';
+import { distributionIn, platformOf, versionAfter } from './version.ts';
 
 describe('a version', () => {
   const table: [place: string, text: string, version: string | null][] = [
@@ -90,10 +90,30 @@ describe('a platform', () => {
     ['7.4.33-1+0~20231101.85+debian11~1.gbp1', null, 'debian'],
     ['1.20.1-14.el9', null, 'red hat enterprise linux'],
     ['1.2.3-4.amzn2', null, 'amazon linux'],
+    ['5.3.3-7+squeeze19', null, 'debian'],
+    ['1.24.0-1~jammy', null, 'ubuntu'],
     ['8.1.2', null, null],
   ];
   for (const [version, header, platform] of table) {
     it(`of ${version} in ${header?.slice(0, 50)} is ${platform}`, () =>
       assert.equal(platformOf(version, header), platform));
+  }
+});
+
+describe('a distribution', () => {
+  const table: [header: string | null, distribution: string | null][] = [
+    ['Apache/2.4.6 (CentOS)', 'centos'],
+    ['Apache/2.4.6 (Red Hat Enterprise Linux) OpenSSL/1.0.2k-fips', 'red hat enterprise linux'],
+    ['Apache/2.2.3 (Linux/SUSE)', 'linux/suse'],
+    ['Apache/2.4.52 (Win64)', null],
+    ['Apache/2.4.52 (Unix)', null],
+    ['Apache/2.4.52 (FreeBSD)', null],
+    ['Apache/2.4.52 (Darwin)', null],
+    ['Apache/2.4.52 (Linux)', null],
+    ['Apache/2.4.52', null],
+    [null, null],
+  ];
+  for (const [header, distribution] of table) {
+    it(`in ${header} is ${distribution}`, () => assert.equal(distributionIn(header), distribution));
   }
 });

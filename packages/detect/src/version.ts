@@ -19,12 +19,17 @@ const MAX_PLATFORM_LENGTH = 32;
 const VERSION_START = /[0-9]/;
 const VERSION_CHARACTER = /[0-9A-Za-z.+~:_-]/;
 const WORD_CHARACTER = /[0-9A-Za-z_]/;
+/** Windows, Darwin, and systems of which no distribution is named. */
+const OTHER_SYSTEM = /win|mac|bsd|unix|solaris|sunos|aix|hp-ux|^linux$/;
 const PLATFORM = /^[a-z][a-z0-9 ._+/-]*$/;
 
 /** As packagers mark what they built: `8.1.2-1ubuntu2.14`, `7.4.33-1+deb11u5`, `1.20.1-14.el9`. */
 const DISTRIBUTIONS: readonly (readonly [mark: RegExp, platform: string])[] = [
-  [/ubuntu/, 'ubuntu'],
-  [/debian|[+~.-]deb\d/, 'debian'],
+  [/ubuntu|[+~-](?:trusty|xenial|bionic|focal|jammy|noble)/, 'ubuntu'],
+  [
+    /debian|[+~.-]deb\d|[+~-](?:sarge|etch|lenny|squeeze|wheezy|jessie|stretch|buster|bullseye|bookworm|trixie)/,
+    'debian',
+  ],
   [/\.el\d/, 'red hat enterprise linux'],
   [/\.amzn\d/, 'amazon linux'],
   [/\.fc\d/, 'fedora'],
@@ -53,6 +58,15 @@ export function platformOf(version: string, serverHeader: string | null): string
   const built = DISTRIBUTIONS.find(([mark]) => mark.test(lower));
   if (built) return built[1];
   return serverHeader === null ? null : platformIn(serverHeader.slice(0, MAX_TEXT_LENGTH).toLowerCase());
+}
+
+/**
+ * Who packed the server, by its header's words in parentheses, and with it what other headers show. Null where the words
+ * name a system that packs nothing: it is the server's alone, which may stand before a host of another kind.
+ */
+export function distributionIn(serverHeader: string | null): string | null {
+  const platform = serverHeader === null ? null : platformIn(serverHeader.slice(0, MAX_TEXT_LENGTH).toLowerCase());
+  return platform === null || OTHER_SYSTEM.test(platform) ? null : platform;
 }
 
 function wholeVersion(value: string): string | null {

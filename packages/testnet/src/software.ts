@@ -7,7 +7,7 @@ import { type Mint, mintFor } from './random.ts';
 export interface TrueVersion {
   /** As it is shown, `1.18.0`; null where the site shows none. */
   readonly version: string | null;
-  /** `ubuntu`, `win64` and the like where it is said together with the version; lower case. */
+  /** `ubuntu`, `win64` and the like where it is said together with the version, a distribution also by the server; lower case. */
   readonly platform: string | null;
 }
 
@@ -21,6 +21,7 @@ export interface Software {
 }
 
 const ASP_NET = '4.0.30319';
+const DISTRIBUTIONS: ReadonlySet<string> = new Set(['ubuntu', 'debian', 'centos']);
 
 export function softwareOf(plan: Plan, seed: string): Software {
   const mint = mintFor(seed, plan.domain);
@@ -38,7 +39,7 @@ export function softwareOf(plan: Plan, seed: string): Software {
   const php = platform.isPhp && !isHostsOwn ? (build.php ?? buildFor(mint, 'php', phpBuilds).version) : null;
   if (php !== null) {
     headers['x-powered-by'] = `PHP/${php}`;
-    versions.php = { version: php, platform: php.includes('ubuntu') ? 'ubuntu' : null };
+    versions.php = { version: php, platform: packagerOf(php, isServerShown ? builder : null) };
   }
   if (runsAspNet(plan) && !isHostsOwn) {
     headers['x-powered-by'] = 'ASP.NET';
@@ -50,6 +51,12 @@ export function softwareOf(plan: Plan, seed: string): Software {
     for (const [id, shown] of Object.entries(modules)) versions[id] = { version: shown, platform: builder };
   }
   return { server: cdn?.server ?? hosting?.server ?? build.header, headers, versions };
+}
+
+/** The version's own suffix says it, else the `Server` header beside it, where that names a distribution. */
+function packagerOf(version: string, serverPlatform: string | null): string | null {
+  if (version.includes('ubuntu')) return 'ubuntu';
+  return serverPlatform !== null && DISTRIBUTIONS.has(serverPlatform) ? serverPlatform : null;
 }
 
 /** Pages of nobody's platform on IIS are ASP.NET's. */

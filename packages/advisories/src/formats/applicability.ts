@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { ConfigurationClaim, ConfigurationNode, CpeCriterion, ProductKey, VersionRange } from '../advisory.ts';
 import { cpeProductKey } from './cpe-key.ts';
+import { compareBounds } from './order.ts';
 import { bounded, MAX_CLAIMED, Name, Version } from './reading.ts';
 
 const Operator = z.enum(['AND', 'OR']);
@@ -76,6 +77,11 @@ function rangeOf(match: z.infer<typeof Criterion>): VersionRange {
 }
 
 function boundOf(side: 'from' | 'to', including: string | undefined, excluding: string | undefined): VersionRange {
-  const version = (including || excluding)?.trim();
-  return version ? { [side]: { version, isInclusive: Boolean(including) } } : {};
+  const inclusive = including?.trim();
+  const exclusive = excluding?.trim();
+  if (!exclusive) return inclusive ? { [side]: { version: inclusive, isInclusive: true } } : {};
+  // Where both are given, both hold.
+  const order = inclusive ? compareBounds(inclusive, exclusive) : 0;
+  const isInclusive = side === 'from' ? order > 0 : order < 0;
+  return { [side]: { version: isInclusive && inclusive ? inclusive : exclusive, isInclusive } };
 }

@@ -75,6 +75,18 @@ describe('versions of a CVE record', () => {
     assert.deepEqual(read.unaffected, []);
   });
 
+  it('bounds and changes stand in the order of the scheme that is named', () => {
+    const changes: Entry['changes'] = [{ at: '16.0.0', status: 'unaffected' }];
+    const versionType = 'semver';
+    const before = affected('16.0.0-experimental.1', { lessThan: '16.0.0', versionType });
+    const until = affected('16.0.0-experimental.1', { lessThan: '17.0.0', versionType, changes });
+    for (const entry of [before, until]) {
+      const read = versionsOf([entry], 'unaffected', undefined);
+      assert.deepEqual(read.affected, [{ from: inclusive('16.0.0-experimental.1'), to: exclusive('16.0.0') }]);
+      assert.equal(read.otherwise, 'unaffected');
+    }
+  });
+
   it('unaffected versions are ranges of one', () => {
     const read = versionsOf([affected('2.4'), { version: '2.6', status: 'unaffected' }], undefined, undefined);
     assert.deepEqual(read.affectedVersions, ['2.4']);

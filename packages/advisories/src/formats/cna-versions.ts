@@ -2,7 +2,7 @@
 // https://github.com/CVEProject/cve-schema/blob/main/schema/docs/versions.md
 import { z } from 'zod';
 import type { ProductClaim, VersionBound, VersionRange, VersionScheme } from '../advisory.ts';
-import { compareBounds } from './order.ts';
+import { orderUnder } from './order.ts';
 import { bounded, Version } from './reading.ts';
 import { isEmpty, plainVersion, readVersionText, seriesOf, type VersionText } from './version-text.ts';
 
@@ -44,7 +44,7 @@ export function versionsOf(
   known: VersionScheme | undefined,
 ): Versions {
   const comparable = entries.filter(({ versionType }) => !REPOSITORY_TYPES.test(versionType ?? ''));
-  const pieces = comparable.map(piecesOf);
+  const pieces = comparable.map((entry) => piecesOf(entry, known ?? schemeNamed(entry)));
   const read = pieces.flatMap((piece) => piece ?? []);
   const isWhole =
     pieces.every((piece) => piece !== undefined) &&
@@ -66,7 +66,7 @@ function only(version: string): VersionRange {
   return { from: bound, to: bound };
 }
 
-function piecesOf(entry: VersionEntry): Piece[] | undefined {
+function piecesOf(entry: VersionEntry, scheme: VersionScheme): Piece[] | undefined {
   const upper = entry.lessThan ?? entry.lessThanOrEqual;
   if (upper === undefined) {
     // Changes need a range to happen in, and `0` alone is written for "all", "none" and the version 0.
@@ -75,7 +75,7 @@ function piecesOf(entry: VersionEntry): Piece[] | undefined {
     return text && [{ ...text, status: entry.status }];
   }
   const range = rangeOf(entry.version.trim(), upper.trim(), entry.lessThan === undefined);
-  return range && segmentsOf(range, entry);
+  return range && segmentsOf(range, entry, scheme);
 }
 
 function rangeOf(lower: string, upper: string, isInclusive: boolean): VersionRange | undefined {
@@ -84,8 +84,7 @@ function rangeOf(lower: string, upper: string, isInclusive: boolean): VersionRan
   const to = upperOf(upper, isInclusive);
   if (to === undefined || (version === undefined && !isOpen)) return undefined;
   const from = isOpen || version === undefined ? {} : { from: { version, isInclusive: true } };
-  const range = { ...from, ...(to === 'infinity' ? {} : { to }) };
-  return isEmpty(range) ? undefined : range;
+  return { ...from, ...(to === 'infinity' ? {} : { to }) };
 }
 
 /** `*` is infinity: `2.*` the end of the series 2, `*` or a word before it no end at all. */
@@ -97,18 +96,24 @@ function upperOf(upper: string, isInclusive: boolean): VersionBound | 'infinity'
   return version === undefined ? undefined : { version, isInclusive };
 }
 
-/** A range broken up where its status changes. */
-function segmentsOf(range: VersionRange, { status, changes = [] }: VersionEntry): Piece[] | undefined {
+/** A range broken up where its status changes; undefined where no version is in it, or a change cannot be read. */
+function segmentsOf(
+  range: VersionRange,
+  { status, changes = [] }: VersionEntry,
+  scheme: VersionScheme,
+): Piece[] | undefined {
   const points = changes.map((change) => ({ status: change.status, version: plainVersion(change.at.trim()) ?? '' }));
   if (points.some(({ version }) => version === '')) return undefined;
-  points.sort((a, b) => compareBounds(a.version, b.version));
+  const order = orderUnder(scheme, [...boundsOf(range), ...points.map(({ version }) => version)]);
+  if (isEmpty(range, order)) return undefined;
+  points.sort((a, b) => order(a.version, b.version));
   const pieces: Piece[] = [];
   let from = range.from;
   let current = status;
   for (const point of points) {
-    if (isEmpty({ ...range, from: { version: point.version, isInclusive: true } })) break;
+    if (isEmpty({ ...range, from: { version: point.version, isInclusive: true } }, order)) break;
     const segment = { ...(from && { from }), to: { version: point.version, isInclusive: false } };
-    if (!isEmpty(segment)) {
+    if (!isEmpty(segment, order)) {
       pieces.push(pieceOf(segment, current));
       from = { version: point.version, isInclusive: true };
     }
@@ -122,14 +127,21 @@ const pieceOf = (range: VersionRange, status: Status): Piece => ({ ranges: [rang
 
 /** The order that the publisher names, where its versions are of that form and it names only one. */
 function schemeOf(entries: readonly VersionEntry[], pieces: readonly Piece[]): VersionScheme {
-  const named = new Set(entries.map(({ versionType }) => schemes.get(versionType?.toLowerCase() ?? '') ?? 'dotted'));
+  const named = new Set(entries.map(schemeNamed));
   const [scheme = 'dotted'] = named.size === 1 ? named : [];
   return scheme === 'semver' && !pieces.flatMap(versionsIn).every((version) => SEMVER.test(version))
     ? 'dotted'
     : scheme;
 }
 
+function schemeNamed({ versionType }: VersionEntry): VersionScheme {
+  return schemes.get(versionType?.toLowerCase() ?? '') ?? 'dotted';
+}
+
 function versionsIn({ ranges, versions }: Piece): string[] {
-  const bounds = ranges.flatMap(({ from, to }) => [from?.version ?? [], to?.version ?? []].flat());
-  return [...versions, ...bounds];
+  return [...versions, ...ranges.flatMap(boundsOf)];
+}
+
+function boundsOf({ from, to }: VersionRange): string[] {
+  return [from, to].flatMap((bound) => bound?.version ?? []);
 }

@@ -118,6 +118,25 @@ describe('a record of NVD', () => {
     assert.ok(inner?.kind === 'node' && inner.isNegated);
   });
 
+  it('is bounded by the narrower of two bounds on one side', () => {
+    const rangeOf = (bounds: object) => {
+      const match = { ...criterion, ...bounds };
+      const configurations = [{ nodes: [{ operator: 'OR', negate: false, cpeMatch: [match] }] }];
+      const [claim] = readNvdRecord(withCve({ configurations })).record?.claims ?? [];
+      const [child] = claim?.kind === 'configuration' ? claim.root.children : [];
+      return child?.kind === 'cpe' ? child.range : undefined;
+    };
+    const both = (including: string, excluding: string) =>
+      rangeOf({ versionEndIncluding: including, versionEndExcluding: excluding })?.to;
+    assert.deepEqual(both('1.5', '1.2'), { version: '1.2', isInclusive: false });
+    assert.deepEqual(both('1.2', '1.10'), { version: '1.2', isInclusive: true });
+    assert.deepEqual(both('1.2', '1.2'), { version: '1.2', isInclusive: false });
+    assert.deepEqual(both(' ', '1.2'), { version: '1.2', isInclusive: false });
+    assert.deepEqual(both('1.2', ' '), { version: '1.2', isInclusive: true });
+    const start = rangeOf({ versionStartIncluding: '1.5', versionStartExcluding: '1.2' });
+    assert.deepEqual(start, { from: { version: '1.5', isInclusive: true } });
+  });
+
   it('cuts a long description, between characters', () => {
     const value = `${'a'.repeat(1_998)}${'😀'.repeat(100_000)}`;
     const { record } = readNvdRecord(withCve({ descriptions: [{ lang: 'en', value }] }));

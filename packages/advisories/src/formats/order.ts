@@ -1,8 +1,28 @@
 // The order of bounds within one publisher's range, so that its changes are walked in the order of versions.
+import type { VersionScheme } from '../advisory.ts';
+import { compareVersions, readVersion, type VersionKey } from '../version.ts';
 
 /** Letters that come before the number they follow: `2.0-rc1` before `2.0`; other letters after, `1.0.1f`. */
 const BEFORE_RELEASE = /^(?:a|alpha|b|beta|c|rc|cr|m|milestone|pre|preview|dev|next|snapshot|nightly|canary)$/;
 const MAX_VERSION = 256;
+
+/** Below 0, 0 or above, as the first bound stands to the second. */
+export type BoundOrder = (left: string, right: string) => number;
+
+/** The scheme's own order of these versions; where one of them cannot be read under it, the order of their parts. */
+export function orderUnder(scheme: VersionScheme, versions: readonly string[]): BoundOrder {
+  const keys = new Map<string, VersionKey>();
+  for (const version of versions) {
+    const key = readVersion(version, scheme);
+    // Some by their keys and some by their parts would be no order.
+    if (key === undefined) return compareBounds;
+    keys.set(version, key);
+  }
+  return (left, right) => {
+    const [a, b] = [keys.get(left), keys.get(right)];
+    return a === undefined || b === undefined ? compareBounds(left, right) : compareVersions(a, b);
+  };
+}
 
 /** Numbers as numbers; below 0, 0 or above. Good enough for bounds, not for judging a version that was seen. */
 export function compareBounds(left: string, right: string): number {

@@ -58,13 +58,14 @@ function listedOf({ ranges, versions }: OsvAffected): string[] {
 function claimOf(entry: OsvAffected): ProductClaim | undefined {
   const products = keysOf(entry);
   if (products.length === 0) return undefined;
-  const ranges = rangesOf(entry);
+  const scheme = schemeOf(entry);
+  const ranges = rangesOf(entry, scheme);
   const affectedVersions = listedOf(entry);
   const name = entry.package?.ecosystem ?? '';
   return {
     kind: 'product',
     products,
-    scheme: schemeOf(entry),
+    scheme,
     affected: ranges,
     affectedVersions,
     unaffected: [],
@@ -87,9 +88,11 @@ function schemeOf({ package: named, ranges }: OsvAffected): VersionScheme {
 }
 
 /** Commits have an order only within their repository. */
-function rangesOf({ ranges, database_specific }: OsvAffected): VersionRange[] {
+function rangesOf({ ranges, database_specific }: OsvAffected, scheme: VersionScheme): VersionRange[] {
   const comparable = (ranges ?? []).filter(({ type }) => type !== 'GIT');
-  return comparable.flatMap(({ events }) => rangesOfEvents(events)).map((range) => ended(range, database_specific));
+  return comparable
+    .flatMap(({ events }) => rangesOfEvents(events, scheme))
+    .map((range) => ended(range, database_specific));
 }
 
 /** GitHub writes the end of a range that no version mends beside it, `<= 1.2.3`. */

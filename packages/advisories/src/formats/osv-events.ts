@@ -1,7 +1,7 @@
 // The ranges that OSV's events describe: https://ossf.github.io/osv-schema/#evaluation
 import { z } from 'zod';
-import type { VersionBound, VersionRange } from '../advisory.ts';
-import { compareBounds } from './order.ts';
+import type { VersionBound, VersionRange, VersionScheme } from '../advisory.ts';
+import { type BoundOrder, orderUnder } from './order.ts';
 import { bounded, Version } from './reading.ts';
 import { isEmpty } from './version-text.ts';
 
@@ -20,20 +20,33 @@ interface Point {
 }
 
 /** In the order of versions, whatever the order they are written in. */
-export function rangesOfEvents(events: z.infer<typeof Events>): VersionRange[] {
-  const limit = highest(events.flatMap(({ limit }) => limit ?? []));
+export function rangesOfEvents(events: z.infer<typeof Events>, scheme: VersionScheme): VersionRange[] {
+  const points = events.flatMap(pointsOf);
+  const limits = events.flatMap(({ limit }) => limit?.trim() ?? []);
+  const isInfinite = limits.includes('*');
+  const order = orderUnder(scheme, [...points.map(({ version }) => version), ...(isInfinite ? [] : limits)]);
+  // A version before any of the limits is within; `*` is infinity.
+  const limit = isInfinite ? undefined : limits.toSorted(order).at(-1);
+  return rangesBetween(points.sort(byVersion(order)), order)
+    .map((range) => limited(range, limit, order))
+    .filter((range) => !isEmpty(range, order));
+}
+
+function rangesBetween(points: readonly Point[], order: BoundOrder): VersionRange[] {
   const ranges: VersionRange[] = [];
   let open: VersionRange | undefined;
-  for (const { kind, version } of events.flatMap(pointsOf).sort(byVersion)) {
+  let mended: string | undefined;
+  for (const { kind, version } of points) {
     if (kind === 'introduced') {
+      // What is mended where it is introduced was nowhere.
+      if (mended !== undefined && order(mended, version) === 0) continue;
       open ??= version === '0' ? {} : { from: { version, isInclusive: true } };
     } else if (open !== undefined) {
       ranges.push({ ...open, to: { version, isInclusive: kind === 'last_affected' } });
       open = undefined;
-    }
+    } else if (kind === 'fixed') mended = version;
   }
-  if (open !== undefined) ranges.push(open);
-  return ranges.map((range) => limited(range, limit)).filter((range) => !isEmpty(range));
+  return open === undefined ? ranges : [...ranges, open];
 }
 
 function pointsOf({ introduced, fixed, last_affected }: z.infer<typeof Events>[number]): Point[] {
@@ -44,20 +57,20 @@ function pointsOf({ introduced, fixed, last_affected }: z.infer<typeof Events>[n
   ];
 }
 
+/** At one version a mending is of what came before, and the last affected one is of what begins there. */
+const AT_ONE_VERSION: readonly Point['kind'][] = ['fixed', 'introduced', 'last_affected'];
+
 /** `introduced: 0` comes before everything, `0-alpha` too. */
-function byVersion(a: Point, b: Point): number {
+function byVersion(order: BoundOrder): (a: Point, b: Point) => number {
   const isFirst = ({ kind, version }: Point) => kind === 'introduced' && version === '0';
-  return Number(isFirst(b)) - Number(isFirst(a)) || compareBounds(a.version, b.version);
+  return (a, b) =>
+    Number(isFirst(b)) - Number(isFirst(a)) ||
+    order(a.version, b.version) ||
+    AT_ONE_VERSION.indexOf(a.kind) - AT_ONE_VERSION.indexOf(b.kind);
 }
 
-/** A version before any of the limits is within; `*` is infinity. */
-function highest(limits: readonly string[]): string | undefined {
-  if (limits.includes('*')) return undefined;
-  return limits.toSorted(compareBounds).at(-1);
-}
-
-function limited(range: VersionRange, limit: string | undefined): VersionRange {
-  if (limit === undefined || (range.to !== undefined && compareBounds(range.to.version, limit) < 0)) return range;
+function limited(range: VersionRange, limit: string | undefined, order: BoundOrder): VersionRange {
+  if (limit === undefined || (range.to !== undefined && order(range.to.version, limit) < 0)) return range;
   const to: VersionBound = { version: limit, isInclusive: false };
   return { ...range, to };
 }

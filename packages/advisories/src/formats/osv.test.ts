@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { readOsvRecord } from './osv.ts';
-import { rangesOfEvents } from './osv-events.ts';
+import { rangesOfEvents as rangesUnder } from './osv-events.ts';
+
+const rangesOfEvents = (events: Parameters<typeof rangesUnder>[0]) => rangesUnder(events, 'dotted');
 
 const inclusive = (version: string) => ({ version, isInclusive: true });
 const exclusive = (version: string) => ({ version, isInclusive: false });
@@ -39,8 +41,45 @@ describe('events of a range', () => {
 
   it('a distribution mends within a revision, or with an epoch', () => {
     const mended = [{ introduced: '1.18.0-6' }, { fixed: '1.18.0-6+deb11u1' }];
-    assert.equal(rangesOfEvents(mended).length, 1);
-    assert.equal(rangesOfEvents([{ introduced: '9.0' }, { fixed: '1:1.0' }]).length, 1);
+    assert.equal(rangesUnder(mended, 'deb').length, 1);
+    assert.equal(rangesUnder([{ introduced: '9.0' }, { fixed: '1:1.0' }], 'deb').length, 1);
+    assert.equal(rangesUnder([{ introduced: '9.0' }, { fixed: '1:1.0' }], 'dotted').length, 1);
+  });
+
+  it('are in the order of their scheme, whatever words it has for what comes before a release', () => {
+    for (const word of ['canary', 'experimental', 'insiders', 'edge', 'zzz']) {
+      const events = [{ fixed: '16.0.0' }, { introduced: `16.0.0-${word}.1` }];
+      const expected = [{ from: inclusive(`16.0.0-${word}.1`), to: exclusive('16.0.0') }];
+      assert.deepEqual(rangesUnder(events, 'semver'), expected, word);
+    }
+    // A post-release comes after its release, a local version after that.
+    const python = [
+      { introduced: '1.0' },
+      { fixed: '1.0.post1' },
+      { introduced: '1.0.post1+a' },
+      { fixed: '1.1.dev1' },
+    ];
+    assert.deepEqual(rangesUnder(python.toReversed(), 'python'), [
+      { from: inclusive('1.0'), to: exclusive('1.0.post1') },
+      { from: inclusive('1.0.post1+a'), to: exclusive('1.1.dev1') },
+    ]);
+  });
+
+  it('at one version are a mending, then an introduction, then a last one', () => {
+    const reversed = (events: Parameters<typeof rangesUnder>[0]) => [events, events.toReversed()];
+    for (const events of reversed([{ last_affected: '1.0.0' }, { introduced: '1.0.0' }])) {
+      assert.deepEqual(rangesOfEvents(events), [{ from: inclusive('1.0.0'), to: inclusive('1.0.0') }]);
+    }
+    for (const events of reversed([{ introduced: '0' }, { fixed: '1.0' }, { introduced: '1.0' }, { fixed: '2.0' }])) {
+      assert.deepEqual(rangesOfEvents(events), [
+        { to: exclusive('1.0') },
+        { from: inclusive('1.0'), to: exclusive('2.0') },
+      ]);
+    }
+    // Mended where it was introduced: nowhere, and not everywhere from there on.
+    for (const events of reversed([{ introduced: '1.0' }, { fixed: '1.0.0' }])) {
+      assert.deepEqual(rangesOfEvents(events), []);
+    }
   });
 
   it('the order in which they are written does not matter', () => {

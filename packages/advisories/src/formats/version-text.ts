@@ -1,6 +1,6 @@
 // Versions that publishers write as text, `< 1.2.3` or `5.8.x`: read where only one thing can be meant, else not at all.
 import type { VersionBound, VersionRange } from '../advisory.ts';
-import { compareBounds } from './order.ts';
+import { type BoundOrder, compareBounds } from './order.ts';
 
 export interface VersionText {
   readonly ranges: readonly VersionRange[];
@@ -103,8 +103,8 @@ function openFrom(from: string | undefined): VersionRange | undefined {
 }
 
 /** A range that no version is in was not meant as it is written. */
-export function isEmpty({ from, to }: VersionRange): boolean {
+export function isEmpty({ from, to }: VersionRange, order: BoundOrder = compareBounds): boolean {
   if (from === undefined || to === undefined) return false;
-  const order = compareBounds(from.version, to.version);
-  return order > 0 || (order === 0 && !(from.isInclusive && to.isInclusive));
+  const stands = order(from.version, to.version);
+  return stands > 0 || (stands === 0 && !(from.isInclusive && to.isInclusive));
 }

@@ -81,6 +81,8 @@ after(async () => {
   await internet?.[Symbol.asyncDispose]();
 });
 
+/** Distributions that the simulated servers name. */
+const PACKERS: ReadonlySet<string> = new Set(['ubuntu', 'debian', 'centos']);
 const PARTS = /\d+|[a-z]+/g;
 
 /** Numbers one by one, then a letter behind the last: all that these versions have. */
@@ -117,7 +119,7 @@ function expectedOf(
   if (facts.runsOn && shown.platform !== 'win64') {
     return shown.platform === null ? 'product condition' : undefined;
   }
-  return shown.platform === 'ubuntu' || shown.platform === 'debian' ? 'product backport' : 'version in_range';
+  return PACKERS.has(shown.platform ?? '') ? 'product backport' : 'version in_range';
 }
 
 function expected(): Map<string, string> {

@@ -80,7 +80,7 @@ export const ExposureSchema = z
     reason: z
       .enum(['in_range', 'no_version', 'no_range', 'condition', 'backport'])
       .describe(
-        'in_range: the version seen is affected. Of a product match: no_version: none was seen; no_range: publishers give none that can be compared; condition: affected only together with something that was not seen; backport: a distribution mends old versions without a new number.',
+        'in_range: the version seen is affected. Of a product match: no_version: none was seen; no_range: publishers give none that can be compared, or the version is shown too short to tell; condition: affected only together with something that was not seen; backport: a distribution mends old versions without a new number.',
       ),
     ...ranges,
     version: z.string().nullable().describe('As the domain shows it.'),

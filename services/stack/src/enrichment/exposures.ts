@@ -68,7 +68,7 @@ export class Exposures implements AsyncDisposable {
   static async open(parts: ExposureParts): Promise<Exposures> {
     const { store, index, rulebook } = parts;
     const products = [...rulebook.providers.values()]
-      .map((provider) => ({ id: provider.id, keys: productKeysOf(provider) }))
+      .map((provider) => ({ id: provider.id, keys: productKeysOf(provider), releaseParts: provider.releaseParts }))
       .filter(({ keys }) => keys.length > 0);
     const advisories = new ExposureIndex(products);
     for (const { id } of products) {

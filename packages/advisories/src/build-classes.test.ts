@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Advisory, Claim, VersionScheme } from './advisory.ts';
+import { BuildClasses } from './build-classes.ts';
+import { compileAdvisory, judgeCompiled, type SeenProduct } from './judge.ts';
+
+const KEYS = ['cpe:f5:nginx', 'pkg:npm/x'];
+const SCHEMES: readonly VersionScheme[] = ['dotted', 'semver', 'openssl', 'python', 'deb', 'rpm'];
+
+function assertAsJudged(claims: Advisory['claims'], products: readonly SeenProduct[]): void {
+  const advisory = compileAdvisory({ claims });
+  const classes = new BuildClasses();
+  const half = products.length >> 1;
+  for (const product of products.slice(0, half)) classes.add(product);
+  // The orders are made by the first walk; those that come later are put into them.
+  classes.judgeAll(advisory, () => {});
+  for (const product of products.slice(half)) classes.add(product);
+  let told = 0;
+  classes.judgeAll(advisory, (build, judgement) => {
+    told += 1;
+    const product = classes.productOf(build);
+    assert.deepEqual(judgement, judgeCompiled(advisory, { ...product }), JSON.stringify(product));
+  });
+  assert.equal(told, products.length);
+}
+
+describe('builds that an advisory cannot tell apart', () => {
+  it('are kept apart by thousands of bounds under five schemes', () => {
+    const claims = (['rpm', 'deb', 'python', 'semver', 'dotted'] as const).map((scheme, line) => {
+      const affectedVersions = Array.from({ length: 1_500 }, (_, minor) => `${9001 + line}.${minor}.7`);
+      const versions = {
+        affected: [],
+        affectedVersions,
+        unaffected: [],
+        otherwise: 'unaffected',
+        platforms: [],
+      } as const;
+      return { kind: 'product', source: 'osv', products: ['pkg:npm/x'], scheme, ...versions } as const;
+    });
+    const products = [null, 'ubuntu', 'win64'].flatMap((platform) =>
+      Array.from({ length: 40 }, (_, i) => i).flatMap((i) =>
+        ['9001', '9002', '9003', '9004', '9005', '3'].map((major) => {
+          return { keys: KEYS, version: `${major}.${i * 7}.${7 + (i % 2)}`, platform };
+        }),
+      ),
+    );
+    assertAsJudged(claims, products);
+  });
+
+  const version = fc.constantFrom(
+    ...[
+      '1',
+      '2',
+      '1.0',
+      '1.0.0',
+      '1.0.1',
+      '1.0.1f',
+      '1.0.1-fips',
+      '1.2.3-1',
+      '1.2.3-1ubuntu2',
+      '1:1.2.3-1',
+      '1.2.3-1+deb11u1',
+    ],
+    ...[
+      '1.18.0',
+      '1.18',
+      '2.0-rc1',
+      '2.0.0-rc.1',
+      '2.0b2',
+      '8.7',
+      '8.7p1',
+      '1.1.1za',
+      '0',
+      '0.0',
+      'n/a',
+      '*',
+      '-',
+      '1.x',
+      '',
+    ],
+    ...[
+      '1.2.3+build',
+      '1.2.3.4',
+      '10.4.1-mariadb',
+      'v1.2',
+      '2-1ubuntu1',
+      '1.0-1.el8',
+      '1!2.0',
+      '1.0.post1',
+      ' 2',
+      '2 ',
+      '1.0~rc1',
+    ],
+    ...['5.3.3-7+squeeze19', '1.24.0-1~bookworm', '7.4.33-1', '3-r1', '1.3'],
+  );
+  const bound = fc.record({ version, isInclusive: fc.boolean() });
+  const range = fc.record({ from: bound, to: bound }, { requiredKeys: [] });
+  const name = fc
+    .tuple(
+      fc.constantFrom('a:f5:nginx', 'a:openssl:openssl', 'o:linux:linux_kernel'),
+      fc.constantFrom('*', '-', '1.0', '1.2.3'),
+    )
+    .chain(([product, exact]) =>
+      fc
+        .constantFrom('*:*:*:*:*:*:*', '-:*:*:*:*:*:*', 'rc1:*:*:*:*:*:*', '*:*:*:lts:*:*:*', '*:*:*:*:windows:*:*')
+        .map((rest) => `cpe:2.3:${product}:${exact}:${rest}`),
+    );
+  const cpe = fc.record({ kind: fc.constant('cpe' as const), name, isVulnerable: fc.boolean(), range });
+  const node = fc.record({
+    kind: fc.constant('node' as const),
+    operator: fc.constantFrom('AND' as const, 'OR' as const),
+    isNegated: fc.boolean(),
+    children: fc.array(cpe, { maxLength: 4 }),
+  });
+  const configuration = fc.record({
+    kind: fc.constant('configuration' as const),
+    products: fc.constant([...KEYS]),
+    root: fc.record({
+      kind: fc.constant('node' as const),
+      operator: fc.constantFrom('AND' as const, 'OR' as const),
+      isNegated: fc.boolean(),
+      children: fc.array(fc.oneof(cpe, node), { maxLength: 4 }),
+    }),
+  });
+  const ranges = fc.record({
+    kind: fc.constant('product' as const),
+    products: fc.subarray(KEYS, { minLength: 1 }),
+    scheme: fc.constantFrom(...SCHEMES),
+    affected: fc.array(range, { maxLength: 3 }),
+    affectedVersions: fc.array(version, { maxLength: 3 }),
+    unaffected: fc.array(range, { maxLength: 2 }),
+    otherwise: fc.constantFrom('affected' as const, 'unaffected' as const, 'unknown' as const),
+    platforms: fc.array(fc.constantFrom('windows', 'linux', 'debian:12', 'all', 'x86'), { maxLength: 2 }),
+  });
+  const claim: fc.Arbitrary<Claim> = fc.oneof(configuration, ranges);
+  const source = fc.constantFrom('nvd' as const, 'cna' as const, 'ghsa' as const, 'osv' as const);
+  const claims = fc.array(
+    fc.tuple(claim, source).map(([said, by]) => ({ ...said, source: by })),
+    { maxLength: 4 },
+  );
+  const product = fc.record({
+    keys: fc.constant(KEYS),
+    version: fc.option(version),
+    releaseParts: fc.constantFrom(undefined, 3),
+    platform: fc.constantFrom(null, 'ubuntu', 'win64', 'unix', 'linux', 'freebsd', 'red hat enterprise linux'),
+  });
+
+  it('are judged as each by itself', () => {
+    fc.assert(fc.property(claims, fc.array(product, { maxLength: 40 }), assertAsJudged), { numRuns: 400 });
+  });
+});
