@@ -46,13 +46,11 @@ export interface PolledFeed {
   readonly feed: { readonly items: readonly NewItem[] } | null;
 }
 
-/** What a poll brought. `removed`: nobody subscribes to the feed any more; nothing was written. */
+/** What a poll brought. `removed`: nobody subscribes to the feed any more; nothing of it is kept. */
 export interface RecordedPoll {
   readonly kind: 'recorded' | 'merged' | 'removed';
   readonly items: number;
   readonly mentions: number;
-  /** Domains that new items name. */
-  readonly domains: readonly string[];
 }
 
 /** Longest address that is kept: what servers and browsers take. */

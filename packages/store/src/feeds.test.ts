@@ -54,7 +54,6 @@ for (const [name, place] of [
         kind: 'recorded',
         items: 2,
         mentions: 2,
-        domains: ['x.com', 'y.com'],
       });
       assert.deepEqual((await store.feeds.find(A))?.state, read.state);
       const { lastPollAt, ...summary } = await store.feeds.summary();
@@ -213,6 +212,8 @@ describe('reading feeds', () => {
           .prepare(`EXPLAIN QUERY PLAN ${sql}`)
           .all(...(parameters as SQLInputValue[]))
           .map(({ detail }) => String(detail))
+          // A list that was given along has no index.
+          .filter((detail) => !detail.startsWith('SCAN json_each '))
           .join('; ');
         const isPaged = / order by "(id|feed_mentions"\."id)" (desc )?limit/.test(sql);
         if (!isPaged) assert.doesNotMatch(plan, /SCAN /, `${sql}\n${plan}`);

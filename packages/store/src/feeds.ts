@@ -139,7 +139,7 @@ export class FeedTable {
     return feed !== undefined;
   }
 
-  /** Writes a poll's outcome, all or nothing; the same one given twice changes nothing. */
+  /** Writes a poll's outcome, its state last; the same one given twice changes nothing. */
   record(feedId: number, polled: PolledFeed, options: PollRecordOptions): Promise<RecordedPoll> {
     return this.#record(feedId, polled, options);
   }
