@@ -138,9 +138,30 @@ for (const [name, place] of [
       assert.deepEqual(await store.feeds.mentions.feedsNaming('nobody.com', 10), []);
     });
 
+    it('hand on each domain that they name, the latest first, until it was offered', async () => {
+      await using store = await openStore(place());
+      const [a = 0] = await subscribed(store, A);
+      const items = [
+        { key: '1', domains: ['known.com', 'x.com'] },
+        { key: '2', domains: ['y.com'] },
+      ];
+      await store.feeds.record(a, poll(A, items), { at: T0, keepFrom });
+      await store.addDomains(['known.com'], { source: 'list' });
+      const waiting = async (limit: number) => (await store.feeds.offers.waiting(limit)).map(({ name }) => name);
+      assert.deepEqual(await waiting(2), ['y.com', 'x.com']);
+      const all = await store.feeds.offers.waiting(10);
+      assert.deepEqual(
+        all.map(({ isTracked }) => isTracked),
+        [false, false, true],
+      );
+      await store.feeds.offers.done(all.slice(0, 2), T0);
+      await store.feeds.record(a, poll(A, [{ key: '3', domains: ['x.com'] }]), { at: later(1), keepFrom });
+      assert.deepEqual(await waiting(10), ['known.com']);
+    });
+
     it('give so many names a day to the scan, whoever asks', async () => {
       await using store = await openStore(place());
-      const take = (names: string[], day: string) => store.feeds.takeScans(names, { day, perDay: 3 });
+      const take = (names: string[], day: string) => store.feeds.offers.take(names, { day, perDay: 3 });
       assert.deepEqual(await take(['a', 'b'], '2026-03-01'), ['a', 'b']);
       assert.deepEqual(await take(['c', 'd'], '2026-03-01'), ['c']);
       assert.deepEqual(await take(['e'], '2026-03-01'), []);
@@ -203,6 +224,8 @@ describe('reading feeds', () => {
     await feeds.mentions.feedsNaming('x.com', 10);
     await feeds.record(1, poll(A, [{ key: 'new', domains: ['x.com'] }, { key: '1' }]), { at: later(1), keepFrom });
     await feeds.forget(new Date(0), 10);
+    await feeds.offers.waiting(10);
+    await feeds.offers.done([{ id: 1 }], T0);
     const read = queries.filter(({ sql }) => !/^(begin|commit)/i.test(sql));
     assert.ok(read.length >= 18);
     for (const statistics of ['', 'ANALYZE']) {

@@ -1,6 +1,7 @@
 // Subscribed feeds: adding, scheduling, what a poll brought, and removal. What they name is read in feed-mentions.ts.
 import { type Kysely, sql } from 'kysely';
 import { FeedMentions } from './feed-mentions.ts';
+import { FeedOffers } from './feed-offers.ts';
 import {
   cutText,
   keptWhole,
@@ -36,19 +37,19 @@ export interface FeedSummary {
   readonly lastPollAt: Date | null;
 }
 
-/** Name of the setting that counts the domains given to the scan on one day. */
-const SCAN_DAY = 'feed-scan-day';
-
 export class FeedTable {
   readonly #db: Kysely<Database>;
   readonly #record: RecordPoll;
   /** What the items name. */
   readonly mentions: FeedMentions;
+  /** Which of these the scan was not offered yet. */
+  readonly offers: FeedOffers;
 
   constructor(db: Kysely<Database>) {
     this.#db = db;
     this.#record = createPollRecorder(db);
     this.mentions = new FeedMentions(db);
+    this.offers = new FeedOffers(db);
   }
 
   /** Subscribes; what was given up is asked again. New ones are due at once. */
@@ -167,26 +168,5 @@ export class FeedTable {
     const { feeds, gone, polled, failing, items, mentions, last } = row;
     const lastPollAt = last === null ? null : new Date(last);
     return { active: feeds - gone, gone, polled, failing, items, mentions, lastPollAt };
-  }
-
-  /** Of these names, as many as may still be given to the scan on that UTC day; they count as given. */
-  async takeScans(
-    names: readonly string[],
-    options: { readonly day: string; readonly perDay: number },
-  ): Promise<string[]> {
-    return this.#db.transaction().execute(async (tx) => {
-      const row = await tx.selectFrom('settings').where('name', '=', SCAN_DAY).select('value').executeTakeFirst();
-      const [day, count] = row?.value.split(' ') ?? [];
-      const given = day === options.day ? Number(count) : 0;
-      const taken = names.slice(0, Math.max(0, options.perDay - given));
-      if (taken.length === 0) return [];
-      const value = `${options.day} ${given + taken.length}`;
-      await tx
-        .insertInto('settings')
-        .values({ name: SCAN_DAY, value })
-        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-        .execute();
-      return taken;
-    });
   }
 }

@@ -256,6 +256,8 @@ export interface Database {
     mentions: number;
     first_at: number;
     last_at: number;
+    /** When the scan was offered it; null: it waits to be. */
+    offered_at: number | null;
   };
   feed_mentions: {
     id: Generated<number>;

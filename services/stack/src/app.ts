@@ -13,7 +13,7 @@ import { configuredSources } from './enrichment/sources.ts';
 import { tellAdvisories } from './enrichment/tellings.ts';
 import { addFeedMetrics } from './feeds/feed-metrics.ts';
 import { forgetMentions, LiveMentions } from './feeds/live-mentions.ts';
-import { openPoller } from './feeds/open-feeds.ts';
+import { openPoller } from './feeds/open-poller.ts';
 import type { FeedPoller } from './feeds/poller.ts';
 import { type KnownNames, knownNames } from './known-names.ts';
 import { type Ledger, openLedger } from './ledger.ts';

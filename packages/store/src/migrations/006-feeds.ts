@@ -1,5 +1,5 @@
 // Subscribed feeds, their items, and the domains that the items name.
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -37,6 +37,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('mentions', 'integer', (column) => column.notNull())
     .addColumn('first_at', 'integer', (column) => column.notNull())
     .addColumn('last_at', 'integer', (column) => column.notNull())
+    .addColumn('offered_at', 'integer')
+    .execute();
+  await db.schema
+    .createIndex('named_domains_unoffered')
+    .on('named_domains')
+    .column('id')
+    .where(sql.ref('offered_at'), 'is', null)
     .execute();
 
   await createTable(db, 'feed_mentions', { id: 'generated' })

@@ -5,7 +5,7 @@ import type { World } from '../app.ts';
 import type { Config } from '../config.ts';
 import { openFetcher } from '../open-fetcher.ts';
 import { openScanning } from '../open-scanning.ts';
-import { openPoller } from './open-feeds.ts';
+import { openPoller } from './open-poller.ts';
 import type { FeedPoller } from './poller.ts';
 
 export interface Feeding extends AsyncDisposable {
