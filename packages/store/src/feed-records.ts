@@ -20,6 +20,8 @@ export interface SubscribedState {
 export interface StoredFeed {
   readonly id: number;
   readonly state: SubscribedState;
+  /** It is being removed, or made one with another. */
+  readonly isLeaving: boolean;
   readonly addedAt: Date;
   readonly polledAt: Date | null;
   readonly items: number;
@@ -93,7 +95,7 @@ export function storedFeed(row: Selectable<Database['feeds']>): StoredFeed {
     id: row.id,
     state: {
       url: row.url,
-      status: row.status,
+      status: row.status === 'active' ? 'active' : 'gone',
       etag: row.etag,
       lastModified: row.last_modified,
       nextPollAt: row.next_poll_at,
@@ -103,6 +105,7 @@ export function storedFeed(row: Selectable<Database['feeds']>): StoredFeed {
       siteUrl: row.site_url,
       lastNewAt: row.last_new_at,
     },
+    isLeaving: row.status === 'leaving',
     addedAt: new Date(row.added_at),
     polledAt: row.polled_at === null ? null : new Date(row.polled_at),
     items: row.items,

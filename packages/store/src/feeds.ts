@@ -1,5 +1,6 @@
 // Subscribed feeds: adding, scheduling, what a poll brought, and removal. What they name is read in feed-mentions.ts.
 import { type Kysely, sql } from 'kysely';
+import { forgetItems } from './drop-items.ts';
 import { FeedMentions } from './feed-mentions.ts';
 import { FeedOffers } from './feed-offers.ts';
 import {
@@ -12,7 +13,7 @@ import {
   type StoredFeed,
   storedFeed,
 } from './feed-records.ts';
-import { forgetItems, removeFeed } from './feed-removal.ts';
+import { finishAllLeaving, removeFeed } from './feed-removal.ts';
 import { createPollRecorder, type PollRecordOptions, type RecordPoll } from './record-poll.ts';
 import type { Database } from './schema.ts';
 
@@ -145,6 +146,11 @@ export class FeedTable {
     return this.#record(feedId, polled, options);
   }
 
+  /** Goes on with removals and mergers that were cut short. */
+  finishLeaving(): Promise<void> {
+    return finishAllLeaving(this.#db);
+  }
+
   /** Drops items from before a time, a bite of at most `limit`; returns how many. */
   forget(before: Date, limit: number): Promise<number> {
     return forgetItems(this.#db, before.getTime(), limit);
@@ -154,7 +160,7 @@ export class FeedTable {
     const row = await this.#db
       .selectFrom('feeds')
       .select([
-        sql<number>`count(*)`.as('feeds'),
+        sql<number>`coalesce(sum(case when status = 'active' then 1 else 0 end), 0)`.as('active'),
         sql<number>`coalesce(sum(case when status = 'gone' then 1 else 0 end), 0)`.as('gone'),
         sql<number>`coalesce(sum(case when status = 'active' and polled_at is not null then 1 else 0 end), 0)`.as(
           'polled',
@@ -165,8 +171,8 @@ export class FeedTable {
         sql<number | null>`max(polled_at)`.as('last'),
       ])
       .executeTakeFirstOrThrow();
-    const { feeds, gone, polled, failing, items, mentions, last } = row;
+    const { active, gone, polled, failing, items, mentions, last } = row;
     const lastPollAt = last === null ? null : new Date(last);
-    return { active: feeds - gone, gone, polled, failing, items, mentions, lastPollAt };
+    return { active, gone, polled, failing, items, mentions, lastPollAt };
   }
 }

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { addItems, type DatedItem, knownKeys, slicesOf } from './add-items.ts';
 import { MOST_URL, type PolledFeed, type RecordedPoll, stateRow } from './feed-records.ts';
-import { mergeFeed } from './feed-removal.ts';
+import { finishLeaving, markLeaving, rememberMove } from './feed-removal.ts';
 import type { Database } from './schema.ts';
 
 export interface PollRecordOptions {
@@ -47,21 +47,27 @@ export function createPollRecorder(db: Kysely<Database>): RecordPoll {
       await nextTurn();
     }
     const undated = items.filter(({ key, publishedAt }) => publishedAt === null && known.has(key));
-    return db.transaction().execute(async (tx) => {
+    const kind = await db.transaction().execute(async (tx) => {
       const feed = await feedRow(tx, feedId);
-      if (!feed) return { kind: 'removed', ...added };
+      if (!feed) return 'removed';
       await add(tx, last);
       if (undated.length > 0) await seeAgain(tx, { feedId, at, keys: undated.map(({ key }) => key) });
-      const isMerged = await writeState(tx, feed, polled.state, at);
-      return { kind: isMerged ? 'merged' : 'recorded', ...added };
+      return (await writeState(tx, feed, polled.state, at)) ? 'merged' : 'recorded';
     });
+    if (kind === 'merged') await finishLeaving(db, feedId);
+    return { kind, ...added };
   };
 }
 
 type FeedRow = Selectable<Database['feeds']>;
 
 function feedRow(tx: Transaction<Database>, feedId: number): Promise<FeedRow | undefined> {
-  return tx.selectFrom('feeds').where('id', '=', feedId).selectAll().executeTakeFirst();
+  return tx
+    .selectFrom('feeds')
+    .where('id', '=', feedId)
+    .where('status', '!=', 'leaving')
+    .selectAll()
+    .executeTakeFirst();
 }
 
 async function seeAgain(
@@ -73,7 +79,7 @@ async function seeAgain(
       and key in (select value from json_each(${JSON.stringify(keys)}))`.execute(tx);
 }
 
-/** Returns whether the feed's new address was another's already, which then has all that this one had. */
+/** Returns whether the feed's new address was another's already: then this one leaves, and the other gets all that it had. */
 async function writeState(
   tx: Transaction<Database>,
   feed: FeedRow,
@@ -92,13 +98,17 @@ async function writeState(
     await update(feed.url);
     return false;
   }
-  const other = await tx.selectFrom('feeds').where('url', '=', state.url).select('id').executeTakeFirst();
+  const other = await tx.selectFrom('feeds').where('url', '=', state.url).select(['id', 'status']).executeTakeFirst();
   if (!other) {
     await update(state.url);
+    await tx.deleteFrom('feed_moves').where('url', '=', state.url).execute();
+    await rememberMove(tx, feed.url, id);
     return false;
   }
   await update(feed.url);
-  await mergeFeed(tx, { from: id, into: other.id });
+  // Where the address is about to be free, the next poll moves there.
+  if (other.status === 'leaving') return false;
+  await markLeaving(tx, id, other.id);
   // What leads to a feed that was given up says that it lives.
   await tx
     .updateTable('feeds')

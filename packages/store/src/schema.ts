@@ -224,7 +224,10 @@ export interface Database {
   feeds: {
     id: Generated<number>;
     url: string;
-    status: 'active' | 'gone';
+    /** `leaving`: it is being removed, or made one with another; see feed-removal.ts. */
+    status: 'active' | 'gone' | 'leaving';
+    /** Of one that leaves: the feed that gets its items. */
+    merges_into: number | null;
     etag: string | null;
     last_modified: string | null;
     /** 0 until the first poll, so that it comes first. */
@@ -239,6 +242,12 @@ export interface Database {
     /** Of those that are kept. */
     items: Generated<number>;
     mentions: Generated<number>;
+  };
+  /** Addresses that feeds had before. */
+  feed_moves: {
+    id: Generated<number>;
+    url: string;
+    feed_id: number;
   };
   feed_items: {
     id: Generated<number>;

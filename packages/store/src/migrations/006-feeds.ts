@@ -6,6 +6,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'feeds', { id: 'generated' })
     .addColumn('url', 'text', (column) => column.notNull().unique())
     .addColumn('status', 'text', (column) => column.notNull())
+    .addColumn('merges_into', 'integer')
     .addColumn('etag', 'text')
     .addColumn('last_modified', 'text')
     .addColumn('next_poll_at', 'integer', (column) => column.notNull())
@@ -20,6 +21,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('mentions', 'integer', (column) => column.notNull().defaultTo(0))
     .execute();
   await db.schema.createIndex('feeds_due').on('feeds').columns(['status', 'next_poll_at', 'id']).execute();
+
+  await createTable(db, 'feed_moves', { id: 'generated' })
+    .addColumn('url', 'text', (column) => column.notNull().unique())
+    .addColumn('feed_id', 'integer', (column) => column.notNull().references('feeds.id'))
+    .execute();
+  await db.schema.createIndex('feed_moves_feed').on('feed_moves').columns(['feed_id', 'id']).execute();
 
   await createTable(db, 'feed_items', { id: 'generated' })
     .addColumn('feed_id', 'integer', (column) => column.notNull().references('feeds.id'))
