@@ -57,7 +57,7 @@ export interface RecordedPoll {
 
 /** Longest address that is kept: what servers and browsers take. */
 export const MOST_URL = 2_048;
-const MOST_TITLE = 300;
+export const MOST_TITLE = 300;
 const MOST_ERROR = 500;
 /** A validator cut short would be another one: a longer one is not kept at all. */
 const MOST_VALIDATOR = 1_024;

@@ -41,6 +41,36 @@ for (const [name, place] of [
       assert.equal((await store.feeds.find(A))?.state.error, null);
     });
 
+    it('are added from a list without asking again what was given up, or has moved', async () => {
+      await using store = await openStore(place());
+      const [a = 0, b = 0] = await subscribed(store, A, B);
+      const moved = 'https://moved.example/feed';
+      await store.feeds.record(a, poll(A, null, { status: 'gone' }), { at: T0, keepFrom });
+      await store.feeds.record(b, poll(moved, []), { at: T0, keepFrom });
+      const list = [{ url: A }, { url: B }, { url: moved }];
+      const none = { added: 0, known: 3, revived: 0, refused: 0 };
+      assert.deepEqual(await store.feeds.add(list, later(1), { isReviving: false }), none);
+      await subscribed(store, B);
+      const [, , again] = await store.feeds.list({ after: 0, limit: 5 });
+      assert.equal(again?.state.url, B, 'one who asks for it has it');
+      await store.feeds.record(again?.id ?? 0, poll(moved, []), { at: later(1), keepFrom });
+      assert.deepEqual(await store.feeds.add(list, later(1), { isReviving: false }), none);
+      await store.feeds.remove(moved);
+      assert.equal((await store.feeds.add(list, later(1), { isReviving: false })).added, 2);
+    });
+
+    it('are added by the ten thousand, while others read and have their turn', async () => {
+      await using store = await openStore(place());
+      const feeds = Array.from({ length: 10_000 }, (_, i) => ({ url: `https://h${i % 9_000}.example/feed` }));
+      let turns = 0;
+      const turning = setInterval(() => (turns += 1), 1);
+      const adding = store.feeds.add(feeds, T0);
+      const { active } = await store.feeds.summary();
+      assert.deepEqual(await adding, { added: 9_000, known: 1_000, revived: 0, refused: 0 });
+      clearInterval(turning);
+      assert.ok(turns > 5 && active < 9_000, `${turns} turns, ${active} feeds`);
+    });
+
     it('keep the state of a poll, its new items and what they name', async () => {
       await using store = await openStore(place());
       const [a = 0] = await subscribed(store, A);

@@ -1,11 +1,12 @@
 // Subscribed feeds: adding, scheduling, what a poll brought, and removal. What they name is read in feed-mentions.ts.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
+import { addFeeds } from './add-feeds.ts';
+import { batches } from './batches.ts';
 import { forgetItems } from './drop-items.ts';
 import { FeedMentions } from './feed-mentions.ts';
 import { FeedOffers } from './feed-offers.ts';
 import {
-  cutText,
-  keptWhole,
   MOST_URL,
   type NewFeed,
   type PolledFeed,
@@ -26,6 +27,11 @@ export interface AddedFeeds {
   readonly refused: number;
 }
 
+export interface AddOptions {
+  /** Whether what was given up is asked again, and an address from which a feed moved taken anew; by default both. */
+  readonly isReviving?: boolean;
+}
+
 /** Of all feeds together. */
 export interface FeedSummary {
   readonly active: number;
@@ -37,6 +43,9 @@ export interface FeedSummary {
   readonly mentions: number;
   readonly lastPollAt: Date | null;
 }
+
+/** Feeds added in one transaction. */
+const ADDED_AT_ONCE = 500;
 
 export class FeedTable {
   readonly #db: Kysely<Database>;
@@ -53,33 +62,20 @@ export class FeedTable {
     this.offers = new FeedOffers(db);
   }
 
-  /** Subscribes; what was given up is asked again. New ones are due at once. */
-  async add(feeds: Iterable<NewFeed>, at: Date): Promise<AddedFeeds> {
+  /** Subscribes, a few hundred at a time. New ones are due at once. */
+  async add(feeds: Iterable<NewFeed>, at: Date, options: AddOptions = {}): Promise<AddedFeeds> {
+    // An address that is about to be free is taken then.
+    await this.finishLeaving();
     const counts = { added: 0, known: 0, revived: 0, refused: 0 };
-    await this.#db.transaction().execute(async (tx) => {
-      for (const { url, title = null, siteUrl = null } of feeds) {
-        if (url.length > MOST_URL) {
-          counts.refused += 1;
-          continue;
-        }
-        const known = await tx.selectFrom('feeds').where('url', '=', url).select(['id', 'status']).executeTakeFirst();
-        if (!known) {
-          await tx
-            .insertInto('feeds')
-            .values({
-              ...{ url, status: 'active', next_poll_at: 0, added_at: at.getTime() },
-              title: cutText(title, 300),
-              site_url: keptWhole(siteUrl, MOST_URL),
-            })
-            .execute();
-          counts.added += 1;
-        } else if (known.status === 'gone') {
-          const again = { status: 'active', next_poll_at: 0, failures: 0, error: null } as const;
-          await tx.updateTable('feeds').set(again).where('id', '=', known.id).execute();
-          counts.revived += 1;
-        } else counts.known += 1;
-      }
-    });
+    for (const batch of batches(feeds, ADDED_AT_ONCE)) {
+      const kept = batch.filter(({ url }) => url.length <= MOST_URL);
+      counts.refused += batch.length - kept.length;
+      const { added, revived } = await addFeeds(this.#db, kept, { at, isReviving: options.isReviving ?? true });
+      counts.added += added;
+      counts.revived += revived;
+      counts.known += kept.length - added - revived;
+      await nextTurn();
+    }
     return counts;
   }
 

@@ -1,7 +1,13 @@
 // Lists of feeds as people and programs write them, and what no address is.
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, it } from 'node:test';
-import { feedAddress, readSubscriptions } from './subscriptions.ts';
+import { newFeed } from '@strata/feeds';
+import { createLogger } from '@strata/http';
+import { openStore } from '@strata/store';
+import { temporaryDirectory } from '../test/harness.ts';
+import { feedAddress, importSubscriptions, readSubscriptions } from './subscriptions.ts';
 
 describe('the address of a feed', () => {
   const url = (text: string) => {
@@ -67,5 +73,23 @@ describe('a list of feeds', () => {
     readSubscriptions(`${'#'.repeat(1_000_000)} ${' #'.repeat(100_000)}`);
     readSubscriptions(`${' '.repeat(200_000)}https://a.example/${' '.repeat(200_000)}x`);
     assert.ok(performance.now() - startedAt < 5_000);
+  });
+});
+
+describe('the configured list', () => {
+  it('adds what is new at each start, and does not bring back what was given up', async () => {
+    await using directory = await temporaryDirectory();
+    await using store = await openStore('sqlite::memory:');
+    const file = path.join(directory.path, 'list.txt');
+    const [at, url] = [new Date('2026-03-01T12:00:00Z'), 'https://gone.example/feed'];
+    const start = () => importSubscriptions(file, { store, logger: createLogger({ level: 'silent' }), now: () => at });
+    await writeFile(file, `${url}\n`);
+    await start();
+    const gone = { state: { ...newFeed(url), status: 'gone' as const }, feed: null };
+    await store.feeds.record((await store.feeds.find(url))?.id ?? 0, gone, { at, keepFrom: at });
+    await writeFile(file, `${url}\nhttps://new.example/feed\n`);
+    await start();
+    const { active, gone: given } = await store.feeds.summary();
+    assert.deepEqual([active, given], [1, 1]);
   });
 });

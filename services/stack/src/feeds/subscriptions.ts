@@ -79,7 +79,10 @@ class Collected {
   }
 }
 
-/** Subscribes to the feeds of the configured file. The service does not start with a list that it cannot read. */
+/**
+ * Subscribes to what is new in the configured file: what was given up stays so, and what has moved is known where it is now. The
+ * service does not start with a list that it cannot read.
+ */
 export async function importSubscriptions(
   file: string,
   { store, logger, now }: { readonly store: Pick<Store, 'feeds'>; readonly logger: Logger; readonly now: () => Date },
@@ -90,8 +93,8 @@ export async function importSubscriptions(
   const { feeds, rejected, problem } = readSubscriptions(text);
   if (problem !== undefined)
     throw new StartError(`cannot read the feeds of ${file}: ${problem}; see STRATA_FEEDS_FILE`);
-  const { added, known, revived } = await store.feeds.add(feeds, now());
-  logger.info({ file, added, known, revived, rejected: rejected.length }, 'feeds imported');
+  const { added, known } = await store.feeds.add(feeds, now(), { isReviving: false });
+  logger.info({ file, added, known, rejected: rejected.length }, 'feeds imported');
 }
 
 /** The whole file, up to the most that a list may have. */
