@@ -23,7 +23,7 @@ for (const [name, place] of [
       const added = await store.feeds.add([{ url: A, title: 'A' }, { url: B }, { url: A }], T0);
       assert.deepEqual(added, { added: 2, known: 1, revived: 0, refused: 0 });
       assert.deepEqual(
-        (await store.feeds.due(T0, 10)).map(({ state }) => state.url),
+        (await store.feeds.due(T0, { limit: 10 })).map(({ url }) => url),
         [A, B],
       );
       const [first] = await store.feeds.list({ after: 0, limit: 1 });
@@ -34,41 +34,11 @@ for (const [name, place] of [
       );
       await store.feeds.record(first?.id ?? 0, poll(A, null, { status: 'gone', error: 'gone' }), { at: T0, keepFrom });
       assert.deepEqual(
-        (await store.feeds.due(later(100_000), 10)).map(({ state }) => state.url),
+        (await store.feeds.due(later(100), { limit: 10 })).map(({ url }) => url),
         [B],
       );
       assert.equal((await store.feeds.add([{ url: A }], later(1))).revived, 1);
       assert.equal((await store.feeds.find(A))?.state.error, null);
-    });
-
-    it('are added from a list without asking again what was given up, or has moved', async () => {
-      await using store = await openStore(place());
-      const [a = 0, b = 0] = await subscribed(store, A, B);
-      const moved = 'https://moved.example/feed';
-      await store.feeds.record(a, poll(A, null, { status: 'gone' }), { at: T0, keepFrom });
-      await store.feeds.record(b, poll(moved, []), { at: T0, keepFrom });
-      const list = [{ url: A }, { url: B }, { url: moved }];
-      const none = { added: 0, known: 3, revived: 0, refused: 0 };
-      assert.deepEqual(await store.feeds.add(list, later(1), { isReviving: false }), none);
-      await subscribed(store, B);
-      const [, , again] = await store.feeds.list({ after: 0, limit: 5 });
-      assert.equal(again?.state.url, B, 'one who asks for it has it');
-      await store.feeds.record(again?.id ?? 0, poll(moved, []), { at: later(1), keepFrom });
-      assert.deepEqual(await store.feeds.add(list, later(1), { isReviving: false }), none);
-      await store.feeds.remove(moved);
-      assert.equal((await store.feeds.add(list, later(1), { isReviving: false })).added, 2);
-    });
-
-    it('are added by the ten thousand, while others read and have their turn', async () => {
-      await using store = await openStore(place());
-      const feeds = Array.from({ length: 10_000 }, (_, i) => ({ url: `https://h${i % 9_000}.example/feed` }));
-      let turns = 0;
-      const turning = setInterval(() => (turns += 1), 1);
-      const adding = store.feeds.add(feeds, T0);
-      const { active } = await store.feeds.summary();
-      assert.deepEqual(await adding, { added: 9_000, known: 1_000, revived: 0, refused: 0 });
-      clearInterval(turning);
-      assert.ok(turns > 5 && active < 9_000, `${turns} turns, ${active} feeds`);
     });
 
     it('keep the state of a poll, its new items and what they name', async () => {
@@ -244,7 +214,10 @@ describe('reading feeds', () => {
       log: ({ query }) => void queries.push(query),
     });
     const feeds = new FeedTable(db);
-    await feeds.due(T0, 10);
+    await feeds.due(T0, { limit: 10 });
+    await feeds.due(T0, { after: { dueAt: 0, id: 1 }, limit: 10 });
+    await feeds.claim(2, { now: T0, until: later(1) });
+    await feeds.release(2, { now: T0, until: later(1) });
     await feeds.list({ after: 0, limit: 10 });
     await feeds.find(A);
     await feeds.mentions.latestId();

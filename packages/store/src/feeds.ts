@@ -1,6 +1,6 @@
 // Subscribed feeds: adding, scheduling, what a poll brought, and removal. What they name is read in feed-mentions.ts.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { addFeeds } from './add-feeds.ts';
 import { batches } from './batches.ts';
 import { forgetItems } from './drop-items.ts';
@@ -44,6 +44,24 @@ export interface FeedSummary {
   readonly lastPollAt: Date | null;
 }
 
+/** A feed that is due, in the order of `due`. */
+export interface DueFeed extends DuePlace {
+  readonly url: string;
+}
+
+export interface DuePlace {
+  readonly dueAt: number;
+  readonly id: number;
+}
+
+/** No poll has a feed wait for longer: back-offs and what servers ask for are bounded by a month. */
+const LONGEST_WAIT_MS = 35 * 86_400_000;
+
+function isDue(eb: ExpressionBuilder<Database, 'feeds'>, now: Date) {
+  const at = now.getTime();
+  return eb.or([eb('next_poll_at', '<=', at), eb('next_poll_at', '>', at + LONGEST_WAIT_MS)]);
+}
+
 /** Feeds added in one transaction. */
 const ADDED_AT_ONCE = 500;
 
@@ -79,25 +97,62 @@ export class FeedTable {
     return counts;
   }
 
-  /** Feeds to poll: never polled first, then the longest overdue. */
-  async due(now: Date, limit: number): Promise<StoredFeed[]> {
-    const rows = await this.#db
-      .selectFrom('feeds')
+  /**
+   * Feeds to poll, from after a place on: never polled first, then the longest overdue. Last come those that would wait for longer
+   * than any poll has them wait: they were polled while the clock was ahead.
+   */
+  async due(now: Date, { after, limit }: { readonly after?: DuePlace; readonly limit: number }): Promise<DueFeed[]> {
+    const page = (from: number, upTo: number, limit: number) =>
+      this.#db
+        .selectFrom('feeds')
+        .where('status', '=', 'active')
+        .where('next_poll_at', '>', from)
+        .where('next_poll_at', '<=', upTo)
+        .$if(after !== undefined, (query) =>
+          query.where(sql<boolean>`(next_poll_at, id) > (${after?.dueAt}, ${after?.id})`),
+        )
+        .orderBy('next_poll_at')
+        .orderBy('id')
+        .limit(limit)
+        .select(['id', 'url', 'next_poll_at as dueAt'])
+        .execute();
+    const due = await page(-1, now.getTime(), limit);
+    if (due.length === limit) return due;
+    const ahead = await page(now.getTime() + LONGEST_WAIT_MS, Number.MAX_SAFE_INTEGER, limit - due.length);
+    return [...due, ...ahead];
+  }
+
+  /** Takes a feed that is due, for so long: no other process polls it meanwhile. Undefined when it is due no more. */
+  async claim(
+    id: number,
+    { now, until }: { readonly now: Date; readonly until: Date },
+  ): Promise<StoredFeed | undefined> {
+    const row = await this.#db
+      .updateTable('feeds')
+      .set({ next_poll_at: until.getTime() })
+      .where('id', '=', id)
       .where('status', '=', 'active')
-      .where('next_poll_at', '<=', now.getTime())
-      .orderBy('next_poll_at')
-      .orderBy('id')
-      .limit(limit)
-      .selectAll()
+      .where((eb) => isDue(eb, now))
+      .returningAll()
+      .executeTakeFirst();
+    return row && storedFeed(row);
+  }
+
+  /** Gives back what was claimed and not recorded: it is due. */
+  async release(id: number, { now, until }: { readonly now: Date; readonly until: Date }): Promise<void> {
+    await this.#db
+      .updateTable('feeds')
+      .set({ next_poll_at: now.getTime() })
+      .where('id', '=', id)
+      .where('next_poll_at', '=', until.getTime())
       .execute();
-    return rows.map(storedFeed);
   }
 
   async countDue(now: Date): Promise<number> {
     const row = await this.#db
       .selectFrom('feeds')
       .where('status', '=', 'active')
-      .where('next_poll_at', '<=', now.getTime())
+      .where((eb) => isDue(eb, now))
       .select(sql<number>`count(*)`.as('n'))
       .executeTakeFirstOrThrow();
     return row.n;

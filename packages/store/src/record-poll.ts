@@ -17,6 +17,8 @@ export interface PollRecordOptions {
 const DAY_MS = 86_400_000;
 /** An item without a date is marked as still there when the last mark is this old: not with every poll. */
 const SEEN_AGAIN_MS = 30 * DAY_MS;
+/** No poll takes longer, from the question to the record. */
+const LONGEST_POLL_MS = 600_000;
 
 export type RecordPoll = (feedId: number, polled: PolledFeed, options: PollRecordOptions) => Promise<RecordedPoll>;
 
@@ -59,6 +61,11 @@ export function createPollRecorder(db: Kysely<Database>): RecordPoll {
   };
 }
 
+/** Whether another poll that began later was recorded first. One that is far ahead was recorded by a clock that was wrong. */
+function isLate(at: number, polledAt: number | null): boolean {
+  return polledAt !== null && at < polledAt && polledAt <= at + LONGEST_POLL_MS;
+}
+
 type FeedRow = Selectable<Database['feeds']>;
 
 function feedRow(tx: Transaction<Database>, feedId: number): Promise<FeedRow | undefined> {
@@ -87,7 +94,11 @@ async function writeState(
   at: number,
 ): Promise<boolean> {
   const { id } = feed;
-  if (at < (feed.polled_at ?? 0)) return false;
+  if (isLate(at, feed.polled_at)) {
+    const next_poll_at = Math.max(feed.next_poll_at, Math.round(state.nextPollAt));
+    await tx.updateTable('feeds').set({ next_poll_at }).where('id', '=', id).execute();
+    return false;
+  }
   const update = (url: string) =>
     tx
       .updateTable('feeds')
@@ -114,7 +125,9 @@ async function writeState(
     .updateTable('feeds')
     .set({ ...stateRow(state), polled_at: at })
     .where('id', '=', other.id)
-    .where((eb) => eb.or([eb('polled_at', 'is', null), eb('polled_at', '<=', at)]))
+    .where((eb) =>
+      eb.or([eb('polled_at', 'is', null), eb('polled_at', '<=', at), eb('polled_at', '>', at + LONGEST_POLL_MS)]),
+    )
     .execute();
   return true;
 }

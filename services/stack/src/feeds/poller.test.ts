@@ -130,7 +130,7 @@ describe('the poller', () => {
     stopping.abort();
     await running;
     assert.ok(performance.now() - startedAt < 500);
-    assert.equal((await store.feeds.due(new Date(T0), 100)).length, 30);
+    assert.equal(await store.feeds.countDue(new Date(T0)), 30);
     assert.equal(poller.counts().polls, 0);
     await poller.run(AbortSignal.abort());
   });
@@ -232,6 +232,6 @@ describe('the poller', () => {
     let done = 0;
     await poller.runDue({ onDone: () => (done += 1), signal: endless() });
     assert.deepEqual([done, poller.counts().items], [10_000, 10_000]);
-    assert.deepEqual(await store.feeds.due(new Date(T0), 1), []);
+    assert.equal(await store.feeds.countDue(new Date(T0)), 0);
   });
 });
