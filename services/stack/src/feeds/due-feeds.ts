@@ -21,7 +21,7 @@ export interface Look {
 }
 
 const PAGE = 1_000;
-const PAGES_A_LOOK = 10;
+const PAGES_A_LOOK = 3;
 
 /** Each call goes on where the one before ended. */
 export function createDueFeeds({ store, queue, now, isPassed }: DueFeedsParts): () => Promise<Look> {

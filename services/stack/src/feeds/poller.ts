@@ -6,7 +6,7 @@ import type { RecordedPoll, Store, StoredFeed } from '@strata/store';
 import type { Logger } from 'pino';
 import { createDueFeeds } from './due-feeds.ts';
 import { HostQueue, hostOf } from './host-queue.ts';
-import { Pause } from './pause.ts';
+import { loopPolls } from './poll-loop.ts';
 import { Rests } from './rests.ts';
 
 export interface PollerParts {
@@ -54,8 +54,6 @@ export interface FeedPoller {
   counts(): PollCounts;
 }
 
-/** How long is slept when nothing is due. */
-const IDLE_MS = 1_000;
 /** A feed that could not be recorded, or is due again at once, rests for so long: no mistake makes us ask without end. */
 const REST_MS = 60_000;
 /** A host that is asked too often rests as long as it says, up to a day: it may mean one of its feeds alone. */
@@ -134,65 +132,31 @@ export function createPoller(parts: PollerParts, options: PollerOptions): FeedPo
     }
   }
 
-  async function drive(onDone: (feed: StoredFeed, result: PollResult) => void, ending: Ending): Promise<void> {
-    const { signal, done } = ending;
+  return {
+    run: (signal) => loop({ signal }),
+    runDue: ({ onDone, signal }) => loop({ signal, done: new Set(), onDone }),
+    counts: () => ({ ...counts }),
+  };
+
+  function loop({ signal, done, onDone }: Turns): Promise<void> {
     const queue = new HostQueue({ perHost: options.perHost ?? 2, isResting: (host) => restingHosts.has(host) });
     const look = createDueFeeds({
       ...{ store, queue, now },
       isPassed: ({ id, url }) => done?.has(id) === true || restingFeeds.has(id) || restingHosts.has(hostOf(url)),
     });
-    const pause = new Pause();
-    const stop = () => pause.end();
-    signal.addEventListener('abort', stop);
-    const underWay = new Set<Promise<void>>();
-
-    const begin = (id: number) => {
-      const polling = pollClaimed(id, signal).then((polled) => {
-        underWay.delete(polling);
-        queue.release(id);
-        done?.add(id);
-        if (polled) onDone(polled.feed, polled.result);
-        pause.end();
-      });
-      underWay.add(polling);
+    const poll = async (id: number) => {
+      const polled = await pollClaimed(id, signal);
+      done?.add(id);
+      if (polled) onDone?.(polled.feed, polled.result);
     };
-
-    let lookAgainAt = 0;
-    let isCrowded = false;
-    while (!signal.aborted) {
-      while (underWay.size < options.concurrency) {
-        const id = queue.take();
-        if (id === undefined) break;
-        begin(id);
-      }
-      const hasRoom = underWay.size < options.concurrency;
-      // For what found no room there is some now; and one that ends at the last may not wait for the next look.
-      if ((isCrowded && queue.waiting === 0) || (done && underWay.size === 0)) lookAgainAt = 0;
-      if (hasRoom && performance.now() >= lookAgainAt) {
-        const seen = await look().catch((error: unknown) => {
-          logger.error({ err: error }, 'the feeds that are due could not be read');
-          return undefined;
-        });
-        isCrowded = seen?.isCrowded === true;
-        if (seen && seen.found > 0) continue;
-        if (done && underWay.size === 0 && seen?.isNothingLeft) break;
-        lookAgainAt = performance.now() + IDLE_MS;
-      }
-      await pause.begin(hasRoom ? lookAgainAt - performance.now() : undefined);
-    }
-    signal.removeEventListener('abort', stop);
-    await Promise.all(underWay);
+    const { concurrency } = options;
+    return loopPolls({ queue, look, poll, logger }, { concurrency, isEnding: done !== undefined, signal });
   }
-
-  return {
-    run: (signal) => drive(() => {}, { signal }),
-    runDue: ({ onDone, signal }) => drive(onDone, { signal, done: new Set() }),
-    counts: () => ({ ...counts }),
-  };
 }
 
-interface Ending {
+interface Turns {
   readonly signal: AbortSignal;
   /** Those that had their turn: when all that are due are among them it is over. Without it, it never is. */
   readonly done?: Set<number>;
+  readonly onDone?: DueOptions['onDone'];
 }
