@@ -23,6 +23,7 @@ export {
   readListFile,
   readSubscriptions,
   type Subscriptions,
+  withoutCredentials,
 } from './feeds/subscriptions.ts';
 export { openFetcher } from './open-fetcher.ts';
 export { openConfiguredStore, openScanning, type Scanning } from './open-scanning.ts';

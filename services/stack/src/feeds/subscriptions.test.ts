@@ -32,9 +32,12 @@ describe('the address of a feed', () => {
       'data:text/xml,x',
       'feed:javascript:1',
       'https://u@x.example/',
+      'https://x.example:8080/feed',
+      'http://x.example:0/',
       `https://x.example/${'ü'.repeat(1_000)}`,
     ];
     for (const text of hostile) assert.equal(url(text), undefined, text.slice(0, 50));
+    assert.equal(url('http://x.example:443/'), 'http://x.example:443/');
   });
 });
 
@@ -50,6 +53,26 @@ describe('a list of feeds', () => {
     assert.deepEqual(
       rejected.map(({ line, text }) => [line, text]),
       [[5, 'no']],
+    );
+  });
+
+  it('shows of what it leaves out no name or password', () => {
+    const given = [
+      'https://me:se@cret@x.example/feed',
+      'feed:https://me:secret@x.example/',
+      'HTTPS:\\\\me:secret@x.example',
+    ];
+    const long = `https://${'secret'.repeat(100)}@x.example/`;
+    const { rejected } = readSubscriptions([...given, long, 'https:me:secret@x.example/'].join('\n'));
+    assert.deepEqual(
+      rejected.map(({ text }) => text),
+      [
+        'https://***@x.example/feed',
+        'feed:https://***@x.example/',
+        'HTTPS:\\\\***@x.example',
+        'https://***@x.example/',
+        'https:***@x.example/',
+      ],
     );
   });
 
