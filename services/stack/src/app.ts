@@ -41,7 +41,7 @@ export interface World {
   readonly dnsTryTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly onDemandWaitMs?: number;
-  /** In place of the one that asks the web. */
+  /** In place of the one that asks the web; closed with the service. */
   readonly fetcher?: Fetcher;
   /** A domain of that world, for the front page. */
   readonly exampleDomain?: string;
@@ -172,7 +172,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
       ],
     }),
   );
-  const fetcher = world.fetcher ?? stack.use(openFetcher(config, world));
+  const fetcher = stack.use(world.fetcher ?? openFetcher(config, world));
   const sources = configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs });
   const poller = openPoller(config, {
     store,
