@@ -224,9 +224,8 @@ export interface Database {
   feeds: {
     id: Generated<number>;
     url: string;
-    /** `leaving`: it is being removed, or made one with another; see feed-removal.ts. */
+    /** `leaving`: it is being removed, or made one with the feed that it merges into; see feed-removal.ts. */
     status: 'active' | 'gone' | 'leaving';
-    /** Of one that leaves: the feed that gets its items. */
     merges_into: number | null;
     etag: string | null;
     last_modified: string | null;
@@ -243,7 +242,6 @@ export interface Database {
     items: Generated<number>;
     mentions: Generated<number>;
   };
-  /** Addresses that feeds had before. */
   feed_moves: {
     id: Generated<number>;
     url: string;
@@ -265,7 +263,6 @@ export interface Database {
     mentions: number;
     first_at: number;
     last_at: number;
-    /** When the scan was offered it; null: it waits to be. */
     offered_at: number | null;
   };
   feed_mentions: {

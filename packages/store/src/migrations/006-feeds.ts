@@ -22,6 +22,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await db.schema.createIndex('feeds_due').on('feeds').columns(['status', 'next_poll_at', 'id']).execute();
 
+  // Addresses that feeds had before.
   await createTable(db, 'feed_moves', { id: 'generated' })
     .addColumn('url', 'text', (column) => column.notNull().unique())
     .addColumn('feed_id', 'integer', (column) => column.notNull().references('feeds.id'))
@@ -46,6 +47,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('last_at', 'integer', (column) => column.notNull())
     .addColumn('offered_at', 'integer')
     .execute();
+  // What the scan was not offered yet.
   await db.schema
     .createIndex('named_domains_unoffered')
     .on('named_domains')
