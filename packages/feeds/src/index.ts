@@ -14,6 +14,7 @@ export type {
   PollOptions,
   PollOutcome,
 } from './feed.ts';
+export { retryAfterMs } from './freshness.ts';
 export {
   type DomainMentions,
   type Mention,

@@ -1,6 +1,6 @@
 // What feeds name, read: the mentions in order for who counts them in memory, and what is known of one domain.
 import { type Kysely, sql } from 'kysely';
-import { mentionsEpoch } from './feed-removal.ts';
+import { mentionsEpoch } from './drop-items.ts';
 import type { Database } from './schema.ts';
 
 export interface StoredMention {
@@ -78,15 +78,21 @@ export class FeedMentions {
   }
 
   #read() {
-    return this.#db
-      .selectFrom('feed_mentions')
-      .innerJoin('named_domains', 'named_domains.id', 'feed_mentions.domain_id')
-      .select([
-        'feed_mentions.id',
-        'feed_mentions.feed_id as feedId',
-        'named_domains.name as domain',
-        'feed_mentions.at',
-      ]);
+    return (
+      this.#db
+        .selectFrom('feed_mentions')
+        .innerJoin('named_domains', 'named_domains.id', 'feed_mentions.domain_id')
+        // What a feed that is being removed said counts no more, however far its removal has come.
+        .where('feed_mentions.feed_id', 'not in', (eb) =>
+          eb.selectFrom('feeds').where('status', '=', 'leaving').where('merges_into', 'is', null).select('feeds.id'),
+        )
+        .select([
+          'feed_mentions.id',
+          'feed_mentions.feed_id as feedId',
+          'named_domains.name as domain',
+          'feed_mentions.at',
+        ])
+    );
   }
 
   /** Undefined when no kept item names the domain. */

@@ -1,5 +1,4 @@
-// One outcome of a poll is one transaction: given twice it changes nothing, killed it leaves nothing half, and every count stays
-// that of the rows.
+// What a poll brought: given twice it changes nothing, killed it leaves a feed that is due, and every count stays that of the rows.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,6 +12,13 @@ import { poll } from './test/polls.ts';
 
 const files = freshFiles();
 after(files.remove);
+
+/** Items that name ten domains each, of three thousand. */
+const many = (items: number) =>
+  Array.from({ length: items }, (_, i) => ({
+    key: String(i),
+    domains: Array.from({ length: 10 }, (_, at) => `d${(i * 7 + at * 13) % 3_000}.com`),
+  }));
 
 describe('the outcome of a poll', () => {
   it('changes nothing when it is given twice', async () => {
@@ -34,10 +40,10 @@ describe('the outcome of a poll', () => {
     const file = files.next();
     await using store = await openStore(`sqlite:${file}`);
     const [a = 0] = await subscribed(store, A);
-    await store.feeds.record(a, poll(A, [{ key: '2' }], { etag: '"late"' }), { at: later(2), keepFrom });
-    await store.feeds.record(a, poll(A, [{ key: '1' }], { etag: '"early"' }), { at: later(1), keepFrom });
+    await store.feeds.record(a, poll(A, [{ key: '2' }], { etag: '"late"' }), { at: later(0.1), keepFrom });
+    await store.feeds.record(a, poll(A, [{ key: '1' }], { etag: '"early"' }), { at: T0, keepFrom });
     const feed = await store.feeds.find(A);
-    assert.deepEqual([feed?.state.etag, feed?.items, feed?.polledAt], ['"late"', 2, later(2)]);
+    assert.deepEqual([feed?.state.etag, feed?.items, feed?.polledAt], ['"late"', 2, later(0.1)]);
     assertCounts(file);
   });
 
@@ -90,7 +96,7 @@ describe('the outcome of a poll', () => {
     );
   });
 
-  it('is written whole or not at all', async () => {
+  it('that cannot be written leaves nothing', async () => {
     const file = files.next();
     await using store = await openStore(`sqlite:${file}`);
     const [a = 0] = await subscribed(store, A);
@@ -107,22 +113,41 @@ describe('the outcome of a poll', () => {
     assert.equal((await store.feeds.find(A))?.id, a);
   });
 
-  it('may bring a thousand items that name many, while others have their turn', async () => {
+  it('may bring a thousand items that name many, while others read and have their turn', async () => {
     await using store = await openStore('sqlite::memory:');
     const [a = 0] = await subscribed(store, A);
-    const items = Array.from({ length: 1_000 }, (_, i) => ({
-      key: String(i),
-      domains: Array.from({ length: 10 }, (_, at) => `d${(i * 7 + at * 13) % 3_000}.com`),
-    }));
     let turns = 0;
-    const turning = setInterval(() => {
-      turns += 1;
-    }, 1);
-    const { mentions } = await store.feeds.record(a, poll(A, items), { at: T0, keepFrom });
+    const turning = setInterval(() => (turns += 1), 1);
+    let isRecorded = false;
+    const recording = store.feeds.record(a, poll(A, many(1_000)), { at: T0, keepFrom }).finally(() => {
+      isRecorded = true;
+    });
+    let reads = 0;
+    for (; !isRecorded; reads += 1) {
+      await store.feeds.find(A);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     clearInterval(turning);
-    assert.deepEqual([mentions, turns > 5], [10_000, true], `${turns} turns`);
+    assert.equal((await recording).mentions, 10_000);
+    assert.ok(reads > 10 && turns > 5, `${reads} reads, ${turns} turns`);
     assert.equal(await store.feeds.remove(A), true);
     assert.equal((await store.feeds.summary()).mentions, 0);
+  });
+
+  it('that broke off is due as before, and brings the rest the next time', async () => {
+    const file = files.next();
+    await using store = await openStore(`sqlite:${file}`);
+    const [a = 0] = await subscribed(store, A);
+    const items = many(300);
+    const broken = poll(A, [...items.slice(0, 200), { key: null as unknown as string }, ...items.slice(200)]);
+    await assert.rejects(store.feeds.record(a, broken, { at: T0, keepFrom }));
+    assert.equal(await store.feeds.countDue(T0), 1);
+    const due = await store.feeds.find(A);
+    assert.ok(due && due.items > 0 && due.items < 300 && due.polledAt === null, `${due?.items}`);
+    assertCounts(file);
+    const rest = await store.feeds.record(a, poll(A, items), { at: later(1), keepFrom });
+    assert.equal(due.items + rest.items, 300);
+    assertCounts(file);
   });
 
   it('survives a kill whole or not at all', async () => {

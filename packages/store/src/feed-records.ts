@@ -25,6 +25,8 @@ export interface SubscribedState {
 export interface StoredFeed {
   readonly id: number;
   readonly state: SubscribedState;
+  /** It is being removed, or made one with another. */
+  readonly isLeaving: boolean;
   readonly addedAt: Date;
   readonly polledAt: Date | null;
   readonly items: number;
@@ -51,18 +53,16 @@ export interface PolledFeed {
   readonly feed: { readonly items: readonly NewItem[] } | null;
 }
 
-/** What a poll brought. `removed`: nobody subscribes to the feed any more; nothing was written. */
+/** What a poll brought. `removed`: nobody subscribes to the feed any more; nothing of it is kept. */
 export interface RecordedPoll {
   readonly kind: 'recorded' | 'merged' | 'removed';
   readonly items: number;
   readonly mentions: number;
-  /** Domains that new items name. */
-  readonly domains: readonly string[];
 }
 
 /** Longest address that is kept: what servers and browsers take. */
 export const MOST_URL = 2_048;
-const MOST_TITLE = 300;
+export const MOST_TITLE = 300;
 const MOST_ERROR = 500;
 /** A validator cut short would be another one: a longer one is not kept at all. */
 const MOST_VALIDATOR = 1_024;
@@ -113,7 +113,7 @@ export function storedFeed(row: Selectable<Database['feeds']>): StoredFeed {
     id: row.id,
     state: {
       url: row.url,
-      status: row.status,
+      status: row.status === 'active' ? 'active' : 'gone',
       etag: row.etag,
       lastModified: row.last_modified,
       nextPollAt: row.next_poll_at,
@@ -127,6 +127,7 @@ export function storedFeed(row: Selectable<Database['feeds']>): StoredFeed {
       skipHours: numbersOf(row.skip_hours),
       skipDays: numbersOf(row.skip_days),
     },
+    isLeaving: row.status === 'leaving',
     addedAt: new Date(row.added_at),
     polledAt: row.polled_at === null ? null : new Date(row.polled_at),
     items: row.items,

@@ -1,9 +1,12 @@
 // Subscribed feeds: adding, scheduling, what a poll brought, and removal. What they name is read in feed-mentions.ts.
-import { type Kysely, sql } from 'kysely';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { addFeeds } from './add-feeds.ts';
+import { batches } from './batches.ts';
+import { forgetItems } from './drop-items.ts';
 import { FeedMentions } from './feed-mentions.ts';
+import { FeedOffers } from './feed-offers.ts';
 import {
-  cutText,
-  keptWhole,
   MOST_URL,
   type NewFeed,
   type PolledFeed,
@@ -11,7 +14,7 @@ import {
   type StoredFeed,
   storedFeed,
 } from './feed-records.ts';
-import { forgetItems, removeFeed } from './feed-removal.ts';
+import { finishAllLeaving, removeFeed } from './feed-removal.ts';
 import { createPollRecorder, type PollRecordOptions, type RecordPoll } from './record-poll.ts';
 import type { Database } from './schema.ts';
 
@@ -22,6 +25,11 @@ export interface AddedFeeds {
   readonly revived: number;
   /** Addresses too long to be kept. */
   readonly refused: number;
+}
+
+export interface AddOptions {
+  /** Whether what was given up is asked again, and an address from which a feed moved taken anew; by default both. */
+  readonly isReviving?: boolean;
 }
 
 /** Of all feeds together. */
@@ -36,70 +44,115 @@ export interface FeedSummary {
   readonly lastPollAt: Date | null;
 }
 
-/** Name of the setting that counts the domains given to the scan on one day. */
-const SCAN_DAY = 'feed-scan-day';
+/** A feed that is due, in the order of `due`. */
+export interface DueFeed extends DuePlace {
+  readonly url: string;
+}
+
+export interface DuePlace {
+  readonly dueAt: number;
+  readonly id: number;
+}
+
+/** No poll has a feed wait for longer: back-offs and what servers ask for are bounded by a month. */
+const LONGEST_WAIT_MS = 35 * 86_400_000;
+
+function isDue(eb: ExpressionBuilder<Database, 'feeds'>, now: Date) {
+  const at = now.getTime();
+  return eb.or([eb('next_poll_at', '<=', at), eb('next_poll_at', '>', at + LONGEST_WAIT_MS)]);
+}
+
+/** Feeds added in one transaction. */
+const ADDED_AT_ONCE = 500;
 
 export class FeedTable {
   readonly #db: Kysely<Database>;
   readonly #record: RecordPoll;
   /** What the items name. */
   readonly mentions: FeedMentions;
+  /** Which of these the scan was not offered yet. */
+  readonly offers: FeedOffers;
 
   constructor(db: Kysely<Database>) {
     this.#db = db;
     this.#record = createPollRecorder(db);
     this.mentions = new FeedMentions(db);
+    this.offers = new FeedOffers(db);
   }
 
-  /** Subscribes; what was given up is asked again. New ones are due at once. */
-  async add(feeds: Iterable<NewFeed>, at: Date): Promise<AddedFeeds> {
+  /** Subscribes, a few hundred at a time. New ones are due at once. */
+  async add(feeds: Iterable<NewFeed>, at: Date, options: AddOptions = {}): Promise<AddedFeeds> {
+    // An address that is about to be free is taken then.
+    await this.finishLeaving();
     const counts = { added: 0, known: 0, revived: 0, refused: 0 };
-    await this.#db.transaction().execute(async (tx) => {
-      for (const { url, title = null, siteUrl = null } of feeds) {
-        if (url.length > MOST_URL) {
-          counts.refused += 1;
-          continue;
-        }
-        const known = await tx.selectFrom('feeds').where('url', '=', url).select(['id', 'status']).executeTakeFirst();
-        if (!known) {
-          await tx
-            .insertInto('feeds')
-            .values({
-              ...{ url, status: 'active', next_poll_at: 0, added_at: at.getTime() },
-              title: cutText(title, 300),
-              site_url: keptWhole(siteUrl, MOST_URL),
-            })
-            .execute();
-          counts.added += 1;
-        } else if (known.status === 'gone') {
-          const again = { status: 'active', next_poll_at: 0, failures: 0, error: null } as const;
-          await tx.updateTable('feeds').set(again).where('id', '=', known.id).execute();
-          counts.revived += 1;
-        } else counts.known += 1;
-      }
-    });
+    for (const batch of batches(feeds, ADDED_AT_ONCE)) {
+      const kept = batch.filter(({ url }) => url.length <= MOST_URL);
+      counts.refused += batch.length - kept.length;
+      const { added, revived } = await addFeeds(this.#db, kept, { at, isReviving: options.isReviving ?? true });
+      counts.added += added;
+      counts.revived += revived;
+      counts.known += kept.length - added - revived;
+      await nextTurn();
+    }
     return counts;
   }
 
-  /** Feeds to poll: never polled first, then the longest overdue. */
-  async due(now: Date, limit: number): Promise<StoredFeed[]> {
-    const rows = await this.#db
-      .selectFrom('feeds')
+  /**
+   * Feeds to poll, from after a place on: never polled first, then the longest overdue. Last come those that would wait for longer
+   * than any poll has them wait: they were polled while the clock was ahead.
+   */
+  async due(now: Date, { after, limit }: { readonly after?: DuePlace; readonly limit: number }): Promise<DueFeed[]> {
+    const page = (from: number, upTo: number, limit: number) =>
+      this.#db
+        .selectFrom('feeds')
+        .where('status', '=', 'active')
+        .where('next_poll_at', '>', from)
+        .where('next_poll_at', '<=', upTo)
+        .$if(after !== undefined, (query) =>
+          query.where(sql<boolean>`(next_poll_at, id) > (${after?.dueAt}, ${after?.id})`),
+        )
+        .orderBy('next_poll_at')
+        .orderBy('id')
+        .limit(limit)
+        .select(['id', 'url', 'next_poll_at as dueAt'])
+        .execute();
+    const due = await page(-1, now.getTime(), limit);
+    if (due.length === limit) return due;
+    const ahead = await page(now.getTime() + LONGEST_WAIT_MS, Number.MAX_SAFE_INTEGER, limit - due.length);
+    return [...due, ...ahead];
+  }
+
+  /** Takes a feed that is due, for so long: no other process polls it meanwhile. Undefined when it is due no more. */
+  async claim(
+    id: number,
+    { now, until }: { readonly now: Date; readonly until: Date },
+  ): Promise<StoredFeed | undefined> {
+    const row = await this.#db
+      .updateTable('feeds')
+      .set({ next_poll_at: until.getTime() })
+      .where('id', '=', id)
       .where('status', '=', 'active')
-      .where('next_poll_at', '<=', now.getTime())
-      .orderBy('next_poll_at')
-      .orderBy('id')
-      .limit(limit)
-      .selectAll()
+      .where((eb) => isDue(eb, now))
+      .returningAll()
+      .executeTakeFirst();
+    return row && storedFeed(row);
+  }
+
+  /** Gives back what was claimed and not recorded: it is due. */
+  async release(id: number, { now, until }: { readonly now: Date; readonly until: Date }): Promise<void> {
+    await this.#db
+      .updateTable('feeds')
+      .set({ next_poll_at: now.getTime() })
+      .where('id', '=', id)
+      .where('next_poll_at', '=', until.getTime())
       .execute();
-    return rows.map(storedFeed);
   }
 
   async countDue(now: Date): Promise<number> {
     const row = await this.#db
       .selectFrom('feeds')
       .where('status', '=', 'active')
-      .where('next_poll_at', '<=', now.getTime())
+      .where((eb) => isDue(eb, now))
       .select(sql<number>`count(*)`.as('n'))
       .executeTakeFirstOrThrow();
     return row.n;
@@ -139,9 +192,14 @@ export class FeedTable {
     return feed !== undefined;
   }
 
-  /** Writes a poll's outcome, all or nothing; the same one given twice changes nothing. */
+  /** Writes a poll's outcome, its state last; the same one given twice changes nothing. */
   record(feedId: number, polled: PolledFeed, options: PollRecordOptions): Promise<RecordedPoll> {
     return this.#record(feedId, polled, options);
+  }
+
+  /** Goes on with removals and mergers that were cut short. */
+  finishLeaving(): Promise<void> {
+    return finishAllLeaving(this.#db);
   }
 
   /** Drops items from before a time, a bite of at most `limit`; returns how many. */
@@ -153,7 +211,7 @@ export class FeedTable {
     const row = await this.#db
       .selectFrom('feeds')
       .select([
-        sql<number>`count(*)`.as('feeds'),
+        sql<number>`coalesce(sum(case when status = 'active' then 1 else 0 end), 0)`.as('active'),
         sql<number>`coalesce(sum(case when status = 'gone' then 1 else 0 end), 0)`.as('gone'),
         sql<number>`coalesce(sum(case when status = 'active' and polled_at is not null then 1 else 0 end), 0)`.as(
           'polled',
@@ -164,29 +222,8 @@ export class FeedTable {
         sql<number | null>`max(polled_at)`.as('last'),
       ])
       .executeTakeFirstOrThrow();
-    const { feeds, gone, polled, failing, items, mentions, last } = row;
+    const { active, gone, polled, failing, items, mentions, last } = row;
     const lastPollAt = last === null ? null : new Date(last);
-    return { active: feeds - gone, gone, polled, failing, items, mentions, lastPollAt };
-  }
-
-  /** Of these names, as many as may still be given to the scan on that UTC day; they count as given. */
-  async takeScans(
-    names: readonly string[],
-    options: { readonly day: string; readonly perDay: number },
-  ): Promise<string[]> {
-    return this.#db.transaction().execute(async (tx) => {
-      const row = await tx.selectFrom('settings').where('name', '=', SCAN_DAY).select('value').executeTakeFirst();
-      const [day, count] = row?.value.split(' ') ?? [];
-      const given = day === options.day ? Number(count) : 0;
-      const taken = names.slice(0, Math.max(0, options.perDay - given));
-      if (taken.length === 0) return [];
-      const value = `${options.day} ${given + taken.length}`;
-      await tx
-        .insertInto('settings')
-        .values({ name: SCAN_DAY, value })
-        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-        .execute();
-      return taken;
-    });
+    return { active, gone, polled, failing, items, mentions, lastPollAt };
   }
 }

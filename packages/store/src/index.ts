@@ -13,8 +13,9 @@ export type {
   StoredEvent,
 } from './events.ts';
 export type { FeedMentions, NamedDomainFacts, NamingFeed, StoredMention } from './feed-mentions.ts';
+export type { FeedOffers, OfferedDomain } from './feed-offers.ts';
 export { MOST_URL, type NewFeed, type PolledFeed, type RecordedPoll, type StoredFeed } from './feed-records.ts';
-export type { AddedFeeds, FeedSummary, FeedTable } from './feeds.ts';
+export type { AddedFeeds, AddOptions, DueFeed, DuePlace, FeedSummary, FeedTable } from './feeds.ts';
 export type {
   FeedChange,
   FeedDomain,

@@ -224,7 +224,9 @@ export interface Database {
   feeds: {
     id: Generated<number>;
     url: string;
-    status: 'active' | 'gone';
+    /** `leaving`: it is being removed, or made one with the feed that it merges into; see feed-removal.ts. */
+    status: 'active' | 'gone' | 'leaving';
+    merges_into: number | null;
     etag: string | null;
     last_modified: string | null;
     /** 0 until the first poll, so that it comes first. */
@@ -245,6 +247,11 @@ export interface Database {
     items: Generated<number>;
     mentions: Generated<number>;
   };
+  feed_moves: {
+    id: Generated<number>;
+    url: string;
+    feed_id: number;
+  };
   feed_items: {
     id: Generated<number>;
     feed_id: number;
@@ -261,6 +268,7 @@ export interface Database {
     mentions: number;
     first_at: number;
     last_at: number;
+    offered_at: number | null;
   };
   feed_mentions: {
     id: Generated<number>;

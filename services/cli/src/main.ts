@@ -9,7 +9,7 @@ import { addFeedCommands } from './feed-commands.ts';
 import { explainHelp, verifyHelp } from './help.ts';
 import { addInferenceCommands } from './inference-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
-import { CommandError, counted } from './output.ts';
+import { CommandError, counted, plainText } from './output.ts';
 import { versionText } from './version.ts';
 
 // Each command loads what it needs when it is called: `explain` starts without a server or a database.
@@ -108,7 +108,8 @@ const advice: Readonly<Record<string, string>> = {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
-    process.stderr.write(`strata: ${error.message}\n`);
+    // Some repeat what was given, which may come from anywhere.
+    process.stderr.write(`strata: ${error.message.split('\n').map(plainText).join('\n')}\n`);
     return error.exitCode;
   }
   const { name, message } = error as Error;

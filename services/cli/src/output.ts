@@ -6,7 +6,24 @@ export interface OutputOptions {
 }
 
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`);
+  const json = JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined);
+  // Outside of strings JSON has none of these: escaped they say the same, and steer no terminal.
+  const escaped = json.replace(/[\u007f-\u009f\p{Cf}\u2028\u2029]/gu, escapeOf);
+  process.stdout.write(`${escaped}\n`);
+}
+
+function escapeOf(character: string): string {
+  return Array.from({ length: character.length }, (_, at) => {
+    return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
+  }).join('');
+}
+
+/** Strangers' words as one line for a terminal: without what breaks the line, steers the terminal, or turns or hides text. */
+export function plainText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replace(/\p{Cf}+/gu, '');
 }
 
 /** Prints rows under a header; without borders, so that it can be cut and pasted. */
@@ -24,7 +41,7 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
     chars: { ...blank, middle: '  ' },
     style: { 'padding-left': 0, 'padding-right': 0, head: process.stdout.isTTY ? ['bold'] : [], border: [] },
   });
-  for (const row of rows) table.push([...row]);
+  for (const row of rows) table.push(row.map(plainText));
   process.stdout.write(`${table.toString()}\n`);
 }
 

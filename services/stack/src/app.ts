@@ -13,7 +13,7 @@ import { configuredSources } from './enrichment/sources.ts';
 import { tellAdvisories } from './enrichment/tellings.ts';
 import { addFeedMetrics } from './feeds/feed-metrics.ts';
 import { forgetMentions, LiveMentions } from './feeds/live-mentions.ts';
-import { openPoller } from './feeds/open-feeds.ts';
+import { openPoller } from './feeds/open-poller.ts';
 import type { FeedPoller } from './feeds/poller.ts';
 import { type KnownNames, knownNames } from './known-names.ts';
 import { type Ledger, openLedger } from './ledger.ts';
@@ -41,7 +41,7 @@ export interface World {
   readonly dnsTryTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly onDemandWaitMs?: number;
-  /** In place of the one that asks the web. */
+  /** In place of the one that asks the web; closed with the service. */
   readonly fetcher?: Fetcher;
   /** A domain of that world, for the front page. */
   readonly exampleDomain?: string;
@@ -174,7 +174,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
       ],
     }),
   );
-  const fetcher = world.fetcher ?? stack.use(openFetcher(config, world));
+  const fetcher = stack.use(world.fetcher ?? openFetcher(config, world));
   const sources = configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs });
   const poller = openPoller(config, {
     store,

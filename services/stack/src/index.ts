@@ -15,7 +15,7 @@ export { enrichmentState } from './enrichment/state.ts';
 export { LiveMentions } from './feeds/live-mentions.ts';
 export { feedsOfPage } from './feeds/look-at-page.ts';
 export { type Feeding, openFeeding } from './feeds/open-feeding.ts';
-export { openPoller } from './feeds/open-feeds.ts';
+export { openPoller } from './feeds/open-poller.ts';
 export type { FeedPoller, PollResult } from './feeds/poller.ts';
 export {
   feedAddress,
@@ -23,6 +23,7 @@ export {
   readListFile,
   readSubscriptions,
   type Subscriptions,
+  withoutCredentials,
 } from './feeds/subscriptions.ts';
 export { openFetcher } from './open-fetcher.ts';
 export { openConfiguredStore, openScanning, type Scanning } from './open-scanning.ts';

@@ -6,7 +6,7 @@ import type { Config } from './config.ts';
 import { runEnrichment } from './enrichment/enrichment.ts';
 import { advisoryDirectory } from './enrichment/open-enrichment.ts';
 import { forgetOldItems } from './feeds/forget-items.ts';
-import { DAY_MS } from './feeds/open-feeds.ts';
+import { DAY_MS } from './feeds/open-poller.ts';
 import { importSubscriptions } from './feeds/subscriptions.ts';
 import { rehearseQuestions } from './rehearsal.ts';
 import { sleep } from './sleep.ts';

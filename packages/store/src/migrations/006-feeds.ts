@@ -1,11 +1,12 @@
 // Subscribed feeds, their items, and the domains that the items name.
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'feeds', { id: 'generated' })
     .addColumn('url', 'text', (column) => column.notNull().unique())
     .addColumn('status', 'text', (column) => column.notNull())
+    .addColumn('merges_into', 'integer')
     .addColumn('etag', 'text')
     .addColumn('last_modified', 'text')
     .addColumn('next_poll_at', 'integer', (column) => column.notNull())
@@ -25,6 +26,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await db.schema.createIndex('feeds_due').on('feeds').columns(['status', 'next_poll_at', 'id']).execute();
 
+  // Addresses that feeds had before.
+  await createTable(db, 'feed_moves', { id: 'generated' })
+    .addColumn('url', 'text', (column) => column.notNull().unique())
+    .addColumn('feed_id', 'integer', (column) => column.notNull().references('feeds.id'))
+    .execute();
+  await db.schema.createIndex('feed_moves_feed').on('feed_moves').columns(['feed_id', 'id']).execute();
+
   await createTable(db, 'feed_items', { id: 'generated' })
     .addColumn('feed_id', 'integer', (column) => column.notNull().references('feeds.id'))
     .addColumn('key', 'text', (column) => column.notNull())
@@ -41,6 +49,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('mentions', 'integer', (column) => column.notNull())
     .addColumn('first_at', 'integer', (column) => column.notNull())
     .addColumn('last_at', 'integer', (column) => column.notNull())
+    .addColumn('offered_at', 'integer')
+    .execute();
+  // What the scan was not offered yet.
+  await db.schema
+    .createIndex('named_domains_unoffered')
+    .on('named_domains')
+    .column('id')
+    .where(sql.ref('offered_at'), 'is', null)
     .execute();
 
   await createTable(db, 'feed_mentions', { id: 'generated' })

@@ -21,7 +21,7 @@ export function poll(
       status: 'active',
       etag: null,
       lastModified: null,
-      nextPollAt: Date.parse('2027-01-01T00:00:00Z'),
+      nextPollAt: Date.parse('2026-03-02T00:00:00Z'),
       failures: 0,
       error: null,
       title: null,

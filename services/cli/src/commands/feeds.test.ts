@@ -58,7 +58,8 @@ describe('strata stack feeds', () => {
       ['ftp://x.example/feed', /only http and https/],
       ['file:///etc/passwd', /only http and https/],
       ['javascript:alert(1)', /only http and https/],
-      ['https://me:secret@x.example/feed', /name or password/],
+      ['https://me:secret@x.example/feed', /^strata: '[^']*\*\*\*@x.example[^']*'.+name or password/],
+      ['https://x.example:8080/feed', /only ports 80 and 443/],
       [`https://x.example/${'a'.repeat(3_000)}`, /at most 2048 characters/],
     ];
     for (const [url, says] of wrong) {
@@ -75,7 +76,7 @@ describe('strata stack feeds', () => {
     await writeFile(file, `\uFEFF# mine\r\n${A}\r\n\r\nnonsense\r\n${B} # another\r\n${A}\r\n`);
     const imported = await feeds.run(['import', file]);
     assert.deepEqual([imported.code, imported.stdout], [0, '2 feeds added\n']);
-    assert.match(imported.stderr, /^line 4: "nonsense" is left out: this is no address/);
+    assert.match(imported.stderr, /^line 4: 'nonsense' is left out: this is no address/);
 
     const { stdout: opml } = await feeds.run(['export', '--opml']);
     const read = readOpml(opml);
@@ -85,6 +86,25 @@ describe('strata stack feeds', () => {
     const piped = await others.run(['import', '-', '--json'], opml);
     assert.deepEqual(JSON.parse(piped.stdout), { added: 2, known: 0, revived: 0, rejected: 0 });
     assert.equal((await others.run(['export'])).stdout, `${A}\n${B}\n`);
+  });
+
+  it('lets no word of strangers steer the terminal', async () => {
+    await using feeds = await commands();
+    const bad = '\u009b31m\u202egnp\u2066\u200b\u001b[2Jx';
+    const imported = await feeds.run(['import', '-'], `${A}\n${bad}\nhttps://me:secret@x.example/${bad}\n`);
+    assert.match(imported.stderr, /^line 2: ' 31mgnp \[2Jx' is left out: .+\nline 3: 'https:\/\/\*\*\*@x\.example/);
+    {
+      await using store = await openStore(`sqlite:${feeds.directory}/strata.db`);
+      const { id = 0, state } = (await store.feeds.find(A)) ?? {};
+      assert.ok(state);
+      const at = new Date();
+      await store.feeds.record(id, { state: { ...state, title: bad }, feed: null }, { at, keepFrom: at });
+    }
+    const [table, json] = [await feeds.run(['list']), await feeds.run(['list', '--json'])];
+    const strange = /\p{Cf}|[^\P{Cc}\n]/u;
+    for (const { stdout, stderr } of [imported, table, json, await feeds.run(['add', bad])])
+      assert.doesNotMatch(stdout + stderr, strange);
+    assert.equal(JSON.parse(json.stdout)[0].title, bad);
   });
 
   it('says what is wrong with a list', async () => {
@@ -110,13 +130,13 @@ describe('strata stack feeds', () => {
       [none.code, none.stdout.replace(/[\d.]+ s/, 's')],
       [0, '0 feeds polled in s: none was due; 0 new items, 0 mentions\n'],
     );
-    await feeds.run(['add', 'http://127.0.0.1:9/feed', 'http://192.168.0.1/feed']);
+    await feeds.run(['add', 'http://127.0.0.1/feed', 'http://192.168.0.1/feed']);
     const polled = await feeds.run(['poll', '--json']);
     assert.equal(polled.code, 1);
     const { polled: count, failed } = JSON.parse(polled.stdout);
     assert.deepEqual([count, failed], [2, 2]);
     assert.match(polled.stderr, /strata: no feed could be read; `feeds list --failing` says why\n$/);
-    assert.match((await feeds.run(['list', '--failing'])).stdout, /127\.0\.0\.1:9\/feed\s+failed, 1 in a row/);
+    assert.match((await feeds.run(['list', '--failing'])).stdout, /127\.0\.0\.1\/feed\s+failed, 1 in a row/);
     const nothing = JSON.parse((await feeds.run(['poll', '--json'])).stdout);
     assert.equal(nothing.polled, 0, 'they are not due again');
     assert.equal(JSON.parse((await feeds.run(['poll', '--all', '--json'])).stdout).polled, 2);

@@ -10,10 +10,11 @@ import {
   readListFile,
   readSubscriptions,
   type Subscriptions,
+  withoutCredentials,
 } from '@strata/stack';
 import type { AddedFeeds, Store, StoredFeed } from '@strata/store';
 import { fileTrouble } from '../file-trouble.ts';
-import { CommandError, counted, type OutputOptions, printJson, printTable } from '../output.ts';
+import { CommandError, counted, type OutputOptions, plainText, printJson, printTable } from '../output.ts';
 
 /** Feeds read at once. */
 const PAGE = 1_000;
@@ -85,13 +86,13 @@ export async function listFeedsCommand(
   else if (all.length === 0)
     process.stdout.write(options.failing ? 'no feed fails\n' : 'no feeds yet; `feeds add URL` subscribes to one\n');
   else {
-    const rows = all.map(({ state, polledAt, items, mentions }) => [
-      state.url,
-      stateText(state),
-      String(items),
-      String(mentions),
-      polledAt?.toISOString() ?? 'never',
-      oneLine(state.error ?? state.title ?? ''),
+    const rows = all.map((feed) => [
+      feed.state.url,
+      stateText(feed),
+      String(feed.items),
+      String(feed.mentions),
+      feed.polledAt?.toISOString() ?? 'never',
+      (feed.state.error ?? feed.state.title ?? '').slice(0, WIDEST_ERROR),
     ]);
     printTable(['url', 'state', 'items', 'mentions', 'last poll', 'title or error'], rows);
   }
@@ -130,7 +131,9 @@ async function* everyFeed(store: Store): AsyncGenerator<StoredFeed> {
 function addressOf(given: string): string {
   const address = feedAddress(given);
   if (address.ok) return address.url;
-  throw new CommandError(`'${given.slice(0, 100)}' cannot be polled: ${address.message}`, { exitCode: 2 });
+  throw new CommandError(`'${withoutCredentials(given).slice(0, 100)}' cannot be polled: ${address.message}`, {
+    exitCode: 2,
+  });
 }
 
 async function readList(file: string): Promise<string> {
@@ -162,18 +165,18 @@ function printAdded({ added, known, revived, refused }: AddedFeeds, { json }: Ou
 function reportRejected(rejected: Subscriptions['rejected']): void {
   for (const { line, text, message } of rejected.slice(0, SHOWN_REJECTS)) {
     const where = line === null ? '' : `line ${line}: `;
-    process.stderr.write(`${where}${JSON.stringify(text)} is left out: ${message}\n`);
+    process.stderr.write(`${where}'${plainText(text)}' is left out: ${message}\n`);
   }
   const more = rejected.length - SHOWN_REJECTS;
   if (more > 0) process.stderr.write(`and ${more} more that ${more === 1 ? 'is no address' : 'are no addresses'}\n`);
 }
 
-function described({ state, addedAt, polledAt, items, mentions }: StoredFeed) {
+function described({ state, isLeaving, addedAt, polledAt, items, mentions }: StoredFeed) {
   return {
     url: state.url,
     title: state.title,
     site_url: state.siteUrl,
-    status: state.status,
+    status: isLeaving ? 'leaving' : state.status,
     failures: state.failures,
     error: state.error,
     items,
@@ -184,13 +187,8 @@ function described({ state, addedAt, polledAt, items, mentions }: StoredFeed) {
   };
 }
 
-function stateText({ status, failures }: StoredFeed['state']): string {
+function stateText({ state: { status, failures }, isLeaving }: StoredFeed): string {
+  if (isLeaving) return 'being removed';
   if (status === 'gone') return 'given up';
   return failures > 0 ? `failed, ${failures} in a row` : 'active';
-}
-
-/** Titles are strangers' words: no line break or control character of theirs reaches the terminal. */
-function oneLine(words: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  return words.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').slice(0, WIDEST_ERROR);
 }

@@ -1,4 +1,4 @@
-// Items grow old: an hourly look drops them in bites, so that nobody waits for it.
+// Items grow old: an hourly look drops them in bites, so that nobody waits for it, and goes on with removals that were cut short.
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { sleep } from '../sleep.ts';
@@ -21,6 +21,7 @@ export async function forgetOldItems(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
+      await store.feeds.finishLeaving();
       const before = new Date(now().getTime() - keepMs);
       while (!signal.aborted && (await store.feeds.forget(before, BITE)) > 0) await sleep(PAUSE_MS, signal);
     } catch (error) {

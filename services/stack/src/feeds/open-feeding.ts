@@ -5,7 +5,7 @@ import type { World } from '../app.ts';
 import type { Config } from '../config.ts';
 import { openFetcher } from '../open-fetcher.ts';
 import { openScanning } from '../open-scanning.ts';
-import { openPoller } from './open-feeds.ts';
+import { openPoller } from './open-poller.ts';
 import type { FeedPoller } from './poller.ts';
 
 export interface Feeding extends AsyncDisposable {
@@ -16,7 +16,7 @@ export interface Feeding extends AsyncDisposable {
 export async function openFeeding(config: Config, { logger }: { logger: Logger }, world: World = {}): Promise<Feeding> {
   await using stack = new AsyncDisposableStack();
   const { store, isOptedOut } = stack.use(await openScanning(config, { logger }, world));
-  const fetcher = world.fetcher ?? stack.use(openFetcher(config, world));
+  const fetcher = stack.use(world.fetcher ?? openFetcher(config, world));
   const now = world.now ?? (() => new Date());
   const poller = openPoller(config, { store, fetcher, isOptedOut, logger, now });
   const owned = stack.move();

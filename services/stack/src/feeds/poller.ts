@@ -1,9 +1,13 @@
-// Polls feeds: takes what is due, few at once and fewer of one host, and writes what became of each. A feed whose poll was not
-// recorded is simply due again: a kill loses nothing.
-import type { Ask, pollFeed } from '@strata/feeds';
+// Polls feeds: takes what is due, few at once and fewer of one host, and writes what became of each. A feed is claimed before it is
+// asked, so that no other process asks it too. One whose poll was not recorded is due again when the claim has ended: a kill loses
+// nothing.
+import { type Ask, type pollFeed, retryAfterMs } from '@strata/feeds';
 import type { RecordedPoll, Store, StoredFeed } from '@strata/store';
 import type { Logger } from 'pino';
-import { HostQueue } from './host-queue.ts';
+import { createDueFeeds } from './due-feeds.ts';
+import { HostQueue, hostOf } from './host-queue.ts';
+import { loopPolls } from './poll-loop.ts';
+import { Rests } from './rests.ts';
 
 export interface PollerParts {
   readonly store: Pick<Store, 'feeds'>;
@@ -50,27 +54,48 @@ export interface FeedPoller {
   counts(): PollCounts;
 }
 
-/** Feeds taken in at once, and those that may wait: a host that has thousands must not keep the others out. */
-const BATCH = 1_000;
-const MOST_WAITING = 10_000;
-/** How long is slept when nothing is due. */
-const IDLE_MS = 1_000;
 /** A feed that could not be recorded, or is due again at once, rests for so long: no mistake makes us ask without end. */
 const REST_MS = 60_000;
+/** A host that is asked too often rests as long as it says, up to a day: it may mean one of its feeds alone. */
+const MOST_HOST_REST_MS = 86_400_000;
+/** No poll takes so long. A feed whose process was killed is due again after this time. */
+const CLAIM_MS = 120_000;
 
 export function createPoller(parts: PollerParts, options: PollerOptions): FeedPoller {
   const { store, logger, now } = parts;
   const counts = { polls: 0, failed: 0, unchanged: 0, items: 0, mentions: 0 };
-  const restingUntil = new Map<number, number>();
+  const restingFeeds = new Rests<number>(now, { mostMs: REST_MS });
+  const restingHosts = new Rests<string>(now, { mostMs: MOST_HOST_REST_MS });
 
-  async function pollOnce(feed: StoredFeed, signal: AbortSignal): Promise<PollResult> {
+  /** Undefined when the feed is due no more: another process has it, or nobody subscribes to it. */
+  async function pollClaimed(
+    id: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly feed: StoredFeed; readonly result: PollResult } | undefined> {
     const at = now();
+    const claim = { now: at, until: new Date(at.getTime() + CLAIM_MS) };
     try {
-      const { ask, random } = parts;
-      const outcome = await parts.poll(feed.state, { ask, random, now: at.getTime(), signal });
+      const feed = await store.feeds.claim(id, claim);
+      if (!feed) return undefined;
+      const result = await pollOnce(feed, { at, signal });
+      if (result === 'stopped' || result === 'trouble') await store.feeds.release(id, claim);
+      return { feed, result };
+    } catch (error) {
+      logger.error({ err: error, feed: id }, 'a feed could not be claimed or given back');
+      restingFeeds.begin(id, REST_MS);
+      return undefined;
+    }
+  }
+
+  async function pollOnce(
+    feed: StoredFeed,
+    { at, signal }: { readonly at: Date; readonly signal: AbortSignal },
+  ): Promise<PollResult> {
+    try {
+      const outcome = await parts.poll(feed.state, { ask, random: parts.random, now: at.getTime(), signal });
       const keepFrom = new Date(at.getTime() - options.keepMs);
       const recorded = await store.feeds.record(feed.id, outcome, { at, keepFrom });
-      if (outcome.state.status === 'active' && outcome.state.nextPollAt <= at.getTime()) rest(feed.id);
+      if (outcome.state.nextPollAt < at.getTime() + REST_MS) restingFeeds.begin(feed.id, REST_MS);
       counts.polls += 1;
       counts.items += recorded.items;
       counts.mentions += recorded.mentions;
@@ -78,104 +103,60 @@ export function createPoller(parts: PollerParts, options: PollerOptions): FeedPo
         counts.failed += 1;
         logger.debug({ feed: feed.state.url, error: outcome.state.error, kind: outcome.kind }, 'feed not read');
       } else if (outcome.kind === 'unchanged') counts.unchanged += 1;
-      await parts.onRecorded(recorded);
+      await tell(recorded);
       return outcome.kind;
     } catch (error) {
       if (signal.aborted) return 'stopped';
       logger.error({ err: error, feed: feed.state.url }, 'poll failed');
-      rest(feed.id);
+      restingFeeds.begin(feed.id, REST_MS);
       return 'trouble';
     }
   }
 
-  function rest(feedId: number): void {
-    restingUntil.set(feedId, now().getTime() + REST_MS);
-  }
-
-  function isResting(feedId: number): boolean {
-    const until = restingUntil.get(feedId);
-    if (until === undefined || until > now().getTime()) return until !== undefined;
-    restingUntil.delete(feedId);
-    return false;
-  }
-
-  /** Feeds that are due and not among those that are passed over. */
-  async function fresh(queue: HostQueue, isPassed: (feedId: number) => boolean): Promise<StoredFeed[]> {
-    const known = queue.size + restingUntil.size;
-    if (known >= MOST_WAITING) return [];
-    const due = await store.feeds.due(now(), known + BATCH).catch((error: unknown) => {
-      logger.error({ err: error }, 'the feeds that are due could not be read');
-      return [];
-    });
-    return due.filter(({ id }) => !queue.has(id) && !isResting(id) && !isPassed(id));
-  }
-
-  async function drive(onDone: (feed: StoredFeed, result: PollResult) => void, ending: Ending): Promise<void> {
-    const { signal, done } = ending;
-    const queue = new HostQueue(options.perHost ?? 2);
-    const pause = new Pause();
-    const stop = () => pause.end();
-    signal.addEventListener('abort', stop);
-    const underWay = new Set<Promise<void>>();
-    let lookAgainAt = 0;
-    while (!signal.aborted) {
-      for (let feed = queue.take(); feed; feed = queue.take()) {
-        const taken = feed;
-        const polling = pollOnce(taken, signal).then((result) => {
-          underWay.delete(polling);
-          queue.release(taken.id);
-          done?.add(taken.id);
-          onDone(taken, result);
-          pause.end();
-        });
-        underWay.add(polling);
-        if (underWay.size >= options.concurrency) break;
-      }
-      if (underWay.size < options.concurrency && performance.now() >= lookAgainAt) {
-        const found = await fresh(queue, (id) => done?.has(id) === true);
-        for (const feed of found) queue.put(feed);
-        if (found.length > 0) continue;
-        if (done && underWay.size === 0 && queue.size === 0) break;
-        lookAgainAt = performance.now() + IDLE_MS;
-      }
-      await pause.begin(underWay.size >= options.concurrency ? undefined : lookAgainAt - performance.now());
-      // With nothing left to do, one that ends at the last may not wait for the next look.
-      if (done && underWay.size === 0) lookAgainAt = 0;
+  /** Asks, and hears when a host is asked too often: that holds for its other feeds too. */
+  const ask: Ask = async (url, request) => {
+    const answer = await parts.ask(url, request);
+    if (answer.kind === 'answered' && (answer.status === 429 || answer.status === 503)) {
+      const waitMs = retryAfterMs(answer.headers, now().getTime()) ?? (answer.status === 429 ? REST_MS : 0);
+      if (waitMs > 0) restingHosts.begin(hostOf(answer.url), waitMs);
     }
-    signal.removeEventListener('abort', stop);
-    await Promise.all(underWay);
+    return answer;
+  };
+
+  /** What follows from a poll has its own way to catch up: the poll itself is recorded. */
+  async function tell(recorded: RecordedPoll): Promise<void> {
+    try {
+      await parts.onRecorded(recorded);
+    } catch (error) {
+      logger.error({ err: error }, 'what follows from a poll could not be done');
+    }
   }
 
   return {
-    run: (signal) => drive(() => {}, { signal }),
-    runDue: ({ onDone, signal }) => drive(onDone, { signal, done: new Set() }),
+    run: (signal) => loop({ signal }),
+    runDue: ({ onDone, signal }) => loop({ signal, done: new Set(), onDone }),
     counts: () => ({ ...counts }),
   };
+
+  function loop({ signal, done, onDone }: Turns): Promise<void> {
+    const queue = new HostQueue({ perHost: options.perHost ?? 2, isResting: (host) => restingHosts.has(host) });
+    const look = createDueFeeds({
+      ...{ store, queue, now },
+      isPassed: ({ id, url }) => done?.has(id) === true || restingFeeds.has(id) || restingHosts.has(hostOf(url)),
+    });
+    const poll = async (id: number) => {
+      const polled = await pollClaimed(id, signal);
+      done?.add(id);
+      if (polled) onDone?.(polled.feed, polled.result);
+    };
+    const { concurrency } = options;
+    return loopPolls({ queue, look, poll, logger }, { concurrency, isEnding: done !== undefined, signal });
+  }
 }
 
-interface Ending {
+interface Turns {
   readonly signal: AbortSignal;
   /** Those that had their turn: when all that are due are among them it is over. Without it, it never is. */
   readonly done?: Set<number>;
-}
-
-/** A wait that another part ends early. */
-class Pause {
-  #end: (() => void) | undefined;
-
-  /** Without a time it lasts until it is ended. */
-  begin(ms: number | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = ms === undefined ? undefined : setTimeout(() => this.end(), Math.max(0, ms));
-      this.#end = () => {
-        clearTimeout(timer);
-        this.#end = undefined;
-        resolve();
-      };
-    });
-  }
-
-  end(): void {
-    this.#end?.();
-  }
+  readonly onDone?: DueOptions['onDone'];
 }

@@ -1,7 +1,13 @@
 // Lists of feeds as people and programs write them, and what no address is.
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, it } from 'node:test';
-import { feedAddress, readSubscriptions } from './subscriptions.ts';
+import { newFeed } from '@strata/feeds';
+import { createLogger } from '@strata/http';
+import { openStore } from '@strata/store';
+import { temporaryDirectory } from '../test/harness.ts';
+import { feedAddress, importSubscriptions, readSubscriptions } from './subscriptions.ts';
 
 describe('the address of a feed', () => {
   const url = (text: string) => {
@@ -26,9 +32,12 @@ describe('the address of a feed', () => {
       'data:text/xml,x',
       'feed:javascript:1',
       'https://u@x.example/',
+      'https://x.example:8080/feed',
+      'http://x.example:0/',
       `https://x.example/${'ü'.repeat(1_000)}`,
     ];
     for (const text of hostile) assert.equal(url(text), undefined, text.slice(0, 50));
+    assert.equal(url('http://x.example:443/'), 'http://x.example:443/');
   });
 });
 
@@ -44,6 +53,26 @@ describe('a list of feeds', () => {
     assert.deepEqual(
       rejected.map(({ line, text }) => [line, text]),
       [[5, 'no']],
+    );
+  });
+
+  it('shows of what it leaves out no name or password', () => {
+    const given = [
+      'https://me:se@cret@x.example/feed',
+      'feed:https://me:secret@x.example/',
+      'HTTPS:\\\\me:secret@x.example',
+    ];
+    const long = `https://${'secret'.repeat(100)}@x.example/`;
+    const { rejected } = readSubscriptions([...given, long, 'https:me:secret@x.example/'].join('\n'));
+    assert.deepEqual(
+      rejected.map(({ text }) => text),
+      [
+        'https://***@x.example/feed',
+        'feed:https://***@x.example/',
+        'HTTPS:\\\\***@x.example',
+        'https://***@x.example/',
+        'https:***@x.example/',
+      ],
     );
   });
 
@@ -67,5 +96,23 @@ describe('a list of feeds', () => {
     readSubscriptions(`${'#'.repeat(1_000_000)} ${' #'.repeat(100_000)}`);
     readSubscriptions(`${' '.repeat(200_000)}https://a.example/${' '.repeat(200_000)}x`);
     assert.ok(performance.now() - startedAt < 5_000);
+  });
+});
+
+describe('the configured list', () => {
+  it('adds what is new at each start, and does not bring back what was given up', async () => {
+    await using directory = await temporaryDirectory();
+    await using store = await openStore('sqlite::memory:');
+    const file = path.join(directory.path, 'list.txt');
+    const [at, url] = [new Date('2026-03-01T12:00:00Z'), 'https://gone.example/feed'];
+    const start = () => importSubscriptions(file, { store, logger: createLogger({ level: 'silent' }), now: () => at });
+    await writeFile(file, `${url}\n`);
+    await start();
+    const gone = { state: { ...newFeed(url), status: 'gone' as const }, feed: null };
+    await store.feeds.record((await store.feeds.find(url))?.id ?? 0, gone, { at, keepFrom: at });
+    await writeFile(file, `${url}\nhttps://new.example/feed\n`);
+    await start();
+    const { active, gone: given } = await store.feeds.summary();
+    assert.deepEqual([active, given], [1, 1]);
   });
 });

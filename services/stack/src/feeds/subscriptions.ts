@@ -31,9 +31,15 @@ export function feedAddress(text: string): ReadAddress {
   if (!url) return refuse('this is no address; give one such as https://example.com/feed.xml');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('only http and https addresses are polled');
   if (url.username !== '' || url.password !== '') return refuse('an address with a name or password is not kept');
+  if (!['', '80', '443'].includes(url.port)) return refuse('only ports 80 and 443 are asked');
   url.hash = '';
   if (url.href.length > MOST_URL) return refuse(`an address has at most ${MOST_URL} characters`);
   return { ok: true, url: url.href };
+}
+
+/** What was given as an address, to be shown: the name and password of one that has them are nobody's business. */
+export function withoutCredentials(text: string): string {
+  return text.replace(/^(\s*(?:feed:)?(?:[a-z][a-z0-9+.-]*:)?)([/\\]*)[^/\\?#]*@/i, '$1$2***@');
 }
 
 /** Reads a list; a bad line is reported, never fatal. `problem` is set for an OPML document that cannot be read at all. */
@@ -71,15 +77,20 @@ class Collected {
 
   take(text: string, { line, ...known }: { readonly line: number | null } & Omit<NewFeed, 'url'>): void {
     const address = feedAddress(text);
-    if (!address.ok) this.rejected.push({ line, text: text.slice(0, 100).toWellFormed(), message: address.message });
-    else if (!this.#seen.has(address.url)) {
+    if (!address.ok) {
+      const shown = withoutCredentials(text).slice(0, 100).toWellFormed();
+      this.rejected.push({ line, text: shown, message: address.message });
+    } else if (!this.#seen.has(address.url)) {
       this.#seen.add(address.url);
       this.feeds.push({ url: address.url, ...known });
     }
   }
 }
 
-/** Subscribes to the feeds of the configured file. The service does not start with a list that it cannot read. */
+/**
+ * Subscribes to what is new in the configured file: what was given up stays so, and what has moved is known where it is now. The
+ * service does not start with a list that it cannot read.
+ */
 export async function importSubscriptions(
   file: string,
   { store, logger, now }: { readonly store: Pick<Store, 'feeds'>; readonly logger: Logger; readonly now: () => Date },
@@ -90,8 +101,8 @@ export async function importSubscriptions(
   const { feeds, rejected, problem } = readSubscriptions(text);
   if (problem !== undefined)
     throw new StartError(`cannot read the feeds of ${file}: ${problem}; see STRATA_FEEDS_FILE`);
-  const { added, known, revived } = await store.feeds.add(feeds, now());
-  logger.info({ file, added, known, revived, rejected: rejected.length }, 'feeds imported');
+  const { added, known } = await store.feeds.add(feeds, now(), { isReviving: false });
+  logger.info({ file, added, known, rejected: rejected.length }, 'feeds imported');
 }
 
 /** The whole file, up to the most that a list may have. */

@@ -87,7 +87,7 @@ describe('a service that polls', () => {
     const tracked = await Promise.all(
       ['never.com', 'one.com', 'two.com', 'three.com'].map((name) => app.store.isTracked(name)),
     );
-    assert.deepEqual(tracked, [false, true, true, false]);
+    assert.deepEqual(tracked, [false, false, true, true]);
     assert.deepEqual(world.asked, [A]);
     assert.match(await metrics.registry.metrics(), /strata_feed_polls 1\n/);
   });
@@ -97,6 +97,13 @@ describe('a service that polls', () => {
       startHarness({ internet, settings: { STRATA_FEEDS_FILE: '/no/such/file' } }),
       /cannot read the feeds of .+STRATA_FEEDS_FILE/,
     );
+  });
+
+  it('closes the fetcher that it was given when it ends', async () => {
+    const closes: string[] = [];
+    const fetcher = { ...fakeWeb().fetcher, [Symbol.asyncDispose]: async () => void closes.push('fetcher') };
+    await (await startHarness({ internet, world: { fetcher } }))[Symbol.asyncDispose]();
+    assert.deepEqual(closes, ['fetcher']);
   });
 
   it('stops at once while polls hang, and asks again after its restart', async () => {

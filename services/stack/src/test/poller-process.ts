@@ -1,10 +1,10 @@
-// Polls feeds that answer at once, each with one item, until it is killed; says when it has begun to record.
+// Polls feeds that answer at once, each with one item, until it is killed; says when it has begun to record. Its clock may be ahead.
 import { newFeed } from '@strata/feeds';
 import { createLogger } from '@strata/http';
 import { openStore } from '@strata/store';
 import { createPoller } from '../feeds/poller.ts';
 
-const [url = ''] = process.argv.slice(2);
+const [url = '', aheadMs = '0'] = process.argv.slice(2);
 const store = await openStore(url);
 const poller = createPoller(
   {
@@ -27,7 +27,7 @@ const poller = createPoller(
     },
     ask: () => Promise.reject(new Error('nothing is asked here')),
     logger: createLogger({ level: 'silent' }),
-    now: () => new Date(),
+    now: () => new Date(Date.now() + Number(aheadMs)),
     random: () => 0.5,
     onRecorded: () => {
       if (poller.counts().polls % 100 === 0) process.stdout.write(`${poller.counts().polls}\n`);

@@ -22,7 +22,7 @@ export const DAY_MS = 86_400_000;
 /** The poller as configured; nothing is polled yet. */
 export function openPoller(config: Config, parts: FeedParts): FeedPoller {
   const { store, fetcher, isOptedOut, logger, now } = parts;
-  const queue = config.isFeedScanning
+  const scan = config.isFeedScanning
     ? createFeedScan({ store, isOptedOut, now, perDay: config.feedScansPerDay })
     : async () => {};
   return createPoller(
@@ -35,7 +35,7 @@ export function openPoller(config: Config, parts: FeedParts): FeedPoller {
       random: Math.random,
       onRecorded: async (recorded) => {
         parts.onRecorded?.(recorded);
-        await queue(recorded.domains);
+        await scan();
       },
     },
     { concurrency: config.feedConcurrency, keepMs: config.feedDays * DAY_MS },

@@ -1,0 +1,32 @@
+// Subscriptions taken in, many with a few statements.
+import { type Kysely, sql } from 'kysely';
+import { cutText, keptWhole, MOST_TITLE, MOST_URL, type NewFeed } from './feed-records.ts';
+import type { Database } from './schema.ts';
+
+/** Adds those that are not there; where `isReviving`, those that were given up are asked again, and old addresses are taken anew. */
+export async function addFeeds(
+  db: Kysely<Database>,
+  feeds: readonly NewFeed[],
+  { at, isReviving }: { readonly at: Date; readonly isReviving: boolean },
+): Promise<{ readonly added: number; readonly revived: number }> {
+  const urls = sql`(select value from json_each(${JSON.stringify(feeds.map(({ url }) => url))}))`;
+  const rows = feeds.map(({ url, title = null, siteUrl = null }) => [
+    url,
+    cutText(title, MOST_TITLE),
+    keptWhole(siteUrl, MOST_URL),
+  ]);
+  return db.transaction().execute(async (tx) => {
+    const revived = isReviving
+      ? await sql`
+          update feeds set status = 'active', next_poll_at = 0, failures = 0, error = null
+          where status = 'gone' and url in ${urls}`.execute(tx)
+      : undefined;
+    if (isReviving) await sql`delete from feed_moves where url in ${urls}`.execute(tx);
+    const added = await sql`
+      insert into feeds (url, status, next_poll_at, added_at, title, site_url)
+      select value ->> 0, 'active', 0, ${at.getTime()}, value ->> 1, value ->> 2 from json_each(${JSON.stringify(rows)})
+      where not exists (select 1 from feed_moves where feed_moves.url = value ->> 0)
+      on conflict (url) do nothing`.execute(tx);
+    return { added: Number(added.numAffectedRows ?? 0), revived: Number(revived?.numAffectedRows ?? 0) };
+  });
+}

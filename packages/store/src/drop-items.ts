@@ -1,0 +1,136 @@
+// Items leave their tables and every count: those that grew old, and those of feeds that are given up. A bite is one transaction
+// of a few hundred rows, since everybody else waits for it.
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Database } from './schema.ts';
+
+/** Rows that one bite takes: items and mentions. A single item may have as many more. */
+const ROWS_A_BITE = 500;
+const ITEMS_A_BITE = 100;
+/** Name of the setting that counts removals: who keeps counts of mentions in memory counts anew when it differs. */
+const EPOCH = 'feed-mentions-epoch';
+
+/** How often mentions were taken away that are young enough to be counted. */
+export async function mentionsEpoch(db: Kysely<Database>): Promise<number> {
+  const row = await db.selectFrom('settings').where('name', '=', EPOCH).select('value').executeTakeFirst();
+  return Number(row?.value ?? 0);
+}
+
+export async function bumpEpoch(tx: Transaction<Database>): Promise<void> {
+  const value = String((await mentionsEpoch(tx)) + 1);
+  await tx
+    .insertInto('settings')
+    .values({ name: EPOCH, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute();
+}
+
+/** Drops at most so many items that are older, a bite, with what they named; returns how many: 0 when none are left. */
+export async function forgetItems(db: Kysely<Database>, before: number, limit: number): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    const rows = await itemsToBite(tx)
+      .where('kept_at', '<', before)
+      .orderBy('kept_at')
+      .orderBy('id')
+      .limit(Math.min(limit, ITEMS_A_BITE))
+      .execute();
+    const ids = bite(rows);
+    await dropItems(tx, ids);
+    return ids.length;
+  });
+}
+
+/** Some items of a feed: as many as are dealt with at once. */
+export async function someItems(tx: Transaction<Database>, feedId: number): Promise<number[]> {
+  return bite(await itemsToBite(tx).where('feed_id', '=', feedId).limit(ITEMS_A_BITE).execute());
+}
+
+function itemsToBite(tx: Transaction<Database>) {
+  return tx
+    .selectFrom('feed_items')
+    .select('id')
+    .select(sql<number>`(select count(*) from feed_mentions where item_id = feed_items.id)`.as('mentions'));
+}
+
+function bite(rows: readonly { readonly id: number; readonly mentions: number }[]): number[] {
+  const ids: number[] = [];
+  let left = ROWS_A_BITE;
+  for (const { id, mentions } of rows) {
+    left -= 1 + mentions;
+    if (left < 0 && ids.length > 0) break;
+    ids.push(id);
+  }
+  return ids;
+}
+
+/** Takes items and what they named out of the tables and out of every count. */
+export async function dropItems(tx: Transaction<Database>, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  const pairs = await tx
+    .selectFrom('feed_mentions')
+    .where('item_id', 'in', listed(ids))
+    .groupBy(['domain_id', 'feed_id'])
+    .select(['domain_id', 'feed_id', sql<number>`count(*)`.as('mentions')])
+    .execute();
+  const feeds = await tx
+    .selectFrom('feed_items')
+    .where('id', 'in', listed(ids))
+    .groupBy('feed_id')
+    .select(['feed_id', sql<number>`count(*)`.as('items')])
+    .execute();
+  await tx.deleteFrom('feed_mentions').where('item_id', 'in', listed(ids)).execute();
+  await tx.deleteFrom('feed_items').where('id', 'in', listed(ids)).execute();
+  for (const { feed_id, items } of feeds) {
+    const mentions = pairs.filter((pair) => pair.feed_id === feed_id).reduce((sum, pair) => sum + pair.mentions, 0);
+    await addCounts(tx, feed_id, { items: -items, mentions: -mentions });
+  }
+  await takeFromPairs(tx, pairs);
+  await takeFromDomains(tx, pairs);
+}
+
+/** A list of numbers as one parameter: the statement is the same for any number of them. */
+export function listed(ids: readonly number[]) {
+  return sql<number>`(select value from json_each(${JSON.stringify(ids)}))`;
+}
+
+export async function addCounts(
+  tx: Transaction<Database>,
+  feedId: number,
+  more: { readonly items: number; readonly mentions: number },
+): Promise<void> {
+  await tx
+    .updateTable('feeds')
+    .set((eb) => ({ items: eb('items', '+', more.items), mentions: eb('mentions', '+', more.mentions) }))
+    .where('id', '=', feedId)
+    .execute();
+}
+
+export interface PairCount {
+  readonly domain_id: number;
+  readonly feed_id: number;
+  readonly mentions: number;
+}
+
+/** That a feed names a domain that often less. */
+export async function takeFromPairs(tx: Transaction<Database>, pairs: readonly PairCount[]): Promise<void> {
+  const rows = JSON.stringify(pairs.map(({ domain_id, feed_id, mentions }) => [domain_id, feed_id, mentions]));
+  await sql`
+    update feed_domains set mentions = feed_domains.mentions - (pair.value ->> 2) from json_each(${rows}) as pair
+    where domain_id = pair.value ->> 0 and feed_id = pair.value ->> 1`.execute(tx);
+  await sql`
+    delete from feed_domains where mentions <= 0
+      and (domain_id, feed_id) in (select value ->> 0, value ->> 1 from json_each(${rows}))`.execute(tx);
+}
+
+/** What nobody names any more is forgotten. */
+async function takeFromDomains(tx: Transaction<Database>, pairs: readonly PairCount[]): Promise<void> {
+  const sums = new Map<number, number>();
+  for (const { domain_id, mentions } of pairs) sums.set(domain_id, (sums.get(domain_id) ?? 0) + mentions);
+  await sql`
+    update named_domains set mentions = named_domains.mentions - (sum.value ->> 1)
+    from json_each(${JSON.stringify([...sums])}) as sum where named_domains.id = sum.value ->> 0`.execute(tx);
+  await tx
+    .deleteFrom('named_domains')
+    .where('id', 'in', listed([...sums.keys()]))
+    .where('mentions', '<=', 0)
+    .execute();
+}

@@ -1,0 +1,61 @@
+// Domains that feeds name, on their way to the scan. Each waits from the transaction that names it first until it was dealt with:
+// a kill, a full day or a setting that was off loses none of them.
+import { type Kysely, sql } from 'kysely';
+import type { Database } from './schema.ts';
+
+export interface OfferedDomain {
+  readonly id: number;
+  readonly name: string;
+  /** Whether it is scanned, or waits for its first scan, already. */
+  readonly isTracked: boolean;
+}
+
+/** Name of the setting that counts the domains given to the scan on one day. */
+const SCAN_DAY = 'feed-scan-day';
+
+export class FeedOffers {
+  readonly #db: Kysely<Database>;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  /** Those that wait, the latest first: what piled up keeps nobody waiting who comes now. */
+  async waiting(limit: number): Promise<OfferedDomain[]> {
+    const rows = await this.#db
+      .selectFrom('named_domains')
+      .leftJoin('domains', 'domains.name', 'named_domains.name')
+      .where('named_domains.offered_at', 'is', null)
+      .orderBy('named_domains.id', 'desc')
+      .limit(limit)
+      .select(['named_domains.id', 'named_domains.name', 'domains.id as tracked'])
+      .execute();
+    return rows.map(({ id, name, tracked }) => ({ id, name, isTracked: tracked !== null }));
+  }
+
+  /** These were dealt with. */
+  async done(domains: readonly Pick<OfferedDomain, 'id'>[], at: Date): Promise<void> {
+    const ids = JSON.stringify(domains.map(({ id }) => id));
+    await sql`
+      update named_domains set offered_at = ${at.getTime()}
+      where id in (select value from json_each(${ids})) and offered_at is null`.execute(this.#db);
+  }
+
+  /** Of these names, as many as may still be given to the scan on that UTC day; they count as given. */
+  async take(names: readonly string[], options: { readonly day: string; readonly perDay: number }): Promise<string[]> {
+    return this.#db.transaction().execute(async (tx) => {
+      const row = await tx.selectFrom('settings').where('name', '=', SCAN_DAY).select('value').executeTakeFirst();
+      const [day, count] = row?.value.split(' ') ?? [];
+      const given = day === options.day ? Number(count) : 0;
+      const taken = names.slice(0, Math.max(0, options.perDay - given));
+      if (taken.length === 0) return [];
+      const value = `${options.day} ${given + taken.length}`;
+      await tx
+        .insertInto('settings')
+        .values({ name: SCAN_DAY, value })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+        .execute();
+      return taken;
+    });
+  }
+}

@@ -1,0 +1,74 @@
+// Keeps so many polls under way as there may be, as long as something is due or until it is to stop.
+import type { Logger } from 'pino';
+import type { Look } from './due-feeds.ts';
+import type { HostQueue } from './host-queue.ts';
+import { Pause } from './pause.ts';
+
+export interface PollLoopParts {
+  readonly queue: HostQueue;
+  readonly look: () => Promise<Look>;
+  /** Never rejects. */
+  readonly poll: (feedId: number) => Promise<void>;
+  readonly logger: Logger;
+}
+
+export interface PollLoopOptions {
+  readonly concurrency: number;
+  /** Whether it is over when nothing is due, instead of waiting for more. */
+  readonly isEnding: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** How long is slept when nothing is due. */
+const IDLE_MS = 1_000;
+
+/** Resolves when the last poll has ended. */
+export async function loopPolls(parts: PollLoopParts, options: PollLoopOptions): Promise<void> {
+  const { queue } = parts;
+  const { concurrency, isEnding, signal } = options;
+  const pause = new Pause();
+  const stop = () => pause.end();
+  signal.addEventListener('abort', stop);
+  const underWay = new Set<Promise<void>>();
+  let lookAgainAt = 0;
+  let isCrowded = false;
+
+  function fillUp(): void {
+    while (underWay.size < concurrency) {
+      const id = queue.take();
+      if (id === undefined) return;
+      const polling = parts.poll(id).then(() => {
+        underWay.delete(polling);
+        queue.release(id);
+        pause.end();
+      });
+      underWay.add(polling);
+    }
+  }
+
+  while (!signal.aborted) {
+    fillUp();
+    const hasRoom = underWay.size < concurrency;
+    // For what found no room there is some now; and one that ends at the last may not wait for the next look.
+    if ((isCrowded && queue.waiting === 0) || (isEnding && underWay.size === 0)) lookAgainAt = 0;
+    if (hasRoom && performance.now() >= lookAgainAt) {
+      const seen = await lookSafely(parts);
+      isCrowded = seen.isCrowded;
+      if (seen.found > 0) continue;
+      if (isEnding && underWay.size === 0 && seen.isNothingLeft) break;
+      lookAgainAt = performance.now() + IDLE_MS;
+    }
+    await pause.begin(hasRoom ? lookAgainAt - performance.now() : undefined);
+  }
+  signal.removeEventListener('abort', stop);
+  await Promise.all(underWay);
+}
+
+async function lookSafely({ look, logger }: PollLoopParts): Promise<Look> {
+  try {
+    return await look();
+  } catch (error) {
+    logger.error({ err: error }, 'the feeds that are due could not be read');
+    return { found: 0, isCrowded: false, isNothingLeft: false };
+  }
+}
