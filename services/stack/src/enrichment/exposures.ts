@@ -79,7 +79,9 @@ export class Exposures implements AsyncDisposable {
       exposures.#failure = error;
     });
     // A few thousand take a second; nobody waits for a quarter of a million before the rest is served.
-    await Promise.race([exposures.#loading, sleep(OPEN_WAIT_MS, new AbortController().signal)]);
+    const waiting = new AbortController();
+    await Promise.race([exposures.#loading, sleep(OPEN_WAIT_MS, waiting.signal)]);
+    waiting.abort();
     await exposures.learn();
     return exposures;
   }
