@@ -67,6 +67,7 @@ function instant(): Engine {
     isReady: true,
     tokenize: async (text) => [text.length],
     detokenize: async () => '',
+    score: async () => [],
     render: async ({ messages }) => messages.map(({ content }) => content?.length ?? 0),
     async *generate(job, signal): AsyncGenerator<JobEvent> {
       yield { kind: 'begin', cachedTokens: 0 };

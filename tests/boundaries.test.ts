@@ -24,19 +24,24 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   'packages/client': { may: ['receipts'], why: 'runs at the user, knows only what is public' },
   'packages/inference': { may: [], why: 'core: what a completion is, whoever makes it' },
   'packages/engine': { may: ['inference'], why: 'edge: the only place that loads models' },
+  'packages/p2p': { may: [], why: 'edge: carries messages, understands none of them' },
   'packages/testnet': { may: [], why: 'must not learn from the code that it tests' },
   'services/stack': {
     may: ['advisories', 'analytics', 'catalog', 'detect', 'feeds', 'receipts', 'scan', 'store', 'log', 'http'],
     why: 'composes',
   },
   'services/gateway': {
-    may: ['engine', 'http', 'inference', 'log', 'receipts', 'store'],
+    may: ['engine', 'http', 'inference', 'log', 'p2p', 'receipts', 'store'],
     why: 'composes; knows nothing of domains',
+  },
+  'services/worker': {
+    may: ['engine', 'http', 'inference', 'p2p', 'store'],
+    why: 'composes; knows the gateway by its frames alone',
   },
   'services/cli': {
     may: [
       ...['catalog', 'detect', 'receipts', 'client', 'engine', 'feeds', 'inference', 'store', 'http', 'log', 'stack'],
-      'gateway',
+      ...['gateway', 'p2p', 'worker'],
     ],
     why: 'thin commands over the rest; the simulated internet stays out of real mode',
   },

@@ -1,6 +1,6 @@
 // Several processes of one model as one engine: each reads the file by the same pages, and a prompt goes to where most of it was read.
 import { chooseSlot, type Slot } from './choose-slot.ts';
-import type { ChatPrompt, Engine, Job, JobEvent, ModelInfo } from './engine.ts';
+import type { ChatPrompt, Engine, Job, JobEvent, ModelInfo, ScoreJob } from './engine.ts';
 
 /** A place of one process, and what was last read there: which of its slots that is, it finds by itself. */
 interface PoolSlot extends Slot {
@@ -48,6 +48,11 @@ export class EnginePool implements Engine {
   embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
     const member = this.#idlest();
     return this.#counted(member, member.embed(tokens, signal));
+  }
+
+  score(job: ScoreJob, signal: AbortSignal): Promise<readonly number[]> {
+    const member = this.#idlest();
+    return this.#counted(member, member.score(job, signal));
   }
 
   async *generate(job: Job, signal: AbortSignal): AsyncIterable<JobEvent> {

@@ -64,21 +64,63 @@ export type JobEvent =
   /** `stop`: the model ended, or its grammar is complete. `length`: `maxTokens`, or the context is full. */
   | { readonly kind: 'end'; readonly reason: 'stop' | 'length' };
 
-/**
- * One loaded model. Jobs run side by side, as many as it has slots; more wait in the order in which they came. A job whose
- * signal is aborted ends with the next token and frees its slot. Everything rejects with EngineError once the engine is gone.
- */
-export interface Engine extends AsyncDisposable {
-  readonly info: ModelInfo;
-  /** Whether it can be asked just now. */
-  readonly isReady: boolean;
+/** An answer that somebody says the model gave, to be checked. */
+export interface ScoreJob {
+  /** At least one token. */
+  readonly prompt: readonly number[];
+  readonly answer: readonly number[];
+  /** Whether it is said to end after its last token: then the end is scored too. */
+  readonly hasEnd: boolean;
+  /** As the answer was asked for: its seed is what makes each draw checkable. */
+  readonly sampling: Sampling;
+  readonly grammar?: string;
+}
+
+/** What turns text into tokens and back: needs the model's vocabulary and template, and none of its weights. */
+export interface Vocabulary {
   /** Tokens of a text; what looks like a control token is text, unless `hasControl`. */
   tokenize(text: string, options?: { readonly hasControl?: boolean }): Promise<readonly number[]>;
   /** Text of tokens; what is no UTF-8 becomes U+FFFD. */
   detokenize(tokens: readonly number[]): Promise<string>;
   /** Tokens of a conversation by the model's own template, up to where the answer begins. */
   render(prompt: ChatPrompt): Promise<readonly number[]>;
-  generate(job: Job, signal: AbortSignal): AsyncIterable<JobEvent>;
+}
+
+/** What only the one who makes an answer knows of it; engines of this machine need none of it. */
+export interface JobContext {
+  /** Id of the key that asks. */
+  readonly caller?: string;
+  /** Hears which worker made which part, as each part is over. */
+  readonly onSegment?: (segment: JobSegment) => void;
+}
+
+/** A part of an answer that one worker made. */
+export interface JobSegment {
+  /** Peer id. */
+  readonly worker: string;
+  /** Hex, of the request that it was made for: names the worker's own receipt. */
+  readonly nonce: string;
+  /** Positions in the answer: from `from` up to, not including, `to`. */
+  readonly from: number;
+  readonly to: number;
+  /** Hex; of the hash chain over its tokens. */
+  readonly chainHead: string;
+}
+
+/**
+ * One loaded model. Jobs run side by side, as many as it has slots; more wait in the order in which they came. A job whose
+ * signal is aborted ends with the next token and frees its slot. Everything rejects with EngineError once the engine is gone.
+ */
+export interface Engine extends Vocabulary, AsyncDisposable {
+  readonly info: ModelInfo;
+  /** Whether it can be asked just now. */
+  readonly isReady: boolean;
+  generate(job: Job, signal: AbortSignal, context?: JobContext): AsyncIterable<JobEvent>;
+  /**
+   * For each token of the answer (and its end, where `hasEnd`): how far another one stood before it in the draw, in nats; 0: it
+   * is the one. Read in one pass, not token by token.
+   */
+  score(job: ScoreJob, signal: AbortSignal): Promise<readonly number[]>;
   /** A vector of length 1. */
   embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array>;
 }

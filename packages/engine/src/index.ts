@@ -6,9 +6,13 @@ export {
   EngineError,
   type EngineErrorCode,
   type Job,
+  type JobContext,
   type JobEvent,
+  type JobSegment,
   type ModelInfo,
+  type ScoreJob,
   type TokenChoice,
+  type Vocabulary,
 } from './engine.ts';
 export { type LlamaEngineOptions, type LlamaEngineParts, startLlamaEngine } from './llama-engine.ts';
 export { ModelStoreError, type ModelStoreErrorCode } from './model-store/error.ts';
@@ -27,3 +31,4 @@ export {
   type UpstreamParts,
   type UpstreamUsage,
 } from './upstream.ts';
+export { openVocabulary, readVocabulary, type VocabularyFile } from './vocabulary-file.ts';

@@ -1,6 +1,14 @@
 // llama.cpp as an engine: a process of its own, asked by messages, started again when it dies.
 import { type ChildProcess, fork } from 'node:child_process';
-import { type ChatPrompt, type Engine, EngineError, type Job, type JobEvent, type ModelInfo } from './engine.ts';
+import {
+  type ChatPrompt,
+  type Engine,
+  EngineError,
+  type Job,
+  type JobEvent,
+  type ModelInfo,
+  type ScoreJob,
+} from './engine.ts';
 import { EnginePool } from './engine-pool.ts';
 import type { LlamaOptions } from './llama-model.ts';
 import type { Call, FromEngine, ToEngine } from './process-messages.ts';
@@ -116,6 +124,10 @@ class LlamaEngine implements Engine {
 
   async embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
     return (await this.#ask({ kind: 'embed', tokens }, { signal })) as Float32Array;
+  }
+
+  async score(job: ScoreJob, signal: AbortSignal): Promise<readonly number[]> {
+    return (await this.#ask({ kind: 'score', job }, { signal })) as number[];
   }
 
   async *generate(job: Job, signal: AbortSignal): AsyncIterable<JobEvent> {

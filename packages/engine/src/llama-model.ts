@@ -17,7 +17,7 @@ import {
 import { AnswerLoop } from './answer-loop.ts';
 import { hasTools, renderChat } from './chat-template.ts';
 import { commonPrefix } from './choose-slot.ts';
-import { type ChatPrompt, EngineError, type Job, type JobEvent, type ModelInfo } from './engine.ts';
+import { type ChatPrompt, EngineError, type Job, type JobEvent, type ModelInfo, type ScoreJob } from './engine.ts';
 import { GrammarState } from './grammar-state.ts';
 import { Slots } from './slots.ts';
 import { controlTexts, tokenBytes, type Vocabulary } from './token-bytes.ts';
@@ -218,6 +218,10 @@ export class LlamaHost {
     } finally {
       this.#slots.give(slot, sequence.contextTokens);
     }
+  }
+
+  score(_job: ScoreJob, _signal: AbortSignal): Promise<number[]> {
+    throw new EngineError('model-unusable', 'not yet');
   }
 
   #bytesOf(token: number): Uint8Array {

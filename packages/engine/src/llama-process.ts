@@ -45,6 +45,8 @@ async function serve(id: number, call: Call, signal: AbortSignal): Promise<unkno
       return host.render(call.prompt);
     case 'embed':
       return host.embed(call.tokens);
+    case 'score':
+      return host.score(call.job, signal);
     case 'generate':
       return generate(id, call.job, signal);
     default:

@@ -1,11 +1,12 @@
 // What the service's process and the engine's process say to each other, by structured clone.
-import type { ChatPrompt, EngineErrorCode, Job, JobEvent, ModelInfo } from './engine.ts';
+import type { ChatPrompt, EngineErrorCode, Job, JobEvent, ModelInfo, ScoreJob } from './engine.ts';
 
 export type Call =
   | { readonly kind: 'tokenize'; readonly text: string; readonly hasControl: boolean }
   | { readonly kind: 'detokenize'; readonly tokens: readonly number[] }
   | { readonly kind: 'render'; readonly prompt: ChatPrompt }
   | { readonly kind: 'embed'; readonly tokens: readonly number[] }
+  | { readonly kind: 'score'; readonly job: ScoreJob }
   | { readonly kind: 'generate'; readonly job: Job };
 
 export type ToEngine =

@@ -23,6 +23,50 @@ export {
 } from './answer-content.ts';
 export { CompletionError, ERROR_KINDS, type ErrorName, errorBody } from './errors.ts';
 export {
+  Directory,
+  type DirectoryOptions,
+  type KnownWorker,
+  type ModelGroup,
+  type OfferOutcome,
+} from './network/directory.ts';
+export {
+  FAILURE_CODES,
+  type FailureCode,
+  type Frame,
+  type FrameOf,
+  type Offer,
+  type OfferedModel,
+  PROTOCOL,
+  PROTOCOL_VERSION,
+  type SegmentReceipt,
+} from './network/frame.ts';
+export {
+  decodeFrame,
+  decodeOffer,
+  decodeSegmentReceipt,
+  encodeFrame,
+  encodeOffer,
+  encodeSegmentReceipt,
+  FrameError,
+} from './network/frame-codec.ts';
+export {
+  type Candidate as PlacementCandidate,
+  choosePlacement,
+  expectedFirstTokenMs,
+  type Placement,
+} from './network/placement.ts';
+export { PrefixMap } from './network/prefix-map.ts';
+export {
+  offerSignedBytes,
+  type SeenSegment,
+  segmentProblems,
+  segmentSignedBytes,
+  settleSignedBytes,
+  TokenChain,
+  tokensSha256,
+} from './network/segment.ts';
+export { afterFinding, atTime, auditShare, type Finding, NEWCOMER, type Standing, trust } from './network/standing.ts';
+export {
   type ChatMessage,
   type ChatRequest,
   type CompletionRequest,

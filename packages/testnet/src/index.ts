@@ -8,6 +8,12 @@ export {
   createAdvisorySources,
   type PublishedRecord,
 } from './advisories/sources.ts';
+export {
+  createSimulatedEngine,
+  type SimulatedEngineOptions,
+  simulatedAnswer,
+  simulatedText,
+} from './engines/simulated-engine.ts';
 export type { FeedBehaviour } from './feeds/behaviours.ts';
 export type { FeedRequests, FeedTruth, ListedFeed, TrueItem } from './feeds/feeds.ts';
 export { type RandomModelOptions, randomModel } from './gguf.ts';

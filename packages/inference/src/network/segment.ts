@@ -1,0 +1,101 @@
+// What a worker signs for what it made: digests and a hash chain over token ids, so that a few bytes stand for a whole answer.
+import { sha256 } from '@noble/hashes/sha2.js';
+import type { SegmentReceipt } from './frame.ts';
+
+const utf8 = new TextEncoder();
+/** A signature made for one purpose is none for another. */
+const OFFER_DOMAIN = utf8.encode('strata-offer-v1\0');
+const SEGMENT_DOMAIN = utf8.encode('strata-segment-v1\0');
+const SETTLE_DOMAIN = utf8.encode('strata-settle-v1\0');
+const CHAIN_DOMAIN = utf8.encode('strata-chain-v1\0');
+
+/** What is signed of an encoded offer, an encoded receipt (by the worker), and the same receipt (by the gateway, who agrees). */
+export const offerSignedBytes = (offer: Uint8Array): Uint8Array => joined(OFFER_DOMAIN, offer);
+export const segmentSignedBytes = (receipt: Uint8Array): Uint8Array => joined(SEGMENT_DOMAIN, receipt);
+export const settleSignedBytes = (receipt: Uint8Array): Uint8Array => joined(SETTLE_DOMAIN, receipt);
+
+/** Hex SHA-256 of token ids, each 4 bytes, little-endian. */
+export function tokensSha256(tokens: readonly number[]): string {
+  const bytes = new Uint8Array(tokens.length * 4);
+  const view = new DataView(bytes.buffer);
+  for (const [i, token] of tokens.entries()) view.setUint32(i * 4, token, true);
+  return toHex(sha256(bytes));
+}
+
+/** The hash chain over the tokens of one segment: SHA-256 of the head before it and the token's 4 bytes, little-endian. */
+export class TokenChain {
+  #head: Uint8Array;
+
+  /** Begins with the nonce, the model, the prompt's digest and the position of the segment's first token. */
+  constructor(start: {
+    readonly nonce: Uint8Array;
+    readonly modelSha256: string;
+    readonly promptSha256: string;
+    readonly from: number;
+  }) {
+    const from = new Uint8Array(4);
+    new DataView(from.buffer).setUint32(0, start.from, true);
+    this.#head = sha256(
+      joined(CHAIN_DOMAIN, start.nonce, fromHex(start.modelSha256), fromHex(start.promptSha256), from),
+    );
+  }
+
+  push(token: number): void {
+    const bytes = new Uint8Array(36);
+    bytes.set(this.#head);
+    new DataView(bytes.buffer).setUint32(32, token, true);
+    this.#head = sha256(bytes);
+  }
+
+  /** Hex. */
+  get head(): string {
+    return toHex(this.#head);
+  }
+}
+
+/** What the gateway saw itself, to hold a receipt against. */
+export interface SeenSegment {
+  readonly nonce: Uint8Array;
+  readonly worker: string;
+  readonly gateway: string;
+  readonly modelSha256: string;
+  readonly promptSha256: string;
+  readonly from: number;
+  readonly to: number;
+  readonly chainHead: string;
+  readonly promptTokens: number;
+}
+
+/** What a receipt says otherwise than it was seen, field by field; empty: it is right. Its signature is checked elsewhere. */
+export function segmentProblems(receipt: SegmentReceipt, seen: SeenSegment): readonly string[] {
+  const problems: string[] = [];
+  if (toHex(receipt.nonce) !== toHex(seen.nonce)) problems.push('nonce');
+  for (const name of [
+    'worker',
+    'gateway',
+    'modelSha256',
+    'promptSha256',
+    'from',
+    'to',
+    'chainHead',
+    'promptTokens',
+  ] as const)
+    if (receipt[name] !== seen[name]) problems.push(name);
+  if (receipt.cachedTokens > receipt.promptTokens) problems.push('cachedTokens');
+  return problems;
+}
+
+export const toHex = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+export const fromHex = (hex: string): Uint8Array =>
+  Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+
+function joined(...parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.byteLength;
+  }
+  return all;
+}

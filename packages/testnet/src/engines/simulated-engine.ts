@@ -1,0 +1,186 @@
+// An engine without a model: fixed speed, and tokens that follow from the whole history before them, so that one token lost or
+// repeated changes all that come after it. For benches and tests of what stands around engines; it has the shape of an `Engine`.
+
+export interface SimulatedEngineOptions {
+  readonly slots?: number;
+  /** Of each answer; undefined: at once. */
+  readonly tokensPerSecond?: number;
+  /** Reading of prompts and of given tokens that are read in one batch; undefined: at once. */
+  readonly prefillTokensPerSecond?: number;
+  readonly name?: string;
+  /** Another one gives other tokens: a model of its own. */
+  readonly modelSeed?: number;
+  /** An answer ends by itself after so many tokens; undefined: only at `maxTokens`. */
+  readonly answerTokens?: number;
+}
+
+interface SimulatedJob {
+  readonly prompt: readonly number[];
+  readonly given: readonly number[];
+  readonly replay: 'exact' | 'fast';
+  readonly maxTokens: number;
+  readonly sampling: { readonly seed: number };
+}
+
+interface SimulatedScoreJob {
+  readonly prompt: readonly number[];
+  readonly answer: readonly number[];
+  readonly hasEnd: boolean;
+  readonly sampling: { readonly seed: number };
+}
+
+type SimulatedEvent =
+  | { readonly kind: 'begin'; readonly cachedTokens: number }
+  | {
+      readonly kind: 'token';
+      readonly token: number;
+      readonly bytes: Uint8Array;
+      readonly logprob: number;
+      readonly top: readonly [];
+    }
+  | { readonly kind: 'end'; readonly reason: 'stop' | 'length' };
+
+const VOCABULARY = 4_096;
+const CONTEXT = 131_072;
+const utf8 = new TextEncoder();
+/** Far beyond what an honest model's rounding can do. */
+const WRONG_NATS = 20;
+
+/** The tokens that an undisturbed answer has: what every test compares with. */
+export function simulatedAnswer(
+  prompt: readonly number[],
+  { seed, count, modelSeed = 1 }: { readonly seed: number; readonly count: number; readonly modelSeed?: number },
+): readonly number[] {
+  let state = stateOf(prompt, seed, modelSeed);
+  return Array.from({ length: count }, () => {
+    const token = tokenOf(state);
+    state = mixed(state, token);
+    return token;
+  });
+}
+
+/** What a token says: a word with its number. */
+export const simulatedText = (token: number): string => ` w${token}`;
+
+/** Disposing it ends what is under way, as a killed process would. */
+export function createSimulatedEngine(options: SimulatedEngineOptions = {}) {
+  const { slots = 4, name = 'simulated', modelSeed = 1, answerTokens = Number.POSITIVE_INFINITY } = options;
+  const died = new AbortController();
+  let running = 0;
+  const line: (() => void)[] = [];
+  const leave = () => {
+    running -= 1;
+    line.shift()?.();
+  };
+  const enter = async (signal: AbortSignal) => {
+    while (running >= slots) {
+      await new Promise<void>((resolve, reject) => {
+        line.push(resolve);
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
+    }
+    signal.throwIfAborted();
+    running += 1;
+  };
+  return {
+    info: {
+      name,
+      sha256: modelSeed.toString(16).padStart(64, '0'),
+      sizeBytes: 1_000_000,
+      architecture: 'simulated',
+      parameters: 1_000_000,
+      quantisation: 'F16',
+      contextLength: CONTEXT,
+      vocabularySize: VOCABULARY,
+      longestToken: 8,
+      slots,
+      hasChatTemplate: true,
+      engine: 'simulated 1',
+    },
+    get isReady() {
+      return !died.signal.aborted;
+    },
+    /** A token for every four characters, which depend on them. */
+    async tokenize(text: string): Promise<readonly number[]> {
+      return (text.match(/.{1,4}/gs) ?? []).map((part) =>
+        tokenOf(part.split('').reduce((h, c) => mixed(h, c.charCodeAt(0)), 7)),
+      );
+    },
+    detokenize: async (tokens: readonly number[]): Promise<string> => tokens.map(simulatedText).join(''),
+    async render({ messages }: { readonly messages: readonly { readonly content?: unknown }[] }) {
+      return this.tokenize(`${messages.map(({ content }) => String(content ?? '')).join('\n')}\n>`);
+    },
+    async *generate(job: SimulatedJob, given: AbortSignal): AsyncGenerator<SimulatedEvent> {
+      const signal = AbortSignal.any([given, died.signal]);
+      signal.throwIfAborted();
+      await enter(signal);
+      try {
+        yield { kind: 'begin', cachedTokens: 0 };
+        const inBatch = job.prompt.length + (job.replay === 'fast' ? job.given.length : 0);
+        await pause((inBatch / (options.prefillTokensPerSecond ?? Number.POSITIVE_INFINITY)) * 1_000, signal);
+        const msOfToken = options.tokensPerSecond === undefined ? 0 : 1_000 / options.tokensPerSecond;
+        let dueAt = performance.now() + (job.replay === 'exact' ? job.given.length * msOfToken : 0);
+        let state = stateOf(job.prompt, job.sampling.seed, modelSeed);
+        for (const token of job.given) state = mixed(state, token);
+        for (let position = job.given.length; ; position += 1) {
+          if (position >= answerTokens) return yield { kind: 'end', reason: 'stop' };
+          if (position >= job.maxTokens) return yield { kind: 'end', reason: 'length' };
+          dueAt += msOfToken;
+          await pause(dueAt - performance.now(), signal);
+          signal.throwIfAborted();
+          const token = tokenOf(state);
+          state = mixed(state, token);
+          yield { kind: 'token', token, bytes: utf8.encode(simulatedText(token)), logprob: -0.5, top: [] };
+        }
+      } finally {
+        leave();
+      }
+    },
+    async score(job: SimulatedScoreJob, signal: AbortSignal): Promise<readonly number[]> {
+      AbortSignal.any([signal, died.signal]).throwIfAborted();
+      let state = stateOf(job.prompt, job.sampling.seed, modelSeed);
+      const margins = job.answer.map((token, position) => {
+        const isRight = token === tokenOf(state) && position < answerTokens;
+        state = mixed(state, token);
+        return isRight ? 0 : WRONG_NATS;
+      });
+      if (job.hasEnd) margins.push(job.answer.length === answerTokens ? 0 : WRONG_NATS);
+      return margins;
+    },
+    async embed(tokens: readonly number[]): Promise<Float32Array> {
+      const vector = Float32Array.from({ length: 8 }, (_, i) => 1 + (tokens[i] ?? 0));
+      const length = Math.hypot(...vector);
+      return vector.map((value) => value / length);
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      died.abort(new Error('the simulated engine died'));
+    },
+  };
+}
+
+const stateOf = (prompt: readonly number[], seed: number, modelSeed: number): number =>
+  prompt.reduce(mixed, mixed(mixed(0x9e3779b9, seed), modelSeed));
+const tokenOf = (state: number): number => state % VOCABULARY;
+
+/** One round of MurmurHash3's mixing. */
+function mixed(state: number, value: number): number {
+  let hash = Math.imul(state ^ value, 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35) + value;
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** Timers are a millisecond coarse: less than that is not waited for. */
+function pause(ms: number, signal: AbortSignal): Promise<void> | undefined {
+  if (!(ms >= 1)) return undefined;
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', leave);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', leave, { once: true });
+  });
+}

@@ -1,0 +1,30 @@
+// The workers that can be asked for one model, as NetworkEngine sees them.
+import type { Job } from '@strata/engine';
+import type { WorkerSession } from './worker-session.ts';
+
+export interface Chosen {
+  readonly session: WorkerSession;
+  readonly expectedFirstTokenMs: number;
+}
+
+export interface Served {
+  readonly peer: string;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly firstTokenMs: number | undefined;
+  /** From the first token to the last. */
+  readonly decodeMs: number;
+  readonly tokens: readonly number[];
+}
+
+export interface Fleet {
+  /** Whether there is anybody. */
+  readonly isReady: boolean;
+  /** Answers side by side that its workers make together. */
+  readonly slots: number;
+  /** Undefined when there is nobody left to ask. */
+  choose(job: Pick<Job, 'prompt' | 'given'>, options: { readonly except: ReadonlySet<string> }): Chosen | undefined;
+  /** Takes the news: speed and prefix for later choices; a loss for the breaker. */
+  noteServed(served: Served): void;
+  noteLost(peer: string, loss: string): void;
+}

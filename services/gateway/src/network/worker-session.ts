@@ -1,0 +1,69 @@
+// One connected worker, as the rest of the gateway sees it: jobs in, events out, and word at once when it is gone or stands still.
+import type { TokenChoice } from '@strata/engine';
+import type { FailureCode, FrameOf, SegmentReceipt } from '@strata/inference';
+
+/** A request without what the session adds: its number on the channel, and credit. */
+export type SessionRequest = Omit<FrameOf<'request'>, 'kind' | 'id' | 'credit'>;
+
+export type SessionToken = TokenChoice & { readonly top: readonly TokenChoice[] };
+
+export interface SignedSegment {
+  readonly receipt: SegmentReceipt;
+  /** As it was signed. */
+  readonly bytes: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+export type SessionEvent =
+  | { readonly kind: 'begin'; readonly cachedTokens: number }
+  /** In the order of their positions, without gaps: what comes otherwise is a breach of the protocol. */
+  | { readonly kind: 'tokens'; readonly tokens: readonly SessionToken[] }
+  | { readonly kind: 'end'; readonly reason: 'stop' | 'length' | 'cancelled'; readonly segment: SignedSegment };
+
+export type LossCause =
+  /** The connection is over. */
+  | 'gone'
+  /** It says nothing, or its answer stands still. */
+  | 'stalled'
+  /** It said so. */
+  | FailureCode;
+
+/** This worker will not finish it; another one may. */
+export class WorkerLostError extends Error {
+  override readonly name = 'WorkerLostError';
+  readonly peer: string;
+  readonly loss: LossCause;
+
+  constructor(peer: string, loss: LossCause, options?: ErrorOptions & { readonly detail?: string }) {
+    super(`worker ${peer}: ${loss}${options?.detail ? ` (${options.detail})` : ''}`, options);
+    this.peer = peer;
+    this.loss = loss;
+  }
+}
+
+/** All calls reject with WorkerLostError once the worker is gone; jobs under way do so at once. */
+export interface WorkerSession extends AsyncDisposable {
+  readonly peer: string;
+  readonly isAlive: boolean;
+  /** As it last said, and jobs of ours. */
+  readonly load: { readonly running: number; readonly waiting: number; readonly own: number };
+  /** Median of the last pings. */
+  readonly rttMs: number;
+  /**
+   * Whoever stops reading before the end cancels the job; its receipt comes to `onSegment` all the same. What is not read makes
+   * the worker wait.
+   */
+  run(request: SessionRequest, options: SessionRunOptions): AsyncIterable<SessionEvent>;
+  score(request: Omit<FrameOf<'score'>, 'kind' | 'id'>, signal: AbortSignal): Promise<readonly number[]>;
+  embed(request: Omit<FrameOf<'embed'>, 'kind' | 'id'>, signal: AbortSignal): Promise<Float32Array>;
+  /** The vocabulary file with this digest; its bytes are checked. */
+  vocabulary(sha256: string, signal: AbortSignal): Promise<Uint8Array>;
+  /** Tells the worker that its receipt is agreed to. */
+  settle(nonce: Uint8Array, signature: Uint8Array): void;
+}
+
+export interface SessionRunOptions {
+  readonly signal: AbortSignal;
+  /** Hears the worker's receipt, also that of a cancelled job, which comes after the reader has gone. */
+  readonly onSegment: (segment: SignedSegment) => void;
+}
