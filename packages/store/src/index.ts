@@ -30,6 +30,7 @@ export type { ChangeFilter, ListedChange, ListTable, Page } from './lists.ts';
 export type { QuotaTable } from './quota.ts';
 export type { RecordedScan, RecordOptions, ScanRecord } from './record-scan.ts';
 export type { EventKind } from './schema.ts';
+export type { SegmentRecord, Segments, SegmentTotals, Standings } from './segments.ts';
 export {
   type AnomalyFacts,
   SEVERITIES,

@@ -1,0 +1,27 @@
+// What the rest of the gateway asks of trust: how far a worker is trusted, and who is told of what it did.
+import type { Sampling, Standing } from '@strata/inference';
+
+/** One finished part of an answer, with all that is needed to check it again. */
+export interface SeenAnswer {
+  readonly worker: string;
+  readonly modelSha256: string;
+  readonly prompt: readonly number[];
+  /** The whole answer up to the end of this worker's part. */
+  readonly answer: readonly number[];
+  /** Where this worker's part begins. */
+  readonly from: number;
+  readonly maxTokens: number;
+  readonly reason: 'stop' | 'length' | 'cancelled';
+  readonly sampling: Sampling;
+  readonly grammar: string | undefined;
+}
+
+export interface Trust {
+  /** 0 to 1; 0: it gets no work. */
+  of(peer: string): number;
+  standing(peer: string): Standing;
+  /** Hears every finished part; what is audited, and when, is decided there. Never throws, never waits. */
+  answered(answer: SeenAnswer): void;
+  /** Something that no honest worker does: a forged receipt, counts that are not so, tokens out of order. */
+  breach(peer: string, reason: string): void;
+}
