@@ -66,6 +66,7 @@ export {
   tokensSha256,
 } from './network/segment.ts';
 export { afterFinding, atTime, auditShare, type Finding, NEWCOMER, type Standing, trust } from './network/standing.ts';
+export { GATEWAY_KEY, OFFERS_TOPIC } from './network/topics.ts';
 export {
   type ChatMessage,
   type ChatRequest,

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { NetworkKeyError, PeerEnvironment, peerNodeOptions, readPeerSettings } from './settings.ts';
+
+const defaults = { directory: '/data/host', listen: ['/ip4/0.0.0.0/tcp/0'] };
+const read = (env: Readonly<Record<string, string>>) => readPeerSettings(PeerEnvironment.parse(env), defaults);
+const key = '0f'.repeat(32);
+
+describe('settings of a host', () => {
+  it('has the defaults of its service where nothing is set', () => {
+    assert.deepEqual(read({}), {
+      keyFile: path.join('/data/host', 'peer.key'),
+      knownPeersFile: path.join('/data/host', 'known-peers.json'),
+      join: [],
+      listen: ['/ip4/0.0.0.0/tcp/0'],
+      isMdnsOn: true,
+      isRelay: false,
+      arePrivateAddressesTold: true,
+    });
+  });
+
+  it('takes lists apart by commas and spaces, each value once', () => {
+    const { join, listen, isMdnsOn } = read({
+      STRATA_JOIN: '/ip4/192.0.2.1/tcp/4001, token-a token-a',
+      STRATA_P2P_LISTEN: '/ip4/0.0.0.0/tcp/4001,/ip4/0.0.0.0/tcp/4002/ws',
+      STRATA_MDNS: 'off',
+    });
+    assert.deepEqual(join, ['/ip4/192.0.2.1/tcp/4001', 'token-a']);
+    assert.deepEqual(listen, ['/ip4/0.0.0.0/tcp/4001', '/ip4/0.0.0.0/tcp/4002/ws']);
+    assert.equal(isMdnsOn, false);
+  });
+
+  for (const [name, value] of [
+    ['STRATA_P2P_LISTEN', '0.0.0.0:4001'],
+    ['STRATA_P2P_ALLOW', 'somebody'],
+    ['STRATA_MDNS', 'yes'],
+  ] as const)
+    it(`refuses ${name}=${value}, and names it`, () => {
+      const { error } = PeerEnvironment.safeParse({ [name]: value });
+      assert.deepEqual(error?.issues[0]?.path, [name]);
+    });
+});
+
+describe('the key of a private network', async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'strata-network-key-'));
+  after(() => rm(directory, { recursive: true }));
+  const optionsWith = async (text: string) => {
+    const file = path.join(directory, 'network.key');
+    await writeFile(file, text);
+    return peerNodeOptions(read({ STRATA_NETWORK_KEY_FILE: file }));
+  };
+
+  it('is read as hexadecimal digits, and as a swarm.key file', async () => {
+    for (const text of [key, `${key}\n`, `/key/swarm/psk/1.0.0/\n/base16/\n${key}\n`])
+      assert.deepEqual((await optionsWith(text)).networkKey, Buffer.from(key, 'hex'));
+  });
+
+  it('is refused when it is too short, or not there', async () => {
+    await assert.rejects(optionsWith(key.slice(2)), NetworkKeyError);
+    await assert.rejects(
+      peerNodeOptions(read({ STRATA_NETWORK_KEY_FILE: path.join(directory, 'none') })),
+      NetworkKeyError,
+    );
+  });
+});

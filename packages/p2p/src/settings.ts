@@ -1,0 +1,90 @@
+// The settings of a host that gateways and workers share: one table of variables, and one meaning for each.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { peerIdFromString } from '@libp2p/peer-id';
+import { multiaddr } from '@multiformats/multiaddr';
+import { z } from 'zod';
+import type { PeerNodeOptions } from './peer-node.ts';
+
+/** Values apart by spaces or commas, each once. */
+const listOf = (isValue: (value: string) => boolean, what: string) =>
+  z.string().transform((text, context): readonly string[] => {
+    const values = [...new Set(text.split(/[\s,]+/).filter((value) => value !== ''))];
+    for (const value of values)
+      if (!isValue(value)) context.addIssue({ code: 'custom', message: `'${value.slice(0, 200)}' is no ${what}` });
+    return values;
+  });
+
+const isParsed = (parse: (value: string) => unknown) => (value: string) => {
+  try {
+    parse(value);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const Addresses = listOf(isParsed(multiaddr), 'multiaddr, such as /ip4/0.0.0.0/tcp/4001');
+const PeerIds = listOf(isParsed(peerIdFromString), 'peer id');
+const Switch = z.enum(['on', 'off']);
+
+/** Every setting of a host, to be spread into the table of the service that runs it. */
+export const PeerEnvironment = z.object({
+  /** Multiaddrs or join tokens: what is neither is told when it is joined. */
+  STRATA_JOIN: listOf(() => true, 'address').optional(),
+  STRATA_P2P_LISTEN: Addresses.optional(),
+  STRATA_P2P_ANNOUNCE: Addresses.optional(),
+  STRATA_P2P_KEY_FILE: z.string().min(1).optional(),
+  STRATA_NETWORK_KEY_FILE: z.string().min(1).optional(),
+  STRATA_P2P_ALLOW: PeerIds.optional(),
+  STRATA_P2P_RELAY: Switch.default('off'),
+  STRATA_P2P_PRIVATE_ADDRESSES: Switch.default('on'),
+  STRATA_MDNS: Switch.default('on'),
+});
+
+export interface PeerSettings extends Omit<PeerNodeOptions, 'networkKey'> {
+  readonly join: readonly string[];
+  /** File with the pre-shared key of a private network. */
+  readonly networkKeyFile?: string;
+}
+
+export interface PeerDefaults {
+  /** Where the host keeps its key and the addresses that it has reached. */
+  readonly directory: string;
+  readonly listen: readonly string[];
+}
+
+/** What the settings say, the rest by the defaults of the service. Reads no file. */
+export function readPeerSettings(settings: z.output<typeof PeerEnvironment>, defaults: PeerDefaults): PeerSettings {
+  const { STRATA_P2P_ANNOUNCE: announce, STRATA_P2P_ALLOW: allow, STRATA_NETWORK_KEY_FILE: networkKeyFile } = settings;
+  return {
+    keyFile: settings.STRATA_P2P_KEY_FILE ?? path.join(defaults.directory, 'peer.key'),
+    knownPeersFile: path.join(defaults.directory, 'known-peers.json'),
+    join: settings.STRATA_JOIN ?? [],
+    listen: settings.STRATA_P2P_LISTEN ?? defaults.listen,
+    isMdnsOn: settings.STRATA_MDNS === 'on',
+    isRelay: settings.STRATA_P2P_RELAY === 'on',
+    arePrivateAddressesTold: settings.STRATA_P2P_PRIVATE_ADDRESSES === 'on',
+    ...(announce === undefined ? {} : { announce }),
+    ...(allow === undefined ? {} : { allow }),
+    ...(networkKeyFile === undefined ? {} : { networkKeyFile }),
+  };
+}
+
+/** A file that should hold the key of a private network, and does not. */
+export class NetworkKeyError extends Error {
+  override readonly name = 'NetworkKeyError';
+}
+
+/** Options for `startPeerNode`: the key of the private network is read, as 64 hex digits or as a swarm.key file. Rejects with NetworkKeyError. */
+export async function peerNodeOptions({ networkKeyFile, ...options }: PeerSettings): Promise<PeerNodeOptions> {
+  if (networkKeyFile === undefined) return options;
+  const text = await readFile(networkKeyFile, 'utf8').catch((cause: unknown) => {
+    throw new NetworkKeyError(`the network key cannot be read from ${networkKeyFile}`, { cause });
+  });
+  // swarm.key: two lines of header, then the key; https://github.com/libp2p/specs/blob/master/pnet/Private-Networks-PSK-V1.md
+  const hex = /^(?:\/key\/swarm\/psk\/1\.0\.0\/\s+\/base16\/\s+)?([0-9a-f]{64})\s*$/i.exec(text)?.[1];
+  if (hex === undefined)
+    throw new NetworkKeyError(`${networkKeyFile} holds no network key: 64 hexadecimal digits are expected`);
+  return { ...options, networkKey: Buffer.from(hex, 'hex') };
+}
