@@ -1,0 +1,114 @@
+// Who is served now, and who waits: the places of one engine, shared fairly between the gateways that ask for them.
+
+/** The line is full; another worker may have room. */
+export class BusyError extends Error {
+  override readonly name = 'BusyError';
+}
+
+/** Leaving it frees the place. */
+export interface Place extends Disposable {
+  readonly gateway: string;
+}
+
+interface Waiting {
+  readonly gateway: string;
+  readonly enter: (place: Place) => void;
+  readonly refuse: (error: Error) => void;
+}
+
+export interface PlacesOptions {
+  readonly places: number;
+  /** Requests that may wait. */
+  readonly queue: number;
+}
+
+/**
+ * A free place goes to the gateway that has the fewest, and within a gateway to who came first. When the line is full, a gateway
+ * that has fewer waiting than another one takes the last one's place in it: nobody can keep the rest out by asking for everything.
+ */
+export class Places {
+  readonly #options: PlacesOptions;
+  readonly #onChange: () => void;
+  readonly #held = new Map<string, number>();
+  #line: Waiting[] = [];
+  #running = 0;
+
+  constructor(options: PlacesOptions, onChange: () => void = () => {}) {
+    this.#options = options;
+    this.#onChange = onChange;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  get waiting(): number {
+    return this.#line.length;
+  }
+
+  /** Rejects with BusyError, or with the signal's reason. */
+  enter(gateway: string, signal: AbortSignal): Promise<Place> {
+    signal.throwIfAborted();
+    if (this.#running < this.#options.places) return Promise.resolve(this.#taken(gateway));
+    if (this.#line.length >= this.#options.queue && !this.#madeRoom(gateway))
+      return Promise.reject(new BusyError('no place is free, and the line is full'));
+    return this.#wait(gateway, signal);
+  }
+
+  async #wait(gateway: string, signal: AbortSignal): Promise<Place> {
+    const { promise, resolve, reject } = Promise.withResolvers<Place>();
+    const waiting: Waiting = { gateway, enter: resolve, refuse: reject };
+    const leave = () => {
+      this.#line = this.#line.filter((other) => other !== waiting);
+      reject(signal.reason);
+      this.#onChange();
+    };
+    this.#line.push(waiting);
+    signal.addEventListener('abort', leave, { once: true });
+    this.#onChange();
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  /** Sends away the last one of the gateway that has most waiting, if that is more than this one would have. */
+  #madeRoom(gateway: string): boolean {
+    const waitingOf = (name: string) => this.#line.filter((waiting) => waiting.gateway === name).length;
+    const most = this.#line.toSorted((a, b) => waitingOf(b.gateway) - waitingOf(a.gateway))[0]?.gateway;
+    if (most === undefined || waitingOf(most) <= waitingOf(gateway) + 1) return false;
+    const last = this.#line.findLast((waiting) => waiting.gateway === most);
+    this.#line = this.#line.filter((waiting) => waiting !== last);
+    last?.refuse(new BusyError('the line is full, and others ask too'));
+    return true;
+  }
+
+  #taken(gateway: string): Place {
+    this.#running += 1;
+    this.#held.set(gateway, (this.#held.get(gateway) ?? 0) + 1);
+    this.#onChange();
+    let isLeft = false;
+    return {
+      gateway,
+      [Symbol.dispose]: () => {
+        if (isLeft) return;
+        isLeft = true;
+        this.#left(gateway);
+      },
+    };
+  }
+
+  #left(gateway: string): void {
+    this.#running -= 1;
+    const held = (this.#held.get(gateway) ?? 1) - 1;
+    if (held > 0) this.#held.set(gateway, held);
+    else this.#held.delete(gateway);
+    // Sorting is stable: of those with as few places the one that came first.
+    const [next] = this.#line.toSorted((a, b) => (this.#held.get(a.gateway) ?? 0) - (this.#held.get(b.gateway) ?? 0));
+    if (next) {
+      this.#line = this.#line.filter((waiting) => waiting !== next);
+      next.enter(this.#taken(next.gateway));
+    } else this.#onChange();
+  }
+}
