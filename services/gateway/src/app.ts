@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { stopping } from './admission.ts';
 import { Books } from './books.ts';
 import { Callers } from './callers.ts';
-import type { GatewayConfig } from './config.ts';
+import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { addLedgerRoutes, addReceiptRoute, KEY_SET_PATH } from './ledger-routes.ts';
 import { Limits } from './limits.ts';
 import type { Models } from './models.ts';
@@ -33,11 +33,6 @@ export interface GatewayWorld {
   readonly now?: () => Date;
   /** How long answers under way are waited for when it stops. */
   readonly shutdownMs?: number;
-}
-
-/** Where the service's own signing keys and ledger are, beside those of the stack. */
-export function inferenceDirectory({ dataDirectory }: Pick<GatewayConfig, 'dataDirectory'>): string {
-  return path.join(dataDirectory, 'inference');
 }
 
 /** The keys of the inference service; apart from the stack's, so that the two can run on different machines. */

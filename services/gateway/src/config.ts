@@ -2,6 +2,7 @@
 import path from 'node:path';
 import type { ModelStoreOptions } from '@strata/engine';
 import { z } from 'zod';
+import { type NetworkConfig, NetworkEnvironment, networkConfigOf } from './network/network-config.ts';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
 
@@ -24,6 +25,7 @@ export const Environment = z.object({
   STRATA_UPSTREAM_MODELS: z.string().min(1).optional(),
   STRATA_UPSTREAM_PLACES: z.coerce.number().int().min(1).max(10_000).default(8),
   STRATA_UPSTREAM_CONTEXT: z.coerce.number().int().min(64).max(10_000_000).optional(),
+  ...NetworkEnvironment.shape,
   STRATA_QUEUE: z.coerce.number().int().min(0).max(100_000).default(64),
   STRATA_INFERENCE_LEDGER_ORIGIN: z
     .string()
@@ -57,6 +59,8 @@ export interface GatewayConfig {
         readonly contextLength: number | undefined;
       }
     | undefined;
+  /** Undefined: only what is named above is served. */
+  readonly network: NetworkConfig | undefined;
   /** Answers that may wait for a slot, besides those being made. */
   readonly queue: number;
   /** The ledger's name in its checkpoints, for ever. */
@@ -64,6 +68,11 @@ export interface GatewayConfig {
   /** Receipts can be fetched for so long; the ledger keeps its leaves for ever. */
   readonly receiptDays: number;
   readonly logLevel: string;
+}
+
+/** Where signing keys, ledger, peer key and vocabularies are, beside those of the stack. */
+export function inferenceDirectory({ dataDirectory }: Pick<GatewayConfig, 'dataDirectory'>): string {
+  return path.join(dataDirectory, 'inference');
 }
 
 /** A setting that cannot be used; the message names the variables. */
@@ -96,6 +105,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
       token: settings.STRATA_HF_TOKEN,
     },
     upstream: upstreamOf(settings),
+    network: networkConfigOf(settings, inferenceDirectory({ dataDirectory: settings.STRATA_DATA })),
     slots: settings.STRATA_MODEL_SLOTS,
     contextLength: settings.STRATA_MODEL_CONTEXT,
     processes: settings.STRATA_MODEL_PROCESSES,

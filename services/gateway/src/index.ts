@@ -1,4 +1,4 @@
 // What @strata/gateway offers: settings, and the running service.
-export { createGateway, type Gateway, type GatewayWorld, inferenceDirectory, openGatewayKeys } from './app.ts';
-export { type GatewayConfig, GatewayConfigError, readGatewayConfig } from './config.ts';
+export { createGateway, type Gateway, type GatewayWorld, openGatewayKeys } from './app.ts';
+export { type GatewayConfig, GatewayConfigError, inferenceDirectory, readGatewayConfig } from './config.ts';
 export { GatewayStartError, type RunningGateway, serveGateway, startGateway } from './serve.ts';

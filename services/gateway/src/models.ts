@@ -1,5 +1,6 @@
-// The models that are served, by the names that callers use.
+// The models that are served, by the names that callers use. Those of the network come and go.
 import { CompletionError } from '@strata/inference';
+import { LRUCache } from 'lru-cache';
 import type { Admission } from './admission.ts';
 import type { Backend } from './backend.ts';
 
@@ -12,11 +13,32 @@ export interface ServedModel {
   readonly admission: Admission;
 }
 
+/** Whoever asks for a model that was served so lately is told to try again. */
+const GONE_MS = 3_600_000;
+const RETRY_MS = 5_000;
+
 export class Models {
-  readonly #models: ReadonlyMap<string, ServedModel>;
+  readonly #models: Map<string, ServedModel>;
+  readonly #gone = new LRUCache<string, true>({ max: 1_000, ttl: GONE_MS });
 
   constructor(models: readonly ServedModel[]) {
     this.#models = new Map(models.map((model) => [model.id, model]));
+  }
+
+  has(id: string): boolean {
+    return this.#models.has(id);
+  }
+
+  /** Throws when another model has the id. */
+  add(model: ServedModel): void {
+    if (this.has(model.id)) throw new Error(`two models of one id: ${model.id}`);
+    this.#models.set(model.id, model);
+    this.#gone.delete(model.id);
+  }
+
+  /** Nobody finds it any more; answers under way go on. */
+  remove(id: string): void {
+    if (this.#models.delete(id)) this.#gone.set(id, true);
   }
 
   list(): readonly ServedModel[] {
@@ -28,10 +50,15 @@ export class Models {
     return this.list().reduce((sum, { admission }) => sum + admission.size, 0);
   }
 
-  /** Throws CompletionError `model_not_found`. */
+  /** Throws CompletionError `model_not_found`, or `overloaded` for one that was here a while ago. */
   get(id: string): ServedModel {
     const model = this.#models.get(id);
     if (model) return model;
+    if (this.#gone.has(id))
+      throw new CompletionError('overloaded', `No worker offers the model '${id}' just now; try again in a moment.`, {
+        param: 'model',
+        retryAfterMs: RETRY_MS,
+      });
     const known = this.list()
       .slice(0, 10)
       .map((each) => `'${each.id}'`)

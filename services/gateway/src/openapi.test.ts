@@ -29,7 +29,8 @@ describe('openapi/gateway.json', () => {
       /^\/?\*$/.test(route) ? `${routes[at - 1]}/{id}` : route.replace(':id', '{id}'),
     );
     const own = full.filter((route) => route.startsWith('/v1/'));
-    assert.deepEqual(own.sort(), Object.keys(document.paths).sort());
+    const described = Object.keys(document.paths).filter((route) => route.startsWith('/v1/'));
+    assert.deepEqual(own.sort(), described.sort());
     assert.deepEqual(
       (await (await fetch(`${service.base}/openapi.json`)).json()) as Json,
       JSON.parse(JSON.stringify(document)),

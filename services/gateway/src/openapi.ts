@@ -1,6 +1,7 @@
 // The description of the API (OpenAPI 3.1): requests from the schemas that read them, answers as clients find them.
 import { requestSchemas } from '@strata/inference';
 import { z } from 'zod';
+import { NetworkReport } from './network/network-report.ts';
 import { VERSION } from './version.ts';
 
 const usage = z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }).loose();
@@ -116,6 +117,7 @@ const answers = {
     times: z.object({ received_at: z.string(), first_token_at: z.string().nullable(), finished_at: z.string() }),
     provenance: z.looseObject({ receipt_id: z.string(), signature: z.string(), key_id: z.string() }),
   }),
+  Network: NetworkReport,
   Error: z.object({
     error: z.object({
       message: z.string(),
@@ -135,6 +137,8 @@ interface Operation {
   /** Media type and meaning of a stream. */
   readonly stream?: string;
   readonly parameter?: string;
+  /** Whoever asks. */
+  readonly isKeyless?: true;
 }
 
 const operations: readonly Operation[] = [
@@ -163,6 +167,7 @@ const operations: readonly Operation[] = [
   { path: '/v1/models', summary: 'Models that are served', answer: { listOf: 'Model' } },
   { path: '/v1/models/{id}', summary: 'One model', answer: 'Model', parameter: 'id' },
   { path: '/v1/receipts/{id}', summary: "The receipt of one of the key's answers", answer: 'Receipt', parameter: 'id' },
+  { path: '/network', summary: 'Peers, models, load and standing of the network', answer: 'Network', isKeyless: true },
 ];
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
@@ -198,7 +203,7 @@ export function gatewayOpenApi() {
   };
 }
 
-function described({ path, summary, body, answer, stream, parameter }: Operation) {
+function described({ path, summary, body, answer, stream, parameter, isKeyless }: Operation) {
   const schema =
     typeof answer === 'string'
       ? ref(answer)
@@ -210,6 +215,7 @@ function described({ path, summary, body, answer, stream, parameter }: Operation
   return {
     summary,
     operationId: path.replaceAll(/[^a-z]+/g, '_').replaceAll(/^_|_$/g, ''),
+    ...(isKeyless ? { security: [] } : {}),
     ...(parameter ? { parameters: [{ name: parameter, in: 'path', required: true, schema: { type: 'string' } }] } : {}),
     ...(body ? { requestBody: { required: true, content: json(ref(body)) } } : {}),
     responses: {

@@ -1,0 +1,128 @@
+// What `GET /network` tells: who is there, what they have, how busy they are and how far they are trusted. No addresses.
+import type { Offer, Standing } from '@strata/inference';
+import { z } from 'zod';
+
+/** Peers told; more are counted. */
+const MOST_PEERS = 500;
+/** Models told of one peer. */
+const MOST_PEER_MODELS = 16;
+
+const Count = z.int().min(0);
+const PeerModel = z.object({
+  name: z.string(),
+  sha256: z.string(),
+  quantisation: z.string(),
+  context_length: Count,
+  slots: Count,
+  prefill_tokens_per_second: z.number(),
+  decode_tokens_per_second: z.number(),
+});
+
+export const NetworkReport = z.object({
+  object: z.literal('network'),
+  self: z.object({ peer: z.string(), software: z.string() }),
+  peers: z.array(
+    z.object({
+      peer: z.string(),
+      role: z.enum(['worker', 'other']),
+      /** Null: known by gossip alone. */
+      connected_since: z.string().nullable(),
+      round_trip_ms: z.number().nullable(),
+      software: z.string().nullable(),
+      models: z.array(PeerModel),
+      running: Count,
+      waiting: Count,
+      /** Null for those who make no answers. */
+      standing: z.object({ state: z.string(), trust: z.number(), audits: Count }).nullable(),
+    }),
+  ),
+  models: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      sha256: z.string(),
+      workers: Count,
+      slots: Count,
+      running: Count,
+      waiting: Count,
+    }),
+  ),
+  totals: z.object({ peers: Count, workers: Count, models: Count, slots: Count, running: Count, waiting: Count }),
+});
+export type NetworkReport = z.output<typeof NetworkReport>;
+
+export interface KnownPeer {
+  readonly peer: string;
+  readonly connectedSince: Date | undefined;
+  readonly roundTripMs: number | undefined;
+  readonly load: { readonly running: number; readonly waiting: number } | undefined;
+  readonly offer: Offer | undefined;
+  readonly standing: Standing | undefined;
+  /** 0 to 1. */
+  readonly trust: number;
+}
+
+export interface NetworkModel {
+  readonly id: string;
+  readonly name: string;
+  readonly sha256: string;
+  readonly workers: number;
+  readonly slots: number;
+  /** Answers of ours. */
+  readonly running: number;
+  readonly waiting: number;
+}
+
+export interface NetworkFacts {
+  readonly self: { readonly peer: string; readonly software: string };
+  readonly peers: readonly KnownPeer[];
+  readonly models: readonly NetworkModel[];
+}
+
+/** Bounded, whatever strangers say of themselves; those that are connected come first. */
+export function networkReport({ self, peers, models }: NetworkFacts): NetworkReport {
+  const told = peers.map(peerReport);
+  const workers = told.filter(({ role, connected_since }) => role === 'worker' && connected_since !== null);
+  const sum = (of: (model: NetworkModel) => number) => models.reduce((total, model) => total + of(model), 0);
+  return {
+    object: 'network',
+    self,
+    peers: told.sort((a, b) => rankOf(a) - rankOf(b)).slice(0, MOST_PEERS),
+    models: [...models],
+    totals: {
+      peers: peers.length,
+      workers: workers.length,
+      models: models.length,
+      slots: sum(({ slots }) => slots),
+      running: sum(({ running }) => running),
+      waiting: sum(({ waiting }) => waiting),
+    },
+  };
+}
+
+type PeerReport = NetworkReport['peers'][number];
+
+const rankOf = ({ role, connected_since }: PeerReport): number =>
+  (connected_since === null ? 2 : 0) + (role === 'worker' ? 0 : 1);
+
+function peerReport({ peer, connectedSince, roundTripMs, load, offer, standing, trust }: KnownPeer): PeerReport {
+  return {
+    peer,
+    role: offer ? 'worker' : 'other',
+    connected_since: connectedSince?.toISOString() ?? null,
+    round_trip_ms: roundTripMs === undefined ? null : Math.round(roundTripMs * 100) / 100,
+    software: offer?.software ?? null,
+    models: (offer?.models ?? []).slice(0, MOST_PEER_MODELS).map((model) => ({
+      name: model.name,
+      sha256: model.sha256,
+      quantisation: model.quantisation,
+      context_length: model.contextLength,
+      slots: model.slots,
+      prefill_tokens_per_second: model.prefillTokensPerSecond,
+      decode_tokens_per_second: model.decodeTokensPerSecond,
+    })),
+    running: load?.running ?? offer?.running ?? 0,
+    waiting: load?.waiting ?? offer?.waiting ?? 0,
+    standing: offer && standing ? { state: standing.state, trust, audits: standing.audits } : null,
+  };
+}

@@ -1,0 +1,101 @@
+// The workers that are connected: one session each, the newest, and no more of them than are wanted.
+import type { Offer } from '@strata/inference';
+import type { Channel } from '@strata/p2p';
+import type { Logger } from 'pino';
+import { openWorkerSession } from './open-session.ts';
+import { WorkerLostError, type WorkerSession } from './worker-session.ts';
+
+export interface SessionsParts {
+  /** Name and version, for hello. */
+  readonly software: string;
+  readonly most: number;
+  /** False: not even spoken to. */
+  readonly isWelcome: (peer: string) => boolean;
+  readonly onOffer: (offer: Offer) => void;
+  /** Hears that somebody came or went. */
+  readonly onChange: (peer: string) => void;
+  readonly onBreach: (peer: string, breach: string) => void;
+  readonly logger: Logger;
+}
+
+interface Connected {
+  readonly session: WorkerSession;
+  readonly since: Date;
+}
+
+export class Sessions implements AsyncDisposable {
+  readonly #parts: SessionsParts;
+  readonly #connected = new Map<string, Connected>();
+  /** Channels whose hello is awaited; one for each peer. */
+  readonly #greeting = new Set<string>();
+  #isClosed = false;
+
+  constructor(parts: SessionsParts) {
+    this.#parts = parts;
+  }
+
+  get(peer: string): WorkerSession | undefined {
+    const session = this.#connected.get(peer)?.session;
+    return session?.isAlive ? session : undefined;
+  }
+
+  since(peer: string): Date | undefined {
+    return this.#connected.get(peer)?.since;
+  }
+
+  peers(): readonly string[] {
+    return [...this.#connected.keys()];
+  }
+
+  /** Takes a channel that a peer opened. Never rejects: whoever is no worker is left. */
+  async take(channel: Channel): Promise<void> {
+    const { peer } = channel;
+    const { most, isWelcome, software, onOffer, onBreach, logger } = this.#parts;
+    const isFull = this.#connected.size + this.#greeting.size >= most && !this.#connected.has(peer);
+    if (this.#isClosed || isFull || this.#greeting.has(peer) || !isWelcome(peer)) {
+      channel.abort(new Error(isFull ? 'no place for another worker' : 'not welcome'));
+      return;
+    }
+    this.#greeting.add(peer);
+    // It may end before it was entered.
+    let end: { readonly loss: string; readonly breach: string | undefined } | undefined;
+    let session: WorkerSession | undefined;
+    try {
+      session = await openWorkerSession(channel, {
+        software,
+        roundTripMs: () => undefined,
+        onOffer,
+        onEnd: (told) => {
+          end = told;
+          if (told.breach !== undefined) onBreach(peer, told.breach);
+          if (session) this.#leave(peer, session, told.loss);
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof WorkerLostError)) logger.error({ err: error, peer }, 'a worker could not be greeted');
+      else logger.debug({ peer, loss: error.loss }, 'a peer that came is no worker');
+      return;
+    } finally {
+      this.#greeting.delete(peer);
+    }
+    if (end || this.#isClosed) return void (await session[Symbol.asyncDispose]());
+    const before = this.#connected.get(peer);
+    this.#connected.set(peer, { session, since: new Date() });
+    logger.info({ peer, workers: this.#connected.size }, 'a worker came');
+    this.#parts.onChange(peer);
+    // Whoever comes anew has lost the connection that we may still believe in.
+    await before?.session[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled([...this.#connected.values()].map(({ session }) => session[Symbol.asyncDispose]()));
+  }
+
+  #leave(peer: string, session: WorkerSession, loss: string): void {
+    if (this.#connected.get(peer)?.session !== session) return;
+    this.#connected.delete(peer);
+    if (!this.#isClosed) this.#parts.logger.info({ peer, loss, workers: this.#connected.size }, 'a worker left');
+    this.#parts.onChange(peer);
+  }
+}
