@@ -5,6 +5,8 @@ import type { WorkerSession } from './worker-session.ts';
 export interface Chosen {
   readonly session: WorkerSession;
   readonly expectedFirstTokenMs: number;
+  /** Measured by us where there is enough to go by, else as it says. 0: unknown. */
+  readonly decodeTokensPerSecond: number;
 }
 
 export interface Served {
@@ -14,6 +16,9 @@ export interface Served {
   readonly firstTokenMs: number | undefined;
   /** From the first token to the last. */
   readonly decodeMs: number;
+  /** Tokens that it made; fewer than it has read where others made the beginning of the answer. */
+  readonly made: number;
+  /** All that it has read now: prompt and answer. */
   readonly tokens: readonly number[];
 }
 

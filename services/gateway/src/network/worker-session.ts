@@ -14,6 +14,14 @@ export interface SignedSegment {
   readonly signature: Uint8Array;
 }
 
+/** What came of a request, all that was received counted: also what its reader did not take any more. */
+export interface SeenPart {
+  readonly tokens: readonly number[];
+  /** Hex SHA-256 of the request frame as it was sent. */
+  readonly requestSha256: string;
+  readonly reason: 'stop' | 'length' | 'cancelled';
+}
+
 export type SessionEvent =
   | { readonly kind: 'begin'; readonly cachedTokens: number }
   /** In the order of their positions, without gaps: what comes otherwise is a breach of the protocol. */
@@ -64,6 +72,11 @@ export interface WorkerSession extends AsyncDisposable {
 
 export interface SessionRunOptions {
   readonly signal: AbortSignal;
-  /** Hears the worker's receipt, also that of a cancelled job, which comes after the reader has gone. */
-  readonly onSegment: (segment: SignedSegment) => void;
+  /** Before its first token it may take four times as long, and two seconds. 10,000 by default. */
+  readonly expectedFirstTokenMs?: number;
+  /**
+   * Hears the worker's receipt, as it came and unchecked, also that of a cancelled job, which comes after the reader has gone;
+   * and what to hold it against.
+   */
+  readonly onSegment: (segment: SignedSegment, seen: SeenPart) => void;
 }
