@@ -14,6 +14,9 @@ export interface Served {
   readonly firstTokenMs: number | undefined;
   /** From the first token to the last. */
   readonly decodeMs: number;
+  /** Tokens of the answer that it made. */
+  readonly made: number;
+  /** The conversation as it has it read now: prompt, and the answer as far as it came. */
   readonly tokens: readonly number[];
 }
 
