@@ -25,6 +25,12 @@ Fields (only domain is needed; others that are given are named on standard error
    "a": [{"address": "192.0.2.1", "asn": 64496, "as_name": "..."}], "headers": {"server": "..."},
    "cookies": ["..."], "html": "...", "tls_issuer": "..."}`;
 
+export const gatewayHelp = `
+Examples:
+  strata inference gateway                         workers join it; it prints what they type
+  strata inference gateway --model model.gguf      an engine of this machine, without a network
+  strata inference gateway --join TOKEN            joins the network of another gateway or worker`;
+
 export const verifyReceiptHelp = `
 Example:
   curl -D headers.txt -H "Authorization: Bearer $STRATA_INFERENCE_KEY" -H "Content-Type: application/json" \\

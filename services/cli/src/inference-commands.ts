@@ -1,10 +1,12 @@
 // `strata inference`: the gateway, its keys, its models, and a chat in the terminal.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ChatOptions } from './commands/chat.ts';
+import type { GatewayCommandOptions } from './commands/gateway.ts';
 import type { UsageOptions } from './commands/usage.ts';
 import type { VerifyReceiptOptions } from './commands/verify-receipt.ts';
-import { verifyReceiptHelp } from './help.ts';
+import { gatewayHelp, verifyReceiptHelp } from './help.ts';
 import { addKeyCommands } from './key-commands.ts';
+import { addNetworkCommands } from './network-commands.ts';
 import type { OutputOptions } from './output.ts';
 
 interface WorkerOptions extends OutputOptions {
@@ -23,13 +25,16 @@ const key = () => new Option('--key <key>', 'its API key').env('STRATA_INFERENCE
 export function addInferenceCommands(inference: Command): void {
   inference
     .command('gateway')
-    .description('serve chat completions until SIGINT or SIGTERM; settings come from STRATA_* variables')
-    .option('--model <file>', 'the GGUF file to serve, or hf:owner/repository:quantisation (STRATA_MODEL)')
-    .option('--local-worker', 'serve it from an engine of this machine, which is the only way so far')
-    .action(async ({ model }: { readonly model?: string }) => {
-      const { gatewayCommand } = await import('./commands/gateway.ts');
-      await gatewayCommand(await config(model === undefined ? {} : { STRATA_MODEL: model }));
-    });
+    .description(
+      'serve chat completions until SIGINT or SIGTERM: of workers that join it, of an engine of its own, or both; settings come from STRATA_* variables',
+    )
+    .option('--model <file>', 'a GGUF file to serve, or hf:owner/repository:quantisation (STRATA_MODEL)')
+    .option('--network', 'let workers join; so it is where there is nothing else to serve (STRATA_NETWORK)')
+    .option('--join <address...>', 'multiaddrs or join tokens of nodes of a network to join (STRATA_JOIN)')
+    .addHelpText('after', gatewayHelp)
+    .action(async (options: GatewayCommandOptions) =>
+      (await import('./commands/gateway.ts')).gatewayCommand(options, config),
+    );
   inference
     .command('worker')
     .description(
@@ -125,6 +130,7 @@ export function addInferenceCommands(inference: Command): void {
     .action(async (id: string | undefined, options: UsageOptions) =>
       (await import('./commands/usage.ts')).usageCommand(id, options, open),
     );
+  addNetworkCommands(inference, { base, wholeDays, open });
 }
 
 function wholeDays(text: string): number {

@@ -45,12 +45,17 @@ export async function startGateway(
   return { gateway, port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Serves until SIGINT or SIGTERM. */
-export async function serveGateway(config: GatewayConfig, logger: Logger): Promise<void> {
+/** Serves until SIGINT or SIGTERM; `onReady` hears when it answers. */
+export async function serveGateway(
+  config: GatewayConfig,
+  logger: Logger,
+  { onReady }: { readonly onReady?: (running: RunningGateway) => void } = {},
+): Promise<void> {
   const stopping = Promise.withResolvers<void>();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.resolve());
   await using running = await startGateway(config, logger);
   logger.info({ url: `http://${config.host}:${running.port}/v1` }, 'ready');
+  onReady?.(running);
   await stopping.promise;
   logger.info('stopping');
 }

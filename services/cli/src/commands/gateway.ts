@@ -1,13 +1,32 @@
 // `strata inference gateway`: the service in the foreground, with its log on standard error.
-import { type GatewayConfig, serveGateway } from '@strata/gateway';
+import { type GatewayConfig, type RunningGateway, serveGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
-import { CommandError } from '../output.ts';
 
-export async function gatewayCommand(config: GatewayConfig): Promise<void> {
-  if (config.model === undefined && config.upstream === undefined)
-    throw new CommandError(
-      'no model to serve: name a GGUF file or hf:owner/repository with --model or STRATA_MODEL, or another server with STRATA_UPSTREAM',
-      { exitCode: 2 },
-    );
-  await serveGateway(config, createLogger({ level: config.logLevel }));
+export interface GatewayCommandOptions {
+  readonly model?: string;
+  readonly network?: boolean;
+  readonly join?: readonly string[];
+}
+
+type ReadConfig = (more: Readonly<Record<string, string>>) => Promise<GatewayConfig>;
+
+export async function gatewayCommand(options: GatewayCommandOptions, readConfig: ReadConfig): Promise<void> {
+  const { model, network = false, join } = options;
+  const given = {
+    ...(model === undefined ? {} : { STRATA_MODEL: model }),
+    ...(join === undefined ? {} : { STRATA_JOIN: join.join(' ') }),
+    ...(network ? { STRATA_NETWORK: 'on' } : {}),
+  };
+  const asked = await readConfig(given);
+  const isNothingServed = asked.model === undefined && asked.upstream === undefined;
+  const config = isNothingServed ? await readConfig({ ...given, STRATA_NETWORK: 'on' }) : asked;
+  await serveGateway(config, createLogger({ level: config.logLevel }), { onReady: tellHowToJoin });
+}
+
+/** On standard output, and nothing else: the log is on standard error. */
+function tellHowToJoin({ gateway: { network } }: RunningGateway): void {
+  if (!network) return;
+  process.stdout.write(
+    `Workers join this gateway with:\n  strata inference worker --model model.gguf --join ${network.joinToken()}\n`,
+  );
 }

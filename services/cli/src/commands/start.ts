@@ -3,15 +3,18 @@ import { type GatewayConfig, type RunningGateway, startGateway } from '@strata/g
 import { createLogger } from '@strata/http';
 import { type Config, serve } from '@strata/stack';
 
-/** Neither waits for the other, and one that cannot start leaves the other running. Without a model to serve, the gateway stays out. */
+/** Neither waits for the other, and one that cannot start leaves the other running. Without anything to serve, the gateway stays out. */
 export async function startCommand(stack: Config, inference: GatewayConfig): Promise<void> {
   const logger = createLogger({ level: stack.logLevel });
-  const hasModel = inference.model !== undefined || inference.upstream !== undefined;
+  const { model, upstream, network } = inference;
   let starting: Promise<RunningGateway | undefined> = Promise.resolve(undefined);
-  if (hasModel) {
+  if (model !== undefined || upstream !== undefined || network !== undefined) {
     starting = startGateway(inference, logger).then(
       (running) => {
-        logger.info({ url: `http://${inference.host}:${running.port}/v1` }, 'chat completions: ready');
+        // The token of a private network is a secret, and logs are read by many.
+        const isTold = network !== undefined && network.peer.networkKeyFile === undefined;
+        const join = isTold ? { joinToken: running.gateway.network?.joinToken() } : {};
+        logger.info({ url: `http://${inference.host}:${running.port}/v1`, ...join }, 'chat completions: ready');
         return running;
       },
       (error: unknown) => {
@@ -21,7 +24,7 @@ export async function startCommand(stack: Config, inference: GatewayConfig): Pro
     );
   } else
     logger.info(
-      'no chat completions: name a model with STRATA_MODEL (a GGUF file, or hf:owner/repository) or another server with STRATA_UPSTREAM',
+      'no chat completions: name a model with STRATA_MODEL (a GGUF file, or hf:owner/repository), another server with STRATA_UPSTREAM, or let workers join with STRATA_NETWORK=on',
     );
   await serve(stack, logger);
   await (await starting)?.[Symbol.asyncDispose]();

@@ -5,7 +5,7 @@ import { z } from 'zod';
 /** Peers told; more are counted. */
 const MOST_PEERS = 500;
 /** Models told of one peer. */
-const MOST_PEER_MODELS = 16;
+const MOST_PEER_MODELS = 8;
 
 const Count = z.int().min(0);
 const PeerModel = z.object({
@@ -113,7 +113,7 @@ function peerReport({ peer, connectedSince, roundTripMs, load, offer, standing, 
     round_trip_ms: roundTripMs === undefined ? null : Math.round(roundTripMs * 100) / 100,
     software: offer?.software ?? null,
     models: (offer?.models ?? []).slice(0, MOST_PEER_MODELS).map((model) => ({
-      name: model.name,
+      name: model.name.slice(0, 100),
       sha256: model.sha256,
       quantisation: model.quantisation,
       context_length: model.contextLength,

@@ -1,0 +1,33 @@
+// `strata inference network`: a gateway's network, and its accounts with workers.
+import { type Command, Option } from 'commander';
+import type { AccountsOptions } from './commands/accounts.ts';
+import type { NetworkOptions } from './commands/network.ts';
+
+export interface NetworkPlaces {
+  readonly base: () => Option;
+  readonly wholeDays: (text: string) => number;
+  readonly open: Parameters<typeof import('./commands/accounts.ts')['accountsCommand']>[1];
+}
+
+/** Adds the commands to `inference`. */
+export function addNetworkCommands(inference: Command, { base, wholeDays, open }: NetworkPlaces): void {
+  const network = inference.command('network').description('the network of workers: peers, models, load and standing');
+  network
+    .command('show', { isDefault: true })
+    .description('peers, models, load and standing, as a gateway sees them')
+    .addOption(base())
+    .option('--watch', 'anew every second, until Ctrl-C')
+    .option('--json', 'print as JSON; with --watch one value a line')
+    .action(async (options: NetworkOptions) => (await import('./commands/network.ts')).networkCommand(options));
+  network
+    .command('accounts')
+    .description('what workers made for the gateway of this data directory, by receipts that both have signed')
+    .addOption(
+      new Option('--by <what>', 'summed by this').choices(['worker', 'caller', 'model', 'day']).default('worker'),
+    )
+    .option('--days <number>', 'so many UTC days, today included', wholeDays, 30)
+    .option('--json', 'print as JSON')
+    .action(async (options: AccountsOptions) =>
+      (await import('./commands/accounts.ts')).accountsCommand(options, open),
+    );
+}

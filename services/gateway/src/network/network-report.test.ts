@@ -1,0 +1,83 @@
+// What GET /network tells, of strangers too: bounded, by its own schema, without addresses.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { NEWCOMER, type Offer, type OfferedModel } from '@strata/inference';
+import { type KnownPeer, NetworkReport, networkReport } from './network-report.ts';
+
+const model: OfferedModel = {
+  name: 'm',
+  sha256: 'a'.repeat(64),
+  vocabularySha256: 'b'.repeat(64),
+  templateSha256: 'c'.repeat(64),
+  architecture: 'llama',
+  quantisation: 'F16',
+  sizeBytes: 1,
+  parameters: 1,
+  contextLength: 100,
+  vocabularySize: 10,
+  longestToken: 5,
+  slots: 2,
+  prefillTokensPerSecond: 1,
+  decodeTokensPerSecond: 2,
+  engine: 'e',
+};
+const offerOf = (peer: string, models = [model]): Offer => ({
+  peer,
+  sequence: 1,
+  issuedAtMs: 0,
+  expiresAtMs: 1,
+  software: 's',
+  models,
+  running: 3,
+  waiting: 1,
+});
+const peerOf = (peer: string, more: Partial<KnownPeer> = {}): KnownPeer => ({
+  peer,
+  connectedSince: undefined,
+  roundTripMs: undefined,
+  load: undefined,
+  offer: undefined,
+  standing: NEWCOMER,
+  trust: 0.5,
+  ...more,
+});
+const self = { peer: 'me', software: 's' };
+
+describe('the report of the network', () => {
+  it('has connected workers first, then other peers, then those known by gossip', () => {
+    const since = new Date(0);
+    const report = networkReport({
+      self,
+      peers: [
+        peerOf('gossiped', { offer: offerOf('gossiped') }),
+        peerOf('other', { connectedSince: since }),
+        peerOf('worker', {
+          connectedSince: since,
+          offer: offerOf('worker'),
+          load: { running: 1, waiting: 0 },
+          roundTripMs: 1.23456,
+        }),
+      ],
+      models: [{ id: 'm', name: 'm', sha256: 'a', workers: 1, slots: 2, running: 1, waiting: 0 }],
+    });
+    assert.deepEqual(
+      report.peers.map(({ peer, role }) => `${peer} ${role}`),
+      ['worker worker', 'other other', 'gossiped worker'],
+    );
+    assert.deepEqual(report.totals, { peers: 3, workers: 1, models: 1, slots: 2, running: 1, waiting: 0 });
+    const [worker, other, gossiped] = report.peers;
+    assert.deepEqual([worker?.running, worker?.round_trip_ms, worker?.standing?.state], [1, 1.23, 'new']);
+    // What a worker that is not connected says of its load is all that is known.
+    assert.deepEqual([gossiped?.running, other?.standing], [3, null]);
+    assert.deepEqual(NetworkReport.parse(report), report);
+  });
+
+  it('is bounded, however many there are and however much they offer', () => {
+    const models = Array.from({ length: 64 }, () => ({ ...model, name: '\u202e'.repeat(200) }));
+    const peers = Array.from({ length: 3_000 }, (_, i) => peerOf(`p${i}`, { offer: offerOf(`p${i}`, models) }));
+    const report = networkReport({ self, peers, models: [] });
+    assert.equal(report.totals.peers, 3_000);
+    assert.equal(report.peers.length, 500);
+    assert.ok(JSON.stringify(report).length < 4_000_000);
+  });
+});
