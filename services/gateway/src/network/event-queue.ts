@@ -1,0 +1,89 @@
+// Events between the one who brings them and the one who reads them. It is as long as its writer makes it: bounds are kept there.
+
+export interface EventQueueParts<Event> {
+  /** Hears of each event when its reader comes back for the next one. */
+  readonly onTaken: (event: Event) => void;
+  /** Hears that the reader stopped before the end. */
+  readonly onLeft: () => void;
+}
+
+/** One reader, who waits for one event at a time. Unlike a generator it can be left while it waits. */
+export class EventQueue<Event> implements AsyncIterableIterator<Event> {
+  readonly #parts: EventQueueParts<Event>;
+  #events: Event[] = [];
+  #last: Event | undefined;
+  #reader: PromiseWithResolvers<IteratorResult<Event, undefined>> | undefined;
+  #end: { readonly error?: unknown } | undefined;
+
+  constructor(parts: EventQueueParts<Event>) {
+    this.#parts = parts;
+  }
+
+  push(event: Event): void {
+    if (this.#end) return;
+    if (!this.#reader) {
+      this.#events.push(event);
+      return;
+    }
+    this.#last = event;
+    this.#answer((reader) => reader.resolve({ done: false, value: event }));
+  }
+
+  end(): void {
+    this.#finish({});
+  }
+
+  /** What was pushed before is read first. */
+  fail(error: unknown): void {
+    this.#finish({ error });
+  }
+
+  clear(): void {
+    this.#events = [];
+  }
+
+  next(): Promise<IteratorResult<Event, undefined>> {
+    if (this.#last) this.#parts.onTaken(this.#last);
+    this.#last = this.#events.shift();
+    if (this.#last) return Promise.resolve({ done: false, value: this.#last });
+    this.#reader = Promise.withResolvers();
+    const { promise } = this.#reader;
+    if (this.#end) this.#tellEnd(this.#end);
+    return promise;
+  }
+
+  async return(): Promise<IteratorResult<Event, undefined>> {
+    this.clear();
+    this.#last = undefined;
+    if (!this.#end) {
+      this.end();
+      this.#parts.onLeft();
+    }
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #finish(end: { readonly error?: unknown }): void {
+    if (this.#end) return;
+    this.#end = end;
+    this.#tellEnd(end);
+  }
+
+  /** An error is told once: after it there is nothing more. */
+  #tellEnd(end: { readonly error?: unknown }): void {
+    this.#answer((reader) => {
+      if (!('error' in end)) return reader.resolve({ done: true, value: undefined });
+      this.#end = {};
+      reader.reject(end.error);
+    });
+  }
+
+  #answer(tell: (reader: PromiseWithResolvers<IteratorResult<Event, undefined>>) => void): void {
+    const reader = this.#reader;
+    this.#reader = undefined;
+    if (reader) tell(reader);
+  }
+}
