@@ -23,12 +23,15 @@ export {
 } from './answer-content.ts';
 export { CompletionError, ERROR_KINDS, type ErrorName, errorBody } from './errors.ts';
 export {
-  Directory,
-  type DirectoryOptions,
-  type KnownWorker,
-  type ModelGroup,
-  type OfferOutcome,
-} from './network/directory.ts';
+  afterAsked,
+  afterFailure,
+  afterRefusal,
+  type Breaker,
+  type BreakerState,
+  breakerState,
+  CLOSED,
+} from './network/breaker.ts';
+export { Directory, type DirectoryOptions, type KnownWorker, type OfferOutcome } from './network/directory.ts';
 export {
   FAILURE_CODES,
   type FailureCode,
@@ -49,11 +52,15 @@ export {
   encodeSegmentReceipt,
   FrameError,
 } from './network/frame-codec.ts';
+export type { ModelGroup } from './network/model-groups.ts';
+export { type BindingOptions, type Bindings, bindNames, isModelName } from './network/model-name.ts';
 export {
   type Candidate as PlacementCandidate,
+  type CandidateField,
   choosePlacement,
   expectedFirstTokenMs,
   type Placement,
+  type PlacementRequest,
 } from './network/placement.ts';
 export { PrefixMap } from './network/prefix-map.ts';
 export {
@@ -68,6 +75,7 @@ export {
 } from './network/segment.ts';
 export { afterFinding, atTime, auditShare, type Finding, NEWCOMER, type Standing, trust } from './network/standing.ts';
 export { GATEWAY_KEY, OFFERS_TOPIC } from './network/topics.ts';
+export { type WeightedDraw, weightedDraw } from './network/weighted-draw.ts';
 export {
   type ChatMessage,
   type ChatRequest,

@@ -1,9 +1,12 @@
 // Who offers which model: offers taken as they come, bounded, and forgotten when they are old. It believes no more than it must.
-import type { Offer, OfferedModel } from './frame.ts';
+import type { Offer } from './frame.ts';
+import { type ModelGroup, modelGroups } from './model-groups.ts';
 
 export interface DirectoryOptions {
   /** Workers kept at most; beyond, those that are neither connected nor heard of lately give way. 2,000 by default. */
   readonly mostWorkers?: number;
+  /** Models of all workers together, bounded in the same way: 20,000 by default, some 20 MB where each name is as long as it may be. */
+  readonly mostModels?: number;
   /** Offers of one peer taken in a minute; more are refused. 30 by default. */
   readonly offersPerMinute?: number;
   /** An offer may be issued so far in our future, or live so long, by its own words. 120,000 and 600,000 ms by default. */
@@ -11,50 +14,133 @@ export interface DirectoryOptions {
   readonly mostLifeMs?: number;
 }
 
-/** What became of an offer. Only `taken` changes anything. */
+/** What became of an offer. Only of one that was `taken` anything is kept. */
 export type OfferOutcome = 'taken' | 'replayed' | 'expired' | 'from-the-future' | 'too-many' | 'full';
 
 export interface KnownWorker {
   readonly peer: string;
   readonly offer: Offer;
+  /** Whether it was when its offer came. */
+  readonly isConnected: boolean;
   /** By our clock. */
   readonly heardAtMs: number;
   /** By our clock: what it said, cut to what may be, and counted from when it was heard. */
   readonly expiresAtMs: number;
 }
 
-/** Workers that have the same file, and agree on its vocabulary. */
-export interface ModelGroup {
-  readonly sha256: string;
-  readonly vocabularySha256: string;
-  /** As most of them call it. */
-  readonly name: string;
-  readonly model: OfferedModel;
-  readonly peers: readonly string[];
+interface TakeOptions {
+  readonly nowMs: number;
+  readonly isConnected: boolean;
 }
 
-export class Directory {
-  constructor(_options: DirectoryOptions = {}) {}
+interface Entry extends KnownWorker {
+  /** Offers taken since `windowAtMs`. */
+  readonly taken: number;
+  readonly windowAtMs: number;
+}
 
-  /** Takes an offer whose signature was verified. `isConnected`: such a worker is not pushed out by others. */
-  take(_offer: Offer, _options: { readonly nowMs: number; readonly isConnected: boolean }): OfferOutcome {
-    throw new Error('not yet');
+const MINUTE_MS = 60_000;
+/** A worker sends an offer each 30 s: a stranger that was heard within two of these keeps its place. */
+const LATELY_MS = 60_000;
+
+export class Directory {
+  readonly #options: Required<DirectoryOptions>;
+  /** The one heard longest ago first. Two maps, so that who gives way is found without a search. */
+  readonly #connected = new Map<string, Entry>();
+  readonly #strangers = new Map<string, Entry>();
+  #models = 0;
+  #groups: readonly ModelGroup[] | undefined;
+
+  constructor(options: DirectoryOptions = {}) {
+    this.#options = {
+      mostWorkers: 2_000,
+      mostModels: 20_000,
+      offersPerMinute: 30,
+      mostSkewMs: 120_000,
+      mostLifeMs: 600_000,
+      ...options,
+    };
   }
 
-  /** Forgets a peer, and what has expired. */
-  drop(_peer: string): void {}
-  expire(_nowMs: number): void {}
+  /**
+   * Takes an offer whose signature was verified. `isConnected`: such a worker is not pushed out by others. The sequence alone says which
+   * of two offers is the newer one; it is made of milliseconds, so that it grows over a restart of the worker.
+   */
+  take(offer: Offer, { nowMs, isConnected }: TakeOptions): OfferOutcome {
+    const { mostSkewMs, mostLifeMs, offersPerMinute } = this.#options;
+    if (offer.issuedAtMs > nowMs + mostSkewMs) return 'from-the-future';
+    const lifeMs = Math.min(offer.expiresAtMs - offer.issuedAtMs, mostLifeMs);
+    // By its own clock too, which may be slow: else an old offer, heard again, would live once more.
+    const expiresAtMs = Math.min(nowMs + lifeMs, offer.expiresAtMs + mostSkewMs);
+    if (lifeMs <= 0 || expiresAtMs <= nowMs) return 'expired';
+    const known = this.#entry(offer.peer);
+    if (known && offer.sequence <= known.offer.sequence) {
+      // What came by gossip comes again over the channel of a worker that has just connected.
+      if (isConnected && !known.isConnected) this.#keep({ ...known, isConnected });
+      return 'replayed';
+    }
+    const isNewWindow = !known || nowMs - known.windowAtMs >= MINUTE_MS;
+    const taken = isNewWindow ? 1 : known.taken + 1;
+    if (taken > offersPerMinute) return 'too-many';
+    if (!this.#makeRoom(offer, { nowMs, isConnected })) return 'full';
+    const windowAtMs = isNewWindow ? nowMs : known.windowAtMs;
+    this.#keep({ peer: offer.peer, offer, isConnected, heardAtMs: nowMs, expiresAtMs, taken, windowAtMs });
+    return 'taken';
+  }
 
-  worker(_peer: string): KnownWorker | undefined {
-    return undefined;
+  /** Forgets a peer. */
+  drop(peer: string): void {
+    const known = this.#entry(peer);
+    if (!known) return;
+    this.#connected.delete(peer);
+    this.#strangers.delete(peer);
+    this.#models -= known.offer.models.length;
+    this.#groups = undefined;
+  }
+
+  /** Forgets what has expired. */
+  expire(nowMs: number): void {
+    for (const { peer, expiresAtMs } of this.workers()) if (expiresAtMs <= nowMs) this.drop(peer);
+  }
+
+  worker(peer: string): KnownWorker | undefined {
+    return this.#entry(peer);
   }
 
   workers(): readonly KnownWorker[] {
-    return [];
+    return [...this.#connected.values(), ...this.#strangers.values()];
   }
 
   /** Groups by model file and vocabulary, largest first. */
   groups(): readonly ModelGroup[] {
-    return [];
+    this.#groups ??= modelGroups(this.workers());
+    return this.#groups;
+  }
+
+  #entry(peer: string): Entry | undefined {
+    return this.#connected.get(peer) ?? this.#strangers.get(peer);
+  }
+
+  #keep(entry: Entry): void {
+    this.drop(entry.peer);
+    (entry.isConnected ? this.#connected : this.#strangers).set(entry.peer, entry);
+    this.#models += entry.offer.models.length;
+    this.#groups = undefined;
+  }
+
+  /** Whether there is room, after strangers gave way where they must: to a stranger, only those not heard of lately. */
+  #makeRoom(offer: Offer, { nowMs, isConnected }: TakeOptions): boolean {
+    const { mostWorkers, mostModels } = this.#options;
+    const known = this.#entry(offer.peer);
+    const moreWorkers = known ? 0 : 1;
+    const moreModels = offer.models.length - (known?.offer.models.length ?? 0);
+    const isOver = () =>
+      this.#connected.size + this.#strangers.size + moreWorkers > mostWorkers || this.#models + moreModels > mostModels;
+    for (const oldest of this.#strangers.values()) {
+      if (!isOver()) return true;
+      if (!isConnected && nowMs - oldest.heardAtMs < LATELY_MS) return false;
+      if (oldest !== known) this.drop(oldest.peer);
+    }
+    return !isOver();
   }
 }

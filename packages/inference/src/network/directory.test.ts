@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { offeredModel, offerOf } from '../test/offers.ts';
+import { Directory, type OfferOutcome } from './directory.ts';
+import type { Offer } from './frame.ts';
+
+const NOW = 1_800_000_000_000;
+const asStranger = { nowMs: NOW, isConnected: false };
+const asConnected = { nowMs: NOW, isConnected: true };
+
+describe('directory', () => {
+  it('keeps the newest offer of each worker, and no replay', () => {
+    const directory = new Directory();
+    assert.equal(directory.take(offerOf('w', { sequence: 5, running: 1 }, NOW), asConnected), 'taken');
+    assert.equal(directory.take(offerOf('w', { sequence: 7, running: 2 }, NOW), asConnected), 'taken');
+    for (const sequence of [7, 6, 5, 0])
+      assert.equal(directory.take(offerOf('w', { sequence, running: 9 }, NOW), asConnected), 'replayed');
+    assert.equal(directory.worker('w')?.offer.running, 2);
+  });
+
+  it('does not let a later time stand in for a higher sequence', () => {
+    const directory = new Directory();
+    directory.take(offerOf('w', { sequence: 5 }, NOW), asConnected);
+    assert.equal(directory.take(offerOf('w', { sequence: 4 }, NOW + 1_000), asConnected), 'replayed');
+  });
+
+  it('knows a worker as connected when its gossiped offer comes over its channel', () => {
+    const directory = new Directory();
+    const offer = offerOf('w', {}, NOW);
+    directory.take(offer, asStranger);
+    assert.equal(directory.worker('w')?.isConnected, false);
+    assert.equal(directory.take(offer, asConnected), 'replayed');
+    assert.equal(directory.worker('w')?.isConnected, true);
+    // The other way round it stays what it is.
+    directory.take(offer, asStranger);
+    assert.equal(directory.worker('w')?.isConnected, true);
+  });
+
+  it('goes by its own clock, within what clocks may differ', () => {
+    const outcome = (issuedAtMs: number, expiresAtMs: number): OfferOutcome =>
+      new Directory().take(offerOf('w', { issuedAtMs, expiresAtMs }, NOW), asStranger);
+    assert.equal(outcome(NOW + 119_000, NOW + 240_000), 'taken');
+    assert.equal(outcome(NOW + 121_000, NOW + 240_000), 'from-the-future');
+    assert.equal(outcome(NOW - 200_000, NOW - 119_000), 'taken');
+    assert.equal(outcome(NOW - 200_000, NOW - 121_000), 'expired');
+    assert.equal(outcome(NOW, NOW), 'expired');
+    assert.equal(outcome(NOW, NOW - 5_000), 'expired');
+  });
+
+  it('cuts a long life, and forgets at its end', () => {
+    const directory = new Directory();
+    directory.take(offerOf('eternal', { expiresAtMs: Number.MAX_SAFE_INTEGER }, NOW), asStranger);
+    directory.take(offerOf('usual', { expiresAtMs: NOW + 120_000 }, NOW), asStranger);
+    assert.equal(directory.worker('eternal')?.expiresAtMs, NOW + 600_000);
+    directory.expire(NOW + 120_000);
+    assert.deepEqual(
+      directory.workers().map(({ peer }) => peer),
+      ['eternal'],
+    );
+    directory.expire(NOW + 600_000);
+    assert.deepEqual([directory.workers(), directory.groups()], [[], []]);
+  });
+
+  it('takes so many offers of one worker in a minute and no more', () => {
+    const directory = new Directory({ offersPerMinute: 3 });
+    const outcomes = [1, 2, 3, 4, 5].map((sequence) => directory.take(offerOf('w', { sequence }, NOW), asConnected));
+    assert.deepEqual(outcomes, ['taken', 'taken', 'taken', 'too-many', 'too-many']);
+    const later = { nowMs: NOW + 60_000, isConnected: true };
+    assert.equal(directory.take(offerOf('w', { sequence: 6 }, NOW), later), 'taken');
+  });
+
+  it('lets strangers that were not heard of lately give way, and no others', () => {
+    const directory = new Directory({ mostWorkers: 3 });
+    for (const peer of ['a', 'b', 'c']) directory.take(offerOf(peer, {}, NOW), asStranger);
+    assert.equal(directory.take(offerOf('d', {}, NOW), asStranger), 'full');
+    directory.take(offerOf('a', { sequence: 2 }, NOW), { nowMs: NOW + 50_000, isConnected: false });
+    assert.equal(directory.take(offerOf('d', {}, NOW), { nowMs: NOW + 60_000, isConnected: false }), 'taken');
+    assert.deepEqual(
+      directory.workers().map(({ peer }) => peer),
+      ['c', 'a', 'd'],
+    );
+    for (const peer of ['x', 'y', 'z']) assert.equal(directory.take(offerOf(peer, {}, NOW), asConnected), 'taken');
+    assert.equal(directory.take(offerOf('u', {}, NOW), asConnected), 'full');
+    assert.equal(directory.take(offerOf('x', { sequence: 2 }, NOW), asConnected), 'taken');
+  });
+
+  it('bounds the models of all workers together', () => {
+    const directory = new Directory({ mostModels: 100 });
+    const models = Array.from({ length: 64 }, (_, i) => offeredModel({ sha256: i.toString(16).padStart(64, '0') }));
+    assert.equal(directory.take(offerOf('a', { models }, NOW), asStranger), 'taken');
+    assert.equal(directory.take(offerOf('b', { models }, NOW), asStranger), 'full');
+    assert.equal(directory.take(offerOf('c', { models: models.slice(0, 36) }, NOW), asStranger), 'taken');
+    assert.equal(directory.take(offerOf('c', { models: models.slice(0, 37), sequence: 2 }, NOW), asStranger), 'full');
+    assert.equal(directory.take(offerOf('b', { models }, NOW), asConnected), 'taken');
+    assert.equal(directory.worker('a'), undefined);
+    assert.equal(directory.worker('c')?.offer.models.length, 36);
+  });
+
+  it('survives 100,000 offers of 50,000 invented workers: those that are there stay, and little is kept', () => {
+    const directory = new Directory();
+    const honest = Array.from({ length: 100 }, (_, i) => `honest-${i}`);
+    const known = Array.from({ length: 500 }, (_, i) => `known-${i}`);
+    let nowMs = NOW;
+    const say = (peers: readonly string[], isConnected: boolean) => {
+      for (const peer of peers) directory.take(offerOf(peer, { sequence: nowMs }, nowMs), { nowMs, isConnected });
+    };
+    say(honest, true);
+    say(known, false);
+    const flood: Offer[] = Array.from({ length: 100_000 }, (_, i) =>
+      offerOf(`fake-${i % 50_000}`, { sequence: i, models: [offeredModel({ name: `fake-${i}` })] }, NOW),
+    );
+    const outcomes = new Map<OfferOutcome, number>();
+    for (const [i, offer] of flood.entries()) {
+      // Five minutes of it, in which those that are really there say twice a minute that they are.
+      if (i % 10_000 === 0) {
+        nowMs = NOW + i * 3;
+        say(honest, true);
+        say(known, false);
+      }
+      const outcome = directory.take(
+        { ...offer, issuedAtMs: nowMs, expiresAtMs: nowMs + 120_000 },
+        { nowMs, isConnected: false },
+      );
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    }
+    assert.equal(directory.workers().length, 2_000);
+    for (const peer of [...honest, ...known]) assert.ok(directory.worker(peer), peer);
+    assert.ok((outcomes.get('full') ?? 0) > 90_000, JSON.stringify([...outcomes]));
+    assert.equal(directory.groups()[0]?.name, 'small-chat');
+  });
+
+  it('needs no more time for an offer when it is full than when it is empty', () => {
+    const directory = new Directory();
+    for (let i = 0; i < 2_000; i++) directory.take(offerOf(`s${i}`, {}, NOW), asStranger);
+    const offers = Array.from({ length: 20_000 }, (_, i) => offerOf(`new-${i}`, {}, NOW));
+    const startedAt = performance.now();
+    for (const offer of offers) directory.take(offer, { nowMs: NOW + 61_000, isConnected: false });
+    // About a microsecond each; a walk over the 2,000 would take twenty times as long.
+    assert.ok((performance.now() - startedAt) / offers.length < 0.02);
+  });
+});

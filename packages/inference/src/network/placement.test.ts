@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Candidate, type CandidateField, choosePlacement, expectedFirstTokenMs } from './placement.ts';
+import { weightedDraw } from './weighted-draw.ts';
+
+const idle: Candidate = {
+  peer: 'idle',
+  slots: 4,
+  running: 0,
+  waiting: 0,
+  prefillTokensPerSecond: 1_000,
+  decodeTokensPerSecond: 50,
+  rttMs: 10,
+  cachedTokens: 0,
+  standing: 1,
+  isOpen: false,
+};
+const request = { promptTokens: 1_000, replayTokens: 0 };
+
+function fieldOf(candidates: readonly Candidate[], holders: readonly number[] = []) {
+  const looked: number[] = [];
+  const field: CandidateField = {
+    size: candidates.length,
+    at: (index) => {
+      looked.push(index);
+      return candidates[index] as Candidate;
+    },
+    draw: weightedDraw(candidates.map(({ slots, decodeTokensPerSecond }) => slots * (decodeTokensPerSecond || 1))),
+    holders,
+  };
+  return { field, looked };
+}
+
+/** The same numbers in each run: those of a multiplicative generator. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 48_271) % 0x7fffffff;
+    return state / 0x7fffffff;
+  };
+}
+
+const random = seeded(11);
+const choose = (candidates: readonly Candidate[], holders?: readonly number[]) =>
+  choosePlacement(fieldOf(candidates, holders).field, request, random);
+
+describe('expected time to the first token', () => {
+  it('is the way there and back, the reading and one token, where nobody is before it', () => {
+    assert.equal(expectedFirstTokenMs(idle, request), 10 + 1_000 + 20);
+    assert.equal(expectedFirstTokenMs({ ...idle, cachedTokens: 900 }, request), 10 + 100 + 20);
+    assert.equal(expectedFirstTokenMs({ ...idle, cachedTokens: 5_000 }, request), 10 + 20);
+  });
+
+  it('counts the jobs that must end before, spread over the slots', () => {
+    assert.equal(expectedFirstTokenMs({ ...idle, running: 3 }, request), 1_030);
+    const jobMs = 300 + 200 * 20;
+    assert.equal(expectedFirstTokenMs({ ...idle, running: 4 }, request), 1_030 + jobMs / 4);
+    assert.equal(expectedFirstTokenMs({ ...idle, running: 4, waiting: 4 }, request), 1_030 + (jobMs * 5) / 4);
+  });
+
+  it('reads the given part of an answer one by one while that is short, else in a batch', () => {
+    const after = (replayTokens: number) => expectedFirstTokenMs(idle, { promptTokens: 0, replayTokens }) - 30;
+    assert.equal(after(50), 1_000);
+    assert.equal(after(60), 60);
+  });
+
+  it('takes a worker of unknown speed for a slow one', () => {
+    const unknown = { ...idle, prefillTokensPerSecond: 0, decodeTokensPerSecond: 0 };
+    assert.equal(expectedFirstTokenMs(unknown, request), 10 + 10_000 + 100);
+  });
+});
+
+describe('placement', () => {
+  it('takes the sooner one of two', () => {
+    const far = { ...idle, peer: 'far', rttMs: 300 };
+    for (let i = 0; i < 20; i++) assert.equal(choose([far, idle])?.peer, 'idle');
+    assert.deepEqual(choose([idle]), { index: 0, peer: 'idle', expectedFirstTokenMs: 1_030, isFree: true });
+    assert.equal(choose([]), undefined);
+  });
+
+  it('returns a conversation to the worker that has read it, unless that one is full', () => {
+    const many = Array.from({ length: 100 }, (_, i) => ({ ...idle, peer: `w${i}` }));
+    const reader = { ...idle, peer: 'reader', cachedTokens: 960 };
+    assert.equal(choose([...many, reader], [100])?.peer, 'reader');
+    assert.notEqual(choose([...many, { ...reader, running: 4 }], [100])?.peer, 'reader');
+    // All are full: then it is worth waiting where least is left to read.
+    const full = many.map((each) => ({ ...each, running: 4 }));
+    assert.equal(choose([...full, { ...reader, running: 4 }], [100])?.peer, 'reader');
+  });
+
+  it('finds the last free place among a thousand workers', () => {
+    const workers = Array.from({ length: 1_000 }, (_, i) => ({ ...idle, peer: `w${i}`, running: i === 777 ? 3 : 4 }));
+    assert.deepEqual(choose(workers)?.peer, 'w777');
+  });
+
+  it('takes the soonest of all when none is free', () => {
+    const workers = Array.from({ length: 50 }, (_, i) => ({ ...idle, peer: `w${i}`, running: 4, waiting: 50 - i }));
+    const placement = choose(workers);
+    assert.deepEqual([placement?.peer, placement?.isFree], ['w49', false]);
+  });
+
+  it('never asks a quarantined worker, nor one whose breaker is open', () => {
+    const bad = [
+      { ...idle, standing: 0 },
+      { ...idle, isOpen: true },
+    ];
+    assert.equal(choose(bad, [0, 1]), undefined);
+    assert.equal(choose([...bad, { ...idle, peer: 'slow', rttMs: 60_000 }], [0, 1])?.peer, 'slow');
+  });
+
+  it('asks a doubted worker only where nobody else is, and one that is half trusted when it is twice as soon', () => {
+    const doubted = { ...idle, peer: 'doubted', standing: 0.1, rttMs: 0, cachedTokens: 1_000 };
+    const full = { ...idle, peer: 'full', running: 4, waiting: 90 };
+    assert.equal(choose([doubted, full], [0])?.peer, 'full');
+    assert.equal(choose([doubted])?.peer, 'doubted');
+    const half = { ...idle, peer: 'half', standing: 0.5 };
+    assert.equal(choose([half, { ...idle, rttMs: 900 }])?.peer, 'idle');
+    assert.equal(choose([half, { ...idle, rttMs: 1_100 }])?.peer, 'half');
+  });
+
+  it('looks at few of many workers', () => {
+    const { field, looked } = fieldOf(Array.from({ length: 1_000 }, (_, i) => ({ ...idle, running: i % 5 })));
+    for (let i = 0; i < 100; i++) assert.ok(choosePlacement(field, request, random)?.isFree);
+    assert.ok(looked.length < 100 * 5, `${looked.length}`);
+  });
+
+  it('draws in proportion to weight, and never what weighs nothing', () => {
+    const { draw } = weightedDraw([0, 1, 0, 3, 0]);
+    const counts = [0, 0, 0, 0, 0];
+    for (let i = 0; i < 1_000; i++) {
+      const index = draw(i / 1_000);
+      counts[index] = (counts[index] ?? 0) + 1;
+    }
+    assert.deepEqual(counts, [0, 250, 0, 750, 0]);
+    assert.equal(weightedDraw([0, 0]).draw(0.5), -1);
+    assert.equal(weightedDraw([]).draw(0), -1);
+  });
+});
