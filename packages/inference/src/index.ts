@@ -65,7 +65,17 @@ export {
   TokenChain,
   tokensSha256,
 } from './network/segment.ts';
-export { afterFinding, atTime, auditShare, type Finding, NEWCOMER, type Standing, trust } from './network/standing.ts';
+export {
+  afterFinding,
+  atTime,
+  auditShare,
+  deviation,
+  type Finding,
+  NEWCOMER,
+  Standing,
+  TOLERATED_DEVIATION,
+  trust,
+} from './network/standing.ts';
 export {
   type ChatMessage,
   type ChatRequest,
