@@ -19,7 +19,7 @@ import { type MarginOptions, marginsOf, seeded } from './test/margins.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const NOW = 1_000 * DAY_MS;
-const CLEAN: Finding = { kind: 'scored', margins: [0, 0, 0.004, 0] };
+const CLEAN: Finding = { kind: 'scored', margins: [0, 0, 0.0004, 0] };
 const WRONG: Finding = { kind: 'scored', margins: [20, 3, 4, 7] };
 const PROOF: Finding = { kind: 'proof', reason: 'forged receipt' };
 
