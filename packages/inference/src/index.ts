@@ -73,7 +73,17 @@ export {
   TokenChain,
   tokensSha256,
 } from './network/segment.ts';
-export { afterFinding, atTime, auditShare, type Finding, NEWCOMER, type Standing, trust } from './network/standing.ts';
+export {
+  afterFinding,
+  atTime,
+  auditShare,
+  deviation,
+  type Finding,
+  NEWCOMER,
+  Standing,
+  TOLERATED_DEVIATION,
+  trust,
+} from './network/standing.ts';
 export { GATEWAY_KEY, OFFERS_TOPIC } from './network/topics.ts';
 export { type WeightedDraw, weightedDraw } from './network/weighted-draw.ts';
 export {

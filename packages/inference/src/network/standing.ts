@@ -1,47 +1,189 @@
-// How far a worker is trusted: what audits of its answers say, weighed as they come, and forgotten little by little.
+// How far a worker is trusted: what audits of its answers found, weighed as they come, and forgotten little by little.
+// docs/trust.md has the mathematics and the error rates.
+import { z } from 'zod';
 
 /** Plain data, so that it can be kept over a restart. */
-export interface Standing {
-  /** Audits and tokens checked in all. */
-  readonly audits: number;
-  readonly tokens: number;
-  /** Log-likelihood ratio of the sequential test: positive speaks for a cheat. */
-  readonly evidence: number;
-  readonly state: 'new' | 'good' | 'suspect' | 'quarantined';
-  readonly changedAtMs: number;
-  /** Why it was quarantined, in words. */
-  readonly reason: string | undefined;
-}
+export const Standing = z
+  .object({
+    /** Audits and tokens checked in all. */
+    audits: z.number().min(0),
+    tokens: z.number().min(0),
+    /** Audits, each counting half after a week: how well it is known. */
+    recentAudits: z.number().min(0),
+    /** Logarithm of the odds against an honest worker, counted from where they spoke for one last: 0 speaks for it. */
+    evidence: z.number().min(0),
+    /** Times that it was quarantined, each counting half after a month: how long the next one lasts. */
+    strikes: z.number().min(0),
+    state: z.enum(['new', 'good', 'suspect', 'quarantined']),
+    /** When the numbers above were last worked out. */
+    changedAtMs: z.number(),
+    /** When the quarantine ends. */
+    untilMs: z.number().optional(),
+    /** Why it was quarantined last, in words. */
+    reason: z.string().optional(),
+  })
+  .readonly();
+export type Standing = z.infer<typeof Standing>;
 
 export const NEWCOMER: Standing = {
   audits: 0,
   tokens: 0,
+  recentAudits: 0,
   evidence: 0,
+  strikes: 0,
   state: 'new',
   changedAtMs: 0,
-  reason: undefined,
 };
 
-/** What an audit found. `proof`: something that no honest worker does (a forged receipt, counts that are not so). */
 export type Finding =
+  /** What an audit of one answer found, a margin for each of the worker's own tokens, in nats of logits. */
   | { readonly kind: 'scored'; readonly margins: readonly number[] }
+  /** As a verifier it said of an answer what others, and the truth, deny. Weighs as much as an answer that is wrong throughout. */
+  | { readonly kind: 'misjudged' }
+  /** Something that no honest worker does: a forged receipt, counts that are not so. */
   | { readonly kind: 'proof'; readonly reason: string };
 
-export function afterFinding(_standing: Standing, _finding: Finding, _nowMs: number): Standing {
-  throw new Error('not yet');
+/** A margin beyond this says no more: one token in a thousand may be odd for reasons of its own. */
+const CLIP_NATS = 1;
+/**
+ * An honest worker's mean deviation may be so large. It grows with the square of the error of the logits: an error of 0.02 nats
+ * gives some 0.0001, one of 0.05 some 0.001.
+ */
+export const TOLERATED_DEVIATION = 0.003;
+/** Part of the odds that is bet on each audit; below 1 / TOLERATED_DEVIATION, so that the odds stay above 0. */
+const STAKE = 80;
+/** Odds of e^17: by Ville's inequality an honest worker sees them with a chance of at most 10,000 × e^-17 = 0.04 % in 10,000 audits. */
+export const CONVICTION = 17;
+/** Below it the last audit was as good as clean. */
+const SUSPICION = 0.2;
+/** With which a worker comes back: as many nats of clean audits, 31, and it is in good standing. */
+const PROBATION = CONVICTION / 2;
+/** 50 answers at ten times the usual share of 2 %. */
+const ACQUAINTED_AUDITS = 10;
+const NEWCOMER_FACTOR = 10;
+const SUSPECT_FACTOR = 25;
+/** Less than anyone known, and enough to become known. */
+const NEWCOMER_TRUST = 0.5;
+/** Before quarantine; some work is needed to be cleared by it. */
+const LEAST_TRUST = 0.02;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const HALF_LIFE_MS = 7 * DAY_MS;
+const STRIKES_HALF_LIFE_MS = 30 * DAY_MS;
+/** The first time; each further one lasts twice as long as the one before. */
+const QUARANTINE_MS = HOUR_MS;
+const PROOF_QUARANTINE_MS = DAY_MS;
+const MOST_QUARANTINE_MS = 30 * DAY_MS;
+
+/**
+ * How far an answer is from what the model would have given: the mean of its margins, each at most a nat, 0 to 1. One number for
+ * an answer, however long: its tokens follow from each other and are no independent witnesses. 0 for no margins.
+ */
+export function deviation(margins: readonly number[]): number {
+  if (margins.length === 0) return 0;
+  return margins.reduce((sum, margin) => sum + Math.min(margin, CLIP_NATS), 0) / margins.length;
 }
 
-/** Standing as it is now: what was long ago counts less. */
-export function atTime(standing: Standing, _nowMs: number): Standing {
-  return standing;
+/** Standing after a finding; a quarantined worker stays as it is, but for proofs, which prolong. */
+export function afterFinding(before: Standing, finding: Finding, nowMs: number): Standing {
+  const standing = atTime(before, nowMs);
+  switch (finding.kind) {
+    case 'proof':
+      return quarantined(standing, { forMs: PROOF_QUARANTINE_MS, reason: finding.reason, nowMs });
+    case 'misjudged':
+      return weighed(standing, 1, { reason: 'misjudged answers of others', nowMs });
+    case 'scored': {
+      const checked = {
+        ...standing,
+        audits: standing.audits + 1,
+        tokens: standing.tokens + finding.margins.length,
+        recentAudits: standing.recentAudits + 1,
+      };
+      return weighed(checked, deviation(finding.margins), {
+        reason: 'answers that the model would not have given',
+        nowMs,
+      });
+    }
+    default:
+      return finding satisfies never;
+  }
 }
 
-/** Share of this worker's answers to audit, given the configured share for those in good standing. */
-export function auditShare(_standing: Standing, configured: number): number {
-  return configured;
+/** Standing as it is now: what was long ago counts less, and a quarantine that is over is probation. */
+export function atTime(standing: Standing, nowMs: number): Standing {
+  const { untilMs, ...rest } = standing;
+  if (untilMs !== undefined) {
+    if (nowMs < untilMs) return faded(standing, nowMs);
+    const released = { ...faded(rest, untilMs), evidence: PROBATION, recentAudits: 0, state: 'suspect' as const };
+    return atTime(released, nowMs);
+  }
+  return classed(faded(rest, nowMs));
 }
 
-/** 0 to 1, for placement; 0 for quarantined. */
-export function trust(standing: Standing): number {
-  return standing.state === 'quarantined' ? 0 : 1;
+/** Share of this worker's answers to audit, given the configured share for those in good standing; 0 to 1. */
+export function auditShare({ state }: Standing, configured: number): number {
+  switch (state) {
+    case 'new':
+      return Math.min(1, configured * NEWCOMER_FACTOR);
+    case 'suspect':
+      return Math.min(1, configured * SUSPECT_FACTOR);
+    case 'good':
+    case 'quarantined':
+      return configured;
+    default:
+      return state satisfies never;
+  }
+}
+
+/** 0 to 1, for placement: 1 in good standing, 0.5 unknown, less with the evidence; 0 for quarantined alone. */
+export function trust({ state, evidence, recentAudits }: Standing): number {
+  if (state === 'quarantined') return 0;
+  const known = recentAudits < ACQUAINTED_AUDITS ? NEWCOMER_TRUST : 1;
+  return known * Math.max(LEAST_TRUST, (1 - evidence / CONVICTION) ** 2);
+}
+
+/**
+ * A bet at fair odds against the worker's honesty. While its expected deviation is at most the tolerated one, the product of the
+ * odds is expected not to grow, whatever the distribution, and however answers depend on each other.
+ */
+function weighed(
+  standing: Standing,
+  found: number,
+  { reason, nowMs }: { readonly reason: string; readonly nowMs: number },
+): Standing {
+  // Answers from before the quarantine that are only audited now are what it was quarantined for.
+  if (standing.state === 'quarantined') return standing;
+  const gain = Math.log(1 + STAKE * (found - TOLERATED_DEVIATION));
+  const evidence = Math.max(0, standing.evidence + gain);
+  if (evidence >= CONVICTION) return quarantined({ ...standing, evidence }, { forMs: QUARANTINE_MS, reason, nowMs });
+  return classed({ ...standing, evidence });
+}
+
+function quarantined(
+  standing: Standing,
+  { forMs, reason, nowMs }: { readonly forMs: number; readonly reason: string; readonly nowMs: number },
+): Standing {
+  // Many proofs of one time are one strike.
+  const strikes = standing.state === 'quarantined' ? standing.strikes : standing.strikes + 1;
+  const lastsMs = Math.round(Math.min(forMs * 2 ** Math.max(0, strikes - 1), MOST_QUARANTINE_MS));
+  const untilMs = Math.max(nowMs + lastsMs, standing.untilMs ?? 0);
+  return { ...standing, strikes, state: 'quarantined', changedAtMs: nowMs, untilMs, reason };
+}
+
+function faded(standing: Standing, nowMs: number): Standing {
+  const passedMs = Math.max(0, nowMs - standing.changedAtMs);
+  const half = 0.5 ** (passedMs / HALF_LIFE_MS);
+  return {
+    ...standing,
+    recentAudits: standing.recentAudits * half,
+    evidence: standing.evidence * half,
+    strikes: standing.strikes * 0.5 ** (passedMs / STRIKES_HALF_LIFE_MS),
+    changedAtMs: Math.max(nowMs, standing.changedAtMs),
+  };
+}
+
+function classed(standing: Standing): Standing {
+  if (standing.evidence > SUSPICION) return { ...standing, state: 'suspect' };
+  return { ...standing, state: standing.recentAudits < ACQUAINTED_AUDITS ? 'new' : 'good' };
 }

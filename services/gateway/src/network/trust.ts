@@ -14,6 +14,8 @@ export interface SeenAnswer {
   readonly reason: 'stop' | 'length' | 'cancelled';
   readonly sampling: Sampling;
   readonly grammar: string | undefined;
+  /** What the worker said that its part reads as: the bytes of its tokens, one after the other. */
+  readonly text: Uint8Array;
 }
 
 export interface Trust {

@@ -1,0 +1,183 @@
+// The sequential test against workers drawn from a seed: who is caught, how soon, and that nobody honest is.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  afterFinding,
+  atTime,
+  auditShare,
+  CONVICTION,
+  deviation,
+  type Finding,
+  NEWCOMER,
+  Standing,
+  TOLERATED_DEVIATION,
+  trust,
+} from './standing.ts';
+import { audited } from './test/audited-life.ts';
+import { type MarginOptions, marginsOf, seeded } from './test/margins.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const NOW = 1_000 * DAY_MS;
+const CLEAN: Finding = { kind: 'scored', margins: [0, 0, 0.0004, 0] };
+const WRONG: Finding = { kind: 'scored', margins: [20, 3, 4, 7] };
+const PROOF: Finding = { kind: 'proof', reason: 'forged receipt' };
+
+const after = (standing: Standing, findings: readonly Finding[], nowMs = NOW) =>
+  findings.reduce((each, finding) => afterFinding(each, finding, nowMs), standing);
+const times = (count: number, finding: Finding): readonly Finding[] => Array.from({ length: count }, () => finding);
+const GOOD = after(NEWCOMER, times(12, CLEAN));
+
+/** Draws deviations again and again from those of 200 answers. */
+function deviations(options: MarginOptions, random: () => number): () => number {
+  const pool = Array.from({ length: 200 }, () => deviation(marginsOf(options, random)));
+  return () => pool[Math.floor(random() * pool.length)] as number;
+}
+
+describe('the deviation of an answer', () => {
+  it('is the mean of its margins, none of which counts for more than a nat', () => {
+    assert.equal(deviation([]), 0);
+    assert.equal(deviation([0, 0, 0, 0.4]), 0.1);
+    assert.equal(deviation([100, 0]), 0.5);
+  });
+});
+
+describe('standing', () => {
+  it('is new until ten audits were clean, then good, and then audited a tenth as often', () => {
+    assert.equal(atTime(NEWCOMER, NOW).state, 'new');
+    assert.equal(GOOD.state, 'good');
+    assert.deepEqual([auditShare(NEWCOMER, 0.02), auditShare(GOOD, 0.02)], [0.2, 0.02]);
+    assert.equal(auditShare(NEWCOMER, 0), 0);
+    assert.equal(auditShare(NEWCOMER, 0.5), 1);
+    assert.ok(trust(NEWCOMER) < trust(GOOD));
+  });
+
+  it('convicts by no single answer, however wrong: its tokens are one witness', () => {
+    const once = afterFinding(GOOD, { kind: 'scored', margins: Array.from({ length: 5_000 }, () => 100) }, NOW);
+    assert.equal(once.state, 'suspect');
+    assert.equal(auditShare(once, 0.02), 0.5);
+    assert.ok(trust(once) < trust(GOOD));
+    assert.equal(after(GOOD, times(4, WRONG)).state, 'quarantined');
+  });
+
+  it('quarantines at once on proof, for a day, and for longer than on evidence', () => {
+    const proven = afterFinding(GOOD, PROOF, NOW);
+    assert.equal(proven.state, 'quarantined');
+    assert.equal(proven.reason, 'forged receipt');
+    assert.equal(proven.untilMs, NOW + DAY_MS);
+    assert.equal(trust(proven), 0);
+    assert.equal(after(GOOD, times(4, WRONG)).untilMs, NOW + HOUR_MS);
+  });
+
+  it('counts many proofs of one quarantine as one strike', () => {
+    const proven = after(GOOD, times(40, PROOF));
+    assert.equal(proven.strikes, 1);
+    assert.equal(proven.untilMs, NOW + DAY_MS);
+  });
+
+  it('comes back on probation, with little work and half of it audited, and recovers by clean audits', () => {
+    const convicted = after(GOOD, times(4, WRONG));
+    assert.equal(atTime(convicted, NOW + HOUR_MS - 1).state, 'quarantined');
+    const back = atTime(convicted, NOW + HOUR_MS);
+    assert.equal(back.state, 'suspect');
+    assert.equal(back.untilMs, undefined);
+    assert.ok(trust(back) > 0 && trust(back) < 0.2);
+    assert.equal(auditShare(back, 0.02), 0.5);
+    assert.equal(after(back, times(2, WRONG), NOW + HOUR_MS).state, 'quarantined', 'sooner than the first time');
+    assert.equal(after(back, times(35, CLEAN), NOW + HOUR_MS).state, 'good');
+  });
+
+  it('stays in quarantine whatever late audits of older answers find', () => {
+    const convicted = after(GOOD, times(4, WRONG));
+    assert.equal(after(convicted, [...times(50, CLEAN), ...times(3, WRONG)]).untilMs, convicted.untilMs);
+  });
+
+  it('is quarantined twice as long each time, up to a month, and a month without halves that', () => {
+    let standing: Standing = NEWCOMER;
+    const lasted: number[] = [];
+    let nowMs = NOW;
+    for (let i = 0; i < 4; i += 1) {
+      standing = after(standing, times(5, WRONG), nowMs);
+      lasted.push(((standing.untilMs ?? 0) - nowMs) / HOUR_MS);
+      nowMs = standing.untilMs ?? 0;
+    }
+    assert.deepEqual(
+      lasted.map((hours) => Math.round(hours)),
+      [1, 2, 4, 8],
+    );
+    assert.ok(atTime(standing, nowMs + 30 * DAY_MS).strikes < 2.1);
+    assert.equal(after({ ...NEWCOMER, strikes: 60, changedAtMs: NOW }, [PROOF]).untilMs, NOW + 30 * DAY_MS);
+  });
+
+  it('forgets: suspicion halves in a week, and one not seen for months is as good as new', () => {
+    const suspect = after(GOOD, [WRONG]);
+    const week = atTime(suspect, NOW + 7 * DAY_MS);
+    assert.ok(Math.abs(week.evidence - suspect.evidence / 2) < 1e-9);
+    assert.equal(atTime(GOOD, NOW + 90 * DAY_MS).state, 'new');
+    const stepwise = atTime(atTime(suspect, NOW + DAY_MS), NOW + 7 * DAY_MS);
+    assert.ok(Math.abs(stepwise.evidence - week.evidence) < 1e-9, 'however often it is looked at');
+  });
+
+  it('does not go backwards with a clock that does', () => {
+    assert.deepEqual(atTime(GOOD, NOW - DAY_MS), GOOD);
+  });
+
+  it('survives being kept as JSON', () => {
+    for (const standing of [NEWCOMER, GOOD, after(GOOD, [PROOF])])
+      assert.deepEqual(Standing.parse(JSON.parse(JSON.stringify(standing))), standing);
+  });
+});
+
+describe('an honest worker', () => {
+  it('is convicted in less than 0.1 % of lives of 10,000 audits, by the bound and by simulation', () => {
+    assert.ok(10_000 * Math.exp(-CONVICTION) < 0.001);
+    // As far off as is tolerated, in single wild answers: the worst that the bound allows for.
+    const kinds: [string, (random: () => number) => () => number][] = [
+      ['rounding', (random) => deviations({ error: 0.02, tokens: 64 }, random)],
+      ['another processor', (random) => deviations({ error: 0.05, spread: 1.5, tokens: 64 }, random)],
+      ['short answers', (random) => deviations({ error: 0.05, spread: 1.5, tokens: 3 }, random)],
+      ['wild bursts', (random) => () => (random() < TOLERATED_DEVIATION ? 1 : 0)],
+    ];
+    for (const [what, draw] of kinds) {
+      const random = seeded(11);
+      const deviationOf = draw(random);
+      const lives = Array.from({ length: 30 }, () => audited({ deviationOf, requests: 10_000, share: 1, random }));
+      assert.equal(lives.filter(({ caughtAfter }) => caughtAfter !== undefined).length, 0, what);
+    }
+  });
+});
+
+describe('a cheat that was honest until it was trusted', () => {
+  const cheats: [string, MarginOptions][] = [
+    ['another model', { error: 3, tokens: 64 }],
+    ['the same in four bits', { error: 0.25, tokens: 64 }],
+    ['the likeliest token instead of a draw', { error: 0.02, tokens: 64, drawnAt: { temperature: 0 } }],
+    ['another temperature', { error: 0.02, tokens: 64, drawnAt: { temperature: 0.7 } }],
+    ['a seed of its own', { error: 0.02, tokens: 64, drawnAt: { seed: 99 } }],
+    ['answers of a few tokens by another model', { error: 3, tokens: 4 }],
+  ];
+  for (const [what, options] of cheats) {
+    it(`is caught within 500 requests at 2 %: ${what}`, () => {
+      const random = seeded(5);
+      const deviationOf = deviations(options, random);
+      const lives = Array.from({ length: 200 }, () => audited({ deviationOf, requests: 500, from: GOOD, random }));
+      assert.equal(lives.filter(({ caughtAfter }) => caughtAfter === undefined).length, 0);
+    });
+  }
+
+  it('is caught in time when it cheats in one answer of three', () => {
+    const random = seeded(5);
+    const wrong = deviations({ error: 3, tokens: 64 }, random);
+    const deviationOf = () => (random() < 1 / 3 ? wrong() : 0);
+    const lives = Array.from({ length: 200 }, () => audited({ deviationOf, requests: 500, from: GOOD, random }));
+    assert.ok(lives.filter(({ caughtAfter }) => caughtAfter !== undefined).length >= 190);
+  });
+
+  it('gains a dozen answers by a new key, and not more', () => {
+    const random = seeded(5);
+    const deviationOf = deviations({ error: 3, tokens: 64 }, random);
+    const lives = Array.from({ length: 200 }, () => audited({ deviationOf, requests: 500, random }));
+    const answered = lives.map(({ caughtAfter }) => caughtAfter ?? 500);
+    assert.ok(answered.reduce((sum, count) => sum + count, 0) / answered.length < 16);
+  });
+});

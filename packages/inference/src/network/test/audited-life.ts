@@ -1,0 +1,39 @@
+// A worker's life by audits alone: it answers, some answers are audited by what its standing asks for, until it is quarantined.
+import { afterFinding, atTime, auditShare, NEWCOMER, type Standing } from '../standing.ts';
+
+export interface LifeOptions {
+  /** Deviation of the next answer. */
+  readonly deviationOf: (request: number) => number;
+  readonly requests: number;
+  /** Share of answers audited in good standing. */
+  readonly share?: number;
+  readonly from?: Standing;
+  readonly random: () => number;
+  /** Between requests. */
+  readonly everyMs?: number;
+}
+
+export interface Life {
+  readonly standing: Standing;
+  /** Requests answered until it was quarantined; undefined: it was not. */
+  readonly caughtAfter: number | undefined;
+  readonly audits: number;
+}
+
+export function audited(options: LifeOptions): Life {
+  const { deviationOf, requests, share = 0.02, random, everyMs = 1_000 } = options;
+  let standing = options.from ?? NEWCOMER;
+  let audits = 0;
+  const startMs = standing.changedAtMs;
+  for (let request = 1; request <= requests; request += 1) {
+    const nowMs = startMs + request * everyMs;
+    standing = atTime(standing, nowMs);
+    const found = deviationOf(request);
+    if (random() >= auditShare(standing, share)) continue;
+    audits += 1;
+    // One token that is off by so much: the deviation is what counts.
+    standing = afterFinding(standing, { kind: 'scored', margins: [found] }, nowMs);
+    if (standing.state === 'quarantined') return { standing, caughtAfter: request, audits };
+  }
+  return { standing, caughtAfter: undefined, audits };
+}
