@@ -70,17 +70,18 @@ export function endMarginOf(
 class Edge {
   readonly #ranked: readonly Candidate[];
   readonly #sampling: Sampling;
-  /** Weights of all before each place of those that top k leaves; the last one is the sum of all. */
+  /** Of those that top k leaves: their shares, and the sums of all before and of all from each place on, one beyond the last. */
+  readonly #weights: readonly number[];
   readonly #before: readonly number[];
+  readonly #after: readonly number[];
 
   constructor(ranked: readonly Candidate[], sampling: Sampling) {
     this.#ranked = ranked;
     this.#sampling = sampling;
     const few = sampling.topK > 0 ? ranked.slice(0, sampling.topK) : ranked;
-    const before = [0];
-    for (const [i, { logit }] of few.entries())
-      before.push((before[i] as number) + Math.exp((logit - this.#logit(0)) / sampling.temperature));
-    this.#before = before;
+    this.#weights = few.map(({ logit }) => Math.exp((logit - this.#logit(0)) / sampling.temperature));
+    this.#before = sums(this.#weights);
+    this.#after = sums(this.#weights.toReversed()).toReversed();
   }
 
   /** How far a place that was cut away is from being in. */
@@ -89,14 +90,13 @@ class Edge {
     const gap = (other: number) => this.#logit(other) - this.#logit(place);
     const byCount = topK > 0 && place >= topK ? gap(topK - 1) : 0;
     const byLeast = minP > 0 ? gap(0) + temperature * Math.log(minP) : 0;
+    if (topP >= 1) return Math.max(byCount, byLeast, 0);
     // It rises past some, or those that stay before it lose weight, whichever asks for less.
-    const from = Math.min(place, this.#before.length - 1);
-    let byShare = topP < 1 ? gap(0) : 0;
-    for (let first = from; first > 0 && topP < 1; first -= 1)
-      byShare = Math.min(
-        byShare,
-        Math.max(first < place ? gap(first) : 0, this.#excess(this.#before[first] as number)),
-      );
+    let byShare = gap(0);
+    for (let first = Math.min(place, this.#weights.length); first > 0; first -= 1) {
+      const excess = this.#excess(this.#before[first] as number, this.#after[first] as number);
+      byShare = Math.min(byShare, Math.max(first < place ? gap(first) : 0, excess));
+    }
     return Math.max(byCount, byLeast, byShare, 0);
   }
 
@@ -104,28 +104,36 @@ class Edge {
   inside(place: number): number {
     const { topK, topP, minP, temperature } = this.#sampling;
     const lead = (other: number) => this.#logit(place) - this.#logit(other);
-    const byCount = topK > 0 && this.#ranked.length > topK ? lead(topK) : Number.POSITIVE_INFINITY;
-    const best = place === 0 ? 1 : 0;
-    const byLeast =
-      minP > 0 && this.#ranked.length > best ? lead(best) - temperature * Math.log(minP) : Number.POSITIVE_INFINITY;
+    const byCount = topK > 0 ? lead(topK) : Number.POSITIVE_INFINITY;
+    const byLeast = minP > 0 ? lead(place === 0 ? 1 : 0) - temperature * Math.log(minP) : Number.POSITIVE_INFINITY;
+    if (topP >= 1) return Math.max(0, Math.min(byCount, byLeast));
     let byShare = Number.POSITIVE_INFINITY;
-    const own = (this.#before[place + 1] as number) - (this.#before[place] as number);
-    for (let last = place; last + 1 < this.#before.length && topP < 1; last += 1) {
-      if (place === 0 && last === 0) continue;
-      const others = (this.#before[last + 1] as number) - own;
-      byShare = Math.min(byShare, Math.max(lead(last), -this.#excess(others)));
+    let others = this.#before[place] as number;
+    for (let last = place; last < this.#weights.length; last += 1) {
+      if (last > place) others += this.#weights[last] as number;
+      // The likeliest is never cut away.
+      if (last === 0) continue;
+      const rest = (this.#weights[place] as number) + (this.#after[last + 1] as number);
+      byShare = Math.min(byShare, Math.max(lead(last), -this.#excess(others, rest)));
     }
     return Math.max(0, Math.min(byCount, byLeast, byShare));
   }
 
-  /** By how much the odds of so much weight are above those of top p: a change of logits by δ changes odds by at most δ / temperature. */
-  #excess(weight: number): number {
+  /** By how much the odds of a weight are above those of top p, in logits: a change of these by δ makes odds others by δ / temperature. */
+  #excess(weight: number, rest: number): number {
     const { topP, temperature } = this.#sampling;
-    const total = this.#before.at(-1) as number;
-    return temperature * (Math.log(weight / Math.max(total - weight, 0)) - Math.log(topP / (1 - topP)));
+    if (topP <= 0) return Number.POSITIVE_INFINITY;
+    return temperature * (Math.log(weight / rest) - Math.log(topP / (1 - topP)));
   }
 
   #logit(place: number): number {
     return this.#ranked[place]?.logit ?? Number.NEGATIVE_INFINITY;
   }
+}
+
+/** Of all before each place, and of all. */
+function sums(weights: readonly number[]): number[] {
+  const found = [0];
+  for (const [i, weight] of weights.entries()) found.push((found[i] as number) + weight);
+  return found;
 }
