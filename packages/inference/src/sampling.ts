@@ -69,6 +69,9 @@ export function chooseToken(
   return draw(pool, { temperature, seed, position }).find(({ token }) => isCut || isAllowed(token))?.token;
 }
 
+/** Divided by less than this, the difference of two logits is no longer a finite number; it decides alone long before. */
+const COLDEST = 1e-300;
+
 /** A pool, likeliest first, in the order of the draw: the first one is drawn. */
 export function draw(
   pool: readonly Candidate[],
@@ -79,7 +82,7 @@ export function draw(
   return pool
     .map(({ token, logit }) => {
       const noise = gumbel(seed, position, token);
-      return { token, logit, noise, score: (logit - top) / temperature + noise };
+      return { token, logit, noise, score: (logit - top) / Math.max(temperature, COLDEST) + noise };
     })
     .sort((a, b) => b.score - a.score || a.token - b.token);
 }
