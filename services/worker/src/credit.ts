@@ -1,0 +1,35 @@
+// Tokens that may be sent before the gateway asks for more: what is not read there is not made here.
+export class Credit {
+  #tokens: number;
+  #wake: () => void = () => {};
+
+  constructor(tokens: number) {
+    this.#tokens = tokens;
+  }
+
+  grant(tokens: number): void {
+    this.#tokens += tokens;
+    this.#wake();
+  }
+
+  /** Takes one. Call it after `some` alone. */
+  spend(): void {
+    this.#tokens -= 1;
+  }
+
+  get isSpent(): boolean {
+    return this.#tokens <= 0;
+  }
+
+  /** Waits until there is some; rejects with the signal's reason. */
+  async some(signal: AbortSignal): Promise<void> {
+    while (this.isSpent) {
+      signal.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const stop = () => reject(signal.reason);
+      this.#wake = resolve;
+      signal.addEventListener('abort', stop, { once: true });
+      await promise.finally(() => signal.removeEventListener('abort', stop));
+    }
+  }
+}

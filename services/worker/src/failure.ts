@@ -1,0 +1,30 @@
+// Why a request is not served, as the gateway is told: a code of the protocol and words of ours, never those of a library.
+import { EngineError } from '@strata/engine';
+import type { FailureCode } from '@strata/inference';
+import { BusyError } from './places.ts';
+
+export class RequestFailure extends Error {
+  override readonly name = 'RequestFailure';
+  readonly code: FailureCode;
+
+  constructor(code: FailureCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Whatever is not known here is the engine's failure, so that the gateway goes on elsewhere. */
+export function failureOf(error: unknown): RequestFailure {
+  if (error instanceof RequestFailure) return error;
+  if (error instanceof BusyError) return new RequestFailure('busy', error.message);
+  if (error instanceof EngineError)
+    switch (error.code) {
+      case 'grammar-unusable':
+        return new RequestFailure('grammar-unusable', 'the grammar cannot be read');
+      case 'prompt-empty':
+      case 'job-too-long':
+        return new RequestFailure('unusable', 'the engine does not take it: it is empty, or longer than the context');
+      default:
+    }
+  return new RequestFailure('engine-failed', 'the engine failed');
+}

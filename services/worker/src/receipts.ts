@@ -1,0 +1,79 @@
+// Receipts of what was served: signed, kept before the gateway sees them, and settled when it agrees.
+import { encodeSegmentReceipt, type SegmentReceipt, segmentSignedBytes, settleSignedBytes } from '@strata/inference';
+import { verifyPeerSignature } from '@strata/p2p';
+import type { Segments } from '@strata/store';
+
+export interface SignedReceipt {
+  /** As it was signed. */
+  readonly receipt: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** Requests known again when they come twice; older ones are found in the store when they end. */
+const MOST_NONCES = 100_000;
+/** Receipts whose agreement is waited for; it comes within a round trip. */
+const MOST_UNSETTLED = 10_000;
+
+export class Receipts {
+  readonly #segments: Segments;
+  readonly #sign: (bytes: Uint8Array) => Promise<Uint8Array>;
+  readonly #nonces = new Set<string>();
+  readonly #unsettled = new Map<string, { readonly gateway: string; readonly receipt: Uint8Array }>();
+
+  constructor(segments: Segments, sign: (bytes: Uint8Array) => Promise<Uint8Array>) {
+    this.#segments = segments;
+    this.#sign = sign;
+  }
+
+  /** Whether it is the first request with this nonce. */
+  claim(nonce: Uint8Array): boolean {
+    const name = nameOf(nonce);
+    if (this.#nonces.has(name)) return false;
+    this.#nonces.add(name);
+    dropOldest(this.#nonces, MOST_NONCES);
+    return true;
+  }
+
+  /** Durable once it resolves: a worker killed afterwards can still prove it. Undefined: there is one with this nonce. */
+  async keep(receipt: SegmentReceipt): Promise<SignedReceipt | undefined> {
+    const bytes = encodeSegmentReceipt(receipt);
+    const signature = await this.#sign(segmentSignedBytes(bytes));
+    const isKept = await this.#segments.put({
+      nonce: receipt.nonce,
+      worker: receipt.worker,
+      gateway: receipt.gateway,
+      caller: undefined,
+      modelSha256: receipt.modelSha256,
+      promptTokens: receipt.promptTokens,
+      cachedTokens: receipt.cachedTokens,
+      outputTokens: receipt.to - receipt.from,
+      endedAtMs: receipt.endedAtMs,
+      receipt: bytes,
+      workerSignature: signature,
+      gatewaySignature: undefined,
+    });
+    if (!isKept) return undefined;
+    this.#unsettled.set(nameOf(receipt.nonce), { gateway: receipt.gateway, receipt: bytes });
+    dropOldest(this.#unsettled, MOST_UNSETTLED);
+    return { receipt: bytes, signature };
+  }
+
+  /** The gateway agrees to a receipt. False: it is not its own, there is none, or the signature is not that of this gateway. */
+  async settle(gateway: string, nonce: Uint8Array, signature: Uint8Array): Promise<boolean> {
+    const kept = this.#unsettled.get(nameOf(nonce));
+    if (kept === undefined || kept.gateway !== gateway) return false;
+    if (!(await verifyPeerSignature(gateway, settleSignedBytes(kept.receipt), signature))) return false;
+    this.#unsettled.delete(nameOf(nonce));
+    return this.#segments.settle(nonce, signature);
+  }
+}
+
+const nameOf = (nonce: Uint8Array): string => Buffer.from(nonce).toString('base64');
+
+/** Sets and maps keep the order in which things came. */
+function dropOldest(kept: Set<string> | Map<string, unknown>, most: number): void {
+  for (const name of kept.keys()) {
+    if (kept.size <= most) return;
+    kept.delete(name);
+  }
+}

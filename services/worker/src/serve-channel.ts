@@ -1,0 +1,244 @@
+// The worker's end of one channel to a gateway: greeting, offer, and whatever the gateway asks, until one of them leaves.
+import { decodeFrame, type Frame, FrameError, PROTOCOL_VERSION } from '@strata/inference';
+import { type Channel, ChannelError } from '@strata/p2p';
+import { type Ask, answerAsk } from './asks.ts';
+import type { Offers } from './offers.ts';
+import { PendingSends } from './pending-sends.ts';
+import { type GivenRequest, type RequestParts, RequestRun, type StopCause } from './serve-request.ts';
+import { SOFTWARE } from './version.ts';
+
+export interface ChannelParts extends RequestParts {
+  readonly offers: Pick<Offers, 'current' | 'watch'>;
+  /** Aborted: requests that come are refused. */
+  readonly leaving: AbortSignal;
+  /** Aborted: what is still running is handed back, and the channel closed. */
+  readonly closing: AbortSignal;
+  /** Hears that the gateway has greeted and may send requests. */
+  readonly onServing: (gateway: string) => void;
+}
+
+/** `unfit`: it speaks another version, or no protocol at all; it need not be asked again soon. */
+export type ChannelEnd = 'over' | 'unfit';
+
+const HELLO_MS = 10_000;
+/** A gateway takes a worker for stalled after a second without word. */
+const BUSY_PULSE_MS = 250;
+const IDLE_PULSES = 4;
+/** A gateway that takes nothing from the connection for so long holds places for nobody. */
+const MOST_UNREAD_MS = 30_000;
+/** Of one gateway; places and their line are fewer, so these are requests whose ends it does not read. */
+const MOST_REQUESTS = 1_024;
+const MOST_ASKS = 256;
+/** What was said last is given so long to arrive. */
+const LINGER_MS = 1_000;
+
+/** Serves until the channel is over; never rejects. All that ran for it is stopped then. */
+export async function serveChannel(channel: Channel, parts: ChannelParts): Promise<ChannelEnd> {
+  return new ChannelServer(channel, parts).serve();
+}
+
+/** What was said is not the protocol, or not this version of it. */
+class Unfit extends Error {
+  override readonly name = 'Unfit';
+}
+
+class ChannelServer {
+  readonly #channel: Channel;
+  readonly #parts: ChannelParts;
+  readonly #sends: PendingSends;
+  readonly #runs = new Map<number, RequestRun>();
+  readonly #asks = new Map<number, AbortController>();
+  readonly #tasks = new Set<Promise<void>>();
+  readonly #over = new AbortController();
+  #silentPulses = 0;
+
+  constructor(channel: Channel, parts: ChannelParts) {
+    this.#channel = channel;
+    this.#parts = parts;
+    this.#sends = new PendingSends(channel);
+  }
+
+  async serve(): Promise<ChannelEnd> {
+    const { logger, closing } = this.#parts;
+    const gateway = this.#channel.peer;
+    let end: ChannelEnd = 'over';
+    let leaving: Promise<void> | undefined;
+    const leave = () => {
+      leaving = this.#stopAll('leaving').then(() => this.#channel.close());
+    };
+    closing.addEventListener('abort', leave, { once: true });
+    try {
+      await this.#listen();
+      await this.#hangUp();
+    } catch (error) {
+      if (error instanceof Unfit || error instanceof FrameError) {
+        end = 'unfit';
+        logger.warn({ gateway, reason: error.message }, 'what the gateway says is not the protocol');
+        await this.#refuse(error.message);
+      } else {
+        if (!(error instanceof ChannelError)) logger.error({ err: error, gateway }, 'serving a gateway failed');
+        this.#channel.abort(new Error('the worker is done with it'));
+        await this.#stopAll('gone');
+      }
+    } finally {
+      closing.removeEventListener('abort', leave);
+      this.#over.abort();
+    }
+    await leaving;
+    return end;
+  }
+
+  async #listen(): Promise<void> {
+    const { offers, onServing } = this.#parts;
+    await this.#sends.send({ kind: 'hello', version: PROTOCOL_VERSION, software: SOFTWARE, role: 'worker' });
+    const late = setTimeout(() => this.#channel.abort(new Error('no greeting came')), HELLO_MS);
+    let isGreeted = false;
+    let pulse: NodeJS.Timeout | undefined;
+    try {
+      for await (const bytes of this.#channel.messages) {
+        const frame = decodeFrame(bytes);
+        if (isGreeted) this.#hear(frame, bytes);
+        else {
+          checkHello(frame);
+          clearTimeout(late);
+          isGreeted = true;
+          await this.#sends.send({ kind: 'offer', ...offers.current });
+          offers.watch((signed) => this.#say({ kind: 'offer', ...signed }), this.#over.signal);
+          pulse = setInterval(() => this.#pulse(), BUSY_PULSE_MS);
+          onServing(this.#channel.peer);
+        }
+      }
+    } finally {
+      clearTimeout(late);
+      clearInterval(pulse);
+    }
+  }
+
+  #hear(frame: Frame, bytes: Uint8Array): void {
+    switch (frame.kind) {
+      case 'request':
+        this.#checkId(frame.id);
+        if (this.#parts.leaving.aborted) this.#say({ kind: 'failed', id: frame.id, ...LEAVING });
+        else if (this.#runs.size >= MOST_REQUESTS) this.#say({ kind: 'failed', id: frame.id, ...BUSY });
+        else this.#run({ request: frame, bytes, gateway: this.#channel.peer, send: this.#sends.send });
+        return;
+      case 'cancel':
+        this.#runs.get(frame.id)?.stop('cancelled');
+        this.#asks.get(frame.id)?.abort();
+        return;
+      case 'credit':
+        this.#runs.get(frame.id)?.grant(frame.tokens);
+        return;
+      case 'score':
+      case 'embed':
+      case 'vocabularyAsk':
+        this.#checkId(frame.id);
+        if (this.#parts.leaving.aborted) this.#say({ kind: 'failed', id: frame.id, ...LEAVING });
+        else if (this.#asks.size >= MOST_ASKS) this.#say({ kind: 'failed', id: frame.id, ...BUSY });
+        else this.#ask(frame);
+        return;
+      case 'settle':
+        this.#watch(this.#settle(frame.nonce, frame.signature));
+        return;
+      default:
+        throw new Unfit(`a gateway does not say ${frame.kind}`);
+    }
+  }
+
+  #checkId(id: number): void {
+    if (this.#runs.has(id) || this.#asks.has(id)) throw new Unfit(`${id} is asked already`);
+  }
+
+  #run(given: GivenRequest): void {
+    const { id } = given.request;
+    const run = new RequestRun(given, this.#parts);
+    this.#runs.set(id, run);
+    this.#watch(
+      run.run().finally(() => {
+        this.#runs.delete(id);
+      }),
+    );
+  }
+
+  #ask(ask: Ask): void {
+    const stopping = new AbortController();
+    this.#asks.set(ask.id, stopping);
+    const answered = answerAsk(ask, this.#parts, { gateway: this.#channel.peer, signal: stopping.signal });
+    const told = answered.then(async (frame) => {
+      if (frame !== undefined) await this.#sends.send(frame);
+    });
+    // A channel that is over is seen where it is read.
+    this.#watch(
+      told
+        .catch(() => {})
+        .finally(() => {
+          this.#asks.delete(ask.id);
+        }),
+    );
+  }
+
+  async #settle(nonce: Uint8Array, signature: Uint8Array): Promise<void> {
+    const { receipts, logger } = this.#parts;
+    const gateway = this.#channel.peer;
+    try {
+      if (!(await receipts.settle(gateway, nonce, signature)))
+        logger.warn({ gateway }, 'a gateway settled what is not its own, or not with its own signature');
+    } catch (error) {
+      logger.error({ err: error, gateway }, 'keeping an agreement failed');
+    }
+  }
+
+  #pulse(): void {
+    if (this.#sends.waitingMs > MOST_UNREAD_MS) this.#channel.abort(new Error('nothing is read'));
+    this.#silentPulses += 1;
+    if (this.#runs.size === 0 && this.#silentPulses < IDLE_PULSES) return;
+    // The next one says more; those that nobody reads are not piled up.
+    if (this.#sends.waitingMs > BUSY_PULSE_MS) return;
+    this.#silentPulses = 0;
+    const { running, waiting } = this.#parts.places;
+    const jobs = Array.from(this.#runs, ([id, { phase }]) => ({ id, phase }));
+    this.#say({ kind: 'pulse', running, waiting, jobs });
+  }
+
+  /** Sent when there is room; nobody waits for it. */
+  #say(frame: Frame): void {
+    this.#watch(this.#sends.send(frame).catch(() => {}));
+  }
+
+  #watch(task: Promise<void>): void {
+    const watched: Promise<void> = task.finally(() => {
+      this.#tasks.delete(watched);
+    });
+    this.#tasks.add(watched);
+  }
+
+  async #stopAll(cause: StopCause): Promise<void> {
+    for (const run of this.#runs.values()) run.stop(cause);
+    for (const stopping of this.#asks.values()) stopping.abort();
+    await Promise.all(this.#tasks);
+  }
+
+  /** Says why, and hangs up. */
+  async #refuse(message: string): Promise<void> {
+    this.#say({ kind: 'failed', id: 0, code: 'protocol', message: message.slice(0, 1_000) });
+    await this.#hangUp();
+  }
+
+  /** Whoever does not take what was said last is hung up on all the same. */
+  async #hangUp(): Promise<void> {
+    setTimeout(() => this.#channel.abort(new Error('the channel is over')), LINGER_MS).unref();
+    await this.#stopAll('gone');
+    await this.#channel.close();
+  }
+}
+
+const LEAVING = { code: 'leaving', message: 'the worker is leaving' } as const;
+const BUSY = { code: 'busy', message: 'too much is asked at once' } as const;
+
+/** Throws Unfit. */
+function checkHello(frame: Frame): void {
+  if (frame.kind !== 'hello') throw new Unfit('the first frame is hello');
+  if (frame.version !== PROTOCOL_VERSION)
+    throw new Unfit(`this worker speaks version ${PROTOCOL_VERSION} of the protocol, not ${frame.version}`);
+  if (frame.role !== 'gateway') throw new Unfit('this is a worker: it serves gateways');
+}

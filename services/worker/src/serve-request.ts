@@ -1,0 +1,211 @@
+// One request of a gateway: a place, tokens as they come, and a signed receipt at the end.
+import type { Job, JobEvent } from '@strata/engine';
+import {
+  bytesSha256,
+  type Frame,
+  type FrameOf,
+  type Sampling,
+  type SegmentReceipt,
+  TokenChain,
+  tokensSha256,
+} from '@strata/inference';
+import type { Logger } from 'pino';
+import { Credit } from './credit.ts';
+import { failureOf, RequestFailure } from './failure.ts';
+import type { LentModel } from './lent-model.ts';
+import type { Places } from './places.ts';
+import type { Receipts } from './receipts.ts';
+import { TokenBatch } from './token-batch.ts';
+
+/** What all requests of all gateways share. */
+export interface RequestParts {
+  /** Peer id of this worker. */
+  readonly worker: string;
+  readonly model: LentModel;
+  readonly places: Places;
+  readonly receipts: Receipts;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+}
+
+export interface GivenRequest {
+  readonly request: FrameOf<'request'>;
+  /** The frame as it came. */
+  readonly bytes: Uint8Array;
+  /** Peer id. */
+  readonly gateway: string;
+  readonly send: (frame: Frame) => Promise<void>;
+}
+
+/** `gone`: nobody is left to answer. `leaving`: the gateway gets it back, to go on elsewhere. */
+export type StopCause = 'cancelled' | 'gone' | 'leaving';
+
+/** A place is not kept for a reader who takes nothing for so long. */
+const MOST_WAIT_MS = 120_000;
+
+export class RequestRun {
+  phase: 'waiting' | 'reading' | 'writing' = 'waiting';
+  readonly #given: GivenRequest;
+  readonly #parts: RequestParts;
+  readonly #credit: Credit;
+  readonly #stopping = new AbortController();
+  readonly #batch: TokenBatch;
+  readonly #chain: TokenChain;
+  readonly #startedAtMs: number;
+  #stopCause: StopCause | undefined;
+  #firstTokenAtMs = 0;
+  #cachedTokens = 0;
+
+  constructor(given: GivenRequest, parts: RequestParts) {
+    const { request, send } = given;
+    const { id, nonce, modelSha256 } = request;
+    this.#given = given;
+    this.#parts = parts;
+    this.#startedAtMs = parts.nowMs();
+    this.#credit = new Credit(request.credit);
+    const from = request.given.length;
+    this.#batch = new TokenBatch(from, (tokens, position) => send({ kind: 'tokens', id, position, tokens }));
+    this.#chain = new TokenChain({ nonce, modelSha256, promptSha256: tokensSha256(request.prompt), from });
+  }
+
+  grant(tokens: number): void {
+    this.#credit.grant(tokens);
+  }
+
+  /** The first cause counts. */
+  stop(cause: StopCause): void {
+    this.#stopCause ??= cause;
+    this.#stopping.abort(new Error(`the request is ${cause}`));
+  }
+
+  /** Resolves when the gateway has been told how it ended; never rejects. */
+  async run(): Promise<void> {
+    try {
+      const reason = await this.#answer().catch((error: unknown) => {
+        if (this.#stopCause === 'cancelled') return 'cancelled' as const;
+        throw error;
+      });
+      await this.#finish(reason);
+    } catch (error) {
+      this.#batch.drop();
+      await this.#fail(error);
+    }
+  }
+
+  async #answer(): Promise<'stop' | 'length'> {
+    const { request, gateway } = this.#given;
+    const { model, places, receipts } = this.#parts;
+    checkRequest(request, model);
+    if (!receipts.claim(request.nonce)) throw new RequestFailure('protocol', 'there was a request with this nonce');
+    const { signal } = this.#stopping;
+    using _place = await places.enter(gateway, signal);
+    this.phase = 'reading';
+    await this.#someCredit();
+    for await (const event of model.engine.generate(jobOf(request, gateway), signal)) {
+      if (event.kind === 'end') return event.reason;
+      await this.#take(event);
+    }
+    // Engines may end an aborted job without a word.
+    signal.throwIfAborted();
+    throw new Error('the engine ended an answer without its end');
+  }
+
+  async #take(event: Exclude<JobEvent, { readonly kind: 'end' }>): Promise<void> {
+    const { request, send } = this.#given;
+    if (event.kind === 'begin') {
+      this.#cachedTokens = event.cachedTokens;
+      return send({ kind: 'begin', id: request.id, cachedTokens: event.cachedTokens });
+    }
+    if (this.phase !== 'writing') {
+      this.phase = 'writing';
+      this.#firstTokenAtMs = Math.max(this.#parts.nowMs(), this.#startedAtMs);
+    }
+    this.#chain.push(event.token);
+    this.#credit.spend();
+    await this.#batch.push({
+      ...{ token: event.token, text: event.bytes, logprob: event.logprob },
+      top: (event.top ?? []).map(({ token, bytes, logprob }) => ({ token, text: bytes, logprob })),
+    });
+    if (!this.#credit.isSpent) return;
+    await this.#batch.flush();
+    await this.#someCredit();
+  }
+
+  async #someCredit(): Promise<void> {
+    if (!this.#credit.isSpent) return;
+    const { signal } = this.#stopping;
+    const late = new RequestFailure('busy', `nothing was read for ${MOST_WAIT_MS / 1_000} s`);
+    const waiting = new AbortController();
+    const timer = setTimeout(() => waiting.abort(late), MOST_WAIT_MS);
+    await this.#credit.some(AbortSignal.any([signal, waiting.signal])).finally(() => clearTimeout(timer));
+  }
+
+  async #finish(reason: SegmentReceipt['reason']): Promise<void> {
+    const { request, gateway, bytes, send } = this.#given;
+    const { model, receipts, worker, nowMs } = this.#parts;
+    await this.#batch.flush();
+    const signed = await receipts.keep({
+      version: 1,
+      nonce: request.nonce,
+      ...{ worker, gateway },
+      modelSha256: request.modelSha256,
+      promptSha256: tokensSha256(request.prompt),
+      requestSha256: bytesSha256(bytes),
+      from: request.given.length,
+      to: this.#batch.end,
+      chainHead: this.#chain.head,
+      promptTokens: request.prompt.length,
+      cachedTokens: Math.min(this.#cachedTokens, request.prompt.length),
+      reason,
+      engine: model.engine.info.engine.slice(0, 100),
+      startedAtMs: this.#startedAtMs,
+      firstTokenAtMs: this.#firstTokenAtMs,
+      // A clock that is set back does not make an answer end before it began.
+      endedAtMs: Math.max(nowMs(), this.#firstTokenAtMs, this.#startedAtMs),
+    });
+    if (signed === undefined) throw new RequestFailure('protocol', 'there was a request with this nonce');
+    await send({ kind: 'done', id: request.id, reason, ...signed });
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    if (this.#stopCause === 'gone') return;
+    const { request, gateway, send } = this.#given;
+    const failure =
+      this.#stopCause === 'leaving' ? new RequestFailure('leaving', 'the worker is leaving') : failureOf(error);
+    if (failure.code === 'engine-failed') this.#parts.logger.error({ err: error, gateway }, 'a request failed');
+    // The channel may be over: its owner sees that itself.
+    await send({ kind: 'failed', id: request.id, code: failure.code, message: failure.message }).catch(() => {});
+  }
+}
+
+/** Throws RequestFailure for what this model cannot answer. */
+function checkRequest({ modelSha256, prompt, given }: FrameOf<'request'>, { engine }: LentModel): void {
+  const { sha256, contextLength } = engine.info;
+  if (modelSha256 !== sha256) throw new RequestFailure('unknown-model', 'this worker has no such model');
+  if (prompt.length === 0) throw new RequestFailure('unusable', 'the prompt is empty');
+  if (prompt.length + given.length >= contextLength)
+    throw new RequestFailure('unusable', `prompt and answer have more tokens than the context, ${contextLength}`);
+  checkTokens([prompt, given], engine.info.vocabularySize);
+}
+
+/** Throws RequestFailure for tokens that the vocabulary does not have. */
+export function checkTokens(lists: readonly (readonly number[])[], vocabularySize: number): void {
+  for (const tokens of lists)
+    if (tokens.some((token) => token >= vocabularySize))
+      throw new RequestFailure('unusable', 'a token is not of the vocabulary');
+}
+
+export function samplingOf({ logitBias, ...sampling }: FrameOf<'request'>['sampling']): Sampling {
+  return { ...sampling, logitBias: new Map(logitBias.map(({ token, bias }) => [token, bias])) };
+}
+
+function jobOf(request: FrameOf<'request'>, gateway: string): Job {
+  const { prompt, given, replay, maxTokens, sampling, grammar, cacheKey, topLogprobs } = request;
+  return {
+    ...{ prompt, given, replay, maxTokens, sampling: samplingOf(sampling) },
+    ...(grammar === undefined ? {} : { grammar }),
+    // Keys of two gateways may be called alike.
+    ...(cacheKey === undefined ? {} : { cacheKey: `${gateway} ${cacheKey}` }),
+    ...(topLogprobs === undefined ? {} : { topLogprobs }),
+  };
+}
