@@ -96,6 +96,7 @@ const mendable: readonly string[] = [
   'EngineError',
   'GatewayStartError',
   'ModelStoreError',
+  'NetworkKeyError',
 ];
 
 /** What to do about a code of such an error, where its message leaves that open. */

@@ -3,20 +3,25 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Engine } from '@strata/engine';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
+import { peerNodeOptions } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { stopping } from './admission.ts';
 import { Books } from './books.ts';
 import { Callers } from './callers.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
+import { EngineBackend } from './engine-backend.ts';
+import { addHealthRoutes } from './health-routes.ts';
 import { addLedgerRoutes, addReceiptRoute, KEY_SET_PATH } from './ledger-routes.ts';
 import { Limits } from './limits.ts';
 import type { Models } from './models.ts';
+import { type GatewayNetwork, type GatewayNetworkParts, openGatewayNetwork } from './network/gateway-network.ts';
+import { addNetworkRoute } from './network/network-route.ts';
 import { openModels } from './open-models.ts';
 import { gatewayOpenApi } from './openapi.ts';
 import { addRoutes } from './routes.ts';
 import { createServer, type GatewayServer } from './server.ts';
-import { VERSION } from './version.ts';
+import { GatewayStartError } from './start-error.ts';
 
 export interface Gateway extends AsyncDisposable {
   readonly server: GatewayServer;
@@ -25,6 +30,8 @@ export interface Gateway extends AsyncDisposable {
   readonly answers: Store['answers'];
   readonly books: Books;
   readonly ledger: SignedLedger;
+  /** Undefined: it serves what its settings name, and nothing else. */
+  readonly network: GatewayNetwork | undefined;
 }
 
 /** For tests and benches: another engine than the configured one, another clock. */
@@ -56,7 +63,8 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
     }),
   );
   const books = stack.use(await Books.open({ ledger, answers: store.answers, logger, now }));
-  // After the server, before the books: an answer that was cut off has a receipt too.
+  const network = stack.use(await openNetwork(config, { models, store, logger, now }));
+  // After the server, before the network and the books: an answer that was cut off has a receipt too.
   const running = new Set<Promise<unknown>>();
   stack.defer(async () => void (await Promise.allSettled(running)));
   const limits = new Limits({ quota: store.quota, answers: store.answers, now });
@@ -73,12 +81,8 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
       ...(world.shutdownMs === undefined ? {} : { shutdownMs: world.shutdownMs }),
     }),
   );
-  server.fastify.get('/health', (_request, reply) => {
-    const ready = models.list().filter(({ backend }) => backend.isReady);
-    const isOk = ready.length > 0 || models.list().length === 0;
-    reply.code(isOk ? 200 : 503);
-    return { status: isOk ? 'ok' : 'starting', version: VERSION, models: ready.map(({ id }) => id) };
-  });
+  addHealthRoutes(server.fastify, models, { isOnNetwork: network !== undefined });
+  addNetworkRoute(server.fastify, network?.report);
   let description: ReturnType<typeof gatewayOpenApi> | undefined;
   server.fastify.get('/openapi.json', () => {
     description ??= gatewayOpenApi();
@@ -95,8 +99,31 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
     models,
     books,
     ledger,
+    network,
     keys: store.keys,
     answers: store.answers,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Rejects with NetworkKeyError, or GatewayStartError where the host cannot be opened. */
+async function openNetwork(
+  config: GatewayConfig,
+  parts: Omit<GatewayNetworkParts, 'engines'>,
+): Promise<GatewayNetwork | undefined> {
+  if (config.network === undefined) return undefined;
+  const peer = await peerNodeOptions(config.network.peer);
+  const engines = parts.models
+    .list()
+    .flatMap(({ backend }) => (backend instanceof EngineBackend ? backend.engine : []));
+  const options = { ...config.network, peer, directory: inferenceDirectory(config), queue: config.queue };
+  try {
+    return await openGatewayNetwork(options, { ...parts, engines });
+  } catch (cause) {
+    const listen = peer.listen.join(' ');
+    throw new GatewayStartError(
+      `cannot join the network at ${listen}: ${(cause as Error).message}; choose other addresses with STRATA_P2P_LISTEN`,
+      { cause },
+    );
+  }
 }

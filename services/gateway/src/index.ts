@@ -1,4 +1,6 @@
 // What @strata/gateway offers: settings, and the running service.
 export { createGateway, type Gateway, type GatewayWorld, openGatewayKeys } from './app.ts';
 export { type GatewayConfig, GatewayConfigError, inferenceDirectory, readGatewayConfig } from './config.ts';
-export { GatewayStartError, type RunningGateway, serveGateway, startGateway } from './serve.ts';
+export type { GatewayNetwork } from './network/gateway-network.ts';
+export { type RunningGateway, serveGateway, startGateway } from './serve.ts';
+export { GatewayStartError } from './start-error.ts';

@@ -4,18 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createGateway, type Gateway, type GatewayWorld } from './app.ts';
 import type { GatewayConfig } from './config.ts';
+import { GatewayStartError } from './start-error.ts';
 
 export interface RunningGateway extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly port: number;
 }
 
-/** The service cannot start for a reason that its operator can mend; the message says what to change. */
-export class GatewayStartError extends Error {
-  override readonly name = 'GatewayStartError';
-}
-
-/** Starts the service; resolves when it answers. Rejects with EngineError for the model, GatewayStartError for the port. */
+/** Starts the service; resolves when it answers. Rejects with EngineError for the model, GatewayStartError for a port. */
 export async function startGateway(
   config: GatewayConfig,
   logger: Logger,

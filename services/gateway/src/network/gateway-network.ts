@@ -1,13 +1,19 @@
 // The gateway on the network: one host, the workers that come to it, what they offer, and the models that follow from that.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { openVocabulary, type Vocabulary } from '@strata/engine';
-import { Directory, fromHex, GATEWAY_KEY, type ModelGroup, OFFERS_TOPIC, PROTOCOL } from '@strata/inference';
-import { createJoinToken, type PeerNode, peerNodeOptions, startPeerNode } from '@strata/p2p';
+import { type Engine, type ModelInfo, openVocabulary } from '@strata/engine';
+import { Directory, type ModelGroup, OFFERS_TOPIC, PROTOCOL, PrefixMap } from '@strata/inference';
+import { type PeerNode, type PeerNodeOptions, startPeerNode } from '@strata/p2p';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Models } from '../models.ts';
 import { VERSION } from '../version.ts';
+import { openAuditor } from './auditor.ts';
+import { beFound } from './be-found.ts';
+import { hasChatTemplate } from './check-vocabulary.ts';
+import { fetchVocabulary } from './fetch-vocabulary.ts';
+import { knownPeers } from './known-peers.ts';
+import { LiveFleet } from './live-fleet.ts';
 import type { NetworkConfig } from './network-config.ts';
 import { createNetworkEngine } from './network-engine.ts';
 import { NetworkModels } from './network-models.ts';
@@ -25,9 +31,9 @@ export interface GatewayNetwork extends AsyncDisposable {
   report(): NetworkReport;
 }
 
-export interface GatewayNetworkOptions {
-  readonly config: NetworkConfig;
-  /** Where peer key and vocabularies are kept. */
+export interface GatewayNetworkOptions extends Omit<NetworkConfig, 'peer'> {
+  readonly peer: PeerNodeOptions;
+  /** Where vocabularies are kept. */
   readonly directory: string;
   /** Answers of each model that may wait. */
   readonly queue: number;
@@ -36,9 +42,162 @@ export interface GatewayNetworkOptions {
 export interface GatewayNetworkParts {
   /** Models of the network are added to them. */
   readonly models: Models;
+  /** Engines of this machine: they check what workers say of the same file. */
+  readonly engines: readonly Engine[];
   readonly store: Pick<Store, 'segments' | 'standings'>;
   readonly logger: Logger;
   readonly now: () => Date;
 }
 
 const SOFTWARE = `strata-gateway/${VERSION}`;
+/** Offers expire, and models without workers go. */
+const TICK_MS = 1_000;
+
+/** Resolves when workers can come; what they have is served as they come. Rejects when the host cannot listen. */
+export async function openGatewayNetwork(
+  options: GatewayNetworkOptions,
+  parts: GatewayNetworkParts,
+): Promise<GatewayNetwork> {
+  const { logger, now } = parts;
+  await using stack = new AsyncDisposableStack();
+  await mkdir(options.directory, { recursive: true });
+  const node = stack.use(await startPeerNode(options.peer));
+  const directory = new Directory();
+  const prefixes = new PrefixMap();
+  const closing = new AbortController();
+  let models: NetworkModels | undefined;
+  const stirred = onceATurn(() => models?.refresh());
+  const sessions = stack.use(
+    new Sessions({
+      software: SOFTWARE,
+      most: options.mostWorkers,
+      roundTripMs: (peer) => node.peers.roundTripMs(peer),
+      onOffer: (offer) => offers.take(offer, { isConnected: true }),
+      onChange: (peer) => {
+        if (!sessions.all.has(peer)) directory.drop(peer);
+        stirred();
+      },
+      onBreach: (peer, breach) => trust.breach(peer, breach),
+      logger,
+    }),
+  );
+  const isConnected = (peer: string) => sessions.all.get(peer)?.isAlive ?? false;
+  const offers = new Offers({ directory, isConnected, onTaken: stirred, nowMs: () => now().getTime() });
+  const servedOf = (sha256: string) => models?.list().find(({ group }) => group.sha256 === sha256);
+  const offered = (peer: string, sha256: string) =>
+    directory.worker(peer)?.offer.models.find((model) => model.sha256 === sha256);
+  const trust = stack.use(
+    await openAuditor(
+      {
+        standings: parts.store.standings,
+        workers: (sha256) => [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256)),
+        engine: (sha256) => parts.engines.find(({ info }) => info.sha256 === sha256),
+        vocabulary: (sha256) => servedOf(sha256)?.vocabulary,
+        contextLength: (peer, sha256) => offered(peer, sha256)?.contextLength,
+        logger,
+        now,
+      },
+      { share: options.auditShare },
+    ),
+  );
+  const books = openSegmentBooks({ segments: parts.store.segments, sign: (bytes) => node.sign(bytes), now });
+  const cache = new VocabularyCache({ directory: path.join(options.directory, 'vocabularies') });
+  const vocabularies = stack.use(new Vocabularies(openVocabulary));
+  models = stack.use(
+    new NetworkModels(
+      { most: options.mostModels, pins: options.pins, queue: options.queue },
+      {
+        models: parts.models,
+        groups: () => directory.groups(),
+        weigh: (peer) => (isConnected(peer) ? trust.of(peer) : 0),
+        vocabularyOf: (sha256, peers) =>
+          vocabularies.of(sha256, () =>
+            cache.file(sha256, () =>
+              fetchVocabulary({ sha256, peers: peers(), signal: closing.signal }, (peer) => sessions.all.get(peer)),
+            ),
+          ),
+        openModel: (group, vocabulary) => {
+          const { sha256, vocabularySha256 } = group();
+          const fleet = new LiveFleet(
+            { sha256, vocabularySha256 },
+            {
+              ...{ directory, prefixes, trust, sessions: sessions.all },
+              nowMs: () => performance.now(),
+              random: Math.random,
+            },
+          );
+          const engine = createNetworkEngine({
+            ...{ vocabulary, fleet, trust, books },
+            info: () => infoOf(group(), fleet.slots),
+            gateway: node.id,
+            replayBudgetMs: options.replayBudgetMs,
+            ...(options.hedgeAfter === undefined ? {} : { hedgeAfter: options.hedgeAfter }),
+          });
+          return { engine, fleet };
+        },
+        onLie: (peers, reason) => {
+          for (const peer of peers) if (isConnected(peer)) trust.breach(peer, reason);
+        },
+        logger,
+        now,
+      },
+    ),
+  );
+  await node.gossip.subscribe(OFFERS_TOPIC, (message, from) => offers.hear(message, from));
+  await node.channels.handle(PROTOCOL, (channel) => void sessions.take(channel));
+  const tick = setInterval(() => {
+    directory.expire(now().getTime());
+    stirred();
+  }, TICK_MS);
+  const found = beFound(node, { pins: options.pins, logger, signal: closing.signal });
+  stack.defer(async () => {
+    clearInterval(tick);
+    closing.abort();
+    await found;
+  });
+  const served = models;
+  const owned = stack.move();
+  return {
+    node,
+    joinToken: () => node.joinToken(),
+    report: () =>
+      networkReport({
+        self: { peer: node.id, software: SOFTWARE },
+        peers: knownPeers({ node, directory, sessions, trust }),
+        models: served.list().map(({ id, group, admission, fleet }) => {
+          const running = Math.min(admission.size, admission.places);
+          return {
+            ...{ id, name: group.name, sha256: group.sha256, slots: fleet.slots },
+            workers: group.peers.filter(isConnected).length,
+            running,
+            waiting: admission.size - running,
+          };
+        }),
+      }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Many changes of one moment are one. */
+function onceATurn(work: () => void): () => void {
+  let isDue = false;
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    setImmediate(() => {
+      isDue = false;
+      work();
+    });
+  };
+}
+
+/** The model as its workers offer it, with the slots that they have together. */
+function infoOf({ name, model }: ModelGroup, slots: number): ModelInfo {
+  const { sha256, sizeBytes, architecture, parameters, quantisation, engine } = model;
+  const { contextLength, vocabularySize, longestToken } = model;
+  return {
+    ...{ name: name || model.name, sha256, sizeBytes, architecture, parameters, quantisation, engine },
+    ...{ contextLength, vocabularySize, longestToken, slots },
+    hasChatTemplate: hasChatTemplate(model),
+  };
+}

@@ -37,11 +37,12 @@ export interface NetworkModelsParts {
 
 export interface NetworkModelParts {
   readonly engine: Engine;
-  readonly fleet: Pick<Fleet, 'slots'>;
+  readonly fleet: Pick<Fleet, 'slots'> & { refresh(): void };
 }
 
 interface Served extends NetworkModelParts {
   readonly id: string;
+  readonly vocabulary: Vocabulary;
   readonly admission: Admission;
   group: ModelGroup;
   /** When a worker was there last. */
@@ -77,7 +78,7 @@ export class NetworkModels implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  list(): readonly Pick<Served, 'id' | 'group' | 'admission' | 'fleet'>[] {
+  list(): readonly Pick<Served, 'id' | 'group' | 'admission' | 'fleet' | 'vocabulary'>[] {
     return [...this.#served.values()];
   }
 
@@ -95,6 +96,7 @@ export class NetworkModels implements AsyncDisposable {
       if (isSame && isOffered(group)) {
         served.group = group;
         served.seenAtMs = nowMs;
+        served.fleet.refresh();
         served.admission.resize(Math.max(1, served.fleet.slots));
         // Another model has the name now, or nobody has this one any more.
       } else if ((group && !isSame && isOffered(group)) || nowMs - served.seenAtMs > this.#graceMs)
@@ -150,7 +152,8 @@ export class NetworkModels implements AsyncDisposable {
     if (models.has(id)) throw new Error(`another model has the names ${name} and ${id} already`);
     const { engine, fleet } = openModel(() => served.group, vocabulary);
     const admission = new Admission({ places: Math.max(1, fleet.slots), queue: this.#options.queue });
-    const served: Served = { id, engine, fleet, admission, group: offered, seenAtMs: performance.now() };
+    const seenAtMs = performance.now();
+    const served: Served = { id, engine, fleet, vocabulary, admission, group: offered, seenAtMs };
     this.#served.set(name, served);
     models.add({ id, backend: new EngineBackend(engine), created: Math.floor(now().getTime() / 1_000), admission });
     logger.info({ model: id, sha256: offered.sha256, workers: offered.peers.length }, 'the network serves a model');

@@ -29,10 +29,10 @@ export class Offers {
     this.#parts = parts;
   }
 
-  /** Takes an offer whose signature was checked already. */
-  take(offer: Offer): OfferOutcome {
-    const { directory, isConnected, onTaken, nowMs } = this.#parts;
-    const outcome = directory.take(offer, { nowMs: nowMs(), isConnected: isConnected(offer.peer) });
+  /** Takes an offer whose signature was checked already; `isConnected`: it came over the worker's channel. */
+  take(offer: Offer, { isConnected }: { readonly isConnected: boolean }): OfferOutcome {
+    const { directory, onTaken, nowMs } = this.#parts;
+    const outcome = directory.take(offer, { nowMs: nowMs(), isConnected });
     if (outcome === 'taken') onTaken(offer);
     return outcome;
   }
@@ -63,6 +63,7 @@ export class Offers {
     offer: Offer,
     signed: { readonly offer: Uint8Array; readonly signature: Uint8Array },
   ): Promise<void> {
-    if (await verifyPeerSignature(offer.peer, offerSignedBytes(signed.offer), signed.signature)) this.take(offer);
+    const isSigned = await verifyPeerSignature(offer.peer, offerSignedBytes(signed.offer), signed.signature);
+    if (isSigned) this.take(offer, { isConnected: this.#parts.isConnected(offer.peer) });
   }
 }

@@ -8,9 +8,9 @@ import { WorkerLostError, type WorkerSession } from './worker-session.ts';
 export interface SessionsParts {
   /** Name and version, for hello. */
   readonly software: string;
+  /** Of a connection, as it is measured beside the sessions. */
+  readonly roundTripMs: (peer: string) => number | undefined;
   readonly most: number;
-  /** False: not even spoken to. */
-  readonly isWelcome: (peer: string) => boolean;
   readonly onOffer: (offer: Offer) => void;
   /** Hears that somebody came or went. */
   readonly onChange: (peer: string) => void;
@@ -18,14 +18,9 @@ export interface SessionsParts {
   readonly logger: Logger;
 }
 
-interface Connected {
-  readonly session: WorkerSession;
-  readonly since: Date;
-}
-
 export class Sessions implements AsyncDisposable {
   readonly #parts: SessionsParts;
-  readonly #connected = new Map<string, Connected>();
+  readonly #connected = new Map<string, WorkerSession>();
   /** Channels whose hello is awaited; one for each peer. */
   readonly #greeting = new Set<string>();
   #isClosed = false;
@@ -34,26 +29,18 @@ export class Sessions implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  get(peer: string): WorkerSession | undefined {
-    const session = this.#connected.get(peer)?.session;
-    return session?.isAlive ? session : undefined;
-  }
-
-  since(peer: string): Date | undefined {
-    return this.#connected.get(peer)?.since;
-  }
-
-  peers(): readonly string[] {
-    return [...this.#connected.keys()];
+  /** By peer id, as they are now. */
+  get all(): ReadonlyMap<string, WorkerSession> {
+    return this.#connected;
   }
 
   /** Takes a channel that a peer opened. Never rejects: whoever is no worker is left. */
   async take(channel: Channel): Promise<void> {
     const { peer } = channel;
-    const { most, isWelcome, software, onOffer, onBreach, logger } = this.#parts;
+    const { most, software, roundTripMs, onOffer, onBreach, logger } = this.#parts;
     const isFull = this.#connected.size + this.#greeting.size >= most && !this.#connected.has(peer);
-    if (this.#isClosed || isFull || this.#greeting.has(peer) || !isWelcome(peer)) {
-      channel.abort(new Error(isFull ? 'no place for another worker' : 'not welcome'));
+    if (this.#isClosed || isFull || this.#greeting.has(peer)) {
+      channel.abort(new Error(isFull ? 'no place for another worker' : 'another channel is being opened'));
       return;
     }
     this.#greeting.add(peer);
@@ -63,7 +50,7 @@ export class Sessions implements AsyncDisposable {
     try {
       session = await openWorkerSession(channel, {
         software,
-        roundTripMs: () => undefined,
+        roundTripMs: () => roundTripMs(peer),
         onOffer,
         onEnd: (told) => {
           end = told;
@@ -80,20 +67,20 @@ export class Sessions implements AsyncDisposable {
     }
     if (end || this.#isClosed) return void (await session[Symbol.asyncDispose]());
     const before = this.#connected.get(peer);
-    this.#connected.set(peer, { session, since: new Date() });
+    this.#connected.set(peer, session);
     logger.info({ peer, workers: this.#connected.size }, 'a worker came');
     this.#parts.onChange(peer);
     // Whoever comes anew has lost the connection that we may still believe in.
-    await before?.session[Symbol.asyncDispose]();
+    await before?.[Symbol.asyncDispose]();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    await Promise.allSettled([...this.#connected.values()].map(({ session }) => session[Symbol.asyncDispose]()));
+    await Promise.allSettled([...this.#connected.values()].map((session) => session[Symbol.asyncDispose]()));
   }
 
   #leave(peer: string, session: WorkerSession, loss: string): void {
-    if (this.#connected.get(peer)?.session !== session) return;
+    if (this.#connected.get(peer) !== session) return;
     this.#connected.delete(peer);
     if (!this.#isClosed) this.#parts.logger.info({ peer, loss, workers: this.#connected.size }, 'a worker left');
     this.#parts.onChange(peer);

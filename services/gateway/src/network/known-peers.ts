@@ -1,0 +1,29 @@
+// Everybody that the gateway knows of, for the report: connected peers, and workers heard of by gossip.
+import type { Directory, Standing } from '@strata/inference';
+import type { PeerNode } from '@strata/p2p';
+import type { KnownPeer } from './network-report.ts';
+import type { Sessions } from './sessions.ts';
+import type { Trust } from './trust.ts';
+
+export interface KnownPeersParts {
+  readonly node: PeerNode;
+  readonly directory: Pick<Directory, 'worker' | 'workers'>;
+  readonly sessions: Pick<Sessions, 'all'>;
+  readonly trust: Pick<Trust, 'of' | 'standing'>;
+}
+
+export function knownPeers({ node, directory, sessions, trust }: KnownPeersParts): readonly KnownPeer[] {
+  const since = new Map(node.peers.connected().map(({ id, connectedAt }) => [id, connectedAt]));
+  const peers = new Set([...since.keys(), ...sessions.all.keys(), ...directory.workers().map(({ peer }) => peer)]);
+  return [...peers].map((peer) => {
+    const session = sessions.all.get(peer);
+    const offer = directory.worker(peer)?.offer;
+    const standing: Standing | undefined = offer ? trust.standing(peer) : undefined;
+    return {
+      ...{ peer, offer, standing, load: session?.load },
+      connectedSince: since.get(peer),
+      roundTripMs: session?.rttMs ?? node.peers.roundTripMs(peer),
+      trust: trust.of(peer),
+    };
+  });
+}
