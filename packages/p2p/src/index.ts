@@ -1,6 +1,20 @@
 // What @strata/p2p offers: the host of the network. It carries messages and understands none of them.
-export { type Channel, ChannelError, MOST_MESSAGE_BYTES } from './channel.ts';
-export type { Channels, ConnectedPeer, Gossip, PeerNode, PeerNodeOptions, Peers, Verdict } from './peer-node.ts';
+export type { Channel } from './channel.ts';
+export { GossipError } from './gossip.ts';
+export { ChannelError, MOST_MESSAGE_BYTES } from './inbox.ts';
+export { JoinError } from './join-target.ts';
+export { createJoinToken, type JoinToken, JoinTokenError, readJoinToken } from './join-token.ts';
+export { KeyFileError } from './key-file.ts';
+export type {
+  Channels,
+  ConnectedPeer,
+  Gossip,
+  PeerEvent,
+  PeerNode,
+  PeerNodeOptions,
+  Peers,
+  Verdict,
+} from './peer-node.ts';
 export { verifyPeerSignature } from './peer-signature.ts';
 export {
   NetworkKeyError,

@@ -6,6 +6,8 @@ export interface PeerNode extends AsyncDisposable {
   readonly id: string;
   /** Multiaddrs at which others can reach it, each with its peer id; may grow while it runs. */
   addresses(): readonly string[];
+  /** One word with which others join it. With a network key it is a secret. Throws JoinTokenError while it has no address. */
+  joinToken(): string;
   /** Ed25519, by the key that the peer id names. */
   sign(bytes: Uint8Array): Promise<Uint8Array>;
   readonly channels: Channels;
@@ -40,15 +42,19 @@ export interface ConnectedPeer {
   readonly connectedAt: Date;
 }
 
+export interface PeerEvent {
+  readonly kind: 'connected' | 'disconnected';
+  readonly peer: string;
+}
+
 export interface Peers {
   /** Multiaddr with a peer id, or a join token. Resolves with the peer ids reached; rejects with JoinError when none was. */
   join(target: string, options: { readonly signal: AbortSignal }): Promise<readonly string[]>;
   connected(): readonly ConnectedPeer[];
   /** Until the signal is aborted. Connections that there are already are told first. */
-  watch(
-    listener: (event: { readonly kind: 'connected' | 'disconnected'; readonly peer: string }) => void,
-    signal: AbortSignal,
-  ): void;
+  watch(listener: (event: PeerEvent) => void, signal: AbortSignal): void;
+  /** Round trip in milliseconds, the median of the last pings; undefined until known. */
+  roundTripMs(peer: string): number | undefined;
   /** Tells the network that it has what the key names, for as long as it runs: DHT provider records, refreshed. */
   provide(key: Uint8Array): Promise<void>;
   /** Dials whoever has what the key names; gives the peer ids that are connected. */
@@ -62,13 +68,16 @@ export interface PeerNodeOptions {
   readonly listen: readonly string[];
   /** Multiaddrs to tell others in place of those, for hosts behind a forwarded port. */
   readonly announce?: readonly string[];
-  /** Multiaddrs or join tokens of nodes to begin with; tried again until one answers, and while there is no connection. */
+  /**
+   * Multiaddrs or join tokens of nodes to begin with; tried again until one answers, and while none of them is connected. The
+   * network key of a token is taken for this node.
+   */
   readonly join?: readonly string[];
   /** Pre-shared key of a private network, 32 bytes: who has not got it cannot even speak to it. */
   readonly networkKey?: Uint8Array;
   /** Peer ids that may connect; undefined: all may. */
   readonly allow?: readonly string[];
-  /** Whether peers of the same LAN are looked for; on by default. */
+  /** Whether peers of the same LAN are looked for; on by default, unless it listens on loopback alone. */
   readonly isMdnsOn?: boolean;
   /** Whether others may be relayed through it; off by default. */
   readonly isRelay?: boolean;

@@ -1,93 +1,134 @@
 // The libp2p host, put together.
-
-import { readFile, writeFile } from 'node:fs/promises';
-import { generateKeyPair, privateKeyFromProtobuf, privateKeyToProtobuf } from '@libp2p/crypto/keys';
-import { identify } from '@libp2p/identify';
-import { peerIdFromString } from '@libp2p/peer-id';
+import { dcutr } from '@libp2p/dcutr';
+import { gossipsub } from '@libp2p/gossipsub';
+import { identify, identifyPush } from '@libp2p/identify';
+import type { PeerId } from '@libp2p/interface';
+import { removePrivateAddressesMapper } from '@libp2p/kad-dht';
+import { peerIdFromPrivateKey } from '@libp2p/peer-id';
 import { ping } from '@libp2p/ping';
-import { tcp } from '@libp2p/tcp';
-import { tls } from '@libp2p/tls';
-import { yamux } from '@libp2p/yamux';
-import { multiaddr } from '@multiformats/multiaddr';
-import { createLibp2p } from 'libp2p';
-import { ChannelError, openChannel } from './channel.ts';
+import { createLibp2p, type Libp2pOptions } from 'libp2p';
+import { BoundedDatastore } from './bounded-datastore.ts';
+import { createChannels } from './channels.ts';
+import { Conduct } from './conduct.ts';
+import { connectedPeers, watchPeers } from './connected-peers.ts';
+import { createGate } from './gate.ts';
+import { createGossip, gossipsubOptions } from './gossip.ts';
+import { JoinError, joinTarget, readJoinTarget } from './join-target.ts';
+import { createJoinToken } from './join-token.ts';
+import { keepJoined } from './keep-joined.ts';
+import { loadKey } from './key-file.ts';
+import { KnownPeers } from './known-peers.ts';
+import { createLan, isLoopbackOnly } from './lan.ts';
+import { LIVENESS, RECORDS } from './limits.ts';
 import type { PeerNode, PeerNodeOptions } from './peer-node.ts';
+import { networkKeyOf } from './private-network.ts';
+import { createProviders, dhtService } from './providers.ts';
+import { listeningService, relayServer, reserveAtRelays } from './relay.ts';
+import { rememberPeers } from './remember-peers.ts';
+import { RoundTrips } from './round-trips.ts';
+import { transportOptions } from './transports.ts';
 
+/** Rejects with KeyFileError, JoinError (of an unreadable target), or when an address to listen at is taken. */
 export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode> {
-  const privateKey = await readFile(options.keyFile).then(privateKeyFromProtobuf, async () => {
-    const made = await generateKeyPair('Ed25519');
-    await writeFile(options.keyFile, privateKeyToProtobuf(made), { mode: 0o600 });
-    return made;
-  });
+  const targets = (options.join ?? []).map(readJoinTarget);
+  const networkKey = networkKeyOf(options.networkKey, targets);
+  const privateKey = await loadKey(options.keyFile);
+  const knownPeers = await KnownPeers.load(options.knownPeersFile);
+  const peerId = peerIdFromPrivateKey(privateKey);
+  const id = peerId.toString();
+  const isDialable = options.listen.length > 0 || (options.announce ?? []).length > 0;
+  const arePrivateAddressesTold = options.arePrivateAddressesTold ?? true;
+  const conduct = new Conduct();
+  const lan = (options.isMdnsOn ?? true) && !isLoopbackOnly(options.listen) ? createLan(networkKey) : undefined;
+
+  const gate = createGate(id, options.allow, (peer) => node.getConnections(peer));
   const node = await createLibp2p({
+    start: false,
     privateKey,
-    addresses: { listen: [...options.listen] },
-    transports: [tcp()],
-    connectionEncrypters: [tls()],
-    streamMuxers: [yamux()],
-    services: { identify: identify(), ping: ping() },
-    connectionManager: { inboundConnectionThreshold: 1000 },
+    // What a stranger learns of the software: no versions.
+    nodeInfo: { name: 'strata', version: '0', userAgent: 'strata' },
+    addresses: addressOptions(options, arePrivateAddressesTold ? undefined : peerId),
+    ...transportOptions(networkKey),
+    connectionGater: gate.gater,
+    connectionMonitor: {
+      pingInterval: LIVENESS.pingIntervalMs,
+      pingTimeout: { minTimeout: LIVENESS.pingTimeoutMs, maxTimeout: LIVENESS.pingTimeoutMs },
+    },
+    datastore: new BoundedDatastore(RECORDS),
+    peerDiscovery: lan ? [lan.discovery] : [],
+    services: {
+      identify: identify(),
+      identifyPush: identifyPush(),
+      ping: ping({ maxInboundStreams: LIVENESS.mostPings, maxOutboundStreams: LIVENESS.mostPings }),
+      dht: dhtService({ arePrivateAddressesTold, isDialable }),
+      pubsub: gossipsub(gossipsubOptions(conduct)),
+      dcutr: dcutr(),
+      listening: listeningService,
+      ...(options.isRelay && { relay: relayServer() }),
+    },
   });
-  const hears = new Map<string, (message: Uint8Array, from: string) => unknown>();
+
+  const stop = new AbortController();
+  const channels = createChannels(node);
+  const providers = createProviders(node, gate);
+  const roundTrips = new RoundTrips(node);
+  rememberPeers(node, knownPeers, stop.signal);
+  lan?.meet(node, gate);
+  if (!isDialable) reserveAtRelays(node, stop.signal);
+  await node.start();
+  const keeping = keepJoined(node, targets, knownPeers, stop.signal);
+  const addresses = () => node.getMultiaddrs().map(String);
+
   return {
-    id: node.peerId.toString(),
-    addresses: () => node.getMultiaddrs().map(String),
+    id,
+    addresses,
+    joinToken: () =>
+      createJoinToken({ peer: id, addresses: farthestFirst(addresses()), ...(networkKey && { networkKey }) }),
     sign: async (bytes) => privateKey.sign(bytes),
-    channels: {
-      async open(peer, protocol, { signal }) {
-        try {
-          const stream = await node.dialProtocol(peerIdFromString(peer), protocol, { signal });
-          return openChannel(stream, peer);
-        } catch (cause) {
-          throw new ChannelError(`no channel to ${peer}`, { cause });
-        }
-      },
-      async handle(protocol, listener) {
-        await node.handle(
-          protocol,
-          (stream, connection) => listener(openChannel(stream, connection.remotePeer.toString())),
-          { maxInboundStreams: 1_000, maxOutboundStreams: 1_000 },
-        );
-      },
-    },
-    gossip: {
-      async subscribe(topic, hear) {
-        hears.set(topic, hear);
-      },
-      async publish() {},
-    },
+    channels,
+    gossip: createGossip(node.services.pubsub, gate, conduct),
     peers: {
       async join(target, { signal }) {
-        const connection = await node.dial(multiaddr(target), { signal });
-        return [connection.remotePeer.toString()];
+        const to = readJoinTarget(target);
+        if (to.networkKey && (!networkKey || Buffer.compare(to.networkKey, networkKey) !== 0))
+          throw new JoinError('this join token is of another private network: give it when the host starts');
+        return [await joinTarget(node, to, signal)];
       },
-      connected: () =>
-        node.getConnections().map((connection) => ({
-          id: connection.remotePeer.toString(),
-          address: connection.remoteAddr.toString(),
-          direction: connection.direction,
-          isLimited: connection.limits !== undefined,
-          connectedAt: new Date(connection.timeline.open),
-        })),
-      watch(listener, signal) {
-        for (const { remotePeer } of node.getConnections())
-          listener({ kind: 'connected', peer: remotePeer.toString() });
-        const connected = ({ detail }: CustomEvent<{ toString(): string }>) =>
-          listener({ kind: 'connected', peer: detail.toString() });
-        const disconnected = ({ detail }: CustomEvent<{ toString(): string }>) =>
-          listener({ kind: 'disconnected', peer: detail.toString() });
-        node.addEventListener('peer:connect', connected);
-        node.addEventListener('peer:disconnect', disconnected);
-        signal.addEventListener('abort', () => {
-          node.removeEventListener('peer:connect', connected);
-          node.removeEventListener('peer:disconnect', disconnected);
-        });
-      },
-      async provide() {},
-      async *find() {},
+      connected: () => connectedPeers(node),
+      watch: (listener, signal) => watchPeers(node, listener, AbortSignal.any([signal, stop.signal])),
+      roundTripMs: (peer) => roundTrips.of(peer),
+      provide: (key) => providers.provide(key),
+      find: (key, { signal }) => providers.find(key, { signal }),
     },
     async [Symbol.asyncDispose]() {
+      if (stop.signal.aborted) return;
+      stop.abort();
+      roundTrips[Symbol.dispose]();
+      channels.abortAll();
+      await keeping;
+      await providers[Symbol.asyncDispose]();
       await node.stop();
+      await knownPeers[Symbol.asyncDispose]();
     },
   };
+}
+
+/** With a peer id private addresses are told to nobody, by the same rule as in the DHT. */
+function addressOptions(
+  { listen, announce = [] }: PeerNodeOptions,
+  onlyPublicOf: PeerId | undefined,
+): NonNullable<Libp2pOptions['addresses']> {
+  return {
+    listen: [...listen],
+    announce: [...announce],
+    ...(onlyPublicOf && {
+      announceFilter: (multiaddrs) => removePrivateAddressesMapper({ id: onlyPublicOf, multiaddrs }).multiaddrs,
+    }),
+  };
+}
+
+/** Loopback is of use to nobody else, unless there is nothing else. */
+function farthestFirst(addresses: readonly string[]): readonly string[] {
+  const far = addresses.filter((address) => !isLoopbackOnly([address]));
+  return far.length > 0 ? far : addresses;
 }

@@ -1,2 +1,12 @@
-// What @strata/worker offers: an engine of this machine, joined to the network.
-export { readWorkerConfig, type WorkerConfig } from './config.ts';
+// What @strata/worker offers: settings, and an engine of this machine, joined to the network.
+export { readWorkerConfig, type WorkerConfig, WorkerConfigError } from './config.ts';
+export type { LentModel, Speed } from './lent-model.ts';
+export type { WorkerNews } from './news.ts';
+export {
+  type RunningWorker,
+  serveWorker,
+  startWorker,
+  storeUrl,
+  WorkerStartError,
+  type WorkerWorld,
+} from './run-worker.ts';

@@ -31,6 +31,7 @@ export class Places {
   readonly #onChange: () => void;
   readonly #held = new Map<string, number>();
   #line: Waiting[] = [];
+  readonly #whenEmpty: (() => void)[] = [];
   #running = 0;
 
   constructor(options: PlacesOptions, onChange: () => void = () => {}) {
@@ -55,17 +56,35 @@ export class Places {
     return this.#wait(gateway, signal);
   }
 
+  /** Resolves when nobody holds or waits for a place, or when the signal is aborted. */
+  async empty(signal: AbortSignal): Promise<void> {
+    if (this.#isEmpty || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      this.#whenEmpty.push(resolve);
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  get #isEmpty(): boolean {
+    return this.#running === 0 && this.#line.length === 0;
+  }
+
+  #changed(): void {
+    this.#onChange();
+    if (this.#isEmpty) for (const resolve of this.#whenEmpty.splice(0)) resolve();
+  }
+
   async #wait(gateway: string, signal: AbortSignal): Promise<Place> {
     const { promise, resolve, reject } = Promise.withResolvers<Place>();
     const waiting: Waiting = { gateway, enter: resolve, refuse: reject };
     const leave = () => {
       this.#line = this.#line.filter((other) => other !== waiting);
       reject(signal.reason);
-      this.#onChange();
+      this.#changed();
     };
     this.#line.push(waiting);
     signal.addEventListener('abort', leave, { once: true });
-    this.#onChange();
+    this.#changed();
     try {
       return await promise;
     } finally {
@@ -87,7 +106,7 @@ export class Places {
   #taken(gateway: string): Place {
     this.#running += 1;
     this.#held.set(gateway, (this.#held.get(gateway) ?? 0) + 1);
-    this.#onChange();
+    this.#changed();
     let isLeft = false;
     return {
       gateway,
@@ -109,6 +128,6 @@ export class Places {
     if (next) {
       this.#line = this.#line.filter((waiting) => waiting !== next);
       next.enter(this.#taken(next.gateway));
-    } else this.#onChange();
+    } else this.#changed();
   }
 }

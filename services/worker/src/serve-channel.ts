@@ -64,7 +64,7 @@ class ChannelServer {
     let end: ChannelEnd = 'over';
     let leaving: Promise<void> | undefined;
     const leave = () => {
-      leaving = this.#stopAll('leaving').then(() => this.#channel.close());
+      leaving = this.#stopAll('leaving').then(() => this.#hangUp());
     };
     closing.addEventListener('abort', leave, { once: true });
     try {

@@ -1,0 +1,69 @@
+// Channels of a host: opened over the connection that there is, counted by peer, and aborted when the host stops.
+import type { Libp2p, Stream } from '@libp2p/interface';
+import { peerIdFromString } from '@libp2p/peer-id';
+import { ByteBudget } from './byte-budget.ts';
+import { openChannel } from './channel.ts';
+import { ChannelError } from './inbox.ts';
+import { STREAMS } from './limits.ts';
+import type { Channels } from './peer-node.ts';
+
+export interface HostChannels extends Channels {
+  /** Ends all at once: a stream that is only closed with its connection would look like an end on purpose. */
+  abortAll(): void;
+}
+
+export function createChannels(node: Libp2p): HostChannels {
+  const budget = new ByteBudget(STREAMS.mostInboxBytes);
+  const streams = new Set<Stream>();
+  const inboundByPeer = new Map<string, number>();
+
+  const track = (stream: Stream) => {
+    streams.add(stream);
+    stream.addEventListener('close', () => streams.delete(stream));
+  };
+
+  return {
+    async open(peer, protocol, { signal }) {
+      try {
+        const stream = await node.dialProtocol(peerIdFromString(peer), protocol, {
+          signal,
+          runOnLimitedConnection: true,
+        });
+        track(stream);
+        return openChannel(stream, peer, budget);
+      } catch (cause) {
+        throw new ChannelError(`no channel to ${peer}`, { cause });
+      }
+    },
+    async handle(protocol, listener) {
+      await node.handle(
+        protocol,
+        (stream, connection) => {
+          const peer = connection.remotePeer.toString();
+          // libp2p bounds the streams of a connection; a peer may have several.
+          const count = (inboundByPeer.get(peer) ?? 0) + 1;
+          if (count > STREAMS.mostChannelsPerPeer) {
+            stream.abort(new ChannelError('too many channels'));
+            return;
+          }
+          inboundByPeer.set(peer, count);
+          stream.addEventListener('close', () => {
+            const rest = (inboundByPeer.get(peer) ?? 0) - 1;
+            if (rest > 0) inboundByPeer.set(peer, rest);
+            else inboundByPeer.delete(peer);
+          });
+          track(stream);
+          listener(openChannel(stream, peer, budget));
+        },
+        {
+          maxInboundStreams: STREAMS.mostChannelsPerPeer,
+          maxOutboundStreams: STREAMS.mostChannelsPerPeer,
+          runOnLimitedConnection: true,
+        },
+      );
+    },
+    abortAll() {
+      for (const stream of streams) stream.abort(new ChannelError('the host stopped'));
+    },
+  };
+}

@@ -1,0 +1,31 @@
+// How neighbours behaved in gossip: what counts against them fades, and who has too much of it is not read for a while.
+
+interface Count {
+  readonly points: number;
+  readonly atMs: number;
+}
+
+const HALF_LIFE_MS = 30_000;
+/** More is not needed to be unread for minutes. */
+const MOST_POINTS = 1_000;
+const MOST_PEERS = 10_000;
+
+export class Conduct {
+  readonly #counts = new Map<string, Count>();
+
+  add(peer: string, points: number, nowMs: number): void {
+    const sum = Math.min(MOST_POINTS, this.points(peer, nowMs) + points);
+    this.#counts.delete(peer);
+    this.#counts.set(peer, { points: sum, atMs: nowMs });
+    for (const oldest of this.#counts.keys()) {
+      if (this.#counts.size <= MOST_PEERS) break;
+      this.#counts.delete(oldest);
+    }
+  }
+
+  /** 0 for a peer of whom nothing bad is remembered. */
+  points(peer: string, nowMs: number): number {
+    const count = this.#counts.get(peer);
+    return count ? count.points * 2 ** (-Math.max(0, nowMs - count.atMs) / HALF_LIFE_MS) : 0;
+  }
+}

@@ -1,0 +1,126 @@
+// Every bound of the host, set on purpose. The defaults of libp2p are made for short requests between strangers; here a few
+// connections carry long answers. "Default" in the comments is that of libp2p 3.3.
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const MINUTE_MS = 60_000;
+
+export const CONNECTIONS = {
+  /** Default 300. A gateway holds one for each worker; an idle one costs about 50 KiB. Beyond it the least used are closed. */
+  most: 1024,
+  /** Default: none. A peer needs one, and two for a moment when both dial or a relayed one becomes direct. */
+  mostPerPeer: 4,
+  /**
+   * Default 5. Workers behind one NAT, or on one machine, come back together when a gateway restarts. A handshake costs about
+   * 10 ms of processor, so one host cannot take much more than half a core.
+   */
+  mostInboundPerHostPerSecond: 64,
+  /** Default 10, over all hosts: a stranger who opens sockets and says nothing would lock everyone out. */
+  mostPending: 64,
+  /** Default 10,000. Who has not finished the handshake by then gives its place back. */
+  inboundUpgradeTimeoutMs: 5_000,
+  /** Default 100: dials cost processor, and find() and known peers ask for many at once. */
+  mostParallelDials: 32,
+  /** Default 500. */
+  mostQueuedDials: 256,
+  /** Default 25. A stranger's list of addresses must not make this host dial a victim again and again. */
+  mostAddressesPerDial: 12,
+  /** Defaults 10,000 for all addresses of a peer and 6,000 for each: addresses of another LAN answer never. */
+  dialTimeoutMs: 10_000,
+  addressTimeoutMs: 3_000,
+  /** Default 10,000, for a round trip of one packet. */
+  protocolTimeoutMs: 5_000,
+} as const;
+
+export const LIVENESS = {
+  /**
+   * Default 10,000: a peer that went without a word (power, cable) is found 10 to 15 s later, and its connection aborted. A
+   * ping costs a stream, about 1 ms: a hundredth of a second of each second for 100 peers.
+   */
+  pingIntervalMs: 10_000,
+  /** Default 5,000: longer than any pause of a busy event loop should be. */
+  pingTimeoutMs: 5_000,
+  /** Defaults 2 in and 1 out, too few where the monitor and a measurement of distance meet. */
+  mostPings: 8,
+} as const;
+
+export const STREAMS = {
+  /** Defaults 32 in and 64 out for each protocol: a channel carries many requests, so this is room for mistakes. */
+  mostChannelsPerPeer: 64,
+  /** Default 1,000 of all protocols on one connection. */
+  mostPerConnection: 256,
+  /** Default 256 KiB, as the yamux specification has it. */
+  windowBytes: 256 * KIB,
+  /**
+   * Default 16 MiB, more than the 4 MiB that may lie unread before the stream is aborted, so that a slow reader would lose
+   * its stream. 1 MiB still gives 10 MiB/s at a round trip of 100 ms.
+   */
+  mostWindowBytes: MIB,
+  /** Default 4 MiB, kept: a window fits. */
+  mostUnreadBytes: 4 * MIB,
+  /** Default: none. A sender that does not wait for `send` loses its channel in place of the process its memory. */
+  mostUnsentBytes: 32 * MIB,
+  /** Default 120,000. A channel may be silent while a worker waits for its first request. */
+  idleTimeoutMs: 60 * MINUTE_MS,
+  /** Default 120,000, of the socket. Pings keep it busy; without them the other side is gone. */
+  socketIdleTimeoutMs: 2 * MINUTE_MS,
+  /** Unread bytes of all channels together: what strangers can make this host hold. */
+  mostInboxBytes: 256 * MIB,
+} as const;
+
+export const GOSSIP = {
+  /** Default: 4 MiB (of a frame). Gossip goes to everyone; an offer has a few KiB. */
+  mostMessageBytes: 128 * KIB,
+  /** Of the frames around them: what is gossiped about is asked for by id. */
+  mostFrameBytes: 512 * KIB,
+  /** Default: none. What a slow peer has not taken is dropped, not kept. */
+  mostUnsentBytes: 2 * MIB,
+  /** Default 2 minutes, kept: older messages are stale offers. */
+  seenMs: 2 * MINUTE_MS,
+  /** A signer may say so many at once, and so many a second: an offer each 30 s, and again when something changed. */
+  signerBurst: 32,
+  signerPerSecond: 4,
+  /** Messages that one neighbour may bring, of all signers: 1,000 workers with an offer each second. */
+  neighbourBurst: 2_000,
+  neighbourPerSecond: 1_000,
+  /** Default 1 MiB, about 1,000 topics: this network has a handful. */
+  mostTopicBytesPerPeer: 64 * KIB,
+  /** Signers whose rate is remembered. */
+  mostSigners: 10_000,
+} as const;
+
+export const RECORDS = {
+  /** Records of peers and providers in memory, least recently used go first. Default: unbounded, so that anyone could fill it. */
+  most: 32_768,
+  mostValueBytes: 64 * KIB,
+  /** Default 48 h. Workers come and go: who is gone is believed for half an hour, and records are told again each 10 minutes. */
+  providerValidityMs: 30 * MINUTE_MS,
+  provideEveryMs: 10 * MINUTE_MS,
+  /** Default 32 in: a query opens one stream to a peer. Each may hold one message of at most 4 MiB. */
+  mostStreams: 16,
+  /** Keys that this host provides. */
+  mostProvided: 1_024,
+  /** Providers of one key that are dialled at a time. */
+  parallelFinds: 8,
+} as const;
+
+export const RELAY = {
+  /** Default 15: a relay is run on purpose, for a group of workers behind NAT. */
+  mostReservations: 256,
+  /** Default 2 h: a worker that is gone gives its place back sooner. */
+  reservationMs: 60 * MINUTE_MS,
+  /** Default 2 minutes, less than a long answer takes. An answer that is cut goes on over a new connection. */
+  connectionMs: 60 * MINUTE_MS,
+  /** Default 128 KiB, less than one long prompt. Tokens cost about 50 bytes each, a vocabulary some MiB, once. */
+  connectionBytes: 256 * MIB,
+  /** Relays at which a host that cannot be dialled makes itself reachable: one may go. */
+  mostUsed: 2,
+} as const;
+
+export const KNOWN_PEERS = { most: 256, mostAddresses: 4, dialledAtOnce: 8 } as const;
+
+export const JOIN = {
+  /** First wait between attempts; doubles up to the longest, each between a half and the whole of it. */
+  retryMs: 500,
+  longestRetryMs: MINUTE_MS,
+} as const;

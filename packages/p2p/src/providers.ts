@@ -1,0 +1,154 @@
+// Who has what: provider records in a Kademlia DHT of this network alone, told again before they end, and dialled when found.
+import type { Libp2p, PeerInfo } from '@libp2p/interface';
+import { type KadDHT, kadDHT, passthroughMapper, removePrivateAddressesMapper } from '@libp2p/kad-dht';
+import { CID } from 'multiformats/cid';
+import { sha256 } from 'multiformats/hashes/sha2';
+import type { Gate } from './gate.ts';
+import { RECORDS } from './limits.ts';
+
+const RAW_CODEC = 0x55;
+/** A record is kept by so many of the closest peers; with more there is nothing to gain from a newcomer. */
+const REPLICAS = 20;
+/** Newcomers of one moment are told together. */
+const NEWCOMER_DELAY_MS = 250;
+
+export interface DhtOptions {
+  readonly arePrivateAddressesTold: boolean;
+  /** A host that nobody can dial asks, and answers nothing. */
+  readonly isDialable: boolean;
+}
+
+export function dhtService({ arePrivateAddressesTold, isDialable }: DhtOptions): ReturnType<typeof kadDHT> {
+  return kadDHT({
+    // Its own prefix: nothing is shared with IPFS.
+    protocol: '/strata/kad/1.0.0',
+    // libp2p would wait until a public address is proved, which never happens on a LAN.
+    clientMode: !isDialable,
+    // The default drops private addresses, and with them every network on one machine or one LAN.
+    peerInfoMapper: arePrivateAddressesTold ? passthroughMapper : removePrivateAddressesMapper,
+    // The default waits a second before the first look around, and with it every query.
+    initialQuerySelfInterval: 100,
+    maxInboundStreams: RECORDS.mostStreams,
+    reprovide: {
+      validity: RECORDS.providerValidityMs,
+      threshold: RECORDS.providerValidityMs,
+      interval: RECORDS.provideEveryMs,
+    },
+    // The DHT holds provider records and nothing else: keys of peers are in their ids.
+    validators: {
+      pk: () => {
+        throw new Error('no such records here');
+      },
+    },
+  });
+}
+
+export interface Providers extends AsyncDisposable {
+  provide(key: Uint8Array): Promise<void>;
+  find(key: Uint8Array, options: { readonly signal: AbortSignal }): AsyncIterable<string>;
+}
+
+export class ProviderError extends Error {
+  override readonly name = 'ProviderError';
+}
+
+/** A key is told at once where there is anyone to tell, and to newcomers while fewer hold it than should. */
+export function createProviders(node: Libp2p<{ dht: KadDHT }>, gate: Gate): Providers {
+  const { dht } = node.services;
+  const stop = new AbortController();
+  const keys = new Map<string, { readonly cid: CID; holders: number }>();
+  let newcomers: NodeJS.Timeout | undefined;
+  let telling: Promise<void> = Promise.resolve();
+
+  const tell = async (entry: { readonly cid: CID; holders: number }) => {
+    let holders = 0;
+    try {
+      for await (const event of dht.provide(entry.cid, { signal: stop.signal }))
+        if (event.name === 'PEER_RESPONSE' && event.messageName === 'ADD_PROVIDER') holders += 1;
+    } catch {
+      // Nobody could be asked; the next newcomer is.
+    }
+    entry.holders = holders;
+  };
+
+  const onPeer = () => {
+    if (stop.signal.aborted || newcomers || [...keys.values()].every(({ holders }) => holders >= REPLICAS)) return;
+    newcomers = setTimeout(() => {
+      newcomers = undefined;
+      telling = telling.then(async () => {
+        for (const entry of keys.values()) if (entry.holders < REPLICAS) await tell(entry);
+      });
+    }, NEWCOMER_DELAY_MS).unref();
+  };
+  node.addEventListener('peer:identify', onPeer);
+
+  return {
+    async provide(key) {
+      const cid = await cidOf(key);
+      const name = cid.toString();
+      if (keys.has(name)) return;
+      if (keys.size >= RECORDS.mostProvided) throw new ProviderError(`${keys.size} keys are provided already`);
+      const entry = { cid, holders: 0 };
+      keys.set(name, entry);
+      // With nobody around a query would wait for the first peer.
+      if (node.getPeers().length > 0) telling = telling.then(() => tell(entry));
+      await telling;
+    },
+    find: (key, { signal }) => findProviders(node, gate, key, AbortSignal.any([signal, stop.signal])),
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      clearTimeout(newcomers);
+      node.removeEventListener('peer:identify', onPeer);
+      await telling;
+    },
+  };
+}
+
+async function* findProviders(
+  node: Libp2p<{ dht: KadDHT }>,
+  gate: Gate,
+  key: Uint8Array,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const cid = await cidOf(key);
+  const seen = new Set<string>();
+  const connected: string[] = [];
+  const dials = new Set<Promise<void>>();
+  const dial = async ({ id, multiaddrs }: PeerInfo) => {
+    try {
+      // Addresses first: the peer store may have older ones.
+      if (node.getConnections(id).length === 0 && multiaddrs.length > 0) await node.peerStore.merge(id, { multiaddrs });
+      await node.dial(id, { signal });
+      connected.push(id.toString());
+    } catch {
+      // Gone, or not to be reached from here.
+    }
+  };
+  try {
+    for await (const event of node.services.dht.findProviders(cid, { signal })) {
+      if (event.name !== 'PROVIDER') continue;
+      for (const provider of event.providers) {
+        const id = provider.id.toString();
+        if (seen.has(id) || !gate.isAllowed(id)) continue;
+        seen.add(id);
+        while (dials.size >= RECORDS.parallelFinds) await Promise.race(dials);
+        const dialled = dial(provider).finally(() => dials.delete(dialled));
+        dials.add(dialled);
+      }
+      yield* connected.splice(0);
+    }
+  } catch (error) {
+    // Time is up: what was found is found.
+    if (!signal.aborted) throw error;
+  }
+  while (dials.size > 0) {
+    await Promise.race(dials);
+    yield* connected.splice(0);
+  }
+  yield* connected.splice(0);
+}
+
+/** Raw content with this digest: what the DHT's keys have to look like. */
+async function cidOf(key: Uint8Array): Promise<CID> {
+  return CID.createV1(RAW_CODEC, await sha256.digest(key));
+}

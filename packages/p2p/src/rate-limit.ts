@@ -1,0 +1,35 @@
+// How often somebody may do something: a bucket of tokens for each, filled at a steady rate.
+
+interface Bucket {
+  readonly tokens: number;
+  readonly atMs: number;
+}
+
+export class RateLimit {
+  readonly #burst: number;
+  readonly #perSecond: number;
+  readonly #most: number;
+  readonly #buckets = new Map<string, Bucket>();
+
+  /** Remembers so many names; who was silent longest is forgotten first, and has a full bucket again. */
+  constructor(bounds: { readonly burst: number; readonly perSecond: number; readonly most: number }) {
+    this.#burst = bounds.burst;
+    this.#perSecond = bounds.perSecond;
+    this.#most = bounds.most;
+  }
+
+  /** False where it was too often; that attempt is not counted. */
+  take(name: string, nowMs: number): boolean {
+    const bucket = this.#buckets.get(name) ?? { tokens: this.#burst, atMs: nowMs };
+    const refilled = bucket.tokens + (Math.max(0, nowMs - bucket.atMs) / 1_000) * this.#perSecond;
+    const tokens = Math.min(this.#burst, refilled);
+    const isTaken = tokens >= 1;
+    this.#buckets.delete(name);
+    this.#buckets.set(name, { tokens: isTaken ? tokens - 1 : tokens, atMs: nowMs });
+    for (const oldest of this.#buckets.keys()) {
+      if (this.#buckets.size <= this.#most) break;
+      this.#buckets.delete(oldest);
+    }
+    return isTaken;
+  }
+}

@@ -1,0 +1,54 @@
+// Relays: a host may carry the connections of others, and a host that nobody can dial is reached through one.
+import { type CircuitRelayService, circuitRelayServer, RELAY_V2_HOP_CODEC } from '@libp2p/circuit-relay-v2';
+import type { Libp2p } from '@libp2p/interface';
+import { multiaddr } from '@multiformats/multiaddr';
+import type { Libp2pOptions } from 'libp2p';
+import { RELAY } from './limits.ts';
+
+type Components = Parameters<NonNullable<Libp2pOptions['transports']>[number]>[0];
+
+export function relayServer(): ReturnType<typeof circuitRelayServer> {
+  return circuitRelayServer({
+    maxInboundHopStreams: RELAY.mostReservations,
+    maxOutboundStopStreams: RELAY.mostReservations,
+    reservations: {
+      maxReservations: RELAY.mostReservations,
+      reservationTtl: RELAY.reservationMs,
+      defaultDurationLimit: RELAY.connectionMs,
+      defaultDataLimit: BigInt(RELAY.connectionBytes),
+    },
+  });
+}
+
+export type { CircuitRelayService };
+
+/** Where a host listens can only be changed from within libp2p. */
+export interface Listening {
+  listen(address: string): Promise<void>;
+}
+
+export function listeningService(components: Components): Listening {
+  return { listen: (address) => components.transportManager.listen([multiaddr(address)]) };
+}
+
+/**
+ * Reserves a place at relays that it is connected to, two at most, again when one was lost. libp2p would search for relays by
+ * walking through the DHT without a pause until it has found one.
+ */
+export function reserveAtRelays(node: Libp2p<{ listening: Listening }>, signal: AbortSignal): void {
+  const used = new Set<string>();
+  node.addEventListener(
+    'peer:identify',
+    ({ detail: { peerId, protocols, connection } }) => {
+      const relay = peerId.toString();
+      const isUsable =
+        protocols.includes(RELAY_V2_HOP_CODEC) && connection.direct && connection.direction === 'outbound';
+      if (!isUsable || used.has(relay) || used.size >= RELAY.mostUsed) return;
+      used.add(relay);
+      // A relay that is full, or refuses, is asked again when it is met again.
+      node.services.listening.listen(`${connection.remoteAddr}/p2p-circuit`).catch(() => used.delete(relay));
+    },
+    { signal },
+  );
+  node.addEventListener('peer:disconnect', ({ detail }) => used.delete(detail.toString()), { signal });
+}

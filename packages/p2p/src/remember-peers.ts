@@ -1,0 +1,18 @@
+// Which addresses become known: those that were dialled and answered, and those that a connected peer says it listens at.
+import type { Libp2p } from '@libp2p/interface';
+import type { KnownPeers } from './known-peers.ts';
+
+export function rememberPeers(node: Libp2p, knownPeers: KnownPeers, signal: AbortSignal): void {
+  node.addEventListener(
+    'peer:identify',
+    ({ detail: { peerId, connection, listenAddrs } }) => {
+      const suffix = `/p2p/${peerId}`;
+      const reached = connection.direction === 'outbound' ? [connection.remoteAddr.toString()] : [];
+      const told = listenAddrs
+        .map(String)
+        .map((address) => (address.endsWith(suffix) ? address : `${address}${suffix}`));
+      knownPeers.add(peerId.toString(), [...reached, ...told], new Date());
+    },
+    { signal },
+  );
+}

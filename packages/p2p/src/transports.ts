@@ -1,0 +1,68 @@
+// How bytes travel: TCP, WebSockets or a relay; a private network's own encryption around all; TLS, or Noise with who has no
+// TLS; yamux for many streams on one connection.
+import { circuitRelayTransport } from '@libp2p/circuit-relay-v2';
+import { noise } from '@libp2p/noise';
+import { preSharedKey } from '@libp2p/pnet';
+import { tcp } from '@libp2p/tcp';
+import { tls } from '@libp2p/tls';
+import { webSockets } from '@libp2p/websockets';
+import { yamux } from '@libp2p/yamux';
+import type { Libp2pOptions } from 'libp2p';
+import { CONNECTIONS, RELAY, STREAMS } from './limits.ts';
+import { presharedKeyFile } from './private-network.ts';
+
+type TransportOptions = Pick<
+  Libp2pOptions,
+  'transports' | 'connectionEncrypters' | 'streamMuxers' | 'connectionProtector' | 'connectionManager'
+>;
+
+export function transportOptions(networkKey: Uint8Array | undefined): TransportOptions {
+  return {
+    transports: [
+      tcp({
+        inboundSocketInactivityTimeout: STREAMS.socketIdleTimeoutMs,
+        outboundSocketInactivityTimeout: STREAMS.socketIdleTimeoutMs,
+        maxConnections: CONNECTIONS.most + CONNECTIONS.mostPending,
+        // Tokens are small and wait for nobody.
+        dialOpts: { noDelay: true, keepAlive: true },
+        listenOpts: { noDelay: true, keepAlive: true },
+      }),
+      webSockets({ maxBufferedAmount: STREAMS.mostUnreadBytes }),
+      circuitRelayTransport({
+        maxInboundStopStreams: RELAY.mostReservations,
+        maxOutboundStopStreams: RELAY.mostReservations,
+      }),
+    ],
+    // The order is that of preference: small chunks cost a quarter with TLS (docs/decisions/2026-11-21-libp2p.md).
+    connectionEncrypters: [tls(), noise()],
+    streamMuxers: [
+      yamux({
+        maxInboundStreams: STREAMS.mostPerConnection,
+        maxOutboundStreams: STREAMS.mostPerConnection,
+        // The connection monitor pings; this one only tunes windows, and would keep every connection busy twice.
+        enableKeepAlive: false,
+        streamOptions: {
+          initialStreamWindowSize: STREAMS.windowBytes,
+          maxStreamWindowSize: STREAMS.mostWindowBytes,
+          inactivityTimeout: STREAMS.idleTimeoutMs,
+          maxReadBufferLength: STREAMS.mostUnreadBytes,
+          maxWriteBufferLength: STREAMS.mostUnsentBytes,
+        },
+      }),
+    ],
+    ...(networkKey && { connectionProtector: preSharedKey({ psk: presharedKeyFile(networkKey) }) }),
+    connectionManager: {
+      maxConnections: CONNECTIONS.most,
+      inboundConnectionThreshold: CONNECTIONS.mostInboundPerHostPerSecond,
+      maxIncomingPendingConnections: CONNECTIONS.mostPending,
+      inboundUpgradeTimeout: CONNECTIONS.inboundUpgradeTimeoutMs,
+      maxParallelDials: CONNECTIONS.mostParallelDials,
+      maxDialQueueLength: CONNECTIONS.mostQueuedDials,
+      maxPeerAddrsToDial: CONNECTIONS.mostAddressesPerDial,
+      dialTimeout: CONNECTIONS.dialTimeoutMs,
+      addressDialTimeout: CONNECTIONS.addressTimeoutMs,
+      inboundStreamProtocolNegotiationTimeout: CONNECTIONS.protocolTimeoutMs,
+      outboundStreamProtocolNegotiationTimeout: CONNECTIONS.protocolTimeoutMs,
+    },
+  };
+}

@@ -1,0 +1,16 @@
+// What whoever runs the worker hears of it.
+import type { LentModel } from './lent-model.ts';
+
+export type WorkerNews =
+  | {
+      readonly kind: 'started';
+      readonly peer: string;
+      readonly model: LentModel;
+      readonly addresses: readonly string[];
+    }
+  | { readonly kind: 'joined'; readonly target: string; readonly peers: readonly string[] }
+  | { readonly kind: 'not-joined'; readonly target: string; readonly reason: string }
+  | { readonly kind: 'serving'; readonly gateway: string }
+  | { readonly kind: 'left'; readonly gateway: string }
+  /** No gateway takes it, though it has been looking for a while. */
+  | { readonly kind: 'alone'; readonly connected: number };

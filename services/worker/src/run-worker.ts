@@ -1,0 +1,148 @@
+// A running worker: an engine of this machine, joined to the network until it leaves.
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { openModel, readVocabulary } from '@strata/engine';
+import { type PeerNode, peerNodeOptions, startPeerNode } from '@strata/p2p';
+import { openStore, type Store } from '@strata/store';
+import type { Logger } from 'pino';
+import type { WorkerConfig } from './config.ts';
+import { Gateways } from './find-gateways.ts';
+import { joinNetwork } from './join-network.ts';
+import type { LentModel } from './lent-model.ts';
+import type { WorkerNews } from './news.ts';
+import { Offers } from './offers.ts';
+import { Places } from './places.ts';
+import { Receipts } from './receipts.ts';
+import { serveChannel } from './serve-channel.ts';
+
+export interface RunningWorker extends AsyncDisposable {
+  /** Peer id. */
+  readonly id: string;
+  addresses(): readonly string[];
+  /** Peer ids of the gateways that have a channel to it. */
+  serving(): readonly string[];
+  readonly store: Store;
+  /** Refuses new work, finishes what it has or hands it back after ten seconds, says goodbye, and is gone. Disposing is the same. */
+  leave(): Promise<void>;
+}
+
+/** What stands in place of the real things: a model that is open already, which is not disposed. */
+export interface WorkerWorld {
+  readonly model?: LentModel;
+}
+
+/** The worker cannot start for a reason that its operator can mend; the message says what to change. */
+export class WorkerStartError extends Error {
+  override readonly name = 'WorkerStartError';
+}
+
+/** Work that is under way when it leaves is given so long. */
+const FINISH_MS = 10_000;
+/** A LAN is heard within seconds, the first look-ups of the DHT within some more. */
+const ALONE_MS = 15_000;
+
+export const storeUrl = (config: WorkerConfig): string => `sqlite:${path.join(config.directory, 'worker.db')}`;
+
+/** Resolves when it can be served from; joining goes on beside. Rejects with EngineError, ModelStoreError or WorkerStartError. */
+export async function startWorker(
+  config: WorkerConfig,
+  parts: { readonly logger: Logger; readonly onNews?: (news: WorkerNews) => void },
+  world: WorkerWorld = {},
+): Promise<RunningWorker> {
+  const { logger, onNews = () => {} } = parts;
+  const nowMs = () => Date.now();
+  await using stack = new AsyncDisposableStack();
+  await mkdir(config.directory, { recursive: true });
+  // Before a model is loaded for nothing: a key or an address that cannot be used.
+  const node = stack.use(await openNode(config));
+  const store = stack.use(await openStore(storeUrl(config)));
+  const model = world.model ?? (await lend(config, { logger, stack }));
+  let offers: Offers | undefined;
+  const { slots } = model.engine.info;
+  const places = new Places({ places: slots, queue: config.queue }, () => offers?.noteLoad());
+  offers = stack.use(await Offers.start({ node, model, places, logger, nowMs }));
+  const receipts = new Receipts(store.segments, (bytes) => node.sign(bytes));
+  const leaving = new AbortController();
+  const closing = new AbortController();
+  const serving = (gateway: string) => onNews({ kind: 'serving', gateway });
+  const shared = { worker: node.id, model, places, receipts, logger, nowMs, offers };
+  const signals = { leaving: leaving.signal, closing: closing.signal };
+  onNews({ kind: 'started', peer: node.id, model, addresses: node.addresses() });
+  const gateways = stack.use(
+    new Gateways({
+      ...{ node, logger, random: Math.random },
+      serve: async (channel) => {
+        const end = await serveChannel(channel, { ...shared, ...signals, onServing: serving });
+        if (end === 'over') onNews({ kind: 'left', gateway: channel.peer });
+        return end;
+      },
+    }),
+  );
+  const joining = joinNetwork(node, { targets: config.peer.join, model, logger, onNews, signal: leaving.signal });
+  const lonely = setTimeout(() => {
+    if (gateways.serving().length === 0) onNews({ kind: 'alone', connected: node.peers.connected().length });
+  }, ALONE_MS);
+  const owned = stack.move();
+  const leave = once(async () => {
+    clearTimeout(lonely);
+    leaving.abort();
+    gateways.stop();
+    await offers.withdraw().catch((error: unknown) => logger.warn({ err: error }, 'saying goodbye failed'));
+    await places.empty(AbortSignal.timeout(FINISH_MS));
+    closing.abort();
+    await joining;
+    await owned.disposeAsync();
+  });
+  return {
+    id: node.id,
+    addresses: () => node.addresses(),
+    serving: () => gateways.serving(),
+    store,
+    leave,
+    [Symbol.asyncDispose]: leave,
+  };
+}
+
+async function openNode(config: WorkerConfig): Promise<PeerNode> {
+  try {
+    return await startPeerNode(await peerNodeOptions(config.peer));
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new WorkerStartError(`the worker cannot open its host of the network: ${message}`, { cause });
+  }
+}
+
+async function lend(
+  config: WorkerConfig,
+  { logger, stack }: { readonly logger: Logger; readonly stack: AsyncDisposableStack },
+): Promise<LentModel> {
+  if (config.model === undefined)
+    throw new WorkerStartError(
+      'no model to lend: name a GGUF file or hf:owner/repository with --model or STRATA_MODEL',
+    );
+  const { id, file, engine } = await openModel({ ...config, model: config.model }, logger);
+  stack.use(engine);
+  const vocabulary = await readVocabulary(file);
+  return { name: config.name ?? id, engine, vocabulary, speed: { prefill: 0, decode: 0 } };
+}
+
+/** Serves until SIGINT or SIGTERM. */
+export async function serveWorker(
+  config: WorkerConfig,
+  parts: { readonly logger: Logger; readonly onNews?: (news: WorkerNews) => void },
+): Promise<void> {
+  const stopping = Promise.withResolvers<void>();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.resolve());
+  await using _running = await startWorker(config, parts);
+  await stopping.promise;
+  parts.logger.info('leaving');
+}
+
+/** All calls have the outcome of the first. */
+function once(run: () => Promise<void>): () => Promise<void> {
+  let outcome: Promise<void> | undefined;
+  return () => {
+    outcome ??= run();
+    return outcome;
+  };
+}

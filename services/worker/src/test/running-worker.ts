@@ -1,0 +1,82 @@
+// A worker on a simulated engine, and requests to it, for tests.
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Engine } from '@strata/engine';
+import type { FrameOf } from '@strata/inference';
+import { createSimulatedEngine, type SimulatedEngineOptions } from '@strata/testnet';
+import pino from 'pino';
+import { readWorkerConfig } from '../config.ts';
+import type { LentModel } from '../lent-model.ts';
+import type { WorkerNews } from '../news.ts';
+import { type RunningWorker, startWorker } from '../run-worker.ts';
+
+export const vocabularyBytes = randomBytes(2_500_000);
+
+export function simulatedModel(options: SimulatedEngineOptions = {}): LentModel {
+  const engine: Engine = createSimulatedEngine(options);
+  const sha256 = createHash('sha256').update(vocabularyBytes).digest('hex');
+  return {
+    name: 'simulated',
+    engine,
+    vocabulary: { bytes: vocabularyBytes, sha256, templateSha256: sha256 },
+    speed: { prefill: 1_000, decode: 100 },
+  };
+}
+
+export interface TestWorker extends AsyncDisposable {
+  readonly worker: RunningWorker;
+  readonly directory: string;
+  readonly news: readonly WorkerNews[];
+}
+
+export interface TestWorkerOptions extends SimulatedEngineOptions {
+  readonly join?: readonly string[];
+  readonly queue?: number;
+  /** Of a worker that was there before; it is left where it is. */
+  readonly directory?: string;
+  readonly model?: LentModel;
+}
+
+export async function startTestWorker(options: TestWorkerOptions = {}): Promise<TestWorker> {
+  await using stack = new AsyncDisposableStack();
+  const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), 'strata-worker-')));
+  if (options.directory === undefined) stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const config = readWorkerConfig({
+    STRATA_DATA: directory,
+    STRATA_JOIN: options.join?.join(' '),
+    STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0',
+    STRATA_MDNS: 'off',
+    STRATA_QUEUE: String(options.queue ?? 16),
+  });
+  const news: WorkerNews[] = [];
+  const model = options.model ?? simulatedModel(options);
+  const logger = pino({ level: process.env.TEST_LOG ?? 'silent' });
+  const worker = stack.use(await startWorker(config, { logger, onNews: (each) => news.push(each) }, { model }));
+  const owned = stack.move();
+  return { worker, directory, news, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+export const PROMPT = [11, 22, 33];
+export const SEED = 7;
+
+/** A request that the simulated model can answer. */
+export function requestOf(id: number, change: Partial<FrameOf<'request'>> = {}): FrameOf<'request'> {
+  return {
+    kind: 'request',
+    id,
+    nonce: randomBytes(16),
+    modelSha256: '1'.padStart(64, '0'),
+    prompt: PROMPT,
+    given: [],
+    replay: 'exact',
+    maxTokens: 40,
+    sampling: {
+      ...{ temperature: 1, topP: 1, topK: 0, minP: 0, presencePenalty: 0, frequencyPenalty: 0, logitBias: [] },
+      seed: SEED,
+    },
+    credit: 100_000,
+    ...change,
+  };
+}
