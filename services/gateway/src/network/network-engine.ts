@@ -1,11 +1,16 @@
 // One model of the network as an engine: an answer goes on with another worker when its worker is lost, from the tokens that there are.
-import type { Engine, ModelInfo, Vocabulary } from '@strata/engine';
+import { type Engine, EngineError, type ModelInfo, type Vocabulary } from '@strata/engine';
+import { AnswerRelay, assertPrompt } from './answer-relay.ts';
 import type { Fleet } from './fleet.ts';
+import { samplingFrame } from './sampling-frame.ts';
 import type { SegmentBooks } from './segment-books.ts';
+import { Settlement } from './settle-segment.ts';
 import type { Trust } from './trust.ts';
+import { WorkerSearch } from './worker-search.ts';
+import { WorkerLostError, type WorkerSession } from './worker-session.ts';
 
 export interface NetworkEngineOptions {
-  /** Slots and engine may change while it runs. */
+  /** Slots and engine may change while it runs; the model may not. */
   readonly info: () => ModelInfo;
   readonly vocabulary: Vocabulary;
   readonly fleet: Fleet;
@@ -21,7 +26,65 @@ export interface NetworkEngineOptions {
   readonly patienceMs?: number;
 }
 
+const DEFAULTS = { replayBudgetMs: 1_000, patienceMs: 10_000 };
+
 /** Rejects with EngineError `crashed` when nobody can finish the answer. */
-export function createNetworkEngine(_options: NetworkEngineOptions): Engine {
-  throw new Error('not yet');
+export function createNetworkEngine(options: NetworkEngineOptions): Engine {
+  const { info, vocabulary, fleet, hedgeAfter } = options;
+  const { replayBudgetMs = DEFAULTS.replayBudgetMs, patienceMs = DEFAULTS.patienceMs } = options;
+  const settlement = new Settlement(options);
+  const parts = { ...options, settle: settlement.settle };
+  const closing = new AbortController();
+  const whileOpen = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, closing.signal]);
+
+  async function asked<Result>(
+    prompt: readonly number[],
+    signal: AbortSignal,
+    ask: (session: WorkerSession) => Promise<Result>,
+  ): Promise<Result> {
+    const search = new WorkerSearch(fleet, { patienceMs });
+    const wanted = { prompt, given: [] };
+    for (;;) {
+      const { session } = await search.next(wanted, signal);
+      try {
+        return await ask(session);
+      } catch (error) {
+        if (!(error instanceof WorkerLostError)) throw error;
+        search.lost(error, { hasTokens: false });
+        search.assertNotRefused(error, wanted);
+      }
+    }
+  }
+
+  return {
+    get info() {
+      return info();
+    },
+    get isReady() {
+      return fleet.isReady && !closing.signal.aborted;
+    },
+    tokenize: (text, how) => vocabulary.tokenize(text, how),
+    detokenize: (tokens) => vocabulary.detokenize(tokens),
+    render: (prompt) => vocabulary.render(prompt),
+    generate(job, signal, context = {}) {
+      const task = { job, context, signal: whileOpen(signal) };
+      return new AnswerRelay(parts, { replayBudgetMs, hedgeAfter, patienceMs }, task).events();
+    },
+    async score(job, signal) {
+      assertPrompt(job.prompt);
+      const request = { ...job, modelSha256: info().sha256, sampling: samplingFrame(job.sampling) };
+      const stop = whileOpen(signal);
+      return asked(job.prompt, stop, (session) => session.score(request, stop));
+    },
+    async embed(tokens, signal) {
+      assertPrompt(tokens);
+      const request = { modelSha256: info().sha256, tokens };
+      const stop = whileOpen(signal);
+      return asked(tokens, stop, (session) => session.embed(request, stop));
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort(new EngineError('crashed', 'this model of the network is not served any more'));
+      await settlement.done();
+    },
+  };
 }

@@ -1,0 +1,130 @@
+// One answer from one worker after another, as if it were one: tokens are in the answer before anybody sees them, and whoever
+// goes on is given all of them.
+import { EngineError, type Job, type JobContext, type JobEvent, type ModelInfo } from '@strata/engine';
+import { tokensSha256 } from '@strata/inference';
+import { AnswerPart, type AnswerPartParts } from './answer-part.ts';
+import type { Chosen } from './fleet.ts';
+import { hedged } from './hedge.ts';
+import { WorkerSearch } from './worker-search.ts';
+import { WorkerLostError } from './worker-session.ts';
+
+/** Of a worker whose speed is not known; slower than most, so that exact replay stays within its time. */
+const ASSUMED_TOKENS_PER_SECOND = 20;
+/** A worker is not doubled before that: ordinary delays are as long. */
+const LEAST_HEDGE_MS = 200;
+/** Expected times are doubled with each loss, so often at most. */
+const MOST_DOUBLINGS = 6;
+
+export interface RelayParts extends AnswerPartParts {
+  readonly info: () => ModelInfo;
+}
+
+export interface RelayOptions {
+  readonly replayBudgetMs: number;
+  readonly hedgeAfter: number | undefined;
+  readonly patienceMs: number;
+}
+
+export interface RelayTask {
+  readonly job: Job;
+  readonly context: JobContext;
+  readonly signal: AbortSignal;
+}
+
+export class AnswerRelay {
+  readonly #parts: RelayParts;
+  readonly #options: RelayOptions;
+  readonly #task: RelayTask;
+  readonly #model: ModelInfo;
+  readonly #promptSha256: string;
+  readonly #search: WorkerSearch;
+  /** The answer. A token is in it before it is given to anybody, and never leaves it. */
+  readonly #answer: number[];
+
+  constructor(parts: RelayParts, options: RelayOptions, task: RelayTask) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#task = task;
+    this.#model = parts.info();
+    this.#promptSha256 = tokensSha256(task.job.prompt);
+    this.#search = new WorkerSearch(parts.fleet, options);
+    this.#answer = [...task.job.given];
+  }
+
+  /** Rejects with EngineError when nobody can finish it, or with the signal's reason. */
+  async *events(): AsyncGenerator<JobEvent> {
+    const { job, signal } = this.#task;
+    assertPrompt(job.prompt);
+    let hasBegun = false;
+    while (this.#answer.length < job.maxTokens) {
+      const chosen = await this.#search.next(this.#wanted, signal);
+      try {
+        for await (const { part, event } of this.#asked(chosen)) {
+          if (event.kind === 'begin') {
+            if (!hasBegun) yield event;
+            hasBegun = true;
+          } else if (event.kind === 'tokens') {
+            this.#search.progressed();
+            for (const { token, bytes, logprob, top } of event.tokens) {
+              signal.throwIfAborted();
+              this.#answer.push(token);
+              part.commit(token);
+              yield { kind: 'token', token, bytes, logprob, top };
+            }
+          } else {
+            yield { kind: 'end', reason: event.reason === 'length' ? 'length' : 'stop' };
+            return;
+          }
+        }
+      } catch (error) {
+        if (!(error instanceof WorkerLostError)) throw error;
+        this.#search.assertNotRefused(error, this.#wanted);
+      }
+    }
+    if (!hasBegun) yield { kind: 'begin', cachedTokens: 0 };
+    yield { kind: 'end', reason: 'length' };
+  }
+
+  get #wanted(): Pick<Job, 'prompt' | 'given'> {
+    return { prompt: this.#task.job.prompt, given: this.#answer };
+  }
+
+  get #hasTokens(): boolean {
+    return this.#answer.length > this.#task.job.given.length;
+  }
+
+  #asked(chosen: Chosen) {
+    const { hedgeAfter } = this.#options;
+    const isHedged = hedgeAfter !== undefined && !this.#hasTokens;
+    return hedged(this.#part(chosen), {
+      afterMs: isHedged ? Math.max(LEAST_HEDGE_MS, hedgeAfter * chosen.expectedFirstTokenMs) : undefined,
+      second: () => {
+        const other = this.#search.other(this.#wanted, [chosen.session.peer]);
+        return other && this.#part(other);
+      },
+      onLost: (error) => this.#search.lost(error, { hasTokens: this.#hasTokens }),
+    });
+  }
+
+  #part(chosen: Chosen): AnswerPart {
+    const slowness = 2 ** Math.min(this.#search.losses, MOST_DOUBLINGS);
+    return new AnswerPart(this.#parts, {
+      ...{ ...this.#task, chosen, answer: this.#answer, promptSha256: this.#promptSha256 },
+      ...{ modelSha256: this.#model.sha256, vocabularySize: this.#model.vocabularySize },
+      replay: this.#replay(chosen),
+      expectedFirstTokenMs: chosen.expectedFirstTokenMs * slowness,
+    });
+  }
+
+  /** Token by token where that is soon done: then the rest is what it would have been. */
+  #replay({ decodeTokensPerSecond }: Chosen): Job['replay'] {
+    const { job } = this.#task;
+    if (job.replay === 'fast' || !this.#hasTokens) return job.replay;
+    const perSecond = decodeTokensPerSecond > 0 ? decodeTokensPerSecond : ASSUMED_TOKENS_PER_SECOND;
+    return (this.#answer.length / perSecond) * 1_000 <= this.#options.replayBudgetMs ? 'exact' : 'fast';
+  }
+}
+
+export function assertPrompt(prompt: readonly number[]): void {
+  if (prompt.length === 0) throw new EngineError('prompt-empty', 'there is nothing to go on from');
+}

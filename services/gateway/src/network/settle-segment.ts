@@ -1,0 +1,57 @@
+// A worker's receipt held against what was seen: agreed to and counter-signed where it is right, told to trust where it is not.
+import { type SeenSegment, segmentProblems, segmentSignedBytes } from '@strata/inference';
+import { verifyPeerSignature } from '@strata/p2p';
+import type { SegmentBooks } from './segment-books.ts';
+import type { Trust } from './trust.ts';
+import type { SignedSegment, WorkerSession } from './worker-session.ts';
+
+export type SettleSegment = (
+  session: WorkerSession,
+  segment: SignedSegment,
+  caller: string | undefined,
+  seen: Omit<SeenSegment, 'gateway'>,
+) => void;
+
+export interface SettlementParts {
+  readonly trust: Trust;
+  readonly books: SegmentBooks;
+  /** Our own peer id. */
+  readonly gateway: string;
+}
+
+/** Settles beside the answers, which do not wait for it; whoever owns it waits at the end. */
+export class Settlement {
+  readonly #parts: SettlementParts;
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(parts: SettlementParts) {
+    this.#parts = parts;
+  }
+
+  readonly settle: SettleSegment = (session, segment, caller, seen) => {
+    const { gateway } = this.#parts;
+    // Books that cannot be written tell of it themselves; the worker then has no agreement, and may say so.
+    const run = this.#settle(session, segment, caller, { ...seen, gateway })
+      .catch(() => {})
+      .finally(() => this.#running.delete(run));
+    this.#running.add(run);
+  };
+
+  /** Resolves when nothing is under way. */
+  async done(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  async #settle(
+    session: WorkerSession,
+    segment: SignedSegment,
+    caller: string | undefined,
+    seen: SeenSegment,
+  ): Promise<void> {
+    const { receipt, bytes, signature } = segment;
+    const problems = [...segmentProblems(receipt, seen)];
+    if (!(await verifyPeerSignature(seen.worker, segmentSignedBytes(bytes), signature))) problems.push('signature');
+    if (problems.length > 0) this.#parts.trust.breach(seen.worker, `a receipt with a wrong ${problems.join(', ')}`);
+    else session.settle(seen.nonce, await this.#parts.books.agree(segment, caller));
+  }
+}
