@@ -80,6 +80,7 @@ export {
   auditShare,
   deviation,
   type Finding,
+  type Margins,
   NEWCOMER,
   Standing,
   TOLERATED_DEVIATION,

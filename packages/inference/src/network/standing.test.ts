@@ -30,15 +30,23 @@ const GOOD = after(NEWCOMER, times(12, CLEAN));
 
 /** Draws deviations again and again from those of 200 answers. */
 function deviations(options: MarginOptions, random: () => number): () => number {
-  const pool = Array.from({ length: 200 }, () => deviation(marginsOf(options, random)));
+  const pool = Array.from({ length: 200 }, () => deviation({ margins: marginsOf(options, random) }));
   return () => pool[Math.floor(random() * pool.length)] as number;
 }
 
 describe('the deviation of an answer', () => {
   it('is the mean of its margins, none of which counts for more than a nat', () => {
-    assert.equal(deviation([]), 0);
-    assert.equal(deviation([0, 0, 0, 0.4]), 0.1);
-    assert.equal(deviation([100, 0]), 0.5);
+    assert.equal(deviation({ margins: [] }), 0);
+    assert.equal(deviation({ margins: [0, 0, 0, 0.4] }), 0.1);
+    assert.equal(deviation({ margins: [100, 0] }), 0.5);
+  });
+
+  it('counts a false end of a long answer for an eighth, where all its tokens are right', () => {
+    const margins = Array.from({ length: 4_000 }, () => 0);
+    assert.equal(deviation({ margins, end: 100 }), 1 / 8);
+    assert.equal(deviation({ margins, end: 0 }), 0);
+    assert.equal(deviation({ margins: [], end: 0.5 }), 0.5);
+    assert.equal(after(GOOD, times(8, { kind: 'scored', margins, end: 5 })).state, 'quarantined');
   });
 });
 

@@ -35,9 +35,17 @@ export const NEWCOMER: Standing = {
   changedAtMs: 0,
 };
 
+/** What scoring found of one worker's part of an answer, in nats of logits. */
+export interface Margins {
+  /** For each of the worker's own tokens. */
+  readonly margins: readonly number[];
+  /** Of the answer's end; undefined: the model did not end it. */
+  readonly end?: number;
+}
+
 export type Finding =
-  /** What an audit of one answer found, a margin for each of the worker's own tokens, in nats of logits. */
-  | { readonly kind: 'scored'; readonly margins: readonly number[] }
+  /** An audit of one answer. */
+  | ({ readonly kind: 'scored' } & Margins)
   /** As a verifier it said of an answer what others, and the truth, deny. Weighs as much as an answer that is wrong throughout. */
   | { readonly kind: 'misjudged' }
   /** Something that no honest worker does: a forged receipt, counts that are not so. */
@@ -45,6 +53,8 @@ export type Finding =
 
 /** A margin beyond this says no more: one token in a thousand may be odd for reasons of its own. */
 const CLIP_NATS = 1;
+/** What the end weighs beside all tokens together: of a long answer that was cut short, everything else is right. */
+const END_WEIGHT = 1 / 8;
 /**
  * An honest worker's mean deviation may be so large. It grows with the square of the error of the logits: an error of 0.02 nats
  * gives some 0.0001, one of 0.05 some 0.001.
@@ -77,12 +87,15 @@ const PROOF_QUARANTINE_MS = DAY_MS;
 const MOST_QUARANTINE_MS = 30 * DAY_MS;
 
 /**
- * How far an answer is from what the model would have given: the mean of its margins, each at most a nat, 0 to 1. One number for
- * an answer, however long: its tokens follow from each other and are no independent witnesses. 0 for no margins.
+ * How far an answer is from what the model would have given, 0 to 1: the mean of its margins, each at most a nat, and with an
+ * eighth of the weight the margin of its end. One number for an answer, however long: its tokens follow from each other and are
+ * no independent witnesses.
  */
-export function deviation(margins: readonly number[]): number {
-  if (margins.length === 0) return 0;
-  return margins.reduce((sum, margin) => sum + Math.min(margin, CLIP_NATS), 0) / margins.length;
+export function deviation({ margins, end }: Margins): number {
+  const ofEnd = Math.min(end ?? 0, CLIP_NATS);
+  if (margins.length === 0) return ofEnd;
+  const ofTokens = margins.reduce((sum, margin) => sum + Math.min(margin, CLIP_NATS), 0) / margins.length;
+  return end === undefined ? ofTokens : ofTokens * (1 - END_WEIGHT) + ofEnd * END_WEIGHT;
 }
 
 /** Standing after a finding; a quarantined worker stays as it is, but for proofs, which prolong. */
@@ -100,7 +113,7 @@ export function afterFinding(before: Standing, finding: Finding, nowMs: number):
         tokens: standing.tokens + finding.margins.length,
         recentAudits: standing.recentAudits + 1,
       };
-      return weighed(checked, deviation(finding.margins), {
+      return weighed(checked, deviation(finding), {
         reason: 'answers that the model would not have given',
         nowMs,
       });

@@ -1,0 +1,246 @@
+// Trust in workers: hears every answer, has some of them scored again, and keeps each worker's standing by what is found.
+// Which ones is drawn when an answer is over, so that no worker can know; docs/trust.md says what that finds and what not.
+import { randomInt } from 'node:crypto';
+import type { Engine, ScoreJob, Vocabulary } from '@strata/engine';
+import { auditShare, deviation, TOLERATED_DEVIATION, trust } from '@strata/inference';
+import type { Standings } from '@strata/store';
+import type { Logger } from 'pino';
+import { isPassed, KnownAnswers } from './audit-challenge.ts';
+import { hasDrawnEnd, isCutShort, isReadRight } from './audit-facts.ts';
+import { AuditLog, type AuditRecord } from './audit-log.ts';
+import { judge, type Panel } from './audit-panel.ts';
+import { AuditQueue } from './audit-queue.ts';
+import { ownVerifier, ranked, type Verifier, workerVerifier } from './audit-verifier.ts';
+import { StandingsBook } from './standings-book.ts';
+import type { SeenAnswer, Trust } from './trust.ts';
+import type { WorkerSession } from './worker-session.ts';
+
+export interface AuditorParts {
+  readonly standings: Standings;
+  /** Connected workers that offer the model. */
+  readonly workers: (modelSha256: string) => readonly WorkerSession[];
+  /** An engine of our own with this very file: it is asked before all workers, and believed. */
+  readonly engine: (modelSha256: string) => Pick<Engine, 'score'> | undefined;
+  readonly vocabulary: (modelSha256: string) => Pick<Vocabulary, 'detokenize'> | undefined;
+  /** As the worker offers it. */
+  readonly contextLength: (peer: string, modelSha256: string) => number | undefined;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+export interface AuditorOptions {
+  /** Of the answers of workers in good standing, 0 to 1; 0 audits nobody. 0.02 by default. */
+  readonly share?: number;
+  /** Audits side by side. 2 by default. */
+  readonly concurrency?: number;
+  /** Tokens that wait to be audited, prompts included. 2,000,000 by default. */
+  readonly mostQueuedTokens?: number;
+  /** For one verifier to score one answer. 60,000 by default. */
+  readonly timeoutMs?: number;
+  /** From 0 to below 1, and nothing that a worker could foresee. */
+  readonly random?: () => number;
+}
+
+export interface Auditor extends Trust, AsyncDisposable {
+  /** The last hundred, newest first. */
+  audits(): readonly AuditRecord[];
+  /** Resolves when no answer waits for its audit. */
+  settled(): Promise<void>;
+}
+
+const MOST_QUEUED_ANSWERS = 500;
+/** Of clean scores, so many are held against a second verifier. */
+const DOUBLE_CHECK_SHARE = 0.1;
+/** After so many audits a verifier of it is given a challenge; newcomers more often. */
+const CHALLENGE_SHARE = 0.1;
+const NEWCOMER_CHALLENGE_SHARE = 0.5;
+/** Verifiers tried for one answer: three opinions, and a few that fail. */
+const MOST_VERIFIERS = 6;
+
+/** Rejects when the standings cannot be read. */
+export async function openAuditor(parts: AuditorParts, options: AuditorOptions = {}): Promise<Auditor> {
+  const nowMs = () => parts.now().getTime();
+  const book = await StandingsBook.open({ standings: parts.standings, logger: parts.logger, nowMs });
+  return new WorkersAuditor(parts, options, book);
+}
+
+class WorkersAuditor implements Auditor {
+  readonly #parts: AuditorParts;
+  readonly #book: StandingsBook;
+  readonly #queue: AuditQueue;
+  readonly #known = new KnownAnswers();
+  readonly #log = new AuditLog();
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopped = new AbortController();
+  readonly #share: number;
+  readonly #concurrency: number;
+  readonly #random: () => number;
+  readonly #signalOf: () => AbortSignal;
+
+  constructor(parts: AuditorParts, options: AuditorOptions, book: StandingsBook) {
+    const { share = 0.02, concurrency = 2, mostQueuedTokens = 2_000_000, timeoutMs = 60_000 } = options;
+    this.#parts = parts;
+    this.#book = book;
+    this.#queue = new AuditQueue({ mostAnswers: MOST_QUEUED_ANSWERS, mostTokens: mostQueuedTokens });
+    this.#share = share;
+    this.#concurrency = concurrency;
+    this.#random = options.random ?? (() => randomInt(2 ** 47) / 2 ** 47);
+    this.#signalOf = () => AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(timeoutMs)]);
+  }
+
+  of(peer: string): number {
+    return trust(this.#book.of(peer));
+  }
+
+  standing(peer: string) {
+    return this.#book.of(peer);
+  }
+
+  answered(answer: SeenAnswer): void {
+    if (this.#stopped.signal.aborted) return;
+    const contextLength = this.#parts.contextLength(answer.worker, answer.modelSha256);
+    if (isCutShort(answer, contextLength)) {
+      this.#proven(answer, 'answers cut short as if at their limit');
+      return;
+    }
+    if (answer.from === answer.answer.length && !hasDrawnEnd(answer, contextLength)) return;
+    if (this.#random() >= auditShare(this.#book.of(answer.worker), this.#share)) return;
+    const dropped = this.#queue.push(answer);
+    if (dropped > 0) this.#parts.logger.info({ dropped }, 'audits given up: too many answers wait for theirs');
+    this.#work();
+  }
+
+  breach(peer: string, reason: string): void {
+    this.#book.note(peer, { kind: 'proof', reason });
+  }
+
+  audits(): readonly AuditRecord[] {
+    return this.#log.list();
+  }
+
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped.abort(new Error('the auditor is closed'));
+    await this.settled();
+    await this.#book[Symbol.asyncDispose]();
+  }
+
+  #work(): void {
+    while (this.#running.size < this.#concurrency && !this.#stopped.signal.aborted) {
+      const answer = this.#queue.shift();
+      if (!answer) return;
+      const audit = this.#audit(answer)
+        .catch((error: unknown) => this.#parts.logger.error({ err: error, peer: answer.worker }, 'an audit failed'))
+        .finally(() => {
+          this.#running.delete(audit);
+          this.#work();
+        });
+      this.#running.add(audit);
+    }
+  }
+
+  async #audit(answer: SeenAnswer): Promise<void> {
+    const { modelSha256, worker } = answer;
+    const vocabulary = this.#parts.vocabulary(modelSha256);
+    if (vocabulary && !(await isReadRight(answer, vocabulary))) {
+      this.#proven(answer, 'text that its tokens do not read as');
+      return;
+    }
+    const job = this.#jobOf(answer);
+    const panel = await judge(job, this.#verifiers(answer), {
+      from: answer.from,
+      isDoubleChecked: this.#random() < DOUBLE_CHECK_SHARE,
+      signalOf: this.#signalOf,
+    });
+    // What was given up because all ends is no finding.
+    if (this.#stopped.signal.aborted) return;
+    for (const peer of panel.misjudged) this.#book.note(peer, { kind: 'misjudged' });
+    const outcome = this.#weigh(answer, panel);
+    if (outcome === 'clean' && panel.verdict.kind === 'judged' && panel.verdict.voices > 1 && answer.from === 0)
+      this.#known.keep({ modelSha256, job, seenBy: [worker, ...panel.asked] });
+    await this.#challenge(panel.asked, modelSha256);
+  }
+
+  #weigh(answer: SeenAnswer, { verdict, asked, misjudged }: Panel): AuditRecord['outcome'] {
+    const { worker: peer, modelSha256 } = answer;
+    const found = verdict.kind === 'judged' ? verdict.found : undefined;
+    if (found) this.#book.note(peer, { kind: 'scored', ...found });
+    const deviates = found && deviation(found) > TOLERATED_DEVIATION ? 'deviating' : 'clean';
+    const record: AuditRecord = {
+      atMs: this.#nowMs(),
+      kind: 'answer',
+      peer,
+      modelSha256,
+      tokens: answer.answer.length - answer.from,
+      verifiers: asked,
+      outcome: verdict.kind === 'judged' ? deviates : verdict.kind,
+      deviation: found && deviation(found),
+    };
+    this.#log.add(record);
+    this.#parts.logger[record.outcome === 'clean' ? 'debug' : 'info']({ ...record, misjudged }, 'answer audited');
+    return record.outcome;
+  }
+
+  #proven({ worker: peer, modelSha256, answer, from }: SeenAnswer, reason: string): void {
+    this.#book.note(peer, { kind: 'proof', reason });
+    const tokens = answer.length - from;
+    const record = { kind: 'answer', peer, modelSha256, tokens, verifiers: [], outcome: 'proof' } as const;
+    this.#log.add({ ...record, atMs: this.#nowMs(), deviation: undefined });
+  }
+
+  async #challenge(verifiers: readonly string[], modelSha256: string): Promise<void> {
+    for (const peer of verifiers) {
+      const share = this.#book.of(peer).state === 'good' ? CHALLENGE_SHARE : NEWCOMER_CHALLENGE_SHARE;
+      if (this.#random() >= share) continue;
+      const session = this.#parts.workers(modelSha256).find((each) => each.peer === peer);
+      const challenge = session && this.#known.challenge(peer, modelSha256, this.#random);
+      if (!challenge) continue;
+      const margins = await workerVerifier(session, modelSha256)
+        .score(challenge.job, this.#signalOf())
+        .catch(() => undefined);
+      // One that does not answer is slow or gone, and no liar for that.
+      if (margins === undefined) continue;
+      const outcome = isPassed(challenge, margins) ? 'passed' : 'failed';
+      if (outcome === 'failed') this.#book.note(peer, { kind: 'misjudged' });
+      const tokens = challenge.job.answer.length;
+      const record = { peer, modelSha256, tokens, verifiers: [], outcome, deviation: undefined } as const;
+      this.#log.add({ ...record, atMs: this.#nowMs(), kind: 'challenge' });
+      this.#parts.logger[outcome === 'passed' ? 'debug' : 'info'](record, 'verifier challenged');
+    }
+  }
+
+  /** Our own engine alone where there is one; else workers of the model, none of them the one that is checked or under suspicion. */
+  #verifiers({ worker, modelSha256 }: SeenAnswer): readonly Verifier[] {
+    const engine = this.#parts.engine(modelSha256);
+    if (engine) return [ownVerifier(engine)];
+    const candidates = this.#parts
+      .workers(modelSha256)
+      .filter(({ peer, isAlive }) => isAlive && peer !== worker)
+      .map((session) => ({ session, state: this.#book.of(session.peer).state }))
+      .filter(({ state }) => state === 'good' || state === 'new')
+      .map(({ session, state }) => ({ session, isKnown: state === 'good', isBusy: session.load.waiting > 0 }));
+    return ranked(candidates, this.#random)
+      .slice(0, MOST_VERIFIERS)
+      .map(({ session }) => workerVerifier(session, modelSha256));
+  }
+
+  #jobOf(answer: SeenAnswer): ScoreJob {
+    const { prompt, sampling, grammar, maxTokens, worker, modelSha256 } = answer;
+    const hasEnd = hasDrawnEnd(answer, this.#parts.contextLength(worker, modelSha256));
+    return {
+      prompt,
+      answer: answer.answer,
+      hasEnd,
+      sampling,
+      maxTokens,
+      ...(grammar === undefined ? {} : { grammar }),
+    };
+  }
+
+  #nowMs(): number {
+    return this.#parts.now().getTime();
+  }
+}
