@@ -105,7 +105,7 @@ export {
 export { requestSchemas } from './request-schemas.ts';
 export { type OutputItem, outputCall, outputItems, outputText, responseObject } from './responses-answer.ts';
 export { type ResponsesRequest, readResponsesRequest } from './responses-request.ts';
-export { type Candidate, chooseToken, GREEDY, logProbability, type Sampling } from './sampling.ts';
+export { type Candidate, chooseToken, GREEDY, logProbability, type Sampling, type Step } from './sampling.ts';
 export { callGrammar, schemaGrammar, schemaOrCallGrammar } from './schema-grammar.ts';
 export { type Scanned, StopScanner } from './stop-scanner.ts';
 export { ToolCallReader, type ToolDelta } from './tool-calls.ts';
