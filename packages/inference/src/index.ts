@@ -38,6 +38,7 @@ export {
   type FailureCode,
   type Frame,
   type FrameOf,
+  MOST_PART_BYTES,
   type Offer,
   type OfferedModel,
   PROTOCOL,
@@ -52,6 +53,7 @@ export {
   encodeOffer,
   encodeSegmentReceipt,
   FrameError,
+  type FrameErrorCode,
 } from './network/frame-codec.ts';
 export type { ModelGroup } from './network/model-groups.ts';
 export { type BindingOptions, type Bindings, bindNames, isModelName } from './network/model-name.ts';
@@ -64,6 +66,7 @@ export {
   type PlacementRequest,
 } from './network/placement.ts';
 export { PrefixMap } from './network/prefix-map.ts';
+export { replayOf } from './network/replay.ts';
 export {
   bytesSha256,
   offerSignedBytes,
@@ -74,6 +77,7 @@ export {
   TokenChain,
   tokensSha256,
 } from './network/segment.ts';
+export { type JobPhase, type StallReport, StallWatch } from './network/stall-watch.ts';
 export {
   afterFinding,
   atTime,

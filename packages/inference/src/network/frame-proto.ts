@@ -133,7 +133,7 @@ message Score {
 
 message Scored {
   uint32 id = 1;
-  repeated double margins = 2;
+  repeated float margins = 2;
 }
 
 message Embed {
