@@ -33,7 +33,9 @@ const leastLoaded: PolicyOf = (next) => ({
 const ours: PolicyOf = (next) => {
   const prefixes = new PrefixMap();
   // Who is there, and what each can do, changes seldom.
-  let known: { readonly peers: ReadonlyMap<string, number>; readonly draw: ReturnType<typeof weightedDraw> } | undefined;
+  let known:
+    | { readonly peers: ReadonlyMap<string, number>; readonly draw: ReturnType<typeof weightedDraw> }
+    | undefined;
   const learn = (workers: readonly WorkerView[]) => ({
     peers: new Map(workers.map(({ peer }, index) => [peer, index])),
     draw: weightedDraw(workers.map(({ slots, decodeTokensPerSecond }) => slots * decodeTokensPerSecond)),
