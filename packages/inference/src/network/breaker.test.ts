@@ -8,13 +8,22 @@ describe('breaker', () => {
   it('waits twice as long after each failure in a row, and never longer than a minute and a half', () => {
     let breaker: Breaker = CLOSED;
     const pauses = Array.from({ length: 12 }, () => {
-      breaker = afterFailure(breaker, 1_000, middle);
-      return breaker.openUntilMs - 1_000;
+      const nowMs = breaker.openUntilMs;
+      breaker = afterFailure(breaker, nowMs, middle);
+      return breaker.openUntilMs - nowMs;
     });
     assert.deepEqual(pauses.slice(0, 5), [500, 1_000, 2_000, 4_000, 8_000]);
     assert.equal(pauses.at(-1), 60_000);
     for (let failures = 0; failures < 2_000; failures += 50)
       assert.ok(afterFailure({ ...CLOSED, failures }, 0, () => 0.999_999).openUntilMs <= 90_000);
+  });
+
+  it('takes twenty jobs lost together for one failure', () => {
+    let breaker = CLOSED;
+    for (let i = 0; i < 20; i++) breaker = afterFailure(breaker, 1_000 + i, middle);
+    assert.deepEqual([breaker.failures, breaker.openUntilMs], [1, 1_500]);
+    // A pause for another reason hides no failure.
+    assert.equal(afterFailure(afterRefusal(CLOSED, 0, 250), 100, middle).failures, 1);
   });
 
   it('spreads its pauses, so that gateways do not come back together', () => {

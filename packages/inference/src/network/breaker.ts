@@ -31,8 +31,13 @@ export function afterAsked(breaker: Breaker, nowMs: number): Breaker {
   return breakerState(breaker, nowMs) === 'half-open' ? { ...breaker, probeUntilMs: nowMs + PROBE_MS } : breaker;
 }
 
-/** Twice the pause for each failure in a row, spread by half either way so that many gateways do not come back at once. */
-export function afterFailure({ failures }: Breaker, nowMs: number, random: () => number): Breaker {
+/**
+ * Twice the pause for each failure in a row, spread by half either way so that many gateways do not come back at once. Jobs that were
+ * lost together are one failure.
+ */
+export function afterFailure(breaker: Breaker, nowMs: number, random: () => number): Breaker {
+  const { failures, openUntilMs } = breaker;
+  if (failures > 0 && nowMs < openUntilMs) return breaker;
   const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.5 + random());
   return { failures: failures + 1, openUntilMs: nowMs + pauseMs, probeUntilMs: 0 };
 }

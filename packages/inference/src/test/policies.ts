@@ -1,0 +1,68 @@
+// Ways to choose a worker: ours, and those that it is held against. All see the same.
+import { choosePlacement } from '../network/placement.ts';
+import { PrefixMap } from '../network/prefix-map.ts';
+import { weightedDraw } from '../network/weighted-draw.ts';
+import type { PolicyOf, WorkerView } from './simulated-fleet.ts';
+
+const MODEL = 'ab'.repeat(32);
+
+const random: PolicyOf = (next) => ({ choose: (_, workers) => Math.floor(next() * workers.length) });
+
+const roundRobin: PolicyOf = () => {
+  let turn = 0;
+  return { choose: (_, workers) => turn++ % workers.length };
+};
+
+/** The fewest jobs for its slots; of several, one by chance. */
+const leastLoaded: PolicyOf = (next) => ({
+  choose(_, workers) {
+    let found = 0;
+    let least = Number.POSITIVE_INFINITY;
+    const first = Math.floor(next() * workers.length);
+    for (let i = 0; i < workers.length; i++) {
+      const index = (first + i) % workers.length;
+      const { jobs, slots } = workers[index] as WorkerView;
+      if (jobs / slots >= least) continue;
+      found = index;
+      least = jobs / slots;
+    }
+    return found;
+  },
+});
+
+const ours: PolicyOf = (next) => {
+  const prefixes = new PrefixMap();
+  // Who is there, and what each can do, changes seldom.
+  let known:
+    | { readonly peers: ReadonlyMap<string, number>; readonly draw: ReturnType<typeof weightedDraw> }
+    | undefined;
+  const learn = (workers: readonly WorkerView[]) => ({
+    peers: new Map(workers.map(({ peer }, index) => [peer, index])),
+    draw: weightedDraw(workers.map(({ slots, decodeTokensPerSecond }) => slots * decodeTokensPerSecond)),
+  });
+  return {
+    choose({ tokens, replayTokens }, workers) {
+      known ??= learn(workers);
+      const { peers, draw } = known;
+      const cached = prefixes.cachedTokens(MODEL, tokens);
+      const field = {
+        size: workers.length,
+        draw,
+        holders: [...cached.keys()].map((peer) => peers.get(peer) ?? 0),
+        at: (index: number) => {
+          const worker = workers[index] as WorkerView;
+          const cachedTokens = cached.get(worker.peer) ?? 0;
+          return { ...worker, running: worker.jobs, waiting: 0, cachedTokens, standing: 1, isOpen: false };
+        },
+      };
+      return choosePlacement(field, { promptTokens: tokens.length, replayTokens }, next)?.index ?? 0;
+    },
+    served: (peer, tokens) => prefixes.note(peer, MODEL, tokens),
+    lost: (peer) => {
+      prefixes.forget(peer);
+      known = undefined;
+    },
+  };
+};
+
+export const POLICIES = { ours, random, 'round-robin': roundRobin, 'least-loaded': leastLoaded } as const;

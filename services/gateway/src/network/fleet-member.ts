@@ -1,0 +1,77 @@
+// What a gateway knows of one worker for one model: what it says, believed within bounds, and what was measured, which is believed instead.
+import type { OfferedModel } from '@strata/inference';
+import type { Served } from './fleet.ts';
+
+/** Answers side by side that are believed at once, whatever a worker claims. More must be seen. */
+const BELIEVED_SLOTS = 4;
+const MOST_SLOTS = 256;
+/** Faster claims than these are taken for these until measured: a fast accelerator with a small model. */
+const MOST_PREFILL_PER_SECOND = 20_000;
+const MOST_DECODE_PER_SECOND = 300;
+/** Fewer tokens say little of a speed: the time that they take is mostly something else's. */
+const TOKENS_TO_MEASURE = 16;
+/**
+ * A measured speed comes down slowly and goes up fast: a reader that takes its time makes a worker look slow, and so does a queue; nothing
+ * makes it look fast.
+ */
+const FALL = 0.1;
+const RISE = 0.5;
+
+const UNKNOWN_PREFILL_PER_SECOND = 100;
+/** A job that had to wait for another one's end waited longer than this, and than twice its reading. */
+const SOON_MS = 500;
+
+export interface FleetMember {
+  readonly peer: string;
+  readonly claim: OfferedModel;
+  /** The most answers side by side that it has been seen to finish. */
+  readonly sideBySide: number;
+  readonly measured: { readonly prefillTokensPerSecond: number; readonly decodeTokensPerSecond: number };
+}
+
+export function newMember(peer: string, claim: OfferedModel): FleetMember {
+  return { peer, claim, sideBySide: 0, measured: { prefillTokensPerSecond: 0, decodeTokensPerSecond: 0 } };
+}
+
+/** What it claims, up to a bound, and one more than it has been seen to do: so it grows while it is used. */
+export function believedSlots({ claim, sideBySide }: FleetMember): number {
+  return Math.min(claim.slots, MOST_SLOTS, Math.max(BELIEVED_SLOTS, sideBySide + 1));
+}
+
+/** Tokens per second; 0: unknown. */
+export function believedSpeed({ claim, measured }: FleetMember): FleetMember['measured'] {
+  return {
+    prefillTokensPerSecond:
+      measured.prefillTokensPerSecond || Math.min(claim.prefillTokensPerSecond, MOST_PREFILL_PER_SECOND),
+    decodeTokensPerSecond:
+      measured.decodeTokensPerSecond || Math.min(claim.decodeTokensPerSecond, MOST_DECODE_PER_SECOND),
+  };
+}
+
+/** `others`: jobs of ours that it had besides. More slots are believed where the first token came as soon as with a free one. */
+export function afterServed(
+  member: FleetMember,
+  served: Served,
+  { others, rttMs }: { readonly others: number; readonly rttMs: number },
+): FleetMember {
+  const { prefillTokensPerSecond, decodeTokensPerSecond } = member.measured;
+  const read = served.promptTokens - served.cachedTokens;
+  const readMs = (served.firstTokenMs ?? Number.POSITIVE_INFINITY) - rttMs;
+  const believed = believedSpeed(member).prefillTokensPerSecond || UNKNOWN_PREFILL_PER_SECOND;
+  const hadSlot = readMs <= SOON_MS + (2_000 * read) / believed;
+  return {
+    ...member,
+    sideBySide: hadSlot ? Math.max(member.sideBySide, others + 1) : member.sideBySide,
+    measured: {
+      prefillTokensPerSecond: smoothed(prefillTokensPerSecond, { tokens: read, ms: readMs }),
+      decodeTokensPerSecond: smoothed(decodeTokensPerSecond, { tokens: served.made - 1, ms: served.decodeMs }),
+    },
+  };
+}
+
+function smoothed(before: number, { tokens, ms }: { readonly tokens: number; readonly ms: number }): number {
+  if (tokens < TOKENS_TO_MEASURE || !(ms > 0 && ms < Number.POSITIVE_INFINITY)) return before;
+  const now = (tokens * 1_000) / ms;
+  if (before === 0) return now;
+  return before + (now - before) * (now > before ? RISE : FALL);
+}

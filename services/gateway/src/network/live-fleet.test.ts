@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Directory, type OfferedModel, PrefixMap } from '@strata/inference';
+import { LiveFleet } from './live-fleet.ts';
+import type { WorkerSession } from './worker-session.ts';
+
+const SHA = 'aa'.repeat(32);
+const VOCABULARY = 'bb'.repeat(32);
+const nobody: ReadonlySet<string> = new Set();
+
+interface WorkerFacts {
+  readonly model?: Partial<OfferedModel>;
+  readonly rttMs?: number;
+  readonly trust?: number;
+}
+
+/** Workers whose connections are simulated; all else is real. */
+function world(facts: Readonly<Record<string, WorkerFacts>>) {
+  const time = { nowMs: 1_800_000_000_000 };
+  let state = 7;
+  const random = () => {
+    state = (state * 48_271) % 0x7fffffff;
+    return state / 0x7fffffff;
+  };
+  const directory = new Directory();
+  const prefixes = new PrefixMap();
+  const sessions = new Map<string, WorkerSession>();
+  const loads = new Map<string, { running: number; waiting: number; own: number }>();
+  const trusts = new Map<string, number>();
+  const alive = new Set<string>();
+  const offer = (peer: string, model: Partial<OfferedModel> = {}) =>
+    directory.take(
+      {
+        ...{ peer, sequence: time.nowMs++, issuedAtMs: time.nowMs, expiresAtMs: time.nowMs + 120_000 },
+        ...{ software: 'strata', running: 0, waiting: 0 },
+        models: [
+          {
+            ...{ name: 'chat', sha256: SHA, vocabularySha256: VOCABULARY, templateSha256: SHA },
+            ...{ architecture: 'llama', quantisation: 'Q8_0', sizeBytes: 1, parameters: 1, contextLength: 4_096 },
+            ...{ vocabularySize: 1_000, longestToken: 16, slots: 4, engine: 'simulated' },
+            ...{ prefillTokensPerSecond: 1_000, decodeTokensPerSecond: 50 },
+            ...model,
+          },
+        ],
+      },
+      { nowMs: time.nowMs, isConnected: true },
+    );
+  const connect = (peer: string, { model, rttMs = 10, trust = 1 }: WorkerFacts = {}) => {
+    const load = { running: 0, waiting: 0, own: 0 };
+    const unused = () => assert.fail('the fleet asks sessions for nothing');
+    loads.set(peer, load);
+    trusts.set(peer, trust);
+    alive.add(peer);
+    sessions.set(peer, {
+      ...{ peer, load, rttMs, run: unused, score: unused, embed: unused, vocabulary: unused, settle: unused },
+      get isAlive() {
+        return alive.has(peer);
+      },
+      async [Symbol.asyncDispose]() {},
+    });
+    offer(peer, model);
+  };
+  for (const [peer, each] of Object.entries(facts)) connect(peer, each);
+  const fleet = new LiveFleet(
+    { sha256: SHA, vocabularySha256: VOCABULARY },
+    {
+      ...{ sessions, directory, prefixes, random, nowMs: () => time.nowMs },
+      trust: { of: (peer) => trusts.get(peer) ?? 0 },
+    },
+  );
+  const loadOf = (peer: string) => loads.get(peer) ?? assert.fail(peer);
+  return { fleet, time, sessions, directory, trusts, alive, offer, connect, loadOf };
+}
+
+const prompt = Array.from({ length: 1_000 }, (_, i) => i);
+const job = { prompt, given: [] };
+/** Nobody has read any of it. */
+const fresh = { prompt: prompt.map((token) => token + 50_000), given: [] };
+const served = (peer: string) => ({
+  ...{ peer, promptTokens: 1_000, cachedTokens: 0, firstTokenMs: 1_010, decodeMs: 1_980, made: 100 },
+  tokens: prompt,
+});
+
+describe('live fleet', () => {
+  it('asks the worker from which the first token is expected soonest, and tells when', () => {
+    const { fleet } = world({ near: {}, far: { rttMs: 500 } });
+    for (let i = 0; i < 20; i++) assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'near');
+    assert.equal(fleet.choose(job, { except: nobody })?.expectedFirstTokenMs, 1_030);
+    assert.equal(fleet.choose(job, { except: new Set(['near']) })?.session.peer, 'far');
+    assert.equal(fleet.choose(job, { except: new Set(['near', 'far']) }), undefined);
+  });
+
+  it('never expects so little that a timer would be late', () => {
+    const { fleet } = world({ fast: { rttMs: 0 } });
+    assert.equal(fleet.choose({ prompt: [1], given: [] }, { except: nobody })?.expectedFirstTokenMs, 50);
+  });
+
+  it('has those of its file and vocabulary alone, as long as they live and are trusted', () => {
+    const { fleet, trusts, alive, sessions } = world({
+      ...{ a: {}, b: {}, quarantined: { trust: 0 } },
+      'other file': { model: { sha256: 'dd'.repeat(32) } },
+      'other vocabulary': { model: { vocabularySha256: 'dd'.repeat(32) } },
+    });
+    const slots: number[] = [];
+    const stop = fleet.onChange(() => slots.push(fleet.slots));
+    assert.equal(fleet.slots, 8);
+    // Before anybody refreshes, nobody who is gone or caught is asked.
+    trusts.set('a', 0);
+    assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'b');
+    alive.delete('b');
+    assert.equal(fleet.choose(job, { except: nobody }), undefined);
+    fleet.refresh();
+    fleet.refresh();
+    assert.deepEqual([slots, fleet.isReady], [[0], false]);
+    stop();
+    trusts.set('a', 1);
+    sessions.delete('b');
+    fleet.refresh();
+    assert.deepEqual([slots, fleet.slots, fleet.isReady], [[0], 4, true]);
+  });
+
+  it('returns a conversation to the worker that made the last answer, also when that one says nothing of it', () => {
+    const facts = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`w${i}`, {}]));
+    const { fleet, loadOf } = world(facts);
+    fleet.noteServed(served('w33'));
+    const next = { prompt: [...prompt, 5, 6, 7], given: [] };
+    for (let i = 0; i < 10; i++) assert.equal(fleet.choose(next, { except: nobody })?.session.peer, 'w33');
+    loadOf('w33').own = 5;
+    assert.notEqual(fleet.choose(next, { except: nobody })?.session.peer, 'w33');
+    loadOf('w33').own = 0;
+    fleet.noteLost('w33', 'engine-failed');
+    assert.notEqual(fleet.choose(next, { except: nobody })?.session.peer, 'w33');
+  });
+
+  it('sends nobody more than its slots while another has one free, and the soonest when none has', () => {
+    const { fleet, loadOf } = world({ fast: { model: { decodeTokensPerSecond: 200 } }, slow: { rttMs: 900 } });
+    loadOf('fast').own = 4;
+    assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'slow');
+    loadOf('slow').running = 4;
+    const chosen = fleet.choose(job, { except: nobody });
+    assert.equal(chosen?.session.peer, 'fast');
+    assert.ok(chosen.expectedFirstTokenMs > 1_200);
+  });
+
+  it('does not believe a million slots, nor a billion tokens a second', () => {
+    const { fleet, loadOf } = world({
+      liar: { model: { slots: 10_000, prefillTokensPerSecond: 1e9, decodeTokensPerSecond: 1e9 } },
+    });
+    assert.equal(fleet.slots, 4);
+    const expected = () => fleet.choose(fresh, { except: nobody })?.expectedFirstTokenMs ?? 0;
+    assert.ok(expected() > 50);
+    // What it really does is believed at once.
+    fleet.noteServed({ ...served('liar'), firstTokenMs: 20_010 });
+    assert.ok(expected() >= 20_000);
+    // Four side by side, but the fourth began only when another one was over.
+    loadOf('liar').own = 3;
+    fleet.noteServed({ ...served('liar'), firstTokenMs: 120_000 });
+    assert.equal(fleet.slots, 4);
+  });
+
+  it('believes more slots as they are used, up to what is claimed', () => {
+    const { fleet, loadOf } = world({ large: { model: { slots: 6 } } });
+    const slots = [fleet.slots];
+    fleet.onChange(() => slots.push(fleet.slots));
+    for (const own of [1, 3, 3, 4, 5, 6]) {
+      loadOf('large').own = own;
+      fleet.noteServed(served('large'));
+    }
+    assert.deepEqual(slots, [4, 5, 6]);
+  });
+
+  it('remembers what it measured of a worker that leaves and comes back with great words', () => {
+    const { fleet, sessions, connect } = world({ w: {} });
+    fleet.noteServed({ ...served('w'), firstTokenMs: 10_010 });
+    const before = fleet.choose(fresh, { except: nobody })?.expectedFirstTokenMs ?? 0;
+    assert.ok(before >= 10_000);
+    sessions.delete('w');
+    fleet.refresh();
+    connect('w', { model: { prefillTokensPerSecond: 1e9 } });
+    fleet.refresh();
+    assert.equal(fleet.choose(fresh, { except: nobody })?.expectedFirstTokenMs, before);
+  });
+
+  it('goes up fast with a measured speed, and down slowly', () => {
+    const { fleet } = world({ w: {} });
+    const expectedAfter = (firstTokenMs: number) => {
+      fleet.noteServed({ ...served('w'), firstTokenMs });
+      return Math.round(fleet.choose(fresh, { except: nobody })?.expectedFirstTokenMs ?? 0) - 30;
+    };
+    assert.equal(expectedAfter(1_010), 1_000);
+    assert.equal(expectedAfter(100_010), 1_110);
+    assert.ok(expectedAfter(510) < 700);
+  });
+
+  it('leaves a worker alone that failed, longer each time, and tries it with one job', () => {
+    const { fleet, time } = world({ w: {} });
+    const isAsked = () => fleet.choose(job, { except: nobody }) !== undefined;
+    for (let i = 0; i < 20; i++) fleet.noteLost('w', 'stalled');
+    assert.equal(isAsked(), false);
+    time.nowMs += 751;
+    assert.deepEqual([isAsked(), isAsked()], [true, false]);
+    fleet.noteLost('w', 'gone');
+    time.nowMs += 499;
+    assert.equal(isAsked(), false);
+    time.nowMs += 1_002;
+    assert.deepEqual([isAsked(), isAsked()], [true, false]);
+    fleet.noteServed(served('w'));
+    assert.deepEqual([isAsked(), isAsked()], [true, true]);
+  });
+
+  it('holds no refusal against a worker', () => {
+    const { fleet, time } = world({ w: {} });
+    const isAsked = () => fleet.choose(job, { except: nobody }) !== undefined;
+    for (let i = 0; i < 9; i++) fleet.noteLost('w', 'busy');
+    assert.equal(isAsked(), false);
+    time.nowMs += 250;
+    assert.deepEqual([isAsked(), isAsked()], [true, true]);
+    fleet.noteLost('w', 'grammar-unusable');
+    assert.equal(isAsked(), true);
+    fleet.noteLost('w', 'leaving');
+    time.nowMs += 9_999;
+    assert.equal(isAsked(), false);
+  });
+
+  it('asks nobody for more than its own context holds, whatever the others say', () => {
+    const { fleet } = world({ small: { model: { contextLength: 1_000 } }, large: { rttMs: 900 } });
+    assert.equal(fleet.choose({ prompt: prompt.slice(0, 999), given: [] }, { except: nobody })?.session.peer, 'small');
+    assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'large');
+    const begun = { prompt: prompt.slice(0, 900), given: prompt.slice(0, 100) };
+    assert.equal(fleet.choose(begun, { except: nobody })?.session.peer, 'large');
+  });
+});

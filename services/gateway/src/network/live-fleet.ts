@@ -1,0 +1,194 @@
+// The workers of one model as they are connected now: who is asked next, and what is learnt from how it went.
+import type { Job } from '@strata/engine';
+import {
+  afterAsked,
+  afterFailure,
+  afterRefusal,
+  type Breaker,
+  breakerState,
+  CLOSED,
+  choosePlacement,
+  type Directory,
+  type PlacementCandidate,
+  type PrefixMap,
+  type WeightedDraw,
+  weightedDraw,
+} from '@strata/inference';
+import { LRUCache } from 'lru-cache';
+import type { Chosen, Fleet, Served } from './fleet.ts';
+import { afterServed, believedSlots, believedSpeed, type FleetMember, newMember } from './fleet-member.ts';
+import type { Trust } from './trust.ts';
+import type { WorkerSession } from './worker-session.ts';
+
+export interface LiveFleetOptions {
+  readonly sha256: string;
+  readonly vocabularySha256: string;
+}
+
+export interface LiveFleetParts {
+  /** By peer; whoever owns it tells `refresh` of changes. */
+  readonly sessions: ReadonlyMap<string, WorkerSession>;
+  readonly directory: Pick<Directory, 'worker'>;
+  /** May be shared between models. */
+  readonly prefixes: PrefixMap;
+  readonly trust: Pick<Trust, 'of'>;
+  /** Milliseconds that never go back. */
+  readonly nowMs: () => number;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+}
+
+/** Losses that are no fault of the worker, and how long it is left alone after them. */
+const FAULTLESS_PAUSE_MS: ReadonlyMap<string, number> = new Map([
+  ['busy', 250],
+  // If it is still there by then, it stays.
+  ['leaving', 10_000],
+  // These are about the request.
+  ['unusable', 0],
+  ['grammar-unusable', 0],
+]);
+/** After these it has nothing left of what it read. */
+const FORGETFUL: ReadonlySet<string> = new Set(['gone', 'engine-failed']);
+/** Whoever hedges at a multiple of what is expected must not do so because of a timer's tick. */
+const LEAST_EXPECTED_MS = 50;
+/** Workers that are remembered: one that fails or is slow is no better for having left and come back. */
+const MOST_REMEMBERED = 4_096;
+
+export class LiveFleet implements Fleet {
+  readonly #options: LiveFleetOptions;
+  readonly #parts: LiveFleetParts;
+  #members: readonly FleetMember[] = [];
+  #indexes: ReadonlyMap<string, number> = new Map();
+  #draw: WeightedDraw = weightedDraw([]);
+  #slots = 0;
+  readonly #breakers = new LRUCache<string, Breaker>({ max: MOST_REMEMBERED });
+  readonly #remembered = new LRUCache<string, FleetMember>({ max: MOST_REMEMBERED });
+  readonly #listeners = new Set<() => void>();
+
+  constructor(options: LiveFleetOptions, parts: LiveFleetParts) {
+    this.#options = options;
+    this.#parts = parts;
+    this.refresh();
+  }
+
+  get isReady(): boolean {
+    return this.#slots > 0;
+  }
+
+  get slots(): number {
+    return this.#slots;
+  }
+
+  /** Looks again at who is connected, what they offer, and how far they are trusted: after a change of any of these. */
+  refresh(): void {
+    const members: FleetMember[] = [];
+    for (const [peer, session] of this.#parts.sessions) {
+      const claim = session.isAlive && this.#parts.trust.of(peer) > 0 ? this.#offered(peer) : undefined;
+      if (!claim) continue;
+      const known = this.#remembered.get(peer);
+      members.push(known ? { ...known, claim } : newMember(peer, claim));
+    }
+    for (const { peer } of this.#members) if (!this.#parts.sessions.has(peer)) this.#parts.prefixes.forget(peer);
+    this.#publish(members);
+  }
+
+  /** Hears when `slots` has changed. Gives what ends it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  choose(
+    { prompt, given }: Pick<Job, 'prompt' | 'given'>,
+    { except }: { readonly except: ReadonlySet<string> },
+  ): Chosen | undefined {
+    const { prefixes, sessions, random, nowMs } = this.#parts;
+    const replayTokens = given?.length ?? 0;
+    const cached = prefixes.cachedTokens(this.#options.sha256, prompt);
+    const isLeftOut = (member: FleetMember) =>
+      except.has(member.peer) || prompt.length + replayTokens >= member.claim.contextLength;
+    const placement = choosePlacement(
+      {
+        size: this.#members.length,
+        draw: this.#draw,
+        holders: [...cached.keys()].flatMap((peer) => this.#indexes.get(peer) ?? []),
+        at: (index) => {
+          const member = this.#members[index] as FleetMember;
+          const cachedTokens = cached.get(member.peer) ?? 0;
+          return { ...this.#candidate(member), cachedTokens, ...(isLeftOut(member) ? { isOpen: true } : {}) };
+        },
+      },
+      { promptTokens: prompt.length, replayTokens },
+      random,
+    );
+    const session = placement && sessions.get(placement.peer);
+    if (!session) return undefined;
+    const breaker = this.#breakers.get(placement.peer);
+    if (breaker) this.#breakers.set(placement.peer, afterAsked(breaker, nowMs()));
+    return { session, expectedFirstTokenMs: Math.max(LEAST_EXPECTED_MS, placement.expectedFirstTokenMs) };
+  }
+
+  noteServed(served: Served): void {
+    const { prefixes, sessions } = this.#parts;
+    this.#breakers.delete(served.peer);
+    prefixes.note(served.peer, this.#options.sha256, served.tokens);
+    const index = this.#indexes.get(served.peer) ?? -1;
+    const member = this.#members[index];
+    const session = sessions.get(served.peer);
+    if (!session || !member) return;
+    const after = afterServed(member, served, { others: session.load.own, rttMs: session.rttMs });
+    this.#remembered.set(served.peer, after);
+    const members = this.#members.with(index, after);
+    if (believedSlots(after) !== believedSlots(member)) this.#publish(members);
+    // What is drawn by may be a little old: it is made anew with the next offer of anybody.
+    else this.#members = members;
+  }
+
+  noteLost(peer: string, loss: string): void {
+    const { prefixes, nowMs, random } = this.#parts;
+    const breaker = this.#breakers.get(peer) ?? CLOSED;
+    const pauseMs = FAULTLESS_PAUSE_MS.get(loss);
+    this.#breakers.set(
+      peer,
+      pauseMs === undefined ? afterFailure(breaker, nowMs(), random) : afterRefusal(breaker, nowMs(), pauseMs),
+    );
+    if (FORGETFUL.has(loss)) prefixes.forget(peer);
+  }
+
+  #candidate(member: FleetMember): Omit<PlacementCandidate, 'cachedTokens'> {
+    const { sessions, trust, nowMs } = this.#parts;
+    const { peer } = member;
+    const session = sessions.get(peer);
+    const load = session?.load ?? { running: 0, waiting: 0, own: 0 };
+    const isAlive = session?.isAlive ?? false;
+    return {
+      peer,
+      slots: believedSlots(member),
+      // Its own word is as old as its last heartbeat; of our own jobs we know better.
+      running: Math.max(load.running, load.own - load.waiting),
+      waiting: load.waiting,
+      ...believedSpeed(member),
+      rttMs: session?.rttMs ?? 0,
+      standing: trust.of(peer),
+      isOpen: !isAlive || breakerState(this.#breakers.get(peer) ?? CLOSED, nowMs()) === 'open',
+    };
+  }
+
+  #offered(peer: string) {
+    const { sha256, vocabularySha256 } = this.#options;
+    const models = this.#parts.directory.worker(peer)?.offer.models;
+    return models?.find((model) => model.sha256 === sha256 && model.vocabularySha256 === vocabularySha256);
+  }
+
+  #publish(members: readonly FleetMember[]): void {
+    this.#members = members;
+    this.#indexes = new Map(members.map(({ peer }, index) => [peer, index]));
+    this.#draw = weightedDraw(
+      members.map((member) => believedSlots(member) * Math.max(1, believedSpeed(member).decodeTokensPerSecond)),
+    );
+    const slots = members.reduce((sum, member) => sum + believedSlots(member), 0);
+    if (slots === this.#slots) return;
+    this.#slots = slots;
+    for (const listener of this.#listeners) listener();
+  }
+}
