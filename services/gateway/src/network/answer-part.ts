@@ -34,6 +34,7 @@ export class AnswerPart {
   readonly #task: AnswerPartTask;
   readonly #nonce: Uint8Array = randomBytes(16);
   readonly #chain: TokenChain;
+  readonly #text: Uint8Array[] = [];
   readonly #from: number;
   readonly #askedAtMs = performance.now();
   #events: AsyncIterator<SessionEvent> | undefined;
@@ -67,10 +68,11 @@ export class AnswerPart {
     }
   }
 
-  /** One more of its tokens is in the answer. */
-  commit(token: number): void {
+  /** One more of its tokens is in the answer, with the text that it says the token has. */
+  commit(token: number, bytes: Uint8Array): void {
     this.#made += 1;
     this.#chain.push(token);
+    this.#text.push(bytes);
   }
 
   /** Nobody wants more of it; the worker is told. */
@@ -128,7 +130,7 @@ export class AnswerPart {
     context.onSegment?.({ worker: this.peer, nonce, from, to, chainHead: this.#chain.head });
     this.#parts.trust.answered({
       ...{ worker: this.peer, modelSha256, prompt, answer: answer.slice(0, to), from, maxTokens, reason },
-      ...{ sampling, grammar },
+      ...{ sampling, grammar, text: Buffer.concat(this.#text) },
     });
   }
 

@@ -68,7 +68,7 @@ export class AnswerRelay {
             for (const { token, bytes, logprob, top } of event.tokens) {
               signal.throwIfAborted();
               this.#answer.push(token);
-              part.commit(token);
+              part.commit(token, bytes);
               yield { kind: 'token', token, bytes, logprob, top };
             }
           } else {
