@@ -22,6 +22,28 @@ describe('admission', () => {
     assert.equal(admission.size, 0);
   });
 
+  it('lets more in when there are more places, and takes none away', async () => {
+    const admission = new Admission({ places: 1, queue: 10 });
+    const entered: string[] = [];
+    const first = await admission.enter('a', never);
+    const waits = ['b', 'c', 'd'].map(async (name) => {
+      const place = await admission.enter(name, never);
+      entered.push(name);
+      return place;
+    });
+    admission.resize(3);
+    const [b, c] = await Promise.all(waits.slice(0, 2));
+    assert.deepEqual(entered, ['b', 'c']);
+    admission.resize(1);
+    first[Symbol.dispose]();
+    b?.[Symbol.dispose]();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(entered, ['b', 'c']);
+    c?.[Symbol.dispose]();
+    using _last = await waits[2];
+    assert.deepEqual(entered, ['b', 'c', 'd']);
+  });
+
   it('refuses what could not even wait, and says when to come back', async () => {
     const admission = new Admission({ places: 1, queue: 1 });
     using _place = await admission.enter('a', never);

@@ -14,8 +14,8 @@ export interface AdmissionOptions {
 }
 
 export class Admission {
-  readonly places: number;
   readonly #queue: number;
+  #places: number;
   #inside = 0;
   #isClosed = false;
   #waiting = 0;
@@ -23,8 +23,18 @@ export class Admission {
   readonly #lines = new Map<string, Waiter[]>();
 
   constructor({ places, queue }: AdmissionOptions) {
-    this.places = places;
+    this.#places = places;
     this.#queue = queue;
+  }
+
+  get places(): number {
+    return this.#places;
+  }
+
+  /** Of fewer places than answers are being made, none is taken away: they come free one by one. */
+  resize(places: number): void {
+    this.#places = places;
+    while (this.#waiting > 0 && this.#inside < places) this.#admit();
   }
 
   /** Answers being made or waiting. */

@@ -122,10 +122,13 @@ export class LiveFleet implements Fleet {
       random,
     );
     const session = placement && sessions.get(placement.peer);
-    if (!session) return undefined;
+    const member = placement && this.#memberOf(placement.peer);
+    if (!session || !member) return undefined;
     const breaker = this.#breakers.get(placement.peer);
     if (breaker) this.#breakers.set(placement.peer, afterAsked(breaker, nowMs()));
-    return { session, expectedFirstTokenMs: Math.max(LEAST_EXPECTED_MS, placement.expectedFirstTokenMs) };
+    const { decodeTokensPerSecond } = believedSpeed(member);
+    const expectedFirstTokenMs = Math.max(LEAST_EXPECTED_MS, placement.expectedFirstTokenMs);
+    return { session, expectedFirstTokenMs, decodeTokensPerSecond };
   }
 
   noteServed(served: Served): void {
