@@ -1,4 +1,5 @@
 // Model files from a seed (GGUF version 3, github.com/ggml-org/ggml/blob/master/docs/gguf.md): real for every reader, and of any size. They say nothing sensible.
+import { ALIGNMENT, aligned, bool, f32, numbers, text, texts, u32, Writer } from './gguf-writer.ts';
 import { randomFor } from './random.ts';
 
 export interface RandomModelOptions {
@@ -14,12 +15,11 @@ export interface RandomModelOptions {
   readonly weights: 'F16' | 'Q8_0';
 }
 
-const ALIGNMENT = 32;
 /** Values of Q8_0 that share a scale. */
 const BLOCK = 32;
 const FILE_TYPES = { F16: 1, Q8_0: 7 } as const;
 const TENSOR_TYPES = { F32: 0, F16: 1, Q8_0: 8 } as const;
-const CHATML =
+export const CHATML =
   "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
 /** The bytes of a model: llama architecture, a token for each byte, ChatML. The same seed gives the same bytes. */
@@ -28,39 +28,34 @@ export function randomModel(options: RandomModelOptions): Uint8Array {
   const vocabulary = byteVocabulary();
   const tensors = tensorsOf(options, vocabulary.tokens.length);
   const head = new Writer();
-  head.bytes(new TextEncoder().encode('GGUF'));
-  head.u32(3);
-  head.u64(tensors.length);
-  const metadata: readonly [name: string, write: (writer: Writer) => void][] = [
-    ['general.architecture', text('llama')],
-    ['general.name', text(options.name)],
-    ['general.alignment', u32(ALIGNMENT)],
-    ['general.file_type', u32(FILE_TYPES[weights])],
-    ['llama.context_length', u32(context)],
-    ['llama.embedding_length', u32(width)],
-    ['llama.block_count', u32(layers)],
-    ['llama.feed_forward_length', u32(hidden)],
-    ['llama.attention.head_count', u32(heads)],
-    ['llama.attention.head_count_kv', u32(heads)],
-    ['llama.attention.layer_norm_rms_epsilon', f32(1e-5)],
-    ['llama.rope.dimension_count', u32(width / heads)],
-    ['llama.rope.freq_base', f32(10_000)],
-    ['llama.vocab_size', u32(vocabulary.tokens.length)],
-    ['tokenizer.ggml.model', text('gpt2')],
-    ['tokenizer.ggml.pre', text('gpt-2')],
-    ['tokenizer.ggml.tokens', texts(vocabulary.tokens)],
-    ['tokenizer.ggml.token_type', numbers(vocabulary.types)],
-    ['tokenizer.ggml.merges', texts(vocabulary.merges)],
-    ['tokenizer.ggml.bos_token_id', u32(vocabulary.end)],
-    ['tokenizer.ggml.eos_token_id', u32(vocabulary.end)],
-    ['tokenizer.ggml.add_bos_token', bool(false)],
-    ['tokenizer.chat_template', text(CHATML)],
-  ];
-  head.u64(metadata.length);
-  for (const [name, write] of metadata) {
-    head.string(name);
-    write(head);
-  }
+  head.head(
+    [
+      ['general.architecture', text('llama')],
+      ['general.name', text(options.name)],
+      ['general.alignment', u32(ALIGNMENT)],
+      ['general.file_type', u32(FILE_TYPES[weights])],
+      ['llama.context_length', u32(context)],
+      ['llama.embedding_length', u32(width)],
+      ['llama.block_count', u32(layers)],
+      ['llama.feed_forward_length', u32(hidden)],
+      ['llama.attention.head_count', u32(heads)],
+      ['llama.attention.head_count_kv', u32(heads)],
+      ['llama.attention.layer_norm_rms_epsilon', f32(1e-5)],
+      ['llama.rope.dimension_count', u32(width / heads)],
+      ['llama.rope.freq_base', f32(10_000)],
+      ['llama.vocab_size', u32(vocabulary.tokens.length)],
+      ['tokenizer.ggml.model', text('gpt2')],
+      ['tokenizer.ggml.pre', text('gpt-2')],
+      ['tokenizer.ggml.tokens', texts(vocabulary.tokens)],
+      ['tokenizer.ggml.token_type', numbers(vocabulary.types)],
+      ['tokenizer.ggml.merges', texts(vocabulary.merges)],
+      ['tokenizer.ggml.bos_token_id', u32(vocabulary.end)],
+      ['tokenizer.ggml.eos_token_id', u32(vocabulary.end)],
+      ['tokenizer.ggml.add_bos_token', bool(false)],
+      ['tokenizer.chat_template', text(CHATML)],
+    ],
+    tensors.length,
+  );
   let offset = 0;
   for (const { name, shape, type, data } of tensors) {
     head.string(name);
@@ -119,7 +114,7 @@ function tensorsOf(options: RandomModelOptions, vocabularySize: number): Tensor[
 }
 
 /** A letter for each byte, as GPT-2 writes them; one merge, which readers expect; two tokens that steer. */
-function byteVocabulary() {
+export function byteVocabulary() {
   const isSeen = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad && byte < 0x100);
   let next = 0x100;
   const letters = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(isSeen(byte) ? byte : next++));
@@ -144,80 +139,4 @@ function blocks(values: Float32Array): Uint8Array {
     for (const [i, value] of part.entries()) view.setInt8(at + 2 + i, scale === 0 ? 0 : Math.round(value / scale));
   }
   return bytes;
-}
-
-/** Kinds of values in the metadata, by their numbers in the format. */
-const KINDS = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 9 } as const;
-const text = (value: string) => (writer: Writer) => {
-  writer.u32(KINDS.string);
-  writer.string(value);
-};
-const u32 = (value: number) => (writer: Writer) => {
-  writer.u32(KINDS.u32);
-  writer.u32(value);
-};
-const f32 = (value: number) => (writer: Writer) => {
-  writer.u32(KINDS.f32);
-  writer.bytes(new Uint8Array(new Float32Array([value]).buffer));
-};
-const bool = (value: boolean) => (writer: Writer) => {
-  writer.u32(KINDS.bool);
-  writer.bytes(Uint8Array.of(Number(value)));
-};
-const texts = (values: readonly string[]) => (writer: Writer) => {
-  writer.array(KINDS.string, values.length);
-  for (const value of values) writer.string(value);
-};
-const numbers = (values: readonly number[]) => (writer: Writer) => {
-  writer.array(KINDS.i32, values.length);
-  for (const value of values) writer.u32(value);
-};
-
-function aligned(size: number): number {
-  return Math.ceil(size / ALIGNMENT) * ALIGNMENT;
-}
-
-/** Little-endian, growing. */
-class Writer {
-  readonly #parts: Uint8Array[] = [];
-  #size = 0;
-
-  bytes(part: Uint8Array): void {
-    this.#parts.push(part);
-    this.#size += part.length;
-  }
-
-  u32(value: number): void {
-    this.bytes(new Uint8Array(Uint32Array.of(value).buffer));
-  }
-
-  u64(value: number): void {
-    this.bytes(new Uint8Array(BigUint64Array.of(BigInt(value)).buffer));
-  }
-
-  string(value: string): void {
-    const bytes = new TextEncoder().encode(value);
-    this.u64(bytes.length);
-    this.bytes(bytes);
-  }
-
-  array(kind: number, length: number): void {
-    this.u32(KINDS.array);
-    this.u32(kind);
-    this.u64(length);
-  }
-
-  pad(): void {
-    this.bytes(new Uint8Array(aligned(this.#size) - this.#size));
-  }
-
-  finish(): Uint8Array {
-    const bytes = new Uint8Array(this.#size);
-    let at = 0;
-    for (const part of this.#parts) {
-      bytes.set(part, at);
-      at += part.length;
-    }
-    return bytes;
-  }
 }

@@ -12,8 +12,8 @@ export {
   createSimulatedEngine,
   type SimulatedEngineOptions,
   simulatedAnswer,
-  simulatedText,
 } from './engines/simulated-engine.ts';
+export { simulatedText, simulatedVocabulary } from './engines/simulated-vocabulary.ts';
 export type { FeedBehaviour } from './feeds/behaviours.ts';
 export type { FeedRequests, FeedTruth, ListedFeed, TrueItem } from './feeds/feeds.ts';
 export { type RandomModelOptions, randomModel } from './gguf.ts';

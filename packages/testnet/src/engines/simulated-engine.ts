@@ -1,5 +1,6 @@
 // An engine without a model: fixed speed, and tokens that follow from the whole history before them, so that one token lost or
 // repeated changes all that come after it. For benches and tests of what stands around engines; it has the shape of an `Engine`.
+import { FIRST_WORD, simulatedText, VOCABULARY_SIZE } from './simulated-vocabulary.ts';
 
 export interface SimulatedEngineOptions {
   readonly slots?: number;
@@ -40,7 +41,6 @@ type SimulatedEvent =
     }
   | { readonly kind: 'end'; readonly reason: 'stop' | 'length' };
 
-const VOCABULARY = 4_096;
 const CONTEXT = 131_072;
 const utf8 = new TextEncoder();
 /** Far beyond what an honest model's rounding can do. */
@@ -58,9 +58,6 @@ export function simulatedAnswer(
     return token;
   });
 }
-
-/** What a token says: a word with its number. */
-export const simulatedText = (token: number): string => ` w${token}`;
 
 /** Disposing it ends what is under way, as a killed process would. */
 export function createSimulatedEngine(options: SimulatedEngineOptions = {}) {
@@ -91,8 +88,8 @@ export function createSimulatedEngine(options: SimulatedEngineOptions = {}) {
       parameters: 1_000_000,
       quantisation: 'F16',
       contextLength: CONTEXT,
-      vocabularySize: VOCABULARY,
-      longestToken: 8,
+      vocabularySize: VOCABULARY_SIZE,
+      longestToken: 16,
       slots,
       hasChatTemplate: true,
       engine: 'simulated 1',
@@ -160,7 +157,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions = {}) {
 
 const stateOf = (prompt: readonly number[], seed: number, modelSeed: number): number =>
   prompt.reduce(mixed, mixed(mixed(0x9e3779b9, seed), modelSeed));
-const tokenOf = (state: number): number => state % VOCABULARY;
+const tokenOf = (state: number): number => FIRST_WORD + (state % (VOCABULARY_SIZE - FIRST_WORD));
 
 /** One round of MurmurHash3's mixing. */
 function mixed(state: number, value: number): number {

@@ -1,0 +1,39 @@
+// The vocabulary of simulated engines, as a file: a GGUF without tensors, in which each token reads as the engine says that it does.
+import { byteVocabulary, CHATML } from '../gguf.ts';
+import { ALIGNMENT, bool, numbers, text, texts, u32, Writer } from '../gguf-writer.ts';
+
+export const VOCABULARY_SIZE = 4_096;
+const bytes = byteVocabulary();
+/** Tokens below stand for bytes and steer; from here on each is a word. */
+export const FIRST_WORD = bytes.tokens.length;
+
+/** What a token of an answer says: a word with its number. */
+export const simulatedText = (token: number): string => ` w${token}`;
+
+/** The bytes of the file. */
+export function simulatedVocabulary(): Uint8Array {
+  const words = Array.from({ length: VOCABULARY_SIZE - FIRST_WORD }, (_, i) => `\u0120w${FIRST_WORD + i}`);
+  const tokens = [...bytes.tokens, ...words];
+  const writer = new Writer();
+  writer.head(
+    [
+      ['general.architecture', text('llama')],
+      ['general.name', text('simulated')],
+      ['general.alignment', u32(ALIGNMENT)],
+      ['llama.context_length', u32(131_072)],
+      ['llama.vocab_size', u32(tokens.length)],
+      ['tokenizer.ggml.model', text('gpt2')],
+      ['tokenizer.ggml.pre', text('gpt-2')],
+      ['tokenizer.ggml.tokens', texts(tokens)],
+      ['tokenizer.ggml.token_type', numbers([...bytes.types, ...words.map(() => 1)])],
+      ['tokenizer.ggml.merges', texts(bytes.merges)],
+      ['tokenizer.ggml.bos_token_id', u32(bytes.end)],
+      ['tokenizer.ggml.eos_token_id', u32(bytes.end)],
+      ['tokenizer.ggml.add_bos_token', bool(false)],
+      ['tokenizer.chat_template', text(CHATML)],
+    ],
+    0,
+  );
+  writer.pad();
+  return writer.finish();
+}
