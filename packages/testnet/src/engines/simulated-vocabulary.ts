@@ -1,4 +1,5 @@
 // The vocabulary of simulated engines, as a file: a GGUF without tensors, in which each token reads as the engine says that it does.
+import { hash } from 'node:crypto';
 import { byteVocabulary, CHATML } from '../gguf.ts';
 import { ALIGNMENT, bool, numbers, text, texts, u32, Writer } from '../gguf-writer.ts';
 
@@ -10,8 +11,12 @@ export const FIRST_WORD = bytes.tokens.length;
 /** What a token of an answer says: a word with its number. */
 export const simulatedText = (token: number): string => ` w${token}`;
 
-/** The bytes of the file. */
-export function simulatedVocabulary(): Uint8Array {
+/** The file, with the hex SHA-256 of itself and of its chat template. */
+export function simulatedVocabulary(): {
+  readonly bytes: Uint8Array;
+  readonly sha256: string;
+  readonly templateSha256: string;
+} {
   const words = Array.from({ length: VOCABULARY_SIZE - FIRST_WORD }, (_, i) => `\u0120w${FIRST_WORD + i}`);
   const tokens = [...bytes.tokens, ...words];
   const writer = new Writer();
@@ -35,5 +40,6 @@ export function simulatedVocabulary(): Uint8Array {
     0,
   );
   writer.pad();
-  return writer.finish();
+  const file = writer.finish();
+  return { bytes: file, sha256: hash('sha256', file), templateSha256: hash('sha256', CHATML) };
 }

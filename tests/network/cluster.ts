@@ -1,0 +1,144 @@
+// Gateways and workers as processes of their own on loopback, to be killed, frozen and started again as a test wants.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SimulatedEngineOptions } from '@strata/testnet';
+import type { GatewayProcessOptions, GatewayReady } from './gateway-process.ts';
+import type { WorkerProcessOptions, WorkerReady } from './worker-process.ts';
+
+/** A host is started, a model is loaded. */
+const READY_MS = 60_000;
+
+type Settings = Readonly<Record<string, string>>;
+
+export class ClusterProcess<Ready> implements AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly ready: Ready;
+
+  constructor(child: ChildProcess, ready: Ready) {
+    this.child = child;
+    this.ready = ready;
+  }
+
+  get isRunning(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** As the power cut would. Resolves when it is gone. */
+  async kill(): Promise<void> {
+    const gone = this.isRunning ? once(this.child, 'exit') : undefined;
+    this.child.kill('SIGKILL');
+    await gone;
+  }
+
+  /** Its connections stay open, and nothing is heard of it. */
+  freeze(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.child.kill('SIGCONT');
+  }
+
+  /** Lets go of it: it leaves as a stopped service does. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.isRunning) return;
+    this.thaw();
+    const gone = once(this.child, 'exit');
+    if (this.child.connected) this.child.disconnect();
+    const late = setTimeout(() => this.child.kill('SIGKILL'), 15_000);
+    await gone;
+    clearTimeout(late);
+  }
+}
+
+export type WorkerProcess = ClusterProcess<WorkerReady>;
+export type GatewayProcess = ClusterProcess<GatewayReady>;
+
+export interface WorkerStart {
+  readonly simulated?: SimulatedEngineOptions;
+  readonly settings?: Settings;
+  /** Kept over a restart: the same peer and the same accounts. */
+  readonly name?: string;
+  /** Join tokens or addresses; those of all gateways by default. */
+  readonly join?: readonly string[];
+}
+
+export class Cluster implements AsyncDisposable {
+  readonly gateways: GatewayProcess[] = [];
+  readonly workers: WorkerProcess[] = [];
+  readonly directory: string;
+  #names = 0;
+
+  private constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  static async open(): Promise<Cluster> {
+    return new Cluster(await mkdtemp(path.join(tmpdir(), 'strata-cluster-')));
+  }
+
+  /** Stops all processes, and removes what they kept. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.workers, ...this.gateways].map((each) => each[Symbol.asyncDispose]()));
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  async startGateway({ settings = {}, name }: { settings?: Settings; name?: string } = {}): Promise<GatewayProcess> {
+    const options: GatewayProcessOptions = { data: this.#data(name), settings };
+    const gateway = await start<GatewayReady>('./gateway-process.ts', options);
+    this.gateways.push(gateway);
+    return gateway;
+  }
+
+  async startWorker({ simulated, settings = {}, name, join }: WorkerStart = {}): Promise<WorkerProcess> {
+    const targets = join ?? this.gateways.filter((each) => each.isRunning).map(({ ready }) => ready.joinToken);
+    const options: WorkerProcessOptions = {
+      data: this.#data(name),
+      settings: { STRATA_JOIN: targets.join(' '), ...settings },
+      ...(simulated === undefined ? {} : { simulated }),
+    };
+    const worker = await start<WorkerReady>('./worker-process.ts', options);
+    this.workers.push(worker);
+    return worker;
+  }
+
+  #data(name: string | undefined): string {
+    this.#names += 1;
+    return path.join(this.directory, name ?? String(this.#names));
+  }
+}
+
+async function start<Ready>(file: string, argument: object): Promise<ClusterProcess<Ready>> {
+  const child = fork(new URL(file, import.meta.url), [JSON.stringify(argument)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const signal = AbortSignal.timeout(READY_MS);
+  const [ready] = (await Promise.race([
+    once(child, 'message', { signal }),
+    once(child, 'exit', { signal }).then(() => Promise.reject(new Error(`${file} ended before it was ready`))),
+  ])) as [Ready];
+  return new ClusterProcess(child, ready);
+}
+
+/** Resolves when so many workers serve the model at this gateway; rejects when that takes too long. */
+export async function workersServing(
+  { ready: { base } }: GatewayProcess,
+  count: number,
+  { model, withinMs = 30_000 }: { readonly model?: string; readonly withinMs?: number } = {},
+): Promise<void> {
+  const until = performance.now() + withinMs;
+  for (;;) {
+    const report = (await (await fetch(`${base}/network`)).json()) as {
+      readonly models: readonly { readonly id: string; readonly workers: number }[];
+    };
+    const served = report.models.filter(({ id }) => model === undefined || id === model);
+    if (served.reduce((sum, { workers }) => sum + workers, 0) === count) return;
+    if (performance.now() > until)
+      throw new Error(`after ${withinMs} ms there are not ${count} workers: ${JSON.stringify(report)}`);
+    await sleep(50);
+  }
+}

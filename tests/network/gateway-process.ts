@@ -1,0 +1,55 @@
+// A gateway of the network in a process of its own, for tests and benches.
+import { readGatewayConfig, startGateway } from '@strata/gateway';
+import { createLogger } from '@strata/http';
+
+export interface GatewayProcessOptions {
+  readonly data: string;
+  /** STRATA_* settings. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+export interface GatewayReady {
+  readonly kind: 'ready';
+  /** `http://…` without a path. */
+  readonly base: string;
+  readonly port: number;
+  readonly key: string;
+  readonly peer: string;
+  readonly addresses: readonly string[];
+  readonly joinToken: string;
+}
+
+const { data, settings } = JSON.parse(process.argv[2] ?? '{}') as GatewayProcessOptions;
+const config = readGatewayConfig({
+  STRATA_DATA: data,
+  STRATA_INFERENCE_PORT: '0',
+  STRATA_NETWORK: 'on',
+  STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0',
+  STRATA_MDNS: 'off',
+  STRATA_LOG_LEVEL: 'error',
+  STRATA_QUEUE: '2000',
+  ...settings,
+});
+const running = await startGateway(config, createLogger({ level: config.logLevel }));
+const { network } = running.gateway;
+if (network === undefined) throw new Error('this gateway is not on the network');
+const { key } = await running.gateway.keys.create({ tier: 'unlimited', label: 'cluster' });
+process.on('message', (message) => {
+  if (message !== 'usage') return;
+  const { user, system } = process.cpuUsage();
+  process.send?.({ kind: 'usage', rss: process.memoryUsage().rss, cpuUs: user + system });
+});
+process.once('disconnect', async () => {
+  await running[Symbol.asyncDispose]();
+  process.exit(0);
+});
+const ready: GatewayReady = {
+  kind: 'ready',
+  base: `http://${config.host}:${running.port}`,
+  port: running.port,
+  key,
+  peer: network.node.id,
+  addresses: network.node.addresses(),
+  joinToken: network.joinToken(),
+};
+process.send?.(ready);

@@ -1,0 +1,89 @@
+// Streams of a cluster, read by the client that applications use, and held against what an undisturbed engine says.
+import { simulatedAnswer, simulatedText } from '@strata/testnet';
+import OpenAI from 'openai';
+import type { GatewayProcess } from './cluster.ts';
+
+export interface StreamAsk {
+  readonly prompt: readonly number[];
+  readonly seed: number;
+  readonly tokens: number;
+  readonly model?: string;
+  readonly signal?: AbortSignal;
+  /** Hears how many pieces of text there are so far. */
+  readonly onPiece?: (count: number) => void;
+}
+
+export interface StreamOutcome {
+  readonly text: string;
+  readonly ids: ReadonlySet<string>;
+  readonly finish: string | null;
+  readonly completionTokens: number | undefined;
+  readonly firstTokenMs: number;
+  /** Longest time between two pieces of text. */
+  readonly longestGapMs: number;
+  readonly wholeMs: number;
+}
+
+export function clientOf({ ready }: GatewayProcess): OpenAI {
+  return new OpenAI({ baseURL: `${ready.base}/v1`, apiKey: ready.key, maxRetries: 0 });
+}
+
+/** Rejects as the client does when the stream ends with an error, or without its end. */
+export async function streamOf(client: OpenAI, ask: StreamAsk): Promise<StreamOutcome> {
+  const startedAt = performance.now();
+  const stream = await client.completions.create(
+    {
+      model: ask.model ?? 'simulated',
+      prompt: [...ask.prompt],
+      seed: ask.seed,
+      max_tokens: ask.tokens,
+      stream: true,
+      stream_options: { include_usage: true },
+    },
+    ask.signal === undefined ? {} : { signal: ask.signal },
+  );
+  const ids = new Set<string>();
+  const text: string[] = [];
+  let finish: string | null = null;
+  let completionTokens: number | undefined;
+  let firstTokenMs = Number.NaN;
+  let longestGapMs = 0;
+  let lastAt = startedAt;
+  for await (const { id, choices, usage } of stream) {
+    ids.add(id);
+    completionTokens = usage?.completion_tokens ?? completionTokens;
+    const [choice] = choices;
+    finish = choice?.finish_reason ?? finish;
+    if (!choice?.text) continue;
+    const now = performance.now();
+    if (text.length === 0) firstTokenMs = now - startedAt;
+    else longestGapMs = Math.max(longestGapMs, now - lastAt);
+    lastAt = now;
+    text.push(choice.text);
+    ask.onPiece?.(text.length);
+  }
+  const wholeMs = performance.now() - startedAt;
+  return { text: text.join(''), ids, finish, completionTokens, firstTokenMs, longestGapMs, wholeMs };
+}
+
+/** The text that an undisturbed simulated engine gives. */
+export function truthOf({ prompt, seed, tokens }: StreamAsk, modelSeed = 1): string {
+  return simulatedAnswer(prompt, { seed, count: tokens, modelSeed }).map(simulatedText).join('');
+}
+
+/** What is wrong with a stream; empty: it is whole, and nothing is lost or repeated. */
+export function faultsOf(outcome: StreamOutcome, ask: StreamAsk, modelSeed = 1): readonly string[] {
+  const faults: string[] = [];
+  const truth = truthOf(ask, modelSeed);
+  if (outcome.text !== truth) faults.push(`text differs ${differenceOf(outcome.text, truth)}`);
+  if (outcome.ids.size !== 1) faults.push(`${outcome.ids.size} completion ids`);
+  if (outcome.finish !== 'length') faults.push(`finish reason ${outcome.finish}`);
+  if (outcome.completionTokens !== ask.tokens) faults.push(`usage of ${outcome.completionTokens} tokens`);
+  return faults;
+}
+
+function differenceOf(text: string, truth: string): string {
+  const words = text.split(' ');
+  const at = truth.split(' ').findIndex((word, i) => word !== words[i]);
+  return `at word ${at}: '${words.slice(at, at + 3).join(' ')}', of ${words.length} words`;
+}

@@ -1,0 +1,56 @@
+// A worker in a process of its own, for tests and benches: over an engine of fixed speed, or over a model's file.
+import { createLogger } from '@strata/http';
+import { createSimulatedEngine, type SimulatedEngineOptions, simulatedVocabulary } from '@strata/testnet';
+import { readWorkerConfig, startWorker, type WorkerWorld } from '@strata/worker';
+
+export interface WorkerProcessOptions {
+  readonly data: string;
+  /** STRATA_* settings. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Undefined: the model of the settings. */
+  readonly simulated?: SimulatedEngineOptions;
+}
+
+export interface WorkerReady {
+  readonly kind: 'ready';
+  readonly peer: string;
+  readonly addresses: readonly string[];
+}
+
+export type WorkerMessage = WorkerReady | { readonly kind: 'serving'; readonly gateway: string };
+
+const { data, settings, simulated } = JSON.parse(process.argv[2] ?? '{}') as WorkerProcessOptions;
+
+function worldOf(options: SimulatedEngineOptions): WorkerWorld {
+  const engine = createSimulatedEngine(options);
+  const { tokensPerSecond = 10_000, prefillTokensPerSecond = 100_000 } = options;
+  return {
+    model: {
+      name: engine.info.name,
+      engine,
+      vocabulary: simulatedVocabulary(),
+      speed: { prefill: prefillTokensPerSecond, decode: tokensPerSecond },
+    },
+  };
+}
+
+const tell = (message: WorkerMessage) => process.send?.(message);
+const config = readWorkerConfig({
+  STRATA_DATA: data,
+  STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0',
+  STRATA_MDNS: 'off',
+  STRATA_LOG_LEVEL: 'error',
+  ...settings,
+});
+const running = await startWorker(
+  config,
+  {
+    logger: createLogger({ level: config.logLevel }),
+    onNews: (news) => {
+      if (news.kind === 'serving') tell(news);
+    },
+  },
+  simulated === undefined ? {} : worldOf(simulated),
+);
+process.once('disconnect', () => void running.leave().finally(() => process.exit(0)));
+tell({ kind: 'ready', peer: running.id, addresses: running.addresses() });
