@@ -17,6 +17,7 @@ import { Limits } from './limits.ts';
 import type { Models } from './models.ts';
 import { type GatewayNetwork, type GatewayNetworkParts, openGatewayNetwork } from './network/gateway-network.ts';
 import { addNetworkRoute } from './network/network-route.ts';
+import type { OpenVocabulary } from './network/vocabularies.ts';
 import { openModels } from './open-models.ts';
 import { gatewayOpenApi } from './openapi.ts';
 import { addRoutes } from './routes.ts';
@@ -38,6 +39,7 @@ export interface Gateway extends AsyncDisposable {
 export interface GatewayWorld {
   readonly engines?: Readonly<Record<string, Engine>>;
   readonly now?: () => Date;
+  readonly openVocabulary?: OpenVocabulary;
   /** How long answers under way are waited for when it stops. */
   readonly shutdownMs?: number;
 }
@@ -63,7 +65,9 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
     }),
   );
   const books = stack.use(await Books.open({ ledger, answers: store.answers, logger, now }));
-  const network = stack.use(await openNetwork(config, { models, store, logger, now }));
+  const { openVocabulary } = world;
+  const vocabulary = openVocabulary === undefined ? {} : { openVocabulary };
+  const network = stack.use(await openNetwork(config, { models, store, logger, now, ...vocabulary }));
   // After the server, before the network and the books: an answer that was cut off has a receipt too.
   const running = new Set<Promise<unknown>>();
   stack.defer(async () => void (await Promise.allSettled(running)));

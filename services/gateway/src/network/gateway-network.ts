@@ -21,7 +21,7 @@ import { type NetworkReport, networkReport } from './network-report.ts';
 import { Offers } from './offers.ts';
 import { openSegmentBooks } from './open-segment-books.ts';
 import { Sessions } from './sessions.ts';
-import { Vocabularies } from './vocabularies.ts';
+import { type OpenVocabulary, Vocabularies } from './vocabularies.ts';
 import { VocabularyCache } from './vocabulary-cache.ts';
 
 export interface GatewayNetwork extends AsyncDisposable {
@@ -47,6 +47,8 @@ export interface GatewayNetworkParts {
   readonly store: Pick<Store, 'segments' | 'standings'>;
   readonly logger: Logger;
   readonly now: () => Date;
+  /** For tests and benches, whose engines have no files. */
+  readonly openVocabulary?: OpenVocabulary;
 }
 
 const SOFTWARE = `strata-gateway/${VERSION}`;
@@ -102,7 +104,7 @@ export async function openGatewayNetwork(
   );
   const books = openSegmentBooks({ segments: parts.store.segments, sign: (bytes) => node.sign(bytes), now });
   const cache = new VocabularyCache({ directory: path.join(options.directory, 'vocabularies') });
-  const vocabularies = stack.use(new Vocabularies(openVocabulary));
+  const vocabularies = stack.use(new Vocabularies(parts.openVocabulary ?? openVocabulary));
   models = stack.use(
     new NetworkModels(
       { most: options.mostModels, pins: options.pins, queue: options.queue },

@@ -122,8 +122,8 @@ export class LiveFleet implements Fleet {
       random,
     );
     const session = placement && sessions.get(placement.peer);
-    const member = placement && this.#memberOf(placement.peer);
-    if (!session || !member) return undefined;
+    const member = this.#members[this.#indexes.get(placement?.peer ?? '') ?? -1];
+    if (!placement || !session || !member) return undefined;
     const breaker = this.#breakers.get(placement.peer);
     if (breaker) this.#breakers.set(placement.peer, afterAsked(breaker, nowMs()));
     const { decodeTokensPerSecond } = believedSpeed(member);

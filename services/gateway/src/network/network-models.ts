@@ -150,10 +150,11 @@ export class NetworkModels implements AsyncDisposable {
     // Models of the gateway's own settings keep their names.
     const id = models.has(name) ? `${name}@${offered.sha256.slice(0, 12)}` : name;
     if (models.has(id)) throw new Error(`another model has the names ${name} and ${id} already`);
-    const { engine, fleet } = openModel(() => served.group, vocabulary);
+    let served: Served | undefined;
+    const { engine, fleet } = openModel(() => served?.group ?? offered, vocabulary);
     const admission = new Admission({ places: Math.max(1, fleet.slots), queue: this.#options.queue });
     const seenAtMs = performance.now();
-    const served: Served = { id, engine, fleet, vocabulary, admission, group: offered, seenAtMs };
+    served = { id, engine, fleet, vocabulary, admission, group: offered, seenAtMs };
     this.#served.set(name, served);
     models.add({ id, backend: new EngineBackend(engine), created: Math.floor(now().getTime() / 1_000), admission });
     logger.info({ model: id, sha256: offered.sha256, workers: offered.peers.length }, 'the network serves a model');

@@ -2,6 +2,7 @@
 import { EngineError, type Vocabulary } from '@strata/engine';
 
 type OpenedVocabulary = Vocabulary & AsyncDisposable;
+export type OpenVocabulary = (file: string) => Promise<OpenedVocabulary>;
 
 export interface VocabulariesOptions {
   /** Opened at the same time; one more only while all of them are at work. 16 by default. */
@@ -17,7 +18,7 @@ interface Opened {
 }
 
 export class Vocabularies implements AsyncDisposable {
-  readonly #open: (file: string) => Promise<OpenedVocabulary>;
+  readonly #open: OpenVocabulary;
   readonly #most: number;
   readonly #idleMs: number;
   /** By digest; whoever was used last stands at the end. */
@@ -25,10 +26,7 @@ export class Vocabularies implements AsyncDisposable {
   readonly #closing = new Set<Promise<unknown>>();
   readonly #sweep: NodeJS.Timeout;
 
-  constructor(
-    open: (file: string) => Promise<OpenedVocabulary>,
-    { most = 16, idleMs = 300_000 }: VocabulariesOptions = {},
-  ) {
+  constructor(open: OpenVocabulary, { most = 16, idleMs = 300_000 }: VocabulariesOptions = {}) {
     this.#open = open;
     this.#most = most;
     this.#idleMs = idleMs;
