@@ -65,6 +65,8 @@ export interface WorkerStart {
   readonly name?: string;
   /** Join tokens or addresses; those of all gateways by default. */
   readonly join?: readonly string[];
+  /** Network namespace that it runs in. */
+  readonly namespace?: string;
 }
 
 export class Cluster implements AsyncDisposable {
@@ -94,14 +96,14 @@ export class Cluster implements AsyncDisposable {
     return gateway;
   }
 
-  async startWorker({ simulated, settings = {}, name, join }: WorkerStart = {}): Promise<WorkerProcess> {
+  async startWorker({ simulated, settings = {}, name, join, namespace }: WorkerStart = {}): Promise<WorkerProcess> {
     const targets = join ?? this.gateways.filter((each) => each.isRunning).map(({ ready }) => ready.joinToken);
     const options: WorkerProcessOptions = {
       data: this.#data(name),
       settings: { STRATA_JOIN: targets.join(' '), ...settings },
       ...(simulated === undefined ? {} : { simulated }),
     };
-    const worker = await start<WorkerReady>('./worker-process.ts', options);
+    const worker = await start<WorkerReady>('./worker-process.ts', options, namespace);
     this.workers.push(worker);
     return worker;
   }
@@ -112,9 +114,12 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
-async function start<Ready>(file: string, argument: object): Promise<ClusterProcess<Ready>> {
+async function start<Ready>(file: string, argument: object, namespace?: string): Promise<ClusterProcess<Ready>> {
   const child = fork(new URL(file, import.meta.url), [JSON.stringify(argument)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    ...(namespace === undefined
+      ? {}
+      : { execPath: 'ip', execArgv: ['netns', 'exec', namespace, process.execPath, ...process.execArgv] }),
   });
   const signal = AbortSignal.timeout(READY_MS);
   const [ready] = (await Promise.race([
