@@ -29,6 +29,7 @@ export interface Gateway extends AsyncDisposable {
   readonly models: Models;
   readonly keys: Store['keys'];
   readonly answers: Store['answers'];
+  readonly segments: Store['segments'];
   readonly books: Books;
   readonly ledger: SignedLedger;
   /** Undefined: it serves what its settings name, and nothing else. */
@@ -106,6 +107,7 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
     network,
     keys: store.keys,
     answers: store.answers,
+    segments: store.segments,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -1,0 +1,167 @@
+// The network as a client sees it: a gateway and workers with hosts of their own on loopback, asked through the real API.
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RunningGateway, readGatewayConfig, startGateway } from '@strata/gateway';
+import { createLogger } from '@strata/http';
+import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
+import { type RunningWorker, readWorkerConfig, startWorker } from '@strata/worker';
+import OpenAI from 'openai';
+
+const MODEL = 'simulated-8b';
+const HOST = { STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_LOG_LEVEL: 'silent' };
+const logger = createLogger({ level: 'silent' });
+/** What the gateway would open as a GGUF, were the engines real. */
+const vocabulary = { bytes: Buffer.from('the vocabulary of the simulated model'), templateSha256: '7'.repeat(64) };
+const vocabularySha256 = hash('sha256', vocabulary.bytes);
+const speaker = createSimulatedEngine();
+
+const messages = [{ role: 'user' as const, content: 'Tell me of the network.' }];
+const answerOf = async (seed: number, count: number) =>
+  simulatedAnswer(await speaker.render({ messages }), { seed, count })
+    .map(simulatedText)
+    .join('');
+
+let directory: string;
+let gateway: RunningGateway;
+let client: OpenAI;
+let base: string;
+
+interface TestWorker {
+  readonly worker: RunningWorker;
+  /** As a crash would: the engine is gone with its answers. */
+  crash(): Promise<void>;
+}
+
+async function join(name: string, more: { readonly tokensPerSecond?: number; readonly file?: number } = {}) {
+  const engine = createSimulatedEngine({ tokensPerSecond: more.tokensPerSecond ?? 200, modelSeed: more.file ?? 1 });
+  const token = gateway.gateway.network?.joinToken() ?? '';
+  const settings = { ...HOST, STRATA_DATA: path.join(directory, name), STRATA_JOIN: token };
+  const lent = {
+    name: MODEL,
+    engine,
+    vocabulary: { ...vocabulary, sha256: vocabularySha256 },
+    speed: { prefill: 10_000, decode: 200 },
+  };
+  const worker = await startWorker(readWorkerConfig(settings), { logger }, { model: lent });
+  return { worker, crash: () => engine[Symbol.asyncDispose]() } satisfies TestWorker;
+}
+
+interface Network {
+  readonly peers: readonly { readonly peer: string; readonly running: number; readonly role: string }[];
+  readonly models: readonly { readonly id: string; readonly workers: number }[];
+  readonly totals: { readonly workers: number };
+}
+const network = async (): Promise<Network> => (await (await fetch(`${base}/network`)).json()) as Network;
+const ids = async () => (await client.models.list()).data.map(({ id }) => id).sort();
+
+/** What must come to be, within ten seconds. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!(await holds())) {
+    assert.ok(performance.now() < deadline, 'it never came to be');
+    await sleep(20);
+  }
+}
+
+before(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'strata-network-'));
+  const settings = { ...HOST, STRATA_DATA: path.join(directory, 'gateway'), STRATA_INFERENCE_PORT: '0' };
+  gateway = await startGateway(readGatewayConfig({ ...settings, STRATA_NETWORK: 'on' }), logger, {
+    openVocabulary: async () => ({ ...speaker, [Symbol.asyncDispose]: async () => {} }),
+  });
+  base = `http://127.0.0.1:${gateway.port}`;
+  const { key } = await gateway.gateway.keys.create({ tier: 'unlimited' });
+  client = new OpenAI({ baseURL: `${base}/v1`, apiKey: key, maxRetries: 0 });
+});
+after(async () => {
+  await gateway?.[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe('a gateway on the network', () => {
+  it('is well without a worker, and not ready', async () => {
+    assert.deepEqual(await ids(), []);
+    assert.equal((await fetch(`${base}/health`)).status, 200);
+    assert.equal((await fetch(`${base}/ready`)).status, 503);
+    await assert.rejects(client.chat.completions.create({ model: MODEL, messages }), { status: 404 });
+  });
+
+  it('serves a worker that joins with a token, and tells of it', async () => {
+    const { worker } = await join('first');
+    await using _worker = worker;
+    await until(async () => (await ids()).length === 1);
+    assert.equal((await fetch(`${base}/ready`)).status, 200);
+    const answer = await client.chat.completions.create({ model: MODEL, messages, seed: 5, max_tokens: 20 });
+    assert.equal(answer.choices[0]?.message.content, await answerOf(5, 20));
+    assert.equal(answer.usage?.completion_tokens, 20);
+    const { peers, models, totals } = await network();
+    assert.deepEqual([totals.workers, models[0]?.id, models[0]?.workers], [1, MODEL, 1]);
+    assert.deepEqual([peers[0]?.peer, peers[0]?.role], [worker.id, 'worker']);
+  });
+
+  it('finishes a stream whose worker dies in the middle: nothing lost, nothing repeated, one id', async () => {
+    const workers = [await join('second'), await join('third')];
+    await until(async () => (await network()).totals.workers === 2 && (await ids()).includes(MODEL));
+    const stream = await client.chat.completions.create({
+      ...{ model: MODEL, messages, seed: 11, max_tokens: 120, stream: true },
+      stream_options: { include_usage: true },
+    });
+    let text = '';
+    let tokens = 0;
+    let usage: OpenAI.CompletionUsage | null | undefined;
+    const seen = new Set<string>();
+    const died: string[] = [];
+    for await (const chunk of stream) {
+      seen.add(chunk.id);
+      usage = chunk.usage;
+      text += chunk.choices[0]?.delta.content ?? '';
+      tokens += 1;
+      if (tokens !== 30) continue;
+      const busy = await busyOne(workers);
+      died.push(busy.worker.id);
+      await busy.crash();
+    }
+    assert.equal(died.length, 1);
+    assert.equal(text, await answerOf(11, 120));
+    assert.equal(seen.size, 1);
+    assert.equal(usage?.completion_tokens, 120);
+    for (const { worker } of workers) await worker[Symbol.asyncDispose]();
+  });
+
+  it('gives two files of one name two ids, and keeps the first', async () => {
+    const one = await join('fourth');
+    await until(async () => (await network()).models.some(({ workers }) => workers === 1));
+    const other = await join('fifth', { file: 2 });
+    await until(async () => (await ids()).length === 2);
+    // The digests of simulated models begin with zeros.
+    assert.deepEqual(await ids(), [MODEL, `${MODEL}@000000000000`]);
+    const answer = await client.chat.completions.create({ model: MODEL, messages, seed: 3, max_tokens: 10 });
+    assert.equal(answer.choices[0]?.message.content, await answerOf(3, 10));
+    for (const { worker } of [one, other]) await worker[Symbol.asyncDispose]();
+  });
+
+  it('keeps accounts that both sides have signed', async () => {
+    const totals = await gateway.gateway.segments.totals({ by: 'worker' });
+    assert.ok(totals.length >= 3, JSON.stringify(totals));
+    for (const { segments, settled, outputTokens } of totals) {
+      assert.equal(settled, segments);
+      assert.ok(outputTokens > 0);
+    }
+  });
+});
+
+async function busyOne(workers: readonly TestWorker[]): Promise<TestWorker> {
+  let busy: TestWorker | undefined;
+  await until(async () => {
+    const { peers } = await network();
+    busy = workers.find(({ worker }) => peers.some(({ peer, running }) => peer === worker.id && running > 0));
+    return busy !== undefined;
+  });
+  assert.ok(busy);
+  return busy;
+}
