@@ -9,6 +9,7 @@ import { eraseFrom } from './read-tokens.ts';
 
 export interface AnswerLoopParts {
   readonly model: LlamaModel;
+  /** Tokens of prompt and answer together; the last one is never read. */
   readonly contextSize: number;
   readonly logits: LogitsReader;
   readonly bytesOf: (token: number) => Uint8Array;
@@ -61,7 +62,7 @@ export class AnswerLoop {
         take(replayed);
         continue;
       }
-      if (replayed === undefined && (position >= maxTokens || sequence.nextTokenIndex >= contextSize))
+      if (replayed === undefined && (position >= maxTokens || sequence.nextTokenIndex >= contextSize - 1))
         return tell({ kind: 'end', reason: 'length' });
       await hasRoom();
       signal.throwIfAborted();

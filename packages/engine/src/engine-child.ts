@@ -84,11 +84,12 @@ export class EngineChild<Info> {
     return this.#child.pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** Asks; `id` names the call in what is sent about it. The value rejects with the signal's reason when it is aborted. */
+  /** Asks; `id` names the call in what is sent about it. The value rejects with the signal's reason when it is aborted; throws it where it was before. */
   call(
     call: Call,
     { signal, onEvents }: { readonly signal?: AbortSignal | undefined; readonly onEvents?: Waiting['onEvents'] } = {},
   ): { readonly id: number; readonly value: Promise<unknown> } {
+    signal?.throwIfAborted();
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#waiting.set(id, { resolve, reject, onEvents });

@@ -207,8 +207,8 @@ export class LlamaHost {
 
   #requireRoom(prompt: readonly number[], more: number): void {
     if (prompt.length === 0) throw new EngineError('prompt-empty', 'there is nothing to go on from');
-    // llama.cpp would silently forget the beginning.
-    if (prompt.length + Math.max(0, more) > this.info.contextLength)
+    // Beyond that, the beginning would silently be forgotten. The last token of a full context is told, and never read.
+    if (prompt.length + Math.max(0, more) >= this.info.contextLength)
       throw new EngineError('job-too-long', `the context has room for ${this.info.contextLength} tokens`);
   }
 
