@@ -6,7 +6,7 @@ import * as x509 from '@peculiar/x509';
 import type { CertificateKind } from './plan.ts';
 import { templates } from './providers/index.ts';
 
-/** Given each time: the library's default belongs to the process, where libp2p sets another. */
+/** Given to each call: the library's own default is shared with whatever else of this process makes certificates. */
 const crypto = webcrypto as unknown as Crypto;
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;

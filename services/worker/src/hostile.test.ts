@@ -1,0 +1,116 @@
+// Gateways that say what no gateway says: each is told so, hung up on, and nobody else notices.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { encodeFrame, type Frame } from '@strata/inference';
+import { simulatedAnswer } from '@strata/testnet';
+import { PROMPT, requestOf, SEED, startTestWorker, type TestWorker } from './test/running-worker.ts';
+import { type ScriptedChannel, startScriptedGateway } from './test/scripted-gateway.ts';
+
+describe('a worker, asked what it cannot be asked', () => {
+  let tested: TestWorker;
+  before(async () => {
+    tested = await startTestWorker({ slots: 2, queue: 4, tokensPerSecond: 200 });
+  });
+  after(() => tested?.[Symbol.asyncDispose]());
+
+  /** A gateway of its own that dials the worker, which then opens a channel. */
+  async function met() {
+    const gateway = await startScriptedGateway();
+    await gateway.node.peers.join(tested.worker.addresses()[0] ?? '', { signal: AbortSignal.timeout(5_000) });
+    return gateway;
+  }
+
+  const breaches: readonly (readonly [string, boolean, (channel: ScriptedChannel) => Promise<void>])[] = [
+    ['bytes that are no frame', true, ({ channel }) => channel.send(new Uint8Array(64).fill(0xff))],
+    [
+      'as many bytes as a message may have, and no frame in them',
+      true,
+      ({ channel }) => channel.send(new Uint8Array(4 * 1024 * 1024)),
+    ],
+    ['another version', false, (channel) => channel.hello({ version: 2 })],
+    ['that it is a worker too', false, (channel) => channel.hello({ role: 'worker' })],
+    ['a request before its greeting', false, (channel) => channel.send(requestOf(1))],
+    ['a second greeting', true, (channel) => channel.hello()],
+    ['what only a worker says', true, (channel) => channel.send({ kind: 'begin', id: 1, cachedTokens: 0 })],
+    [
+      'two requests by one number',
+      true,
+      async (channel) => {
+        await channel.send(requestOf(1, { maxTokens: 10_000 }));
+        await channel.send(requestOf(1));
+      },
+    ],
+    [
+      'a prompt of a million and one tokens',
+      true,
+      (channel) => channel.send(requestOf(1, { prompt: Array.from({ length: 1_000_001 }, () => 1) })),
+    ],
+    [
+      'a nonce that is too short',
+      true,
+      ({ channel }) => channel.send(encodeFrame({ ...requestOf(1), nonce: new Uint8Array(3) } as Frame)),
+    ],
+  ];
+  for (const [what, isGreeted, say] of breaches)
+    it(`refuses ${what}, and hangs up`, async () => {
+      await using gateway = await met();
+      const channel = isGreeted ? await gateway.greeted() : await gateway.nextChannel();
+      await say(channel);
+      assert.equal((await channel.until('failed', ({ id }) => id === 0)).code, 'protocol');
+      await channel.ended;
+      assert.equal(gateway.opened, 1, 'it is not asked again at once');
+    });
+
+  it('goes on serving others while one says nonsense, and frees what it had', async () => {
+    await using good = await met();
+    await using bad = await met();
+    const fine = await good.greeted();
+    const spoilt = await bad.greeted();
+    for (const id of [1, 2, 3]) await spoilt.send(requestOf(id, { maxTokens: 100_000 }));
+    await spoilt.untilTokens(1, 1);
+    const request = requestOf(fine.nextId(), { maxTokens: 20 });
+    await fine.send(request);
+    await fine.until('pulse', ({ waiting }) => waiting > 0);
+    await spoilt.channel.send(new Uint8Array(8).fill(0xff));
+    assert.equal((await fine.endOf(request.id)).kind, 'done');
+    assert.deepEqual(fine.tokensOf(request.id), simulatedAnswer(PROMPT, { seed: SEED, count: 20 }));
+    await fine.until('pulse', ({ running, waiting }) => running === 0 && waiting === 0);
+    assert.deepEqual(await tested.worker.store.segments.totals({ by: 'gateway' }), [
+      {
+        ...{ key: good.node.id, segments: 1, settled: 0 },
+        ...{ promptTokens: PROMPT.length, cachedTokens: 0, outputTokens: 20 },
+      },
+    ]);
+  });
+
+  it('frees the places of a gateway whose connection breaks', async () => {
+    await using good = await met();
+    const fine = await good.greeted();
+    {
+      await using gone = await met();
+      const channel = await gone.greeted();
+      for (const id of [1, 2]) await channel.send(requestOf(id, { maxTokens: 100_000 }));
+      await Promise.all([channel.untilTokens(1, 1), channel.untilTokens(2, 1)]);
+    }
+    const request = requestOf(fine.nextId(), { maxTokens: 5 });
+    await fine.send(request);
+    assert.equal((await fine.endOf(request.id)).kind, 'done');
+  });
+
+  it('serves a second gateway, though the first asks for everything', async () => {
+    await using greedy = await met();
+    await using modest = await met();
+    const many = await greedy.greeted();
+    const few = await modest.greeted();
+    const wanted = Array.from({ length: 50 }, () => requestOf(many.nextId(), { maxTokens: 60 }));
+    for (const request of wanted) await many.send(request);
+    await many.untilTokens(1, 1);
+    const request = requestOf(few.nextId(), { maxTokens: 10 });
+    await few.send(request);
+    assert.equal((await few.endOf(request.id)).kind, 'done');
+    const ends = await Promise.all(wanted.map(({ id }) => many.endOf(id)));
+    const served = ends.filter(({ kind }) => kind === 'done').length;
+    assert.ok(served >= 2 && served <= 6, `${served} of 50 were served: its slots and its line`);
+    assert.ok(ends.every((end) => end.kind === 'done' || end.code === 'busy'));
+  });
+});
