@@ -128,6 +128,7 @@ message Score {
   bool has_end = 5;
   Sampling sampling = 6;
   optional string grammar = 7;
+  optional uint32 max_tokens = 8;
 }
 
 message Scored {

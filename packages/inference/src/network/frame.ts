@@ -162,6 +162,8 @@ const Score = z.object({
   hasEnd: z.boolean(),
   sampling: SamplingFrame,
   grammar: Grammar.optional(),
+  /** As the request had it: answers with a grammar are brought to a close before it. */
+  maxTokens: z.number().int().min(1).max(MOST_TOKENS).optional(),
 });
 
 /** Worker: for each token (and the end), by how much another one would have been drawn before it; 0: it is the one. Nats, in 32 bits. */
