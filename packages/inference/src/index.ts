@@ -64,6 +64,7 @@ export {
 } from './network/placement.ts';
 export { PrefixMap } from './network/prefix-map.ts';
 export {
+  bytesSha256,
   offerSignedBytes,
   type SeenSegment,
   segmentProblems,

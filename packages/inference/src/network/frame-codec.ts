@@ -14,7 +14,15 @@ const types = { frame: typeOf('Frame'), offer: typeOf('Offer'), receipt: typeOf(
 const READ: protobuf.IConversionOptions = { longs: Number, defaults: true, arrays: true, oneofs: true };
 
 /** Fields that are digests: hex here, 32 bytes on the wire. */
-const DIGESTS = ['modelSha256', 'promptSha256', 'vocabularySha256', 'templateSha256', 'chainHead', 'sha256'] as const;
+const DIGESTS = [
+  'modelSha256',
+  'promptSha256',
+  'requestSha256',
+  'vocabularySha256',
+  'templateSha256',
+  'chainHead',
+  'sha256',
+] as const;
 
 export function encodeFrame({ kind, ...body }: Frame): Uint8Array {
   return types.frame.encode({ [kind]: packed(body) }).finish();

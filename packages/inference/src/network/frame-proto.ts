@@ -205,15 +205,16 @@ message SegmentReceipt {
   string gateway = 4;
   bytes model_sha256 = 5;
   bytes prompt_sha256 = 6;
-  uint32 from = 7;
-  uint32 to = 8;
-  bytes chain_head = 9;
-  uint32 prompt_tokens = 10;
-  uint32 cached_tokens = 11;
-  string reason = 12;
-  string engine = 13;
-  uint64 started_at_ms = 14;
-  uint64 first_token_at_ms = 15;
-  uint64 ended_at_ms = 16;
+  bytes request_sha256 = 7;
+  uint32 from = 8;
+  uint32 to = 9;
+  bytes chain_head = 10;
+  uint32 prompt_tokens = 11;
+  uint32 cached_tokens = 12;
+  string reason = 13;
+  string engine = 14;
+  uint64 started_at_ms = 15;
+  uint64 first_token_at_ms = 16;
+  uint64 ended_at_ms = 17;
 }
 `;

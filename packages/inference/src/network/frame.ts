@@ -14,8 +14,8 @@ const Whole = z.number().int().min(0).max(MOST_ID);
 const TokenId = z.number().int().min(0).max(0x7fffffff);
 const Tokens = z.array(TokenId).max(MOST_TOKENS).readonly();
 const Finite = z.number();
-const bytesOf = (length: number) =>
-  z.instanceof(Uint8Array).refine((bytes) => bytes.byteLength === length, `must be ${length} bytes`);
+const Bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
+const bytesOf = (length: number) => Bytes.refine((bytes) => bytes.byteLength === length, `must be ${length} bytes`);
 /** SHA-256 as lower-case hex; 32 bytes on the wire. */
 const Digest = z.string().regex(/^[0-9a-f]{64}$/);
 export const Nonce = bytesOf(16);
@@ -36,7 +36,7 @@ const SamplingFrame = z.object({
   seed: Whole,
 });
 
-const Choice = z.object({ token: TokenId, text: z.instanceof(Uint8Array), logprob: Finite });
+const Choice = z.object({ token: TokenId, text: Bytes, logprob: Finite });
 
 /** Gateway to worker, or worker to gateway, first of all: who speaks, and which version. */
 const Hello = z.object({
@@ -92,7 +92,7 @@ const Done = z.object({
   kind: z.literal('done'),
   id: Id,
   reason: z.enum(['stop', 'length', 'cancelled']),
-  receipt: z.instanceof(Uint8Array).refine(({ byteLength }) => byteLength <= 4_096, 'too long'),
+  receipt: Bytes.refine(({ byteLength }) => byteLength <= 4_096, 'too long'),
   signature: Signature,
 });
 
@@ -163,7 +163,7 @@ const VocabularyPart = z.object({
   id: Id,
   from: Whole,
   sizeBytes: Whole,
-  part: z.instanceof(Uint8Array),
+  part: Bytes,
 });
 
 /** Gateway: it agrees with the receipt of the request with this nonce; its signature of the same bytes. */
@@ -172,7 +172,7 @@ const Settle = z.object({ kind: z.literal('settle'), nonce: Nonce, signature: Si
 /** Worker: what it has and how busy it is; an Offer, signed by its key. Also what goes by gossip. */
 const SignedOfferFrame = z.object({
   kind: z.literal('offer'),
-  offer: z.instanceof(Uint8Array).refine(({ byteLength }) => byteLength <= 64 * 1024, 'too long'),
+  offer: Bytes.refine(({ byteLength }) => byteLength <= 64 * 1024, 'too long'),
   signature: Signature,
 });
 
@@ -243,6 +243,8 @@ export const SegmentReceipt = z.object({
   modelSha256: Digest,
   /** Of the prompt's tokens, each 4 bytes, little-endian. */
   promptSha256: Digest,
+  /** Of the request frame as it came over the wire, without the length before it. */
+  requestSha256: Digest,
   /** Positions in the answer: tokens from `from` up to, not including, `to` are what this worker made. */
   from: Whole,
   to: Whole,

@@ -14,6 +14,9 @@ export const offerSignedBytes = (offer: Uint8Array): Uint8Array => joined(OFFER_
 export const segmentSignedBytes = (receipt: Uint8Array): Uint8Array => joined(SEGMENT_DOMAIN, receipt);
 export const settleSignedBytes = (receipt: Uint8Array): Uint8Array => joined(SETTLE_DOMAIN, receipt);
 
+/** Hex SHA-256. */
+export const bytesSha256 = (bytes: Uint8Array): string => toHex(sha256(bytes));
+
 /** Hex SHA-256 of token ids, each 4 bytes, little-endian. */
 export function tokensSha256(tokens: readonly number[]): string {
   const bytes = new Uint8Array(tokens.length * 4);
@@ -60,10 +63,14 @@ export interface SeenSegment {
   readonly gateway: string;
   readonly modelSha256: string;
   readonly promptSha256: string;
+  /** Of the request frame as it was sent. */
+  readonly requestSha256: string;
   readonly from: number;
   readonly to: number;
   readonly chainHead: string;
   readonly promptTokens: number;
+  /** As `done` said. */
+  readonly reason: SegmentReceipt['reason'];
 }
 
 /** What a receipt says otherwise than it was seen, field by field; empty: it is right. Its signature is checked elsewhere. */
@@ -75,14 +82,25 @@ export function segmentProblems(receipt: SegmentReceipt, seen: SeenSegment): rea
     'gateway',
     'modelSha256',
     'promptSha256',
+    'requestSha256',
     'from',
     'to',
     'chainHead',
     'promptTokens',
+    'reason',
   ] as const)
     if (receipt[name] !== seen[name]) problems.push(name);
+  if (receipt.to < receipt.from && receipt.to === seen.to) problems.push('to');
   if (receipt.cachedTokens > receipt.promptTokens) problems.push('cachedTokens');
+  if (!areTimesInOrder(receipt)) problems.push('times');
   return problems;
+}
+
+/** A first token is said exactly where there was one; the worker's clock is its own, but it runs forward. */
+function areTimesInOrder({ from, to, startedAtMs, firstTokenAtMs, endedAtMs }: SegmentReceipt): boolean {
+  if (startedAtMs > endedAtMs) return false;
+  if (to === from) return firstTokenAtMs === 0;
+  return startedAtMs <= firstTokenAtMs && firstTokenAtMs <= endedAtMs;
 }
 
 export const toHex = (bytes: Uint8Array): string =>
