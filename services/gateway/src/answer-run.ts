@@ -121,14 +121,14 @@ export class AnswerRun {
 
   /** Choices side by side, as many as there are places; when one fails the others end too. */
   async #eachChoice(hear: (delta: ChatDelta, index: number) => Promise<void>): Promise<void> {
-    const { plan, signal } = this.#asked;
+    const { plan, signal, caller } = this.#asked;
     const failing = new AbortController();
     const stop = AbortSignal.any([signal, this.#parts.stopping, failing.signal]);
     const numbers = plan.choices.keys();
     const side = Math.min(plan.choices.length, this.#parts.admission.places);
     const runs = Array.from({ length: side }, async () => {
       // Whoever has a place keeps it for the rest: an answer that began is not sent away in its middle.
-      using _place = await this.#parts.admission.enter(this.#asked.caller.id, stop);
+      using _place = await this.#parts.admission.enter(caller.id, stop, caller.priority);
       for (const index of numbers) await this.#oneChoice(index, stop, hear);
     });
     try {
