@@ -8,6 +8,7 @@ import { benchFeeds } from './feeds.ts';
 import { benchGateway } from './gateway.ts';
 import { benchLedger } from './ledger.ts';
 import { benchProfiles } from './profiles.ts';
+import { benchRouting } from './routing.ts';
 import { benchScan } from './scan.ts';
 import { benchSets } from './sets.ts';
 import { benchStream } from './stream.ts';
@@ -31,6 +32,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   gateway: benchGateway,
   advisories: benchAdvisories,
   'false-alarms': benchFalseAlarms,
+  routing: benchRouting,
 };
 
 const asked = process.argv.slice(2);

@@ -25,7 +25,16 @@ export type {
   FeedService,
   IndexFeed,
 } from './index-feed.ts';
-export { isTier, type KeyTable, type StoredKey, TIERS, type Tier } from './keys.ts';
+export {
+  isPriority,
+  isTier,
+  type KeyTable,
+  PRIORITIES,
+  type Priority,
+  type StoredKey,
+  TIERS,
+  type Tier,
+} from './keys.ts';
 export type { ChangeFilter, ListedChange, ListTable, Page } from './lists.ts';
 export type { QuotaTable } from './quota.ts';
 export type { RecordedScan, RecordOptions, ScanRecord } from './record-scan.ts';

@@ -11,9 +11,18 @@ export function isTier(text: string): text is Tier {
   return Object.hasOwn(TIERS, text);
 }
 
+/** Whose answers come first where there are more than places: by shares, so that the lowest comes too. */
+export const PRIORITIES = ['low', 'normal', 'high'] as const;
+export type Priority = (typeof PRIORITIES)[number];
+
+export function isPriority(text: string): text is Priority {
+  return (PRIORITIES as readonly string[]).includes(text);
+}
+
 export interface StoredKey {
   readonly id: string;
   readonly tier: Tier;
+  readonly priority: Priority;
   readonly dailyLimit: number | null;
   readonly label: string | null;
   readonly createdAt: Date;
@@ -22,6 +31,8 @@ export interface StoredKey {
 
 export interface NewKey {
   readonly tier: Tier;
+  /** `normal` by default. */
+  readonly priority?: Priority;
   readonly label?: string;
 }
 
@@ -62,8 +73,12 @@ export class KeyTable {
   }
 
   /** Makes a key. The returned `key` is the only copy there will ever be. */
-  async create({ tier, label }: NewKey): Promise<{ readonly key: string; readonly stored: StoredKey }> {
-    return this.#insert(this.#db, { tier, label: label ?? null, origin: null });
+  async create({
+    tier,
+    priority = 'normal',
+    label,
+  }: NewKey): Promise<{ readonly key: string; readonly stored: StoredKey }> {
+    return this.#insert(this.#db, { tier, priority, label: label ?? null, origin: null });
   }
 
   /**
@@ -83,7 +98,9 @@ export class KeyTable {
         .where('created_at', '>=', dayStart)
         .select(sql<number>`count(*)`.as('n'))
         .executeTakeFirstOrThrow();
-      return Number(n) >= perDay ? undefined : this.#insert(tx, { tier: 'free', label: null, origin });
+      return Number(n) >= perDay
+        ? undefined
+        : this.#insert(tx, { tier: 'free', priority: 'normal', label: null, origin });
     });
   }
 
@@ -117,7 +134,10 @@ export class KeyTable {
     return Number(result.numUpdatedRows) === 1;
   }
 
-  async #insert(db: Kysely<Database>, values: { tier: Tier; label: string | null; origin: string | null }) {
+  async #insert(
+    db: Kysely<Database>,
+    values: { tier: Tier; priority: Priority; label: string | null; origin: string | null },
+  ) {
     const key = this.#prefix + randomBytes(32).toString('base64url');
     const row = {
       id: `key_${randomUUID().replaceAll('-', '').slice(0, 16)}`,
@@ -141,6 +161,7 @@ function storedKey(row: Database['api_keys']): StoredKey {
   return {
     id: row.id,
     tier,
+    priority: isPriority(row.priority) ? row.priority : 'normal',
     dailyLimit: TIERS[tier],
     label: row.label,
     createdAt: new Date(row.created_at),

@@ -138,6 +138,7 @@ export interface Database {
     /** Hex SHA-256 of the key. The key itself is nowhere. */
     hash: string;
     tier: string;
+    priority: string;
     label: string | null;
     created_at: number;
     revoked_at: number | null;

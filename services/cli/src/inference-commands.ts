@@ -118,6 +118,7 @@ export function addInferenceCommands(inference: Command): void {
 
   const open = async () => (await import('@strata/gateway')).openGatewayKeys(await config());
   const keys = addKeyCommands(inference.command('keys').description('API keys of the gateway, and its signing keys'), {
+    hasPriorities: true,
     open,
     signingDirectory: async () => (await import('@strata/gateway')).inferenceDirectory(await config()),
   });

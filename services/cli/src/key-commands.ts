@@ -6,19 +6,27 @@ export interface KeyPlaces {
   readonly open: OpenKeys;
   /** Where the service's signing keys are. */
   readonly signingDirectory: () => Promise<string>;
+  /** Whether requests of its keys wait for each other. */
+  readonly hasPriorities: boolean;
 }
 
 const commands = () => import('./commands/keys.ts');
 
 /** Adds the commands to `keys`; returns it. */
-export function addKeyCommands(keys: Command, { open, signingDirectory }: KeyPlaces): Command {
-  keys
+export function addKeyCommands(keys: Command, { open, signingDirectory, hasPriorities }: KeyPlaces): Command {
+  const create = keys
     .command('create')
     .description('make an API key; it is shown once')
     .option('--tier <tier>', 'free, standard or unlimited', 'free')
     .option('--label <text>', 'whose it is')
     .option('--json', 'print as JSON')
     .action(async (options) => (await commands()).createKeyCommand(options, open));
+  if (hasPriorities)
+    create.option(
+      '--priority <priority>',
+      'low, normal or high: whose answers come first when places are short',
+      'normal',
+    );
   keys
     .command('list')
     .description('list API keys')

@@ -79,6 +79,7 @@ function program(): Command {
   );
   const openKeys = async () => (await import('@strata/stack')).openConfiguredStore(await config());
   addKeyCommands(stack.command('keys').description('API keys and signing keys'), {
+    hasPriorities: false,
     open: openKeys,
     signingDirectory: async () => (await config()).dataDirectory,
   });

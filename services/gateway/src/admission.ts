@@ -1,10 +1,7 @@
 // Who gets the next free place: keys take turns, so that one caller with many requests does not make the others wait for all of them.
 import { CompletionError } from '@strata/inference';
-
-interface Waiter {
-  readonly enter: () => void;
-  readonly refuse: (error: CompletionError) => void;
-}
+import type { Priority } from '@strata/store';
+import { type Waiter, WaitingLines } from './waiting-lines.ts';
 
 export interface AdmissionOptions {
   /** Answers made at once. */
@@ -15,12 +12,10 @@ export interface AdmissionOptions {
 
 export class Admission {
   readonly #queue: number;
+  readonly #lines = new WaitingLines();
   #places: number;
   #inside = 0;
   #isClosed = false;
-  #waiting = 0;
-  /** By key, in the order of their turns: whoever was served goes to the end. */
-  readonly #lines = new Map<string, Waiter[]>();
 
   constructor({ places, queue }: AdmissionOptions) {
     this.#places = places;
@@ -31,41 +26,40 @@ export class Admission {
     return this.#places;
   }
 
-  /** Of fewer places than answers are being made, none is taken away: they come free one by one. */
-  resize(places: number): void {
-    this.#places = places;
-    while (this.#waiting > 0 && this.#inside < places) this.#admit();
-  }
-
   /** Answers being made or waiting. */
   get size(): number {
-    return this.#inside + this.#waiting;
+    return this.#inside + this.#lines.size;
+  }
+
+  /**
+   * From now on so many places, at least one: whoever finds that nobody serves is told so by what serves. More let those in who wait;
+   * fewer send nobody away.
+   */
+  resize(places: number): void {
+    this.#places = Math.max(1, places);
+    this.#admit();
   }
 
   /** Throws CompletionError `overloaded` where so many more answers of a key could not even wait. */
-  check(key: string, answers: number): void {
+  check(key: string, answers: number, priority: Priority = 'normal'): void {
     if (this.#isClosed) throw stopping();
-    if (this.size + answers <= this.places + this.#queue) return;
-    if (this.#lengthOf(key) + answers < (this.#longest()?.[1].length ?? 0)) return;
-    throw overloaded();
+    if (this.size + answers <= this.#places + this.#queue) return;
+    if (!this.#lines.isShorter({ key, priority }, answers)) throw overloaded();
   }
 
   /** A place until disposed, in turn with other keys. Throws CompletionError `overloaded`, or the signal's reason. */
-  async enter(key: string, signal: AbortSignal): Promise<Disposable> {
+  async enter(key: string, signal: AbortSignal, priority: Priority = 'normal'): Promise<Disposable> {
     signal.throwIfAborted();
     if (this.#isClosed) throw stopping();
-    if (this.#inside < this.places && this.#waiting === 0) return this.#place();
-    this.check(key, 1);
-    if (this.size >= this.places + this.#queue) this.#giveWay();
+    if (this.#inside < this.#places && this.#lines.size === 0) return this.#place();
+    this.check(key, 1, priority);
+    if (this.size >= this.#places + this.#queue) this.#giveWay();
     const { promise, resolve, reject } = Promise.withResolvers<Disposable>();
-    const waiter: Waiter = { enter: () => resolve(this.#place()), refuse: reject };
+    const waiter: Waiter = { key, priority, enter: () => resolve(this.#place()), refuse: reject };
     const leave = () => {
-      if (this.#leave(key, waiter)) reject(signal.reason);
+      if (this.#lines.leave(waiter)) reject(signal.reason);
     };
-    const line = this.#lines.get(key);
-    if (line) line.push(waiter);
-    else this.#lines.set(key, [waiter]);
-    this.#waiting += 1;
+    this.#lines.push(waiter);
     signal.addEventListener('abort', leave, { once: true });
     return promise.finally(() => signal.removeEventListener('abort', leave));
   }
@@ -73,12 +67,7 @@ export class Admission {
   /** Refuses those who wait, and all who come. */
   close(): void {
     this.#isClosed = true;
-    for (const [key, line] of [...this.#lines]) {
-      for (const waiter of [...line]) {
-        this.#leave(key, waiter);
-        waiter.refuse(stopping());
-      }
-    }
+    for (let waiter = this.#lines.next(); waiter; waiter = this.#lines.next()) waiter.refuse(stopping());
   }
 
   #place(): Disposable {
@@ -95,45 +84,19 @@ export class Admission {
   }
 
   #admit(): void {
-    const [next] = this.#lines;
-    if (!next || this.#inside >= this.places) return;
-    const [key, line] = next;
-    const waiter = line.shift();
-    this.#lines.delete(key);
-    if (line.length > 0) this.#lines.set(key, line);
-    if (!waiter) return;
-    this.#waiting -= 1;
-    waiter.enter();
-  }
-
-  #lengthOf(key: string): number {
-    return this.#lines.get(key)?.length ?? 0;
-  }
-
-  #longest(): [key: string, line: Waiter[]] | undefined {
-    let longest: [string, Waiter[]] | undefined;
-    for (const each of this.#lines) if (each[1].length > (longest?.[1].length ?? 0)) longest = each;
-    return longest;
+    while (this.#inside < this.#places) {
+      const waiter = this.#lines.next();
+      if (!waiter) return;
+      waiter.enter();
+    }
   }
 
   /** The newest of the longest line is refused. */
   #giveWay(): void {
-    const line = this.#longest();
-    const last = line?.[1].at(-1);
-    if (!line || !last) return;
-    this.#leave(line[0], last);
+    const last = this.#lines.longest()?.last;
+    if (!last) return;
+    this.#lines.leave(last);
     last.refuse(overloaded());
-  }
-
-  /** Whether it was still waiting. */
-  #leave(key: string, waiter: Waiter): boolean {
-    const line = this.#lines.get(key);
-    const at = line?.indexOf(waiter) ?? -1;
-    if (!line || at < 0) return false;
-    line.splice(at, 1);
-    if (line.length === 0) this.#lines.delete(key);
-    this.#waiting -= 1;
-    return true;
   }
 }
 

@@ -91,7 +91,7 @@ export function addRoutes(v1: FastifyInstance, parts: GatewayParts): void {
     const start = startOf(request, { model, head, now: parts.now() });
     const plan = await model.backend.planEmbeddings(inputs);
     reply.headers(await parts.limits.takePrompt(request.caller, plan.promptTokens));
-    using _place = await model.admission.enter(request.caller.id, signal).catch(gone(signal));
+    using _place = await model.admission.enter(request.caller.id, signal, request.caller.priority).catch(gone(signal));
     const { vectors, promptTokens } = await plan.embed(signal).catch(gone(signal));
     const contents = vectors.map(contentOfVector);
     const receiptId = parts.books.newId();
@@ -120,7 +120,8 @@ async function begin(parts: GatewayParts, { request, reply, model, asked, prefix
   const { limits, logger, now } = parts;
   const { admission } = model;
   const receivedAt = now();
-  admission.check(request.caller.id, Math.min(asked.choices, admission.places));
+  const { id: key, priority } = request.caller;
+  admission.check(key, Math.min(asked.choices, admission.places), priority);
   const { signal, leave } = leaving(reply);
   const head = headOf(model, prefix, receivedAt);
   const planned = await plan();

@@ -2,7 +2,8 @@
 import { choosePlacement } from '../network/placement.ts';
 import { PrefixMap } from '../network/prefix-map.ts';
 import { weightedDraw } from '../network/weighted-draw.ts';
-import type { PolicyOf, WorkerView } from './simulated-fleet.ts';
+import type { PolicyOf } from './simulated-fleet.ts';
+import type { WorkerView } from './simulated-worker.ts';
 
 const MODEL = 'ab'.repeat(32);
 

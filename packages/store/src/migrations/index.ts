@@ -10,6 +10,7 @@ import { up as answers } from './004-answers.ts';
 import { up as advisories } from './005-advisories.ts';
 import { up as feeds } from './006-feeds.ts';
 import { up as segments } from './007-segments.ts';
+import { up as keyPriority } from './008-key-priority.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
@@ -19,6 +20,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '005-advisories': { up: advisories },
   '006-feeds': { up: feeds },
   '007-segments': { up: segments },
+  '008-key-priority': { up: keyPriority },
 };
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };

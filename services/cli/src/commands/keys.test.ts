@@ -24,8 +24,8 @@ describe('strata stack keys', () => {
     assert.match(again.stderr, /^strata: there is no active key with the id 'key_\w+'\n$/);
 
     const table = await keys('list');
-    assert.match(table.stdout, /free\s+50 a day\s+\S+Z\s+active\s+Test GmbH, "R&D"/);
-    assert.match(table.stdout, /unlimited\s+unlimited\s+\S+Z\s+revoked/);
+    assert.match(table.stdout, /free\s+50 a day\s+normal\s+\S+Z\s+active\s+Test GmbH, "R&D"/);
+    assert.match(table.stdout, /unlimited\s+unlimited\s+normal\s+\S+Z\s+revoked/);
     const listed = JSON.parse((await keys('list', '--json')).stdout);
     assert.equal(listed.length, 2);
     assert.ok(listed[1].revoked_at);
@@ -40,6 +40,17 @@ describe('strata stack keys', () => {
     });
     assert.equal(code, 2);
     assert.match(stderr, /there is no tier 'toString'; there are: free, standard, unlimited/);
+  });
+
+  it('gives keys of the gateway a priority, and no other than there is', async () => {
+    await using data = await temporaryDirectory();
+    const create = (...args: string[]) =>
+      runStrata(['inference', 'keys', 'create', '--json', ...args], { env: { STRATA_DATA: data.path } });
+    assert.equal(JSON.parse((await create()).stdout).priority, 'normal');
+    assert.equal(JSON.parse((await create('--priority', 'low')).stdout).priority, 'low');
+    const { code, stderr } = await create('--priority', 'highest');
+    assert.equal(code, 2);
+    assert.match(stderr, /there is no priority 'highest'; there are: low, normal, high/);
   });
 
   it('rotates the signing keys', async () => {

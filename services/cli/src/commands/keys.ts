@@ -1,6 +1,6 @@
 // `strata stack keys` and `strata inference keys`: API keys of any tier; and the rotation of the signing keys.
 import { rotateSigningKeys } from '@strata/log';
-import { isTier, type Store, type StoredKey, TIERS } from '@strata/store';
+import { isPriority, isTier, PRIORITIES, type Store, type StoredKey, TIERS } from '@strata/store';
 import { CommandError, type OutputOptions, printJson, printTable } from '../output.ts';
 
 /** Where the keys of a service are kept. */
@@ -12,13 +12,17 @@ async function withStore<T>(open: OpenKeys, work: (store: Pick<Store, 'keys'>) =
 }
 
 export async function createKeyCommand(
-  options: OutputOptions & { readonly tier: string; readonly label?: string },
+  options: OutputOptions & { readonly tier: string; readonly priority?: string; readonly label?: string },
   open: OpenKeys,
 ): Promise<void> {
-  const { tier, label } = options;
+  const { tier, priority = 'normal', label } = options;
   if (!isTier(tier))
     throw new CommandError(`there is no tier '${tier}'; there are: ${Object.keys(TIERS).join(', ')}`, { exitCode: 2 });
-  const made = await withStore(open, (store) => store.keys.create({ tier, ...(label === undefined ? {} : { label }) }));
+  if (!isPriority(priority))
+    throw new CommandError(`there is no priority '${priority}'; there are: ${PRIORITIES.join(', ')}`, { exitCode: 2 });
+  const made = await withStore(open, (store) =>
+    store.keys.create({ tier, priority, ...(label === undefined ? {} : { label }) }),
+  );
   if (options.json) printJson({ key: made.key, ...described(made.stored) });
   else {
     process.stdout.write(`${made.key}\n`);
@@ -35,11 +39,12 @@ export async function listKeysCommand(options: OutputOptions, open: OpenKeys): P
       key.id,
       key.tier,
       limitText(key),
+      key.priority,
       key.createdAt.toISOString(),
       key.revokedAt ? 'revoked' : 'active',
       key.label ?? '',
     ]);
-    printTable(['id', 'tier', 'limit', 'created', 'state', 'label'], rows);
+    printTable(['id', 'tier', 'limit', 'priority', 'created', 'state', 'label'], rows);
   }
 }
 
@@ -64,6 +69,7 @@ function described(key: StoredKey) {
   return {
     id: key.id,
     tier: key.tier,
+    priority: key.priority,
     daily_limit: key.dailyLimit,
     label: key.label,
     created_at: key.createdAt.toISOString(),

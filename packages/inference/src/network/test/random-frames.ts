@@ -128,6 +128,7 @@ export function randomFrame(draw: Draw, kind: Frame['kind']): Frame {
       return {
         ...{ kind, id, modelSha256: some.hex(), prompt: some.tokens(), answer: some.tokens() },
         ...{ hasEnd: some.one(true, false), sampling: some.sampling(), ...some.grammar() },
+        ...some.one({}, { maxTokens: 1 + draw(1_000_000) }),
       };
     case 'scored':
       return { kind, id, margins: some.list(50, () => some.float()) };

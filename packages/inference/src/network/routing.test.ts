@@ -1,0 +1,65 @@
+// The small form of bench/routing.ts: our choice against others, in simulated time.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { POLICIES } from '../test/policies.ts';
+import { type FleetOptions, simulateFleet } from '../test/simulated-fleet.ts';
+
+type PolicyName = keyof typeof POLICIES;
+
+function slowestHundredth(values: readonly number[]): number {
+  const sorted = Float64Array.from(values).sort();
+  assert.ok(sorted.length > 500, `${sorted.length} requests are few`);
+  return sorted[Math.floor(sorted.length * 0.99)] as number;
+}
+
+const p99 = (name: PolicyName, options: FleetOptions) =>
+  slowestHundredth(simulateFleet(POLICIES[name], options).firstTokenMs);
+
+/** How many times as long the slowest hundredth waits for its first token with other ways to choose. */
+function factors(options: FleetOptions): Record<Exclude<PolicyName, 'ours'>, number> {
+  const ours = p99('ours', options);
+  return {
+    random: p99('random', options) / ours,
+    'round-robin': p99('round-robin', options) / ours,
+    'least-loaded': p99('least-loaded', options) / ours,
+  };
+}
+
+describe('the choice of a worker', () => {
+  const worlds: readonly (FleetOptions & {
+    readonly atLeast: { readonly blind: number; readonly leastLoaded: number };
+  })[] = [
+    { workers: 10, seconds: 900, seed: 1, atLeast: { blind: 5, leastLoaded: 1.5 } },
+    { workers: 10, seconds: 900, seed: 2, atLeast: { blind: 5, leastLoaded: 1.5 } },
+    { workers: 100, seconds: 180, seed: 1, atLeast: { blind: 5, leastLoaded: 2.5 } },
+    { workers: 1_000, seconds: 45, seed: 1, atLeast: { blind: 5, leastLoaded: 2.5 } },
+  ];
+  for (const { atLeast, ...world } of worlds) {
+    it(`keeps the slowest hundredth of first tokens short with ${world.workers} workers (seed ${world.seed})`, () => {
+      const { random, 'round-robin': roundRobin, 'least-loaded': leastLoaded } = factors(world);
+      assert.ok(random >= atLeast.blind, `random: ${random}`);
+      assert.ok(roundRobin >= atLeast.blind, `round-robin: ${roundRobin}`);
+      assert.ok(leastLoaded >= atLeast.leastLoaded, `least-loaded: ${leastLoaded}`);
+    });
+  }
+
+  it('is no worse where no conversation goes on, where workers die often, and where load is low or high', () => {
+    const world = { workers: 50, seconds: 180, seed: 3 };
+    for (const harder of [{ continued: 0 }, { workerLifeSeconds: 30 }, { load: 0.3 }, { load: 0.9 }]) {
+      const { 'least-loaded': leastLoaded } = factors({ ...world, ...harder });
+      assert.ok(leastLoaded > 1, `${JSON.stringify(harder)}: ${leastLoaded}`);
+    }
+  });
+
+  it('returns conversations to where they were read', () => {
+    const world = { workers: 50, seconds: 180, seed: 4 };
+    const ours = simulateFleet(POLICIES.ours, world).cachedShare;
+    const other = simulateFleet(POLICIES['least-loaded'], world).cachedShare;
+    assert.ok(ours > 1.5 * other, `${ours} against ${other}`);
+  });
+
+  it('is the same in each run', () => {
+    const world = { workers: 10, seconds: 60, seed: 5 };
+    assert.deepEqual(simulateFleet(POLICIES.ours, world), simulateFleet(POLICIES.ours, world));
+  });
+});

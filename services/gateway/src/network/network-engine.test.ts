@@ -1,0 +1,327 @@
+// Answers of a network whose workers are killed, against what an undisturbed worker says: token by token the same.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { EngineError, type JobSegment } from '@strata/engine';
+import { createSimulatedEngine, simulatedAnswer } from '@strata/testnet';
+import { answerOf, at, COUNT, job, killed, MODEL, NEVER, PROMPT, truth, until } from '../test/network/answers.ts';
+import { NetworkBed } from '../test/network/network-bed.ts';
+import type { WorkerScript } from '../test/network/scripted-worker.ts';
+
+let bed: NetworkBed;
+before(async () => {
+  bed = await NetworkBed.start(5);
+});
+after(() => bed?.[Symbol.asyncDispose]());
+
+const whole = { tokens: truth(), kinds: ['begin', 'length'] };
+
+describe('an answer of the network', () => {
+  it('is what its worker says, and whoever asks is told who made it', async () => {
+    await bed.fresh();
+    await bed.worker(0, createSimulatedEngine());
+    const segments: JobSegment[] = [];
+    await using engine = bed.engine(MODEL);
+    assert.deepEqual(await answerOf(engine, job(), { onSegment: (segment) => segments.push(segment) }), whole);
+    const [served] = bed.fleet.served;
+    assert.deepEqual([served?.made, served?.tokens], [COUNT, [...PROMPT, ...truth()]]);
+    assert.deepEqual(
+      segments.map(({ from, to, worker }) => [from, to, worker]),
+      [[0, COUNT, bed.nodes[0]?.id]],
+    );
+  });
+
+  it('goes on from tokens that there are', async () => {
+    await bed.fresh();
+    await bed.worker(0, createSimulatedEngine());
+    await using engine = bed.engine(MODEL);
+    const { tokens } = await answerOf(engine, job({ given: truth(12) }));
+    assert.deepEqual(tokens, truth().slice(12));
+  });
+
+  it('asks nobody for what is whole already', async () => {
+    await bed.fresh();
+    await using engine = bed.engine(MODEL);
+    assert.deepEqual(await answerOf(engine, job({ given: truth() })), { tokens: [], kinds: ['begin', 'length'] });
+  });
+
+  it('ends where the model ends', async () => {
+    await bed.fresh();
+    await bed.worker(0, createSimulatedEngine({ answerTokens: 5 }), at(3, killed));
+    await bed.worker(1, createSimulatedEngine({ answerTokens: 5 }));
+    await using engine = bed.engine(MODEL);
+    assert.deepEqual(await answerOf(engine), { tokens: truth(5), kinds: ['begin', 'stop'] });
+  });
+
+  it('needs a prompt', async () => {
+    await bed.fresh();
+    await using engine = bed.engine(MODEL);
+    await assert.rejects(answerOf(engine, job({ prompt: [] })), { code: 'prompt-empty' });
+  });
+});
+
+describe('an answer whose worker is killed', () => {
+  it('is the same at whichever token that is', async () => {
+    for (let position = 0; position < COUNT; position += 1) {
+      await bed.fresh();
+      await bed.worker(0, createSimulatedEngine(), at(position, killed));
+      await bed.worker(1, createSimulatedEngine());
+      const segments: JobSegment[] = [];
+      await using engine = bed.engine(MODEL);
+      const answer = await answerOf(engine, job(), { onSegment: (segment) => segments.push(segment) });
+      assert.deepEqual(answer, whole, `killed at ${position}`);
+      assert.deepEqual(
+        bed.fleet.lost.map(({ loss }) => loss),
+        ['gone'],
+      );
+      const cuts =
+        position === 0
+          ? [[0, COUNT]]
+          : [
+              [0, position],
+              [position, COUNT],
+            ];
+      assert.deepEqual(
+        segments.map(({ from, to }) => [from, to]),
+        cuts,
+      );
+    }
+  });
+
+  it('is the same when the next one is killed too, wherever', async () => {
+    for (const [first, second] of [
+      [0, 0],
+      [0, 1],
+      [4, 4],
+      [4, 5],
+      [7, 29],
+      [28, 29],
+    ] as const) {
+      await bed.fresh();
+      await bed.worker(0, createSimulatedEngine(), at(first, killed));
+      await bed.worker(1, createSimulatedEngine(), at(second, killed));
+      await bed.worker(2, createSimulatedEngine());
+      await using engine = bed.engine(MODEL);
+      assert.deepEqual(await answerOf(engine), whole, `killed at ${first} and ${second}`);
+      assert.equal(bed.fleet.lost.length, 2);
+    }
+  });
+
+  it('is the same when the next one is killed while it reads what there is', async () => {
+    await bed.fresh();
+    await bed.worker(0, createSimulatedEngine(), at(15, killed));
+    // Reads 15 tokens in 300 ms, and does not live so long.
+    const slow: WorkerScript = {
+      hear: (frame, worker) => {
+        if (frame.kind === 'request') setTimeout(() => worker.kill(), 60);
+        return false;
+      },
+    };
+    await bed.worker(1, createSimulatedEngine({ tokensPerSecond: 50 }), slow);
+    await bed.worker(2, createSimulatedEngine());
+    await using engine = bed.engine(MODEL);
+    assert.deepEqual(await answerOf(engine), whole);
+    assert.equal(bed.fleet.lost.length, 2);
+  });
+
+  it('is the same when the worker closes as if nothing were under way, fails, or leaves', async () => {
+    for (const code of ['closed', 'engine-failed', 'busy', 'leaving', 'unknown-model'] as const) {
+      await bed.fresh();
+      const act: WorkerScript = at(9, ({ id }, worker) => {
+        if (code !== 'closed') return [{ kind: 'failed', id, code, message: 'no more' }];
+        void worker.close();
+        return [];
+      });
+      const other: WorkerScript = { ...act, hear: (frame) => frame.kind === 'cancel' };
+      await bed.worker(0, createSimulatedEngine({ tokensPerSecond: 500 }), other);
+      await bed.worker(1, createSimulatedEngine());
+      await using engine = bed.engine(MODEL);
+      assert.deepEqual(await answerOf(engine), whole, code);
+      assert.deepEqual(
+        bed.fleet.lost.map(({ loss }) => loss),
+        [code === 'closed' ? 'gone' : code],
+      );
+    }
+  });
+
+  it('is read again token by token while that is soon done, else in one batch', async () => {
+    for (const [tokensPerSecond, replay] of [
+      [1_000, 'exact'],
+      [5, 'fast'],
+      [0, 'exact'],
+    ] as const) {
+      await bed.fresh();
+      await bed.worker(0, createSimulatedEngine(), at(10, killed));
+      const second = await bed.worker(1, createSimulatedEngine());
+      bed.fleet.decodeTokensPerSecond = tokensPerSecond;
+      await using engine = bed.engine(MODEL);
+      assert.deepEqual(await answerOf(engine), whole);
+      const request = second.heard.find(({ kind }) => kind === 'request');
+      assert.ok(request?.kind === 'request');
+      assert.deepEqual([request.replay, request.given], [replay, truth(10)]);
+    }
+  });
+
+  it('waits for a worker to come when all are lost', async () => {
+    await bed.fresh();
+    await bed.worker(0, createSimulatedEngine(), at(5, killed));
+    await using engine = bed.engine(MODEL);
+    const answer = answerOf(engine);
+    await until(() => bed.fleet.lost.length === 1);
+    await bed.worker(1, createSimulatedEngine());
+    assert.deepEqual(await answer, whole);
+  });
+
+  it('goes on with the same worker once it is back, where there is no other', async () => {
+    await bed.fresh();
+    await bed.worker(0, createSimulatedEngine(), at(5, killed));
+    await using engine = bed.engine(MODEL);
+    const answer = answerOf(engine);
+    await until(() => bed.fleet.lost.length === 1);
+    await bed.worker(0, createSimulatedEngine());
+    assert.deepEqual(await answer, whole);
+  });
+
+  it('fails when nobody comes within its patience', async () => {
+    await bed.fresh();
+    await bed.worker(0, createSimulatedEngine(), at(5, killed));
+    await using engine = bed.engine(MODEL, { patienceMs: 100 });
+    await assert.rejects(answerOf(engine), (error) => error instanceof EngineError && error.code === 'crashed');
+  });
+});
+
+describe('a worker that refuses', () => {
+  const refusing = (code: 'grammar-unusable' | 'unusable'): WorkerScript => ({
+    hear(frame, worker) {
+      if (frame.kind !== 'request') return false;
+      worker.say({ kind: 'failed', id: frame.id, code, message: 'not this' });
+      return true;
+    },
+  });
+
+  it('is believed when another one says so too', async () => {
+    for (const [code, told] of [
+      ['grammar-unusable', 'grammar-unusable'],
+      ['unusable', 'crashed'],
+    ] as const) {
+      await bed.fresh();
+      await bed.worker(0, createSimulatedEngine(), refusing(code));
+      await bed.worker(1, createSimulatedEngine(), refusing(code));
+      await bed.worker(2, createSimulatedEngine());
+      bed.fleet.choose = choosingInOrder();
+      await using engine = bed.engine(MODEL);
+      await assert.rejects(answerOf(engine), { code: told });
+      assert.deepEqual(bed.fleet.lost, [], 'it is the request that is at fault');
+    }
+  });
+
+  it('is not believed alone', async () => {
+    await bed.fresh();
+    await bed.worker(0, createSimulatedEngine(), refusing('grammar-unusable'));
+    await bed.worker(1, createSimulatedEngine());
+    bed.fleet.choose = choosingInOrder();
+    await using engine = bed.engine(MODEL);
+    assert.deepEqual(await answerOf(engine), whole);
+  });
+
+  it('is not believed where others went on with it', async () => {
+    await bed.fresh();
+    await bed.worker(0, createSimulatedEngine(), at(5, killed));
+    await bed.worker(1, createSimulatedEngine(), refusing('grammar-unusable'));
+    await bed.worker(2, createSimulatedEngine(), refusing('grammar-unusable'));
+    await bed.worker(3, createSimulatedEngine());
+    bed.fleet.choose = choosingInOrder();
+    await using engine = bed.engine(MODEL);
+    assert.deepEqual(await answerOf(engine), whole);
+  });
+
+  /** The first of the workers that is there. */
+  function choosingInOrder(): typeof bed.fleet.choose {
+    return (_wanted, { except }) => {
+      const ids = bed.nodes.map(({ id }) => id);
+      const [session] = [...bed.fleet.sessions]
+        .filter(({ peer, isAlive }) => isAlive && !except.has(peer))
+        .sort((a, b) => ids.indexOf(a.peer) - ids.indexOf(b.peer));
+      return session && { session, expectedFirstTokenMs: 100, decodeTokensPerSecond: 1_000 };
+    };
+  }
+});
+
+describe('whoever asks', () => {
+  it('may stop reading: the worker is told, and its receipt is agreed to all the same', async () => {
+    await bed.fresh();
+    const worker = await bed.worker(0, createSimulatedEngine({ tokensPerSecond: 200 }));
+    const segments: JobSegment[] = [];
+    await using engine = bed.engine(MODEL);
+    const context = { caller: 'key-1', onSegment: (segment: JobSegment) => segments.push(segment) };
+    let taken = 0;
+    for await (const event of engine.generate(job({ maxTokens: 10_000 }), NEVER, context))
+      if (event.kind === 'token' && ++taken === 7) break;
+    assert.deepEqual(
+      segments.map(({ from, to }) => [from, to]),
+      [[0, 7]],
+      'at once',
+    );
+    await until(() => bed.agreed.length === 1 && worker.heard.some(({ kind }) => kind === 'settle'));
+    assert.equal(bed.agreed[0]?.receipt.reason, 'cancelled');
+    assert.deepEqual(
+      bed.trust.answers.map(({ reason, answer }) => [reason, answer]),
+      [['cancelled', truth(7)]],
+    );
+    assert.deepEqual(bed.trust.breaches, []);
+    assert.equal(worker.running, 0);
+  });
+
+  it('may abort, and hears of it at once', async () => {
+    await bed.fresh();
+    const worker = await bed.worker(0, createSimulatedEngine({ tokensPerSecond: 2 }));
+    await using engine = bed.engine(MODEL);
+    const stop = new AbortController();
+    const reading = (async () => {
+      for await (const event of engine.generate(job(), stop.signal)) if (event.kind === 'begin') stop.abort('enough');
+    })();
+    await assert.rejects(reading, (error) => error === 'enough');
+    await until(() => worker.heard.some(({ kind }) => kind === 'cancel'));
+  });
+
+  it('may abort while there is no worker', async () => {
+    await bed.fresh();
+    await using engine = bed.engine(MODEL);
+    const stop = AbortSignal.timeout(50);
+    await assert.rejects(engine.generate(job(), stop)[Symbol.asyncIterator]().next(), { name: 'TimeoutError' });
+  });
+
+  it('hears that the engine is closed', async () => {
+    await bed.fresh();
+    await bed.worker(0, createSimulatedEngine({ tokensPerSecond: 5 }));
+    const engine = bed.engine(MODEL);
+    const answer = answerOf(engine);
+    await until(() => bed.session().load.own === 1);
+    await Promise.all([assert.rejects(answer, { code: 'crashed' }), engine[Symbol.asyncDispose]()]);
+    assert.equal(engine.isReady, false);
+    await assert.rejects(answerOf(engine), { code: 'crashed' });
+  });
+
+  it('gets scores and vectors from another worker when one is lost', async () => {
+    await bed.fresh();
+    const dying: WorkerScript = {
+      hear(frame, worker) {
+        if (frame.kind === 'score' || frame.kind === 'embed') worker.kill();
+        return true;
+      },
+    };
+    const living: WorkerScript = {
+      hear(frame, worker) {
+        if (frame.kind === 'score') worker.say({ kind: 'scored', id: frame.id, margins: frame.answer.map(() => 0.5) });
+        if (frame.kind === 'embed') worker.say({ kind: 'embedded', id: frame.id, vector: [0.5, 0.25] });
+        return true;
+      },
+    };
+    await bed.worker(0, createSimulatedEngine(), dying);
+    await bed.worker(1, createSimulatedEngine(), living);
+    await using engine = bed.engine(MODEL);
+    const scored = { prompt: PROMPT, answer: simulatedAnswer(PROMPT, { seed: 1, count: 3 }), hasEnd: false };
+    assert.deepEqual(await engine.score({ ...scored, sampling: job().sampling }, NEVER), [0.5, 0.5, 0.5]);
+    await bed.worker(0, createSimulatedEngine(), dying);
+    assert.deepEqual(await engine.embed(PROMPT, NEVER), Float32Array.of(0.5, 0.25));
+  });
+});

@@ -1,0 +1,75 @@
+// What tests ask of a network of simulated workers, and what an undisturbed one would say.
+import type { Engine, Job, JobContext } from '@strata/engine';
+import { type Frame, GREEDY } from '@strata/inference';
+import { createSimulatedEngine, simulatedAnswer } from '@strata/testnet';
+import type { ScriptedWorker, WorkerScript } from './scripted-worker.ts';
+
+export const PROMPT = [11, 22, 33];
+export const COUNT = 30;
+export const MODEL = createSimulatedEngine().info.sha256;
+export const NEVER = new AbortController().signal;
+const SEED = 7;
+
+export const job = (more: Partial<Job> = {}): Job => ({
+  ...{ prompt: PROMPT, given: [], replay: 'exact', maxTokens: COUNT, sampling: { ...GREEDY, seed: SEED } },
+  ...more,
+});
+
+export const truth = (count = COUNT, seed = SEED): readonly number[] => simulatedAnswer(PROMPT, { seed, count });
+
+export interface Answer {
+  readonly tokens: readonly number[];
+  /** `begin`, and why it ended. */
+  readonly kinds: readonly string[];
+}
+
+export async function answerOf(engine: Engine, asked: Job = job(), context: JobContext = {}): Promise<Answer> {
+  const tokens: number[] = [];
+  const kinds: string[] = [];
+  for await (const event of engine.generate(asked, NEVER, context)) {
+    if (event.kind === 'token') tokens.push(event.token);
+    else kinds.push(event.kind === 'end' ? event.reason : event.kind);
+  }
+  return { tokens, kinds };
+}
+
+export type Act = (
+  frame: Extract<Frame, { readonly kind: 'tokens' }>,
+  worker: ScriptedWorker,
+) => readonly (Frame | Uint8Array)[];
+
+/** Does something in place of the token at this position, once. */
+export function at(position: number, act: Act): WorkerScript {
+  let isDone = false;
+  return {
+    say(frame, worker) {
+      if (isDone || frame.kind !== 'tokens' || frame.position !== position) return [frame];
+      isDone = true;
+      return act(frame, worker);
+    },
+  };
+}
+
+export const killed: Act = (_frame, worker) => {
+  worker.kill();
+  return [];
+};
+
+/** From this position on nothing of any answer is said; the worker lives on. */
+export function stalledAt(position: number): WorkerScript {
+  const stalled = new Set<number>();
+  return {
+    say(frame) {
+      if (frame.kind === 'tokens' && frame.position === position) stalled.add(frame.id);
+      return (frame.kind === 'tokens' || frame.kind === 'done') && stalled.has(frame.id) ? [] : [frame];
+    },
+  };
+}
+
+/** Waits, a tick at a time, for something that other tasks bring about. */
+export async function until(isSo: () => boolean, limitMs = 5_000): Promise<void> {
+  for (const endMs = performance.now() + limitMs; !isSo(); ) {
+    if (performance.now() > endMs) throw new Error(`not within ${limitMs} ms: ${isSo}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

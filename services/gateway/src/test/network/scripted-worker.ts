@@ -1,0 +1,206 @@
+// A worker that speaks the protocol from its frames, and does whatever a test makes it do: it is written from the specification and
+// shares nothing with the real one.
+import type { Job, JobEvent } from '@strata/engine';
+import {
+  bytesSha256,
+  decodeFrame,
+  encodeFrame,
+  encodeSegmentReceipt,
+  type Frame,
+  type FrameOf,
+  PROTOCOL,
+  type SegmentReceipt,
+  segmentSignedBytes,
+  TokenChain,
+  tokensSha256,
+} from '@strata/inference';
+import type { Channel, PeerNode } from '@strata/p2p';
+
+export interface WorkerEngine {
+  readonly info: { readonly sha256: string; readonly engine: string };
+  generate(job: Job, signal: AbortSignal): AsyncIterable<JobEvent>;
+}
+
+export interface WorkerScript {
+  readonly pulseMs?: number;
+  readonly hello?: FrameOf<'hello'>;
+  /** What is sent in place of a frame. */
+  readonly say?: (frame: Frame, worker: ScriptedWorker) => readonly (Frame | Uint8Array)[];
+  /** What is signed in place of a receipt. */
+  readonly receipt?: (receipt: SegmentReceipt) => SegmentReceipt;
+  /** What stands in place of `done`'s fields, its receipt signed. */
+  readonly done?: (done: FrameOf<'done'>) => FrameOf<'done'>;
+  /** Hears every frame of the gateway; true: it is dealt with. */
+  readonly hear?: (frame: Frame, worker: ScriptedWorker) => boolean;
+}
+
+interface WorkerJob {
+  readonly request: FrameOf<'request'>;
+  readonly requestSha256: string;
+  readonly cancelled: AbortController;
+  phase: 'waiting' | 'reading' | 'writing';
+  credit: number;
+  wake: () => void;
+}
+
+export class ScriptedWorker {
+  readonly node: PeerNode;
+  readonly heard: Frame[] = [];
+  readonly #gateway: string;
+  readonly #channel: Channel;
+  readonly #engine: WorkerEngine;
+  readonly #script: WorkerScript;
+  readonly #jobs = new Map<number, WorkerJob>();
+  readonly #pulses: NodeJS.Timeout;
+  /** Says and hears nothing any more, and keeps the connection. */
+  isFrozen = false;
+
+  private constructor(node: PeerNode, gateway: string, channel: Channel, engine: WorkerEngine, script: WorkerScript) {
+    Object.assign(this, { node });
+    this.node = node;
+    this.#gateway = gateway;
+    this.#channel = channel;
+    this.#engine = engine;
+    this.#script = script;
+    this.#pulses = setInterval(() => this.#pulse(), script.pulseMs ?? 250);
+    this.say(script.hello ?? { kind: 'hello', version: 1, software: 'scripted', role: 'worker' });
+    void this.#read();
+  }
+
+  static async connect(
+    node: PeerNode,
+    gateway: string,
+    { engine, script = {} }: { readonly engine: WorkerEngine; readonly script?: WorkerScript },
+  ): Promise<ScriptedWorker> {
+    const channel = await node.channels.open(gateway, PROTOCOL, { signal: AbortSignal.timeout(5_000) });
+    return new ScriptedWorker(node, gateway, channel, engine, script);
+  }
+
+  get running(): number {
+    return this.#jobs.size;
+  }
+
+  /** As a process that is killed: the channel breaks. */
+  kill(): void {
+    this.isFrozen = true;
+    clearInterval(this.#pulses);
+    this.#channel.abort(new Error('killed'));
+    for (const job of this.#jobs.values()) job.cancelled.abort();
+  }
+
+  /** Ends the channel as if nothing were under way. */
+  async close(): Promise<void> {
+    this.isFrozen = true;
+    clearInterval(this.#pulses);
+    for (const job of this.#jobs.values()) job.cancelled.abort();
+    await this.#channel.close();
+  }
+
+  say(frame: Frame): void {
+    if (this.isFrozen) return;
+    const said = this.#script.say?.(frame, this) ?? [frame];
+    if (this.isFrozen) return;
+    for (const each of said) this.#channel.send(each instanceof Uint8Array ? each : encodeFrame(each)).catch(() => {});
+  }
+
+  #pulse(): void {
+    const jobs = Array.from(this.#jobs, ([id, { phase }]) => ({ id, phase }));
+    this.say({ kind: 'pulse', running: jobs.length, waiting: 0, jobs });
+  }
+
+  async #read(): Promise<void> {
+    try {
+      for await (const bytes of this.#channel.messages) {
+        if (this.isFrozen) await new Promise(() => {});
+        this.#take(decodeFrame(bytes), bytes);
+      }
+    } catch {
+      // The gateway has gone.
+    }
+    this.kill();
+  }
+
+  #take(frame: Frame, bytes: Uint8Array): void {
+    this.heard.push(frame);
+    if (this.#script.hear?.(frame, this)) return;
+    if (frame.kind === 'request') void this.#serve(frame, bytesSha256(bytes));
+    if (frame.kind === 'cancel') this.#jobs.get(frame.id)?.cancelled.abort();
+    if (frame.kind !== 'credit') return;
+    const job = this.#jobs.get(frame.id);
+    if (!job) return;
+    job.credit += frame.tokens;
+    job.wake();
+  }
+
+  async #serve(request: FrameOf<'request'>, requestSha256: string): Promise<void> {
+    const { id, given, prompt, nonce, modelSha256, credit } = request;
+    const cancelled = new AbortController();
+    const job: WorkerJob = { request, requestSha256, cancelled, phase: 'waiting', credit, wake: () => {} };
+    this.#jobs.set(id, job);
+    cancelled.signal.addEventListener('abort', () => job.wake());
+    const chain = new TokenChain({ nonce, modelSha256, promptSha256: tokensSha256(prompt), from: given.length });
+    const times = { startedAtMs: Date.now(), firstTokenAtMs: 0 };
+    let position = given.length;
+    let reason: SegmentReceipt['reason'] = 'cancelled';
+    try {
+      for await (const event of this.#engine.generate(jobOf(request), cancelled.signal)) {
+        if (event.kind === 'begin') {
+          job.phase = 'reading';
+          this.say({ kind: 'begin', id, cachedTokens: event.cachedTokens });
+        } else if (event.kind === 'end') reason = event.reason;
+        else {
+          while (job.credit === 0 && !cancelled.signal.aborted)
+            await new Promise<void>((resolve) => {
+              job.wake = resolve;
+            });
+          if (cancelled.signal.aborted) break;
+          job.credit -= 1;
+          job.phase = 'writing';
+          times.firstTokenAtMs ||= Date.now();
+          chain.push(event.token);
+          const top = (event.top ?? []).map((each) => ({ token: each.token, text: each.bytes, logprob: each.logprob }));
+          const { token, bytes, logprob } = event;
+          this.say({ kind: 'tokens', id, position, tokens: [{ token, text: bytes, logprob, top }] });
+          position += 1;
+        }
+      }
+    } catch (error) {
+      if (!cancelled.signal.aborted)
+        this.say({ kind: 'failed', id, code: failureOf(error), message: String(error).slice(0, 1_000) });
+      if (!cancelled.signal.aborted) return void this.#jobs.delete(id);
+    }
+    this.#jobs.delete(id);
+    const receipt: SegmentReceipt = {
+      ...{ version: 1, nonce, worker: this.node.id, gateway: this.#gateway, modelSha256 },
+      ...{ promptSha256: tokensSha256(prompt), requestSha256, from: given.length, to: position },
+      ...{ chainHead: chain.head, promptTokens: prompt.length, cachedTokens: 0, reason },
+      ...{ engine: this.#engine.info.engine, ...times, endedAtMs: Date.now() },
+    };
+    const signed = encodeSegmentReceipt(this.#script.receipt?.(receipt) ?? receipt);
+    const signature = await this.node.sign(segmentSignedBytes(signed));
+    const done = { kind: 'done', id, reason, receipt: signed, signature } as const;
+    this.say(this.#script.done?.(done) ?? done);
+  }
+}
+
+function jobOf({
+  prompt,
+  given,
+  replay,
+  maxTokens,
+  sampling,
+  grammar,
+  cacheKey,
+  topLogprobs,
+}: FrameOf<'request'>): Job {
+  return {
+    ...{ prompt, given, replay, maxTokens },
+    sampling: { ...sampling, logitBias: new Map(sampling.logitBias.map(({ token, bias }) => [token, bias])) },
+    ...(grammar === undefined ? {} : { grammar }),
+    ...(cacheKey === undefined ? {} : { cacheKey }),
+    ...(topLogprobs === undefined ? {} : { topLogprobs }),
+  };
+}
+
+const failureOf = (error: unknown): 'grammar-unusable' | 'engine-failed' =>
+  (error as { readonly code?: string }).code === 'grammar-unusable' ? 'grammar-unusable' : 'engine-failed';
