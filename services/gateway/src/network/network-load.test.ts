@@ -49,6 +49,8 @@ describe('200 answers over 5 workers, of which one is killed every 300 ms', () =
     }
     assert.ok(bed.fleet.lost.length > 50, `${bed.fleet.lost.length} losses`);
     assert.deepEqual(bed.trust.breaches, []);
-    context.diagnostic(`${kills} kills, ${bed.fleet.lost.length} answers went on with another worker`);
+    const causes = Object.groupBy(bed.fleet.lost, ({ loss }) => loss);
+    const told = Object.entries(causes).map(([loss, all]) => `${loss} ${all?.length}`);
+    context.diagnostic(`${kills} kills; answers that went on with another worker: ${told.join(', ')}`);
   });
 });
