@@ -6,7 +6,8 @@ import * as x509 from '@peculiar/x509';
 import type { CertificateKind } from './plan.ts';
 import { templates } from './providers/index.ts';
 
-x509.cryptoProvider.set(webcrypto as unknown as Crypto);
+/** Given to each call: the library's own default is shared with whatever else of this process makes certificates. */
+const crypto = webcrypto as unknown as Crypto;
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY_MS = 86_400_000;
@@ -32,15 +33,18 @@ export class Certificates {
 
   static async create(): Promise<Certificates> {
     const keys = await generate();
-    const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-      serialNumber: '01',
-      name: 'CN=Simulated Internet Root, O=Simulated Internet',
-      notBefore: new Date(Date.now() - 3_650 * DAY_MS),
-      notAfter: new Date(Date.now() + 3_650 * DAY_MS),
-      keys,
-      signingAlgorithm: ALGORITHM,
-      extensions: [new x509.BasicConstraintsExtension(true, 2, true)],
-    });
+    const certificate = await x509.X509CertificateGenerator.createSelfSigned(
+      {
+        serialNumber: '01',
+        name: 'CN=Simulated Internet Root, O=Simulated Internet',
+        notBefore: new Date(Date.now() - 3_650 * DAY_MS),
+        notAfter: new Date(Date.now() + 3_650 * DAY_MS),
+        keys,
+        signingAlgorithm: ALGORITHM,
+        extensions: [new x509.BasicConstraintsExtension(true, 2, true)],
+      },
+      crypto,
+    );
     const leafKeys = await generate();
     const pkcs8 = Buffer.from(
       await webcrypto.subtle.exportKey('pkcs8', leafKeys.privateKey as webcrypto.CryptoKey),
@@ -83,20 +87,26 @@ export class Certificates {
       ],
     };
     if (kind === 'self-signed') {
-      const own = await x509.X509CertificateGenerator.createSelfSigned({
-        ...common,
-        name: `CN=${domain}`,
-        keys: this.#leafKeys,
-      });
+      const own = await x509.X509CertificateGenerator.createSelfSigned(
+        {
+          ...common,
+          name: `CN=${domain}`,
+          keys: this.#leafKeys,
+        },
+        crypto,
+      );
       return createSecureContext({ key: this.#leafPem, cert: own.toString('pem') });
     }
-    const leaf = await x509.X509CertificateGenerator.create({
-      ...common,
-      subject: `CN=${name}`,
-      issuer: issuer.certificate.subject,
-      publicKey: this.#leafKeys.publicKey,
-      signingKey: issuer.keys.privateKey,
-    });
+    const leaf = await x509.X509CertificateGenerator.create(
+      {
+        ...common,
+        subject: `CN=${name}`,
+        issuer: issuer.certificate.subject,
+        publicKey: this.#leafKeys.publicKey,
+        signingKey: issuer.keys.privateKey,
+      },
+      crypto,
+    );
     return createSecureContext({
       key: this.#leafPem,
       cert: `${leaf.toString('pem')}\n${issuer.certificate.toString('pem')}`,
@@ -115,17 +125,20 @@ export class Certificates {
   async #makeIssuer(id: string): Promise<Authority> {
     const { organisation, commonName, country } = templates.authority.of(id);
     const keys = await generate();
-    const certificate = await x509.X509CertificateGenerator.create({
-      serialNumber: this.#nextSerial(),
-      subject: [{ C: [country] }, { O: [organisation] }, { CN: [commonName] }],
-      issuer: this.#root.certificate.subject,
-      notBefore: new Date(Date.now() - 1_000 * DAY_MS),
-      notAfter: new Date(Date.now() + 1_000 * DAY_MS),
-      publicKey: keys.publicKey,
-      signingKey: this.#root.keys.privateKey,
-      signingAlgorithm: ALGORITHM,
-      extensions: [new x509.BasicConstraintsExtension(true, 0, true)],
-    });
+    const certificate = await x509.X509CertificateGenerator.create(
+      {
+        serialNumber: this.#nextSerial(),
+        subject: [{ C: [country] }, { O: [organisation] }, { CN: [commonName] }],
+        issuer: this.#root.certificate.subject,
+        notBefore: new Date(Date.now() - 1_000 * DAY_MS),
+        notAfter: new Date(Date.now() + 1_000 * DAY_MS),
+        publicKey: keys.publicKey,
+        signingKey: this.#root.keys.privateKey,
+        signingAlgorithm: ALGORITHM,
+        extensions: [new x509.BasicConstraintsExtension(true, 0, true)],
+      },
+      crypto,
+    );
     return { certificate, keys };
   }
 
