@@ -177,7 +177,8 @@ export class LlamaHost {
     const sequence = this.#sequences[slot] as LlamaContextSequence;
     try {
       await readTokens(sequence, read, {
-        onBegin: (cachedTokens) => tell({ kind: 'begin', cachedTokens }),
+        // Of the prompt: a slot may hold given tokens too, of the same answer before.
+        onBegin: (cachedTokens) => tell({ kind: 'begin', cachedTokens: Math.min(cachedTokens, job.prompt.length) }),
         signal,
       });
       await this.#loop.run(job, { sequence, read: atOnce.length, grammar, tell, hasRoom, signal });
