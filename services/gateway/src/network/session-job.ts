@@ -127,6 +127,7 @@ export class SessionJob {
     if (tokens.length > this.#credit) return 'more tokens than it had credit for';
     if (due + tokens.length > maxTokens) return 'more tokens than were asked for';
     if (sizeBytes > MOST_CHOICE_BYTES * (1 + tokens.length * (1 + topLogprobs))) return 'tokens that are too long';
+    if (tokens.some(({ top }) => top.length > topLogprobs)) return 'alternatives that were not asked for';
     this.#credit -= tokens.length;
     for (const { token } of tokens) this.#seen.push(token);
     if (this.isRead)

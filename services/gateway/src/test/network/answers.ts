@@ -55,12 +55,12 @@ export const killed: Act = (_frame, worker) => {
   return [];
 };
 
-/** From this position on nothing of any answer is said; the worker lives on. */
-export function stalledAt(position: number): WorkerScript {
+/** From a position on, by the number of the answer, nothing of it is said; the worker lives on. */
+export function stalledAt(positionOf: (id: number) => number): Required<Pick<WorkerScript, 'say'>> {
   const stalled = new Set<number>();
   return {
     say(frame) {
-      if (frame.kind === 'tokens' && frame.position === position) stalled.add(frame.id);
+      if (frame.kind === 'tokens' && frame.position === positionOf(frame.id)) stalled.add(frame.id);
       return (frame.kind === 'tokens' || frame.kind === 'done') && stalled.has(frame.id) ? [] : [frame];
     },
   };

@@ -118,7 +118,8 @@ export class NetworkBed implements AsyncDisposable {
   async worker(at: number, engine: WorkerEngine, script: WorkerScript = {}): Promise<ScriptedWorker> {
     const opened = once(this.#news, `opened ${this.#node(at).id}`);
     const worker = await this.closedWorker(at, engine, script);
-    await opened;
+    const [error] = await opened;
+    if (error) throw error;
     return worker;
   }
 
@@ -183,6 +184,7 @@ export class NetworkBed implements AsyncDisposable {
       this.#news.emit(`opened ${peer}`);
     } catch (error) {
       ended({ peer, loss: (error as { loss: string }).loss, breach: (error as Error).message });
+      this.#news.emit(`opened ${peer}`, error);
     }
   }
 

@@ -1,0 +1,56 @@
+// Many answers side by side while workers are killed one after another: each is what an undisturbed worker says.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { GREEDY } from '@strata/inference';
+import { createSimulatedEngine, simulatedAnswer } from '@strata/testnet';
+import { answerOf, job, MODEL } from '../test/network/answers.ts';
+import { NetworkBed } from '../test/network/network-bed.ts';
+
+const WORKERS = 5;
+const ANSWERS = 200;
+const TOKENS = 60;
+const KILL_MS = 300;
+
+let bed: NetworkBed;
+before(async () => {
+  bed = await NetworkBed.start(WORKERS);
+});
+after(() => bed?.[Symbol.asyncDispose]());
+
+describe('200 answers over 5 workers, of which one is killed every 300 ms', () => {
+  it('lose no token and repeat none', async (context) => {
+    await bed.fresh();
+    const start = (at: number) => bed.worker(at, createSimulatedEngine({ slots: ANSWERS, tokensPerSecond: 30 }));
+    const workers = await Promise.all(Array.from({ length: WORKERS }, (_, at) => start(at)));
+    await using engine = bed.engine(MODEL);
+    let kills = 0;
+    const over = new AbortController();
+    const killing = (async () => {
+      while (!over.signal.aborted) {
+        await new Promise((resolve) => setTimeout(resolve, KILL_MS));
+        const at = kills % WORKERS;
+        workers[at]?.kill();
+        kills += 1;
+        workers[at] = await start(at);
+      }
+    })();
+    const answers = await Promise.all(
+      Array.from({ length: ANSWERS }, async (_, seed) => {
+        const prompt = [seed, seed + 1, 5];
+        const asked = job({ prompt, maxTokens: TOKENS, sampling: { ...GREEDY, seed } });
+        return { ...(await answerOf(engine, asked)), truth: simulatedAnswer(prompt, { seed, count: TOKENS }) };
+      }),
+    );
+    over.abort();
+    await killing;
+    for (const { tokens, kinds, truth } of answers) {
+      assert.deepEqual(tokens, truth);
+      assert.deepEqual(kinds, ['begin', 'length']);
+    }
+    assert.ok(bed.fleet.lost.length > 50, `${bed.fleet.lost.length} losses`);
+    assert.deepEqual(bed.trust.breaches, []);
+    const causes = Object.groupBy(bed.fleet.lost, ({ loss }) => loss);
+    const told = Object.entries(causes).map(([loss, all]) => `${loss} ${all?.length}`);
+    context.diagnostic(`${kills} kills; answers that went on with another worker: ${told.join(', ')}`);
+  });
+});
