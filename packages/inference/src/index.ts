@@ -26,6 +26,7 @@ export {
   afterAsked,
   afterFailure,
   afterRefusal,
+  afterSuccess,
   type Breaker,
   type BreakerState,
   breakerState,

@@ -4,6 +4,7 @@ import {
   afterAsked,
   afterFailure,
   afterRefusal,
+  afterSuccess,
   type Breaker,
   breakerState,
   CLOSED,
@@ -131,7 +132,8 @@ export class LiveFleet implements Fleet {
 
   noteServed(served: Served): void {
     const { prefixes, sessions } = this.#parts;
-    this.#breakers.delete(served.peer);
+    const breaker = this.#breakers.get(served.peer);
+    if (breaker) this.#breakers.set(served.peer, afterSuccess(breaker));
     prefixes.note(served.peer, this.#options.sha256, served.tokens);
     const index = this.#indexes.get(served.peer) ?? -1;
     const member = this.#members[index];
