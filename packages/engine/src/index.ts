@@ -20,6 +20,7 @@ export { listModels, type StoredModel } from './model-store/list-models.ts';
 export type { DownloadProgress } from './model-store/progress.ts';
 export type { DownloadRetry } from './model-store/retry.ts';
 export { type ModelStoreOptions, type ModelStoreParts, type ResolvedModel, resolveModel } from './model-store.ts';
+export { MeasuredEngine, measureSpeed, type Speed, type SpeedParts } from './speed.ts';
 export {
   type AskParts,
   type Embedded,
