@@ -41,7 +41,8 @@ const FINISH_MS = 10_000;
 /** A LAN is heard within seconds, the first look-ups of the DHT within some more. */
 const ALONE_MS = 15_000;
 
-export const storeUrl = (config: WorkerConfig): string => `sqlite:${path.join(config.directory, 'worker.db')}`;
+/** Where the receipts of what was served are kept: SQLite. */
+export const storeFile = (config: WorkerConfig): string => path.join(config.directory, 'worker.db');
 
 /** Resolves when it can be served from; joining goes on beside. Rejects with EngineError, ModelStoreError or WorkerStartError. */
 export async function startWorker(
@@ -55,7 +56,7 @@ export async function startWorker(
   await mkdir(config.directory, { recursive: true });
   // Before a model is loaded for nothing: a key or an address that cannot be used.
   const node = stack.use(await openNode(config));
-  const store = stack.use(await openStore(storeUrl(config)));
+  const store = stack.use(await openStore(`sqlite:${storeFile(config)}`));
   const model = world.model ?? (await lend(config, { logger, stack }));
   let offers: Offers | undefined;
   const { slots } = model.engine.info;
