@@ -18,8 +18,6 @@ export function addWorkerCommands(inference: Command): void {
   const worker = inference
     .command('worker')
     .description('lend a model of this machine to the gateways of a network, until SIGINT or SIGTERM')
-    // `worker earnings --json` is the option of earnings.
-    .enablePositionalOptions()
     .option('--model <file>', 'the GGUF file to lend, or hf:owner/repository:quantisation (STRATA_MODEL)')
     .option('--join <address...>', 'a join token that a gateway printed, or multiaddrs of nodes (STRATA_JOIN)')
     .option('--name <name>', "what gateways call the model; its file's name by default (STRATA_WORKER_NAME)")
@@ -43,7 +41,9 @@ export function addWorkerCommands(inference: Command): void {
     .option('--export', 'print the receipts themselves with their signatures, one JSON object a line, newest first')
     .option('--verify <file>', 'check such an export, whose ever it is (- for standard input)')
     .option('--json', 'print as JSON')
-    .action(async (options: EarningsOptions) =>
-      (await import('./commands/earnings.ts')).earningsCommand(options, await config()),
-    );
+    .action(async (_options: EarningsOptions, command: Command) => {
+      const { earningsCommand } = await import('./commands/earnings.ts');
+      // `--json` is taken by the command above it, which has it too.
+      await earningsCommand(command.optsWithGlobals<EarningsOptions>(), await config());
+    });
 }
