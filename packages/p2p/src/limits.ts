@@ -6,7 +6,10 @@ const MIB = 1024 * KIB;
 const MINUTE_MS = 60_000;
 
 export const CONNECTIONS = {
-  /** Default 300. A gateway holds one for each worker; an idle one costs about 50 KiB. Beyond it the least used are closed. */
+  /**
+   * Default 300. A gateway holds one for each worker; an idle one costs 30 KiB of heap and up to
+   * 400 KiB of memory in all (TLS). Beyond it strangers are refused, and the least used are closed.
+   */
   most: 1024,
   /** Default: none. A peer needs one, and two for a moment when both dial or a relayed one becomes direct. */
   mostPerPeer: 4,
@@ -17,31 +20,41 @@ export const CONNECTIONS = {
   mostInboundPerHostPerSecond: 64,
   /** Default 10, over all hosts: a stranger who opens sockets and says nothing would lock everyone out. */
   mostPending: 64,
-  /** Default 10,000. Who has not finished the handshake by then gives its place back. */
-  inboundUpgradeTimeoutMs: 5_000,
+  /** Default 10,000, kept: a worker whose cores all compute takes seconds for a handshake. Then it gives its place back. */
+  inboundUpgradeTimeoutMs: 10_000,
   /** Default 100: dials cost processor, and find() and known peers ask for many at once. */
   mostParallelDials: 32,
   /** Default 500. */
   mostQueuedDials: 256,
   /** Default 25. A stranger's list of addresses must not make this host dial a victim again and again. */
   mostAddressesPerDial: 12,
-  /** Defaults 10,000 for all addresses of a peer and 6,000 for each: addresses of another LAN answer never. */
-  dialTimeoutMs: 10_000,
-  addressTimeoutMs: 3_000,
+  /** Default 10,000 for all addresses of a peer: two that never answer, as those of another LAN, must leave time for a third. */
+  dialTimeoutMs: 15_000,
+  /** Default 6,000, kept, for the same reason as that of the handshake. */
+  addressTimeoutMs: 6_000,
   /** Default 10,000, for a round trip of one packet. */
-  protocolTimeoutMs: 5_000,
+  protocolTimeoutMs: 10_000,
 } as const;
 
 export const LIVENESS = {
   /**
-   * Default 10,000: a peer that went without a word (power, cable) is found 10 to 15 s later, and its connection aborted. A
-   * ping costs a stream, about 1 ms: a hundredth of a second of each second for 100 peers.
+   * Default 10,000: a peer that went without a word (power, cable) is found 13 s later at most, and its connection aborted. 200
+   * idle peers cost 6 % of a core, most of it for pings.
    */
-  pingIntervalMs: 10_000,
+  pingIntervalMs: 8_000,
   /** Default 5,000: longer than any pause of a busy event loop should be. */
   pingTimeoutMs: 5_000,
   /** Defaults 2 in and 1 out, too few where the monitor and a measurement of distance meet. */
   mostPings: 8,
+} as const;
+
+export const IDENTIFY = {
+  /** Default 1: two may cross when addresses change. */
+  mostStreams: 2,
+  /** Default 5,000, and of a busy worker as with the handshake. */
+  timeoutMs: 10_000,
+  /** Default 10: what strangers say of this host's address is not believed anyway. */
+  mostObservedAddresses: 4,
 } as const;
 
 export const STREAMS = {
@@ -85,6 +98,9 @@ export const GOSSIP = {
   neighbourPerSecond: 1_000,
   /** Default 1 MiB, about 1,000 topics: this network has a handful. */
   mostTopicBytesPerPeer: 64 * KIB,
+  /** Defaults 5,000 of each in one frame. */
+  mostMessagesPerFrame: 128,
+  mostIdsPerFrame: 1_024,
   /** Signers whose rate is remembered. */
   mostSigners: 10_000,
 } as const;
@@ -98,6 +114,9 @@ export const RECORDS = {
   provideEveryMs: 10 * MINUTE_MS,
   /** Default 32 in: a query opens one stream to a peer. Each may hold one message of at most 4 MiB. */
   mostStreams: 16,
+  /** Defaults 10 and 10, with which a query asks nearly everyone of a small network. 3 is Kademlia's own number. */
+  parallelQueries: 3,
+  disjointPaths: 3,
   /** Keys that this host provides. */
   mostProvided: 1_024,
   /** Providers of one key that are dialled at a time. */
