@@ -1,7 +1,7 @@
 // A running worker: an engine of this machine, joined to the network until it leaves.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { openModel, readVocabulary } from '@strata/engine';
+import { MeasuredEngine, measureSpeed, openModel, readVocabulary } from '@strata/engine';
 import { type PeerNode, peerNodeOptions, startPeerNode } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
@@ -124,7 +124,13 @@ async function lend(
   const { id, file, engine } = await openModel({ ...config, model: config.model }, logger);
   stack.use(engine);
   const vocabulary = await readVocabulary(file);
-  return { name: config.name ?? id, engine, vocabulary, speed: { prefill: 0, decode: 0 } };
+  const measured = new MeasuredEngine(engine, await measureSpeed(engine));
+  return {
+    ...{ name: config.name ?? id, engine: measured, vocabulary },
+    get speed() {
+      return measured.speed;
+    },
+  };
 }
 
 /** Serves until SIGINT or SIGTERM. */
