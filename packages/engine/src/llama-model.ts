@@ -177,8 +177,7 @@ export class LlamaHost {
     const sequence = this.#sequences[slot] as LlamaContextSequence;
     try {
       await readTokens(sequence, read, {
-        // Of the prompt: a slot may hold given tokens too, of the same answer before.
-        onBegin: (cachedTokens) => tell({ kind: 'begin', cachedTokens: Math.min(cachedTokens, job.prompt.length) }),
+        onBegin: (cachedTokens) => tell({ kind: 'begin', cachedTokens }),
         signal,
       });
       await this.#loop.run(job, { sequence, read: atOnce.length, grammar, tell, hasRoom, signal });
