@@ -2,7 +2,7 @@
 import { Directory, type Offer, type OfferedModel, PrefixMap } from '@strata/inference';
 import { POLICIES } from '../packages/inference/src/test/policies.ts';
 import { seededRandom, simulateFleet } from '../packages/inference/src/test/simulated-fleet.ts';
-import { SimulatedWorker } from '../packages/inference/src/test/simulated-worker.ts';
+import { randomKind, SimulatedWorker } from '../packages/inference/src/test/simulated-worker.ts';
 import type { Figure } from './main.ts';
 import { perSecond, quantile, rateOf } from './measure.ts';
 
@@ -40,7 +40,7 @@ function choiceCost(workers: number): Figure[] {
   const views = (load: number) => {
     const random = seededRandom(workers);
     return Array.from({ length: workers }, (_, i) => {
-      const worker = new SimulatedWorker(`w${i}`, random);
+      const worker = new SimulatedWorker(`w${i}`, randomKind(random));
       worker.jobs = random() < load ? worker.slots : Math.floor(random() * worker.slots);
       return worker;
     });

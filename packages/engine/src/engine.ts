@@ -59,6 +59,7 @@ export interface TokenChoice {
 }
 
 export type JobEvent =
+  /** `cachedTokens`: of what was given to be read, prompt first, those that had been read before. */
   | { readonly kind: 'begin'; readonly cachedTokens: number }
   | ({ readonly kind: 'token'; readonly top?: readonly TokenChoice[] } & TokenChoice)
   /** `stop`: the model ended, or its grammar is complete. `length`: `maxTokens`, or the context is full. */

@@ -21,6 +21,7 @@ export type { DownloadProgress } from './model-store/progress.ts';
 export type { DownloadRetry } from './model-store/retry.ts';
 export { type ModelStoreOptions, type ModelStoreParts, type ResolvedModel, resolveModel } from './model-store.ts';
 export { type ModelLog, type OpenedModel, type OpenModelOptions, openModel } from './open-model.ts';
+export { MeasuredEngine, measureSpeed, type Speed, type SpeedParts } from './speed.ts';
 export {
   type AskParts,
   type Embedded,

@@ -27,6 +27,7 @@ export {
   afterAsked,
   afterFailure,
   afterRefusal,
+  afterSuccess,
   type Breaker,
   type BreakerState,
   breakerState,

@@ -63,6 +63,19 @@ for (const [name, place] of [
       assert.equal((await store.segments.totals({ by: 'worker' }))[0]?.outputTokens, 7);
     });
 
+    it('count once also when two keep them in the same file', async () => {
+      const url = `sqlite:${files.next()}`;
+      await using one = await openStore(url);
+      await using other = await openStore(url);
+      const nonces = Array.from({ length: 50 }, (_, n) => n);
+      const puts = await Promise.all(
+        nonces.flatMap((n) => [one, other].map((store, at) => store.segments.put(segment(n, { outputTokens: at })))),
+      );
+      assert.equal(puts.filter((isNew) => isNew).length, 50);
+      const [total] = await one.segments.totals({ by: 'gateway' });
+      assert.equal(total?.segments, 50);
+    });
+
     it('are settled once, and only where there is something to settle', async () => {
       await using store = await openStore(place());
       await store.segments.put(segment(1));

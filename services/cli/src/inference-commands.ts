@@ -8,12 +8,8 @@ import { gatewayHelp, verifyReceiptHelp } from './help.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addNetworkCommands } from './network-commands.ts';
 import type { OutputOptions } from './output.ts';
-
-interface WorkerOptions extends OutputOptions {
-  readonly model?: string;
-  readonly host: string;
-  readonly port: string;
-}
+import { wholeDays } from './whole-days.ts';
+import { addWorkerCommands } from './worker-commands.ts';
 
 const config = async (more: Readonly<Record<string, string>> = {}) =>
   (await import('@strata/gateway')).readGatewayConfig({ ...process.env, ...more });
@@ -35,23 +31,7 @@ export function addInferenceCommands(inference: Command): void {
     .action(async (options: GatewayCommandOptions) =>
       (await import('./commands/gateway.ts')).gatewayCommand(options, config),
     );
-  inference
-    .command('worker')
-    .description(
-      'lend a model of this machine to a gateway: prints the settings by which the gateway takes it as an upstream',
-    )
-    .option('--model <file>', 'the GGUF file to lend, or hf:owner/repository:quantisation (STRATA_MODEL)')
-    .option('--host <address>', 'where the gateway reaches this machine', '127.0.0.1')
-    .option('--port <number>', 'port to listen on', '8789')
-    .option('--json', 'print the settings as JSON')
-    .action(async ({ model, host, port, ...options }: WorkerOptions) => {
-      const { workerCommand } = await import('./commands/worker.ts');
-      const settings = { STRATA_HOST: host, STRATA_INFERENCE_PORT: port, STRATA_UPSTREAM: '' };
-      await workerCommand(
-        await config({ ...settings, ...(model === undefined ? {} : { STRATA_MODEL: model }) }),
-        options,
-      );
-    });
+  addWorkerCommands(inference);
   inference
     .command('chat')
     .description('talk to a model: one question as an argument, or a conversation without one')
@@ -132,11 +112,4 @@ export function addInferenceCommands(inference: Command): void {
       (await import('./commands/usage.ts')).usageCommand(id, options, open),
     );
   addNetworkCommands(inference, { base, wholeDays, open });
-}
-
-function wholeDays(text: string): number {
-  const days = Number(text);
-  if (!Number.isInteger(days) || days < 1 || days > 36_500)
-    throw new InvalidArgumentError('It is a whole number from 1 to 36500.');
-  return days;
 }

@@ -98,6 +98,7 @@ const mendable: readonly string[] = [
   'GatewayStartError',
   'ModelStoreError',
   'NetworkKeyError',
+  'WorkerStartError',
 ];
 
 /** What to do about a code of such an error, where its message leaves that open. */
@@ -115,7 +116,7 @@ function report(error: unknown): number {
     return error.exitCode;
   }
   const { name, message } = error as Error;
-  if (name === 'ConfigError' || name === 'GatewayConfigError') {
+  if (name === 'ConfigError' || name === 'GatewayConfigError' || name === 'WorkerConfigError') {
     process.stderr.write(`strata: a setting cannot be used\n${message.replace(/^/gm, '  ')}\n`);
     return 2;
   }

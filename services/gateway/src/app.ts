@@ -112,24 +112,27 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
   };
 }
 
-/** Rejects with NetworkKeyError, or GatewayStartError where the host cannot be opened. */
+/** Rejects with GatewayStartError where the host cannot be opened: its key, its addresses, whom it should join. */
 async function openNetwork(
   config: GatewayConfig,
   parts: Omit<GatewayNetworkParts, 'engines'>,
 ): Promise<GatewayNetwork | undefined> {
   if (config.network === undefined) return undefined;
-  const peer = await peerNodeOptions(config.network.peer);
+  const { listen } = config.network.peer;
   const engines = parts.models
     .list()
     .flatMap(({ backend }) => (backend instanceof EngineBackend ? backend.engine : []));
-  const options = { ...config.network, peer, directory: inferenceDirectory(config), queue: config.queue };
+  const directory = inferenceDirectory(config);
   try {
-    return await openGatewayNetwork(options, { ...parts, engines });
+    const peer = await peerNodeOptions(config.network.peer);
+    return await openGatewayNetwork({ ...config.network, peer, directory, queue: config.queue }, { ...parts, engines });
   } catch (cause) {
-    const listen = peer.listen.join(' ');
-    throw new GatewayStartError(
-      `cannot join the network at ${listen}: ${(cause as Error).message}; choose other addresses with STRATA_P2P_LISTEN`,
-      { cause },
-    );
+    const { name, message } = cause as Error;
+    const isOfListening = !HOST_ERRORS.has(name);
+    const more = isOfListening ? ` at ${listen.join(' ')}: choose other addresses with STRATA_P2P_LISTEN` : '';
+    throw new GatewayStartError(`the network cannot be joined${more}: ${message}`, { cause });
   }
 }
+
+/** Errors of the host whose message says what to change. */
+const HOST_ERRORS: ReadonlySet<string> = new Set(['JoinError', 'JoinTokenError', 'KeyFileError', 'NetworkKeyError']);

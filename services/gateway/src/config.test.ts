@@ -28,6 +28,15 @@ describe('the settings', () => {
       STRATA_MODEL_THREADS: 'many',
       STRATA_MODEL_GPU: 'yes',
       STRATA_LOG_LEVEL: 'loud',
+      STRATA_NETWORK: 'perhaps',
+      STRATA_P2P_LISTEN: '0.0.0.0:9788',
+      STRATA_P2P_ALLOW: 'everybody',
+      STRATA_PIN_MODELS: 'llama=abc',
+      STRATA_AUDIT_SHARE: '2',
+      STRATA_REPLAY_BUDGET_MS: '-1',
+      STRATA_HEDGE_AFTER: '0.5',
+      STRATA_NETWORK_WORKERS: '0',
+      STRATA_NETWORK_MODELS: 'all',
     })) {
       assert.throws(
         () => readGatewayConfig({ [name]: value }),
@@ -36,6 +45,26 @@ describe('the settings', () => {
       );
     }
     assert.equal(readGatewayConfig({ STRATA_INFERENCE_PORT: ' ' }).port, 8788);
+  });
+
+  it('turn the network on when they say so, or name somebody to join', () => {
+    assert.equal(readGatewayConfig({}).network, undefined);
+    assert.equal(readGatewayConfig({ STRATA_NETWORK: 'off', STRATA_JOIN: 'strata1x' }).network, undefined);
+    assert.deepEqual(readGatewayConfig({ STRATA_JOIN: 'strata1x, strata1y' }).network?.peer.join, [
+      'strata1x',
+      'strata1y',
+    ]);
+    const sha256 = 'aB'.repeat(32);
+    const pinned = { STRATA_NETWORK: 'on', STRATA_PIN_MODELS: `llama3=${sha256},org/model:Q4=${'0'.repeat(64)}` };
+    assert.deepEqual(
+      [...(readGatewayConfig(pinned).network?.pins ?? [])],
+      [
+        ['llama3', sha256.toLowerCase()],
+        ['org/model:Q4', '0'.repeat(64)],
+      ],
+    );
+    const twice = { STRATA_PIN_MODELS: `a=${sha256} a=${sha256}` };
+    assert.throws(() => readGatewayConfig(twice), /'a' is pinned twice/);
   });
 
   it('have the version of the package', () => {

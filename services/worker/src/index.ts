@@ -1,12 +1,13 @@
 // What @strata/worker offers: settings, and an engine of this machine, joined to the network.
 export { readWorkerConfig, type WorkerConfig, WorkerConfigError } from './config.ts';
-export type { LentModel, Speed } from './lent-model.ts';
+export type { LentModel } from './lent-model.ts';
 export type { WorkerNews } from './news.ts';
+export { checkProof, type ProofOutcome, proofLine } from './proofs.ts';
 export {
   type RunningWorker,
   serveWorker,
   startWorker,
-  storeUrl,
+  storeFile,
   WorkerStartError,
   type WorkerWorld,
 } from './run-worker.ts';

@@ -1,18 +1,13 @@
 // The model that this machine lends, and how an offer tells of it.
-import type { Engine, VocabularyFile } from '@strata/engine';
+import type { Engine, Speed, VocabularyFile } from '@strata/engine';
 import type { OfferedModel } from '@strata/inference';
-
-/** Tokens a second of one answer alone; 0: not known. */
-export interface Speed {
-  readonly prefill: number;
-  readonly decode: number;
-}
 
 export interface LentModel {
   readonly name: string;
   readonly engine: Engine;
   /** What gateways need to read and write its tokens. */
   readonly vocabulary: VocabularyFile;
+  /** As it is just now: offers tell it anew. */
   readonly speed: Speed;
 }
 

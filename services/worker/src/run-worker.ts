@@ -1,7 +1,7 @@
 // A running worker: an engine of this machine, joined to the network until it leaves.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { openModel, readVocabulary } from '@strata/engine';
+import { MeasuredEngine, measureSpeed, openModel, readVocabulary } from '@strata/engine';
 import { type PeerNode, peerNodeOptions, startPeerNode } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
@@ -41,7 +41,8 @@ const FINISH_MS = 10_000;
 /** A LAN is heard within seconds, the first look-ups of the DHT within some more. */
 const ALONE_MS = 15_000;
 
-export const storeUrl = (config: WorkerConfig): string => `sqlite:${path.join(config.directory, 'worker.db')}`;
+/** Where the receipts of what was served are kept: SQLite. */
+export const storeFile = (config: WorkerConfig): string => path.join(config.directory, 'worker.db');
 
 /** Resolves when it can be served from; joining goes on beside. Rejects with EngineError, ModelStoreError or WorkerStartError. */
 export async function startWorker(
@@ -55,7 +56,7 @@ export async function startWorker(
   await mkdir(config.directory, { recursive: true });
   // Before a model is loaded for nothing: a key or an address that cannot be used.
   const node = stack.use(await openNode(config));
-  const store = stack.use(await openStore(storeUrl(config)));
+  const store = stack.use(await openStore(`sqlite:${storeFile(config)}`));
   const model = world.model ?? (await lend(config, { logger, stack }));
   let offers: Offers | undefined;
   const { slots } = model.engine.info;
@@ -123,7 +124,13 @@ async function lend(
   const { id, file, engine } = await openModel({ ...config, model: config.model }, logger);
   stack.use(engine);
   const vocabulary = await readVocabulary(file);
-  return { name: config.name ?? id, engine, vocabulary, speed: { prefill: 0, decode: 0 } };
+  const measured = new MeasuredEngine(engine, await measureSpeed(engine));
+  return {
+    ...{ name: config.name ?? id, engine: measured, vocabulary },
+    get speed() {
+      return measured.speed;
+    },
+  };
 }
 
 /** Serves until SIGINT or SIGTERM. */

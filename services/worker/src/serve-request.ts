@@ -113,8 +113,9 @@ export class RequestRun {
   async #take(event: Exclude<JobEvent, { readonly kind: 'end' }>): Promise<void> {
     const { request, send } = this.#given;
     if (event.kind === 'begin') {
-      this.#cachedTokens = event.cachedTokens;
-      return send({ kind: 'begin', id: request.id, cachedTokens: event.cachedTokens });
+      // A slot may hold given tokens too, of the same answer made before; what is told is of the prompt.
+      this.#cachedTokens = Math.min(event.cachedTokens, request.prompt.length);
+      return send({ kind: 'begin', id: request.id, cachedTokens: this.#cachedTokens });
     }
     if (this.phase !== 'writing') {
       this.phase = 'writing';
@@ -155,7 +156,7 @@ export class RequestRun {
       to: this.#batch.end,
       chainHead: this.#chain.head,
       promptTokens: request.prompt.length,
-      cachedTokens: Math.min(this.#cachedTokens, request.prompt.length),
+      cachedTokens: this.#cachedTokens,
       reason,
       engine: model.engine.info.engine.slice(0, 100),
       startedAtMs: this.#startedAtMs,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { afterAsked, afterFailure, afterRefusal, type Breaker, breakerState, CLOSED } from './breaker.ts';
+import { afterAsked, afterFailure, afterRefusal, afterSuccess, type Breaker, breakerState, CLOSED } from './breaker.ts';
 
 const middle = () => 0.5;
 
@@ -50,9 +50,12 @@ describe('breaker', () => {
 
   it('counts a refusal as no failure', () => {
     const paused = afterRefusal(CLOSED, 1_000, 250);
+    // Its other jobs may well end while it is leaving.
+    assert.equal(afterSuccess(paused), paused);
     assert.equal(breakerState(paused, 1_249), 'open');
     assert.equal(breakerState(paused, 1_250), 'closed');
     const failed = afterFailure(CLOSED, 1_000, middle);
     assert.equal(afterRefusal(failed, 1_000, 250).openUntilMs, failed.openUntilMs);
+    assert.equal(afterSuccess(failed), CLOSED);
   });
 });

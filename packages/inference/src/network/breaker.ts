@@ -42,6 +42,11 @@ export function afterFailure(breaker: Breaker, nowMs: number, random: () => numb
   return { failures: failures + 1, openUntilMs: nowMs + pauseMs, probeUntilMs: 0 };
 }
 
+/** A job went well: it is held against nothing any more. What it asked for itself, a pause without a failure, stands. */
+export function afterSuccess(breaker: Breaker): Breaker {
+  return breaker.failures === 0 ? breaker : CLOSED;
+}
+
 /** It said that it has no place just now: no fault, and no reason to ask again at once. */
 export function afterRefusal(breaker: Breaker, nowMs: number, pauseMs: number): Breaker {
   return { ...breaker, openUntilMs: Math.max(breaker.openUntilMs, nowMs + pauseMs), probeUntilMs: 0 };

@@ -118,6 +118,14 @@ describe('a frame', () => {
     assert.equal('topLogprobs' in decodeFrame(encodeFrame(request)), false);
   });
 
+  it('keeps the sign of a zero', () => {
+    const choice = { token: 1, text: new Uint8Array(), logprob: -0, top: [] };
+    const { tokens } = decodeFrame(
+      encodeFrame({ kind: 'tokens', id: 1, position: 0, tokens: [choice] }),
+    ) as FrameOf<'tokens'>;
+    assert.ok(Object.is(tokens[0]?.logprob, -0));
+  });
+
   it('never leaves with half a surrogate pair', () => {
     const frame = decodeFrame(encodeFrame({ ...request, grammar: 'a\ud800b' })) as FrameOf<'request'>;
     assert.equal(frame.grammar, 'a\ufffdb');

@@ -57,6 +57,8 @@ const REPLAY_BUDGET_MS = 1_000;
 const DOUBTED = 0.25;
 /** Of a request's holders, those looked at. */
 const MOST_HOLDERS = 2;
+/** Free ones among which it chooses. More find the same workers again and again: with 10 the slowest hundredth waits half as long again. */
+const DRAWN = 2;
 /** Draws before all are looked at. With half of the places taken, all of these miss once in 4,096. */
 const MOST_DRAWS = 12;
 
@@ -82,44 +84,69 @@ export function choosePlacement(
   request: PlacementRequest,
   random: () => number,
 ): Placement | undefined {
-  const seen = new Set<number>();
-  let best: Ranked | undefined;
-  const look = (index: number): boolean => {
-    if (seen.has(index)) return false;
-    seen.add(index);
-    const ranked = ranking(field.at(index), index, request);
-    if (ranked && (!best || isBefore(ranked, best))) best = ranked;
-    return ranked?.rank === 0;
-  };
-  for (const index of field.holders.slice(0, MOST_HOLDERS)) look(index);
-  let left = Math.min(2, field.size);
-  for (let i = 0; i < MOST_DRAWS && left > 0; i++) {
+  const best = new Best(field, request);
+  const seen = field.holders.slice(0, MOST_HOLDERS);
+  for (const index of seen) best.look(index);
+  let free = 0;
+  for (let i = 0; i < MOST_DRAWS && free < DRAWN; i++) {
     const index = field.draw.draw(random());
-    if (index >= 0 && look(index)) left -= 1;
+    if (index < 0 || seen.includes(index)) continue;
+    seen.push(index);
+    if (best.look(index) === FREE) free += 1;
   }
-  if (best?.rank !== 0) for (let index = 0; index < field.size; index++) look(index);
-  return best?.placement;
+  if (best.rank !== FREE) for (let index = 0; index < field.size; index++) best.look(index);
+  return best.placement;
 }
 
-interface Ranked {
-  /** 0: trusted and free; 1: trusted; 2: doubted. */
-  readonly rank: number;
-  readonly score: number;
-  readonly placement: Placement;
+/** Better ones first: trusted and free; trusted; doubted; not to be asked. */
+const FREE = 0;
+const FULL = 1;
+const LAST_RESORT = 2;
+const NEVER = 3;
+
+/** The best of those looked at. It makes nothing for those that are not: when all are full, all are looked at. */
+class Best {
+  readonly #field: CandidateField;
+  readonly #request: PlacementRequest;
+  #index = -1;
+  #score = Number.POSITIVE_INFINITY;
+  rank = NEVER;
+
+  constructor(field: CandidateField, request: PlacementRequest) {
+    this.#field = field;
+    this.#request = request;
+  }
+
+  /** Gives its rank. */
+  look(index: number): number {
+    const candidate = this.#field.at(index);
+    const rank = rankOf(candidate);
+    if (rank === NEVER || rank > this.rank) return rank;
+    // Half the trust: it must be twice as soon.
+    const score = expectedFirstTokenMs(candidate, this.#request) / candidate.standing;
+    if (rank === this.rank && score >= this.#score) return rank;
+    this.#index = index;
+    this.#score = score;
+    this.rank = rank;
+    return rank;
+  }
+
+  get placement(): Placement | undefined {
+    if (this.#index < 0) return undefined;
+    const candidate = this.#field.at(this.#index);
+    return {
+      index: this.#index,
+      peer: candidate.peer,
+      expectedFirstTokenMs: expectedFirstTokenMs(candidate, this.#request),
+      isFree: jobsAt(candidate) < candidate.slots,
+    };
+  }
 }
 
-function ranking(candidate: Candidate, index: number, request: PlacementRequest): Ranked | undefined {
-  const { peer, standing } = candidate;
-  if (candidate.isOpen || standing <= 0) return undefined;
-  const expectedMs = expectedFirstTokenMs(candidate, request);
-  const isFree = jobsAt(candidate) < candidate.slots;
-  return {
-    rank: standing < DOUBTED ? 2 : isFree ? 0 : 1,
-    // Half the trust: it must be twice as fast.
-    score: expectedMs / standing,
-    placement: { index, peer, isFree, expectedFirstTokenMs: expectedMs },
-  };
+function rankOf(candidate: Candidate): number {
+  if (candidate.isOpen || candidate.standing <= 0) return NEVER;
+  if (candidate.standing < DOUBTED) return LAST_RESORT;
+  return jobsAt(candidate) < candidate.slots ? FREE : FULL;
 }
 
-const isBefore = (a: Ranked, b: Ranked): boolean => (a.rank === b.rank ? a.score < b.score : a.rank < b.rank);
 const jobsAt = ({ running, waiting }: Candidate): number => running + waiting;

@@ -51,9 +51,21 @@ const ours: PolicyOf = (next) => {
         draw,
         holders: [...cached.keys()].map((peer) => peers.get(peer) ?? 0),
         at: (index: number) => {
-          const worker = workers[index] as WorkerView;
-          const cachedTokens = cached.get(worker.peer) ?? 0;
-          return { ...worker, running: worker.jobs, waiting: 0, cachedTokens, standing: 1, isOpen: false };
+          const { peer, slots, jobs, prefillTokensPerSecond, decodeTokensPerSecond, rttMs } = workers[
+            index
+          ] as WorkerView;
+          return {
+            peer,
+            slots,
+            running: jobs,
+            waiting: 0,
+            prefillTokensPerSecond,
+            decodeTokensPerSecond,
+            rttMs,
+            cachedTokens: cached.get(peer) ?? 0,
+            standing: 1,
+            isOpen: false,
+          };
         },
       };
       return choosePlacement(field, { promptTokens: tokens.length, replayTokens }, next)?.index ?? 0;

@@ -1,6 +1,14 @@
 // Workers, gateways and conversations in simulated time, to compare ways of choosing a worker. Everything follows from the seed.
 import { EventQueue } from './event-queue.ts';
-import { type Conversation, type Job, SimulatedWorker, SYSTEM_TOKENS, type WorkerView } from './simulated-worker.ts';
+import {
+  type Conversation,
+  type Job,
+  randomKind,
+  SimulatedWorker,
+  SYSTEM_TOKENS,
+  type WorkerKind,
+  type WorkerView,
+} from './simulated-worker.ts';
 
 export interface FleetOptions {
   readonly workers: number;
@@ -11,7 +19,7 @@ export interface FleetOptions {
   readonly load?: number;
   /** Each knows its own jobs at once, those of others by heartbeats alone. 4 by default. */
   readonly gateways?: number;
-  /** Mean time until a worker dies, with all its jobs and all that it has read; another comes in its place. 300 by default. */
+  /** Mean time until a worker dies, with all its jobs and all that it has read; another of its kind comes in its place. 300 by default. */
   readonly workerLifeSeconds?: number;
   /** Share of answers after which the conversation goes on. 0.7 by default. */
   readonly continued?: number;
@@ -74,7 +82,7 @@ class SimulatedFleet {
     const { gateways, seed, workers } = this.#options;
     this.#random = seededRandom(seed);
     this.#policies = Array.from({ length: gateways }, (_, i) => policyOf(seededRandom(seed * 1_000 + i + 1)));
-    this.#workers = Array.from({ length: workers }, () => this.#newWorker());
+    this.#workers = Array.from({ length: workers }, () => this.#newWorker(randomKind(this.#random)));
     this.#systems = Array.from({ length: 5 }, () => this.#newTokens(SYSTEM_TOKENS));
   }
 
@@ -155,7 +163,7 @@ class SimulatedFleet {
     const { workerLifeSeconds } = this.#options;
     this.#events.at(this.#events.nowMs + this.#exponential(workerLifeSeconds * 1_000), () => {
       const worker = this.#workers[index] as SimulatedWorker;
-      this.#workers[index] = this.#newWorker();
+      this.#workers[index] = this.#newWorker(worker);
       for (const policy of this.#policies) policy.lost?.(worker.peer);
       for (const job of worker.die(this.#events.nowMs)) {
         if (job.firstTokenAtMs <= this.#events.nowMs) this.#countFirst(job);
@@ -180,8 +188,8 @@ class SimulatedFleet {
     this.#events.at(this.#events.nowMs + TICK_MS, () => this.#beat(tick + 1));
   }
 
-  #newWorker(): SimulatedWorker {
-    return new SimulatedWorker(`w${this.#workersMade++}`, this.#random);
+  #newWorker(kind: WorkerKind): SimulatedWorker {
+    return new SimulatedWorker(`w${this.#workersMade++}`, kind);
   }
 
   #newTokens(count: number): number[] {

@@ -32,6 +32,17 @@ export const SYSTEM_TOKENS = 256;
 /** Of speeds from one worker to another: the middle nine tenths span a factor of eight. */
 const SPEED_SIGMA = Math.log(8) / (2 * 1.645);
 
+export type WorkerKind = Pick<WorkerView, 'slots' | 'decodeTokensPerSecond' | 'rttMs'>;
+
+export function randomKind(random: () => number): WorkerKind {
+  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  return {
+    slots: 1 + Math.floor(random() * 8),
+    decodeTokensPerSecond: 30 * Math.exp(SPEED_SIGMA * normal),
+    rttMs: 5 + random() * 95,
+  };
+}
+
 export class SimulatedWorker implements WorkerView {
   readonly peer: string;
   readonly slots: number;
@@ -48,13 +59,12 @@ export class SimulatedWorker implements WorkerView {
   /** As many as it has slots, the latest last. */
   readonly #read = new Map<Conversation, number>();
 
-  constructor(peer: string, random: () => number) {
-    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  constructor(peer: string, { slots, decodeTokensPerSecond, rttMs }: WorkerKind) {
     this.peer = peer;
-    this.slots = 1 + Math.floor(random() * 8);
-    this.decodeTokensPerSecond = 30 * Math.exp(SPEED_SIGMA * normal);
-    this.prefillTokensPerSecond = this.decodeTokensPerSecond * 20;
-    this.rttMs = 5 + random() * 95;
+    this.slots = slots;
+    this.decodeTokensPerSecond = decodeTokensPerSecond;
+    this.prefillTokensPerSecond = decodeTokensPerSecond * 20;
+    this.rttMs = rttMs;
   }
 
   /** The next job, where it has a slot for one. Gives when it ends, and how many of its tokens need not be read. */

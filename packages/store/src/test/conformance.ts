@@ -348,6 +348,10 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>):
       const { key, stored } = await store.keys.create({ tier: 'standard', label: 'test' });
       assert.match(key, /^ssk_[\w-]{43}$/);
       assert.equal((await store.keys.find(key))?.id, stored.id);
+      assert.equal(stored.priority, 'normal');
+      const first = await store.keys.create({ tier: 'standard', priority: 'high' });
+      assert.equal((await store.keys.find(first.key))?.priority, 'high');
+      assert.equal(await store.keys.revoke(first.stored.id), true);
       for (const wrong of [`${key}x`, key.slice(0, -1), '', 'ssk_', "' or 1=1 --"])
         assert.equal(await store.keys.find(wrong), undefined);
       assert.ok(!JSON.stringify(await store.keys.list()).includes(key));

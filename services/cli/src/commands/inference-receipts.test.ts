@@ -7,8 +7,6 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
-import { readGatewayConfig, startGateway } from '@strata/gateway';
-import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
 import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
 import { model, startTestGateway, type TestGateway } from '../test/running-gateway.ts';
@@ -203,34 +201,5 @@ describe('strata inference models pull', () => {
       assert.match(stderr, words);
       assert.doesNotMatch(stderr, /unexpected|\n +at /);
     }
-  });
-});
-
-describe('strata inference worker', () => {
-  it('lends its model to a gateway, as long as it runs', async () => {
-    await using data = await temporaryDirectory();
-    const env = { STRATA_DATA: data.path, STRATA_MODEL: tinyChatModel, STRATA_LOG_LEVEL: 'silent' };
-    await using other = await temporaryDirectory();
-    let answer = '';
-    const worker = await runStrata(['inference', 'worker', '--port', '0', '--json'], {
-      env,
-      interruptAt: /^\{.*\}$/m,
-      async whileAt({ matched: [settings] }) {
-        const own = { STRATA_DATA: other.path, STRATA_INFERENCE_PORT: '0' };
-        const config = readGatewayConfig({ ...(JSON.parse(settings) as Record<string, string>), ...own });
-        await using gateway = await startGateway(config, createLogger({ level: 'silent' }));
-        const { key } = await gateway.gateway.keys.create({ tier: 'unlimited' });
-        const to = ['--key', key, '--base', `http://127.0.0.1:${gateway.port}`];
-        answer = (await runStrata(['inference', 'chat', 'What is DMARC?', '--temperature', '0', ...to])).stdout;
-      },
-    });
-    assert.match(answer, /^DMARC tells receivers/);
-    assert.equal(worker.code, 0, worker.stderr);
-    const keys = JSON.parse((await runStrata(['inference', 'keys', 'list', '--json'], { env })).stdout) as {
-      revoked_at: string | null;
-    }[];
-    assert.ok(keys.length === 1 && keys[0]?.revoked_at, 'its key is good as long as it runs');
-    const none = await runStrata(['inference', 'worker'], { env: { STRATA_DATA: data.path } });
-    assert.deepEqual([none.code, /no model to lend/.test(none.stderr)], [2, true]);
   });
 });

@@ -1,34 +1,59 @@
-// `strata inference worker`: an engine of this machine, lent to a gateway elsewhere, which takes it as an upstream.
-import { type GatewayConfig, startGateway } from '@strata/gateway';
+// `strata inference worker`: an engine of this machine, lent to the gateways of a network; says in plain words how that goes.
 import { createLogger } from '@strata/http';
-import { CommandError, type OutputOptions, printJson } from '../output.ts';
+import { serveWorker, type WorkerConfig, type WorkerNews } from '@strata/worker';
+import { CommandError, counted, type OutputOptions, plainText } from '../output.ts';
 
-/** Serves until SIGINT or SIGTERM; the key that it prints is good as long. */
-export async function workerCommand(config: GatewayConfig, { json = false }: OutputOptions): Promise<void> {
+/** Serves until SIGINT or SIGTERM; what is under way then is finished, for ten seconds at most. */
+export async function workerCommand(config: WorkerConfig, { json = false }: OutputOptions): Promise<void> {
   if (config.model === undefined)
     throw new CommandError('no model to lend: name a GGUF file or hf:owner/repository with --model or STRATA_MODEL', {
       exitCode: 2,
     });
-  const stopping = Promise.withResolvers<void>();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.resolve());
-  await using running = await startGateway(config, createLogger({ level: config.logLevel }));
-  const { keys, models } = running.gateway;
-  const { key, stored } = await keys.create({ tier: 'unlimited', label: 'worker' });
-  const settings = {
-    STRATA_UPSTREAM: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${running.port}/v1`,
-    STRATA_UPSTREAM_KEY: key,
-    STRATA_UPSTREAM_MODELS: models
-      .list()
-      .map(({ id }) => id)
-      .join(','),
-    STRATA_UPSTREAM_PLACES: String(models.list().reduce((sum, { backend }) => sum + backend.facts.slots, 0)),
+  const isJoining = config.peer.join.length > 0;
+  const say = (news: WorkerNews) => {
+    const lines = json ? [JSON.stringify(factsOf(news))] : wordsOf(news, isJoining).map(plainText);
+    process.stdout.write(`${lines.join('\n')}\n`);
   };
-  if (json) printJson(settings);
-  else {
-    const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
-    process.stdout.write(lines.join(''));
-    process.stderr.write('ready; start the gateway with these settings, the address as it sees this machine\n');
+  await serveWorker(config, { logger: createLogger({ level: config.logLevel }), onNews: say });
+}
+
+function factsOf(news: WorkerNews): object {
+  const { kind: event, ...facts } = news;
+  if (news.kind !== 'started') return { event, ...facts };
+  const { name, engine } = news.model;
+  const { sha256, quantisation, contextLength, slots } = engine.info;
+  const model = { name, sha256, quantisation, context_length: contextLength, slots };
+  return { event, peer: news.peer, addresses: news.addresses, model };
+}
+
+function wordsOf(news: WorkerNews, isJoining: boolean): readonly string[] {
+  switch (news.kind) {
+    case 'started': {
+      const { name, engine } = news.model;
+      const { quantisation, contextLength, slots } = engine.info;
+      return [
+        `lending ${name} (${quantisation}, ${contextLength} tokens of context, ${counted(slots, 'answer')} at once)`,
+        `as ${news.peer}`,
+        ...(isJoining ? [] : ['looking for gateways on this LAN; name one with --join to serve others']),
+      ];
+    }
+    case 'joined':
+      return [`joined the network at ${news.peers.join(', ')}`];
+    case 'not-joined':
+      return [`cannot reach ${news.target}: ${news.reason}; it is tried again`];
+    case 'serving':
+      return [`serving gateway ${news.gateway}`];
+    case 'left':
+      return [`gateway ${news.gateway} is gone; it is looked for again`];
+    case 'alone':
+      return news.connected > 0
+        ? [
+            `connected to ${counted(news.connected, 'node')}, none of them a gateway that takes this worker; still looking`,
+          ]
+        : [
+            'nobody of the network is reached yet; still looking. Start a gateway with --network: it prints how to join it',
+          ];
+    default:
+      return news satisfies never;
   }
-  await stopping.promise;
-  await keys.revoke(stored.id);
 }

@@ -4,6 +4,7 @@ import type { WorkerSession } from './worker-session.ts';
 
 export interface Chosen {
   readonly session: WorkerSession;
+  /** At least 50: whoever hedges when a multiple of it has passed without a token is not misled by a timer. */
   readonly expectedFirstTokenMs: number;
   /** Measured by us where there is enough to go by, else as it says. 0: unknown. */
   readonly decodeTokensPerSecond: number;

@@ -218,7 +218,8 @@ describe('live fleet', () => {
     fleet.noteLost('w', 'grammar-unusable');
     assert.equal(isAsked(), true);
     fleet.noteLost('w', 'leaving');
-    time.nowMs += 9_999;
+    fleet.noteServed(served('w'));
+    time.nowMs += 9_998;
     assert.equal(isAsked(), false);
   });
 

@@ -4,6 +4,7 @@ import {
   afterAsked,
   afterFailure,
   afterRefusal,
+  afterSuccess,
   type Breaker,
   breakerState,
   CLOSED,
@@ -105,8 +106,6 @@ export class LiveFleet implements Fleet {
     const { prefixes, sessions, random, nowMs } = this.#parts;
     const replayTokens = given?.length ?? 0;
     const cached = prefixes.cachedTokens(this.#options.sha256, prompt);
-    const isLeftOut = (member: FleetMember) =>
-      except.has(member.peer) || prompt.length + replayTokens >= member.claim.contextLength;
     const placement = choosePlacement(
       {
         size: this.#members.length,
@@ -114,8 +113,11 @@ export class LiveFleet implements Fleet {
         holders: [...cached.keys()].flatMap((peer) => this.#indexes.get(peer) ?? []),
         at: (index) => {
           const member = this.#members[index] as FleetMember;
-          const cachedTokens = cached.get(member.peer) ?? 0;
-          return { ...this.#candidate(member), cachedTokens, ...(isLeftOut(member) ? { isOpen: true } : {}) };
+          const { peer, claim } = member;
+          return this.#candidate(member, {
+            cachedTokens: cached.get(peer) ?? 0,
+            isLeftOut: except.has(peer) || prompt.length + replayTokens >= claim.contextLength,
+          });
         },
       },
       { promptTokens: prompt.length, replayTokens },
@@ -133,7 +135,8 @@ export class LiveFleet implements Fleet {
 
   noteServed(served: Served): void {
     const { prefixes, sessions } = this.#parts;
-    this.#breakers.delete(served.peer);
+    const breaker = this.#breakers.get(served.peer);
+    if (breaker) this.#breakers.set(served.peer, afterSuccess(breaker));
     prefixes.note(served.peer, this.#options.sha256, served.tokens);
     const index = this.#indexes.get(served.peer) ?? -1;
     const member = this.#members[index];
@@ -158,22 +161,28 @@ export class LiveFleet implements Fleet {
     if (FORGETFUL.has(loss)) prefixes.forget(peer);
   }
 
-  #candidate(member: FleetMember): Omit<PlacementCandidate, 'cachedTokens'> {
+  #candidate(
+    member: FleetMember,
+    { cachedTokens, isLeftOut }: { readonly cachedTokens: number; readonly isLeftOut: boolean },
+  ): PlacementCandidate {
     const { sessions, trust, nowMs } = this.#parts;
     const { peer } = member;
     const session = sessions.get(peer);
     const load = session?.load ?? { running: 0, waiting: 0, own: 0 };
-    const isAlive = session?.isAlive ?? false;
+    const { prefillTokensPerSecond, decodeTokensPerSecond } = believedSpeed(member);
+    const breaker = this.#breakers.get(peer);
     return {
       peer,
       slots: believedSlots(member),
       // Its own word is as old as its last heartbeat; of our own jobs we know better.
       running: Math.max(load.running, load.own - load.waiting),
       waiting: load.waiting,
-      ...believedSpeed(member),
+      prefillTokensPerSecond,
+      decodeTokensPerSecond,
       rttMs: session?.rttMs ?? 0,
+      cachedTokens,
       standing: trust.of(peer),
-      isOpen: !isAlive || breakerState(this.#breakers.get(peer) ?? CLOSED, nowMs()) === 'open',
+      isOpen: isLeftOut || !session?.isAlive || (breaker ? breakerState(breaker, nowMs()) === 'open' : false),
     };
   }
 

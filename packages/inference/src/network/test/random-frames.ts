@@ -65,7 +65,7 @@ class Drawn {
     return this.list(50, () => this.token());
   }
   choice() {
-    return { token: this.token(), text: this.upTo(8), logprob: this.one(0, -0, -0.5, -1e-300, -this.#draw(1_000) / 7) };
+    return { token: this.token(), text: this.upTo(8), logprob: this.one(0, -0.5, -1e-300, -this.#draw(1_000) / 7) };
   }
   sampling() {
     return {

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { GREEDY } from '@strata/inference';
+import { createSimulatedEngine, tinyChatModel as file } from '@strata/testnet';
+import type { Engine, Job, JobEvent } from './engine.ts';
+import { startLlamaEngine } from './llama-engine.ts';
+import { MeasuredEngine, measureSpeed } from './speed.ts';
+
+const never = new AbortController().signal;
+const promptOf = (count: number) => Array.from({ length: count }, (_, i) => i);
+const job = (more: Partial<Job> = {}): Job => ({
+  prompt: promptOf(64),
+  given: [],
+  replay: 'exact',
+  maxTokens: 21,
+  sampling: GREEDY,
+  ...more,
+});
+
+/** An engine whose time is its own: so much for a prompt, so much for a token. */
+function timed({ promptMs, tokenMs, cached = 0 }: { promptMs: number; tokenMs: number; cached?: number }) {
+  const clock = { now: 1_000 };
+  const engine: Engine = {
+    ...createSimulatedEngine(),
+    isReady: true,
+    async *generate(asked): AsyncIterable<JobEvent> {
+      yield { kind: 'begin', cachedTokens: cached };
+      clock.now += promptMs;
+      for (let i = asked.given.length; i < asked.maxTokens; i += 1) {
+        clock.now += tokenMs;
+        yield { kind: 'token', token: i, bytes: new Uint8Array(), logprob: 0 };
+      }
+      yield { kind: 'end', reason: 'length' };
+    },
+  };
+  return { engine, clock, nowMs: () => clock.now };
+}
+
+async function read(engine: Engine, asked: Job, onToken = () => {}): Promise<void> {
+  for await (const event of engine.generate(asked, never)) if (event.kind === 'token') onToken();
+}
+
+describe('the speed of an engine', () => {
+  it('is measured in about a second, also where it is slow', async () => {
+    for (const [prefill, decode] of [
+      [2_000, 100],
+      [50_000, 2_000],
+      [100, 5],
+    ] as const) {
+      await using engine = createSimulatedEngine({ prefillTokensPerSecond: prefill, tokensPerSecond: decode });
+      const startedAt = performance.now();
+      const speed = await measureSpeed(engine);
+      assert.ok(performance.now() - startedAt < 5_000);
+      assert.ok(speed.decode > decode / 5 && speed.decode < decode * 3, `${decode}: ${JSON.stringify(speed)}`);
+      assert.ok(speed.prefill > prefill / 10 && speed.prefill < prefill * 3, `${prefill}: ${JSON.stringify(speed)}`);
+    }
+  });
+
+  it('of llama.cpp is told, and prompts are read faster than answers are made', async () => {
+    await using engine = await startLlamaEngine({ file, slots: 1, threads: 1, gpu: false });
+    const { prefill, decode } = await measureSpeed(engine);
+    assert.ok(decode > 1 && prefill > decode, `${prefill} ${decode}`);
+  });
+
+  it('rejects as the engine does', async () => {
+    const engine = createSimulatedEngine();
+    await engine[Symbol.asyncDispose]();
+    await assert.rejects(measureSpeed(engine), /died/);
+  });
+
+  it('is moved by each answer, a little', async () => {
+    const { engine, nowMs } = timed({ promptMs: 30, tokenMs: 2 });
+    const measured = new MeasuredEngine(engine, { prefill: 1_000, decode: 100 }, { nowMs });
+    await read(measured, job());
+    assert.equal(Math.round(measured.speed.prefill), 0.8 * 1_000 + 0.2 * 2_000);
+    assert.equal(Math.round(measured.speed.decode), 0.8 * 100 + 0.2 * 500);
+    for (let i = 0; i < 40; i += 1) await read(measured, job());
+    assert.deepEqual([Math.round(measured.speed.prefill), Math.round(measured.speed.decode)], [2_000, 500]);
+  });
+
+  it('is not moved by what says little of it: cached prompts, short answers, slow readers, replayed tokens', async () => {
+    const before = { prefill: 1_000, decode: 100 };
+    const cached = timed({ promptMs: 1, tokenMs: 1, cached: 60 });
+    const warm = new MeasuredEngine(cached.engine, before, cached);
+    await read(warm, job({ maxTokens: 4 }));
+    assert.deepEqual(warm.speed, before);
+    const slow = timed({ promptMs: 1, tokenMs: 1, cached: 60 });
+    const held = new MeasuredEngine(slow.engine, before, slow);
+    await read(held, job(), () => {
+      slow.clock.now += 50;
+    });
+    assert.deepEqual(held.speed, before);
+    const replayed = new MeasuredEngine(cached.engine, before, cached);
+    await read(replayed, job({ prompt: promptOf(500), given: promptOf(19) }));
+    assert.deepEqual(replayed.speed, before);
+  });
+
+  it('leaves everything else to the engine', async () => {
+    const engine = createSimulatedEngine();
+    const measured = new MeasuredEngine(engine, { prefill: 1, decode: 1 });
+    assert.deepEqual(measured.info, engine.info);
+    assert.deepEqual(await measured.tokenize('hello'), await engine.tokenize('hello'));
+    const scored = { prompt: [1], answer: [2], hasEnd: false, sampling: GREEDY };
+    assert.deepEqual(await measured.score(scored, never), await engine.score(scored, never));
+    await measured[Symbol.asyncDispose]();
+    assert.equal(measured.isReady, false);
+  });
+});

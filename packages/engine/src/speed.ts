@@ -1,0 +1,175 @@
+// How fast an engine is: measured shortly before it serves, and kept true while it does.
+import { GREEDY } from '@strata/inference';
+import type { ChatPrompt, Engine, Job, JobContext, JobEvent, ModelInfo, ScoreJob } from './engine.ts';
+
+/** Tokens per second of one answer. */
+export interface Speed {
+  /** Of a prompt. */
+  readonly prefill: number;
+  /** Of an answer. */
+  readonly decode: number;
+}
+
+export interface SpeedParts {
+  /** A monotonic clock, in milliseconds. */
+  readonly nowMs?: () => number;
+}
+
+/** A measurement may take so long; what is not done by then is slow, and told as slow. */
+const MEASURE_MS = 900;
+/** Long enough that a timer's coarseness and the way to the engine do not count. */
+const ENOUGH_MS = 100;
+const PROMPT_TOKENS = [32, 128, 512];
+const ANSWER_TOKENS = [4, 16, 64];
+/** Share of each new answer in what is told: some ten answers make the old forgotten. */
+const WEIGHT = 0.2;
+/** Shorter prompts and answers say little. */
+const LEAST_PROMPT = 32;
+const LEAST_ANSWER = 8;
+/** An answer whose reader took more of its time than this tells of him. */
+const MOST_READER_SHARE = 0.2;
+
+/** Measures in less than about a second, on an engine that does nothing else. Rejects as the engine does. */
+export async function measureSpeed(
+  engine: Engine,
+  { nowMs = () => performance.now() }: SpeedParts = {},
+): Promise<Speed> {
+  const most = Math.floor(engine.info.contextLength / 2);
+  // Given tokens that are read one by one cost what answered ones do, and do not end before they should.
+  const decode = ANSWER_TOKENS.map((count) => ({ prompt: 1, given: Math.min(count, most) }));
+  const prefill = PROMPT_TOKENS.map((count) => ({ prompt: Math.min(count, most), given: 0 }));
+  return {
+    decode: await fastest(decode, { engine, nowMs }),
+    prefill: await fastest(prefill, { engine, nowMs }),
+  };
+}
+
+interface Sizes {
+  readonly prompt: number;
+  readonly given: number;
+}
+
+/** Tokens per second of the largest that there was time for. */
+async function fastest(
+  sizes: readonly Sizes[],
+  { engine, nowMs }: Required<SpeedParts> & { engine: Engine },
+): Promise<number> {
+  const limit = AbortSignal.timeout(MEASURE_MS / 2);
+  const startedAt = nowMs();
+  let found: number | undefined;
+  for (const [i, { prompt, given }] of sizes.entries()) {
+    // Each begins otherwise, or it would be read already.
+    const tokens = (count: number, salt: number) =>
+      Array.from({ length: count }, (_, at) => (at * 7 + salt * 31 + 1) % engine.info.vocabularySize);
+    const job: Job = {
+      prompt: tokens(prompt, i + sizes.length * given),
+      given: tokens(given, i + 1),
+      replay: 'exact',
+      maxTokens: given + 1,
+      sampling: GREEDY,
+    };
+    try {
+      let begunAt = nowMs();
+      for await (const event of engine.generate(job, limit)) {
+        if (event.kind === 'begin') begunAt = nowMs();
+        else break;
+      }
+      const ms = Math.max(nowMs() - begunAt, 0.01);
+      found = ((prompt + given) / ms) * 1_000;
+      if (ms >= ENOUGH_MS || limit.aborted) break;
+    } catch (error) {
+      if (!limit.aborted) throw error;
+      // At most so fast: it was not ready by now.
+      found ??= ((prompt + given) / Math.max(nowMs() - startedAt, 1)) * 1_000;
+      break;
+    }
+  }
+  return found ?? 0;
+}
+
+/** An engine that knows its own speed: as it was measured, and moved by each answer that it gives. */
+export class MeasuredEngine implements Engine {
+  readonly #engine: Engine;
+  readonly #nowMs: () => number;
+  #speed: Speed;
+
+  /** The engine is this one's from now on. */
+  constructor(engine: Engine, speed: Speed, { nowMs = () => performance.now() }: SpeedParts = {}) {
+    this.#engine = engine;
+    this.#speed = speed;
+    this.#nowMs = nowMs;
+  }
+
+  get speed(): Speed {
+    return this.#speed;
+  }
+
+  get info(): ModelInfo {
+    return this.#engine.info;
+  }
+
+  get isReady(): boolean {
+    return this.#engine.isReady;
+  }
+
+  tokenize(text: string, options?: { readonly hasControl?: boolean }): Promise<readonly number[]> {
+    return this.#engine.tokenize(text, options);
+  }
+
+  detokenize(tokens: readonly number[]): Promise<string> {
+    return this.#engine.detokenize(tokens);
+  }
+
+  render(prompt: ChatPrompt): Promise<readonly number[]> {
+    return this.#engine.render(prompt);
+  }
+
+  score(job: ScoreJob, signal: AbortSignal): Promise<readonly number[]> {
+    return this.#engine.score(job, signal);
+  }
+
+  embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
+    return this.#engine.embed(tokens, signal);
+  }
+
+  async *generate(job: Job, signal: AbortSignal, context?: JobContext): AsyncIterable<JobEvent> {
+    let begunAt = 0;
+    let firstAt = 0;
+    let lastAt = 0;
+    let readerMs = 0;
+    let tokens = 0;
+    let unread = 0;
+    try {
+      for await (const event of this.#engine.generate(job, signal, context)) {
+        const at = this.#nowMs();
+        if (event.kind === 'begin') {
+          begunAt = at;
+          unread = job.prompt.length - event.cachedTokens;
+        } else if (event.kind === 'token') {
+          if (tokens === 0) firstAt = at;
+          lastAt = at;
+          tokens += 1;
+        }
+        yield event;
+        if (tokens > 0 && event.kind === 'token') readerMs += this.#nowMs() - at;
+      }
+    } finally {
+      // Replayed tokens are neither a prompt read in batches nor told one by one.
+      if (job.given.length === 0 && tokens > 0)
+        this.#take('prefill', unread, { ms: firstAt - begunAt, least: LEAST_PROMPT });
+      const answerMs = lastAt - firstAt;
+      if (readerMs <= answerMs * MOST_READER_SHARE)
+        this.#take('decode', tokens - 1, { ms: answerMs, least: LEAST_ANSWER });
+    }
+  }
+
+  #take(kind: keyof Speed, tokens: number, { ms, least }: { readonly ms: number; readonly least: number }): void {
+    if (tokens < least || ms <= 0) return;
+    const seen = (tokens / ms) * 1_000;
+    this.#speed = { ...this.#speed, [kind]: this.#speed[kind] * (1 - WEIGHT) + seen * WEIGHT };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#engine[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { Environment, readWorkerConfig, WorkerConfigError } from './config.ts';
+import { VERSION } from './version.ts';
+
+const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), 'utf8');
+
+describe('the settings of a worker', () => {
+  it('are told in docs/worker.md in full: every variable with its default, and no other', () => {
+    const rows = [
+      ...read('../../../docs/worker.md').matchAll(/^\| `(STRATA_\w+)` \| (?:`([^`]*)`|([^|]*)) \| (.+) \|$/gm),
+    ];
+    assert.deepEqual(rows.map(([, name]) => name).sort(), Object.keys(Environment.shape).sort());
+    for (const [, name = '', written = ''] of rows) {
+      const given = Environment.shape[name as keyof typeof Environment.shape].safeParse(undefined).data;
+      if (given !== undefined) assert.equal(written, String(given), name);
+    }
+  });
+
+  it('that cannot be used are named', () => {
+    for (const [name, value] of Object.entries({
+      STRATA_MODEL_SLOTS: '0',
+      STRATA_QUEUE: '-1',
+      STRATA_P2P_ALLOW: 'somebody',
+      STRATA_LOG_LEVEL: 'loud',
+    }))
+      assert.throws(
+        () => readWorkerConfig({ [name]: value }),
+        (error) => error instanceof WorkerConfigError && error.message.startsWith(`${name}: `),
+        name,
+      );
+  });
+
+  it('keep what is the worker’s own in one folder of the data directory', () => {
+    const { directory, peer, model } = readWorkerConfig({ STRATA_DATA: '/data', STRATA_MODEL: ' ' });
+    assert.equal(directory, path.join('/data', 'inference', 'worker'));
+    assert.equal(peer.keyFile, path.join(directory, 'peer.key'));
+    assert.equal(model, undefined, 'an empty value is none');
+  });
+
+  it('have the version of the package', () => {
+    assert.equal(VERSION, (JSON.parse(read('../package.json')) as { version: string }).version);
+  });
+});
