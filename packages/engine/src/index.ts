@@ -31,4 +31,5 @@ export {
   type UpstreamParts,
   type UpstreamUsage,
 } from './upstream.ts';
-export { openVocabulary, readVocabulary, type VocabularyFile } from './vocabulary-file.ts';
+export { openVocabulary, type VocabularyOptions } from './vocabulary-engine.ts';
+export { readVocabulary, type VocabularyFile } from './vocabulary-file.ts';

@@ -1,5 +1,4 @@
 // llama.cpp as an engine: a process of its own, asked by messages, started again when it dies.
-import { type ChildProcess, fork } from 'node:child_process';
 import {
   type ChatPrompt,
   type Engine,
@@ -9,9 +8,11 @@ import {
   type ModelInfo,
   type ScoreJob,
 } from './engine.ts';
+import { EngineChild } from './engine-child.ts';
 import { EnginePool } from './engine-pool.ts';
 import type { LlamaOptions } from './llama-model.ts';
-import type { Call, FromEngine, ToEngine } from './process-messages.ts';
+import type { Call } from './process-messages.ts';
+import { TAKEN_TOKENS } from './reader-room.ts';
 
 export type { LlamaOptions } from './llama-model.ts';
 
@@ -22,23 +23,13 @@ export interface LlamaEngineParts {
   readonly onRestart?: (event: { readonly kind: 'died' | 'ready'; readonly detail: string }) => void;
 }
 
-interface Waiting {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly onEvents?: (events: readonly JobEvent[]) => void;
-}
-
 /** Between a death and the next start; doubled while it dies before it is ready. */
 const RESTART_MS = 100;
 const MOST_RESTART_MS = 30_000;
-const STOP_MS = 5_000;
 /** Of those who ask while it starts again. */
 const WAIT_MS = 10_000;
 /** A process that says nothing for so long, asked though it was, is ended: native code that runs on hears nothing. */
 const SILENCE_MS = 30_000;
-const PINGS = 4;
-/** Characters kept of what it wrote last. */
-const LAST_WORDS = 300;
 
 export interface LlamaEngineOptions extends LlamaOptions {
   /** So many processes share the slots, each with its own threads; 1 by default. */
@@ -70,11 +61,9 @@ class LlamaEngine implements Engine {
   readonly #options: LlamaOptions;
   readonly #onRestart: NonNullable<LlamaEngineParts['onRestart']>;
   readonly #silenceMs: number;
-  readonly #waiting = new Map<number, Waiting>();
-  #child: ChildProcess | undefined;
+  #child: EngineChild<ModelInfo>;
   #ready: Promise<ModelInfo>;
   #info: ModelInfo | undefined;
-  #lastId = 0;
   #isStopped = false;
   #isReady = false;
   #timer: NodeJS.Timeout | undefined;
@@ -84,7 +73,8 @@ class LlamaEngine implements Engine {
     this.#options = options;
     this.#silenceMs = silenceMs;
     this.#onRestart = onRestart;
-    this.#ready = this.#start();
+    this.#child = this.#start();
+    this.#ready = this.#child.ready;
   }
 
   get info(): ModelInfo {
@@ -98,7 +88,7 @@ class LlamaEngine implements Engine {
 
   /** For tests and logs. */
   get process(): { readonly pid: number | undefined } {
-    return { pid: this.#child?.pid };
+    return { pid: this.#child.pid };
   }
 
   async started(): Promise<void> {
@@ -123,18 +113,19 @@ class LlamaEngine implements Engine {
   }
 
   async embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
-    return (await this.#ask({ kind: 'embed', tokens }, { signal })) as Float32Array;
+    return (await this.#ask({ kind: 'embed', tokens }, signal)) as Float32Array;
   }
 
   async score(job: ScoreJob, signal: AbortSignal): Promise<readonly number[]> {
-    return (await this.#ask({ kind: 'score', job }, { signal })) as number[];
+    return (await this.#ask({ kind: 'score', job }, signal)) as number[];
   }
 
   async *generate(job: Job, signal: AbortSignal): AsyncIterable<JobEvent> {
+    const child = await this.#living(signal);
     const queue: JobEvent[] = [];
     let wake = () => {};
     const stopping = new AbortController();
-    const ended = this.#ask(
+    const { id, value } = child.call(
       { kind: 'generate', job },
       {
         signal: AbortSignal.any([signal, stopping.signal]),
@@ -145,7 +136,7 @@ class LlamaEngine implements Engine {
       },
     );
     let isOver = false;
-    const over = ended.then(
+    const over = value.then(
       () => {},
       (error: unknown) => error as Error,
     );
@@ -153,12 +144,15 @@ class LlamaEngine implements Engine {
       isOver = true;
       wake();
     });
+    let taken = 0;
     try {
       for (;;) {
         while (queue.length > 0) {
           const event = queue.shift() as JobEvent;
           yield event;
           if (event.kind === 'end') return;
+          // Told after it was taken: a reader who stays away is soon given no more.
+          if (event.kind === 'token' && ++taken % TAKEN_TOKENS === 0) child.send({ kind: 'taken', id, tokens: taken });
         }
         if (isOver) break;
         await new Promise<void>((resolve) => {
@@ -172,36 +166,16 @@ class LlamaEngine implements Engine {
     }
   }
 
-  async #ask(
-    call: Call,
-    { signal, onEvents }: { signal?: AbortSignal; onEvents?: Waiting['onEvents'] } = {},
-  ): Promise<unknown> {
-    signal?.throwIfAborted();
-    if (this.#isStopped) throw new EngineError('crashed', 'the engine was stopped');
-    await this.#untilReady(signal);
-    signal?.throwIfAborted();
-    const id = ++this.#lastId;
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#waiting.set(id, { resolve, reject, ...(onEvents ? { onEvents } : {}) });
-    const abort = () => {
-      this.#send({ kind: 'abort', id });
-      reject(signal?.reason as Error);
-    };
-    signal?.addEventListener('abort', abort, { once: true });
-    try {
-      this.#send({ kind: 'call', id, call });
-    } catch (cause) {
-      reject(new EngineError('crashed', 'this cannot be given to the engine', { cause }));
-    }
-    return promise.finally(() => {
-      signal?.removeEventListener('abort', abort);
-      this.#waiting.delete(id);
-    });
+  async #ask(call: Call, signal?: AbortSignal): Promise<unknown> {
+    const child = await this.#living(signal);
+    return child.call(call, { signal }).value;
   }
 
   /** A process that starts again is waited for, but not long: others may be able to answer meanwhile. */
-  async #untilReady(signal: AbortSignal | undefined): Promise<void> {
-    if (this.#isReady) return;
+  async #living(signal: AbortSignal | undefined): Promise<EngineChild<ModelInfo>> {
+    signal?.throwIfAborted();
+    if (this.#isStopped) throw new EngineError('crashed', 'the engine was stopped');
+    if (this.#isReady) return this.#child;
     const late = AbortSignal.timeout(WAIT_MS);
     const { promise: left, reject } = Promise.withResolvers<never>();
     const leave = () => reject(signal?.aborted ? (signal.reason as Error) : starting());
@@ -209,75 +183,40 @@ class LlamaEngine implements Engine {
     signal?.addEventListener('abort', leave, { once: true });
     const ready = this.#ready.catch(() => Promise.reject(starting()));
     await Promise.race([ready, left]).finally(() => signal?.removeEventListener('abort', leave));
+    signal?.throwIfAborted();
+    return this.#child;
   }
 
-  #send(message: ToEngine): void {
-    if (this.#child?.connected) this.#child.send(message, () => {});
-  }
-
-  #start(): Promise<ModelInfo> {
-    const { promise, resolve, reject } = Promise.withResolvers<ModelInfo>();
-    // Nobody may be waiting for it just now.
-    promise.catch(() => {});
-    const child = fork(new URL('llama-process.ts', import.meta.url), [JSON.stringify(this.#options)], {
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      execArgv: [],
+  #start(): EngineChild<ModelInfo> {
+    const child = new EngineChild<ModelInfo>({
+      entry: new URL('llama-process.ts', import.meta.url),
+      options: this.#options,
+      silenceMs: this.#silenceMs,
     });
     this.#child = child;
-    let isReady = false;
-    // llama.cpp repeats there what it was given: kept for the case that it dies, and told in short.
-    let lastWords = '';
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      lastWords = (lastWords + text).slice(-LAST_WORDS);
-    });
-    // Counted in questions, not in time: where this process stands still itself, it asks nothing.
-    let unanswered = 0;
-    const watch = setInterval(() => {
-      if (isReady && unanswered >= PINGS) {
-        lastWords = `silent for ${this.#silenceMs} ms`;
-        child.kill('SIGKILL');
-      } else if (child.connected) {
-        unanswered += 1;
-        child.send({ kind: 'ping' } satisfies ToEngine, () => {});
-      }
-    }, this.#silenceMs / PINGS);
-    watch.unref();
-    child.on('message', (message: FromEngine) => {
-      unanswered = 0;
-      if (message.kind === 'pong') return;
-      if (message.kind === 'ready') {
-        isReady = true;
+    child.ready.then(
+      (info) => {
         this.#isReady = true;
-        this.#info = message.info;
-        resolve(message.info);
-      } else if (message.kind === 'unusable') reject(new EngineError(message.code, message.message));
-      else this.#hear(message);
-    });
-    child.on('error', (cause) => reject(new EngineError('crashed', 'the engine cannot be started', { cause })));
-    child.once('exit', (code, signal) => {
-      clearInterval(watch);
-      this.#isReady = false;
-      const detail = [signal ?? `exit code ${code}`, ...lastWords.trim().split('\n').slice(-1)]
-        .filter(Boolean)
-        .join(': ');
-      const error = new EngineError('crashed', `the engine's process ended (${detail})`);
-      reject(error);
-      for (const waiting of this.#waiting.values()) waiting.reject(error);
+        this.#info = info;
+        void child.exited.then((detail) => {
+          this.#isReady = false;
+          if (!this.#isStopped) this.#restart(detail, RESTART_MS);
+        });
+      },
       // One that dies before it is ready is started again by whoever waits for it.
-      if (!this.#isStopped && isReady) this.#restart(detail, RESTART_MS);
-    });
-    return promise;
+      () => {},
+    );
+    return child;
   }
 
   #restart(detail: string, afterMs: number): void {
     this.#onRestart({ kind: 'died', detail });
     const { promise, resolve, reject } = Promise.withResolvers<ModelInfo>();
     this.#ready = promise;
-    this.#timer = setTimeout(() => this.#start().then(resolve, reject), afterMs);
+    this.#timer = setTimeout(() => this.#start().ready.then(resolve, reject), afterMs);
     this.#giveUp = () => reject(new EngineError('crashed', 'the engine was stopped'));
     this.#ready.then(
-      () => this.#onRestart({ kind: 'ready', detail: `process ${this.#child?.pid}` }),
+      () => this.#onRestart({ kind: 'ready', detail: `process ${this.#child.pid}` }),
       (error: unknown) => {
         if (this.#isStopped) return;
         this.#restart(String(error), Math.min(afterMs * 2, MOST_RESTART_MS));
@@ -285,25 +224,11 @@ class LlamaEngine implements Engine {
     );
   }
 
-  #hear(message: Exclude<FromEngine, { kind: 'ready' | 'unusable' | 'pong' }>): void {
-    const waiting = this.#waiting.get(message.id);
-    if (!waiting) return;
-    if (message.kind === 'events') waiting.onEvents?.(message.events);
-    else if (message.kind === 'value') waiting.resolve(message.value);
-    else waiting.reject(new EngineError(message.code, message.message));
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
     this.#giveUp();
-    const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = new Promise((resolve) => child.once('exit', resolve));
-    if (child.connected) child.disconnect();
-    const kill = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-    await exited;
-    clearTimeout(kill);
+    await this.#child[Symbol.asyncDispose]();
   }
 }
 

@@ -15,12 +15,14 @@ import {
   type Token,
 } from 'node-llama-cpp';
 import { AnswerLoop } from './answer-loop.ts';
-import { hasTools, renderChat } from './chat-template.ts';
-import { commonPrefix } from './choose-slot.ts';
-import { type ChatPrompt, EngineError, type Job, type JobEvent, type ModelInfo, type ScoreJob } from './engine.ts';
+import { closesAt } from './closing.ts';
+import { EngineError, type Job, type JobEvent, type ModelInfo, type ScoreJob } from './engine.ts';
 import { GrammarState } from './grammar-state.ts';
+import { defaultContext, LlamaVocabulary } from './llama-vocabulary.ts';
+import { LogitsReader } from './logits.ts';
+import { PREFILL_TOKENS, readTokens } from './read-tokens.ts';
+import { ScoreLoop } from './score-loop.ts';
 import { Slots } from './slots.ts';
-import { controlTexts, tokenBytes, type Vocabulary } from './token-bytes.ts';
 
 export interface LlamaOptions {
   readonly file: string;
@@ -38,19 +40,17 @@ export interface LlamaOptions {
 }
 
 const CANDIDATES = 1_024;
-const DEFAULT_MOST_CONTEXT = 8_192;
-/** Tokens of a prompt read at once: others have their turn in between. */
-const PREFILL_TOKENS = 256;
+
 export class LlamaHost {
   readonly info: ModelInfo;
+  readonly vocabulary: LlamaVocabulary;
   readonly #llama: Llama;
   readonly #model: LlamaModel;
   readonly #context: LlamaContext;
   readonly #sequences: LlamaContextSequence[];
   readonly #slots: Slots;
-  readonly #bytes: readonly Uint8Array[] | undefined;
-  readonly #template: { readonly source: string; readonly controls: readonly string[] } | undefined;
   readonly #loop: AnswerLoop;
+  readonly #scoring: ScoreLoop;
   #embedding: Promise<LlamaEmbeddingContext> | undefined;
 
   private constructor(parts: {
@@ -58,8 +58,6 @@ export class LlamaHost {
     llama: Llama;
     model: LlamaModel;
     context: LlamaContext;
-    vocabulary: Vocabulary;
-    template: string | undefined;
     candidates: number;
   }) {
     this.info = parts.info;
@@ -68,16 +66,15 @@ export class LlamaHost {
     this.#context = parts.context;
     this.#sequences = Array.from({ length: parts.info.slots }, () => parts.context.getSequence());
     this.#slots = new Slots(parts.info.slots);
-    this.#bytes = tokenBytes(parts.vocabulary);
+    this.vocabulary = new LlamaVocabulary(parts.model, parts.context.contextSize);
+    const logits = new LogitsReader({ vocabularySize: parts.info.vocabularySize, candidates: parts.candidates });
     this.#loop = new AnswerLoop({
       model: parts.model,
       contextSize: parts.context.contextSize,
-      vocabularySize: parts.info.vocabularySize,
-      candidates: parts.candidates,
-      bytesOf: (token) => this.#bytesOf(token),
+      logits,
+      bytesOf: (token) => this.vocabulary.bytesOf(token),
     });
-    this.#template =
-      parts.template === undefined ? undefined : { source: parts.template, controls: controlTexts(parts.vocabulary) };
+    this.#scoring = new ScoreLoop(parts.model, logits);
   }
 
   /** Throws EngineError `model-unusable`. */
@@ -99,10 +96,9 @@ export class LlamaHost {
         maxThreads: threads,
       });
       const model = await llama.loadModel({ modelPath: file });
-      const trained = model.trainContextSize;
       const context = await model.createContext({
         sequences: slots,
-        contextSize: contextLength ?? Math.min(trained, DEFAULT_MOST_CONTEXT),
+        contextSize: contextLength ?? defaultContext(model.trainContextSize),
         batchSize: PREFILL_TOKENS,
         threads,
         // Without it, a token comes out the same alone and in a batch: what a resumed answer rests on.
@@ -114,12 +110,6 @@ export class LlamaHost {
         llama,
         model,
         context,
-        vocabulary: {
-          model: tokenizer.ggml.model,
-          tokens: tokenizer.ggml.tokens ?? [],
-          types: tokenizer.ggml.token_type ?? [],
-        },
-        template: tokenizer.chat_template,
         candidates,
         info: {
           name: general.name ?? path.basename(file, '.gguf'),
@@ -146,32 +136,6 @@ export class LlamaHost {
     }
   }
 
-  tokenize(text: string, hasControl: boolean): number[] {
-    return this.#model.tokenize(text, hasControl);
-  }
-
-  detokenize(tokens: readonly number[]): string {
-    return Buffer.concat(tokens.map((token) => this.#bytesOf(token))).toString('utf8');
-  }
-
-  render(prompt: ChatPrompt): number[] {
-    if (!this.#template) throw new EngineError('template-failed', 'the model file has no chat template');
-    const tokens = this.#rendered(prompt, this.#template);
-    const most = this.#context.contextSize / 2;
-    if (tokens.length <= most || prompt.tools.length === 0 || hasTools(this.#template.source)) return tokens;
-    // Tools in words would leave no room for an answer; a call that is asked for is held to by its grammar all the same.
-    const without = this.#rendered({ ...prompt, tools: [] }, this.#template);
-    return tokens.length - without.length > most ? without : tokens;
-  }
-
-  #rendered(prompt: ChatPrompt, template: { readonly source: string; readonly controls: readonly string[] }): number[] {
-    const { bosString, eosString, bos } = this.#model.tokens;
-    const pieces = renderChat(prompt, { ...template, bos: bosString ?? '', eos: eosString ?? '' });
-    const tokens = pieces.flatMap(({ text, hasControl }) => this.tokenize(text, hasControl));
-    if (this.#model.tokens.shouldPrependBosToken && bos !== null && tokens[0] !== bos) tokens.unshift(bos);
-    return tokens;
-  }
-
   async embed(tokens: readonly number[]): Promise<Float32Array> {
     this.#embedding ??= this.#model.createEmbeddingContext({
       threads: this.#context.currentThreads,
@@ -186,46 +150,66 @@ export class LlamaHost {
     return Float32Array.from(vector, (value) => value / length);
   }
 
-  /** Runs one job to its end, telling what comes. Rejects with the signal's reason when it is aborted. */
-  async run(job: Job, { tell, signal }: { tell: (event: JobEvent) => void; signal: AbortSignal }): Promise<void> {
-    if (job.prompt.length === 0) throw new EngineError('prompt-empty', 'there is nothing to go on from');
+  /**
+   * Runs one job to its end, telling what comes; `hasRoom` is waited for before each token. Rejects with the signal's reason
+   * when it is aborted.
+   */
+  async run(
+    job: Job,
+    {
+      tell,
+      hasRoom,
+      signal,
+    }: { tell: (event: JobEvent) => void; hasRoom: () => Promise<void> | undefined; signal: AbortSignal },
+  ): Promise<void> {
+    // Its last token is read only where another one may follow.
+    this.#requireRoom(job.prompt, job.given.length - 1);
     // Before anything is told: a grammar that cannot be read is no answer's beginning.
-    const grammar =
-      job.grammar === undefined ? undefined : await GrammarState.open(this.#llama, this.#model, job.grammar);
-    const read = job.replay === 'fast' ? [...job.prompt, ...job.given] : [...job.prompt];
+    const grammar = await this.#grammarOf(job);
+    if (job.given.length >= job.maxTokens) {
+      tell({ kind: 'begin', cachedTokens: 0 });
+      return tell({ kind: 'end', reason: 'length' });
+    }
+    // Where it may have been brought to a close, the draws tell whether it was: there it is read token by token.
+    const atOnce = job.replay === 'fast' ? job.given.slice(0, closesAt(job)) : [];
+    const read = [...job.prompt, ...atOnce];
     const slot = await this.#slots.take(read, { signal, cacheKey: job.cacheKey });
     const sequence = this.#sequences[slot] as LlamaContextSequence;
     try {
-      // One token at least is read anew: its logits are what the answer begins from.
-      const common = Math.min(commonPrefix(sequence.contextTokens, read), read.length - 1);
-      if (sequence.nextTokenIndex > common)
-        await sequence.eraseContextTokenRanges([{ start: common, end: sequence.nextTokenIndex }]);
-      tell({ kind: 'begin', cachedTokens: common });
-      const replayed = job.replay === 'exact' ? job.given : [];
-      for (let from = common; from < read.length - 1; from += PREFILL_TOKENS) {
-        signal.throwIfAborted();
-        await sequence.controlledEvaluate(
-          read.slice(from, Math.min(from + PREFILL_TOKENS, read.length - 1)) as Token[],
-        );
-      }
-      let last = read[read.length - 1] as number;
-      for (const token of replayed) {
-        signal.throwIfAborted();
-        await sequence.controlledEvaluate([last as Token]);
-        last = token;
-      }
-      await this.#loop.run(job, { sequence, last, grammar, tell, signal });
+      await readTokens(sequence, read, {
+        onBegin: (cachedTokens) => tell({ kind: 'begin', cachedTokens }),
+        signal,
+      });
+      await this.#loop.run(job, { sequence, read: atOnce.length, grammar, tell, hasRoom, signal });
     } finally {
       this.#slots.give(slot, sequence.contextTokens);
     }
   }
 
-  score(_job: ScoreJob, _signal: AbortSignal): Promise<number[]> {
-    throw new EngineError('model-unusable', 'not yet');
+  /** Margins of an answer's tokens, and of its end. Rejects with EngineError, or the signal's reason when it is aborted. */
+  async score(job: ScoreJob, signal: AbortSignal): Promise<readonly number[]> {
+    this.#requireRoom(job.prompt, job.answer.length - (job.hasEnd ? 0 : 1));
+    const grammar = await this.#grammarOf(job);
+    const slot = await this.#slots.take(job.prompt, { signal });
+    const sequence = this.#sequences[slot] as LlamaContextSequence;
+    try {
+      await readTokens(sequence, job.prompt, { signal });
+      return await this.#scoring.run(job, { sequence, grammar, signal });
+    } finally {
+      // Nobody goes on with what was only checked: the next job that finds nothing of its own takes this slot.
+      this.#slots.give(slot, sequence.contextTokens, { isSpent: true });
+    }
   }
 
-  #bytesOf(token: number): Uint8Array {
-    return this.#bytes?.[token] ?? new TextEncoder().encode(this.#model.detokenize([token as Token]));
+  async #grammarOf({ grammar }: { readonly grammar?: string }): Promise<GrammarState | undefined> {
+    return grammar === undefined ? undefined : GrammarState.open(this.#llama, this.#model, grammar);
+  }
+
+  #requireRoom(prompt: readonly number[], more: number): void {
+    if (prompt.length === 0) throw new EngineError('prompt-empty', 'there is nothing to go on from');
+    // Beyond that, the beginning would silently be forgotten. The last token of a full context is told, and never read.
+    if (prompt.length + Math.max(0, more) >= this.info.contextLength)
+      throw new EngineError('job-too-long', `the context has room for ${this.info.contextLength} tokens`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,63 +1,43 @@
 // The engine's own process: a prompt that is being read holds up no other stream, and a crash of native code ends only this.
-import { EngineError, type Job, type JobEvent } from './engine.ts';
+import type { Job, JobEvent } from './engine.ts';
 import { LlamaHost, type LlamaOptions } from './llama-model.ts';
-import type { Call, FromEngine, ToEngine } from './process-messages.ts';
+import type { Call } from './process-messages.ts';
+import { type CallContext, serveParent } from './serve-parent.ts';
 
 const options = JSON.parse(process.argv[2] ?? '{}') as LlamaOptions;
-const running = new Map<number, AbortController>();
-/** Without a parent there is nobody to serve. */
-process.on('disconnect', () => process.exit(0));
-// The parent decides when it is over; a Ctrl-C goes to the whole group.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 
-const host = await LlamaHost.load(options).catch((error: unknown) => {
-  process.send?.({ kind: 'unusable', ...toldOf(error) } satisfies FromEngine, () => process.exit(1));
-  return new Promise<never>(() => {});
-});
-send({ kind: 'ready', info: host.info });
-
-process.on('message', (message: ToEngine) => {
-  if (message.kind === 'ping') send({ kind: 'pong' });
-  else if (message.kind === 'abort') running.get(message.id)?.abort();
-  else void answer(message.id, message.call);
+await serveParent(async () => {
+  const host = await LlamaHost.load(options);
+  return { info: host.info, serve: (call, context) => serve(host, call, context) };
 });
 
-async function answer(id: number, call: Call): Promise<void> {
-  const controller = new AbortController();
-  running.set(id, controller);
-  try {
-    send({ kind: 'value', id, value: await serve(id, call, controller.signal) });
-  } catch (error) {
-    // Who went away hears nothing.
-    if (!controller.signal.aborted) send({ kind: 'failed', id, ...toldOf(error) });
-  } finally {
-    running.delete(id);
-  }
-}
-
-async function serve(id: number, call: Call, signal: AbortSignal): Promise<unknown> {
+function serve(host: LlamaHost, call: Call, context: CallContext): unknown {
   switch (call.kind) {
     case 'tokenize':
-      return host.tokenize(call.text, call.hasControl);
+      return host.vocabulary.tokenize(call.text, call.hasControl);
     case 'detokenize':
-      return host.detokenize(call.tokens);
+      return host.vocabulary.detokenize(call.tokens);
     case 'render':
-      return host.render(call.prompt);
+      return host.vocabulary.render(call.prompt);
     case 'embed':
       return host.embed(call.tokens);
     case 'score':
-      return host.score(call.job, signal);
+      return host.score(call.job, context.signal);
     case 'generate':
-      return generate(id, call.job, signal);
+      return generate(host, call.job, context);
     default:
       return call satisfies never;
   }
 }
 
-async function generate(id: number, job: Job, signal: AbortSignal): Promise<void> {
-  const gathered = new Gathering((events) => send({ kind: 'events', id, events }));
+async function generate(host: LlamaHost, job: Job, { signal, room, tell }: CallContext): Promise<void> {
+  const gathered = new Gathering(tell);
+  const push = (event: JobEvent) => {
+    if (event.kind === 'token') room.told();
+    gathered.push(event);
+  };
   try {
-    await host.run(job, { tell: (event) => gathered.push(event), signal });
+    await host.run(job, { tell: push, hasRoom: () => room.wait(), signal });
   } finally {
     gathered.flush();
   }
@@ -93,14 +73,4 @@ class Gathering {
     this.#events = [];
     this.#sentAt = performance.now();
   }
-}
-
-function toldOf(error: unknown): { readonly code: EngineError['code']; readonly message: string } {
-  if (error instanceof EngineError) return { code: error.code, message: error.message };
-  return { code: 'crashed', message: error instanceof Error ? error.message : String(error) };
-}
-
-function send(message: FromEngine): void {
-  // A parent that has just gone is told of by `disconnect`.
-  if (process.connected) process.send?.(message, () => {});
 }

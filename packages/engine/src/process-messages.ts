@@ -1,10 +1,13 @@
-// What the service's process and the engine's process say to each other, by structured clone.
-import type { ChatPrompt, EngineErrorCode, Job, JobEvent, ModelInfo, ScoreJob } from './engine.ts';
+// What the service's process and an engine's process say to each other, by structured clone.
+import type { ChatPrompt, EngineErrorCode, Job, JobEvent, ScoreJob } from './engine.ts';
 
-export type Call =
+export type VocabularyCall =
   | { readonly kind: 'tokenize'; readonly text: string; readonly hasControl: boolean }
   | { readonly kind: 'detokenize'; readonly tokens: readonly number[] }
-  | { readonly kind: 'render'; readonly prompt: ChatPrompt }
+  | { readonly kind: 'render'; readonly prompt: ChatPrompt };
+
+export type Call =
+  | VocabularyCall
   | { readonly kind: 'embed'; readonly tokens: readonly number[] }
   | { readonly kind: 'score'; readonly job: ScoreJob }
   | { readonly kind: 'generate'; readonly job: Job };
@@ -12,12 +15,14 @@ export type Call =
 export type ToEngine =
   | { readonly kind: 'call'; readonly id: number; readonly call: Call }
   | { readonly kind: 'abort'; readonly id: number }
+  /** So many tokens of a job were taken by its reader, in all. */
+  | { readonly kind: 'taken'; readonly id: number; readonly tokens: number }
   /** Is answered with a pong at once, or the process hears nothing. */
   | { readonly kind: 'ping' };
 
-export type FromEngine =
+export type FromEngine<Info> =
   | { readonly kind: 'pong' }
-  | { readonly kind: 'ready'; readonly info: ModelInfo }
+  | { readonly kind: 'ready'; readonly info: Info }
   | { readonly kind: 'unusable'; readonly code: EngineErrorCode; readonly message: string }
   /** Some events of a job, in order; those of one turn of the engine come together. */
   | { readonly kind: 'events'; readonly id: number; readonly events: readonly JobEvent[] }

@@ -40,9 +40,13 @@ export class Slots {
     return promise.finally(() => signal.removeEventListener('abort', leave));
   }
 
-  /** Gives a slot back; whoever waits longest gets the one that fits best of those free. */
-  give(number: number, tokens: readonly number[]): void {
-    this.#slots[number] = { tokens, usedAt: ++this.#clock, isFree: true, cacheKey: this.#slots[number]?.cacheKey };
+  /**
+   * Gives a slot back; whoever waits longest gets the one that fits best of those free. What is `isSpent` is not likely to be
+   * gone on with: it is the first to be taken for something else.
+   */
+  give(number: number, tokens: readonly number[], { isSpent = false } = {}): void {
+    const usedAt = isSpent ? 0 : ++this.#clock;
+    this.#slots[number] = { tokens, usedAt, isFree: true, cacheKey: this.#slots[number]?.cacheKey };
     const next = this.#waiting[0];
     const slot = next && this.#choose(next);
     if (next === undefined || slot === undefined) return;

@@ -1,8 +1,11 @@
-// A model file without its weights: a GGUF of the same metadata and no tensors. It is all that is needed to read and write tokens.
-import { EngineError, type Vocabulary } from './engine.ts';
+// A model file without its weights: a GGUF of its vocabulary and template and no tensors. It is all that is needed to read and
+// write tokens, small enough to be sent to whoever wants to.
+import { createHash } from 'node:crypto';
+import { EngineError } from './engine.ts';
+import { type MetadataEntry, readMetadata } from './gguf-metadata.ts';
 
 export interface VocabularyFile {
-  /** A valid GGUF: header and metadata of the model file, and no tensors. */
+  /** A valid GGUF: metadata of the model file, and no tensors. The same file gives the same bytes. */
   readonly bytes: Uint8Array;
   /** Hex SHA-256 of those bytes. */
   readonly sha256: string;
@@ -10,12 +13,33 @@ export interface VocabularyFile {
   readonly templateSha256: string;
 }
 
-/** Reads it out of a model file. Rejects with EngineError `model-unusable`. */
+const TEMPLATE = 'tokenizer.chat_template';
+const TOKENS = 'tokenizer.ggml.tokens';
+const ARCHITECTURE = 'general.architecture';
+
+/**
+ * Reads it out of a model file, or out of the first part of one that is split. Rejects with EngineError `model-unusable`.
+ *
+ * Left out is what says nothing of text: how the file is split (a loader would look for the parts), how its weights were
+ * quantised, and by whom, from what and under which title it was made. So all quantisations of a model have one vocabulary.
+ */
 export async function readVocabulary(file: string): Promise<VocabularyFile> {
-  throw new EngineError('model-unusable', `not yet: ${file}`);
+  const entries = await readMetadata(file);
+  const entry = (key: string) => entries.find((each) => each.key === key);
+  if (!entry(ARCHITECTURE)?.text) throw new EngineError('model-unusable', `${file} does not say what model it is`);
+  if (!entry(TOKENS)?.length)
+    throw new EngineError('model-unusable', `${file} has no vocabulary; of a split model it is in the first part`);
+  const kept = entries.filter(isKept);
+  const head = new DataView(new ArrayBuffer(24));
+  head.setUint32(0, 0x47475546);
+  head.setUint32(4, 3, true);
+  head.setBigUint64(16, BigInt(kept.length), true);
+  const bytes = Buffer.concat([new Uint8Array(head.buffer), ...kept.map((each) => each.bytes)]);
+  return { bytes, sha256: sha256(bytes), templateSha256: sha256(entry(TEMPLATE)?.text ?? '') };
 }
 
-/** Tokens and text by a vocabulary file, or by a model file whose weights are not loaded; in a process of its own. */
-export async function openVocabulary(file: string): Promise<Vocabulary & AsyncDisposable> {
-  throw new EngineError('model-unusable', `not yet: ${file}`);
+function isKept({ key }: MetadataEntry): boolean {
+  return key === ARCHITECTURE || !/^(general|split|quantize)\./.test(key);
 }
+
+const sha256 = (data: Uint8Array | string) => createHash('sha256').update(data).digest('hex');

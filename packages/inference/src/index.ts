@@ -22,6 +22,7 @@ export {
   readAnswerContent,
 } from './answer-content.ts';
 export { CompletionError, ERROR_KINDS, type ErrorName, errorBody } from './errors.ts';
+export { endMarginOf, MOST_MARGIN_NATS, marginOf } from './margin.ts';
 export {
   Directory,
   type DirectoryOptions,
@@ -94,7 +95,7 @@ export {
 export { requestSchemas } from './request-schemas.ts';
 export { type OutputItem, outputCall, outputItems, outputText, responseObject } from './responses-answer.ts';
 export { type ResponsesRequest, readResponsesRequest } from './responses-request.ts';
-export { type Candidate, chooseToken, GREEDY, logProbability, type Sampling } from './sampling.ts';
+export { type Candidate, chooseToken, GREEDY, logProbability, type Sampling, type Step } from './sampling.ts';
 export { callGrammar, schemaGrammar, schemaOrCallGrammar } from './schema-grammar.ts';
 export { type Scanned, StopScanner } from './stop-scanner.ts';
 export { ToolCallReader, type ToolDelta } from './tool-calls.ts';

@@ -55,13 +55,10 @@ export function chooseToken(
   sampling: Sampling,
   { position, given, isAllowed = () => true }: Step,
 ): number | undefined {
-  const ranked = candidates
-    .map(({ token, logit }) => ({ token, logit: adjusted(token, logit, { sampling, times: given.get(token) ?? 0 }) }))
-    .filter(({ logit }) => logit > Number.NEGATIVE_INFINITY)
-    .sort((a, b) => b.logit - a.logit || a.token - b.token);
+  const ranked = rank(candidates, sampling, given);
   const { temperature, seed } = sampling;
   if (temperature === 0) return ranked.find(({ token }) => isAllowed(token))?.token;
-  const isCut = sampling.topK > 0 || sampling.topP < 1 || sampling.minP > 0;
+  const isCut = hasCut(sampling);
   // What is cut away depends on what is allowed; without a cut only those before the chosen one are asked about.
   const pool = isCut
     ? cut(
@@ -69,12 +66,41 @@ export function chooseToken(
         sampling,
       )
     : ranked;
+  return draw(pool, { temperature, seed, position }).find(({ token }) => isCut || isAllowed(token))?.token;
+}
+
+/** Divided by less than this, the difference of two logits is no longer a finite number; it decides alone long before. */
+const COLDEST = 1e-300;
+
+/** A pool, likeliest first, in the order of the draw: the first one is drawn. */
+export function draw(
+  pool: readonly Candidate[],
+  { temperature, seed, position }: { readonly temperature: number; readonly seed: number; readonly position: number },
+): readonly (Candidate & { readonly noise: number })[] {
   // Beside the likeliest: a temperature near 0 must not make infinities of all.
   const top = pool[0]?.logit ?? 0;
-  const drawn = pool
-    .map(({ token, logit }) => ({ token, score: (logit - top) / temperature + gumbel(seed, position, token) }))
+  return pool
+    .map(({ token, logit }) => {
+      const noise = gumbel(seed, position, token);
+      return { token, logit, noise, score: (logit - top) / Math.max(temperature, COLDEST) + noise };
+    })
     .sort((a, b) => b.score - a.score || a.token - b.token);
-  return drawn.find(({ token }) => isCut || isAllowed(token))?.token;
+}
+
+/** Candidates with what penalties and bias make of their logits, likeliest first. */
+export function rank(
+  candidates: readonly Candidate[],
+  sampling: Sampling,
+  given: ReadonlyMap<number, number>,
+): Candidate[] {
+  return candidates
+    .map(({ token, logit }) => ({ token, logit: adjusted(token, logit, { sampling, times: given.get(token) ?? 0 }) }))
+    .filter(({ logit }) => logit > Number.NEGATIVE_INFINITY)
+    .sort((a, b) => b.logit - a.logit || a.token - b.token);
+}
+
+export function hasCut({ topK, topP, minP }: Sampling): boolean {
+  return topK > 0 || topP < 1 || minP > 0;
 }
 
 function adjusted(
@@ -88,7 +114,7 @@ function adjusted(
 }
 
 /** The likeliest of a ranked list: top k, then top p, then min p, shares at the request's temperature. */
-function cut(ranked: readonly Candidate[], { topK, topP, minP, temperature }: Sampling): readonly Candidate[] {
+export function cut(ranked: readonly Candidate[], { topK, topP, minP, temperature }: Sampling): readonly Candidate[] {
   const few = topK > 0 ? ranked.slice(0, topK) : ranked;
   const top = few[0]?.logit ?? 0;
   const weights = few.map(({ logit }) => Math.exp((logit - top) / temperature));

@@ -1,0 +1,144 @@
+// The metadata of a GGUF file, entry by entry, as it stands in it (github.com/ggml-org/ggml/blob/master/docs/gguf.md). Files come
+// from strangers: everything that a length may say is bounded before it is believed.
+import { type FileHandle, open } from 'node:fs/promises';
+import { EngineError } from './engine.ts';
+
+export interface MetadataEntry {
+  readonly key: string;
+  /** Key, kind and value, as in the file. */
+  readonly bytes: Uint8Array;
+  /** The value of a text; undefined for any other kind. */
+  readonly text: string | undefined;
+  /** How many values an array has; undefined for what is none. */
+  readonly length: number | undefined;
+}
+
+/** Vocabularies of 260,000 tokens with their merges are about 12 MB. */
+export const MOST_METADATA_BYTES = 64 * 1024 * 1024;
+/** Real models have some dozens. */
+const MOST_KEYS = 4_096;
+/** By the format. */
+const MOST_KEY_BYTES = 65_535;
+const MOST_VALUES = 16 * 1024 * 1024;
+/** Read at first; twice as much whenever it was too little, so that all is parsed at most twice over. */
+const FIRST_BYTES = 1024 * 1024;
+
+const STRING = 8;
+const ARRAY = 9;
+/** Bytes of a value by its kind: integers of all sizes, floats, a boolean. */
+const SIZES: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8 };
+const MAGIC = 0x46554747;
+
+/** Rejects with EngineError `model-unusable`. */
+export async function readMetadata(file: string): Promise<readonly MetadataEntry[]> {
+  try {
+    await using handle = await open(file, 'r');
+    let bytes: Uint8Array = new Uint8Array();
+    for (let size = FIRST_BYTES; ; size *= 2) {
+      const more = await readAt(handle, bytes.length, Math.min(size, MOST_METADATA_BYTES) - bytes.length);
+      const isWhole = more.length === 0;
+      bytes = Buffer.concat([bytes, more]);
+      const entries = new MetadataReader(bytes).read();
+      if (entries) return entries;
+      if (isWhole) throw unusable(bytes.length >= MOST_METADATA_BYTES ? 'is too large' : 'is cut short');
+    }
+  } catch (cause) {
+    if (cause instanceof EngineError) throw cause;
+    throw new EngineError('model-unusable', `the model file ${file} cannot be read`, { cause });
+  }
+}
+
+async function readAt(handle: FileHandle, position: number, size: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(size);
+  let filled = 0;
+  while (filled < size) {
+    const { bytesRead } = await handle.read(bytes, filled, size - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}
+
+const unusable = (what: string) => new EngineError('model-unusable', `the metadata of the model file ${what}`);
+
+/** Thrown where more bytes are needed than are here. */
+class TooShort extends Error {}
+
+class MetadataReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  /** Undefined where the bytes end before the metadata does. */
+  read(): readonly MetadataEntry[] | undefined {
+    try {
+      if (this.#u32() !== MAGIC) throw unusable('does not begin as GGUF');
+      const version = this.#u32();
+      // The first one counted in 32 bits; no loader reads it any more. One of the other byte order looks like a huge number.
+      if (version !== 2 && version !== 3) throw unusable(`is of version ${version}, which is not known`);
+      this.#length(Number.MAX_SAFE_INTEGER);
+      const count = this.#length(MOST_KEYS);
+      const entries = Array.from({ length: count }, () => this.#entry());
+      if (new Set(entries.map(({ key }) => key)).size < count) throw unusable('says something twice');
+      return entries;
+    } catch (error) {
+      if (error instanceof TooShort) return undefined;
+      throw error;
+    }
+  }
+
+  #entry(): MetadataEntry {
+    const from = this.#at;
+    const key = this.#string(MOST_KEY_BYTES);
+    const kind = this.#u32();
+    let text: string | undefined;
+    let length: number | undefined;
+    if (kind === STRING) text = this.#string(MOST_METADATA_BYTES);
+    else if (kind === ARRAY) length = this.#array();
+    else this.#take(sizeOf(kind));
+    return { key, bytes: this.#bytes.subarray(from, this.#at), text, length };
+  }
+
+  /** Arrays of arrays are in the format, and in no model: they would nest as deep as somebody likes. */
+  #array(): number {
+    const kind = this.#u32();
+    const length = this.#length(MOST_VALUES);
+    if (kind === STRING) for (let i = 0; i < length; i += 1) this.#take(this.#length(MOST_METADATA_BYTES));
+    else this.#take(sizeOf(kind) * length);
+    return length;
+  }
+
+  #string(most: number): string {
+    const length = this.#length(most);
+    const from = this.#take(length);
+    return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + from, length).toString('utf8');
+  }
+
+  #u32(): number {
+    return this.#view.getUint32(this.#take(4), true);
+  }
+
+  #length(most: number): number {
+    const length = this.#view.getBigUint64(this.#take(8), true);
+    if (length > BigInt(most)) throw unusable('says that something is larger than anything in a model');
+    return Number(length);
+  }
+
+  #take(size: number): number {
+    const at = this.#at;
+    if (at + size > this.#bytes.length) throw new TooShort();
+    this.#at += size;
+    return at;
+  }
+}
+
+function sizeOf(kind: number): number {
+  const size = SIZES[kind];
+  if (size === undefined) throw unusable(`has a value of kind ${kind}, which is not known`);
+  return size;
+}

@@ -1,0 +1,28 @@
+// Small GGUF files for tests, entry by entry: those of a real model with some of them changed, and ones that lie.
+import { type MetadataEntry, readMetadata } from '../gguf-metadata.ts';
+
+const u32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
+const u64 = (value: number | bigint) => Buffer.from(BigUint64Array.of(BigInt(value)).buffer);
+const text = (value: string) => Buffer.concat([u64(Buffer.byteLength(value)), Buffer.from(value)]);
+
+export const gguf = { u32, u64, text };
+
+/** Key and text as an entry of the metadata. */
+export const textEntry = (key: string, value: string) => Buffer.concat([text(key), u32(8), text(value)]);
+
+/** A file of these entries and no tensors. */
+export function ggufOf(
+  entries: readonly Uint8Array[],
+  { version = 3, count = entries.length }: { readonly version?: number; readonly count?: number | bigint } = {},
+): Buffer {
+  return Buffer.concat([Buffer.from('GGUF'), u32(version), u64(0), u64(count), ...entries]);
+}
+
+/** The metadata of a model file with texts put in place of its own, or after them. */
+export async function ggufWith(file: string, texts: Readonly<Record<string, string>>): Promise<Buffer> {
+  const kept = (await readMetadata(file)).filter(({ key }: MetadataEntry) => !(key in texts));
+  return ggufOf([
+    ...kept.map(({ bytes }) => bytes),
+    ...Object.entries(texts).map(([key, value]) => textEntry(key, value)),
+  ]);
+}
