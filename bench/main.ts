@@ -11,6 +11,7 @@ import { benchProfiles } from './profiles.ts';
 import { benchScan } from './scan.ts';
 import { benchSets } from './sets.ts';
 import { benchStream } from './stream.ts';
+import { benchTrust } from './trust.ts';
 
 export interface Figure {
   readonly what: string;
@@ -31,6 +32,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   gateway: benchGateway,
   advisories: benchAdvisories,
   'false-alarms': benchFalseAlarms,
+  trust: benchTrust,
 };
 
 const asked = process.argv.slice(2);
