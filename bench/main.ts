@@ -12,6 +12,7 @@ import { benchRouting } from './routing.ts';
 import { benchScan } from './scan.ts';
 import { benchSets } from './sets.ts';
 import { benchStream } from './stream.ts';
+import { benchTrust } from './trust.ts';
 
 export interface Figure {
   readonly what: string;
@@ -32,7 +33,11 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   gateway: benchGateway,
   advisories: benchAdvisories,
   'false-alarms': benchFalseAlarms,
+<<<<<<< HEAD
   routing: benchRouting,
+=======
+  trust: benchTrust,
+>>>>>>> net-trust
 };
 
 const asked = process.argv.slice(2);
