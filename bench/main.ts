@@ -33,11 +33,8 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   gateway: benchGateway,
   advisories: benchAdvisories,
   'false-alarms': benchFalseAlarms,
-<<<<<<< HEAD
   routing: benchRouting,
-=======
   trust: benchTrust,
->>>>>>> net-trust
 };
 
 const asked = process.argv.slice(2);

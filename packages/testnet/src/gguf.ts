@@ -15,20 +15,11 @@ export interface RandomModelOptions {
   readonly weights: 'F16' | 'Q8_0' | 'Q4_0';
 }
 
-<<<<<<< HEAD
-/** Values of Q8_0 that share a scale. */
-const BLOCK = 32;
-const FILE_TYPES = { F16: 1, Q8_0: 7 } as const;
-const TENSOR_TYPES = { F32: 0, F16: 1, Q8_0: 8 } as const;
-export const CHATML =
-=======
-const ALIGNMENT = 32;
 /** Values of Q8_0 and of Q4_0 that share a scale. */
 const BLOCK = 32;
 const FILE_TYPES = { F16: 1, Q4_0: 2, Q8_0: 7 } as const;
 const TENSOR_TYPES = { F32: 0, F16: 1, Q4_0: 2, Q8_0: 8 } as const;
-const CHATML =
->>>>>>> net-engine
+export const CHATML =
   "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
 /** The bytes of a model: llama architecture, a token for each byte, ChatML. The same seed gives the same bytes. */
@@ -149,8 +140,6 @@ function blocks(values: Float32Array): Uint8Array {
   }
   return bytes;
 }
-<<<<<<< HEAD
-=======
 
 /** Q4_0: for each block a scale of 16 bits and half a byte a value, the first half of the block in the lower halves. */
 function smallBlocks(values: Float32Array): Uint8Array {
@@ -169,80 +158,3 @@ function smallBlocks(values: Float32Array): Uint8Array {
 }
 
 const WRITERS = { F16: half, Q8_0: blocks, Q4_0: smallBlocks } as const;
-
-/** Kinds of values in the metadata, by their numbers in the format. */
-const KINDS = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 9 } as const;
-const text = (value: string) => (writer: Writer) => {
-  writer.u32(KINDS.string);
-  writer.string(value);
-};
-const u32 = (value: number) => (writer: Writer) => {
-  writer.u32(KINDS.u32);
-  writer.u32(value);
-};
-const f32 = (value: number) => (writer: Writer) => {
-  writer.u32(KINDS.f32);
-  writer.bytes(new Uint8Array(new Float32Array([value]).buffer));
-};
-const bool = (value: boolean) => (writer: Writer) => {
-  writer.u32(KINDS.bool);
-  writer.bytes(Uint8Array.of(Number(value)));
-};
-const texts = (values: readonly string[]) => (writer: Writer) => {
-  writer.array(KINDS.string, values.length);
-  for (const value of values) writer.string(value);
-};
-const numbers = (values: readonly number[]) => (writer: Writer) => {
-  writer.array(KINDS.i32, values.length);
-  for (const value of values) writer.u32(value);
-};
-
-function aligned(size: number): number {
-  return Math.ceil(size / ALIGNMENT) * ALIGNMENT;
-}
-
-/** Little-endian, growing. */
-class Writer {
-  readonly #parts: Uint8Array[] = [];
-  #size = 0;
-
-  bytes(part: Uint8Array): void {
-    this.#parts.push(part);
-    this.#size += part.length;
-  }
-
-  u32(value: number): void {
-    this.bytes(new Uint8Array(Uint32Array.of(value).buffer));
-  }
-
-  u64(value: number): void {
-    this.bytes(new Uint8Array(BigUint64Array.of(BigInt(value)).buffer));
-  }
-
-  string(value: string): void {
-    const bytes = new TextEncoder().encode(value);
-    this.u64(bytes.length);
-    this.bytes(bytes);
-  }
-
-  array(kind: number, length: number): void {
-    this.u32(KINDS.array);
-    this.u32(kind);
-    this.u64(length);
-  }
-
-  pad(): void {
-    this.bytes(new Uint8Array(aligned(this.#size) - this.#size));
-  }
-
-  finish(): Uint8Array {
-    const bytes = new Uint8Array(this.#size);
-    let at = 0;
-    for (const part of this.#parts) {
-      bytes.set(part, at);
-      at += part.length;
-    }
-    return bytes;
-  }
-}
->>>>>>> net-engine
