@@ -1,0 +1,101 @@
+// Several gateways, and gateways that are started again: workers serve them all, come back by themselves, and both sides count the same.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openStore } from '@strata/store';
+import { Cluster, type GatewayProcess, type WorkerProcess, workersServing } from './cluster.ts';
+import { clientOf, faultsOf, type StreamAsk, streamOf } from './streams.ts';
+
+const simulated = { tokensPerSecond: 200, slots: 6 };
+const asksOf = (count: number, from: number): readonly StreamAsk[] =>
+  Array.from({ length: count }, (_, i) => ({ prompt: [300 + i, 500], seed: from + i, tokens: 150 }));
+
+describe('two gateways that share three workers', { timeout: 120_000 }, () => {
+  let cluster: Cluster;
+  let gateways: readonly GatewayProcess[];
+  let workers: readonly WorkerProcess[];
+
+  before(async () => {
+    cluster = await Cluster.open();
+    gateways = [await cluster.startGateway({ name: 'one' }), await cluster.startGateway({ name: 'two' })];
+    // Each worker is told of one of them alone; it finds the other by itself.
+    const [one, two] = gateways.map(({ ready }) => ready.joinToken) as [string, string];
+    await cluster.startWorker({ simulated, name: 'a', join: [one, two] });
+    await cluster.startWorker({ simulated, name: 'b', join: [two, one] });
+    await cluster.startWorker({ simulated, name: 'c', join: [one, two] });
+    workers = cluster.workers;
+    for (const gateway of gateways) await workersServing(gateway, 3);
+  });
+  after(() => cluster?.[Symbol.asyncDispose]());
+
+  it('are served side by side, also when a worker is killed', async () => {
+    let killed: Promise<void> | undefined;
+    const outcomes = await Promise.all(
+      gateways.flatMap((gateway, g) =>
+        asksOf(6, 100 * g).map(async (ask) => {
+          const onPiece = (count: number) => {
+            if (count === 50) killed ??= workers[0]?.kill();
+          };
+          return { ask, outcome: await streamOf(clientOf(gateway), { ...ask, onPiece }) };
+        }),
+      ),
+    );
+    await killed;
+    for (const { ask, outcome } of outcomes) assert.deepEqual(faultsOf(outcome, ask), [], `seed ${ask.seed}`);
+  });
+
+  it('and their workers have counted the same, token by token', async () => {
+    // What was said last is written.
+    await sleep(1_000);
+    const told = new Map<string, number>();
+    for (const name of ['one', 'two']) {
+      await using store = await openStore(`sqlite:${path.join(cluster.directory, name, 'inference.db')}`);
+      for (const { key, outputTokens, segments, settled } of await store.segments.totals({ by: 'worker' })) {
+        assert.equal(settled, segments);
+        told.set(key, (told.get(key) ?? 0) + outputTokens);
+      }
+    }
+    for (const [i, name] of ['a', 'b', 'c'].entries()) {
+      await using store = await openStore(
+        `sqlite:${path.join(cluster.directory, name, 'inference', 'worker', 'worker.db')}`,
+      );
+      const totals = await store.segments.totals({ by: 'worker' });
+      const own = totals.reduce((sum, { outputTokens }) => sum + outputTokens, 0);
+      assert.equal(told.get(workers[i]?.ready.peer ?? '') ?? 0, own, `worker ${name}`);
+    }
+    assert.ok(told.size >= 2);
+  });
+});
+
+describe('a gateway that is killed and started again', { timeout: 120_000 }, () => {
+  let cluster: Cluster;
+  before(async () => {
+    cluster = await Cluster.open();
+  });
+  after(() => cluster?.[Symbol.asyncDispose]());
+
+  it('has its workers back by itself', async (t) => {
+    const first = await cluster.startGateway({ name: 'gateway' });
+    const port = /\/tcp\/(\d+)/.exec(first.ready.addresses[0] ?? '')?.[1];
+    for (let i = 0; i < 2; i += 1) await cluster.startWorker({ simulated });
+    await workersServing(first, 2);
+    const [ask] = asksOf(1, 5) as [StreamAsk];
+    const broken = streamOf(clientOf(first), {
+      ...ask,
+      onPiece: (count) => {
+        if (count === 30) void first.kill();
+      },
+    });
+    await assert.rejects(broken);
+    const again = await cluster.startGateway({
+      name: 'gateway',
+      settings: { STRATA_P2P_LISTEN: `/ip4/127.0.0.1/tcp/${port}` },
+    });
+    const startedAt = performance.now();
+    assert.equal(again.ready.peer, first.ready.peer);
+    await workersServing(again, 2);
+    t.diagnostic(`both workers serve again ${Math.round(performance.now() - startedAt)} ms after its start`);
+    assert.deepEqual(faultsOf(await streamOf(clientOf(again), ask), ask), []);
+  });
+});
