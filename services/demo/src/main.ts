@@ -1,11 +1,12 @@
-// `npm run demo`: a simulated internet, looked at over the past four weeks, then served and kept alive; and chat completions from a tiny model.
+// `npm run demo`: a simulated internet, looked at over the past four weeks, then served and kept alive; and chat completions from a
+// network of a gateway and two workers.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { type Config, ConfigError, readConfig, startStack, type World } from '@strata/stack';
 import { type AdvisorySources, createInternet, type Internet, tinyChatModel } from '@strata/testnet';
+import { startInferenceNetwork } from './inference-network.ts';
 import { liveThroughPastWeeks, PAST_DAYS } from './past-weeks.ts';
 
 /** In the demo a day of the simulated internet passes in this time, and a change is confirmed as quickly. */
@@ -39,7 +40,10 @@ async function main(): Promise<void> {
   };
   const config = demoConfig(dataDirectory, internet, await internet.advisories());
   const running = cleanup.use(await startStack(config, createLogger({ level: config.logLevel }), world));
-  const inference = cleanup.use(await startInference(dataDirectory, config.logLevel));
+  const modelFile = process.env.STRATA_MODEL || tinyChatModel;
+  const inference = cleanup.use(
+    await startInferenceNetwork({ directory: dataDirectory, modelFile, logLevel: config.logLevel }, say),
+  );
   const { app } = running.service;
   const { key } = await app.store.keys.create({ tier: 'unlimited', label: 'demo' });
 
@@ -81,6 +85,10 @@ async function main(): Promise<void> {
   );
   say('      (a model of 2 million parameters that knows a little of DNS, mail and Strata, and nothing else)');
   say(
+    `      it is lent by two workers, processes ${inference.workers().join(' and ')}: kill one while it answers, and read on`,
+  );
+  say(`      npx strata inference network --base ${inference.base}`);
+  say(
     `data: STRATA_DATA=${dataDirectory} for npx strata stack feeds list, enrich status and the like; gone when it stops`,
   );
   say(`docs: ${base}/    stop with Ctrl-C`);
@@ -95,23 +103,6 @@ async function main(): Promise<void> {
   say('stopping');
   clearInterval(days);
   await scanning;
-}
-
-/** Chat completions from a tiny model, by the code that serves large ones. */
-async function startInference(dataDirectory: string, logLevel: string) {
-  const config = readGatewayConfig({
-    ...process.env,
-    STRATA_DATA: path.join(dataDirectory, 'inference'),
-    STRATA_MODEL: process.env.STRATA_MODEL || tinyChatModel,
-  });
-  const running = await startGateway(config, createLogger({ level: logLevel }));
-  const { key } = await running.gateway.keys.create({ tier: 'unlimited', label: 'demo' });
-  return {
-    key,
-    base: `http://${config.host}:${running.port}`,
-    model: running.gateway.models.list()[0]?.id ?? '',
-    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
-  };
 }
 
 function demoConfig(dataDirectory: string, internet: Internet, publishers: AdvisorySources): Config {
@@ -172,6 +163,7 @@ const mendable: readonly string[] = [
   'StartError',
   'GatewayConfigError',
   'GatewayStartError',
+  'DemoNetworkError',
   'EngineError',
   'ModelStoreError',
 ];
