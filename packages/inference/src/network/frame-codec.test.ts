@@ -203,7 +203,11 @@ describe('the bounds of a frame', () => {
 
   it('do not hold a longer prompt, nor one that is too long together with its answer', () => {
     const tooLarge = { name: 'FrameError', code: 'too-large' };
-    assert.throws(() => decodeFrame(encodeFrame({ ...request, prompt: million, given: [1, 2] })), tooLarge);
+    assert.throws(() => encodeFrame({ ...request, prompt: million, given: [1, 2] }), tooLarge);
+    const small = Array<number>(1_000_002).fill(1);
+    assert.throws(() => encodeFrame({ ...request, prompt: small }), tooLarge);
+    const bias = Array.from({ length: 16_384 }, () => ({ token: 1, bias: 1 }));
+    assert.throws(() => encodeFrame({ ...request, sampling: { ...sampling, logitBias: bias } }), tooLarge);
     assert.throws(() => encodeFrame({ ...request, prompt: [...million, ...million] }), tooLarge);
   });
 

@@ -8,7 +8,7 @@ export { FrameError, type FrameErrorCode } from './wire-types.ts';
 
 const types = { frame: wireType('Frame'), offer: wireType('Offer'), receipt: wireType('SegmentReceipt') };
 
-/** Values are the caller's to keep in bounds; only what is too long for one message is found here, with FrameError `too-large`. */
+/** Values are the caller's to keep in bounds; only what is too much for one message is found here, with FrameError `too-large`. */
 export const encodeFrame = ({ kind, ...body }: Frame): Uint8Array => writeMessage(types.frame, { [kind]: body });
 
 /** Throws FrameError. */
