@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import type { Channel } from './channel.ts';
+import { ChannelError, MOST_MESSAGE_BYTES } from './inbox.ts';
+import { STREAMS } from './limits.ts';
+import type { PeerNode } from './peer-node.ts';
+import { addressOf, type Hosts, testHosts, until, within } from './test/hosts.ts';
+
+let protocols = 0;
+
+/** A channel and its other end. */
+async function pair(from: PeerNode, to: PeerNode): Promise<{ near: Channel; far: Channel }> {
+  protocols += 1;
+  const protocol = `/test/${protocols}`;
+  const far = new Promise<Channel>((resolve) => {
+    void to.channels.handle(protocol, resolve);
+  });
+  const near = await from.channels.open(to.id, protocol, within());
+  return { near, far: await far };
+}
+
+async function all(channel: Channel): Promise<Uint8Array[]> {
+  const messages: Uint8Array[] = [];
+  for await (const message of channel.messages) messages.push(message);
+  return messages;
+}
+
+describe('channel', () => {
+  let hosts: Hosts;
+  let a: PeerNode;
+  let b: PeerNode;
+  before(async () => {
+    hosts = await testHosts();
+    [a, b] = await Promise.all([hosts.start('a'), hosts.start('b')]);
+    await a.peers.join(addressOf(b), within());
+  });
+  after(() => hosts[Symbol.asyncDispose]());
+
+  it('gives each message once, whole and in order, and ends after the last one', async () => {
+    const { near, far } = await pair(a, b);
+    assert.equal(near.peer, b.id);
+    assert.equal(far.peer, a.id);
+    const sizes = [1, 127, 128, 16_383, 16_384, 300_000, MOST_MESSAGE_BYTES, 2];
+    const sent = sizes.map((size) => randomBytes(size));
+    const received = all(far);
+    for (const message of sent) await near.send(message);
+    await near.close();
+    assert.deepEqual((await received).map((message) => Buffer.from(message).toString('hex').slice(0, 64)), [
+      ...sent.map((message) => message.toString('hex').slice(0, 64)),
+    ]);
+    assert.deepEqual((await received).map(({ byteLength }) => byteLength), sizes);
+  });
+
+  it('speaks both ways, and one side may end before the other', async () => {
+    const { near, far } = await pair(a, b);
+    await near.send(Buffer.from('question'));
+    await near.close();
+    assert.equal((await all(far)).length, 1);
+    await far.send(Buffer.from('answer'));
+    await far.close();
+    assert.deepEqual((await all(near)).map(String), ['answer']);
+    await assert.rejects(near.send(Buffer.from('late')), ChannelError);
+  });
+
+  it('loses nothing to a slow reader, and makes the sender wait', async () => {
+    const { near, far } = await pair(a, b);
+    const message = randomBytes(64 * 1024);
+    const count = 512;
+    let sent = 0;
+    const sending = (async () => {
+      for (; sent < count; sent += 1) await near.send(message);
+      await near.close();
+    })();
+    // It stands still when the windows and the inbox are full.
+    let before = -1;
+    await until(async () => {
+      const isStill = sent === before;
+      before = sent;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return isStill;
+    });
+    assert.ok(sent * message.length < 8 * 1024 * 1024, `${sent} messages went to nobody`);
+    let received = 0;
+    for await (const part of far.messages) received += part.byteLength;
+    await sending;
+    assert.equal(received, count * message.length);
+  });
+
+  it('carries a long answer in small pieces past the first time that it is full', async () => {
+    const { near, far } = await pair(a, b);
+    const count = 20_000;
+    const sending = (async () => {
+      for (let at = 0; at < count; at += 1) await near.send(Buffer.from(`token ${at}`));
+      await near.close();
+    })();
+    let at = 0;
+    for await (const message of far.messages) {
+      assert.equal(Buffer.from(message).toString(), `token ${at}`);
+      at += 1;
+    }
+    await sending;
+    assert.equal(at, count);
+  });
+
+  it('throws when the other side aborts, after what had come', async () => {
+    const { near, far } = await pair(a, b);
+    await near.send(Buffer.from('one'));
+    const messages = far.messages[Symbol.asyncIterator]();
+    assert.equal(String((await messages.next()).value), 'one');
+    near.abort(new Error('enough'));
+    await assert.rejects(messages.next(), ChannelError);
+    await assert.rejects(all(near), ChannelError);
+    await assert.rejects(far.send(Buffer.from('two')), ChannelError);
+  });
+
+  it('throws when the connection is closed in good order, in the middle of an answer', async () => {
+    const c = await hosts.start('c');
+    await c.peers.join(addressOf(a), within());
+    await until(() => a.peers.connected().some(({ id }) => id === c.id));
+    const { near, far } = await pair(a, c);
+    await far.send(Buffer.from('half'));
+    const messages = near.messages[Symbol.asyncIterator]();
+    await messages.next();
+    const beganAt = performance.now();
+    const lost = assert.rejects(messages.next(), ChannelError);
+    await c[Symbol.asyncDispose]();
+    await lost;
+    assert.ok(performance.now() - beganAt < 1_000);
+    await assert.rejects(a.channels.open(c.id, '/test/none', within(5_000)), ChannelError);
+    assert.ok(performance.now() - beganAt < 3_000, 'a peer that is gone is known at once');
+  });
+
+  it('refuses messages that are empty or too long, and says so before anything is sent', async () => {
+    const { near, far } = await pair(a, b);
+    await assert.rejects(near.send(new Uint8Array()), ChannelError);
+    await assert.rejects(near.send(new Uint8Array(MOST_MESSAGE_BYTES + 1)), ChannelError);
+    await near.close();
+    assert.deepEqual(await all(far), []);
+  });
+
+  it('has one listener for a protocol, also after the start', async () => {
+    await b.channels.handle('/test/one', () => {});
+    await assert.rejects(b.channels.handle('/test/one', () => {}));
+    await assert.rejects(a.channels.open(b.id, '/test/nobody', within(5_000)), ChannelError);
+  });
+
+  it('has many on one connection, but not without end for one peer', async () => {
+    const seen: Channel[] = [];
+    await b.channels.handle('/test/many', (channel) => seen.push(channel));
+    const opened: Channel[] = [];
+    const open = async () => opened.push(await a.channels.open(b.id, '/test/many', within()));
+    await Promise.allSettled(Array.from({ length: STREAMS.mostChannelsPerPeer + 8 }, open));
+    await until(() => seen.length >= 32);
+    assert.ok(seen.length <= STREAMS.mostChannelsPerPeer);
+    assert.equal(a.peers.connected().filter(({ id }) => id === b.id).length, 1);
+    for (const channel of opened) channel.abort(new Error('done'));
+    // What one peer had taken is free again.
+    await until(async () => (await a.channels.open(b.id, '/test/many', within()).catch(() => undefined)) !== undefined);
+  });
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Channel } from './channel.ts';
+import { type Hosts, testHosts, until, within } from './test/hosts.ts';
+
+describe('relay', () => {
+  let hosts: Hosts;
+  before(async () => {
+    hosts = await testHosts();
+  });
+  after(() => hosts[Symbol.asyncDispose]());
+
+  it('makes a host that listens nowhere reachable, and carries channels past the default limit', async () => {
+    const relay = await hosts.start('relay', { isRelay: true });
+    const worker = await hosts.start('worker', { listen: [], join: [relay.joinToken()] });
+    await until(() => worker.addresses().some((address) => address.includes('/p2p-circuit')));
+    const accepted = new Promise<Channel>((resolve) => {
+      void worker.channels.handle('/test/relayed', resolve);
+    });
+
+    const gateway = await hosts.start('gateway', { allow: [relay.id, worker.id] });
+    await gateway.peers.join(worker.joinToken(), within());
+    const connected = gateway.peers.connected().find(({ id }) => id === worker.id);
+    assert.equal(connected?.isLimited, true);
+    assert.match(connected?.address ?? '', /p2p-circuit/);
+
+    const near = await gateway.channels.open(worker.id, '/test/relayed', within());
+    const far = await accepted;
+    assert.equal(far.peer, gateway.id);
+    const sending = (async () => {
+      for (let count = 0; count < 32; count += 1) await near.send(new Uint8Array(64 * 1024).fill(count + 1));
+      await near.close();
+    })();
+    let bytes = 0;
+    for await (const message of far.messages) bytes += message.byteLength;
+    await sending;
+    assert.equal(bytes, 32 * 64 * 1024);
+  });
+
+  it('is none where it was not asked for', async () => {
+    const plain = await hosts.start('plain');
+    const worker = await hosts.start('unreached', { listen: [] });
+    await worker.peers.join(plain.joinToken(), within());
+    await until(() => worker.peers.roundTripMs(plain.id) !== undefined);
+    assert.deepEqual(worker.addresses(), []);
+    assert.throws(() => worker.joinToken(), /without an address/);
+  });
+});
