@@ -32,9 +32,13 @@ describe('bounded datastore', () => {
     for (const name of ['/x/1', '/x/3', '/x/2', '/y/1']) store.put(key(name), Buffer.from(name));
     const byName = (a: { key: Key }, b: { key: Key }) => (a.key.toString() < b.key.toString() ? -1 : 1);
     const query = { prefix: '/x', filters: [], orders: [byName], offset: 1, limit: 1 };
-    assert.deepEqual([...store.query(query)].map((pair) => pair.key.toString()), ['/x/2']);
     assert.deepEqual(
-      [...store.query({ filters: [({ value }: { value: Uint8Array }) => Buffer.from(value).toString() === '/y/1'] })].length,
+      [...store.query(query)].map((pair) => pair.key.toString()),
+      ['/x/2'],
+    );
+    assert.deepEqual(
+      [...store.query({ filters: [({ value }: { value: Uint8Array }) => Buffer.from(value).toString() === '/y/1'] })]
+        .length,
       1,
     );
   });
@@ -49,7 +53,10 @@ describe('bounded datastore', () => {
     assert.deepEqual(names(store), ['/a']);
     await Array.fromAsync(store.putMany([{ key: key('/b'), value: Uint8Array.of(2) }]));
     const values = await Array.fromAsync(store.getMany([key('/a'), key('/b')]));
-    assert.deepEqual(values.map(({ value }) => value[0]), [1, 2]);
+    assert.deepEqual(
+      values.map(({ value }) => value[0]),
+      [1, 2],
+    );
     await Array.fromAsync(store.deleteMany([key('/a')]));
     assert.deepEqual(names(store), ['/b']);
   });

@@ -46,10 +46,14 @@ describe('channel', () => {
     const received = all(far);
     for (const message of sent) await near.send(message);
     await near.close();
-    assert.deepEqual((await received).map((message) => Buffer.from(message).toString('hex').slice(0, 64)), [
-      ...sent.map((message) => message.toString('hex').slice(0, 64)),
-    ]);
-    assert.deepEqual((await received).map(({ byteLength }) => byteLength), sizes);
+    assert.deepEqual(
+      (await received).map((message) => Buffer.from(message).toString('hex').slice(0, 64)),
+      [...sent.map((message) => message.toString('hex').slice(0, 64))],
+    );
+    assert.deepEqual(
+      (await received).map(({ byteLength }) => byteLength),
+      sizes,
+    );
   });
 
   it('speaks both ways, and one side may end before the other', async () => {

@@ -46,18 +46,17 @@ describe('finding who has what', () => {
     });
   });
 
-  it('works with thirty hosts that joined one after the other', async () => {
+  it('works with a dozen hosts that joined one after the other', async () => {
     const [bootstrap, ...others] = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => hosts.start(`many-${index}`)),
+      Array.from({ length: 12 }, (_, index) => hosts.start(`many-${index}`)),
     );
     assert.ok(bootstrap);
     for (const node of others) await node.peers.join(bootstrap.joinToken(), within());
-    const [provider, asker] = [others[3], others[27]];
+    const [provider, asker] = [others[3], others[9]];
     assert.ok(provider && asker);
-    const key = Buffer.from('one of thirty');
+    const key = Buffer.from('one of twelve');
     await provider.peers.provide(key);
     await until(async () => (await found(asker, key)).includes(provider.id));
-    await Promise.all([bootstrap, ...others].map((node) => node[Symbol.asyncDispose]()));
   });
 
   it('ends when its time is up, with nobody there to ask', async () => {
@@ -119,12 +118,13 @@ describe('known peers', () => {
     const a = await hosts.start('a');
     const peer = { id: 'x', addresses: ['/ip4/no'], seenAt: new Date().toISOString() };
     const contents = ['', '{', '{"version":2}', JSON.stringify({ version: 1, peers: [peer] })];
-    for (const [index, content] of contents.entries()) {
+    const begin = async (content: string, index: number) => {
       const knownPeersFile = path.join(hosts.directory, `damaged-${index}.json`);
       await writeFile(knownPeersFile, content);
       const node = await hosts.start(`damaged-${index}`, { knownPeersFile });
       await node.peers.join(a.joinToken(), within());
       await until(async () => (await readFile(knownPeersFile, 'utf8')).includes(a.id));
-    }
+    };
+    await Promise.all(contents.map(begin));
   });
 });

@@ -42,7 +42,10 @@ describe('gossip', () => {
     });
     await until(() => middle.peers.connected().length === 2);
     await sayUntil(left, (text) => heard.includes(text));
-    assert.equal(right.peers.connected().some(({ id }) => id === left.id), false);
+    assert.equal(
+      right.peers.connected().some(({ id }) => id === left.id),
+      false,
+    );
     assert.deepEqual(heard, [...new Set(heard)]);
     assert.ok(heard.every((text) => text.startsWith(left.id)));
   });
@@ -101,7 +104,10 @@ describe('gossip', () => {
     await a.gossip.publish(TOPIC, Buffer.from('nobody is here'));
     await assert.rejects(a.gossip.publish(TOPIC, new Uint8Array(GOSSIP.mostMessageBytes + 1)), GossipError);
     await a.gossip.subscribe(TOPIC, () => 'accept');
-    await assert.rejects(a.gossip.subscribe(TOPIC, () => 'accept'), GossipError);
+    await assert.rejects(
+      a.gossip.subscribe(TOPIC, () => 'accept'),
+      GossipError,
+    );
     const b = await hosts.start('quiet', { join: [a.joinToken()] });
     let heard = 0;
     await b.gossip.subscribe(TOPIC, () => {

@@ -17,27 +17,28 @@ export const CONNECTIONS = {
   mostInboundPerHostPerSecond: 64,
   /** Default 10, over all hosts: a stranger who opens sockets and says nothing would lock everyone out. */
   mostPending: 64,
-  /** Default 10,000. Who has not finished the handshake by then gives its place back. */
-  inboundUpgradeTimeoutMs: 5_000,
+  /** Default 10,000, kept: a worker whose cores all compute takes seconds for a handshake. Then it gives its place back. */
+  inboundUpgradeTimeoutMs: 10_000,
   /** Default 100: dials cost processor, and find() and known peers ask for many at once. */
   mostParallelDials: 32,
   /** Default 500. */
   mostQueuedDials: 256,
   /** Default 25. A stranger's list of addresses must not make this host dial a victim again and again. */
   mostAddressesPerDial: 12,
-  /** Defaults 10,000 for all addresses of a peer and 6,000 for each: addresses of another LAN answer never. */
-  dialTimeoutMs: 10_000,
-  addressTimeoutMs: 3_000,
+  /** Default 10,000 for all addresses of a peer: two that never answer, as those of another LAN, must leave time for a third. */
+  dialTimeoutMs: 15_000,
+  /** Default 6,000, kept, for the same reason as that of the handshake. */
+  addressTimeoutMs: 6_000,
   /** Default 10,000, for a round trip of one packet. */
-  protocolTimeoutMs: 5_000,
+  protocolTimeoutMs: 10_000,
 } as const;
 
 export const LIVENESS = {
   /**
-   * Default 10,000: a peer that went without a word (power, cable) is found 10 to 15 s later, and its connection aborted. A
-   * ping costs a stream, about 1 ms: a hundredth of a second of each second for 100 peers.
+   * Default 10,000: a peer that went without a word (power, cable) is found 13 s later at most, and its connection aborted. A
+   * ping costs a stream, about 1 ms: an eighth of a core for 1,000 peers.
    */
-  pingIntervalMs: 10_000,
+  pingIntervalMs: 8_000,
   /** Default 5,000: longer than any pause of a busy event loop should be. */
   pingTimeoutMs: 5_000,
   /** Defaults 2 in and 1 out, too few where the monitor and a measurement of distance meet. */
@@ -98,6 +99,9 @@ export const RECORDS = {
   provideEveryMs: 10 * MINUTE_MS,
   /** Default 32 in: a query opens one stream to a peer. Each may hold one message of at most 4 MiB. */
   mostStreams: 16,
+  /** Defaults 10 and 10, with which a query asks nearly everyone of a small network. 3 is Kademlia's own number. */
+  parallelQueries: 3,
+  disjointPaths: 3,
   /** Keys that this host provides. */
   mostProvided: 1_024,
   /** Providers of one key that are dialled at a time. */

@@ -28,6 +28,8 @@ export function dhtService({ arePrivateAddressesTold, isDialable }: DhtOptions):
     peerInfoMapper: arePrivateAddressesTold ? passthroughMapper : removePrivateAddressesMapper,
     // The default waits a second before the first look around, and with it every query.
     initialQuerySelfInterval: 100,
+    alpha: RECORDS.parallelQueries,
+    disjointPaths: RECORDS.disjointPaths,
     maxInboundStreams: RECORDS.mostStreams,
     reprovide: {
       validity: RECORDS.providerValidityMs,

@@ -44,6 +44,10 @@ export function addressOf(node: PeerNode): string {
   return address;
 }
 
+export function portOf(node: PeerNode): number {
+  return Number(/\/tcp\/(\d+)/.exec(addressOf(node))?.[1]);
+}
+
 /** Asks again until it is so; rejects when it takes too long. */
 export async function until(isSo: () => boolean | Promise<boolean>, mostMs = 10_000): Promise<void> {
   const deadline = Date.now() + mostMs;

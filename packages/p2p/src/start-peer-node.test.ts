@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { noise } from '@libp2p/noise';
+import { tcp } from '@libp2p/tcp';
+import { yamux } from '@libp2p/yamux';
+import { multiaddr } from '@multiformats/multiaddr';
+import { createLibp2p } from 'libp2p';
+import { CONNECTIONS } from './limits.ts';
+import { verifyPeerSignature } from './peer-signature.ts';
+import { addressOf, type Hosts, portOf, testHosts, until } from './test/hosts.ts';
+
+/** A stranger with the least that libp2p needs, and Noise alone. */
+const stranger = () =>
+  createLibp2p({ transports: [tcp()], connectionEncrypters: [noise()], streamMuxers: [yamux()], services: {} });
+
+describe('host', () => {
+  let hosts: Hosts;
+  before(async () => {
+    hosts = await testHosts();
+  });
+  after(() => hosts[Symbol.asyncDispose]());
+
+  it('keeps its identity, and signs with it', async () => {
+    const first = await hosts.start('same');
+    const signature = await first.sign(Buffer.from('offer'));
+    assert.ok(await verifyPeerSignature(first.id, Buffer.from('offer'), signature));
+    assert.ok(!(await verifyPeerSignature(first.id, Buffer.from('other'), signature)));
+    await first[Symbol.asyncDispose]();
+    await first[Symbol.asyncDispose]();
+    assert.equal((await hosts.start('same')).id, first.id);
+  });
+
+  it('prefers TLS, and speaks Noise with who has no TLS', async () => {
+    const node = await hosts.start('both');
+    const other = await stranger();
+    try {
+      const connection = await other.dial(multiaddr(addressOf(node)));
+      assert.equal(connection.encryption, '/noise');
+      await until(() => node.peers.connected().length === 1);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('says where it is, or what it was told to say, and keeps private addresses to itself when asked', async () => {
+    const announce = ['/dns4/strata.example/tcp/4001'];
+    const announced = await hosts.start('announced', { announce });
+    assert.deepEqual(announced.addresses(), [`${announce[0]}/p2p/${announced.id}`]);
+    const shy = await hosts.start('shy', { arePrivateAddressesTold: false });
+    assert.deepEqual(shy.addresses(), []);
+  });
+
+  it('refuses to start where its port is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    await assert.rejects(hosts.start('taken', { listen: [`/ip4/127.0.0.1/tcp/${port}`] }));
+    server.close();
+  });
+
+  it('has a bounded number of connections to one peer, and a bounded rate of them from one machine', async () => {
+    const node = await hosts.start('bounded');
+    const other = await stranger();
+    const address = multiaddr(addressOf(node));
+    const dials = Array.from({ length: CONNECTIONS.mostPerPeer + 4 }, () => other.dial(address, { force: true }));
+    await Promise.allSettled(dials);
+    await until(() => node.peers.connected().length <= CONNECTIONS.mostPerPeer);
+    await other.stop();
+
+    const port = portOf(node);
+    let refused = 0;
+    const sockets = await Promise.all(
+      Array.from({ length: 2 * CONNECTIONS.mostInboundPerHostPerSecond }, async () => {
+        const socket = connect(port, '127.0.0.1');
+        socket.on('error', () => {});
+        socket.on('close', () => {
+          refused += 1;
+        });
+        await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+        return socket;
+      }),
+    );
+    await until(() => refused >= CONNECTIONS.mostInboundPerHostPerSecond);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('leaves nothing behind: a process whose hosts were closed ends by itself', async () => {
+    const program = `
+      import { startPeerNode } from ${JSON.stringify(path.join(import.meta.dirname, 'start-peer-node.ts'))};
+      const start = (name) => startPeerNode({ keyFile: ${JSON.stringify(hosts.directory)} + '/child-' + name,
+        listen: ['/ip4/0.0.0.0/tcp/0', '/ip4/127.0.0.1/tcp/0/ws'], isRelay: true,
+        networkKey: new Uint8Array(32).fill(9), knownPeersFile: ${JSON.stringify(hosts.directory)} + '/known-' + name });
+      const [a, b] = [await start('a'), await start('b')];
+      await a.channels.handle('/test', () => {});
+      await b.peers.join(a.joinToken(), { signal: AbortSignal.timeout(10000) });
+      await b.channels.open(a.id, '/test', { signal: AbortSignal.timeout(10000) });
+      await b.gossip.subscribe('t', () => 'accept');
+      await b.peers.provide(new Uint8Array(3));
+      await Promise.all([a[Symbol.asyncDispose](), b[Symbol.asyncDispose]()]);
+      console.log('closed');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let [output, closedAt] = ['', 0];
+    child.stdout.on('data', (bytes) => {
+      output += bytes;
+      closedAt = performance.now();
+    });
+    child.stderr.on('data', (bytes) => {
+      output += bytes;
+    });
+    const timer = setTimeout(() => child.kill(), 20_000);
+    const [code] = await once(child, 'close');
+    clearTimeout(timer);
+    assert.equal(output, 'closed\n');
+    assert.equal(code, 0);
+    assert.ok(performance.now() - closedAt < 3_000);
+  });
+});
