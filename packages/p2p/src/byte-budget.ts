@@ -13,8 +13,4 @@ export class ByteBudget {
     this.#heldBytes += bytes;
     return this.#heldBytes <= this.#mostBytes;
   }
-
-  get heldBytes(): number {
-    return this.#heldBytes;
-  }
 }

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { Channel } from './channel.ts';
+import { tcp } from '@libp2p/tcp';
+import { tls } from '@libp2p/tls';
+import { yamux } from '@libp2p/yamux';
+import { multiaddr } from '@multiformats/multiaddr';
+import { createLibp2p } from 'libp2p';
+import { ByteBudget } from './byte-budget.ts';
+import { type Channel, openChannel } from './channel.ts';
 import { ChannelError, MOST_MESSAGE_BYTES } from './inbox.ts';
 import { STREAMS } from './limits.ts';
 import type { PeerNode } from './peer-node.ts';
@@ -145,7 +151,10 @@ describe('channel', () => {
 
   it('has one listener for a protocol, also after the start', async () => {
     await b.channels.handle('/test/one', () => {});
-    await assert.rejects(b.channels.handle('/test/one', () => {}));
+    await assert.rejects(
+      b.channels.handle('/test/one', () => {}),
+      ChannelError,
+    );
     await assert.rejects(a.channels.open(b.id, '/test/nobody', within(5_000)), ChannelError);
   });
 
@@ -161,5 +170,40 @@ describe('channel', () => {
     for (const channel of opened) channel.abort(new Error('done'));
     // What one peer had taken is free again.
     await until(async () => (await a.channels.open(b.id, '/test/many', within()).catch(() => undefined)) !== undefined);
+  });
+
+  it('breaks on bytes that are no message, and on an end without a last word', async () => {
+    const stranger = await createLibp2p({
+      transports: [tcp()],
+      connectionEncrypters: [tls()],
+      streamMuxers: [yamux()],
+    });
+    try {
+      const connection = await stranger.dial(multiaddr(addressOf(b)));
+      const cases: [string, Uint8Array, boolean][] = [
+        ['a length beyond the longest', Uint8Array.of(0x81, 0x80, 0x80, 0x02), false],
+        ['a length that does not end', new Uint8Array(9).fill(0xff), false],
+        ['half a message', Uint8Array.of(5, 1, 2), true],
+        ['no last word', Uint8Array.of(1, 7), true],
+      ];
+      const channels: Channel[] = [];
+      await b.channels.handle('/test/hostile', (channel) => channels.push(channel));
+      for (const [name, bytes, isClosed] of cases) {
+        const stream = await connection.newStream('/test/hostile');
+        stream.send(bytes);
+        if (isClosed) await stream.close();
+        await until(() => channels.length > 0);
+        const channel = channels.pop();
+        assert.ok(channel);
+        await assert.rejects(all(channel), ChannelError, name);
+      }
+      const stream = await connection.newStream('/test/hostile');
+      const bounded = openChannel(stream, b.id, new ByteBudget(1_000));
+      await until(() => channels.length > 0);
+      await channels[0]?.send(new Uint8Array(2_000));
+      await assert.rejects(all(bounded), ChannelError);
+    } finally {
+      await stranger.stop();
+    }
   });
 });

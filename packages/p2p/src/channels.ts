@@ -18,7 +18,7 @@ export function createChannels(node: Libp2p): HostChannels {
   const inboundByPeer = new Map<string, number>();
 
   const track = (stream: Stream) => {
-    streams.add(stream);
+    if (stream.status === 'open') streams.add(stream);
     stream.addEventListener('close', () => streams.delete(stream));
   };
 
@@ -36,9 +36,11 @@ export function createChannels(node: Libp2p): HostChannels {
       }
     },
     async handle(protocol, listener) {
-      await node.handle(
+      const handled = node.handle(
         protocol,
         (stream, connection) => {
+          // Gone before it was here: nothing would tell of its end.
+          if (stream.status !== 'open') return;
           const peer = connection.remotePeer.toString();
           // libp2p bounds the streams of a connection; a peer may have several.
           const count = (inboundByPeer.get(peer) ?? 0) + 1;
@@ -61,6 +63,9 @@ export function createChannels(node: Libp2p): HostChannels {
           runOnLimitedConnection: true,
         },
       );
+      await handled.catch((cause: unknown) => {
+        throw new ChannelError(`${protocol} has a listener`, { cause });
+      });
     },
     abortAll() {
       for (const stream of streams) stream.abort(new ChannelError('the host stopped'));

@@ -88,11 +88,13 @@ describe('known peers', () => {
     const [one, two, three, four] = nodes;
     assert.ok(one && two && three && four);
     await until(() => nodes.every((node) => node.peers.connected().length >= 2));
-    await bootstrap[Symbol.asyncDispose]();
-
-    await four[Symbol.asyncDispose]();
     const file = path.join(hosts.directory, '4.json');
-    assert.ok((await readFile(file, 'utf8')).includes(one.id) || (await readFile(file, 'utf8')).includes(two.id));
+    await until(async () => {
+      const known = await readFile(file, 'utf8').catch(() => '');
+      return [one, two, three].some(({ id }) => known.includes(id));
+    });
+    await bootstrap[Symbol.asyncDispose]();
+    await four[Symbol.asyncDispose]();
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     const back = await hosts.start('4', options('4'));
     assert.equal(back.id, four.id);

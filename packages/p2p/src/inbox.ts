@@ -38,6 +38,8 @@ export class Inbox implements AsyncIterable<Uint8Array> {
     stream.addEventListener('close', ({ error }) => {
       if (error || stream.readBufferLength === 0) this.#lose(error);
     });
+    // What had happened before is not told again; bytes that came before are handed over first.
+    if (stream.readableEnded || stream.status !== 'open') queueMicrotask(() => this.#lose());
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
@@ -62,7 +64,8 @@ export class Inbox implements AsyncIterable<Uint8Array> {
   drop(reason: Error): void {
     this.#ready = [];
     this.#readyBytes = 0;
-    this.#lose(reason);
+    this.#error = reason;
+    this.#end();
   }
 
   #take(bytes: Uint8Array): void {
@@ -143,7 +146,8 @@ export class Inbox implements AsyncIterable<Uint8Array> {
   }
 
   #lose(cause?: Error): void {
-    if (!this.#isOver) this.#error = cause ?? new ChannelError('it ended without a last word');
+    if (this.#isOver) return;
+    this.#error = cause ?? new ChannelError('it ended without a last word');
     this.#end();
   }
 

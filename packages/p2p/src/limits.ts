@@ -6,7 +6,10 @@ const MIB = 1024 * KIB;
 const MINUTE_MS = 60_000;
 
 export const CONNECTIONS = {
-  /** Default 300. A gateway holds one for each worker; an idle one costs about 50 KiB. Beyond it the least used are closed. */
+  /**
+   * Default 300. A gateway holds one for each worker; an idle one costs 30 KiB of heap and up to
+   * 400 KiB of memory in all (TLS). Beyond it strangers are refused, and the least used are closed.
+   */
   most: 1024,
   /** Default: none. A peer needs one, and two for a moment when both dial or a relayed one becomes direct. */
   mostPerPeer: 4,
@@ -35,14 +38,23 @@ export const CONNECTIONS = {
 
 export const LIVENESS = {
   /**
-   * Default 10,000: a peer that went without a word (power, cable) is found 13 s later at most, and its connection aborted. A
-   * ping costs a stream, about 1 ms: an eighth of a core for 1,000 peers.
+   * Default 10,000: a peer that went without a word (power, cable) is found 13 s later at most, and its connection aborted. 200
+   * idle peers cost 6 % of a core, most of it for pings.
    */
   pingIntervalMs: 8_000,
   /** Default 5,000: longer than any pause of a busy event loop should be. */
   pingTimeoutMs: 5_000,
   /** Defaults 2 in and 1 out, too few where the monitor and a measurement of distance meet. */
   mostPings: 8,
+} as const;
+
+export const IDENTIFY = {
+  /** Default 1: two may cross when addresses change. */
+  mostStreams: 2,
+  /** Default 5,000, and of a busy worker as with the handshake. */
+  timeoutMs: 10_000,
+  /** Default 10: what strangers say of this host's address is not believed anyway. */
+  mostObservedAddresses: 4,
 } as const;
 
 export const STREAMS = {
@@ -86,6 +98,9 @@ export const GOSSIP = {
   neighbourPerSecond: 1_000,
   /** Default 1 MiB, about 1,000 topics: this network has a handful. */
   mostTopicBytesPerPeer: 64 * KIB,
+  /** Defaults 5,000 of each in one frame. */
+  mostMessagesPerFrame: 128,
+  mostIdsPerFrame: 1_024,
   /** Signers whose rate is remembered. */
   mostSigners: 10_000,
 } as const;

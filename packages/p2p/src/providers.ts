@@ -11,6 +11,7 @@ const RAW_CODEC = 0x55;
 const REPLICAS = 20;
 /** Newcomers of one moment are told together. */
 const NEWCOMER_DELAY_MS = 250;
+const TELL_TIMEOUT_MS = 5_000;
 
 export interface DhtOptions {
   readonly arePrivateAddressesTold: boolean;
@@ -31,11 +32,8 @@ export function dhtService({ arePrivateAddressesTold, isDialable }: DhtOptions):
     alpha: RECORDS.parallelQueries,
     disjointPaths: RECORDS.disjointPaths,
     maxInboundStreams: RECORDS.mostStreams,
-    reprovide: {
-      validity: RECORDS.providerValidityMs,
-      threshold: RECORDS.providerValidityMs,
-      interval: RECORDS.provideEveryMs,
-    },
+    // Records of others end here; one's own are told again below, whether or not they are still in the bounded store.
+    reprovide: { validity: RECORDS.providerValidityMs, threshold: 0, interval: RECORDS.provideEveryMs },
     // The DHT holds provider records and nothing else: keys of peers are in their ids.
     validators: {
       pk: () => {
@@ -65,7 +63,9 @@ export function createProviders(node: Libp2p<{ dht: KadDHT }>, gate: Gate): Prov
   const tell = async (entry: { readonly cid: CID; holders: number }) => {
     let holders = 0;
     try {
-      for await (const event of dht.provide(entry.cid, { signal: stop.signal }))
+      // Where nobody speaks the DHT the query would wait for who does.
+      const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(TELL_TIMEOUT_MS)]);
+      for await (const event of dht.provide(entry.cid, { signal }))
         if (event.name === 'PEER_RESPONSE' && event.messageName === 'ADD_PROVIDER') holders += 1;
     } catch {
       // Nobody could be asked; the next newcomer is.
@@ -83,6 +83,11 @@ export function createProviders(node: Libp2p<{ dht: KadDHT }>, gate: Gate): Prov
     }, NEWCOMER_DELAY_MS).unref();
   };
   node.addEventListener('peer:identify', onPeer);
+  const refreshing = setInterval(() => {
+    telling = telling.then(async () => {
+      for (const entry of keys.values()) await tell(entry);
+    });
+  }, RECORDS.provideEveryMs).unref();
 
   return {
     async provide(key) {
@@ -100,6 +105,7 @@ export function createProviders(node: Libp2p<{ dht: KadDHT }>, gate: Gate): Prov
     async [Symbol.asyncDispose]() {
       stop.abort();
       clearTimeout(newcomers);
+      clearInterval(refreshing);
       node.removeEventListener('peer:identify', onPeer);
       await telling;
     },

@@ -19,7 +19,7 @@ import { keepJoined } from './keep-joined.ts';
 import { loadKey } from './key-file.ts';
 import { KnownPeers } from './known-peers.ts';
 import { createLan, isLoopbackOnly } from './lan.ts';
-import { LIVENESS, RECORDS } from './limits.ts';
+import { IDENTIFY, LIVENESS, RECORDS } from './limits.ts';
 import type { PeerNode, PeerNodeOptions } from './peer-node.ts';
 import { networkKeyOf } from './private-network.ts';
 import { createProviders, dhtService } from './providers.ts';
@@ -57,8 +57,8 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
     datastore: new BoundedDatastore(RECORDS),
     peerDiscovery: lan ? [lan.discovery] : [],
     services: {
-      identify: identify(),
-      identifyPush: identifyPush(),
+      identify: identify(identifyOptions),
+      identifyPush: identifyPush(identifyOptions),
       ping: ping({ maxInboundStreams: LIVENESS.mostPings, maxOutboundStreams: LIVENESS.mostPings }),
       dht: dhtService({ arePrivateAddressesTold, isDialable }),
       pubsub: gossipsub(gossipsubOptions(conduct)),
@@ -75,8 +75,24 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
   rememberPeers(node, knownPeers, stop.signal);
   lan?.meet(node, gate);
   if (!isDialable) reserveAtRelays(node, stop.signal);
-  await node.start();
-  const keeping = keepJoined(node, targets, knownPeers, stop.signal);
+  let keeping: Promise<void> = Promise.resolve();
+  const end = async () => {
+    if (stop.signal.aborted) return;
+    stop.abort();
+    roundTrips[Symbol.dispose]();
+    channels.abortAll();
+    await keeping;
+    await providers[Symbol.asyncDispose]();
+    await node.stop();
+    await knownPeers[Symbol.asyncDispose]();
+  };
+  try {
+    await node.start();
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  keeping = keepJoined(node, targets, knownPeers, stop.signal);
   const addresses = () => node.getMultiaddrs().map(String);
 
   return {
@@ -100,18 +116,16 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
       provide: (key) => providers.provide(key),
       find: (key, { signal }) => providers.find(key, { signal }),
     },
-    async [Symbol.asyncDispose]() {
-      if (stop.signal.aborted) return;
-      stop.abort();
-      roundTrips[Symbol.dispose]();
-      channels.abortAll();
-      await keeping;
-      await providers[Symbol.asyncDispose]();
-      await node.stop();
-      await knownPeers[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: end,
   };
 }
+
+const identifyOptions = {
+  maxInboundStreams: IDENTIFY.mostStreams,
+  maxOutboundStreams: IDENTIFY.mostStreams,
+  maxObservedAddresses: IDENTIFY.mostObservedAddresses,
+  timeout: IDENTIFY.timeoutMs,
+};
 
 /** With a peer id private addresses are told to nobody, by the same rule as in the DHT. */
 function addressOptions(
