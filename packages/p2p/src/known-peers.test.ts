@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { KnownPeers } from './known-peers.ts';
+import { KNOWN_PEERS } from './limits.ts';
+import { type Hosts, testHosts, until, within } from './test/hosts.ts';
+
+const KEY = Buffer.from('model');
+
+describe('known peers', () => {
+  let hosts: Hosts;
+  before(async () => {
+    hosts = await testHosts();
+  });
+  after(() => hosts[Symbol.asyncDispose]());
+
+  it('keep a network of five together when its bootstrap node is gone, and let a host come back', async () => {
+    const bootstrap = await hosts.start('bootstrap');
+    const join = [bootstrap.joinToken()];
+    const options = (name: string) => ({ join, knownPeersFile: path.join(hosts.directory, `${name}.json`) });
+    const nodes = await Promise.all(['1', '2', '3', '4'].map((name) => hosts.start(name, options(name))));
+    const [one, two, three, four] = nodes;
+    assert.ok(one && two && three && four);
+    await until(() => nodes.every((node) => node.peers.connected().length >= 2));
+    const file = path.join(hosts.directory, '4.json');
+    await until(async () => {
+      const known = await readFile(file, 'utf8').catch(() => '');
+      return [one, two, three].some(({ id }) => known.includes(id));
+    });
+    await bootstrap[Symbol.asyncDispose]();
+    await four[Symbol.asyncDispose]();
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    const back = await hosts.start('4', options('4'));
+    assert.equal(back.id, four.id);
+    await until(() => back.peers.connected().length > 0);
+
+    const heard: string[] = [];
+    for (const node of [one, two, three])
+      await node.gossip.subscribe('t', (_, from) => {
+        if (from === back.id) heard.push(node.id);
+        return 'accept';
+      });
+    await back.gossip.subscribe('t', () => 'accept');
+    await until(async () => {
+      await back.gossip.publish('t', Buffer.from(`${Date.now()}`));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return [one, two, three].every(({ id }) => heard.includes(id));
+    });
+    await back.peers.provide(KEY);
+    await until(async () => {
+      const finders = await Array.fromAsync(three.peers.find(KEY, within(5_000)));
+      return finders.includes(back.id);
+    });
+  });
+
+  it('begin anew from a file that is damaged or hostile', async () => {
+    const a = await hosts.start('a');
+    const peer = { id: 'x', addresses: ['/ip4/no'], seenAt: new Date().toISOString() };
+    const contents = ['', '{', '{"version":2}', JSON.stringify({ version: 1, peers: [peer] })];
+    const begin = async (content: string, index: number) => {
+      const knownPeersFile = path.join(hosts.directory, `damaged-${index}.json`);
+      await writeFile(knownPeersFile, content);
+      const node = await hosts.start(`damaged-${index}`, { knownPeersFile });
+      await node.peers.join(a.joinToken(), within());
+      await until(async () => (await readFile(knownPeersFile, 'utf8')).includes(a.id));
+    };
+    await Promise.all(contents.map(begin));
+  });
+
+  it('are bounded, and who was seen last comes first', async () => {
+    const known = await KnownPeers.load(undefined);
+    for (let at = 0; at < KNOWN_PEERS.most + 5; at += 1)
+      known.add(`peer-${at}`, [`/ip4/192.0.2.1/tcp/${at + 1}`], new Date(at));
+    assert.equal(known.list().length, KNOWN_PEERS.most);
+    assert.equal(known.list()[0]?.id, `peer-${KNOWN_PEERS.most + 4}`);
+    for (let at = 0; at < 10; at += 1)
+      known.add('peer-100', [`/ip4/192.0.2.2/tcp/${at + 1}`, 'x'.repeat(999)], new Date());
+    assert.equal(known.list()[0]?.id, 'peer-100');
+    assert.equal(known.list()[0]?.addresses.length, KNOWN_PEERS.mostAddresses);
+    assert.equal(known.list()[0]?.addresses[0], '/ip4/192.0.2.2/tcp/10');
+    known.add('silent', [], new Date());
+    assert.ok(!known.list().some(({ id }) => id === 'silent'));
+  });
+});
