@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { after, before, describe, it } from 'node:test';
-import { isLoopbackOnly } from './lan.ts';
+import { isLoopbackOnly } from './addresses.ts';
 import { type Hosts, testHosts, until } from './test/hosts.ts';
 
 const GROUP = '224.0.0.251';
