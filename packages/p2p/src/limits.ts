@@ -106,7 +106,7 @@ export const GOSSIP = {
 } as const;
 
 export const RECORDS = {
-  /** Records of peers and providers in memory, least recently used go first. Default: unbounded, so that anyone could fill it. */
+  /** Records in memory, of peers and of providers each; the least recently used go first. Default: unbounded, for anyone to fill. */
   most: 32_768,
   mostValueBytes: 64 * KIB,
   /** Default 48 h. Workers come and go: who is gone is believed for half an hour, and records are told again each 10 minutes. */
