@@ -74,6 +74,8 @@ export interface ScoreJob {
   /** As the answer was asked for: its seed is what makes each draw checkable. */
   readonly sampling: Sampling;
   readonly grammar?: string;
+  /** As the job had it: an answer with a grammar is brought to a close before its limit. Undefined: as if far from it. */
+  readonly maxTokens?: number;
 }
 
 /** What turns text into tokens and back: needs the model's vocabulary and template, and none of its weights. */
@@ -117,8 +119,8 @@ export interface Engine extends Vocabulary, AsyncDisposable {
   readonly isReady: boolean;
   generate(job: Job, signal: AbortSignal, context?: JobContext): AsyncIterable<JobEvent>;
   /**
-   * For each token of the answer (and its end, where `hasEnd`): how far another one stood before it in the draw, in nats; 0: it
-   * is the one. Read in one pass, not token by token.
+   * For each token of the answer (and its end, where `hasEnd`): how far another one stood before it in the draw, in nats of
+   * the model's logits (`marginOf`), at most 100; 0: it is the one. Read in one pass, not token by token.
    */
   score(job: ScoreJob, signal: AbortSignal): Promise<readonly number[]>;
   /** A vector of length 1. */
@@ -130,6 +132,8 @@ export type EngineErrorCode =
   | 'template-failed'
   | 'grammar-unusable'
   | 'prompt-empty'
+  /** Prompt and answer have more tokens than the context. */
+  | 'job-too-long'
   | 'crashed'
   /** Another server does not take what we were configured to send: its key, its address, its account. */
   | 'upstream-refused'

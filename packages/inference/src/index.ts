@@ -34,6 +34,7 @@ export {
   type FailureCode,
   type Frame,
   type FrameOf,
+  MOST_PART_BYTES,
   type Offer,
   type OfferedModel,
   PROTOCOL,
@@ -48,6 +49,7 @@ export {
   encodeOffer,
   encodeSegmentReceipt,
   FrameError,
+  type FrameErrorCode,
 } from './network/frame-codec.ts';
 export {
   type Candidate as PlacementCandidate,
@@ -56,6 +58,7 @@ export {
   type Placement,
 } from './network/placement.ts';
 export { PrefixMap } from './network/prefix-map.ts';
+export { replayOf } from './network/replay.ts';
 export {
   bytesSha256,
   offerSignedBytes,
@@ -66,6 +69,7 @@ export {
   TokenChain,
   tokensSha256,
 } from './network/segment.ts';
+export { type JobPhase, type StallReport, StallWatch } from './network/stall-watch.ts';
 export { afterFinding, atTime, auditShare, type Finding, NEWCOMER, type Standing, trust } from './network/standing.ts';
 export {
   type ChatMessage,

@@ -30,7 +30,7 @@ export type { ChangeFilter, ListedChange, ListTable, Page } from './lists.ts';
 export type { QuotaTable } from './quota.ts';
 export type { RecordedScan, RecordOptions, ScanRecord } from './record-scan.ts';
 export type { EventKind } from './schema.ts';
-export type { SegmentRecord, Segments, SegmentTotals, Standings } from './segments.ts';
+export type { SegmentRecord, Segments, SegmentTotals } from './segments.ts';
 export {
   type AnomalyFacts,
   SEVERITIES,
@@ -40,6 +40,7 @@ export {
   type StoredAnomaly,
   type Watched,
 } from './signals.ts';
+export type { Standings } from './standings.ts';
 export { openStore, type Store, type StoreCounts, type StoreOptions } from './store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
 export { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from './stream.ts';

@@ -166,6 +166,32 @@ export interface Database {
     cached_tokens: number;
     completion_tokens: number;
   };
+  segments: {
+    seq: Generated<number>;
+    nonce: Uint8Array;
+    /** Peer ids. */
+    worker: string;
+    gateway: string;
+    /** Id of the key that asked; a worker's own store does not know it. */
+    caller: string | null;
+    /** Hex. */
+    model_sha256: string;
+    prompt_tokens: number;
+    cached_tokens: number;
+    output_tokens: number;
+    ended_at: number;
+    /** SegmentReceipt of Protocol Buffers, as it was signed. */
+    receipt: Uint8Array;
+    worker_signature: Uint8Array;
+    /** Null: the gateway has not agreed yet. */
+    gateway_signature: Uint8Array | null;
+  };
+  standings: {
+    /** Peer id. */
+    peer: string;
+    /** JSON. */
+    standing: string;
+  };
   advisory_sources: {
     name: string;
     state: string;

@@ -1,4 +1,6 @@
 // Receipts of segments: what a worker made for a gateway, signed by both. Gateways and workers keep the same table, each in its own store.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Database } from './schema.ts';
 
 export interface SegmentRecord {
   /** 16 bytes; unique. */
@@ -12,6 +14,7 @@ export interface SegmentRecord {
   readonly promptTokens: number;
   readonly cachedTokens: number;
   readonly outputTokens: number;
+  /** By the clock of whoever keeps it: what a receipt says of its times is its worker's word. */
   readonly endedAtMs: number;
   /** SegmentReceipt as it was signed. */
   readonly receipt: Uint8Array;
@@ -21,7 +24,7 @@ export interface SegmentRecord {
 }
 
 export interface SegmentTotals {
-  /** Peer id, key id, model digest or UTC day, by what they are summed. */
+  /** Peer id, key id (empty: unknown), model digest or UTC day (`2026-01-31`), by what they are summed. */
   readonly key: string;
   readonly segments: number;
   /** Of these, signed by both. */
@@ -36,18 +39,115 @@ export interface Segments {
   put(segment: SegmentRecord): Promise<boolean>;
   /** Adds the gateway's signature. False: there is no such segment, or it has one. */
   settle(nonce: Uint8Array, gatewaySignature: Uint8Array): Promise<boolean>;
-  /** Sums over segments that ended from `fromMs` up to, not including, `toMs`. */
+  /** Sums over segments that ended from `fromMs` up to, not including, `toMs`; in the order of their keys. */
   totals(options: {
     readonly by: 'worker' | 'gateway' | 'caller' | 'model' | 'day';
     readonly fromMs?: number;
     readonly toMs?: number;
   }): Promise<readonly SegmentTotals[]>;
-  /** Newest first; `before` is the nonce of the last one seen. */
+  /** Newest first, in the order in which they were kept; `before` is the nonce of the last one seen. Of an unknown one there is nothing. */
   list(options: { readonly limit: number; readonly before?: Uint8Array }): Promise<readonly SegmentRecord[]>;
 }
 
-/** Standings by peer id, as JSON; they outlive a restart. */
-export interface Standings {
-  all(): Promise<ReadonlyMap<string, string>>;
-  put(peer: string, standing: string): Promise<void>;
+const DAY_MS = 86_400_000;
+/** By what segments can be summed: SQL that gives the key; a day as its number since the epoch. */
+const KEYS: Readonly<Record<Parameters<Segments['totals']>[0]['by'], RawBuilder<string | number>>> = {
+  worker: sql.ref('worker'),
+  gateway: sql.ref('gateway'),
+  caller: sql`coalesce(caller, '')`,
+  model: sql.ref('model_sha256'),
+  day: sql`ended_at / ${sql.lit(DAY_MS)}`,
+};
+
+export class SegmentTable implements Segments {
+  readonly #db: Kysely<Database>;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  async put(segment: SegmentRecord): Promise<boolean> {
+    const { numInsertedOrUpdatedRows } = await this.#db
+      .insertInto('segments')
+      .values(rowOf(segment))
+      .onConflict((conflict) => conflict.column('nonce').doNothing())
+      .executeTakeFirstOrThrow();
+    return Number(numInsertedOrUpdatedRows) > 0;
+  }
+
+  async settle(nonce: Uint8Array, gatewaySignature: Uint8Array): Promise<boolean> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable('segments')
+      .set({ gateway_signature: gatewaySignature })
+      .where('nonce', '=', nonce)
+      .where('gateway_signature', 'is', null)
+      .executeTakeFirstOrThrow();
+    return Number(numUpdatedRows) > 0;
+  }
+
+  async totals({
+    by,
+    fromMs = 0,
+    toMs = Number.MAX_SAFE_INTEGER,
+  }: Parameters<Segments['totals']>[0]): Promise<readonly SegmentTotals[]> {
+    const key = KEYS[by];
+    const rows = await this.#db
+      .selectFrom('segments')
+      .where('ended_at', '>=', fromMs)
+      .where('ended_at', '<', toMs)
+      .groupBy(key)
+      .orderBy(key)
+      .select([
+        key.as('key'),
+        sql<number>`count(*)`.as('segments'),
+        sql<number>`count(gateway_signature)`.as('settled'),
+        sql<number>`sum(prompt_tokens)`.as('promptTokens'),
+        sql<number>`sum(cached_tokens)`.as('cachedTokens'),
+        sql<number>`sum(output_tokens)`.as('outputTokens'),
+      ])
+      .execute();
+    return rows.map((row) => ({
+      ...row,
+      key: typeof row.key === 'number' ? new Date(row.key * DAY_MS).toISOString().slice(0, 10) : row.key,
+    }));
+  }
+
+  async list({ limit, before }: Parameters<Segments['list']>[0]): Promise<readonly SegmentRecord[]> {
+    const newest = this.#db.selectFrom('segments').orderBy('seq', 'desc').limit(limit).selectAll();
+    const older =
+      before === undefined
+        ? newest
+        : newest.where('seq', '<', (eb) => eb.selectFrom('segments').where('nonce', '=', before).select('seq'));
+    return (await older.execute()).map(recordOf);
+  }
 }
+
+const rowOf = (segment: SegmentRecord) => ({
+  nonce: segment.nonce,
+  worker: segment.worker,
+  gateway: segment.gateway,
+  caller: segment.caller ?? null,
+  model_sha256: segment.modelSha256,
+  prompt_tokens: segment.promptTokens,
+  cached_tokens: segment.cachedTokens,
+  output_tokens: segment.outputTokens,
+  ended_at: segment.endedAtMs,
+  receipt: segment.receipt,
+  worker_signature: segment.workerSignature,
+  gateway_signature: segment.gatewaySignature ?? null,
+});
+
+const recordOf = (row: ReturnType<typeof rowOf>): SegmentRecord => ({
+  nonce: row.nonce,
+  worker: row.worker,
+  gateway: row.gateway,
+  caller: row.caller ?? undefined,
+  modelSha256: row.model_sha256,
+  promptTokens: row.prompt_tokens,
+  cachedTokens: row.cached_tokens,
+  outputTokens: row.output_tokens,
+  endedAtMs: row.ended_at,
+  receipt: row.receipt,
+  workerSignature: row.worker_signature,
+  gatewaySignature: row.gateway_signature ?? undefined,
+});

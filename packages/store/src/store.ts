@@ -13,8 +13,10 @@ import { migrate } from './migrations/index.ts';
 import { QuotaTable } from './quota.ts';
 import { createRecorder, type RecordedScan, type RecordOptions, type ScanRecord } from './record-scan.ts';
 import type { Database } from './schema.ts';
+import { type Segments, SegmentTable } from './segments.ts';
 import { SignalTable } from './signals.ts';
 import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
+import { type Standings, StandingTable } from './standings.ts';
 import { StreamTable } from './stream.ts';
 
 export interface StoreOptions {
@@ -80,6 +82,10 @@ export interface Store extends AsyncDisposable {
   readonly feeds: FeedTable;
   /** What the inference service remembers. */
   readonly answers: AnswerTable;
+  /** What workers made for gateways, by receipts that both signed. */
+  readonly segments: Segments;
+  /** How far workers are trusted. */
+  readonly standings: Standings;
   /** Published vulnerabilities, and how far their sources have come. */
   readonly advisories: AdvisoryTable;
   readonly sources: SourceTable;
@@ -128,6 +134,8 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     stream: new StreamTable(db),
     feeds: new FeedTable(db),
     answers: new AnswerTable(db),
+    segments: new SegmentTable(db),
+    standings: new StandingTable(db),
     advisories: new AdvisoryTable(db),
     sources: new SourceTable(db),
     async [Symbol.asyncDispose]() {

@@ -19,6 +19,7 @@ import type { EventWriter } from './event-writer.ts';
 import type { Limits } from './limits.ts';
 import type { ResponseEvents } from './response-events.ts';
 import { Said } from './said.ts';
+import { WorkersHeard } from './workers-heard.ts';
 
 export interface AnswerParts {
   readonly admission: Admission;
@@ -47,6 +48,7 @@ export class AnswerRun {
   readonly #asked: Asked;
   readonly #said: Said;
   readonly #usages: readonly ChoiceUsage[];
+  readonly #workers = new WorkersHeard();
   #firstTokenAt: Date | undefined;
   #hasBegun = false;
 
@@ -144,7 +146,8 @@ export class AnswerRun {
     hear: (delta: ChatDelta, index: number) => Promise<void>,
   ): Promise<void> {
     const usage = this.#usages[index] as ChoiceUsage;
-    for await (const delta of this.#asked.plan.choices[index]?.deltas({ usage, signal }) ?? []) {
+    const context = { caller: this.#asked.caller.id, onSegment: this.#workers.ofChoice(index) };
+    for await (const delta of this.#asked.plan.choices[index]?.deltas({ usage, signal, context }) ?? []) {
       this.#said.take(index, delta);
       this.#hasBegun = true;
       if (delta.kind !== 'begin') this.#firstTokenAt ??= this.#parts.now();
@@ -185,6 +188,7 @@ export class AnswerRun {
         finishReasons: this.#said.finishReasons,
         usage: this.usage,
         firstTokenAt: this.#firstTokenAt,
+        segments: this.#workers.segments(),
       },
     });
   }
@@ -219,6 +223,7 @@ export function embeddingEnd(content: AnswerContent, promptTokens: number): Answ
     finishReasons: [],
     usage: { promptTokens, completionTokens: 0, cachedTokens: 0 },
     firstTokenAt: undefined,
+    segments: [],
   };
 }
 

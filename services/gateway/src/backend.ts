@@ -1,4 +1,5 @@
 // What answers behind the contract: an engine that is fed tokens, or a server that takes conversations as they are.
+import type { JobContext } from '@strata/engine';
 import type { ChatDelta, ChatRequest, CompletionRequest } from '@strata/inference';
 
 /** Counted while the deltas of a choice are read. */
@@ -11,6 +12,8 @@ export interface ChoiceUsage {
 
 export interface ChoiceParts {
   readonly usage: ChoiceUsage;
+  /** Who asks, and who hears which worker made what. */
+  readonly context: JobContext;
   readonly signal: AbortSignal;
 }
 

@@ -16,6 +16,7 @@ import {
 import type { AnswerUsage, Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { randomPart } from './random-ids.ts';
+import type { ReceiptSegment } from './workers-heard.ts';
 
 /** What is known of an answer before it is made. */
 export interface AnswerStart {
@@ -35,6 +36,8 @@ export interface AnswerEnd {
   readonly finishReasons: readonly (FinishReason | null)[];
   readonly usage: Usage;
   readonly firstTokenAt: Date | undefined;
+  /** Empty where no worker of the network had a part in it. */
+  readonly segments: readonly ReceiptSegment[];
 }
 
 export interface BooksParts {
@@ -248,7 +251,8 @@ function usedOf({ key_id, model, usage, times }: Document): AnswerUsage {
 }
 
 /** No text in it: digests, names, counts and times. */
-function receiptOf(start: AnswerStart, { outcome, content, finishReasons, usage, firstTokenAt }: AnswerEnd, end: Date) {
+function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
+  const { outcome, content, finishReasons, usage, firstTokenAt, segments } = answer;
   return {
     object: 'inference.receipt',
     answer_id: start.answerId,
@@ -270,5 +274,6 @@ function receiptOf(start: AnswerStart, { outcome, content, finishReasons, usage,
       first_token_at: firstTokenAt?.toISOString() ?? null,
       finished_at: end.toISOString(),
     },
+    ...(segments.length === 0 ? {} : { segments }),
   };
 }

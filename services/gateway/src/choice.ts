@@ -24,7 +24,7 @@ export interface ChoiceOptions extends ChoiceParts {
 
 /** Deltas of a choice, from `begin` to `end`. Whoever stops reading stops the engine. */
 export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOptions): AsyncGenerator<ChatDelta> {
-  const { stops, tools, isCallForced, signal, usage } = options;
+  const { stops, tools, isCallForced, signal, usage, context } = options;
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const scanner = new StopScanner(stops);
   const reader = tools.length > 0 ? new ToolCallReader(tools, { most: options.mostCalls }) : undefined;
@@ -49,7 +49,7 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
   const heard = (text: string) => (reader ? told(reader.push(text)) : textDeltas(text));
 
   let hasBegun = false;
-  for await (const event of engine.generate(job, signal)) {
+  for await (const event of engine.generate(job, signal, context)) {
     if (event.kind === 'begin') {
       usage.cachedTokens = event.cachedTokens;
       hasBegun = true;

@@ -105,9 +105,9 @@ export class EngineBackend implements Backend {
   ): PlannedChoice {
     return {
       prompt,
-      deltas: ({ usage, signal }) => {
-        usage.promptTokens = job.prompt.length;
-        const deltas = choiceDeltas(this.engine, job, { ...options, usage, signal });
+      deltas: (parts) => {
+        parts.usage.promptTokens = job.prompt.length;
+        const deltas = choiceDeltas(this.engine, job, { ...options, ...parts });
         if (job.grammar !== undefined) return blaming(grammarParam, deltas);
         return echo === undefined ? deltas : echoed(echo, deltas);
       },

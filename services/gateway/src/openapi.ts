@@ -114,6 +114,18 @@ const answers = {
     finish_reasons: z.array(finishReason.nullable()),
     usage: z.object({ prompt_tokens: z.int(), cached_tokens: z.int(), completion_tokens: z.int() }),
     times: z.object({ received_at: z.string(), first_token_at: z.string().nullable(), finished_at: z.string() }),
+    segments: z
+      .array(
+        z.object({
+          choice: z.int(),
+          worker: z.string(),
+          nonce: z.string(),
+          from: z.int(),
+          to: z.int(),
+          chain_head: z.string(),
+        }),
+      )
+      .optional(),
     provenance: z.looseObject({ receipt_id: z.string(), signature: z.string(), key_id: z.string() }),
   }),
   Error: z.object({

@@ -171,6 +171,7 @@ describe('the books after a kill', () => {
     finishReasons: [],
     usage: { promptTokens: 1, completionTokens: 1, cachedTokens: 0 },
     firstTokenAt: undefined,
+    segments: [],
   } as const;
   const start = {
     answerId: 'chatcmpl-1',

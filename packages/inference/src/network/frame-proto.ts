@@ -128,11 +128,12 @@ message Score {
   bool has_end = 5;
   Sampling sampling = 6;
   optional string grammar = 7;
+  optional uint32 max_tokens = 8;
 }
 
 message Scored {
   uint32 id = 1;
-  repeated double margins = 2;
+  repeated float margins = 2;
 }
 
 message Embed {

@@ -5,22 +5,44 @@ import { z } from 'zod';
 export const PROTOCOL_VERSION = 1;
 export const PROTOCOL = '/strata/inference/1.0.0';
 
-/** Tokens of a prompt or an answer in one frame. */
+/** Tokens of a prompt and its answer together. With ids of three bytes they fit into one message, beside the largest grammar. */
 const MOST_TOKENS = 1_000_000;
+/** Ids are below it: the largest vocabularies in use have a quarter million. */
+const MOST_VOCABULARY = 2 ** 21;
+/** Of one token's text. */
+const MOST_TEXT_BYTES = 16_384;
+const MOST_GRAMMAR_BYTES = 1_000_000;
+/** Of a vocabulary in one frame, so that answers are not held up behind it. */
+export const MOST_PART_BYTES = 1024 * 1024;
 const MOST_ID = 2 ** 32 - 1;
 
 const Id = z.number().int().min(1).max(MOST_ID);
 const Whole = z.number().int().min(0).max(MOST_ID);
-const TokenId = z.number().int().min(0).max(0x7fffffff);
-const Tokens = z.array(TokenId).max(MOST_TOKENS).readonly();
+const isTokenId = (value: unknown): boolean =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) < MOST_VOCABULARY;
+const TokenId = z.number().refine(isTokenId, 'must be a token id');
+/** One look at each: a schema for every element costs fifty times as much, and prompts are long. */
+const Tokens = z.custom<readonly number[]>(
+  (value) => Array.isArray(value) && value.length <= MOST_TOKENS && value.every(isTokenId),
+  'must be token ids',
+);
 const Finite = z.number();
+/** What could not be drawn at all is 100 nats off. */
+const isMargin = (value: unknown): boolean => Number(value) >= 0 && Number(value) <= 100;
 const Bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
+const bytesUpTo = (most: number) => Bytes.refine(({ byteLength }) => byteLength <= most, 'too long');
 const bytesOf = (length: number) => Bytes.refine((bytes) => bytes.byteLength === length, `must be ${length} bytes`);
 /** SHA-256 as lower-case hex; 32 bytes on the wire. */
 const Digest = z.string().regex(/^[0-9a-f]{64}$/);
 export const Nonce = bytesOf(16);
 const Signature = bytesOf(64);
 const Text = (most: number) => z.string().max(most);
+const utf8 = new TextEncoder();
+const Grammar = z.string().refine(
+  // A UTF-16 unit is at most three bytes.
+  (text) => text.length * 3 <= MOST_GRAMMAR_BYTES || utf8.encode(text).byteLength <= MOST_GRAMMAR_BYTES,
+  'too long',
+);
 
 const SamplingFrame = z.object({
   temperature: z.number().min(0).max(100),
@@ -36,7 +58,7 @@ const SamplingFrame = z.object({
   seed: Whole,
 });
 
-const Choice = z.object({ token: TokenId, text: Bytes, logprob: Finite });
+const Choice = z.object({ token: TokenId, text: bytesUpTo(MOST_TEXT_BYTES), logprob: Finite });
 
 /** Gateway to worker, or worker to gateway, first of all: who speaks, and which version. */
 const Hello = z.object({
@@ -53,13 +75,13 @@ const Request = z.object({
   nonce: Nonce,
   modelSha256: Digest,
   prompt: Tokens,
-  /** Tokens of the answer that there are already. */
+  /** Tokens of the answer that there are already; with the prompt, no more than MOST_TOKENS. */
   given: Tokens,
   replay: z.enum(['exact', 'fast']),
   /** Of the answer in all, given ones included. */
   maxTokens: z.number().int().min(1).max(MOST_TOKENS),
   sampling: SamplingFrame,
-  grammar: Text(1_000_000).optional(),
+  grammar: Grammar.optional(),
   cacheKey: Text(500).optional(),
   topLogprobs: z.number().int().min(0).max(100).optional(),
   /** Tokens that the worker may send before it is given more. */
@@ -92,7 +114,7 @@ const Done = z.object({
   kind: z.literal('done'),
   id: Id,
   reason: z.enum(['stop', 'length', 'cancelled']),
-  receipt: Bytes.refine(({ byteLength }) => byteLength <= 4_096, 'too long'),
+  receipt: bytesUpTo(4_096),
   signature: Signature,
 });
 
@@ -139,17 +161,19 @@ const Score = z.object({
   /** Whether the answer is said to end after its last token: then the end is scored too. */
   hasEnd: z.boolean(),
   sampling: SamplingFrame,
-  grammar: Text(1_000_000).optional(),
+  grammar: Grammar.optional(),
+  /** As the request had it: answers with a grammar are brought to a close before it. */
+  maxTokens: z.number().int().min(1).max(MOST_TOKENS).optional(),
 });
 
-/** Worker: for each token (and the end), by how much another one would have been drawn before it; 0: it is the one. Nats. */
+/** Worker: for each token (and the end), by how much another one would have been drawn before it; 0: it is the one. Nats, in 32 bits. */
 const Scored = z.object({
   kind: z.literal('scored'),
   id: Id,
-  margins: z
-    .array(z.number().min(0))
-    .max(MOST_TOKENS + 1)
-    .readonly(),
+  margins: z.custom<readonly number[]>(
+    (value) => Array.isArray(value) && value.length <= MOST_TOKENS + 1 && value.every(isMargin),
+    'must be margins',
+  ),
 });
 
 const Embed = z.object({ kind: z.literal('embed'), id: Id, modelSha256: Digest, tokens: Tokens });
@@ -163,7 +187,7 @@ const VocabularyPart = z.object({
   id: Id,
   from: Whole,
   sizeBytes: Whole,
-  part: Bytes,
+  part: bytesUpTo(MOST_PART_BYTES),
 });
 
 /** Gateway: it agrees with the receipt of the request with this nonce; its signature of the same bytes. */
@@ -172,7 +196,7 @@ const Settle = z.object({ kind: z.literal('settle'), nonce: Nonce, signature: Si
 /** Worker: what it has and how busy it is; an Offer, signed by its key. Also what goes by gossip. */
 const SignedOfferFrame = z.object({
   kind: z.literal('offer'),
-  offer: Bytes.refine(({ byteLength }) => byteLength <= 64 * 1024, 'too long'),
+  offer: bytesUpTo(64 * 1024),
   signature: Signature,
 });
 
@@ -211,8 +235,8 @@ export const OfferedModel = z.object({
   sizeBytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   parameters: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   contextLength: z.number().int().min(1).max(100_000_000),
-  vocabularySize: z.number().int().min(1).max(10_000_000),
-  longestToken: z.number().int().min(1).max(100_000),
+  vocabularySize: z.number().int().min(1).max(MOST_VOCABULARY),
+  longestToken: z.number().int().min(1).max(MOST_TEXT_BYTES),
   /** Answers side by side; a larger claim is not believed. */
   slots: z.number().int().min(1).max(10_000),
   prefillTokensPerSecond: z.number().min(0).max(1e9),

@@ -9,6 +9,7 @@ import { up as changesByCategory } from './003-changes-by-category.ts';
 import { up as answers } from './004-answers.ts';
 import { up as advisories } from './005-advisories.ts';
 import { up as feeds } from './006-feeds.ts';
+import { up as segments } from './007-segments.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
@@ -17,6 +18,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '004-answers': { up: answers },
   '005-advisories': { up: advisories },
   '006-feeds': { up: feeds },
+  '007-segments': { up: segments },
 };
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };

@@ -6,6 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { Engine } from '@strata/engine';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
@@ -66,6 +67,25 @@ describe('the receipt of a completion', () => {
     const altered = await runStrata(['inference', 'verify', saved], { env });
     assert.equal(altered.code, 1);
     assert.match(altered.stdout, /^FAILED signature/m);
+  });
+
+  it('shows which workers of the network made it', async () => {
+    const [served] = service.running.gateway.models.list();
+    assert.ok(served);
+    const { engine } = served.backend as unknown as { readonly engine: Pick<Engine, 'generate'> };
+    const generate = engine.generate.bind(engine);
+    const part = { nonce: '0'.repeat(32), chainHead: '0'.repeat(64) };
+    engine.generate = (job, signal, context) => {
+      context?.onSegment?.({ ...part, worker: '12D3KooWFirst', from: 0, to: 3 });
+      context?.onSegment?.({ ...part, worker: '\u001b[2J', from: 3, to: 5 });
+      return generate(job, signal, context);
+    };
+    const { id } = await asked(false);
+    engine.generate = generate;
+    const { stdout, code } = await runStrata(['inference', 'verify', id], { env });
+    assert.equal(code, 0);
+    assert.match(stdout, /^ok {5}worker {5}choice 0, tokens 0 to 3: 12D3KooWFirst$/m);
+    assert.ok(!stdout.includes('\u001b'), 'what is no peer id is not printed');
   });
 
   it('says what is missing', async () => {

@@ -19,6 +19,8 @@ export interface VerifyReceiptOptions extends OutputOptions {
   readonly answer?: string;
 }
 
+/** Base58: a gateway can put nothing else on the terminal by it. */
+const PEER_ID = /^[1-9A-HJ-NP-Za-km-z]{1,128}$/;
 const RECEIPT_ID = /^rwr_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** `target`: the id of a receipt (`x-receipt-id`), or a file that holds one. */
@@ -31,6 +33,7 @@ export async function verifyReceiptCommand(target: string, options: VerifyReceip
   if (result.unchecked?.kind === 'no-receipt') throw noReceipt(target, result);
   printSteps(result, options);
   judge(target, { result, isUrl: isId });
+  if (!options.json) printWorkers(Object(result.answer));
   await compare('request', options.request, {
     result,
     digest: async (file) => hash('sha256', await readAnswerFile(file)),
@@ -71,6 +74,15 @@ async function digestOfAnswer(file: string): Promise<string> {
   const content = readAnswerContent(new TextDecoder().decode(await readAnswerFile(file)));
   if (!content) throw wrongUse(`'${file}' holds no answer of this service, whole or streamed`);
   return hash('sha256', canonicalize(content));
+}
+
+/** Which workers made the answer, as the gateway signed it. Whether each says the same is in the worker's own receipt. */
+function printWorkers({ segments }: { readonly segments?: unknown }): void {
+  for (const segment of Array.isArray(segments) ? (segments as unknown[]) : []) {
+    const { choice, worker, from, to } = Object(segment) as Readonly<Record<string, unknown>>;
+    const isTold = [choice, from, to].every(Number.isSafeInteger) && PEER_ID.test(String(worker));
+    if (isTold) printStep(true, 'worker', `choice ${choice}, tokens ${from} to ${to}: ${worker}`);
+  }
 }
 
 /** What came in its place: a refusal of the gateway, or some other file. */

@@ -1,0 +1,262 @@
+// The codec: every frame comes back as it was, hostile bytes give a FrameError and nothing else, and cost little.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import protobuf from 'protobufjs';
+import { Frame, type FrameOf } from './frame.ts';
+import {
+  decodeFrame,
+  decodeOffer,
+  decodeSegmentReceipt,
+  encodeFrame,
+  encodeOffer,
+  encodeSegmentReceipt,
+  FrameError,
+  type FrameErrorCode,
+} from './frame-codec.ts';
+import { FRAME_PROTO } from './frame-proto.ts';
+import { type Draw, randomFrame, randomOffer, randomReceipt, seeded } from './test/random-frames.ts';
+
+const KINDS = Frame.options.map(({ shape }) => shape.kind.value);
+
+const decoders = [
+  {
+    name: 'frames',
+    decode: decodeFrame,
+    encode: encodeFrame,
+    draw: (draw: Draw) => randomFrame(draw, KINDS[draw(KINDS.length)] ?? 'hello'),
+  },
+  { name: 'offers', decode: decodeOffer, encode: encodeOffer, draw: randomOffer },
+  { name: 'receipts', decode: decodeSegmentReceipt, encode: encodeSegmentReceipt, draw: randomReceipt },
+] as const;
+
+for (const { name, decode, encode, draw } of decoders as readonly {
+  readonly name: string;
+  readonly decode: (bytes: Uint8Array) => unknown;
+  readonly encode: (value: never) => Uint8Array;
+  readonly draw: (draw: Draw) => unknown;
+}[])
+  describe(`${name}, drawn at random`, () => {
+    it('come back as they were', () => {
+      for (let seed = 1; seed <= 2_000; seed += 1) {
+        const value = draw(seeded(seed));
+        assert.deepEqual(decode(encode(value as never)), value, `seed ${seed}`);
+      }
+    });
+
+    it('are read or refused, whatever became of their bytes, and what is read can be written again', () => {
+      let read = 0;
+      for (let seed = 1; seed <= 20_000; seed += 1) {
+        const random = seeded(seed);
+        const bytes = mutated(encode(draw(random) as never), random);
+        const value = orFrameError(() => decode(bytes), seed);
+        if (value === undefined) continue;
+        read += 1;
+        const again = decode(encode(value as never));
+        assert.deepEqual(again, value, `seed ${seed}`);
+      }
+      assert.ok(read > 500, `${read} were read`);
+      assert.ok(read < 19_000, `${read} were read`);
+    });
+  });
+
+it('a frame is refused at every length but its own', () => {
+  for (const [i, kind] of KINDS.entries()) {
+    const bytes = encodeFrame(randomFrame(seeded(i + 1), kind));
+    for (let length = 0; length < bytes.byteLength; length += 1)
+      assert.throws(() => decodeFrame(bytes.subarray(0, length)), FrameError, `${kind} of ${length} bytes`);
+  }
+});
+
+describe('another implementation of Protocol Buffers', () => {
+  const { root } = protobuf.parse(FRAME_PROTO);
+  const type = root.lookupType('strata.inference.v1.Frame');
+
+  it('reads what is written here, and writes what is read here', () => {
+    for (const [i, kind] of KINDS.entries())
+      for (let round = 0; round < 20; round += 1) {
+        const frame = randomFrame(seeded(i * 100 + round), kind);
+        const bytes = encodeFrame(frame);
+        // It writes zeros too, where they were set.
+        const zerosToo = type.encode(type.toObject(type.decode(bytes), { defaults: true })).finish();
+        assert.deepEqual(decodeFrame(type.encode(type.decode(bytes)).finish()), frame);
+        // It cannot tell an optional field that is absent from an empty one.
+        if (kind !== 'request' && kind !== 'score') assert.deepEqual(decodeFrame(zerosToo), frame);
+      }
+  });
+});
+
+const sampling = {
+  ...{ temperature: 0, topP: 1, topK: 0, minP: 0, presencePenalty: 0, frequencyPenalty: 0, logitBias: [], seed: 0 },
+};
+const request: FrameOf<'request'> = {
+  ...{ kind: 'request', id: 1, nonce: new Uint8Array(16), modelSha256: 'a'.repeat(64), prompt: [1], given: [] },
+  ...{ replay: 'exact', maxTokens: 1, sampling, credit: 0 },
+};
+const cancel = encodeFrame({ kind: 'cancel', id: 7 });
+
+describe('a frame', () => {
+  it('may have fields that nobody knows, of every wire type', () => {
+    // Within the frame and within its message: varint, fixed 64, length-delimited, fixed 32, all as field 100.
+    const unknown = [0xa0, 0x06, 0x05, 0xa1, 0x06, ...Array(8).fill(1), 0xa2, 0x06, 0x02, 9, 9, 0xa5, 0x06, 1, 2, 3, 4];
+    const within = Uint8Array.of(0x1a, 2 + unknown.length, 0x08, 7, ...unknown);
+    assert.deepEqual(decodeFrame(within), { kind: 'cancel', id: 7 });
+    assert.deepEqual(decodeFrame(Uint8Array.of(...unknown, ...cancel, ...unknown)), { kind: 'cancel', id: 7 });
+  });
+
+  it('may have its numbers packed, one by one, or both, in any order of fields', () => {
+    const packed = Uint8Array.of(0x6a, 16, 0x08, 7, 0x12, 4, 0, 0, 0x80, 0x3f, 0x15, 0, 0, 0, 0x40, 0xa5);
+    packed[1] = packed.length - 3;
+    const frame = decodeFrame(packed.subarray(0, -1));
+    assert.deepEqual(frame, { kind: 'embedded', id: 7, vector: [1, 2] });
+    const reversed = Uint8Array.of(0x6a, 7, 0x15, 0, 0, 0, 0x40, 0x08, 7);
+    assert.deepEqual(decodeFrame(reversed), { kind: 'embedded', id: 7, vector: [2] });
+  });
+
+  it('tells zero from nothing where that says something', () => {
+    const { topLogprobs } = decodeFrame(encodeFrame({ ...request, topLogprobs: 0 })) as FrameOf<'request'>;
+    assert.equal(topLogprobs, 0);
+    assert.equal('topLogprobs' in decodeFrame(encodeFrame(request)), false);
+  });
+
+  it('keeps the sign of a zero', () => {
+    const choice = { token: 1, text: new Uint8Array(), logprob: -0, top: [] };
+    const { tokens } = decodeFrame(
+      encodeFrame({ kind: 'tokens', id: 1, position: 0, tokens: [choice] }),
+    ) as FrameOf<'tokens'>;
+    assert.ok(Object.is(tokens[0]?.logprob, -0));
+  });
+
+  it('never leaves with half a surrogate pair', () => {
+    const frame = decodeFrame(encodeFrame({ ...request, grammar: 'a\ud800b' })) as FrameOf<'request'>;
+    assert.equal(frame.grammar, 'a\ufffdb');
+  });
+
+  const refused: readonly (readonly [string, FrameErrorCode, readonly number[]])[] = [
+    ['of no bytes', 'unknown-kind', []],
+    ['of a kind of another version', 'unknown-kind', [0x92, 0x01, 0]],
+    ['with its kind as a number', 'malformed', [0x18, 7]],
+    ['with a number as text', 'malformed', [0x1a, 3, 0x0a, 1, 7]],
+    ['with the same field twice', 'malformed', [0x1a, 4, 0x08, 7, 0x08, 8]],
+    ['twice', 'malformed', [...cancel, ...cancel]],
+    ['of two kinds', 'malformed', [...cancel, 0x22, 4, 0x08, 7, 0x10, 1]],
+    ['with a number of 33 bits', 'malformed', [0x1a, 6, 0x08, 0x87, 0x80, 0x80, 0x80, 0x10]],
+    ['with a negative number', 'malformed', [0x1a, 11, 0x08, ...Array(9).fill(0xff), 0x01]],
+    ['with a number of eleven bytes', 'malformed', [0x1a, 12, 0x08, ...Array(10).fill(0x80), 0x01]],
+    ['with a group', 'malformed', [...cancel, 0xa3, 0x06, 0xa4, 0x06]],
+    ['with a field of number 0', 'malformed', [...cancel, 0x00, 0x01]],
+    ['with a length beyond its end', 'malformed', [0x1a, 3, 0x08, 7]],
+    ['with a length within beyond the outer one', 'malformed', [0x0a, 4, 0x12, 9, 65, 65, ...Array(9).fill(65)]],
+    ['with text that is no UTF-8', 'malformed', [0x0a, 4, 0x12, 2, 0xc0, 0x80]],
+    ['without what it needs', 'not-allowed', [0x1a, 0]],
+  ];
+  for (const [name, code, bytes] of refused)
+    it(`${name} is refused: ${code}`, () =>
+      assert.throws(() => decodeFrame(Uint8Array.from(bytes)), { name: 'FrameError', code }));
+
+  const forbidden: readonly (readonly [string, Frame])[] = [
+    ['an id of 0', { kind: 'cancel', id: 0 }],
+    ['a temperature that is no number', { ...request, sampling: { ...sampling, temperature: Number.NaN } }],
+    ['an infinite penalty', { ...request, sampling: { ...sampling, presencePenalty: Number.POSITIVE_INFINITY } }],
+    ['a token beyond any vocabulary', { ...request, prompt: [2 ** 21] }],
+    ['a nonce of 15 bytes', { ...request, nonce: new Uint8Array(15) }],
+    ['a digest of 31 bytes', { ...request, modelSha256: 'a'.repeat(62) }],
+    ['another way of replaying', { ...request, replay: 'slow' as 'fast' }],
+    ['a long grammar', { ...request, grammar: '日'.repeat(333_334) }],
+    ['a margin that is no number', { kind: 'scored', id: 1, margins: [Number.NaN] }],
+    ['a negative margin', { kind: 'scored', id: 1, margins: [-1] }],
+    [
+      'an infinite logarithm',
+      {
+        kind: 'tokens',
+        id: 1,
+        position: 0,
+        tokens: [{ token: 1, text: new Uint8Array(), logprob: Number.NEGATIVE_INFINITY, top: [] }],
+      },
+    ],
+    ['no tokens', { kind: 'tokens', id: 1, position: 0, tokens: [] }],
+  ];
+  for (const [name, frame] of forbidden)
+    it(`with ${name} is refused`, () =>
+      assert.throws(() => decodeFrame(encodeFrame(frame)), { name: 'FrameError', code: 'not-allowed' }));
+});
+
+describe('the bounds of a frame', () => {
+  const million = Array.from({ length: 1_000_000 }, (_, i) => 2 ** 21 - 1 - (i % 1_000));
+
+  it('hold the largest request that there may be, in one message', () => {
+    const largest: Frame = {
+      ...request,
+      prompt: million,
+      grammar: '日'.repeat(333_333),
+      cacheKey: '日'.repeat(500),
+      sampling: { ...sampling, logitBias: Array.from({ length: 10_000 }, () => ({ token: 2 ** 21 - 1, bias: -1.5 })) },
+    };
+    const bytes = encodeFrame(largest);
+    assert.ok(bytes.byteLength < 4 * 1024 * 1024, `${bytes.byteLength} bytes`);
+    assert.deepEqual(decodeFrame(bytes), largest);
+  });
+
+  it('hold the margins of the longest answer with its end', () => {
+    const bytes = encodeFrame({ kind: 'scored', id: 1, margins: Array(1_000_001).fill(99) });
+    assert.equal((decodeFrame(bytes) as FrameOf<'scored'>).margins.length, 1_000_001);
+  });
+
+  it('do not hold a longer prompt, nor one that is too long together with its answer', () => {
+    const tooLarge = { name: 'FrameError', code: 'too-large' };
+    assert.throws(() => decodeFrame(encodeFrame({ ...request, prompt: million, given: [1, 2] })), tooLarge);
+    assert.throws(() => encodeFrame({ ...request, prompt: [...million, ...million] }), tooLarge);
+  });
+
+  const hostile: readonly (readonly [string, FrameErrorCode, number, readonly number[]])[] = [
+    ['millions of empty tokens', 'too-large', 0x32, [0x1a, 0]],
+    ['millions of numbers', 'too-large', 0x12, [0x22, 0x80, 0x04, ...Array(512).fill(1)]],
+    ['millions of numbers, one by one', 'too-large', 0x12, [0x20, 1]],
+    ['unknown fields only', 'not-allowed', 0x1a, [0xf8, 0x7f, 1]],
+    ['empty unknown fields only', 'not-allowed', 0x1a, [0xfa, 0x7f, 0]],
+    ['one long number', 'malformed', 0x1a, [0x80]],
+  ];
+  for (const [name, code, tag, part] of hostile)
+    it(`are cheap to hold against 4 MiB of ${name}`, () => {
+      const bytes = new Uint8Array(4 * 1024 * 1024 - 8);
+      const length = bytes.byteLength - 5 - ((bytes.byteLength - 5) % part.length);
+      bytes.set([
+        tag,
+        (length & 0x7f) | 0x80,
+        ((length >> 7) & 0x7f) | 0x80,
+        ((length >> 14) & 0x7f) | 0x80,
+        length >> 21,
+      ]);
+      for (let at = 0; at < length; at += part.length) bytes.set(part, 5 + at);
+      const startedAt = performance.now();
+      assert.throws(() => decodeFrame(bytes.subarray(0, 5 + length)), { name: 'FrameError', code });
+      // Some tens of milliseconds alone on a core.
+      assert.ok(performance.now() - startedAt < 1_500);
+    });
+});
+
+/** Undefined for a FrameError; anything else is a bug. */
+function orFrameError(decode: () => unknown, seed: number): unknown {
+  try {
+    return decode();
+  } catch (error) {
+    if (error instanceof FrameError) return undefined;
+    throw new Error(`seed ${seed}`, { cause: error });
+  }
+}
+
+function mutated(bytes: Uint8Array, draw: Draw): Uint8Array {
+  let result = [...bytes];
+  for (let times = draw(3) + 1; times > 0; times -= 1) {
+    const at = draw(result.length + 1);
+    const other = draw(result.length + 1);
+    const [from, to] = [Math.min(at, other), Math.max(at, other)];
+    const kind = draw(6);
+    if (kind === 0) result[at] = draw(256);
+    else if (kind === 1) result[at] = (result[at] ?? 0) ^ (1 << draw(8));
+    else if (kind === 2) result = result.slice(0, at);
+    else if (kind === 3) result.splice(at, 0, draw(256));
+    else if (kind === 4) result.splice(at, 0, ...result.slice(from, to));
+    else result.splice(from, to - from);
+  }
+  return Uint8Array.from(result);
+}

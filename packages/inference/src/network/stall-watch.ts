@@ -1,0 +1,139 @@
+// Whether a worker, or one of its jobs, stands still. Time is counted in ticks of our own timer, and a tick that came late says
+// nothing against the worker: what it sent meanwhile may lie unread with us. Pure: it reads no clock.
+import type { FrameOf } from './frame.ts';
+
+/** Silent ticks with jobs under way, and without: a worker tells of itself every tick while it works for us, else every fourth. */
+const MOST_SILENT_TICKS = 4;
+const MOST_IDLE_TICKS = 20;
+/** Of a tick: whatever is later is late. */
+const LATE_SHARE = 1.5;
+
+/** A worker that has no place for a job for so long has none. */
+const MOST_WAITING_MS = 10_000;
+/** Before the first token: so many times what was expected, and so much more. */
+const READING_FACTOR = 4;
+const READING_SPARE_MS = 2_000;
+/** Between tokens: at least so long, and so many times the mean gap. */
+const LEAST_WRITING_MS = 1_000;
+const MOST_GAPS = 20;
+/** The mean of fewer says little. */
+const ENOUGH_GAPS = 4;
+/** Taken where nobody knows better. */
+const UNKNOWN_GAP_MS = 250;
+
+export type JobPhase = FrameOf<'pulse'>['jobs'][number]['phase'];
+/** A job goes through them in this order; a worker that says otherwise gets no new time by it. */
+const ORDER: Readonly<Record<JobPhase, number>> = { waiting: 0, reading: 1, writing: 2 };
+
+interface WatchedJob {
+  readonly expectedMs: number;
+  readonly gapMs: number;
+  phase: JobPhase;
+  /** Whole ticks since something became of it. */
+  ticks: number;
+  /** It has no credit left: it waits for us. */
+  isHeld: boolean;
+  lastTokenAtMs: number | undefined;
+  writingMs: number;
+  gaps: number;
+}
+
+export interface StallReport {
+  /** Nothing at all was heard of the worker for too long. */
+  readonly isSilent: boolean;
+  /** Jobs that stand still although the worker is alive. */
+  readonly jobs: readonly number[];
+}
+
+/** Watches one channel. `nowMs` is of a clock that only runs forward; what is told of jobs that it does not know is passed over. */
+export class StallWatch {
+  readonly #tickMs: number;
+  readonly #jobs = new Map<number, WatchedJob>();
+  #silentTicks = -1;
+  #lastTickMs: number | undefined;
+  #wasLate = false;
+
+  constructor({ tickMs }: { readonly tickMs: number }) {
+    this.#tickMs = tickMs;
+  }
+
+  /** Something came, whatever it was. */
+  heard(): void {
+    this.#silentTicks = -1;
+  }
+
+  /** A job was sent; its first token is expected so long after it has a place, and each further one so long after the one before. */
+  started(id: number, expectedMs: number, gapMs: number = UNKNOWN_GAP_MS): void {
+    // A worker that had nothing to do was right to be quiet.
+    if (this.#jobs.size === 0) this.#silentTicks = -1;
+    this.#jobs.set(id, {
+      ...{ expectedMs, gapMs, phase: 'waiting', ticks: -1, isHeld: false },
+      ...{ lastTokenAtMs: undefined, writingMs: 0, gaps: 0 },
+    });
+  }
+
+  /** What the worker says of a job. */
+  phase(id: number, phase: JobPhase): void {
+    const job = this.#jobs.get(id);
+    if (job && ORDER[phase] > ORDER[job.phase]) Object.assign(job, { phase, ticks: -1 });
+  }
+
+  /** Tokens came. `isHeld`: they were the last that it may send for now. */
+  tokens(id: number, count: number, { nowMs, isHeld }: { readonly nowMs: number; readonly isHeld: boolean }): void {
+    const job = this.#jobs.get(id);
+    if (!job) return;
+    if (job.lastTokenAtMs !== undefined && !job.isHeld) {
+      job.writingMs += nowMs - job.lastTokenAtMs;
+      job.gaps += count;
+    }
+    Object.assign(job, { phase: 'writing', ticks: -1, isHeld, lastTokenAtMs: nowMs });
+  }
+
+  /** It may send again: its time runs from now on. */
+  credited(id: number, nowMs: number): void {
+    const job = this.#jobs.get(id);
+    if (job?.isHeld) Object.assign(job, { ticks: -1, isHeld: false, lastTokenAtMs: nowMs });
+  }
+
+  ended(id: number): void {
+    this.#jobs.delete(id);
+  }
+
+  /** To be called every `tickMs`. Jobs are named again each time, until they are ended. */
+  tick(nowMs: number): StallReport {
+    if (!this.#isCounted(nowMs)) return { isSilent: false, jobs: [] };
+    this.#silentTicks += 1;
+    const isSilent = this.#silentTicks >= (this.#jobs.size > 0 ? MOST_SILENT_TICKS : MOST_IDLE_TICKS);
+    const stalled: number[] = [];
+    for (const [id, job] of this.#jobs) {
+      if (job.isHeld) continue;
+      job.ticks += 1;
+      if (job.ticks * this.#tickMs >= deadlineMs(job)) stalled.push(id);
+    }
+    return { isSilent, jobs: stalled };
+  }
+
+  /**
+   * A late tick runs before what came meanwhile is handled, so it does not count; the next one does, late or not, since
+   * whatever had come was handled between the two. So lag of ours, however long it lasts, at most doubles the ticks.
+   */
+  #isCounted(nowMs: number): boolean {
+    const isLate = this.#lastTickMs !== undefined && nowMs - this.#lastTickMs > this.#tickMs * LATE_SHARE;
+    this.#lastTickMs = nowMs;
+    this.#wasLate = isLate && !this.#wasLate;
+    return !this.#wasLate;
+  }
+}
+
+function deadlineMs({ phase, expectedMs, gapMs, writingMs, gaps }: WatchedJob): number {
+  switch (phase) {
+    case 'waiting':
+      return MOST_WAITING_MS;
+    case 'reading':
+      return READING_FACTOR * expectedMs + READING_SPARE_MS;
+    case 'writing':
+      return Math.max(LEAST_WRITING_MS, MOST_GAPS * (gaps >= ENOUGH_GAPS ? writingMs / gaps : gapMs));
+    default:
+      throw phase satisfies never;
+  }
+}

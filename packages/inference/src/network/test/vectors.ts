@@ -1,0 +1,215 @@
+// The vectors of vectors/network, for other implementations: made here, written by write-vectors.ts, held to the code by vectors.test.ts.
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { chooseToken, GREEDY, gumbel, uniform } from '../../sampling.ts';
+import { FAILURE_CODES, Frame, type Offer, type SegmentReceipt } from '../frame.ts';
+import { decodeFrame, encodeFrame, encodeOffer, encodeSegmentReceipt, FrameError } from '../frame-codec.ts';
+import {
+  bytesSha256,
+  fromHex,
+  offerSignedBytes,
+  segmentSignedBytes,
+  settleSignedBytes,
+  TokenChain,
+  toHex,
+  tokensSha256,
+} from '../segment.ts';
+import { randomFrame, seeded } from './random-frames.ts';
+
+/** By file name; each is JSON. Bytes are hex. */
+export const networkVectors = (): Readonly<Record<string, unknown>> => ({
+  'frames.json': frames(),
+  'read-alike.json': readAlike(),
+  'refused.json': refused(),
+  'segment.json': segment(),
+  'offer.json': offer(),
+  'draws.json': draws(),
+});
+
+/** JSON of a value with bytes in it. */
+export const plain = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_, each) => (each instanceof Uint8Array ? toHex(each) : each)));
+
+interface TestKey {
+  readonly seed: string;
+  readonly publicKey: string;
+  readonly peer: string;
+  readonly key: KeyObject;
+}
+
+/** RFC 8410's wrapping of an Ed25519 seed. */
+const PKCS8 = '302e020100300506032b657004220420';
+/** A libp2p peer id of an Ed25519 key: the identity multihash of the key's Protocol Buffers form, in base58. */
+const PEER_ID = '002408011220';
+
+function testKey(byte: number): TestKey {
+  const seed = toHex(new Uint8Array(32).fill(byte));
+  const key = createPrivateKey({ key: Buffer.from(PKCS8 + seed, 'hex'), format: 'der', type: 'pkcs8' });
+  const publicKey = Buffer.from(createPublicKey(key).export({ format: 'jwk' }).x ?? '', 'base64url').toString('hex');
+  return { seed, publicKey, peer: base58(PEER_ID + publicKey), key };
+}
+
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/** Of hex that begins with one zero byte. */
+function base58(hex: string): string {
+  let text = '';
+  for (let rest = BigInt(`0x${hex}`); rest > 0n; rest /= 58n) text = (ALPHABET[Number(rest % 58n)] ?? '') + text;
+  return `1${text}`;
+}
+
+const WORKER = testKey(1);
+const GATEWAY = testKey(2);
+const signed = ({ key }: TestKey, bytes: Uint8Array) => new Uint8Array(sign(null, bytes, key));
+const told = ({ seed, publicKey, peer }: TestKey) => ({ seed, publicKey, peer });
+
+/** Two of every kind, and every word that a failure may have. */
+function frames() {
+  const drawn = Frame.options.flatMap(({ shape }) => [3, 4].map((seed) => randomFrame(seeded(seed), shape.kind.value)));
+  const failures = FAILURE_CODES.map((code) => ({ kind: 'failed', id: 7, code, message: 'words' }) as const);
+  return [...drawn, ...failures].map((frame) => ({ frame: plain(frame), hex: toHex(encodeFrame(frame)) }));
+}
+
+/** Encodings that are not what we would write, and say the same. */
+function readAlike() {
+  const cases: readonly (readonly [name: string, hex: string])[] = [
+    ['unknown fields of every wire type', '1a 1a 0807 a00605 a1060101010101010101 a206020909 a50601020304'],
+    ['an unknown field beside the kind', 'a00605 1a 02 0807'],
+    ['a zero that could be left out', '2a 04 0807 1000'],
+    ['fields in another order', '22 04 1005 0807'],
+    ['a number in more bytes than it needs', '1a 03 088700'],
+    ['numbers packed', '6a 0c 0807 1208 0000803f 00000040'],
+    ['numbers one by one', '6a 0c 0807 150000803f 1500000040'],
+  ];
+  return cases.map(([name, spaced]) => {
+    const hex = spaced.replaceAll(' ', '');
+    return { name, hex, frame: plain(decodeFrame(fromHex(hex))) };
+  });
+}
+
+/** What is no frame, and why. */
+function refused() {
+  const cases: readonly (readonly [name: string, hex: string])[] = [
+    ['no bytes', ''],
+    ['a kind of another version', '920100'],
+    ['cut off', '1a0308'],
+    ['a length beyond the message that it is in', '0a04 12094141'],
+    ['the same field twice', '1a04 0807 0808'],
+    ['two kinds', '1a020807 220408071001'],
+    ['a number of 33 bits', '1a06 088780808010'],
+    ['a negative number', '1a0b 08ffffffffffffffffff01'],
+    ['a number of eleven bytes', `1a0c 08${'80'.repeat(10)}01`],
+    ['a group', '1a020807 a306a406'],
+    ['a number written as text', '1a030a0107'],
+    ['text that is no UTF-8', '0a041202c080'],
+    ['an id of 0', '1a00'],
+    ['a role that there is not', '0a07 0801 1a03666f6f'],
+  ];
+  return cases.map(([name, spaced]) => {
+    const hex = spaced.replaceAll(' ', '');
+    return { name, hex, code: codeOf(hex) };
+  });
+}
+
+function codeOf(hex: string): string {
+  try {
+    return `read: ${decodeFrame(fromHex(hex)).kind}`;
+  } catch (error) {
+    return error instanceof FrameError ? error.code : String(error);
+  }
+}
+
+/** One request from its frame to both signatures. */
+function segment() {
+  const nonce = Uint8Array.from({ length: 16 }, (_, i) => i);
+  const modelSha256 = 'ab'.repeat(32);
+  const prompt = [1, 128, 16_384, 2 ** 21 - 1];
+  const given = [5, 6];
+  const tokens = [7, 300, 70_000];
+  const request = encodeFrame({
+    ...{ kind: 'request', id: 1, nonce, modelSha256, prompt, given, replay: 'exact', maxTokens: 5, credit: 256 },
+    sampling: { ...GREEDY, temperature: 0.7, topP: 0.9, logitBias: [{ token: 1, bias: -1.5 }], seed: 42 },
+  });
+  const start = { nonce, modelSha256, promptSha256: tokensSha256(prompt), from: given.length };
+  const chain = new TokenChain(start);
+  const chainHeads = [chain.head];
+  for (const token of tokens) {
+    chain.push(token);
+    chainHeads.push(chain.head);
+  }
+  const receipt: SegmentReceipt = {
+    ...{ version: 1, ...start, worker: WORKER.peer, gateway: GATEWAY.peer, requestSha256: bytesSha256(request) },
+    ...{ to: given.length + tokens.length, chainHead: chain.head, promptTokens: prompt.length, cachedTokens: 2 },
+    ...{ reason: 'length', engine: 'llama.cpp b0', startedAtMs: 1_790_000_000_000 },
+    ...{ firstTokenAtMs: 1_790_000_000_050, endedAtMs: 1_790_000_000_100 },
+  };
+  const bytes = encodeSegmentReceipt(receipt);
+  const signature = signed(WORKER, segmentSignedBytes(bytes));
+  const agreed = signed(GATEWAY, settleSignedBytes(bytes));
+  return {
+    ...{ worker: told(WORKER), gateway: told(GATEWAY), request: toHex(request), tokens, chainHeads },
+    ...{ receipt: plain(receipt), receiptHex: toHex(bytes) },
+    ...{ workerSigns: toHex(segmentSignedBytes(bytes)), workerSignature: toHex(signature) },
+    done: toHex(encodeFrame({ kind: 'done', id: 1, reason: 'length', receipt: bytes, signature })),
+    ...{ gatewaySigns: toHex(settleSignedBytes(bytes)), gatewaySignature: toHex(agreed) },
+    settle: toHex(encodeFrame({ kind: 'settle', nonce, signature: agreed })),
+  };
+}
+
+function offer() {
+  const value: Offer = {
+    ...{ peer: WORKER.peer, sequence: 1_790_000_000_000, issuedAtMs: 1_790_000_000_000 },
+    ...{ expiresAtMs: 1_790_000_120_000, software: 'strata/0.1.0', running: 1, waiting: 0 },
+    models: [
+      {
+        ...{
+          name: 'tiny',
+          sha256: 'ab'.repeat(32),
+          vocabularySha256: 'cd'.repeat(32),
+          templateSha256: 'ef'.repeat(32),
+        },
+        ...{ architecture: 'llama', quantisation: 'Q4_K_M', sizeBytes: 5_000_000_000, parameters: 8_000_000_000 },
+        ...{ contextLength: 8_192, vocabularySize: 128_256, longestToken: 128, slots: 4 },
+        ...{ prefillTokensPerSecond: 512.5, decodeTokensPerSecond: 20, engine: 'llama.cpp b0' },
+      },
+    ],
+  };
+  const bytes = encodeOffer(value);
+  const signature = signed(WORKER, offerSignedBytes(bytes));
+  return {
+    ...{ worker: told(WORKER), offer: value, offerHex: toHex(bytes) },
+    ...{ workerSigns: toHex(offerSignedBytes(bytes)), workerSignature: toHex(signature) },
+    frame: toHex(encodeFrame({ kind: 'offer', offer: bytes, signature })),
+  };
+}
+
+/** Noise, and tokens drawn with it. */
+function draws() {
+  const keys = [
+    [0, 0, 0],
+    [1, 0, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+    [2 ** 32 - 1, 999_999, 2 ** 21 - 1],
+    [42, 17, 128_255],
+  ] as const;
+  const noise = keys.map(([seed, position, token]) => {
+    const share = uniform(seed, position, token);
+    return { seed, position, token, uniform: share, gumbel: gumbel(seed, position, token) };
+  });
+  const candidates = [2.5, 2.25, 1, 0.5, 0, -1, -3].map((logit, i) => ({ token: 10 + i, logit }));
+  const settings = [
+    { temperature: 0 },
+    { temperature: 1 },
+    { temperature: 0.7, topP: 0.8 },
+    { temperature: 1.3, topK: 3 },
+    { temperature: 1, minP: 0.2 },
+    { temperature: 1, presencePenalty: 1.5, frequencyPenalty: 0.5 },
+  ];
+  const drawn = settings.flatMap((setting) => {
+    const tokens = Array.from({ length: 12 }, (_, position) =>
+      chooseToken(candidates, { ...GREEDY, ...setting, seed: 42 }, { position, given: new Map([[10, 2]]) }),
+    );
+    return { setting: { ...setting, seed: 42 }, given: [10, 10], tokensByPosition: tokens };
+  });
+  return { noise, candidates, drawn };
+}

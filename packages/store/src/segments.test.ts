@@ -1,0 +1,193 @@
+// Accounts of segments: each counted once, settled once, summed exactly, and read by an index.
+import assert from 'node:assert/strict';
+import type { SQLInputValue } from 'node:sqlite';
+import { after, describe, it } from 'node:test';
+import { type CompiledQuery, Kysely } from 'kysely';
+import { openStore, type SegmentRecord } from './index.ts';
+import type { Database } from './schema.ts';
+import { SegmentTable } from './segments.ts';
+import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
+import { freshFiles } from './test/feed-store.ts';
+
+const files = freshFiles();
+after(files.remove);
+
+const DAY_MS = 86_400_000;
+const T0 = Date.UTC(2026, 0, 31);
+const nonceOf = (n: number) => {
+  const nonce = new Uint8Array(16);
+  new DataView(nonce.buffer).setUint32(12, n);
+  return nonce;
+};
+const SIGNATURE = new Uint8Array(64).fill(1);
+
+const segment = (n: number, more: Partial<SegmentRecord> = {}): SegmentRecord => ({
+  nonce: nonceOf(n),
+  worker: 'worker-a',
+  gateway: 'gateway',
+  caller: 'key_a',
+  modelSha256: 'a'.repeat(64),
+  promptTokens: 100,
+  cachedTokens: 40,
+  outputTokens: 7,
+  endedAtMs: T0 + n,
+  receipt: Uint8Array.of(8, 1, n),
+  workerSignature: new Uint8Array(64).fill(2),
+  gatewaySignature: undefined,
+  ...more,
+});
+
+for (const [name, place] of [
+  ['SQLite in memory', () => 'sqlite::memory:'],
+  ['a SQLite file', () => `sqlite:${files.next()}`],
+] as const) {
+  describe(`segments on ${name}`, () => {
+    it('come back as they were kept, newest first, page by page', async () => {
+      await using store = await openStore(place());
+      const kept = [segment(1), segment(2, { caller: undefined }), segment(3, { gatewaySignature: SIGNATURE })];
+      for (const one of kept) assert.equal(await store.segments.put(one), true);
+      assert.deepEqual(await store.segments.list({ limit: 10 }), kept.toReversed());
+      assert.deepEqual(await store.segments.list({ limit: 1 }), [kept[2]]);
+      assert.deepEqual(await store.segments.list({ limit: 1, before: nonceOf(3) }), [kept[1]]);
+      assert.deepEqual(await store.segments.list({ limit: 9, before: nonceOf(1) }), []);
+      assert.deepEqual(await store.segments.list({ limit: 9, before: nonceOf(77) }), []);
+    });
+
+    it('count once: a second receipt with the same nonce changes nothing, whatever it says', async () => {
+      await using store = await openStore(place());
+      const first = segment(1);
+      const another = segment(1, { worker: 'worker-b', outputTokens: 1_000_000, gatewaySignature: SIGNATURE });
+      const puts = await Promise.all([first, first, another].map((one) => store.segments.put(one)));
+      assert.deepEqual(puts, [true, false, false]);
+      assert.deepEqual(await store.segments.list({ limit: 10 }), [first]);
+      assert.equal((await store.segments.totals({ by: 'worker' }))[0]?.outputTokens, 7);
+    });
+
+    it('are settled once, and only where there is something to settle', async () => {
+      await using store = await openStore(place());
+      await store.segments.put(segment(1));
+      assert.equal(await store.segments.settle(nonceOf(2), SIGNATURE), false);
+      const settled = await Promise.all([
+        store.segments.settle(nonceOf(1), SIGNATURE),
+        store.segments.settle(nonceOf(1), new Uint8Array(64)),
+      ]);
+      assert.deepEqual(settled, [true, false]);
+      assert.deepEqual(await store.segments.list({ limit: 10 }), [segment(1, { gatewaySignature: SIGNATURE })]);
+    });
+
+    it('outlive the one who kept them', async () => {
+      const url = `sqlite:${files.next()}`;
+      {
+        await using store = await openStore(url);
+        await store.segments.put(segment(1));
+        await store.standings.put('worker-a', '{"audits":1}');
+      }
+      await using store = await openStore(url);
+      assert.deepEqual(await store.segments.list({ limit: 10 }), [segment(1)]);
+      assert.deepEqual(await store.standings.all(), new Map([['worker-a', '{"audits":1}']]));
+    });
+  });
+}
+
+describe('totals', () => {
+  it('are exact by worker, gateway, caller, model and day, over any span', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const segments = Array.from({ length: 500 }, (_, n) =>
+      segment(n, {
+        worker: `worker-${n % 7}`,
+        gateway: `gateway-${n % 2}`,
+        caller: n % 3 === 0 ? undefined : `key_${n % 3}`,
+        modelSha256: String(n % 5).repeat(64),
+        promptTokens: 1_000_000 - n,
+        cachedTokens: n,
+        outputTokens: n * n,
+        endedAtMs: T0 + n * 1_000_003,
+        gatewaySignature: n % 4 === 0 ? SIGNATURE : undefined,
+      }),
+    );
+    for (const one of segments) await store.segments.put(one);
+    const keys: Record<'worker' | 'gateway' | 'caller' | 'model' | 'day', (one: SegmentRecord) => string> = {
+      worker: ({ worker }) => worker,
+      gateway: ({ gateway }) => gateway,
+      caller: ({ caller }) => caller ?? '',
+      model: ({ modelSha256 }) => modelSha256,
+      day: ({ endedAtMs }) => new Date(endedAtMs).toISOString().slice(0, 10),
+    };
+    const spans = [
+      {},
+      { fromMs: T0 + DAY_MS },
+      { toMs: T0 + DAY_MS },
+      { fromMs: T0 + 1_000_003, toMs: T0 + 3 * 1_000_003 },
+      { fromMs: T0 + DAY_MS, toMs: T0 + DAY_MS },
+    ];
+    for (const by of ['worker', 'gateway', 'caller', 'model', 'day'] as const)
+      for (const span of spans) {
+        const { fromMs = 0, toMs = Number.POSITIVE_INFINITY } = span as { fromMs?: number; toMs?: number };
+        const within = segments.filter(({ endedAtMs }) => endedAtMs >= fromMs && endedAtMs < toMs);
+        const expected = [...Map.groupBy(within, keys[by])]
+          .map(([key, group]) => {
+            const sum = (of: (one: SegmentRecord) => number) => group.reduce((total, one) => total + of(one), 0);
+            return {
+              key,
+              segments: group.length,
+              settled: sum(({ gatewaySignature }) => (gatewaySignature ? 1 : 0)),
+              promptTokens: sum(({ promptTokens }) => promptTokens),
+              cachedTokens: sum(({ cachedTokens }) => cachedTokens),
+              outputTokens: sum(({ outputTokens }) => outputTokens),
+            };
+          })
+          .sort((a, b) => (a.key < b.key ? -1 : 1));
+        assert.deepEqual(await store.segments.totals({ by, ...span }), expected, `${by} ${JSON.stringify(span)}`);
+      }
+  });
+
+  it('and lists go by an index', async () => {
+    const file = files.next();
+    {
+      await using store = await openStore(`sqlite:${file}`);
+      for (let n = 0; n < 300; n += 1) await store.segments.put(segment(n));
+    }
+    const queries: CompiledQuery[] = [];
+    const database = openDatabase(file);
+    await using db = new Kysely<Database>({
+      dialect: sqliteDialect(database),
+      log: ({ query }) => void queries.push(query),
+    });
+    const segments = new SegmentTable(db);
+    for (const by of ['worker', 'gateway', 'caller', 'model', 'day'] as const)
+      await segments.totals({ by, fromMs: T0 + 1, toMs: T0 + 3 });
+    await segments.settle(nonceOf(1), SIGNATURE);
+    await segments.list({ limit: 3, before: nonceOf(200) });
+    assert.equal(queries.length, 7);
+    for (const statistics of ['', 'ANALYZE']) {
+      database.exec(statistics);
+      for (const { sql, parameters } of queries) {
+        const plan = database
+          .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+          .all(...(parameters as SQLInputValue[]))
+          .map(({ detail }) => String(detail))
+          .join('; ');
+        assert.match(plan, /SEARCH segments USING (INDEX segments_ended|INDEX sqlite_autoindex|INTEGER PRIMARY KEY)/);
+        assert.doesNotMatch(plan, /SCAN /, `${sql}\n${plan}`);
+        if (sql.includes('"seq" desc')) assert.doesNotMatch(plan, /TEMP B-TREE/, `${sql}\n${plan}`);
+      }
+    }
+  });
+});
+
+describe('standings', () => {
+  it('are the last that was said of each peer', async () => {
+    await using store = await openStore('sqlite::memory:');
+    assert.deepEqual(await store.standings.all(), new Map());
+    await store.standings.put('a', '1');
+    await store.standings.put('b', '2');
+    await store.standings.put('a', '3');
+    assert.deepEqual(
+      await store.standings.all(),
+      new Map([
+        ['a', '3'],
+        ['b', '2'],
+      ]),
+    );
+  });
+});

@@ -1,0 +1,30 @@
+// How far each worker is trusted, as the inference service last judged it.
+import type { Kysely } from 'kysely';
+import type { Database } from './schema.ts';
+
+/** Standings by peer id, as JSON; they outlive a restart. */
+export interface Standings {
+  all(): Promise<ReadonlyMap<string, string>>;
+  put(peer: string, standing: string): Promise<void>;
+}
+
+export class StandingTable implements Standings {
+  readonly #db: Kysely<Database>;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  async all(): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.#db.selectFrom('standings').selectAll().execute();
+    return new Map(rows.map(({ peer, standing }) => [peer, standing]));
+  }
+
+  async put(peer: string, standing: string): Promise<void> {
+    await this.#db
+      .insertInto('standings')
+      .values({ peer, standing })
+      .onConflict((conflict) => conflict.column('peer').doUpdateSet({ standing }))
+      .execute();
+  }
+}
