@@ -60,9 +60,11 @@ async function toldOf(backend: EngineBackend, more: object) {
   const plan = await backend.planChat(readChatRequest({ model: 'm', messages, temperature: 0, ...more }));
   const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
   const deltas: ChatDelta[] = [];
-  for await (const delta of plan.choices[0]?.deltas({ usage, signal: NEVER }) ?? []) deltas.push(delta);
+  for await (const delta of plan.choices[0]?.deltas({ usage, context: {}, signal: NEVER }) ?? []) deltas.push(delta);
   const text = deltas.map((delta) => ('text' in delta ? delta.text : '')).join('');
-  const told = deltas.map((delta) => ('id' in delta ? { ...delta, id: 'call' } : delta));
+  // Probabilities depend, far behind the point, on what a slot has read before.
+  const rounded = (key: string, value: unknown) => (key === 'logprob' ? Math.round(Number(value)) : value);
+  const told = deltas.map((delta) => JSON.stringify('id' in delta ? { ...delta, id: 'call' } : delta, rounded));
   return { text, told, tokens: usage.completionTokens };
 }
 
