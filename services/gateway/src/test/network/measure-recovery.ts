@@ -56,7 +56,7 @@ const stalls = await Promise.all(
     await bed.worker(
       0,
       createSimulatedEngine(speed),
-      stalledAt(() => 5),
+      stalledAt(() => 15),
     );
     await bed.worker(1, createSimulatedEngine(speed));
     const session = bed.session(0);
@@ -66,7 +66,7 @@ const stalls = await Promise.all(
         ? choose.call(bed.fleet, wanted, options)
         : { session, expectedFirstTokenMs: 100, decodeTokensPerSecond: 100 };
     return Array.from({ length: STALLS }, async (_, i) => {
-      await new Promise((resolve) => setTimeout(resolve, i * 13));
+      await new Promise((resolve) => setTimeout(resolve, i * 130));
       return longestPause();
     });
   })(),
