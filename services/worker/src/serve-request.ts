@@ -112,8 +112,9 @@ export class RequestRun {
   async #take(event: Exclude<JobEvent, { readonly kind: 'end' }>): Promise<void> {
     const { request, send } = this.#given;
     if (event.kind === 'begin') {
-      this.#cachedTokens = event.cachedTokens;
-      return send({ kind: 'begin', id: request.id, cachedTokens: event.cachedTokens });
+      // A slot may hold given tokens too, of the same answer made before; what is told is of the prompt.
+      this.#cachedTokens = Math.min(event.cachedTokens, request.prompt.length);
+      return send({ kind: 'begin', id: request.id, cachedTokens: this.#cachedTokens });
     }
     this.phase = 'writing';
     // Waited for with a token in hand: the end of an answer needs no credit, and there may be no more to come.
@@ -151,7 +152,7 @@ export class RequestRun {
       to: this.#batch.end,
       chainHead: this.#chain.head,
       promptTokens: request.prompt.length,
-      cachedTokens: Math.min(this.#cachedTokens, request.prompt.length),
+      cachedTokens: this.#cachedTokens,
       reason,
       engine: model.engine.info.engine.slice(0, 100),
       startedAtMs: this.#startedAtMs,
