@@ -12,6 +12,7 @@ import { benchRouting } from './routing.ts';
 import { benchScan } from './scan.ts';
 import { benchSets } from './sets.ts';
 import { benchStream } from './stream.ts';
+import { benchTrust } from './trust.ts';
 
 export interface Figure {
   readonly what: string;
@@ -33,6 +34,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   advisories: benchAdvisories,
   'false-alarms': benchFalseAlarms,
   routing: benchRouting,
+  trust: benchTrust,
 };
 
 const asked = process.argv.slice(2);

@@ -77,6 +77,13 @@ describe('standing', () => {
     assert.equal(after(GOOD, times(4, WRONG)).untilMs, NOW + HOUR_MS);
   });
 
+  it('convicts by two misjudgements of others, unless answers of its own speak for it in between', () => {
+    const once = afterFinding(GOOD, { kind: 'misjudged' }, NOW);
+    assert.equal(once.state, 'suspect');
+    assert.equal(afterFinding(once, { kind: 'misjudged' }, NOW).reason, 'misjudged answers of others');
+    assert.equal(afterFinding(after(once, times(20, CLEAN)), { kind: 'misjudged' }, NOW).state, 'suspect');
+  });
+
   it('counts many proofs of one quarantine as one strike', () => {
     const proven = after(GOOD, times(40, PROOF));
     assert.equal(proven.strikes, 1);

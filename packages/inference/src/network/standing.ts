@@ -46,7 +46,7 @@ export interface Margins {
 export type Finding =
   /** An audit of one answer. */
   | ({ readonly kind: 'scored' } & Margins)
-  /** As a verifier it said of an answer what others, and the truth, deny. Weighs as much as an answer that is wrong throughout. */
+  /** As a verifier it said of an answer what others, or the known truth, deny. Two of these convict. */
   | { readonly kind: 'misjudged' }
   /** Something that no honest worker does: a forged receipt, counts that are not so. */
   | { readonly kind: 'proof'; readonly reason: string };
@@ -57,11 +57,11 @@ const CLIP_NATS = 1;
 const END_WEIGHT = 1 / 8;
 /**
  * An honest worker's mean deviation may be so large. It grows with the square of the error of the logits: an error of 0.02 nats
- * gives some 0.0001, one of 0.05 some 0.001.
+ * gives some 0.0001, one of 0.05 less than 0.001. The same model on other processors and threads was measured below 0.00001.
  */
-export const TOLERATED_DEVIATION = 0.003;
+export const TOLERATED_DEVIATION = 0.0015;
 /** Part of the odds that is bet on each audit; below 1 / TOLERATED_DEVIATION, so that the odds stay above 0. */
-const STAKE = 80;
+const STAKE = 160;
 /** Odds of e^17: by Ville's inequality an honest worker sees them with a chance of at most 10,000 × e^-17 = 0.04 % in 10,000 audits. */
 export const CONVICTION = 17;
 /** Below it the last audit was as good as clean. */
@@ -105,7 +105,7 @@ export function afterFinding(before: Standing, finding: Finding, nowMs: number):
     case 'proof':
       return quarantined(standing, { forMs: PROOF_QUARANTINE_MS, reason: finding.reason, nowMs });
     case 'misjudged':
-      return weighed(standing, 1, { reason: 'misjudged answers of others', nowMs });
+      return weighed(standing, CONVICTION / 2, { reason: 'misjudged answers of others', nowMs });
     case 'scored': {
       const checked = {
         ...standing,
@@ -113,10 +113,8 @@ export function afterFinding(before: Standing, finding: Finding, nowMs: number):
         tokens: standing.tokens + finding.margins.length,
         recentAudits: standing.recentAudits + 1,
       };
-      return weighed(checked, deviation(finding), {
-        reason: 'answers that the model would not have given',
-        nowMs,
-      });
+      const reason = 'answers that the model would not have given';
+      return weighed(checked, gainOf(deviation(finding)), { reason, nowMs });
     }
     default:
       return finding satisfies never;
@@ -157,17 +155,20 @@ export function trust({ state, evidence, recentAudits }: Standing): number {
 }
 
 /**
- * A bet at fair odds against the worker's honesty. While its expected deviation is at most the tolerated one, the product of the
- * odds is expected not to grow, whatever the distribution, and however answers depend on each other.
+ * What a bet at fair odds against the worker's honesty brings. While its expected deviation is at most the tolerated one, the
+ * product of the odds is expected not to grow, whatever the distribution, and however answers depend on each other.
  */
+function gainOf(found: number): number {
+  return Math.log(1 + STAKE * (found - TOLERATED_DEVIATION));
+}
+
 function weighed(
   standing: Standing,
-  found: number,
+  gain: number,
   { reason, nowMs }: { readonly reason: string; readonly nowMs: number },
 ): Standing {
   // Answers from before the quarantine that are only audited now are what it was quarantined for.
   if (standing.state === 'quarantined') return standing;
-  const gain = Math.log(1 + STAKE * (found - TOLERATED_DEVIATION));
   const evidence = Math.max(0, standing.evidence + gain);
   if (evidence >= CONVICTION) return quarantined({ ...standing, evidence }, { forMs: QUARANTINE_MS, reason, nowMs });
   return classed({ ...standing, evidence });

@@ -23,8 +23,10 @@ export interface Panel {
   readonly verdict: Verdict;
   /** Who scored it. */
   readonly asked: readonly string[];
-  /** Who was clearly wrong, or gave what cannot be a score. */
+  /** Who was clearly wrong. */
   readonly misjudged: readonly string[];
+  /** Who gave what cannot be the margins of this answer. */
+  readonly malformed: readonly string[];
 }
 
 export interface PanelOptions {
@@ -32,7 +34,8 @@ export interface PanelOptions {
   readonly from: number;
   /** A clean score is held against a second one, too: a verifier that always says `clean` is found out so. */
   readonly isDoubleChecked: boolean;
-  readonly signalOf: () => AbortSignal;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
 }
 
 interface Opinion {
@@ -50,9 +53,10 @@ export async function judge(job: ScoreJob, verifiers: readonly Verifier[], optio
   const left = [...verifiers];
   const asked: string[] = [];
   const misjudged: string[] = [];
+  const malformed: string[] = [];
   const next = async (): Promise<Opinion | undefined> => {
-    for (let verifier = left.shift(); verifier; verifier = left.shift()) {
-      const margins = await verifier.score(job, options.signalOf()).catch(() => undefined);
+    for (let verifier = left.shift(); verifier && !options.signal.aborted; verifier = left.shift()) {
+      const margins = await scoreOf(verifier, job, options);
       if (margins === undefined) continue;
       const name = verifier.peer;
       if (name !== undefined) asked.push(name);
@@ -60,11 +64,11 @@ export async function judge(job: ScoreJob, verifiers: readonly Verifier[], optio
         const found = ownPart(job, margins, options.from);
         return { verifier, found, deviation: deviation(found) };
       }
-      if (name !== undefined) misjudged.push(name);
+      if (name !== undefined) malformed.push(name);
     }
     return undefined;
   };
-  const tell = (verdict: Verdict): Panel => ({ verdict, asked, misjudged });
+  const tell = (verdict: Verdict): Panel => ({ verdict, asked, misjudged, malformed });
 
   const first = await next();
   if (!first) return tell({ kind: 'unverified' });
@@ -83,6 +87,15 @@ export async function judge(job: ScoreJob, verifiers: readonly Verifier[], optio
   const [right, wrong] = isWithFirst ? [first, second] : [second, first];
   if (wrong.verifier.peer !== undefined) misjudged.push(wrong.verifier.peer);
   return tell(agreed(right, third));
+}
+
+/** Undefined: it failed, or took too long. */
+export function scoreOf(
+  verifier: Verifier,
+  job: ScoreJob,
+  { timeoutMs, signal }: Pick<PanelOptions, 'timeoutMs' | 'signal'>,
+): Promise<readonly number[] | undefined> {
+  return verifier.score(job, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])).catch(() => undefined);
 }
 
 /** Whether two deviations can be those of the same answer, as two honest verifiers see it. */

@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
 import { hasDrawnEnd, isCutShort, isReadRight } from './audit-facts.ts';
 import { AuditLog, type AuditRecord } from './audit-log.ts';
-import { judge, type Panel } from './audit-panel.ts';
+import { judge, type Panel, scoreOf } from './audit-panel.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { ownVerifier, ranked, type Verifier, workerVerifier } from './audit-verifier.ts';
 import { StandingsBook } from './standings-book.ts';
@@ -51,9 +51,10 @@ export interface Auditor extends Trust, AsyncDisposable {
 const MOST_QUEUED_ANSWERS = 500;
 /** Of clean scores, so many are held against a second verifier. */
 const DOUBLE_CHECK_SHARE = 0.1;
-/** After so many audits a verifier of it is given a challenge; newcomers more often. */
+/** After so many audits each verifier of it is given a challenge. */
 const CHALLENGE_SHARE = 0.1;
-const NEWCOMER_CHALLENGE_SHARE = 0.5;
+/** The same two where a worker is under suspicion, or verifies as a newcomer. */
+const ALERT_SHARE = 0.5;
 /** Verifiers tried for one answer: three opinions, and a few that fail. */
 const MOST_VERIFIERS = 6;
 
@@ -75,7 +76,7 @@ class WorkersAuditor implements Auditor {
   readonly #share: number;
   readonly #concurrency: number;
   readonly #random: () => number;
-  readonly #signalOf: () => AbortSignal;
+  readonly #timeoutMs: number;
 
   constructor(parts: AuditorParts, options: AuditorOptions, book: StandingsBook) {
     const { share = 0.02, concurrency = 2, mostQueuedTokens = 2_000_000, timeoutMs = 60_000 } = options;
@@ -85,7 +86,7 @@ class WorkersAuditor implements Auditor {
     this.#share = share;
     this.#concurrency = concurrency;
     this.#random = options.random ?? (() => randomInt(2 ** 47) / 2 ** 47);
-    this.#signalOf = () => AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(timeoutMs)]);
+    this.#timeoutMs = timeoutMs;
   }
 
   of(peer: string): number {
@@ -150,18 +151,22 @@ class WorkersAuditor implements Auditor {
       return;
     }
     const job = this.#jobOf(answer);
+    const suspects = this.#others(answer).filter(({ state }) => state === 'suspect');
     const panel = await judge(job, this.#verifiers(answer), {
       from: answer.from,
-      isDoubleChecked: this.#random() < DOUBLE_CHECK_SHARE,
-      signalOf: this.#signalOf,
+      isDoubleChecked: this.#random() < (suspects.length > 0 ? ALERT_SHARE : DOUBLE_CHECK_SHARE),
+      timeoutMs: this.#timeoutMs,
+      signal: this.#stopped.signal,
     });
     // What was given up because all ends is no finding.
     if (this.#stopped.signal.aborted) return;
     for (const peer of panel.misjudged) this.#book.note(peer, { kind: 'misjudged' });
+    for (const peer of panel.malformed) this.breach(peer, 'scores that are none of the answer');
     const outcome = this.#weigh(answer, panel);
     if (outcome === 'clean' && panel.verdict.kind === 'judged' && panel.verdict.voices > 1 && answer.from === 0)
       this.#known.keep({ modelSha256, job, seenBy: [worker, ...panel.asked] });
-    await this.#challenge(panel.asked, modelSha256);
+    for (const peer of new Set([...panel.asked, ...suspects.map(({ session }) => session.peer)]))
+      if (this.#random() < this.#challengeShare(peer)) await this.#challenge(peer, modelSha256);
   }
 
   #weigh(answer: SeenAnswer, { verdict, asked, misjudged }: Panel): AuditRecord['outcome'] {
@@ -191,40 +196,43 @@ class WorkersAuditor implements Auditor {
     this.#log.add({ ...record, atMs: this.#nowMs(), deviation: undefined });
   }
 
-  async #challenge(verifiers: readonly string[], modelSha256: string): Promise<void> {
-    for (const peer of verifiers) {
-      const share = this.#book.of(peer).state === 'good' ? CHALLENGE_SHARE : NEWCOMER_CHALLENGE_SHARE;
-      if (this.#random() >= share) continue;
-      const session = this.#parts.workers(modelSha256).find((each) => each.peer === peer);
-      const challenge = session && this.#known.challenge(peer, modelSha256, this.#random);
-      if (!challenge) continue;
-      const margins = await workerVerifier(session, modelSha256)
-        .score(challenge.job, this.#signalOf())
-        .catch(() => undefined);
-      // One that does not answer is slow or gone, and no liar for that.
-      if (margins === undefined) continue;
-      const outcome = isPassed(challenge, margins) ? 'passed' : 'failed';
-      if (outcome === 'failed') this.#book.note(peer, { kind: 'misjudged' });
-      const tokens = challenge.job.answer.length;
-      const record = { peer, modelSha256, tokens, verifiers: [], outcome, deviation: undefined } as const;
-      this.#log.add({ ...record, atMs: this.#nowMs(), kind: 'challenge' });
-      this.#parts.logger[outcome === 'passed' ? 'debug' : 'info'](record, 'verifier challenged');
-    }
+  #challengeShare(peer: string): number {
+    return this.#book.of(peer).state === 'good' ? CHALLENGE_SHARE : ALERT_SHARE;
+  }
+
+  async #challenge(peer: string, modelSha256: string): Promise<void> {
+    const session = this.#parts.workers(modelSha256).find((each) => each.peer === peer);
+    const challenge = session && this.#known.challenge(peer, modelSha256, this.#random);
+    if (!challenge) return;
+    const limits = { timeoutMs: this.#timeoutMs, signal: this.#stopped.signal };
+    const margins = await scoreOf(workerVerifier(session, modelSha256), challenge.job, limits);
+    // One that does not answer is slow or gone, and no liar for that.
+    if (margins === undefined) return;
+    const outcome = isPassed(challenge, margins) ? 'passed' : 'failed';
+    if (outcome === 'failed') this.#book.note(peer, { kind: 'misjudged' });
+    const tokens = challenge.job.answer.length;
+    const record = { peer, modelSha256, tokens, verifiers: [], outcome, deviation: undefined } as const;
+    this.#log.add({ ...record, atMs: this.#nowMs(), kind: 'challenge' });
+    this.#parts.logger[outcome === 'passed' ? 'debug' : 'info'](record, 'verifier challenged');
   }
 
   /** Our own engine alone where there is one; else workers of the model, none of them the one that is checked or under suspicion. */
-  #verifiers({ worker, modelSha256 }: SeenAnswer): readonly Verifier[] {
-    const engine = this.#parts.engine(modelSha256);
+  #verifiers(answer: SeenAnswer): readonly Verifier[] {
+    const engine = this.#parts.engine(answer.modelSha256);
     if (engine) return [ownVerifier(engine)];
-    const candidates = this.#parts
-      .workers(modelSha256)
-      .filter(({ peer, isAlive }) => isAlive && peer !== worker)
-      .map((session) => ({ session, state: this.#book.of(session.peer).state }))
+    const candidates = this.#others(answer)
       .filter(({ state }) => state === 'good' || state === 'new')
       .map(({ session, state }) => ({ session, isKnown: state === 'good', isBusy: session.load.waiting > 0 }));
     return ranked(candidates, this.#random)
       .slice(0, MOST_VERIFIERS)
-      .map(({ session }) => workerVerifier(session, modelSha256));
+      .map(({ session }) => workerVerifier(session, answer.modelSha256));
+  }
+
+  #others({ worker, modelSha256 }: SeenAnswer) {
+    return this.#parts
+      .workers(modelSha256)
+      .filter(({ peer, isAlive }) => isAlive && peer !== worker)
+      .map((session) => ({ session, state: this.#book.of(session.peer).state }));
   }
 
   #jobOf(answer: SeenAnswer): ScoreJob {
