@@ -95,7 +95,9 @@ export class AnswerPart {
       this.#receipt = { segment, seen };
       if (this.#isOver) this.#settle();
     };
-    return chosen.session.run(request, { signal, expectedFirstTokenMs, onSegment })[Symbol.asyncIterator]();
+    const { decodeTokensPerSecond: speed } = chosen;
+    const expected = { expectedFirstTokenMs, ...(speed > 0 ? { expectedGapMs: 1_000 / speed } : {}) };
+    return chosen.session.run(request, { ...expected, signal, onSegment })[Symbol.asyncIterator]();
   }
 
   #take(event: SessionEvent): void {

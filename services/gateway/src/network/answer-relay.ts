@@ -1,15 +1,13 @@
 // One answer from one worker after another, as if it were one: tokens are in the answer before anybody sees them, and whoever
 // goes on is given all of them.
 import { EngineError, type Job, type JobContext, type JobEvent, type ModelInfo } from '@strata/engine';
-import { tokensSha256 } from '@strata/inference';
+import { replayOf, tokensSha256 } from '@strata/inference';
 import { AnswerPart, type AnswerPartParts } from './answer-part.ts';
 import type { Chosen } from './fleet.ts';
 import { hedged } from './hedge.ts';
 import { WorkerSearch } from './worker-search.ts';
 import { WorkerLostError } from './worker-session.ts';
 
-/** Of a worker whose speed is not known; slower than most, so that exact replay stays within its time. */
-const ASSUMED_TOKENS_PER_SECOND = 20;
 /** A worker is not doubled before that: ordinary delays are as long. */
 const LEAST_HEDGE_MS = 200;
 /** Expected times are doubled with each loss, so often at most. */
@@ -120,8 +118,8 @@ export class AnswerRelay {
   #replay({ decodeTokensPerSecond }: Chosen): Job['replay'] {
     const { job } = this.#task;
     if (job.replay === 'fast' || !this.#hasTokens) return job.replay;
-    const perSecond = decodeTokensPerSecond > 0 ? decodeTokensPerSecond : ASSUMED_TOKENS_PER_SECOND;
-    return (this.#answer.length / perSecond) * 1_000 <= this.#options.replayBudgetMs ? 'exact' : 'fast';
+    const { replayBudgetMs } = this.#options;
+    return replayOf({ givenTokens: this.#answer.length, decodeTokensPerSecond, budgetMs: replayBudgetMs });
   }
 }
 

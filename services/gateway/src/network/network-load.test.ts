@@ -5,10 +5,12 @@ import { GREEDY } from '@strata/inference';
 import { createSimulatedEngine, simulatedAnswer } from '@strata/testnet';
 import { answerOf, job, MODEL } from '../test/network/answers.ts';
 import { NetworkBed } from '../test/network/network-bed.ts';
+import type { ScriptedWorker } from '../test/network/scripted-worker.ts';
 
 const WORKERS = 5;
 const ANSWERS = 200;
-const TOKENS = 60;
+const TOKENS = 40;
+const TOKENS_PER_SECOND = 30;
 const KILL_MS = 300;
 
 let bed: NetworkBed;
@@ -20,9 +22,15 @@ after(() => bed?.[Symbol.asyncDispose]());
 describe('200 answers over 5 workers, of which one is killed every 300 ms', () => {
   it('lose no token and repeat none', async (context) => {
     await bed.fresh();
-    const start = (at: number) => bed.worker(at, createSimulatedEngine({ slots: ANSWERS, tokensPerSecond: 30 }));
+    // A worker tries until it is heard, as real ones do.
+    const start = (at: number): Promise<ScriptedWorker> =>
+      bed
+        .worker(at, createSimulatedEngine({ slots: ANSWERS, tokensPerSecond: TOKENS_PER_SECOND }))
+        .catch(() => start(at));
     const workers = await Promise.all(Array.from({ length: WORKERS }, (_, at) => start(at)));
-    await using engine = bed.engine(MODEL);
+    bed.fleet.decodeTokensPerSecond = TOKENS_PER_SECOND;
+    // Most of what a worker lives for would go into reading token by token.
+    await using engine = bed.engine(MODEL, { replayBudgetMs: 200 });
     let kills = 0;
     const over = new AbortController();
     const killing = (async () => {

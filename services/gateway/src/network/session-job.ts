@@ -6,8 +6,9 @@ import type { SeenPart, SessionEvent, SessionRunOptions, SignedSegment, WorkerLo
 /** Tokens that a worker may be ahead of the reader, and how many are read before it is given as many more. */
 export const FIRST_CREDIT = 256;
 const CREDIT_STEP = 64;
-/** Bytes of a token, and of each alternative beside it, with all that is around them. */
-const MOST_CHOICE_BYTES = 1_024;
+/** Bytes of a token or an alternative beside it: of many on average, and of one alone with all that is around it. */
+const MOST_MEAN_BYTES = 4 * 1_024;
+const MOST_CHOICE_BYTES = 20 * 1_024;
 
 export type JobFrame = FrameOf<'begin' | 'tokens' | 'done'>;
 
@@ -126,7 +127,8 @@ export class SessionJob {
     if (position !== due) return `tokens at ${position} where ${due} was due`;
     if (tokens.length > this.#credit) return 'more tokens than it had credit for';
     if (due + tokens.length > maxTokens) return 'more tokens than were asked for';
-    if (sizeBytes > MOST_CHOICE_BYTES * (1 + tokens.length * (1 + topLogprobs))) return 'tokens that are too long';
+    if (sizeBytes > MOST_CHOICE_BYTES + MOST_MEAN_BYTES * tokens.length * (1 + topLogprobs))
+      return 'tokens that are too long';
     if (tokens.some(({ top }) => top.length > topLogprobs)) return 'alternatives that were not asked for';
     this.#credit -= tokens.length;
     for (const { token } of tokens) this.#seen.push(token);

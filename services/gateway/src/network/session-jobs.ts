@@ -1,7 +1,6 @@
 // The requests of one channel: those that are read, those whose receipt is waited for, and those of which late words may come.
-import type { FrameOf } from '@strata/inference';
+import { type FrameOf, StallWatch } from '@strata/inference';
 import { type JobFrame, SessionJob, type SessionJobParts } from './session-job.ts';
-import { StallWatch } from './stall-watch.ts';
 import { WorkerLostError } from './worker-session.ts';
 
 /** Before anything is known of a worker's speed. */
@@ -51,7 +50,8 @@ export class SessionJobs {
 
   start(job: Pick<SessionJobParts, 'request' | 'requestSha256' | 'options'>): SessionJob {
     const { id } = job.request;
-    this.#watch.started(id, job.options.expectedFirstTokenMs ?? FIRST_TOKEN_MS);
+    const { expectedFirstTokenMs = FIRST_TOKEN_MS, expectedGapMs } = job.options;
+    this.#watch.started(id, expectedFirstTokenMs, expectedGapMs);
     const started = new SessionJob({
       ...job,
       send: (frame) => {
@@ -97,7 +97,7 @@ export class SessionJobs {
 
   /** True when the worker says nothing at all any more. Jobs that stand still are given up. */
   tick(): boolean {
-    const { isSilent, jobs } = this.#watch.tick();
+    const { isSilent, jobs } = this.#watch.tick(performance.now());
     if (isSilent) return true;
     for (const id of jobs) this.#jobs.get(id)?.giveUp(new WorkerLostError(this.#parts.peer, 'stalled'));
     for (const [id, ticks] of this.#leaving) {

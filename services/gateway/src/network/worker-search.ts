@@ -82,6 +82,6 @@ export class WorkerSearch {
   assertNotRefused({ peer, loss, message }: WorkerLostError, wanted: Wanted): void {
     if (!this.#refused.has(peer)) return;
     if (this.#refused.size < REFUSALS_BELIEVED && this.other(wanted)) return;
-    throw new EngineError(loss === 'grammar-unusable' ? loss : 'crashed', message);
+    throw new EngineError(loss === 'grammar-unusable' ? loss : 'job-too-long', message);
   }
 }

@@ -74,6 +74,8 @@ export interface SessionRunOptions {
   readonly signal: AbortSignal;
   /** Before its first token it may take four times as long, and two seconds. 10,000 by default. */
   readonly expectedFirstTokenMs?: number;
+  /** Between its tokens, before it has given enough of them to go by. */
+  readonly expectedGapMs?: number;
   /**
    * Hears the worker's receipt, as it came and unchecked, also that of a cancelled job, which comes after the reader has gone;
    * and what to hold it against.
