@@ -96,6 +96,20 @@ describe('directory', () => {
     assert.equal(directory.worker('c')?.offer.models.length, 36);
   });
 
+  it('lets others give way to a stranger that offers more than before, not itself', () => {
+    const directory = new Directory({ mostModels: 100 });
+    const models = Array.from({ length: 64 }, (_, i) => offeredModel({ sha256: i.toString(16).padStart(64, '0') }));
+    for (const peer of ['a', 'b']) directory.take(offerOf(peer, { models: models.slice(0, 40) }, NOW), asStranger);
+    const later = { nowMs: NOW + 61_000, isConnected: false };
+    assert.equal(directory.take(offerOf('a', { models, sequence: 2 }, NOW), later), 'taken');
+    assert.deepEqual(
+      directory.workers().map(({ peer }) => peer),
+      ['a'],
+    );
+    assert.equal(directory.take(offerOf('c', { models: models.slice(0, 37) }, NOW), later), 'full');
+    assert.equal(directory.take(offerOf('c', { models: models.slice(0, 36) }, NOW), later), 'taken');
+  });
+
   it('survives 100,000 offers of 50,000 invented workers: those that are there stay, and little is kept', () => {
     const directory = new Directory();
     const honest = Array.from({ length: 100 }, (_, i) => `honest-${i}`);

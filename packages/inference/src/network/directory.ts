@@ -111,7 +111,7 @@ export class Directory {
     return [...this.#connected.values(), ...this.#strangers.values()];
   }
 
-  /** Groups by model file and vocabulary, largest first. */
+  /** Groups by model file and vocabulary, largest first. Made anew when asked for after a change: ask once in a while, not after each offer. */
   groups(): readonly ModelGroup[] {
     this.#groups ??= modelGroups(this.workers());
     return this.#groups;

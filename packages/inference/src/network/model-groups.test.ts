@@ -125,8 +125,13 @@ describe('names of models', () => {
     assert.deepEqual(bind([group('1', 'chat', 3)], { weigh: () => 0 }).ids, {});
     assert.deepEqual(bind([group('1', '', 3)]).ids, {});
     const liar = { ...group('1', 'chat', 1), vocabularySha256: digest('f') };
-    const { models } = bindNames([liar, group('1', 'chat', 2)], { pinned: none, bound: none, weigh: () => 1 });
-    assert.deepEqual([...models.keys()], ['chat']);
-    assert.equal(models.get('chat')?.vocabularySha256, digest('b'));
+    for (const groups of [
+      [liar, group('1', 'chat', 2)],
+      [group('1', 'chat', 2), liar],
+    ]) {
+      const { models } = bindNames(groups, { pinned: none, bound: none, weigh: () => 1 });
+      assert.deepEqual([...models.keys()], ['chat']);
+      assert.equal(models.get('chat')?.vocabularySha256, digest('b'));
+    }
   });
 });

@@ -47,30 +47,35 @@ function groupOf(offerings: readonly Offering[]): ModelGroup {
   const connected = offerings.filter(({ isConnected }) => isConnected);
   const models = (connected.length > 0 ? connected : offerings).map(({ model }) => model);
   const [first] = models as [OfferedModel];
-  const said = <Name extends keyof OfferedModel>(name: Name) => models.map((model) => model[name]);
-  const name = mostSaid(said('name').filter(isModelName)) ?? '';
+  const name = mostSaid(models.map((model) => model.name).filter(isModelName)) ?? '';
   return {
     sha256: first.sha256,
     vocabularySha256: first.vocabularySha256,
     name,
     peers: offerings.map(({ peer }) => peer),
-    model: {
-      sha256: first.sha256,
-      vocabularySha256: first.vocabularySha256,
-      name: name || first.name,
-      templateSha256: mostSaid(said('templateSha256')) ?? first.templateSha256,
-      architecture: mostSaid(said('architecture')) ?? first.architecture,
-      quantisation: mostSaid(said('quantisation')) ?? first.quantisation,
-      sizeBytes: mostSaid(said('sizeBytes')) ?? first.sizeBytes,
-      parameters: mostSaid(said('parameters')) ?? first.parameters,
-      contextLength: mostSaid(said('contextLength')) ?? first.contextLength,
-      vocabularySize: mostSaid(said('vocabularySize')) ?? first.vocabularySize,
-      longestToken: mostSaid(said('longestToken')) ?? first.longestToken,
-      slots: middle(said('slots')) ?? first.slots,
-      prefillTokensPerSecond: middle(said('prefillTokensPerSecond')) ?? first.prefillTokensPerSecond,
-      decodeTokensPerSecond: middle(said('decodeTokensPerSecond')) ?? first.decodeTokensPerSecond,
-      engine: mostSaid(said('engine')) ?? first.engine,
-    },
+    model: { ...(models.length === 1 ? first : agreed(models, first)), name: name || first.name },
+  };
+}
+
+function agreed(models: readonly OfferedModel[], first: OfferedModel): OfferedModel {
+  const most = <Name extends keyof OfferedModel>(name: Name) =>
+    mostSaid(models.map((model) => model[name])) ?? first[name];
+  const half = (name: 'slots' | 'prefillTokensPerSecond' | 'decodeTokensPerSecond') =>
+    middle(models.map((model) => model[name])) ?? first[name];
+  return {
+    ...first,
+    templateSha256: most('templateSha256'),
+    architecture: most('architecture'),
+    quantisation: most('quantisation'),
+    sizeBytes: most('sizeBytes'),
+    parameters: most('parameters'),
+    contextLength: most('contextLength'),
+    vocabularySize: most('vocabularySize'),
+    longestToken: most('longestToken'),
+    engine: most('engine'),
+    slots: half('slots'),
+    prefillTokensPerSecond: half('prefillTokensPerSecond'),
+    decodeTokensPerSecond: half('decodeTokensPerSecond'),
   };
 }
 

@@ -121,7 +121,7 @@ describe('live fleet', () => {
 
   it('returns a conversation to the worker that made the last answer, also when that one says nothing of it', () => {
     const facts = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`w${i}`, {}]));
-    const { fleet, loadOf } = world(facts);
+    const { fleet, loadOf, time } = world(facts);
     fleet.noteServed(served('w33'));
     const next = { prompt: [...prompt, 5, 6, 7], given: [] };
     for (let i = 0; i < 10; i++) assert.equal(fleet.choose(next, { except: nobody })?.session.peer, 'w33');
@@ -129,6 +129,8 @@ describe('live fleet', () => {
     assert.notEqual(fleet.choose(next, { except: nobody })?.session.peer, 'w33');
     loadOf('w33').own = 0;
     fleet.noteLost('w33', 'engine-failed');
+    // Back again, it has to read it like any other.
+    time.nowMs += 2_000;
     assert.notEqual(fleet.choose(next, { except: nobody })?.session.peer, 'w33');
   });
 
