@@ -1,4 +1,4 @@
-// Models from a seed, of both kinds of weights: loaded, asked, continued.
+// Models from a seed, of each kind of weights: loaded, asked, continued.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ describe('a model from a seed', () => {
     assert.ok(randomModel({ ...shape, weights: 'Q8_0' }).length < a.length * 0.6);
   });
 
-  for (const weights of ['F16', 'Q8_0'] as const) {
+  for (const weights of ['F16', 'Q8_0', 'Q4_0'] as const) {
     it(`is read by llama.cpp with weights of ${weights}, and its answers go on exactly`, async () => {
       await using engine = await load({ ...shape, weights });
       const { name, quantisation, contextLength, vocabularySize, hasChatTemplate } = engine.info;

@@ -79,7 +79,7 @@ describe('an answer that goes on elsewhere', () => {
           never,
         );
         assert.ok(
-          margins.every((margin) => margin < 0.25),
+          margins.every((margin) => margin < 0.1),
           margins.join(),
         );
       }

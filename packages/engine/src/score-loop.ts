@@ -22,6 +22,8 @@ interface Position {
   readonly asked: LogitsAsked;
 }
 
+const NONE_GIVEN: ReadonlyMap<number, number> = new Map();
+
 interface ScoreParts {
   readonly sequence: LlamaContextSequence;
   readonly grammar: GrammarState | undefined;
@@ -43,51 +45,59 @@ export class ScoreLoop {
   }
 
   /** Margins in nats, of a job whose prompt was read up to, not including, its last token. */
-  async run(job: ScoreJob, parts: ScoreParts): Promise<readonly number[]> {
-    const { sequence, grammar, signal } = parts;
-    const positions = this.#positions(job);
+  async run(job: ScoreJob, { sequence, grammar, signal }: ScoreParts): Promise<readonly number[]> {
+    const count = job.answer.length + (job.hasEnd ? 1 : 0);
     const first = sequence.nextTokenIndex;
     const margins: number[] = [];
     let most = this.#mostPositions;
-    while (margins.length < positions.length) {
+    let wholeAt: number | undefined;
+    while (margins.length < count) {
       signal.throwIfAborted();
       const from = margins.length;
       await eraseFrom(sequence, first + from);
-      const read = await this.#read(positions.slice(from, from + most), sequence);
+      const positions = this.#positions(job, { from, to: Math.min(from + most, count), wholeAt });
       most = Math.min(most * 2, this.#mostPositions);
-      for (const { position, candidates } of read) {
-        const isWhole = position.asked.isWhole === true;
+      for (const { position, candidates } of await this.#read(positions, sequence)) {
         const margin = this.#margin(position, candidates, grammar);
-        if (margin === undefined && !isWhole) {
+        if (margin === undefined) {
           // What the grammar allows may be among the least likely: from here on again, with all tokens at first.
-          positions[position.index] = { ...position, asked: { ...position.asked, isWhole: true } };
-          most = position.index === from ? 1 : FEW_POSITIONS;
+          wholeAt = position.index;
+          most = FEW_POSITIONS;
           break;
         }
-        margins.push(margin ?? MOST_MARGIN_NATS);
+        margins.push(margin);
         if (position.token === undefined || !grammar) continue;
         // No answer under this grammar goes on like that.
-        if (!grammar.allows(position.token)) return positions.map((_, i) => margins[i] ?? MOST_MARGIN_NATS);
+        if (!grammar.allows(position.token))
+          return Array.from({ length: count }, (_, i) => margins[i] ?? MOST_MARGIN_NATS);
         grammar.accept(position.token);
       }
     }
     return margins;
   }
 
-  #positions(job: ScoreJob): Position[] {
-    const { prompt, answer, hasEnd, sampling, grammar, maxTokens } = job;
+  #positions(
+    { prompt, answer, sampling, grammar, maxTokens }: ScoreJob,
+    { from, to, wholeAt }: { readonly from: number; readonly to: number; readonly wholeAt: number | undefined },
+  ): Position[] {
     const closes = maxTokens === undefined || grammar === undefined ? undefined : closesAt({ grammar, maxTokens });
     const closing: Sampling = { ...sampling, logitBias: this.#closers };
+    const isPenalised = sampling.presencePenalty !== 0 || sampling.frequencyPenalty !== 0;
     const given = new Map<number, number>();
-    const lasts = [prompt.at(-1) as number, ...answer];
-    return lasts.slice(0, answer.length + (hasEnd ? 1 : 0)).map((last, index) => {
-      if (index > 0) given.set(last, (given.get(last) ?? 0) + 1);
+    const give = (token: number) => given.set(token, (given.get(token) ?? 0) + 1);
+    for (const token of answer.slice(0, from)) give(token);
+    return Array.from({ length: to - from }, (_, i) => {
+      const index = from + i;
+      const last = (index === 0 ? prompt.at(-1) : answer[index - 1]) as number;
+      if (i > 0) give(last);
       const token = answer[index];
       const asked = {
         sampling: closes !== undefined && index >= closes ? closing : sampling,
         hasGrammar: grammar !== undefined,
-        given: new Map(given),
+        // Only penalties ask for it.
+        given: isPenalised ? new Map(given) : NONE_GIVEN,
         also: token === undefined ? this.#endTokens() : [token],
+        isWhole: index === wholeAt,
       };
       return { last, token, index, asked };
     });

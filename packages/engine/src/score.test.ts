@@ -6,8 +6,8 @@ import { tinyChatModel as file } from '@strata/testnet';
 import { type Engine, type Job, type ScoreJob, startLlamaEngine } from './index.ts';
 
 const never = new AbortController().signal;
-/** Rounding of batches beside single tokens; measured on this model: at most 0.02. */
-const ROUNDING_NATS = 0.25;
+/** Batches round otherwise than single tokens; on one build and processor class all but a few margins are exactly 0. */
+const ROUNDING_NATS = 0.1;
 const WARM: Sampling = { ...GREEDY, temperature: 1, seed: 11 };
 const END_OF_TURN = 1_023;
 

@@ -11,14 +11,14 @@ export interface RandomModelOptions {
   /** Width of the feed-forward part; a multiple of 32. */
   readonly hidden: number;
   readonly context: number;
-  readonly weights: 'F16' | 'Q8_0';
+  readonly weights: 'F16' | 'Q8_0' | 'Q4_0';
 }
 
 const ALIGNMENT = 32;
-/** Values of Q8_0 that share a scale. */
+/** Values of Q8_0 and of Q4_0 that share a scale. */
 const BLOCK = 32;
-const FILE_TYPES = { F16: 1, Q8_0: 7 } as const;
-const TENSOR_TYPES = { F32: 0, F16: 1, Q8_0: 8 } as const;
+const FILE_TYPES = { F16: 1, Q4_0: 2, Q8_0: 7 } as const;
+const TENSOR_TYPES = { F32: 0, F16: 1, Q4_0: 2, Q8_0: 8 } as const;
 const CHATML =
   "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
@@ -95,7 +95,7 @@ function tensorsOf(options: RandomModelOptions, vocabularySize: number): Tensor[
       { length: row * rows },
       () => ((random.next() + random.next() + random.next() - 1.5) * 2) / Math.sqrt(row),
     );
-    return { name, shape: [row, rows], type: weights, data: weights === 'F16' ? half(values) : blocks(values) };
+    return { name, shape: [row, rows], type: weights, data: WRITERS[weights](values) };
   };
   const ones = (name: string): Tensor => ({
     name,
@@ -145,6 +145,24 @@ function blocks(values: Float32Array): Uint8Array {
   }
   return bytes;
 }
+
+/** Q4_0: for each block a scale of 16 bits and half a byte a value, the first half of the block in the lower halves. */
+function smallBlocks(values: Float32Array): Uint8Array {
+  const size = 2 + BLOCK / 2;
+  const bytes = new Uint8Array((values.length / BLOCK) * size);
+  const view = new DataView(bytes.buffer);
+  for (let block = 0; block * BLOCK < values.length; block += 1) {
+    const part = values.subarray(block * BLOCK, (block + 1) * BLOCK);
+    // The value farthest from 0 is -8 of the scale, which may be negative.
+    const scale = part.reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most), 0) / -8;
+    const level = (i: number) => Math.min(15, Math.floor(scale === 0 ? 8 : (part[i] as number) / scale + 8.5));
+    view.setFloat16(block * size, scale, true);
+    for (let i = 0; i < BLOCK / 2; i += 1) bytes[block * size + 2 + i] = level(i) | (level(i + BLOCK / 2) << 4);
+  }
+  return bytes;
+}
+
+const WRITERS = { F16: half, Q8_0: blocks, Q4_0: smallBlocks } as const;
 
 /** Kinds of values in the metadata, by their numbers in the format. */
 const KINDS = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 9 } as const;
