@@ -103,6 +103,20 @@ describe('a worker, asked by a gateway', () => {
     assert.deepEqual(channel.tokensOf(request.id), simulatedAnswer(PROMPT, { seed: SEED, count: 30 }));
   });
 
+  it('ends an answer that has just as many tokens as it has credit, and one without any', async () => {
+    for (const [maxTokens, given] of [
+      [30, 0],
+      [30, 29],
+      [30, 30],
+    ] as const) {
+      const truth = simulatedAnswer(PROMPT, { seed: SEED, count: given });
+      const request = requestOf(channel.nextId(), { maxTokens, given: truth, credit: maxTokens - given });
+      await channel.send(request);
+      assert.equal((await channel.endOf(request.id)).kind, 'done');
+      assert.equal(channel.tokensOf(request.id).length, maxTokens - given);
+    }
+  });
+
   it('ends a cancelled answer with a receipt for exactly what it sent', async () => {
     const request = requestOf(channel.nextId(), { maxTokens: 100_000 });
     await channel.send(request);
@@ -113,6 +127,17 @@ describe('a worker, asked by a gateway', () => {
     const sent = channel.tokensOf(request.id);
     assert.equal(decodeSegmentReceipt(end.receipt).to, sent.length);
     assert.deepEqual(sent, simulatedAnswer(PROMPT, { seed: SEED, count: sent.length }));
+  });
+
+  it('signs a receipt of nothing for an answer that was cancelled before it had credit', async () => {
+    const request = requestOf(channel.nextId(), { credit: 0 });
+    await channel.send(request);
+    await channel.until('pulse', ({ jobs }) => jobs.some(({ id, phase }) => id === request.id && phase === 'writing'));
+    await channel.send({ kind: 'cancel', id: request.id });
+    const end = await channel.endOf(request.id);
+    assert.ok(end.kind === 'done');
+    const { from, to, firstTokenAtMs } = decodeSegmentReceipt(end.receipt);
+    assert.deepEqual([from, to, firstTokenAtMs], [0, 0, 0]);
   });
 
   it('tells by pulses what is being done', async () => {
@@ -169,10 +194,10 @@ describe('a worker, asked by a gateway', () => {
     const { offer } = await channel.until('offer');
     const vocabularySha256 = decodeOffer(offer).models[0]?.vocabularySha256 ?? '';
     const parts: Uint8Array[] = [];
+    const id = channel.nextId();
     for (let from = 0; from < vocabularyBytes.length; ) {
-      const id = channel.nextId();
       await channel.send({ kind: 'vocabularyAsk', id, vocabularySha256, from });
-      const part = await channel.until('vocabularyPart', (frame) => frame.id === id);
+      const part = await channel.until('vocabularyPart', (frame) => frame.id === id && frame.from === from);
       assert.equal(part.sizeBytes, vocabularyBytes.length);
       assert.ok(part.part.byteLength <= 1024 * 1024);
       parts.push(part.part);

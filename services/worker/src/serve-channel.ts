@@ -50,6 +50,8 @@ class ChannelServer {
   readonly #asks = new Map<number, AbortController>();
   readonly #tasks = new Set<Promise<void>>();
   readonly #over = new AbortController();
+  /** Those whose answer is on its way counted. */
+  #pendingAsks = 0;
   #silentPulses = 0;
 
   constructor(channel: Channel, parts: ChannelParts) {
@@ -73,7 +75,7 @@ class ChannelServer {
     } catch (error) {
       if (error instanceof Unfit || error instanceof FrameError) {
         end = 'unfit';
-        logger.warn({ gateway, reason: error.message }, 'what the gateway says is not the protocol');
+        logger.warn({ gateway, reason: error.message }, 'the gateway and this worker do not understand each other');
         await this.#refuse(error.message);
       } else {
         if (!(error instanceof ChannelError)) logger.error({ err: error, gateway }, 'serving a gateway failed');
@@ -134,12 +136,14 @@ class ChannelServer {
       case 'vocabularyAsk':
         this.#checkId(frame.id);
         if (this.#parts.leaving.aborted) this.#say({ kind: 'failed', id: frame.id, ...LEAVING });
-        else if (this.#asks.size >= MOST_ASKS) this.#say({ kind: 'failed', id: frame.id, ...BUSY });
+        else if (this.#pendingAsks >= MOST_ASKS) this.#say({ kind: 'failed', id: frame.id, ...BUSY });
         else this.#ask(frame);
         return;
       case 'settle':
         this.#watch(this.#settle(frame.nonce, frame.signature));
         return;
+      case 'failed':
+        throw new Unfit(`it hangs up: ${frame.message}`);
       default:
         throw new Unfit(`a gateway does not say ${frame.kind}`);
     }
@@ -163,18 +167,17 @@ class ChannelServer {
   #ask(ask: Ask): void {
     const stopping = new AbortController();
     this.#asks.set(ask.id, stopping);
-    const answered = answerAsk(ask, this.#parts, { gateway: this.#channel.peer, signal: stopping.signal });
-    const told = answered.then(async (frame) => {
-      if (frame !== undefined) await this.#sends.send(frame);
-    });
+    this.#pendingAsks += 1;
+    this.#watch(this.#answer(ask, stopping.signal));
+  }
+
+  async #answer(ask: Ask, signal: AbortSignal): Promise<void> {
+    const frame = await answerAsk(ask, this.#parts, { gateway: this.#channel.peer, signal });
+    // Before it is sent: the next part of a vocabulary is asked for by the same number, as soon as this one has come.
+    this.#asks.delete(ask.id);
     // A channel that is over is seen where it is read.
-    this.#watch(
-      told
-        .catch(() => {})
-        .finally(() => {
-          this.#asks.delete(ask.id);
-        }),
-    );
+    if (frame !== undefined) await this.#sends.send(frame).catch(() => {});
+    this.#pendingAsks -= 1;
   }
 
   async #settle(nonce: Uint8Array, signature: Uint8Array): Promise<void> {
@@ -237,6 +240,7 @@ const BUSY = { code: 'busy', message: 'too much is asked at once' } as const;
 
 /** Throws Unfit. */
 function checkHello(frame: Frame): void {
+  if (frame.kind === 'failed') throw new Unfit(`it hangs up: ${frame.message}`);
   if (frame.kind !== 'hello') throw new Unfit('the first frame is hello');
   if (frame.version !== PROTOCOL_VERSION)
     throw new Unfit(`this worker speaks version ${PROTOCOL_VERSION} of the protocol, not ${frame.version}`);

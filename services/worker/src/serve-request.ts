@@ -100,7 +100,6 @@ export class RequestRun {
     const { signal } = this.#stopping;
     using _place = await places.enter(gateway, signal);
     this.phase = 'reading';
-    await this.#someCredit();
     for await (const event of model.engine.generate(jobOf(request, gateway), signal)) {
       if (event.kind === 'end') return event.reason;
       await this.#take(event);
@@ -117,23 +116,20 @@ export class RequestRun {
       this.#cachedTokens = Math.min(event.cachedTokens, request.prompt.length);
       return send({ kind: 'begin', id: request.id, cachedTokens: this.#cachedTokens });
     }
-    if (this.phase !== 'writing') {
-      this.phase = 'writing';
-      this.#firstTokenAtMs = Math.max(this.#parts.nowMs(), this.#startedAtMs);
-    }
-    this.#chain.push(event.token);
+    this.phase = 'writing';
+    // Waited for with a token in hand: the end of an answer needs no credit, and there may be no more to come.
+    if (this.#credit.isSpent) await this.#moreCredit();
+    this.#firstTokenAtMs ||= Math.max(this.#parts.nowMs(), this.#startedAtMs);
     this.#credit.spend();
+    this.#chain.push(event.token);
     await this.#batch.push({
       ...{ token: event.token, text: event.bytes, logprob: event.logprob },
       top: (event.top ?? []).map(({ token, bytes, logprob }) => ({ token, text: bytes, logprob })),
     });
-    if (!this.#credit.isSpent) return;
-    await this.#batch.flush();
-    await this.#someCredit();
   }
 
-  async #someCredit(): Promise<void> {
-    if (!this.#credit.isSpent) return;
+  async #moreCredit(): Promise<void> {
+    await this.#batch.flush();
     const { signal } = this.#stopping;
     const late = new RequestFailure('busy', `nothing was read for ${MOST_WAIT_MS / 1_000} s`);
     const waiting = new AbortController();

@@ -78,6 +78,7 @@ export class ScriptedChannel {
     } finally {
       this.#isOver = true;
       this.#wake();
+      await this.channel.close();
     }
   }
 
