@@ -8,8 +8,11 @@ export { FrameError, type FrameErrorCode } from './wire-types.ts';
 
 const types = { frame: wireType('Frame'), offer: wireType('Offer'), receipt: wireType('SegmentReceipt') };
 
-/** Values are the caller's to keep in bounds; only what is too long for one message is found here, with FrameError `too-large`. */
-export const encodeFrame = ({ kind, ...body }: Frame): Uint8Array => writeMessage(types.frame, { [kind]: body });
+/** Throws FrameError for what a receiver would not take: it would end the channel for it, with all that goes over it. */
+export function encodeFrame(frame: Frame): Uint8Array {
+  const { kind, ...body } = checked(Frame, frame);
+  return writeMessage(types.frame, { [kind]: body });
+}
 
 /** Throws FrameError. */
 export function decodeFrame(bytes: Uint8Array): Frame {
@@ -21,11 +24,14 @@ export function decodeFrame(bytes: Uint8Array): Frame {
   return checked(Frame, { kind, ...(body as Loose) });
 }
 
-export const encodeOffer = (offer: Offer): Uint8Array => writeMessage(types.offer, offer);
+/** Throws FrameError. */
+export const encodeOffer = (offer: Offer): Uint8Array => writeMessage(types.offer, checked(Offer, offer));
 /** Throws FrameError. */
 export const decodeOffer = (bytes: Uint8Array): Offer => checked(Offer, readMessage(types.offer, bytes));
 
-export const encodeSegmentReceipt = (receipt: SegmentReceipt): Uint8Array => writeMessage(types.receipt, receipt);
+/** Throws FrameError. */
+export const encodeSegmentReceipt = (receipt: SegmentReceipt): Uint8Array =>
+  writeMessage(types.receipt, checked(SegmentReceipt, receipt));
 /** Throws FrameError. */
 export const decodeSegmentReceipt = (bytes: Uint8Array): SegmentReceipt =>
   checked(SegmentReceipt, readMessage(types.receipt, bytes));

@@ -21,7 +21,7 @@ const Whole = z.number().int().min(0).max(MOST_ID);
 const isTokenId = (value: unknown): boolean =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) < MOST_VOCABULARY;
 const TokenId = z.number().refine(isTokenId, 'must be a token id');
-/** One look at each: a schema for every element costs fifty times as much, and prompts are long. */
+/** One look at each: a schema for every element takes longer than reading them, and prompts are long. */
 const Tokens = z.custom<readonly number[]>(
   (value) => Array.isArray(value) && value.length <= MOST_TOKENS && value.every(isTokenId),
   'must be token ids',

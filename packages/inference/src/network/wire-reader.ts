@@ -2,27 +2,22 @@
 // before memory is taken for it, and nothing left to choose, so that two readers never see two things in the same bytes.
 import { toHex } from './segment.ts';
 import {
+  FIXED32,
+  FIXED64,
   FrameError,
+  LENGTH,
   MOST_FRAME_BYTES,
   MOST_MESSAGES,
   MOST_NUMBERS,
   type Scalar,
+  VARINT,
+  WIRE_OF,
   type WireField,
   type WireType,
 } from './wire-types.ts';
 
 export type Loose = Record<string, unknown>;
 
-/** Wire types of the encoding. */
-const VARINT = 0;
-const FIXED64 = 1;
-const LENGTH = 2;
-const FIXED32 = 5;
-
-const WIRE_OF: Readonly<Record<Scalar, number>> = {
-  ...{ uint32: VARINT, uint64: VARINT, bool: VARINT, double: FIXED64, float: FIXED32 },
-  ...{ string: LENGTH, bytes: LENGTH, digest: LENGTH },
-};
 const ZERO: Readonly<Record<Scalar, () => unknown>> = {
   ...{ uint32: () => 0, uint64: () => 0, double: () => 0, float: () => 0, bool: () => false },
   ...{ string: () => '', bytes: () => new Uint8Array(), digest: () => '' },

@@ -33,6 +33,17 @@ export const MOST_MESSAGES = 16_384;
 
 export type Scalar = 'uint32' | 'uint64' | 'double' | 'float' | 'bool' | 'string' | 'bytes' | 'digest';
 
+/** Wire types of the encoding. */
+export const VARINT = 0;
+export const FIXED64 = 1;
+export const LENGTH = 2;
+export const FIXED32 = 5;
+
+export const WIRE_OF: Readonly<Record<Scalar, number>> = {
+  ...{ uint32: VARINT, uint64: VARINT, bool: VARINT, double: FIXED64, float: FIXED32 },
+  ...{ string: LENGTH, bytes: LENGTH, digest: LENGTH },
+};
+
 export interface WireField {
   readonly number: number;
   readonly name: string;

@@ -2,77 +2,102 @@
 // implementation that follows the specification writes the same bytes.
 import protobuf from 'protobufjs';
 import { fromHex } from './segment.ts';
-import { FrameError, MOST_FRAME_BYTES, type Scalar, type WireField, type WireType } from './wire-types.ts';
+import {
+  FrameError,
+  LENGTH,
+  MOST_FRAME_BYTES,
+  MOST_MESSAGES,
+  MOST_NUMBERS,
+  type Scalar,
+  WIRE_OF,
+  type WireField,
+  type WireType,
+} from './wire-types.ts';
 
 /** Throws FrameError `too-large` for what no receiver would take. */
 export function writeMessage(type: WireType, value: object): Uint8Array {
-  const bytes = write(type, value, protobuf.Writer.create()).finish();
-  if (bytes.byteLength > MOST_FRAME_BYTES) throw new FrameError('too-large', `${bytes.byteLength} bytes`);
-  return bytes;
+  return new Writer().written(type, value);
 }
 
 const utf8 = new TextEncoder();
 
-function write(type: WireType, value: object, writer: protobuf.Writer): protobuf.Writer {
-  for (const field of type.fields) {
-    const of = (value as Record<string, unknown>)[field.name];
-    if (of === undefined) continue;
-    if (!field.isRepeated) writeOne(field, of, writer);
-    else if (typeof field.type === 'object')
-      for (const each of of as readonly object[])
-        write(field.type, each, writer.uint32((field.number << 3) | 2).fork()).ldelim();
-    else writePacked(field, of as readonly number[], writer);
+class Writer {
+  readonly #to = protobuf.Writer.create();
+  #numbers = 0;
+  #messages = 0;
+
+  written(type: WireType, value: object): Uint8Array {
+    this.#fields(type, value);
+    if (this.#to.len > MOST_FRAME_BYTES) throw new FrameError('too-large', `${this.#to.len} bytes`);
+    return this.#to.finish();
   }
-  return writer;
-}
 
-function writeOne({ number, type, hasAbsence }: WireField, value: unknown, writer: protobuf.Writer): void {
-  if (typeof type === 'object') {
-    write(type, value as object, writer.uint32((number << 3) | 2).fork()).ldelim();
-    return;
+  #fields(type: WireType, value: object): void {
+    for (const field of type.fields) {
+      const of = (value as Record<string, unknown>)[field.name];
+      if (of === undefined) continue;
+      if (!field.isRepeated) this.#one(field, of);
+      else if (typeof field.type === 'object')
+        for (const each of of as readonly object[]) this.#message(field.number, field.type, each);
+      else this.#packed(field.number, field.type, of as readonly number[]);
+    }
   }
-  if (!hasAbsence && isZero(value)) return;
-  const wire =
-    type === 'double' ? 1 : type === 'float' ? 5 : typeof value === 'number' || typeof value === 'boolean' ? 0 : 2;
-  writeScalar(type, value, writer.uint32((number << 3) | wire));
-}
 
-function writePacked({ number, type }: WireField, values: readonly number[], writer: protobuf.Writer): void {
-  if (values.length === 0) return;
-  writer.uint32((number << 3) | 2).fork();
-  for (const value of values) writeScalar(type as Scalar, value, writer);
-  writer.ldelim();
-}
+  #message(number: number, type: WireType, value: object): void {
+    this.#messages += 1;
+    if (this.#messages > MOST_MESSAGES) throw new FrameError('too-large', 'too many messages');
+    this.#to.uint32((number << 3) | LENGTH).fork();
+    this.#fields(type, value);
+    this.#to.ldelim();
+  }
 
-function writeScalar(type: Scalar, value: unknown, writer: protobuf.Writer): void {
-  switch (type) {
-    case 'uint32':
-      writer.uint32(value as number);
-      return;
-    case 'uint64':
-      writer.uint64(value as number);
-      return;
-    case 'double':
-      writer.double(value as number);
-      return;
-    case 'float':
-      writer.float(value as number);
-      return;
-    case 'bool':
-      writer.bool(value as boolean);
-      return;
-    case 'string':
-      // Half a surrogate pair becomes U+FFFD: what leaves is always UTF-8.
-      writer.bytes(utf8.encode(value as string));
-      return;
-    case 'bytes':
-      writer.bytes(value as Uint8Array);
-      return;
-    case 'digest':
-      writer.bytes(fromHex(value as string));
-      return;
-    default:
-      throw type satisfies never;
+  #packed(number: number, type: Scalar, values: readonly number[]): void {
+    this.#numbers += values.length;
+    if (this.#numbers > MOST_NUMBERS) throw new FrameError('too-large', 'too many numbers');
+    if (values.length === 0) return;
+    this.#to.uint32((number << 3) | LENGTH).fork();
+    for (const value of values) this.#scalar(type, value);
+    this.#to.ldelim();
+  }
+
+  #one({ number, type, hasAbsence }: WireField, value: unknown): void {
+    if (typeof type === 'object') this.#message(number, type, value as object);
+    else if (hasAbsence || !isZero(value)) {
+      this.#to.uint32((number << 3) | WIRE_OF[type]);
+      this.#scalar(type, value);
+    }
+  }
+
+  #scalar(type: Scalar, value: unknown): void {
+    switch (type) {
+      case 'uint32':
+        this.#to.uint32(value as number);
+        return;
+      case 'uint64':
+        this.#to.uint64(value as number);
+        return;
+      case 'double':
+        this.#to.double(value as number);
+        return;
+      case 'float':
+        this.#to.float(value as number);
+        return;
+      case 'bool':
+        this.#to.bool(value as boolean);
+        return;
+      case 'string':
+        // Half a surrogate pair becomes U+FFFD: what leaves is always UTF-8.
+        this.#to.bytes(utf8.encode(value as string));
+        return;
+      case 'bytes':
+        this.#to.bytes(value as Uint8Array);
+        return;
+      case 'digest':
+        this.#to.bytes(fromHex(value as string));
+        return;
+      default:
+        throw type satisfies never;
+    }
   }
 }
 
