@@ -10,15 +10,16 @@ const key = (name: string) => ({ toString: () => name }) as Key;
 const names = (store: BoundedDatastore, prefix = '') => [...store.queryKeys({ prefix })].map(String);
 
 describe('bounded datastore', () => {
-  it('forgets what was used least recently', () => {
+  it('forgets what was used least recently, of the same kind', () => {
     const store = new BoundedDatastore({ most: 2, mostValueBytes: 8 });
-    store.put(key('/a'), Uint8Array.of(1));
-    store.put(key('/b'), Uint8Array.of(2));
-    assert.deepEqual(store.get(key('/a')), Uint8Array.of(1));
-    store.put(key('/c'), Uint8Array.of(3));
-    assert.deepEqual(names(store), ['/a', '/c']);
-    assert.equal(store.has(key('/b')), false);
-    assert.throws(() => store.get(key('/b')), { name: 'NotFoundError' });
+    store.put(key('/peers/me'), Uint8Array.of(0));
+    store.put(key('/dht/a'), Uint8Array.of(1));
+    store.put(key('/dht/b'), Uint8Array.of(2));
+    assert.deepEqual(store.get(key('/dht/a')), Uint8Array.of(1));
+    store.put(key('/dht/c'), Uint8Array.of(3));
+    assert.deepEqual(names(store), ['/peers/me', '/dht/a', '/dht/c']);
+    assert.equal(store.has(key('/dht/b')), false);
+    assert.throws(() => store.get(key('/dht/b')), { name: 'NotFoundError' });
   });
 
   it('refuses a value that is too long', () => {

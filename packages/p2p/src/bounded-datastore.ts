@@ -15,9 +15,12 @@ export class RecordError extends Error {
   }
 }
 
-/** The least recently used records go first; a value that is too long is refused. */
+/**
+ * The least recently used records go first, those of each kind (`/peers`, `/dht`) for themselves: who fills the DHT does not
+ * make this host forget its peers. A value that is too long is refused.
+ */
 export class BoundedDatastore implements Datastore {
-  readonly #pairs = new Map<string, Pair>();
+  readonly #kinds = new Map<string, Map<string, Pair>>();
   readonly #most: number;
   readonly #mostValueBytes: number;
 
@@ -27,11 +30,11 @@ export class BoundedDatastore implements Datastore {
   }
 
   has(key: Key): boolean {
-    return this.#pairs.has(key.toString());
+    return this.#pairsLike(key).has(key.toString());
   }
 
   get(key: Key): Uint8Array {
-    const pair = this.#pairs.get(key.toString());
+    const pair = this.#pairsLike(key).get(key.toString());
     if (!pair) throw new RecordError('NotFoundError', 'there is no such record');
     this.#touch(pair);
     return pair.value;
@@ -40,15 +43,16 @@ export class BoundedDatastore implements Datastore {
   put(key: Key, value: Uint8Array): Key {
     if (value.byteLength > this.#mostValueBytes) throw new RecordError('RecordError', 'the record is too long');
     this.#touch({ key, value });
-    for (const oldest of this.#pairs.keys()) {
-      if (this.#pairs.size <= this.#most) break;
-      this.#pairs.delete(oldest);
+    const pairs = this.#pairsLike(key);
+    for (const oldest of pairs.keys()) {
+      if (pairs.size <= this.#most) break;
+      pairs.delete(oldest);
     }
     return key;
   }
 
   delete(key: Key): void {
-    this.#pairs.delete(key.toString());
+    this.#pairsLike(key).delete(key.toString());
   }
 
   async *putMany(source: Iterable<Pair> | AsyncIterable<Pair>): AsyncGenerator<Key> {
@@ -84,9 +88,9 @@ export class BoundedDatastore implements Datastore {
     offset = 0,
     limit = Number.POSITIVE_INFINITY,
   }: Query): Generator<Pair> {
-    let pairs = [...this.#pairs.values()].filter(
-      (pair) => pair.key.toString().startsWith(prefix) && filters.every((filter) => filter(pair)),
-    );
+    let pairs = [...this.#kinds.values()]
+      .flatMap((kind) => [...kind.values()])
+      .filter((pair) => pair.key.toString().startsWith(prefix) && filters.every((filter) => filter(pair)));
     for (const order of orders) pairs = pairs.sort(order);
     yield* pairs.slice(offset, offset + limit);
   }
@@ -105,8 +109,16 @@ export class BoundedDatastore implements Datastore {
   }
 
   #touch(pair: Pair): void {
-    const name = pair.key.toString();
-    this.#pairs.delete(name);
-    this.#pairs.set(name, pair);
+    const [pairs, name] = [this.#pairsLike(pair.key), pair.key.toString()];
+    pairs.delete(name);
+    pairs.set(name, pair);
+  }
+
+  /** libp2p names the kinds; strangers do not. */
+  #pairsLike(key: Key): Map<string, Pair> {
+    const kind = key.toString().split('/')[1] ?? '';
+    const pairs = this.#kinds.get(kind) ?? new Map<string, Pair>();
+    this.#kinds.set(kind, pairs);
+    return pairs;
   }
 }

@@ -8,7 +8,7 @@ import { STREAMS } from './limits.ts';
 import type { Channels } from './peer-node.ts';
 
 export interface HostChannels extends Channels {
-  /** Ends all at once: a stream that is only closed with its connection would look like an end on purpose. */
+  /** Ends all at once: a connection that is closed would first wait for what nobody takes. */
   abortAll(): void;
 }
 

@@ -46,7 +46,7 @@ export function gossipsubOptions(conduct: Conduct): Partial<GossipsubOpts> {
       maxIhaveMessageIDs: GOSSIP.mostIdsPerFrame,
       maxIwantMessageIDs: GOSSIP.mostIdsPerFrame,
       maxIdontwantMessageIDs: GOSSIP.mostIdsPerFrame,
-      maxPeerInfos: 0,
+      maxPeerInfos: 16,
     },
     maxOutboundBufferSize: GOSSIP.mostUnsentBytes,
     maxTopicBytesPerPeer: GOSSIP.mostTopicBytesPerPeer,

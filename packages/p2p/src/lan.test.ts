@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { after, before, describe, it } from 'node:test';
-import { isLoopbackOnly } from './lan.ts';
 import { type Hosts, testHosts, until } from './test/hosts.ts';
 
 const GROUP = '224.0.0.251';
@@ -47,11 +46,5 @@ describe('hosts on one LAN', () => {
     const other = await hosts.start('c', { ...ANYWHERE, networkKey: randomBytes(32) });
     await until(() => a.peers.connected().some(({ id }) => id === b.id), 12_000);
     assert.deepEqual(other.peers.connected(), []);
-  });
-
-  it('do not look around when they listen on loopback alone', () => {
-    assert.equal(isLoopbackOnly(['/ip4/127.0.0.1/tcp/0', '/ip6/::1/tcp/0/ws']), true);
-    assert.equal(isLoopbackOnly(['/ip4/127.0.0.1/tcp/0', '/ip4/0.0.0.0/tcp/0']), false);
-    assert.equal(isLoopbackOnly([]), false);
   });
 });

@@ -39,8 +39,3 @@ export function createLan(networkKey: Uint8Array | undefined): Lan {
     },
   };
 }
-
-/** A host that listens on loopback alone has nothing to tell a LAN; and hosts of one test do not meet those of another. */
-export function isLoopbackOnly(listen: readonly string[]): boolean {
-  return listen.length > 0 && listen.every((address) => /^\/ip4\/127\.|^\/ip6\/::1\//.test(address));
-}

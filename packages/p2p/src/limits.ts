@@ -82,12 +82,12 @@ export const STREAMS = {
 } as const;
 
 export const GOSSIP = {
-  /** Default: 4 MiB (of a frame). Gossip goes to everyone; an offer has a few KiB. */
+  /** Default: none but that of a frame. Gossip goes to everyone; an offer has a few KiB. */
   mostMessageBytes: 128 * KIB,
-  /** Of the frames around them: what is gossiped about is asked for by id. */
-  mostFrameBytes: 512 * KIB,
+  /** Default 4 MiB, kept: a frame answers for all that was missed in some seconds. */
+  mostFrameBytes: 4 * MIB,
   /** Default: none. What a slow peer has not taken is dropped, not kept. */
-  mostUnsentBytes: 2 * MIB,
+  mostUnsentBytes: 8 * MIB,
   /** Default 2 minutes, kept: older messages are stale offers. */
   seenMs: 2 * MINUTE_MS,
   /** A signer may say so many at once, and so many a second: an offer each 30 s, and again when something changed. */
@@ -99,14 +99,14 @@ export const GOSSIP = {
   /** Default 1 MiB, about 1,000 topics: this network has a handful. */
   mostTopicBytesPerPeer: 64 * KIB,
   /** Defaults 5,000 of each in one frame. */
-  mostMessagesPerFrame: 128,
+  mostMessagesPerFrame: 512,
   mostIdsPerFrame: 1_024,
   /** Signers whose rate is remembered. */
   mostSigners: 10_000,
 } as const;
 
 export const RECORDS = {
-  /** Records of peers and providers in memory, least recently used go first. Default: unbounded, so that anyone could fill it. */
+  /** Records in memory, of peers and of providers each; the least recently used go first. Default: unbounded, for anyone to fill. */
   most: 32_768,
   mostValueBytes: 64 * KIB,
   /** Default 48 h. Workers come and go: who is gone is believed for half an hour, and records are told again each 10 minutes. */

@@ -9,6 +9,8 @@ import { tcp } from '@libp2p/tcp';
 import { yamux } from '@libp2p/yamux';
 import { multiaddr } from '@multiformats/multiaddr';
 import { createLibp2p } from 'libp2p';
+import type { Channel } from './channel.ts';
+import { ChannelError } from './inbox.ts';
 import { CONNECTIONS } from './limits.ts';
 import { verifyPeerSignature } from './peer-signature.ts';
 import { addressOf, type Hosts, portOf, testHosts, until } from './test/hosts.ts';
@@ -86,6 +88,32 @@ describe('host', () => {
     );
     await until(() => refused >= CONNECTIONS.mostInboundPerHostPerSecond);
     for (const socket of sockets) socket.destroy();
+  });
+
+  it('sees at once that a process was killed in the middle of an answer', async () => {
+    const node = await hosts.start('survivor');
+    const program = `
+      import { startPeerNode } from ${JSON.stringify(path.join(import.meta.dirname, 'start-peer-node.ts'))};
+      const node = await startPeerNode({ keyFile: ${JSON.stringify(hosts.directory)} + '/victim', listen: [], isMdnsOn: false });
+      await node.peers.join(${JSON.stringify(addressOf(node))}, { signal: AbortSignal.timeout(10000) });
+      const channel = await node.channels.open(${JSON.stringify(node.id)}, '/test/answer', { signal: AbortSignal.timeout(10000) });
+      await channel.send(new Uint8Array([1]));`;
+    const opened = new Promise<Channel>((resolve) => {
+      void node.channels.handle('/test/answer', resolve);
+    });
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'ignore' });
+    try {
+      const messages = (await opened).messages[Symbol.asyncIterator]();
+      await messages.next();
+      const lost = assert.rejects(messages.next(), ChannelError);
+      const killedAt = performance.now();
+      child.kill('SIGKILL');
+      await lost;
+      assert.ok(performance.now() - killedAt < 1_000);
+      await until(() => node.peers.connected().length === 0, 1_000);
+    } finally {
+      child.kill('SIGKILL');
+    }
   });
 
   it('leaves nothing behind: a process whose hosts were closed ends by itself', async () => {

@@ -2,11 +2,10 @@
 import { dcutr } from '@libp2p/dcutr';
 import { gossipsub } from '@libp2p/gossipsub';
 import { identify, identifyPush } from '@libp2p/identify';
-import type { PeerId } from '@libp2p/interface';
-import { removePrivateAddressesMapper } from '@libp2p/kad-dht';
 import { peerIdFromPrivateKey } from '@libp2p/peer-id';
 import { ping } from '@libp2p/ping';
-import { createLibp2p, type Libp2pOptions } from 'libp2p';
+import { createLibp2p } from 'libp2p';
+import { addressOptions, farthestFirst, isLoopbackOnly } from './addresses.ts';
 import { BoundedDatastore } from './bounded-datastore.ts';
 import { createChannels } from './channels.ts';
 import { Conduct } from './conduct.ts';
@@ -18,7 +17,7 @@ import { createJoinToken } from './join-token.ts';
 import { keepJoined } from './keep-joined.ts';
 import { loadKey } from './key-file.ts';
 import { KnownPeers } from './known-peers.ts';
-import { createLan, isLoopbackOnly } from './lan.ts';
+import { createLan } from './lan.ts';
 import { IDENTIFY, LIVENESS, RECORDS } from './limits.ts';
 import type { PeerNode, PeerNodeOptions } from './peer-node.ts';
 import { networkKeyOf } from './private-network.ts';
@@ -76,8 +75,8 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
   lan?.meet(node, gate);
   if (!isDialable) reserveAtRelays(node, stop.signal);
   let keeping: Promise<void> = Promise.resolve();
+  let ended: Promise<void> | undefined;
   const end = async () => {
-    if (stop.signal.aborted) return;
     stop.abort();
     roundTrips[Symbol.dispose]();
     channels.abortAll();
@@ -99,7 +98,11 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
     id,
     addresses,
     joinToken: () =>
-      createJoinToken({ peer: id, addresses: farthestFirst(addresses()), ...(networkKey && { networkKey }) }),
+      createJoinToken({
+        peer: id,
+        addresses: farthestFirst(peerId, node.getMultiaddrs()),
+        ...(networkKey && { networkKey }),
+      }),
     sign: async (bytes) => privateKey.sign(bytes),
     channels,
     gossip: createGossip(node.services.pubsub, gate, conduct),
@@ -116,7 +119,10 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
       provide: (key) => providers.provide(key),
       find: (key, { signal }) => providers.find(key, { signal }),
     },
-    [Symbol.asyncDispose]: end,
+    [Symbol.asyncDispose]() {
+      ended ??= end();
+      return ended;
+    },
   };
 }
 
@@ -126,23 +132,3 @@ const identifyOptions = {
   maxObservedAddresses: IDENTIFY.mostObservedAddresses,
   timeout: IDENTIFY.timeoutMs,
 };
-
-/** With a peer id private addresses are told to nobody, by the same rule as in the DHT. */
-function addressOptions(
-  { listen, announce = [] }: PeerNodeOptions,
-  onlyPublicOf: PeerId | undefined,
-): NonNullable<Libp2pOptions['addresses']> {
-  return {
-    listen: [...listen],
-    announce: [...announce],
-    ...(onlyPublicOf && {
-      announceFilter: (multiaddrs) => removePrivateAddressesMapper({ id: onlyPublicOf, multiaddrs }).multiaddrs,
-    }),
-  };
-}
-
-/** Loopback is of use to nobody else, unless there is nothing else. */
-function farthestFirst(addresses: readonly string[]): readonly string[] {
-  const far = addresses.filter((address) => !isLoopbackOnly([address]));
-  return far.length > 0 ? far : addresses;
-}

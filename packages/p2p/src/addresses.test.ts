@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { generateKeyPair } from '@libp2p/crypto/keys';
+import { peerIdFromPrivateKey } from '@libp2p/peer-id';
+import { multiaddr } from '@multiformats/multiaddr';
+import { addressOptions, farthestFirst, isLoopbackOnly } from './addresses.ts';
+
+const peer = peerIdFromPrivateKey(await generateKeyPair('Ed25519'));
+const [loopback, home, open] = ['127.0.0.1', '192.168.1.7', '1.1.1.1'].map((host) => `/ip4/${host}/tcp/4001`);
+const all = [loopback, home, open].map((address) => multiaddr(address));
+
+describe('addresses', () => {
+  it('are told with the public ones first, and loopback only where there is nothing else', () => {
+    assert.deepEqual(farthestFirst(peer, all), [open, home]);
+    assert.deepEqual(farthestFirst(peer, all.slice(0, 1)), [loopback]);
+    assert.deepEqual(farthestFirst(peer, []), []);
+  });
+
+  it('that are private are kept back when asked', () => {
+    const node = { keyFile: '', listen: ['/ip4/0.0.0.0/tcp/4001'] };
+    assert.equal(addressOptions(node, undefined).announceFilter, undefined);
+    assert.deepEqual(addressOptions(node, peer).announceFilter?.(all).map(String), [open]);
+  });
+
+  it('on loopback are told from others', () => {
+    assert.equal(isLoopbackOnly(['/ip4/127.0.0.1/tcp/0', '/ip6/::1/tcp/0/ws']), true);
+    assert.equal(isLoopbackOnly(['/ip4/127.0.0.1/tcp/0', '/ip4/0.0.0.0/tcp/0']), false);
+    assert.equal(isLoopbackOnly([]), false);
+  });
+});
