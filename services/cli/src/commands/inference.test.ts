@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { tinyChatModel } from '@strata/testnet';
 import { runStrata } from '../test/run-strata.ts';
@@ -54,8 +55,14 @@ describe('strata inference', () => {
 
   it('says what is missing', async () => {
     const { STRATA_INFERENCE_KEY: _key, ...without } = env;
+    const elsewhere = path.join(service.directory, 'elsewhere');
+    const quiet = { ...without, STRATA_DATA: elsewhere, STRATA_MDNS: 'off', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
     for (const [args, more, code, words] of [
-      [['gateway'], without, 2, /no model to serve: name a GGUF file/],
+      [['gateway', '--join', 'nobody'], quiet, 1, /the network cannot be joined: join takes an address/],
+      [['gateway', '--network'], { ...quiet, STRATA_P2P_LISTEN: 'nowhere' }, 2, /STRATA_P2P_LISTEN/],
+      [['network'], without, 1, /answers 404: This gateway is on no network/],
+      [['network', '--base', 'http://127.0.0.1:1'], without, 1, /nothing answers/],
+      [['network', 'accounts', '--by', 'luck'], without, 2, /Allowed choices are worker, caller, model, day/],
       [['gateway', '--model', '/nowhere.gguf'], without, 1, /cannot be loaded/],
       [['gateway'], { ...without, STRATA_MODEL_SLOTS: '0' }, 2, /STRATA_MODEL_SLOTS/],
       [['chat', 'hi'], without, 2, /which key\?/],

@@ -122,7 +122,8 @@ export class NetworkModels implements AsyncDisposable {
     if (this.#opening.size >= MOST_OPENING) return false;
     // Strangers' models do not keep out those that the operator named.
     const { pins, most } = this.#options;
-    return this.#served.size + this.#opening.size < most || pins.has(name);
+    const strangers = [...this.#served.keys(), ...this.#opening.keys()].filter((each) => !pins.has(each));
+    return pins.has(name) || strangers.length < most;
   }
 
   #open(name: string, group: ModelGroup): void {

@@ -1,0 +1,73 @@
+// Offers by gossip: only what its author signed is taken, and what is no offer is held against whoever sent it.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Directory, encodeFrame, encodeOffer, type Offer, offerSignedBytes } from '@strata/inference';
+import { type PeerNode, startPeerNode } from '@strata/p2p';
+import { Offers } from './offers.ts';
+
+const NOW_MS = 1_000_000;
+
+describe('gossiped offers', () => {
+  let directory: string;
+  let author: PeerNode;
+  before(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), 'strata-offers-'));
+    author = await startPeerNode({ keyFile: path.join(directory, 'key'), listen: [], isMdnsOn: false });
+  });
+  after(async () => {
+    await author?.[Symbol.asyncDispose]();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  function scene() {
+    const known = new Directory();
+    const taken = Promise.withResolvers<Offer>();
+    const offers = new Offers({
+      ...{ directory: known, isConnected: () => false, nowMs: () => NOW_MS },
+      onTaken: taken.resolve,
+    });
+    return { known, offers, taken: taken.promise };
+  }
+  const offerOf = (sequence: number, peer = author.id): Offer => ({
+    ...{ peer, sequence, software: 's', models: [], running: 0, waiting: 0 },
+    ...{ issuedAtMs: NOW_MS, expiresAtMs: NOW_MS + 60_000 },
+  });
+  const signed = async (offer: Offer) => {
+    const bytes = encodeOffer(offer);
+    const signature = await author.sign(offerSignedBytes(bytes));
+    return encodeFrame({ kind: 'offer', offer: bytes, signature });
+  };
+
+  it('are taken when their author has signed them', async () => {
+    const { known, offers, taken } = scene();
+    assert.equal(offers.hear(await signed(offerOf(1)), author.id), 'accept');
+    assert.equal((await taken).peer, author.id);
+    assert.equal(known.worker(author.id)?.offer.sequence, 1);
+  });
+
+  it('in the name of another, or that are no offers, are rejected at once', async () => {
+    const { known, offers } = scene();
+    const right = await signed(offerOf(1));
+    assert.equal(offers.hear(right, '12D3KooWAnotherPeer'), 'reject');
+    assert.equal(offers.hear(await signed(offerOf(1, 'somebody-else')), author.id), 'reject');
+    assert.equal(offers.hear(encodeFrame({ kind: 'cancel', id: 1 }), author.id), 'reject');
+    for (const bytes of [new Uint8Array(), right.subarray(0, 20), new Uint8Array(1_000).fill(255)])
+      assert.equal(offers.hear(bytes, author.id), 'reject');
+    assert.deepEqual(known.workers(), []);
+  });
+
+  it('with a signature that does not hold change nothing, also in a flood', async () => {
+    const { known, offers, taken } = scene();
+    const wrong = encodeFrame({ kind: 'offer', offer: encodeOffer(offerOf(5)), signature: new Uint8Array(64) });
+    const verdicts = Array.from({ length: 1_000 }, () => offers.hear(wrong, author.id));
+    assert.ok(verdicts.includes('ignore'));
+    // What is right is heard once the checks of the flood are done.
+    const right = await signed(offerOf(1));
+    while (offers.hear(right, author.id) === 'ignore') await new Promise((resolve) => setImmediate(resolve));
+    await taken;
+    assert.equal(known.worker(author.id)?.offer.sequence, 1);
+  });
+});
