@@ -7,6 +7,7 @@ import { benchFalseAlarms } from './false-alarms.ts';
 import { benchFeeds } from './feeds.ts';
 import { benchGateway } from './gateway.ts';
 import { benchLedger } from './ledger.ts';
+import { benchNetworkKills } from './network-kills.ts';
 import { benchProfiles } from './profiles.ts';
 import { benchRouting } from './routing.ts';
 import { benchScan } from './scan.ts';
@@ -33,6 +34,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   gateway: benchGateway,
   advisories: benchAdvisories,
   'false-alarms': benchFalseAlarms,
+  'network-kills': benchNetworkKills,
   routing: benchRouting,
   trust: benchTrust,
 };
