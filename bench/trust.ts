@@ -122,7 +122,9 @@ function honestFigure(what: string, deviations: readonly number[]): Figure {
   const caught = lives.filter(({ caughtAfter }) => caughtAfter !== undefined).length;
   return {
     what: `honest: ${what}, mean deviation ${mean(deviations).toExponential(1)}`,
-    value: `${caught} of ${LIVES.toLocaleString('en-US')} lives of ${AUDITS.toLocaleString('en-US')} audits quarantined`,
+    value: isEverHeld
+      ? `${caught} of ${LIVES.toLocaleString('en-US')} lives of ${AUDITS.toLocaleString('en-US')} audits quarantined`
+      : 'none can be: no answer beyond what is tolerated',
     against: 'goal: < 0.1 %',
   };
 }
@@ -136,7 +138,10 @@ function cheatFigure(what: string, deviations: readonly number[]): Figure {
   const [trusted, fresh] = [lives(GOOD), lives(NEWCOMER)];
   const share = (counts: readonly number[]) =>
     `${((counts.filter((count) => count <= REQUESTS).length / counts.length) * 100).toFixed(1)} %`;
-  const middle = (counts: readonly number[]) => counts.toSorted((a, b) => a - b)[counts.length >> 1];
+  const middle = (counts: readonly number[]) => {
+    const count = counts.toSorted((a, b) => a - b)[counts.length >> 1] ?? Number.POSITIVE_INFINITY;
+    return count <= REQUESTS ? `${count}` : `more than ${REQUESTS}`;
+  };
   return {
     what: `cheat: ${what}, mean deviation ${mean(deviations).toExponential(1)}`,
     value: `once trusted ${share(trusted)}, median after ${middle(trusted)}; new ${share(fresh)}, after ${middle(fresh)}`,
