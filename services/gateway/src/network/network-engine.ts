@@ -72,7 +72,8 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
     },
     async score(job, signal) {
       assertPrompt(job.prompt);
-      const request = { ...job, modelSha256: info().sha256, sampling: samplingFrame(job.sampling) };
+      const { sha256: modelSha256, vocabularySize } = info();
+      const request = { ...job, modelSha256, sampling: samplingFrame(job.sampling, vocabularySize) };
       const stop = whileOpen(signal);
       return asked(job.prompt, stop, (session) => session.score(request, stop));
     },
