@@ -18,7 +18,7 @@ export interface NetworkEngineOptions {
   readonly books: SegmentBooks;
   /** Our own peer id. */
   readonly gateway: string;
-  /** Given tokens are read one by one as long as that takes no longer. 1,000 by default. */
+  /** What a lost worker may cost: given tokens are read one by one as long as that fits. 1,000 by default. */
   readonly replayBudgetMs?: number;
   /** A second worker is asked when the first has said nothing after so many times its expected time. Undefined: never. */
   readonly hedgeAfter?: number;
