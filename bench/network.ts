@@ -198,3 +198,10 @@ async function joining(): Promise<Figure[]> {
     },
   ];
 }
+const figure = (what: string, groups: readonly (readonly number[])[], goal: string) => ({
+  what: `${what}: longest gap of a stream of ${SPEED} tokens/s, from token ${POSITIONS.join(', ')} on`,
+  value: groups
+    .map((gaps) => `p50 ${Math.round(median(gaps))} ms, worst ${Math.round(Math.max(...gaps))} ms`)
+    .join('; '),
+  against: goal,
+});
