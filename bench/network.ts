@@ -131,19 +131,6 @@ async function recovery(): Promise<Figure[]> {
     await sleep(4_000);
     worker.thaw();
   });
-  const figure = (
-    what: string,
-    { early, late }: { early: readonly number[]; late: readonly number[] },
-    goal: string,
-  ) => {
-    const told = (values: readonly number[]) =>
-      `p50 ${Math.round(median(values))} ms, worst ${Math.round(Math.max(...values))} ms`;
-    return {
-      what: `${what}: longest gap of a stream of ${SPEED} tokens/s, early (by token 10) and late (by token 150)`,
-      value: `${told(early)}; ${told(late)}`,
-      against: goal,
-    };
-  };
   return [
     figure(`${KILLS} × SIGKILL`, killed, 'goal: a killed worker costs less than 1 s'),
     figure(`${STALLS} × SIGSTOP`, frozen, 'goal: a stall is seen in less than 1.5 s; mesh-llm 41 s (as published)'),
