@@ -5,6 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { encodeOffer, type Offer, offerSignedBytes, PROTOCOL } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
 import { createSimulatedEngine, simulatedVocabulary } from '@strata/testnet';
+import protobuf from 'protobufjs';
+import { FRAME_PROTO } from '../../packages/inference/src/network/frame-proto.ts';
 import {
   ScriptedWorker,
   type WorkerEngine,
@@ -36,18 +38,14 @@ interface Hostile extends AsyncDisposable {
 
 /** A host that offers the model as the honest one does, with more slots and more speed than anybody. */
 async function hostile(script: WorkerScript, { slots = 64 }: { readonly slots?: number } = {}): Promise<Hostile> {
-  const node = await host();
+  await using stack = new AsyncDisposableStack();
+  const node = stack.use(await host());
   const engine = createSimulatedEngine({ tokensPerSecond: 400, slots });
   const worker = await ScriptedWorker.connect(node, gateway.ready.peer, { engine: engine as WorkerEngine, script });
+  stack.defer(() => worker.kill());
   worker.say(await offerOf(node, engine.info, slots));
-  return {
-    node,
-    worker,
-    async [Symbol.asyncDispose]() {
-      worker.kill();
-      await node[Symbol.asyncDispose]();
-    },
-  };
+  const owned = stack.move();
+  return { node, worker, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 async function host(): Promise<PeerNode> {
@@ -66,14 +64,22 @@ async function offerOf(node: PeerNode, info: ReturnType<typeof createSimulatedEn
     ...{ peer: node.id, sequence: now, issuedAtMs: now, expiresAtMs: now + 120_000, software: 'hostile' },
     models: [
       {
-        ...{ ...facts, vocabularySha256, templateSha256, slots },
+        ...{ ...facts, vocabularySha256, templateSha256, slots: 1 },
         ...{ prefillTokensPerSecond: 1e6, decodeTokensPerSecond: 1e6 },
       },
     ],
     ...{ running: 0, waiting: 0 },
   };
-  const bytes = encodeOffer(offer);
+  const bytes = withSlots(encodeOffer(offer), slots);
   return { kind: 'offer', offer: bytes, signature: await node.sign(offerSignedBytes(bytes)) } as const;
+}
+
+/** Written past the bounds of our own writer. */
+function withSlots(offer: Uint8Array, slots: number): Uint8Array {
+  const type = protobuf.parse(FRAME_PROTO).root.lookupType('Offer');
+  const message = type.decode(offer) as protobuf.Message & { readonly models: { slots: number }[] };
+  for (const model of message.models) model.slots = slots;
+  return type.encode(message).finish();
 }
 
 /** Streams side by side, all of them whole. */

@@ -6,6 +6,8 @@ import { Cluster, type GatewayProcess, type WorkerProcess, workersServing } from
 import { clientOf, faultsOf, type StreamAsk, streamOf } from './streams.ts';
 
 const SPEED = 100;
+/** What a lost worker costs stands in the bench; this is far beyond it, and far below what a time-out would cost. */
+const MOST_GAP_MS = 6_000;
 
 describe('five workers, one killed every five seconds', { timeout: 120_000 }, () => {
   let cluster: Cluster;
@@ -34,6 +36,7 @@ describe('five workers, one killed every five seconds', { timeout: 120_000 }, ()
     assert.ok(killed >= 2, `${killed} were killed while the streams ran`);
     for (const [i, outcome] of outcomes.entries()) {
       assert.deepEqual(faultsOf(outcome, asks[i] as StreamAsk), [], `stream ${i}`);
+      assert.ok(outcome.longestGapMs < MOST_GAP_MS, `stream ${i} stood still for ${outcome.longestGapMs} ms`);
     }
   });
 });
@@ -95,6 +98,7 @@ describe('two workers', { timeout: 120_000 }, () => {
     });
     for (const worker of workers) worker.thaw();
     assert.deepEqual(faultsOf(outcome, ask), []);
+    assert.ok(outcome.longestGapMs < MOST_GAP_MS, `it stood still for ${outcome.longestGapMs} ms`);
   });
 
   it('when both are killed the answer waits for the next one to come', async () => {
