@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { encodeOffer, type Offer, offerSignedBytes, PROTOCOL } from '@strata/inference';
+import { encodeFrame, encodeOffer, type Offer, offerSignedBytes, PROTOCOL } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
 import { createSimulatedEngine, simulatedVocabulary } from '@strata/testnet';
 import protobuf from 'protobufjs';
@@ -138,13 +138,16 @@ describe('a worker', { timeout: 120_000 }, () => {
     assert.ok(bad.worker.heard.length > 0);
   });
 
-  it('that sends a gigabyte', async () => {
+  it('that sends a gigabyte, in frames that are right in themselves', async () => {
     const before = await gatewayBytes();
-    await using bad = await hostile({});
-    await workersServing(gateway, 2);
-    const channel = await bad.node.channels.open(gateway.ready.peer, PROTOCOL, { signal: AbortSignal.timeout(5_000) });
-    const sent = await flood(channel, 2 ** 30);
-    await assertWhole();
+    await using node = await host();
+    const channel = await node.channels.open(gateway.ready.peer, PROTOCOL, { signal: AbortSignal.timeout(5_000) });
+    const greeting = { kind: 'hello', version: 1, software: 'flood', role: 'worker' } as const;
+    await channel.send(encodeFrame(greeting));
+    const jobs = Array.from({ length: 10_000 }, (_, i) => ({ id: i + 1, phase: 'writing' as const }));
+    const pulse = encodeFrame({ kind: 'pulse', running: 10_000, waiting: 0, jobs });
+    const [sent] = await Promise.all([flood(channel, pulse, 2 ** 30), assertWhole()]);
+    assert.ok(sent < 2 ** 28, `it is hung up on, not heard out: ${sent} bytes`);
     const growth = (await gatewayBytes()) - before;
     assert.ok(growth < MOST_GROWTH_BYTES, `${Math.round(growth / 2 ** 20)} MiB more after ${sent} bytes`);
   });
@@ -169,9 +172,8 @@ describe('a worker', { timeout: 120_000 }, () => {
   });
 });
 
-/** Sends until the other side will not take more; gives the bytes sent. */
-async function flood(channel: Channel, most: number): Promise<number> {
-  const message = new Uint8Array(1_000_000).fill(1);
+/** Sends the same again and again until the other side hangs up; gives the bytes sent. */
+async function flood(channel: Channel, message: Uint8Array, most: number): Promise<number> {
   let sent = 0;
   try {
     while (sent < most) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cluster, type GatewayProcess, type WorkerProcess, workersServing } from './cluster.ts';
+import { busyWorker, Cluster, type GatewayProcess, type WorkerProcess, workersServing } from './cluster.ts';
 import { clientOf, faultsOf, type StreamAsk, streamOf } from './streams.ts';
 
 const SPEED = 100;
@@ -85,17 +85,14 @@ describe('two workers', { timeout: 120_000 }, () => {
 
   it('one that is frozen is left for the other', async () => {
     const workers = await twoWorkers();
-    let isFrozen = false;
+    let frozen: Promise<void> | undefined;
     const outcome = await streamOf(clientOf(gateway), {
       ...ask,
       onPiece: (count) => {
-        if (count !== 50 || isFrozen) return;
-        isFrozen = true;
-        for (const worker of workers) worker.freeze();
-        // Whichever of the two serves: the other is needed.
-        setTimeout(() => workers[1]?.thaw(), 100);
+        if (count === 50) frozen ??= busyWorker(cluster).then((worker) => worker.freeze());
       },
     });
+    await frozen;
     for (const worker of workers) worker.thaw();
     assert.deepEqual(faultsOf(outcome, ask), []);
     assert.ok(outcome.longestGapMs < MOST_GAP_MS, `it stood still for ${outcome.longestGapMs} ms`);
@@ -116,13 +113,13 @@ describe('two workers', { timeout: 120_000 }, () => {
   });
 
   it('one that leaves in good order hands its answers on', async () => {
-    const workers = await twoWorkers();
+    await twoWorkers();
     let left: Promise<unknown> | undefined;
     const long = { ...ask, tokens: 1_500 };
     const outcome = await streamOf(clientOf(gateway), {
       ...long,
       onPiece: (count) => {
-        if (count === 50) left ??= Promise.all(workers.slice(0, 1).map((worker) => worker[Symbol.asyncDispose]()));
+        if (count === 50) left ??= busyWorker(cluster).then((worker) => worker[Symbol.asyncDispose]());
       },
     });
     await left;

@@ -13,7 +13,7 @@ describe('a link that falls silent', { timeout: 120_000 }, () => {
   const cluster = Cluster.open();
   after(async () => (await cluster)[Symbol.asyncDispose]());
 
-  it('costs a stream two seconds at most, and the worker is taken again when it heals', async (t) => {
+  it('is noticed within seconds, and the worker is taken again when it heals', async (t) => {
     const here = await cluster;
     const gateway = await here.startGateway();
     const port = Number(/\/tcp\/(\d+)/.exec(gateway.ready.addresses[0] ?? '')?.[1]);
