@@ -18,6 +18,9 @@ export interface SeenAnswer {
   readonly text: Uint8Array;
 }
 
+/** What it takes to keep it, in tokens; a byte of text counts like one. */
+export const sizeOf = ({ prompt, answer, text }: SeenAnswer): number => prompt.length + answer.length + text.byteLength;
+
 export interface Trust {
   /** 0 to 1; 0: it gets no work. */
   of(peer: string): number;
