@@ -1,10 +1,10 @@
-// A worker's life by audits alone: it answers, some answers are audited by what its standing asks for, until it is quarantined.
+// A worker's life by audits alone: it answers, one answer of each run is audited, until it is quarantined.
 import { AuditRun } from '../audit-run.ts';
 import { afterFinding, atTime, auditShare, NEWCOMER, type Standing } from '../standing.ts';
 
 export interface LifeOptions {
-  /** Deviation of the next answer. */
-  readonly deviationOf: (request: number) => number;
+  /** Deviation of the next answer of a worker that is in this standing. */
+  readonly deviationOf: (standing: Standing) => number;
   readonly requests: number;
   /** Share of answers audited in good standing. */
   readonly share?: number;
@@ -30,7 +30,7 @@ export function audited(options: LifeOptions): Life {
   for (let request = 1; request <= requests; request += 1) {
     const nowMs = startMs + request * everyMs;
     standing = atTime(standing, nowMs);
-    const found = run.add(deviationOf(request), { share: auditShare(standing, share), weight: 1 });
+    const found = run.add(deviationOf(standing), { share: auditShare(standing, share), weight: 1 });
     if (found === undefined) continue;
     audits += 1;
     // One token that is off by so much: the deviation is what counts.
