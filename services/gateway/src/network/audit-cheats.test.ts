@@ -14,6 +14,7 @@ import {
   trueAnswer,
 } from './test/audited-network.ts';
 import { drawingScore, drawnAnswer } from './test/drawing-model.ts';
+import type { SeenAnswer } from './trust.ts';
 
 const cheats: [string, Change][] = [
   [
