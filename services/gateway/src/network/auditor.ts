@@ -43,7 +43,7 @@ export interface AuditorOptions {
 }
 
 export interface Auditor extends Trust, AsyncDisposable {
-  /** The last hundred, newest first. */
+  /** The last fifty, newest first. */
   audits(): readonly AuditRecord[];
   /** Resolves when no answer waits for its audit. */
   settled(): Promise<void>;

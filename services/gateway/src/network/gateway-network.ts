@@ -166,6 +166,7 @@ export async function openGatewayNetwork(
       networkReport({
         self: { peer: node.id, software: SOFTWARE },
         peers: knownPeers({ node, directory, sessions, trust }),
+        audits: trust.audits(),
         models: served.list().map(({ id, group, admission, fleet }) => {
           const running = Math.min(admission.size, admission.places);
           return {
