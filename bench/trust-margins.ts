@@ -12,6 +12,8 @@ export interface Variant {
   readonly drawnWith?: (asked: Sampling) => Sampling;
   /** What it says of its answer. */
   readonly told?: (answer: Told) => Told;
+  /** It gave the same answer before, and has prompt and answer cached. */
+  readonly isWarm?: boolean;
   /** Side by side. */
   readonly together?: number;
   /** The second half is made by one that got the first from another, and replays it so; it alone is judged. */
@@ -61,6 +63,7 @@ async function deviationOf(variant: Variant, number: number): Promise<number> {
   const sampling = { ...GREEDY, temperature, seed: number + 1 };
   const job: Job = { prompt, given: [], replay: 'exact', maxTokens: MOST_TOKENS, sampling };
   const asked = { ...job, sampling: variant.drawnWith?.(sampling) ?? sampling };
+  if (variant.isWarm) await run(worker, asked);
   let made = await run(worker, asked);
   const from = continuedBy ? Math.floor(made.tokens.length / 2) : 0;
   if (continuedBy) {

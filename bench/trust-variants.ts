@@ -6,6 +6,7 @@ import path from 'node:path';
 import { startLlamaEngine } from '../packages/engine/src/index.ts';
 import { randomModel, tinyChatModel } from '../packages/testnet/src/index.ts';
 import { deviationsOf, type Told, type Variant } from './trust-margins.ts';
+import { writeRounded } from './trust-models.ts';
 
 export type Measured = readonly [what: string, deviations: readonly number[]];
 
@@ -19,6 +20,8 @@ export interface Variants {
 type Weights = 'F16' | 'Q8_0' | 'Q4_0';
 
 const ANSWERS = 40;
+/** The demo's model is sure of itself; at this temperature its answers vary as those of large models do at 1. */
+const WARM = 1.5;
 /** Two threads of one engine wait for each other: on a busy machine each token takes long. */
 const ANSWERS_OF_TWO_THREADS = 8;
 const HELLO = [72, 101, 108, 108, 111];
@@ -52,10 +55,20 @@ export async function measuredVariants(): Promise<Variants> {
     const same = async (weights: Weights) =>
       of(`${weights}, both 1 thread`, { worker: await start(files[weights]), verifier: verifiers[weights] });
     const demo = await start(tinyChatModel);
+    const ofDemo = (what: string, variant: Partial<Variant> = {}) =>
+      of(what, { worker: demo, verifier: demo, temperature: WARM, ...variant });
+    const rounded = async (bits: number) => {
+      const file = path.join(directory, `${bits}-bits.gguf`);
+      await writeRounded(tinyChatModel, file, bits);
+      return { worker: await start(file) };
+    };
     return {
       honest: [
         await of('F16, both 1 thread, nothing cached'),
-        await of('F16, prompts cached'),
+        await of('F16, prompt and answer cached', { isWarm: true }),
+        await of('Q4_0, prompt and answer cached', {
+          ...{ worker: await start(files.Q4_0), verifier: verifiers.Q4_0, isWarm: true },
+        }),
         await same('Q8_0'),
         await same('Q4_0'),
         await threads('F16'),
@@ -68,11 +81,7 @@ export async function measuredVariants(): Promise<Variants> {
           ...{ worker: await start(files.Q4_0), verifier: verifiers.Q4_0, continuedBy: 'fast' },
         }),
         await of('F16, greedy', { temperature: 0 }),
-        await of("the demo's model, temperature 1.5", {
-          worker: demo,
-          verifier: await start(tinyChatModel),
-          temperature: 1.5,
-        }),
+        await ofDemo("the demo's model"),
       ],
       cheats: [
         await of('another model', { worker: await start(await random('F16', { seed: 2 })) }),
@@ -96,11 +105,19 @@ export async function measuredVariants(): Promise<Variants> {
           'eight tokens more',
           told(({ tokens }) => ({ tokens: [...tokens, ...tokens.slice(0, 8)], hasEnd: true })),
         ),
+        await ofDemo("the demo's model, 4 bits for F16", await rounded(4)),
+        await ofDemo("the demo's model, 5 bits for F16", await rounded(5)),
+        await ofDemo("the demo's model, the likeliest tokens", {
+          drawnWith: (asked) => ({ ...asked, temperature: 0 }),
+        }),
+        await ofDemo("the demo's model, temperature 1 for 1.5", {
+          drawnWith: (asked) => ({ ...asked, temperature: 1 }),
+        }),
       ],
       unfound: [
         await of('Q8_0 for F16', { worker: await start(files.Q8_0) }),
-        await of("a seed of its own, where the demo's model knows the answer by heart", {
-          ...{ worker: demo, verifier: demo, temperature: 0.1 },
+        await ofDemo("a seed of its own, where the demo's model knows the answer by heart", {
+          temperature: 0.1,
           drawnWith: (asked) => ({ ...asked, seed: asked.seed + 1_000 }),
         }),
       ],

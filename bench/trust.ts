@@ -44,7 +44,7 @@ function honestFigure([what, deviations]: Measured): Figure {
   );
   const caught = lives.filter(({ caughtAfter }) => caughtAfter !== undefined).length;
   return {
-    what: `honest: ${what}, mean deviation ${mean(deviations).toExponential(1)}`,
+    what: `honest: ${what}; ${spread(deviations)}`,
     value: isEverHeld
       ? `${caught} of ${LIVES.toLocaleString('en-US')} lives of ${AUDITS.toLocaleString('en-US')} audits quarantined`
       : 'none can be: no answer beyond what is tolerated',
@@ -60,13 +60,13 @@ function cheatFigure([what, deviations]: Measured, against: string): Figure {
     ).map(({ caughtAfter }) => caughtAfter ?? Number.POSITIVE_INFINITY);
   const [trusted, fresh] = [lives(GOOD), lives(NEWCOMER)];
   const share = (counts: readonly number[]) =>
-    `${((counts.filter((count) => count <= REQUESTS).length / counts.length) * 100).toFixed(1)} %`;
+    `${((counts.filter((count) => count <= REQUESTS).length / counts.length) * 100).toFixed(2)} %`;
   const middle = (counts: readonly number[]) => {
     const count = counts.toSorted((a, b) => a - b)[counts.length >> 1] ?? Number.POSITIVE_INFINITY;
     return count <= REQUESTS ? `${count}` : `more than ${REQUESTS}`;
   };
   return {
-    what: `cheat: ${what}, mean deviation ${mean(deviations).toExponential(1)}`,
+    what: `cheat: ${what}; ${spread(deviations)}`,
     value: `once trusted ${share(trusted)}, median after ${middle(trusted)}; new ${share(fresh)}, after ${middle(fresh)}`,
     against,
   };
@@ -74,4 +74,7 @@ function cheatFigure([what, deviations]: Measured, against: string): Figure {
 
 const drawn = (pool: readonly number[], random: () => number) => () =>
   pool[Math.floor(random() * pool.length)] as number;
-const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const spread = (deviations: readonly number[]) => {
+  const mean = deviations.reduce((sum, value) => sum + value, 0) / deviations.length;
+  return `deviation ${mean.toExponential(1)}, at most ${Math.max(...deviations).toExponential(1)}`;
+};
