@@ -124,14 +124,24 @@ export class AnswerPart {
   }
 
   #tell(reason: SeenPart['reason']): void {
-    const { job, context, modelSha256, answer } = this.#task;
+    const { job, context, modelSha256, answer, chosen } = this.#task;
+    const { contextLength } = chosen;
     const { prompt, maxTokens, sampling, grammar } = job;
     const from = this.#from;
     const to = from + this.#made;
     const nonce = Buffer.from(this.#nonce).toString('hex');
     context.onSegment?.({ worker: this.peer, nonce, from, to, chainHead: this.#chain.head });
     this.#parts.trust.answered({
-      ...{ worker: this.peer, modelSha256, prompt, answer: answer.slice(0, to), from, maxTokens, reason },
+      ...{
+        worker: this.peer,
+        modelSha256,
+        prompt,
+        answer: answer.slice(0, to),
+        from,
+        maxTokens,
+        contextLength,
+        reason,
+      },
       ...{ sampling, grammar, text: Buffer.concat(this.#text) },
     });
   }

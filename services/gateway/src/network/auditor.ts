@@ -23,8 +23,6 @@ export interface AuditorParts {
   /** An engine of our own with this very file: it is asked before all workers, and believed. */
   readonly engine: (modelSha256: string) => Pick<Engine, 'score'> | undefined;
   readonly vocabulary: (modelSha256: string) => Pick<Vocabulary, 'detokenize'> | undefined;
-  /** As the worker offers it. */
-  readonly contextLength: (peer: string, modelSha256: string) => number | undefined;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -102,12 +100,11 @@ class WorkersAuditor implements Auditor {
 
   answered(answer: SeenAnswer): void {
     if (this.#stopped.signal.aborted) return;
-    const contextLength = this.#parts.contextLength(answer.worker, answer.modelSha256);
-    if (isCutShort(answer, contextLength)) {
+    if (isCutShort(answer)) {
       this.#proven(answer, 'answers cut short as if at their limit');
       return;
     }
-    if (answer.from === answer.answer.length && !hasDrawnEnd(answer, contextLength)) return;
+    if (answer.from === answer.answer.length && !hasDrawnEnd(answer)) return;
     const share = auditShare(this.#book.of(answer.worker), this.#share);
     const dropped = this.#runs.add(answer, share).flatMap((due) => this.#queue.push(due));
     for (const { worker } of dropped) this.#runs.owe(worker);
@@ -247,12 +244,11 @@ class WorkersAuditor implements Auditor {
   }
 
   #jobOf(answer: SeenAnswer): ScoreJob {
-    const { prompt, sampling, grammar, maxTokens, worker, modelSha256 } = answer;
-    const hasEnd = hasDrawnEnd(answer, this.#parts.contextLength(worker, modelSha256));
+    const { prompt, sampling, grammar, maxTokens } = answer;
     return {
       prompt,
       answer: answer.answer,
-      hasEnd,
+      hasEnd: hasDrawnEnd(answer),
       sampling,
       maxTokens,
       ...(grammar === undefined ? {} : { grammar }),

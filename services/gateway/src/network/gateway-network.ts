@@ -95,7 +95,6 @@ export async function openGatewayNetwork(
         workers: (sha256) => [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256)),
         engine: (sha256) => parts.engines.find(({ info }) => info.sha256 === sha256),
         vocabulary: (sha256) => servedOf(sha256)?.vocabulary,
-        contextLength: (peer, sha256) => offered(peer, sha256)?.contextLength,
         logger,
         now,
       },

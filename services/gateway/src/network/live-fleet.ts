@@ -130,7 +130,7 @@ export class LiveFleet implements Fleet {
     if (breaker) this.#breakers.set(placement.peer, afterAsked(breaker, nowMs()));
     const { decodeTokensPerSecond } = believedSpeed(member);
     const expectedFirstTokenMs = Math.max(LEAST_EXPECTED_MS, placement.expectedFirstTokenMs);
-    return { session, expectedFirstTokenMs, decodeTokensPerSecond };
+    return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: member.claim.contextLength };
   }
 
   noteServed(served: Served): void {

@@ -11,6 +11,8 @@ export interface SeenAnswer {
   /** Where this worker's part begins. */
   readonly from: number;
   readonly maxTokens: number;
+  /** As the worker had offered it when it was asked. */
+  readonly contextLength: number;
   readonly reason: 'stop' | 'length' | 'cancelled';
   readonly sampling: Sampling;
   readonly grammar: string | undefined;

@@ -45,6 +45,7 @@ export function trueAnswer(worker: string, request: number): SeenAnswer {
     answer: simulatedAnswer(prompt, { seed, count: ANSWER_TOKENS }),
     from: 0,
     maxTokens: 200,
+    contextLength: CONTEXT,
     reason: 'stop',
     sampling: { ...GREEDY, temperature: 1, seed },
     grammar: undefined,
@@ -83,7 +84,6 @@ export async function auditedNetwork({ workers, hasOwnEngine, standings, ...opti
     workers: (sha256) => (sha256 === MODEL ? sessions : []),
     engine: () => (hasOwnEngine ? truth : undefined),
     vocabulary: () => truth,
-    contextLength: () => CONTEXT,
     logger: pino({ level: 'silent' }),
     now: () => new Date(clock.nowMs),
   };
