@@ -118,8 +118,10 @@ export class AnswerPart {
   #over(outcome: SeenPart['reason'] | 'lost'): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#made > 0) this.#tell(outcome === 'lost' ? 'cancelled' : outcome);
-    if (outcome === 'stop' || outcome === 'length' || (outcome === 'cancelled' && this.#made > 0)) this.#noteServed();
+    // An end without any token is an answer, too, and may be a lie.
+    const isAnswer = this.#made > 0 || outcome === 'stop' || outcome === 'length';
+    if (isAnswer) this.#tell(outcome === 'lost' ? 'cancelled' : outcome);
+    if (isAnswer && outcome !== 'lost') this.#noteServed();
     this.#settle();
   }
 
@@ -130,7 +132,7 @@ export class AnswerPart {
     const from = this.#from;
     const to = from + this.#made;
     const nonce = Buffer.from(this.#nonce).toString('hex');
-    context.onSegment?.({ worker: this.peer, nonce, from, to, chainHead: this.#chain.head });
+    if (this.#made > 0) context.onSegment?.({ worker: this.peer, nonce, from, to, chainHead: this.#chain.head });
     this.#parts.trust.answered({
       ...{
         worker: this.peer,

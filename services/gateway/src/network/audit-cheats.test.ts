@@ -25,6 +25,7 @@ const cheats: [string, Change][] = [
   ],
   ['the same answer to everybody', by({ answer: [5, 6, 7, 8] })],
   ['draws by a seed of its own', by(({ prompt }) => ({ answer: simulatedAnswer(prompt, { seed: 3, count: 40 }) }))],
+  ['answers of nothing', by({ answer: [] })],
   ['answers that end early', by(({ answer }) => ({ answer: answer.slice(0, 25) }))],
   ['answers cut short as if at their limit', by(({ answer }) => ({ answer: answer.slice(0, 25), reason: 'length' }))],
   ['more tokens than the model gave', by(({ answer }) => ({ answer: [...answer, 9, 9, 9, 9, 9, 9] }))],
