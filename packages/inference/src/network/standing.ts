@@ -74,6 +74,8 @@ const PROBATION = CONVICTION / 2;
 const ACQUAINTED_AUDITS = 10;
 const NEWCOMER_FACTOR = 10;
 const SUSPECT_FACTOR = 25;
+/** Lasting evidence beyond this, though nothing else is held against it: audited as newcomers are. */
+const DOUBT = 1;
 /** An audit of every second answer stands for so many fewer answers than one of every fiftieth. */
 const WATCHED_STAKE = STAKE / SUSPECT_FACTOR;
 /** Less than anyone known, and enough to become known. */
@@ -145,14 +147,14 @@ export function atTime(standing: Standing, nowMs: number): Standing {
 }
 
 /** Share of this worker's answers to audit, given the configured share for those in good standing; 0 to 1. */
-export function auditShare({ state }: Standing, configured: number): number {
+export function auditShare({ state, lasting }: Standing, configured: number): number {
   switch (state) {
     case 'new':
       return Math.min(1, configured * NEWCOMER_FACTOR);
     case 'suspect':
       return Math.min(1, configured * SUSPECT_FACTOR);
     case 'good':
-      return configured;
+      return lasting > DOUBT ? Math.min(1, configured * NEWCOMER_FACTOR) : configured;
     case 'quarantined':
       return 0;
     default:
