@@ -141,7 +141,7 @@ describe('standing', () => {
     const slightly = afterFinding(GOOD, { kind: 'scored', margins: [2 * TOLERATED_DEVIATION] }, NOW);
     assert.deepEqual([slightly.state, auditShare(slightly, 0.02)], ['suspect', 0.5]);
     assert.equal(auditShare(afterFinding(slightly, CLEAN, NOW), 0.02), 0.02);
-    const cleared = after(GOOD, [WRONG, ...times(19, CLEAN)]);
+    const cleared = after(GOOD, [WRONG, ...times(25, CLEAN)]);
     assert.deepEqual([cleared.state, auditShare(cleared, 0.02)], ['good', 0.2], 'a great lie is remembered');
     assert.equal(auditShare(after(GOOD, [PROOF]), 0.02), 0, 'what it is quarantined for is known');
   });
