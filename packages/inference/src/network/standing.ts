@@ -61,7 +61,7 @@ const END_WEIGHT = 1 / 8;
 /**
  * An honest worker's mean deviation may be so large. It grows with the square of the error of the logits: an error of 0.02 nats
  * gives some 0.0001, one of 0.05 less than 0.001. Side by side, from caches and
- * by fast replay, llama.cpp was measured below 0.00001.
+ * by fast replay, llama.cpp was measured below 0.0001.
  */
 export const TOLERATED_DEVIATION = 0.0015;
 /** Part of the odds that is bet on each audit; below 1 / TOLERATED_DEVIATION, so that the odds stay above 0. */
