@@ -7,6 +7,7 @@ import { benchFalseAlarms } from './false-alarms.ts';
 import { benchFeeds } from './feeds.ts';
 import { benchGateway } from './gateway.ts';
 import { benchLedger } from './ledger.ts';
+import { benchNetwork } from './network.ts';
 import { benchNetworkKills } from './network-kills.ts';
 import { benchProfiles } from './profiles.ts';
 import { benchRouting } from './routing.ts';
@@ -34,6 +35,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   gateway: benchGateway,
   advisories: benchAdvisories,
   'false-alarms': benchFalseAlarms,
+  network: benchNetwork,
   'network-kills': benchNetworkKills,
   routing: benchRouting,
   trust: benchTrust,

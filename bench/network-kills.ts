@@ -15,6 +15,8 @@ const KILLS = Number(process.env.STRATA_BENCH_KILLS || 5_000);
 const SEED = 1;
 const MOST_KILLS_OF_AN_ANSWER = 8;
 const MOST_TOKENS = 64;
+/** One more than are killed of an answer: who lost it is not asked again at once. */
+const HOSTS = MOST_KILLS_OF_AN_ANSWER + 1;
 
 interface Tally {
   kills: number;
@@ -23,7 +25,7 @@ interface Tally {
 }
 
 export async function benchNetworkKills(): Promise<Figure[]> {
-  await using bed = await NetworkBed.start(2);
+  await using bed = await NetworkBed.start(HOSTS);
   const startedAt = performance.now();
   const simulated = await killSimulated(bed);
   const real = await killReal(bed);
@@ -90,7 +92,7 @@ async function killReal(bed: NetworkBed): Promise<Tally> {
   return tally;
 }
 
-/** One answer over two workers, each killed when it comes to one of the positions, and back at once. */
+/** One answer over so many workers that each may be killed when it comes to one of the positions. */
 async function killed<Answer>(
   bed: NetworkBed,
   { model, positions, tally }: { model: WorkerEngine & Partial<Engine>; positions: readonly number[]; tally: Tally },
@@ -105,18 +107,10 @@ async function killed<Answer>(
       return [];
     },
   };
-  const connect = (at: number) => bed.worker(at, model, script);
-  await Promise.all([connect(0), connect(1)]);
-  const { noteLost } = bed.fleet;
-  const back: Promise<unknown>[] = [];
-  bed.fleet.noteLost = (peer, loss) => {
-    noteLost.call(bed.fleet, peer, loss);
-    back.push(connect(bed.nodes.findIndex(({ id }) => id === peer)));
-  };
-  const own = model instanceof Object && 'render' in model ? { vocabulary: model as Engine } : {};
+  await Promise.all(Array.from({ length: positions.length + 1 }, (_, at) => bed.worker(at, model, script)));
+  const own = 'render' in model ? { vocabulary: model as Engine } : {};
   await using engine = bed.engine(model.info.sha256, { info: () => model.info as Engine['info'], ...own });
   const answer = await ask(engine);
-  await Promise.all(back);
   tally.kills += bed.fleet.lost.length;
   tally.answers += 1;
   if (left.size > 0 || bed.trust.breaches.length > 0) tally.wrong += 1;

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SimulatedEngineOptions } from '@strata/testnet';
 import type { GatewayProcessOptions, GatewayReady } from './gateway-process.ts';
-import type { WorkerProcessOptions, WorkerReady } from './worker-process.ts';
+import type { WorkerBusy, WorkerMessage, WorkerProcessOptions, WorkerReady } from './worker-process.ts';
 
 /** A host is started, a model is loaded. */
 const READY_MS = 60_000;
@@ -58,6 +58,14 @@ export class ClusterProcess<Ready> implements AsyncDisposable {
 export type WorkerProcess = ClusterProcess<WorkerReady>;
 export type GatewayProcess = ClusterProcess<GatewayReady>;
 
+export interface GatewayStart {
+  readonly settings?: Settings;
+  /** Kept over a restart. */
+  readonly name?: string;
+  /** An engine of its own. */
+  readonly simulated?: SimulatedEngineOptions;
+}
+
 export interface WorkerStart {
   readonly simulated?: SimulatedEngineOptions;
   readonly settings?: Settings;
@@ -89,8 +97,11 @@ export class Cluster implements AsyncDisposable {
     await rm(this.directory, { recursive: true, force: true });
   }
 
-  async startGateway({ settings = {}, name }: { settings?: Settings; name?: string } = {}): Promise<GatewayProcess> {
-    const options: GatewayProcessOptions = { data: this.#data(name), settings };
+  async startGateway({ settings = {}, name, simulated }: GatewayStart = {}): Promise<GatewayProcess> {
+    const options: GatewayProcessOptions = {
+      ...{ data: this.#data(name), settings },
+      ...(simulated === undefined ? {} : { simulated }),
+    };
     const gateway = await start<GatewayReady>('./gateway-process.ts', options);
     this.gateways.push(gateway);
     return gateway;
@@ -127,6 +138,27 @@ async function start<Ready>(file: string, argument: object, namespace?: string):
     once(child, 'exit', { signal }).then(() => Promise.reject(new Error(`${file} ended before it was ready`))),
   ])) as [Ready];
   return new ClusterProcess(child, ready);
+}
+
+/** The worker that makes the only answer that there is. */
+export async function busyWorker({ workers }: Cluster): Promise<WorkerProcess> {
+  for (;;) {
+    for (const worker of workers) if (worker.isRunning && (await runningIn(worker)) > 0) return worker;
+    await sleep(5);
+  }
+}
+
+async function runningIn({ child }: WorkerProcess): Promise<number> {
+  const told = new Promise<WorkerBusy>((resolve) => {
+    const hear = (message: WorkerMessage) => {
+      if (message.kind !== 'busy') return;
+      child.off('message', hear);
+      resolve(message);
+    };
+    child.on('message', hear);
+  });
+  child.send('busy');
+  return (await told).running;
 }
 
 /** Resolves when so many workers serve the model at this gateway; rejects when that takes too long. */

@@ -1,11 +1,14 @@
 // A gateway of the network in a process of its own, for tests and benches.
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
+import { createSimulatedEngine, type SimulatedEngineOptions } from '@strata/testnet';
 
 export interface GatewayProcessOptions {
   readonly data: string;
   /** STRATA_* settings. */
   readonly settings: Readonly<Record<string, string>>;
+  /** An engine of its own, served under its name. */
+  readonly simulated?: SimulatedEngineOptions;
 }
 
 export interface GatewayReady {
@@ -19,7 +22,7 @@ export interface GatewayReady {
   readonly joinToken: string;
 }
 
-const { data, settings } = JSON.parse(process.argv[2] ?? '{}') as GatewayProcessOptions;
+const { data, settings, simulated } = JSON.parse(process.argv[2] ?? '{}') as GatewayProcessOptions;
 const config = readGatewayConfig({
   STRATA_DATA: data,
   STRATA_INFERENCE_PORT: '0',
@@ -30,7 +33,12 @@ const config = readGatewayConfig({
   STRATA_QUEUE: '2000',
   ...settings,
 });
-const running = await startGateway(config, createLogger({ level: config.logLevel }));
+const own = simulated && createSimulatedEngine(simulated);
+const running = await startGateway(
+  config,
+  createLogger({ level: config.logLevel }),
+  own ? { engines: { [own.info.name]: own } } : {},
+);
 const { network } = running.gateway;
 if (network === undefined) throw new Error('this gateway is not on the network');
 const { key } = await running.gateway.keys.create({ tier: 'unlimited', label: 'cluster' });

@@ -17,12 +17,31 @@ export interface WorkerReady {
   readonly addresses: readonly string[];
 }
 
-export type WorkerMessage = WorkerReady | { readonly kind: 'serving'; readonly gateway: string };
+/** Answers being made: the reply to `busy`, of simulated engines. */
+export interface WorkerBusy {
+  readonly kind: 'busy';
+  readonly running: number;
+}
+
+export type WorkerMessage = WorkerReady | WorkerBusy | { readonly kind: 'serving'; readonly gateway: string };
 
 const { data, settings, simulated } = JSON.parse(process.argv[2] ?? '{}') as WorkerProcessOptions;
 
+let running = 0;
+
 function worldOf(options: SimulatedEngineOptions): WorkerWorld {
-  const engine = createSimulatedEngine(options);
+  const simulated = createSimulatedEngine(options);
+  const engine: typeof simulated = {
+    ...simulated,
+    async *generate(job, signal) {
+      running += 1;
+      try {
+        yield* simulated.generate(job, signal);
+      } finally {
+        running -= 1;
+      }
+    },
+  };
   const { tokensPerSecond = 10_000, prefillTokensPerSecond = 100_000 } = options;
   return {
     model: {
@@ -42,7 +61,7 @@ const config = readWorkerConfig({
   STRATA_LOG_LEVEL: 'error',
   ...settings,
 });
-const running = await startWorker(
+const worker = await startWorker(
   config,
   {
     logger: createLogger({ level: config.logLevel }),
@@ -52,5 +71,8 @@ const running = await startWorker(
   },
   simulated === undefined ? {} : worldOf(simulated),
 );
-process.once('disconnect', () => void running.leave().finally(() => process.exit(0)));
-tell({ kind: 'ready', peer: running.id, addresses: running.addresses() });
+process.on('message', (message) => {
+  if (message === 'busy') tell({ kind: 'busy', running });
+});
+process.once('disconnect', () => void worker.leave().finally(() => process.exit(0)));
+tell({ kind: 'ready', peer: worker.id, addresses: worker.addresses() });

@@ -60,7 +60,7 @@ describe('expected time to the first token', () => {
 
   it('reads the given part of an answer one by one while that is short, else in a batch', () => {
     const after = (replayTokens: number) => expectedFirstTokenMs(idle, { promptTokens: 0, replayTokens }) - 30;
-    assert.equal(after(50), 1_000);
+    assert.equal(after(40), 800);
     assert.equal(after(60), 60);
   });
 

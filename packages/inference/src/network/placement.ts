@@ -1,5 +1,6 @@
 // Who gets a request: the worker from which its first token is expected soonest, of two drawn by chance and those that have read its
 // beginning before. Pure: what is known of the workers in, a choice out; it looks at a few of them, however many there are.
+import { replayOf } from './replay.ts';
 import type { WeightedDraw } from './weighted-draw.ts';
 
 export interface Candidate {
@@ -70,8 +71,10 @@ export function expectedFirstTokenMs(candidate: Candidate, { promptTokens, repla
   // Its slots come free one after the other, so many of them within the time of one job.
   const queueMs = (Math.max(0, jobsAt(candidate) - candidate.slots + 1) / candidate.slots) * jobMs;
   const readMs = Math.max(0, promptTokens - candidate.cachedTokens) * perPrefill;
-  const exactMs = replayTokens * perDecode;
-  const replayMs = exactMs <= REPLAY_BUDGET_MS ? exactMs : replayTokens * perPrefill;
+  const isExact =
+    replayOf({ givenTokens: replayTokens, decodeTokensPerSecond: 1_000 / perDecode, budgetMs: REPLAY_BUDGET_MS }) ===
+    'exact';
+  const replayMs = isExact ? replayTokens * perDecode : replayTokens * perPrefill;
   return candidate.rttMs + queueMs + readMs + replayMs + perDecode;
 }
 

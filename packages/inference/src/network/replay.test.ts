@@ -6,14 +6,14 @@ import { replayOf } from './replay.ts';
 const table: readonly (readonly [number, number | undefined, number, 'exact' | 'fast'])[] = [
   [0, 100, 1_000, 'exact'],
   [0, undefined, 0, 'exact'],
-  [100, 100, 1_000, 'exact'],
-  [101, 100, 1_000, 'fast'],
+  [80, 100, 1_000, 'exact'],
+  [81, 100, 1_000, 'fast'],
   [100_000, Number.POSITIVE_INFINITY, 1_000, 'exact'],
   [1, 100, 0, 'fast'],
-  [20, undefined, 1_000, 'exact'],
-  [21, undefined, 1_000, 'fast'],
+  [16, undefined, 1_000, 'exact'],
+  [17, undefined, 1_000, 'fast'],
   [21, 0, 1_000, 'fast'],
-  [20, Number.NaN, 1_000, 'exact'],
+  [16, Number.NaN, 1_000, 'exact'],
   [21, -5, 1_000, 'fast'],
 ];
 

@@ -67,7 +67,21 @@ const table: readonly (readonly [string, Simulation, ReturnType<typeof firstStal
     },
     { atMs: 30_000, stalled: [2] },
   ],
-  ['a job in line after ten seconds', { worker: ({ work }) => work(1) }, { atMs: 10_250, stalled: [2] }],
+  [
+    'a job in line after ten seconds',
+    {
+      worker: ({ watch, work }) => {
+        work(1);
+        watch.phase(2, 'waiting');
+      },
+    },
+    { atMs: 10_250, stalled: [2] },
+  ],
+  [
+    'a job of which nothing was said, after four times what was expected and two seconds',
+    { worker: ({ work }) => work(1) },
+    { atMs: 4_250, stalled: [2] },
+  ],
   [
     'a job that is read, after four times what was expected and two seconds',
     {

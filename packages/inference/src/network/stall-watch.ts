@@ -8,9 +8,9 @@ const MOST_IDLE_TICKS = 20;
 /** Of a tick: whatever is later is late. */
 const LATE_SHARE = 1.5;
 
-/** A worker that has no place for a job for so long has none. */
+/** A worker that says that a job waits for a place is given so long to find one. */
 const MOST_WAITING_MS = 10_000;
-/** Before the first token: so many times what was expected, and so much more. */
+/** Before the first token, and for jobs of which the worker has said nothing: so many times what was expected, and so much more. */
 const READING_FACTOR = 4;
 const READING_SPARE_MS = 2_000;
 /** Between tokens: at least so long, and so many times the mean gap. */
@@ -29,6 +29,8 @@ interface WatchedJob {
   readonly expectedMs: number;
   readonly gapMs: number;
   phase: JobPhase;
+  /** Whether the worker has said that it has it. */
+  isListed: boolean;
   /** Whole ticks since something became of it. */
   ticks: number;
   /** It has no credit left: it waits for us. */
@@ -67,7 +69,7 @@ export class StallWatch {
     // A worker that had nothing to do was right to be quiet.
     if (this.#jobs.size === 0) this.#silentTicks = -1;
     this.#jobs.set(id, {
-      ...{ expectedMs, gapMs, phase: 'waiting', ticks: -1, isHeld: false },
+      ...{ expectedMs, gapMs, phase: 'waiting', isListed: false, ticks: -1, isHeld: false },
       ...{ lastTokenAtMs: undefined, writingMs: 0, gaps: 0 },
     });
   }
@@ -75,6 +77,7 @@ export class StallWatch {
   /** What the worker says of a job. */
   phase(id: number, phase: JobPhase): void {
     const job = this.#jobs.get(id);
+    if (job) job.isListed = true;
     if (job && ORDER[phase] > ORDER[job.phase]) Object.assign(job, { phase, ticks: -1 });
   }
 
@@ -125,12 +128,13 @@ export class StallWatch {
   }
 }
 
-function deadlineMs({ phase, expectedMs, gapMs, writingMs, gaps }: WatchedJob): number {
+function deadlineMs({ phase, isListed, expectedMs, gapMs, writingMs, gaps }: WatchedJob): number {
+  const readingMs = READING_FACTOR * expectedMs + READING_SPARE_MS;
   switch (phase) {
     case 'waiting':
-      return MOST_WAITING_MS;
+      return isListed ? MOST_WAITING_MS : Math.min(MOST_WAITING_MS, readingMs);
     case 'reading':
-      return READING_FACTOR * expectedMs + READING_SPARE_MS;
+      return readingMs;
     case 'writing':
       return Math.max(LEAST_WRITING_MS, MOST_GAPS * (gaps >= ENOUGH_GAPS ? writingMs / gaps : gapMs));
     default:

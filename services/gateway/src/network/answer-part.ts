@@ -82,11 +82,11 @@ export class AnswerPart {
   }
 
   #ask(): AsyncIterator<SessionEvent> {
-    const { job, chosen, modelSha256, replay, answer, expectedFirstTokenMs, signal } = this.#task;
+    const { job, chosen, modelSha256, vocabularySize, replay, answer, expectedFirstTokenMs, signal } = this.#task;
     const { prompt, maxTokens, sampling, grammar, cacheKey, topLogprobs } = job;
     const request = {
       ...{ nonce: this.#nonce, modelSha256, prompt, given: [...answer], replay, maxTokens },
-      sampling: samplingFrame(sampling),
+      sampling: samplingFrame(sampling, vocabularySize),
       ...(grammar === undefined ? {} : { grammar }),
       ...(cacheKey === undefined ? {} : { cacheKey }),
       ...(topLogprobs === undefined ? {} : { topLogprobs }),

@@ -7,6 +7,8 @@ import type { WorkerSession } from './worker-session.ts';
 const SHA = 'aa'.repeat(32);
 const VOCABULARY = 'bb'.repeat(32);
 const nobody: ReadonlySet<string> = new Set();
+/** What was chosen in this turn of the event loop has reached its worker in the next. */
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 interface WorkerFacts {
   readonly model?: Partial<OfferedModel>;
@@ -82,9 +84,12 @@ const served = (peer: string) => ({
 });
 
 describe('live fleet', () => {
-  it('asks the worker from which the first token is expected soonest, and tells when', () => {
+  it('asks the worker from which the first token is expected soonest, and tells when', async () => {
     const { fleet } = world({ near: {}, far: { rttMs: 500 } });
-    for (let i = 0; i < 20; i++) assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'near');
+    for (let i = 0; i < 20; i++) {
+      assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'near');
+      await nextTurn();
+    }
     assert.equal(fleet.choose(job, { except: nobody })?.expectedFirstTokenMs, 1_030);
     assert.equal(fleet.choose(job, { except: new Set(['near']) })?.session.peer, 'far');
     assert.equal(fleet.choose(job, { except: new Set(['near', 'far']) }), undefined);
@@ -119,12 +124,15 @@ describe('live fleet', () => {
     assert.deepEqual([slots, fleet.slots, fleet.isReady], [[0], 4, true]);
   });
 
-  it('returns a conversation to the worker that made the last answer, also when that one says nothing of it', () => {
+  it('returns a conversation to the worker that made the last answer, also when that one says nothing of it', async () => {
     const facts = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`w${i}`, {}]));
     const { fleet, loadOf, time } = world(facts);
     fleet.noteServed(served('w33'));
     const next = { prompt: [...prompt, 5, 6, 7], given: [] };
-    for (let i = 0; i < 10; i++) assert.equal(fleet.choose(next, { except: nobody })?.session.peer, 'w33');
+    for (let i = 0; i < 10; i++) {
+      assert.equal(fleet.choose(next, { except: nobody })?.session.peer, 'w33');
+      await nextTurn();
+    }
     loadOf('w33').own = 5;
     assert.notEqual(fleet.choose(next, { except: nobody })?.session.peer, 'w33');
     loadOf('w33').own = 0;
@@ -142,6 +150,18 @@ describe('live fleet', () => {
     const chosen = fleet.choose(job, { except: nobody });
     assert.equal(chosen?.session.peer, 'fast');
     assert.ok(chosen.expectedFirstTokenMs > 1_200);
+  });
+
+  it('counts jobs that were given in the same turn, before they have reached their worker', async () => {
+    const { fleet } = world({ one: {}, two: {} });
+    const turn = () => Array.from({ length: 8 }, () => fleet.choose(fresh, { except: nobody })?.session.peer);
+    const asked = turn();
+    assert.deepEqual(
+      ['one', 'two'].map((peer) => asked.filter((each) => each === peer).length),
+      [4, 4],
+    );
+    await nextTurn();
+    assert.equal(turn().filter((peer) => peer === 'one').length, 4, 'what was given is forgotten with the turn');
   });
 
   it('does not believe a million slots, nor a billion tokens a second', () => {

@@ -65,6 +65,8 @@ export class LiveFleet implements Fleet {
   readonly #breakers = new LRUCache<string, Breaker>({ max: MOST_REMEMBERED });
   readonly #remembered = new LRUCache<string, FleetMember>({ max: MOST_REMEMBERED });
   readonly #listeners = new Set<() => void>();
+  /** Jobs that were given a worker in this turn of the event loop, by peer: they have not reached it yet. */
+  readonly #justGiven = new Map<string, number>();
 
   constructor(options: LiveFleetOptions, parts: LiveFleetParts) {
     this.#options = options;
@@ -128,6 +130,7 @@ export class LiveFleet implements Fleet {
     if (!placement || !session || !member) return undefined;
     const breaker = this.#breakers.get(placement.peer);
     if (breaker) this.#breakers.set(placement.peer, afterAsked(breaker, nowMs()));
+    this.#giveTo(placement.peer);
     const { decodeTokensPerSecond } = believedSpeed(member);
     const expectedFirstTokenMs = Math.max(LEAST_EXPECTED_MS, placement.expectedFirstTokenMs);
     return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: member.claim.contextLength };
@@ -161,6 +164,11 @@ export class LiveFleet implements Fleet {
     if (FORGETFUL.has(loss)) prefixes.forget(peer);
   }
 
+  #giveTo(peer: string): void {
+    if (this.#justGiven.size === 0) setImmediate(() => this.#justGiven.clear());
+    this.#justGiven.set(peer, (this.#justGiven.get(peer) ?? 0) + 1);
+  }
+
   #candidate(
     member: FleetMember,
     { cachedTokens, isLeftOut }: { readonly cachedTokens: number; readonly isLeftOut: boolean },
@@ -169,13 +177,14 @@ export class LiveFleet implements Fleet {
     const { peer } = member;
     const session = sessions.get(peer);
     const load = session?.load ?? { running: 0, waiting: 0, own: 0 };
+    const own = load.own + (this.#justGiven.get(peer) ?? 0);
     const { prefillTokensPerSecond, decodeTokensPerSecond } = believedSpeed(member);
     const breaker = this.#breakers.get(peer);
     return {
       peer,
       slots: believedSlots(member),
       // Its own word is as old as its last heartbeat; of our own jobs we know better.
-      running: Math.max(load.running, load.own - load.waiting),
+      running: Math.max(load.running, own - load.waiting),
       waiting: load.waiting,
       prefillTokensPerSecond,
       decodeTokensPerSecond,

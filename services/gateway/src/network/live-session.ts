@@ -9,7 +9,7 @@ import {
   type FrameOf,
   offerSignedBytes,
 } from '@strata/inference';
-import { type Channel, MOST_MESSAGE_BYTES, verifyPeerSignature } from '@strata/p2p';
+import { type Channel, verifyPeerSignature } from '@strata/p2p';
 import { FloodGuard } from './flood-guard.ts';
 import type { SessionOptions } from './open-session.ts';
 import { Outbox } from './outbox.ts';
@@ -109,12 +109,21 @@ export class LiveSession implements WorkerSession {
   #run(request: SessionRequest, options: SessionRunOptions): AsyncIterator<SessionEvent> {
     options.signal.throwIfAborted();
     const frame = { kind: 'request', id: this.#newId(), credit: FIRST_CREDIT, ...request } as const;
-    const bytes = encodeFrame(frame);
-    if (bytes.byteLength > MOST_MESSAGE_BYTES)
-      throw new WorkerLostError(this.peer, 'unusable', { detail: 'longer than a message may be' });
+    const bytes = this.#encoded(frame);
     const { events } = this.#jobs.start({ request: frame, requestSha256: bytesSha256(bytes), options });
     this.#sendBytes(bytes);
     return events;
+  }
+
+  /** Throws WorkerLostError `unusable` for what no worker would take. */
+  #encoded(frame: Frame): Uint8Array {
+    try {
+      return encodeFrame(frame);
+    } catch (cause) {
+      if (cause instanceof FrameError)
+        throw new WorkerLostError(this.peer, 'unusable', { cause, detail: cause.message });
+      throw cause;
+    }
   }
 
   #newId(): number {
@@ -124,7 +133,7 @@ export class LiveSession implements WorkerSession {
   }
 
   #send(frame: Frame): void {
-    this.#sendBytes(encodeFrame(frame));
+    this.#sendBytes(this.#encoded(frame));
   }
 
   #sendBytes(bytes: Uint8Array): void {

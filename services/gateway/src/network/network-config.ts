@@ -32,7 +32,7 @@ export interface NetworkConfig {
   readonly pins: ReadonlyMap<string, string>;
   /** Of the answers of workers in good standing, 0 to 1. */
   readonly auditShare: number;
-  /** An answer goes on exactly, token by token, as long as that takes no longer. */
+  /** What a lost worker may cost an answer: it goes on exactly, read again token by token, as long as that fits. */
   readonly replayBudgetMs: number;
   /** A second worker is asked after so many times the expected time to a first token. */
   readonly hedgeAfter: number | undefined;

@@ -18,7 +18,7 @@ export interface NetworkEngineOptions {
   readonly books: SegmentBooks;
   /** Our own peer id. */
   readonly gateway: string;
-  /** Given tokens are read one by one as long as that takes no longer. 1,000 by default. */
+  /** What a lost worker may cost: given tokens are read one by one as long as that fits. 1,000 by default. */
   readonly replayBudgetMs?: number;
   /** A second worker is asked when the first has said nothing after so many times its expected time. Undefined: never. */
   readonly hedgeAfter?: number;
@@ -72,7 +72,8 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
     },
     async score(job, signal) {
       assertPrompt(job.prompt);
-      const request = { ...job, modelSha256: info().sha256, sampling: samplingFrame(job.sampling) };
+      const { sha256: modelSha256, vocabularySize } = info();
+      const request = { ...job, modelSha256, sampling: samplingFrame(job.sampling, vocabularySize) };
       const stop = whileOpen(signal);
       return asked(job.prompt, stop, (session) => session.score(request, stop));
     },

@@ -1,6 +1,8 @@
 // How tokens are drawn, as it stands in frames: biases as a list.
 import type { FrameOf, Sampling } from '@strata/inference';
 
-export function samplingFrame(sampling: Sampling): FrameOf<'request'>['sampling'] {
-  return { ...sampling, logitBias: Array.from(sampling.logitBias, ([token, bias]) => ({ token, bias })) };
+/** Biases of tokens that the model has not got bias nothing, and are left out. */
+export function samplingFrame(sampling: Sampling, vocabularySize: number): FrameOf<'request'>['sampling'] {
+  const biases = [...sampling.logitBias].filter(([token]) => token < vocabularySize);
+  return { ...sampling, logitBias: biases.map(([token, bias]) => ({ token, bias })) };
 }

@@ -86,8 +86,13 @@ export class SessionCalls {
         },
       });
       signal.addEventListener('abort', abort, { once: true });
-      if (signal.aborted) abort();
-      else this.#parts.send(question);
+      if (signal.aborted) return abort();
+      try {
+        this.#parts.send(question);
+      } catch (error) {
+        leave();
+        reject(error);
+      }
     });
   }
 

@@ -39,7 +39,10 @@ export class BedFleet implements Fleet {
 
   choose(_wanted: unknown, { except }: { readonly except: ReadonlySet<string> }): Chosen | undefined {
     const free = [...this.sessions].filter(({ peer, isAlive }) => isAlive && !except.has(peer));
-    const [session] = free.sort((a, b) => a.load.own - b.load.own);
+    // Jobs that were begun in the same turn have not reached their worker yet.
+    const times = Map.groupBy(this.chosen, ({ peer }) => peer);
+    const timesOf = ({ peer }: WorkerSession) => times.get(peer)?.length ?? 0;
+    const [session] = free.sort((a, b) => a.load.own - b.load.own || timesOf(a) - timesOf(b));
     if (!session) return undefined;
     this.chosen.push({ peer: session.peer, atMs: performance.now() });
     const { expectedFirstTokenMs, decodeTokensPerSecond } = this;
