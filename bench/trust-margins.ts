@@ -11,11 +11,13 @@ export interface Variant {
   /** What the worker draws with instead. */
   readonly drawnWith?: (asked: Sampling) => Sampling;
   /** What it says of its answer. */
-  readonly told?: (answer: Told, number: number) => Told;
+  readonly told?: (answer: Told) => Told;
+  /** It gave the same answer before, and has prompt and answer cached. */
+  readonly isWarm?: boolean;
   /** Side by side. */
   readonly together?: number;
-  /** The second half is made by a worker that reads the first in one batch. */
-  readonly isContinued?: boolean;
+  /** The second half is made by one that got the first from another, and replays it so; it alone is judged. */
+  readonly continuedBy?: Job['replay'];
 }
 
 export interface Told {
@@ -55,19 +57,20 @@ export async function deviationsOf(variant: Variant): Promise<readonly number[]>
 }
 
 async function deviationOf(variant: Variant, number: number): Promise<number> {
-  const { worker, verifier, temperature = 1, isContinued = false } = variant;
+  const { worker, verifier, temperature = 1, continuedBy } = variant;
   const content = Array.from({ length: 6 }, (_, i) => WORDS[(number * 5 + i * (number + 3)) % WORDS.length]).join(' ');
   const prompt = await verifier.render({ messages: [{ role: 'user', content }], tools: [] });
   const sampling = { ...GREEDY, temperature, seed: number + 1 };
   const job: Job = { prompt, given: [], replay: 'exact', maxTokens: MOST_TOKENS, sampling };
   const asked = { ...job, sampling: variant.drawnWith?.(sampling) ?? sampling };
+  if (variant.isWarm) await run(worker, asked);
   let made = await run(worker, asked);
-  const from = isContinued ? Math.floor(made.tokens.length / 2) : 0;
-  if (isContinued) {
+  const from = continuedBy ? Math.floor(made.tokens.length / 2) : 0;
+  if (continuedBy) {
     const given = made.tokens.slice(0, from);
-    made = await run(worker, { ...asked, given, replay: 'fast' }, given);
+    made = await run(worker, { ...asked, given, replay: continuedBy }, given);
   }
-  const { tokens, hasEnd } = variant.told?.(made, number) ?? made;
+  const { tokens, hasEnd } = variant.told?.(made) ?? made;
   const scored: ScoreJob = { prompt, answer: tokens, hasEnd, sampling, maxTokens: MOST_TOKENS };
   const margins = await verifier.score(scored, never);
   const end = hasEnd ? margins.at(-1) : undefined;

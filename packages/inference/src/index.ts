@@ -23,6 +23,7 @@ export {
 } from './answer-content.ts';
 export { CompletionError, ERROR_KINDS, type ErrorName, errorBody } from './errors.ts';
 export { endMarginOf, MOST_MARGIN_NATS, marginOf } from './margin.ts';
+export { AuditRun } from './network/audit-run.ts';
 export {
   afterAsked,
   afterFailure,

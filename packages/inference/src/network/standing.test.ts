@@ -137,6 +137,15 @@ describe('standing', () => {
     assert.deepEqual(atTime(GOOD, NOW - DAY_MS), GOOD);
   });
 
+  it('has its audits made at once when something is found, and as seldom as before when more is clean', () => {
+    const slightly = afterFinding(GOOD, { kind: 'scored', margins: [2 * TOLERATED_DEVIATION] }, NOW);
+    assert.deepEqual([slightly.state, auditShare(slightly, 0.02)], ['suspect', 0.5]);
+    assert.equal(auditShare(afterFinding(slightly, CLEAN, NOW), 0.02), 0.02);
+    const cleared = after(GOOD, [WRONG, ...times(25, CLEAN)]);
+    assert.deepEqual([cleared.state, auditShare(cleared, 0.02)], ['good', 0.2], 'a great lie is remembered');
+    assert.equal(auditShare(after(GOOD, [PROOF]), 0.02), 0, 'what it is quarantined for is known');
+  });
+
   it('survives being kept as JSON', () => {
     for (const standing of [NEWCOMER, GOOD, after(GOOD, [PROOF])])
       assert.deepEqual(Standing.parse(JSON.parse(JSON.stringify(standing))), standing);
@@ -145,7 +154,7 @@ describe('standing', () => {
 
 describe('an honest worker', () => {
   it('is convicted in less than 0.1 % of lives of 10,000 audits, by the bound and by simulation', () => {
-    assert.ok(10_000 * Math.exp(-CONVICTION) < 0.001);
+    assert.ok(2 * 10_000 * Math.exp(-CONVICTION) < 0.001);
     // As far off as is tolerated, in single wild answers: the worst that the bound allows for.
     const kinds: [string, (random: () => number) => () => number][] = [
       ['rounding', (random) => deviations({ error: 0.02, tokens: 64 }, random)],
@@ -175,10 +184,18 @@ describe('a cheat that was honest until it was trusted', () => {
     it(`is caught within 500 requests at 2 %: ${what}`, () => {
       const random = seeded(5);
       const deviationOf = deviations(options, random);
-      const lives = Array.from({ length: 200 }, () => audited({ deviationOf, requests: 500, from: GOOD, random }));
+      const lives = Array.from({ length: 1_000 }, () => audited({ deviationOf, requests: 500, from: GOOD, random }));
       assert.equal(lives.filter(({ caughtAfter }) => caughtAfter === undefined).length, 0);
     });
   }
+
+  it('is caught when it cheats only while nothing is held against it: being honest while watched is worth little', () => {
+    const random = seeded(5);
+    const wrong = deviations({ error: 3, tokens: 64 }, random);
+    const deviationOf = ({ state }: Standing) => (state === 'suspect' ? 0 : wrong());
+    const lives = Array.from({ length: 200 }, () => audited({ deviationOf, requests: 500, from: GOOD, random }));
+    assert.equal(lives.filter(({ caughtAfter }) => caughtAfter === undefined).length, 0);
+  });
 
   it('is caught in time when it cheats in one answer of three', () => {
     const random = seeded(5);

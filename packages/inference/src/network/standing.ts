@@ -12,6 +12,8 @@ export const Standing = z
     recentAudits: z.number().min(0),
     /** Logarithm of the odds against an honest worker, counted from where they spoke for one last: 0 speaks for it. */
     evidence: z.number().min(0),
+    /** The same, but what clean audits take from it while under suspicion is little: who cheats only unwatched gathers it. */
+    lasting: z.number().min(0),
     /** Times that it was quarantined, each counting half after a month: how long the next one lasts. */
     strikes: z.number().min(0),
     state: z.enum(['new', 'good', 'suspect', 'quarantined']),
@@ -30,6 +32,7 @@ export const NEWCOMER: Standing = {
   tokens: 0,
   recentAudits: 0,
   evidence: 0,
+  lasting: 0,
   strikes: 0,
   state: 'new',
   changedAtMs: 0,
@@ -58,21 +61,23 @@ const END_WEIGHT = 1 / 8;
 /**
  * An honest worker's mean deviation may be so large. It grows with the square of the error of the logits: an error of 0.02 nats
  * gives some 0.0001, one of 0.05 less than 0.001. Side by side, from caches and
- * by fast replay, llama.cpp was measured below 0.00001.
+ * by fast replay, llama.cpp was measured below 0.0001.
  */
 export const TOLERATED_DEVIATION = 0.0015;
 /** Part of the odds that is bet on each audit; below 1 / TOLERATED_DEVIATION, so that the odds stay above 0. */
 const STAKE = 160;
-/** Odds of e^17: by Ville's inequality an honest worker sees them with a chance of at most 10,000 × e^-17 = 0.04 % in 10,000 audits. */
+/** Odds of e^17: by Ville's inequality an honest worker sees them with a chance of at most 2 × 10,000 × e^-17 = 0.08 % in 10,000 audits. */
 export const CONVICTION = 17;
-/** Below it the last audit was as good as clean. */
-const SUSPICION = 0.2;
 /** With which a worker comes back: as many nats of clean audits, 31, and it is in good standing. */
 const PROBATION = CONVICTION / 2;
 /** 50 answers at ten times the usual share of 2 %. */
 const ACQUAINTED_AUDITS = 10;
 const NEWCOMER_FACTOR = 10;
 const SUSPECT_FACTOR = 25;
+/** Lasting evidence beyond this, though nothing else is held against it: audited as newcomers are. */
+const DOUBT = 1;
+/** An audit of every second answer stands for so many fewer answers than one of every fiftieth. */
+const WATCHED_STAKE = STAKE / SUSPECT_FACTOR;
 /** Less than anyone known, and enough to become known. */
 const NEWCOMER_TRUST = 0.5;
 /** Before quarantine; some work is needed to be cleared by it. */
@@ -106,7 +111,7 @@ export function afterFinding(before: Standing, finding: Finding, nowMs: number):
     case 'proof':
       return quarantined(standing, { forMs: PROOF_QUARANTINE_MS, reason: finding.reason, nowMs });
     case 'misjudged':
-      return weighed(standing, CONVICTION / 2, { reason: 'misjudged answers of others', nowMs });
+      return weighed(standing, { gain: CONVICTION / 2, lasting: 0 }, { reason: 'misjudged answers of others', nowMs });
     case 'scored': {
       const checked = {
         ...standing,
@@ -115,7 +120,9 @@ export function afterFinding(before: Standing, finding: Finding, nowMs: number):
         recentAudits: standing.recentAudits + 1,
       };
       const reason = 'answers that the model would not have given';
-      return weighed(checked, gainOf(deviation(finding)), { reason, nowMs });
+      const found = deviation(finding);
+      const lasting = gainOf(found, standing.state === 'suspect' ? WATCHED_STAKE : STAKE);
+      return weighed(checked, { gain: gainOf(found, STAKE), lasting }, { reason, nowMs });
     }
     default:
       return finding satisfies never;
@@ -127,22 +134,29 @@ export function atTime(standing: Standing, nowMs: number): Standing {
   const { untilMs, ...rest } = standing;
   if (untilMs !== undefined) {
     if (nowMs < untilMs) return faded(standing, nowMs);
-    const released = { ...faded(rest, untilMs), evidence: PROBATION, recentAudits: 0, state: 'suspect' as const };
+    const released = {
+      ...faded(rest, untilMs),
+      evidence: PROBATION,
+      lasting: 0,
+      recentAudits: 0,
+      state: 'suspect' as const,
+    };
     return atTime(released, nowMs);
   }
   return classed(faded(rest, nowMs));
 }
 
 /** Share of this worker's answers to audit, given the configured share for those in good standing; 0 to 1. */
-export function auditShare({ state }: Standing, configured: number): number {
+export function auditShare({ state, lasting }: Standing, configured: number): number {
   switch (state) {
     case 'new':
       return Math.min(1, configured * NEWCOMER_FACTOR);
     case 'suspect':
       return Math.min(1, configured * SUSPECT_FACTOR);
     case 'good':
+      return lasting > DOUBT ? Math.min(1, configured * NEWCOMER_FACTOR) : configured;
     case 'quarantined':
-      return configured;
+      return 0;
     default:
       return state satisfies never;
   }
@@ -159,20 +173,22 @@ export function trust({ state, evidence, recentAudits }: Standing): number {
  * What a bet at fair odds against the worker's honesty brings. While its expected deviation is at most the tolerated one, the
  * product of the odds is expected not to grow, whatever the distribution, and however answers depend on each other.
  */
-function gainOf(found: number): number {
-  return Math.log(1 + STAKE * (found - TOLERATED_DEVIATION));
+function gainOf(found: number, stake: number): number {
+  return Math.log(1 + stake * (found - TOLERATED_DEVIATION));
 }
 
 function weighed(
   standing: Standing,
-  gain: number,
+  { gain, lasting: lastingGain }: { readonly gain: number; readonly lasting: number },
   { reason, nowMs }: { readonly reason: string; readonly nowMs: number },
 ): Standing {
   // Answers from before the quarantine that are only audited now are what it was quarantined for.
   if (standing.state === 'quarantined') return standing;
   const evidence = Math.max(0, standing.evidence + gain);
-  if (evidence >= CONVICTION) return quarantined({ ...standing, evidence }, { forMs: QUARANTINE_MS, reason, nowMs });
-  return classed({ ...standing, evidence });
+  const lasting = Math.max(0, standing.lasting + lastingGain);
+  const isConvicted = Math.max(evidence, lasting) >= CONVICTION;
+  const weighedStanding = { ...standing, evidence, lasting };
+  return isConvicted ? quarantined(weighedStanding, { forMs: QUARANTINE_MS, reason, nowMs }) : classed(weighedStanding);
 }
 
 function quarantined(
@@ -193,12 +209,13 @@ function faded(standing: Standing, nowMs: number): Standing {
     ...standing,
     recentAudits: standing.recentAudits * half,
     evidence: standing.evidence * half,
+    lasting: standing.lasting * half,
     strikes: standing.strikes * 0.5 ** (passedMs / STRIKES_HALF_LIFE_MS),
     changedAtMs: Math.max(nowMs, standing.changedAtMs),
   };
 }
 
 function classed(standing: Standing): Standing {
-  if (standing.evidence > SUSPICION) return { ...standing, state: 'suspect' };
+  if (standing.evidence > 0) return { ...standing, state: 'suspect' };
   return { ...standing, state: standing.recentAudits < ACQUAINTED_AUDITS ? 'new' : 'good' };
 }

@@ -118,20 +118,32 @@ export class AnswerPart {
   #over(outcome: SeenPart['reason'] | 'lost'): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#made > 0) this.#tell(outcome === 'lost' ? 'cancelled' : outcome);
-    if (outcome === 'stop' || outcome === 'length' || (outcome === 'cancelled' && this.#made > 0)) this.#noteServed();
+    // An end without any token is an answer, too, and may be a lie.
+    const isAnswer = this.#made > 0 || outcome === 'stop' || outcome === 'length';
+    if (isAnswer) this.#tell(outcome === 'lost' ? 'cancelled' : outcome);
+    if (isAnswer && outcome !== 'lost') this.#noteServed();
     this.#settle();
   }
 
   #tell(reason: SeenPart['reason']): void {
-    const { job, context, modelSha256, answer } = this.#task;
+    const { job, context, modelSha256, answer, chosen } = this.#task;
+    const { contextLength } = chosen;
     const { prompt, maxTokens, sampling, grammar } = job;
     const from = this.#from;
     const to = from + this.#made;
     const nonce = Buffer.from(this.#nonce).toString('hex');
-    context.onSegment?.({ worker: this.peer, nonce, from, to, chainHead: this.#chain.head });
+    if (this.#made > 0) context.onSegment?.({ worker: this.peer, nonce, from, to, chainHead: this.#chain.head });
     this.#parts.trust.answered({
-      ...{ worker: this.peer, modelSha256, prompt, answer: answer.slice(0, to), from, maxTokens, reason },
+      ...{
+        worker: this.peer,
+        modelSha256,
+        prompt,
+        answer: answer.slice(0, to),
+        from,
+        maxTokens,
+        contextLength,
+        reason,
+      },
       ...{ sampling, grammar, text: Buffer.concat(this.#text) },
     });
   }

@@ -26,20 +26,16 @@ describe('an answer that is said to be at its limit', () => {
     ['cancelled', answerOf(100, { reason: 'cancelled' }), false],
   ];
   for (const [what, answer, isShort] of cases) {
-    it(`is ${isShort ? '' : 'not '}cut short: ${what}`, () => assert.equal(isCutShort(answer, CONTEXT), isShort));
+    it(`is ${isShort ? '' : 'not '}cut short: ${what}`, () => assert.equal(isCutShort(answer), isShort));
   }
-
-  it('is held against nobody whose context is not known', () => {
-    assert.equal(isCutShort(answerOf(1), undefined), false);
-  });
 });
 
 describe('the end of an answer', () => {
   it('is a draw of the model where it stopped, or where its grammar was brought to a close', () => {
-    assert.equal(hasDrawnEnd(answerOf(100, { reason: 'stop' }), undefined), true);
-    assert.equal(hasDrawnEnd(answerOf(180, { grammar }), CONTEXT), true);
+    assert.equal(hasDrawnEnd(answerOf(100, { reason: 'stop' })), true);
+    assert.equal(hasDrawnEnd(answerOf(180, { grammar })), true);
     for (const answer of [answerOf(200), answerOf(200, { grammar }), answerOf(9, { reason: 'cancelled' })])
-      assert.equal(hasDrawnEnd(answer, CONTEXT), false);
+      assert.equal(hasDrawnEnd(answer), false);
   });
 });
 

@@ -7,22 +7,19 @@ const CONTEXT_SLACK = 16;
 /** With a grammar an answer is brought to a close so many tokens before its limit, never before half of it. */
 const CLOSING_TOKENS = 32;
 
-/**
- * Whether a worker said `length` where neither the limit nor its context was reached: what it cut short it calls finished.
- * `contextLength` as the worker offered it; undefined: not known, and nothing is held against it.
- */
-export function isCutShort(answer: SeenAnswer, contextLength: number | undefined): boolean {
-  if (answer.reason !== 'length' || contextLength === undefined) return false;
+/** Whether a worker said `length` where neither the limit nor its context was reached: what it cut short it calls finished. */
+export function isCutShort(answer: SeenAnswer): boolean {
+  if (answer.reason !== 'length') return false;
   const closing = answer.grammar === undefined ? 0 : Math.min(CLOSING_TOKENS, Math.floor(answer.maxTokens / 2));
-  return answer.answer.length < answer.maxTokens - closing && !isContextFull(answer, contextLength);
+  return answer.answer.length < answer.maxTokens - closing && !isContextFull(answer);
 }
 
 /** Whether the model itself ended the answer, so that its end is a draw that can be checked. */
-export function hasDrawnEnd(answer: SeenAnswer, contextLength: number | undefined): boolean {
+export function hasDrawnEnd(answer: SeenAnswer): boolean {
   if (answer.reason === 'stop') return true;
   // With a grammar: brought to a close before the limit.
   const isClosed = answer.grammar !== undefined && answer.answer.length < answer.maxTokens;
-  return answer.reason === 'length' && isClosed && contextLength !== undefined && !isContextFull(answer, contextLength);
+  return answer.reason === 'length' && isClosed && !isContextFull(answer);
 }
 
 /** Whether the tokens of the worker's part read as it said: a client is shown the text, audits see the tokens. */
@@ -31,6 +28,6 @@ export async function isReadRight(answer: SeenAnswer, vocabulary: Pick<Vocabular
   return (await vocabulary.detokenize(own)) === Buffer.from(answer.text).toString('utf8');
 }
 
-function isContextFull({ prompt, answer }: SeenAnswer, contextLength: number): boolean {
+function isContextFull({ prompt, answer, contextLength }: SeenAnswer): boolean {
   return prompt.length + answer.length + CONTEXT_SLACK >= contextLength;
 }

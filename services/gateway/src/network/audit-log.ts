@@ -18,7 +18,7 @@ export interface AuditRecord {
   readonly deviation: number | undefined;
 }
 
-const MOST_RECORDS = 100;
+const MOST_RECORDS = 50;
 
 export class AuditLog {
   readonly #records: AuditRecord[] = [];

@@ -1,5 +1,5 @@
 // Answers that wait for their audit: bounded in number and in tokens, and when it is full the oldest give way.
-import type { SeenAnswer } from './trust.ts';
+import { type SeenAnswer, sizeOf } from './trust.ts';
 
 export interface AuditQueueOptions {
   readonly mostAnswers: number;
@@ -16,20 +16,16 @@ export class AuditQueue {
     this.#options = options;
   }
 
-  get size(): number {
-    return this.#answers.length;
-  }
-
-  /** How many were given up for it, itself included. */
-  push(answer: SeenAnswer): number {
+  /** Those that were given up for it, itself included. */
+  push(answer: SeenAnswer): readonly SeenAnswer[] {
     const { mostAnswers, mostTokens } = this.#options;
-    if (tokensOf(answer) > mostTokens) return 1;
+    if (sizeOf(answer) > mostTokens) return [answer];
     this.#answers.push(answer);
-    this.#tokens += tokensOf(answer);
-    let dropped = 0;
+    this.#tokens += sizeOf(answer);
+    const dropped: SeenAnswer[] = [];
     while (this.#answers.length > mostAnswers || this.#tokens > mostTokens) {
-      this.shift();
-      dropped += 1;
+      const oldest = this.shift();
+      if (oldest) dropped.push(oldest);
     }
     return dropped;
   }
@@ -37,12 +33,7 @@ export class AuditQueue {
   /** The oldest. */
   shift(): SeenAnswer | undefined {
     const answer = this.#answers.shift();
-    if (answer) this.#tokens -= tokensOf(answer);
+    if (answer) this.#tokens -= sizeOf(answer);
     return answer;
   }
-}
-
-/** A byte of text counts like a token: both are kept. */
-function tokensOf({ prompt, answer, text }: SeenAnswer): number {
-  return prompt.length + answer.length + text.byteLength;
 }

@@ -1,91 +1,20 @@
-// Audits among workers that cheat, lie and are honest.
+// Audits and verifiers, among workers that lie and are honest.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { simulatedAnswer } from '@strata/testnet';
-import { auditedNetwork, honest, lazy, lying, readAs, standingsMap, trueAnswer } from './test/audited-network.ts';
+import { openStore } from '@strata/store';
+import {
+  answerHonestly,
+  auditedNetwork,
+  by,
+  HONEST,
+  honest,
+  lazy,
+  lying,
+  requestsUntilCaught,
+  standingsMap,
+  trueAnswer,
+} from './test/audited-network.ts';
 import type { SeenAnswer } from './trust.ts';
-
-type Network = Awaited<ReturnType<typeof auditedNetwork>>;
-type Change = (answer: SeenAnswer) => SeenAnswer;
-
-const HONEST = { ann: honest, ben: honest, cid: honest };
-
-/** Lets a worker answer, one request after the other, until it is quarantined; how many it took. */
-async function requestsUntilCaught({ auditor }: Network, change: Change, most = 500): Promise<number> {
-  for (let request = 1; request <= most; request += 1) {
-    auditor.answered(change(trueAnswer('eve', request)));
-    await auditor.settled();
-    if (auditor.of('eve') === 0) return request;
-  }
-  return Number.POSITIVE_INFINITY;
-}
-
-async function answerHonestly({ auditor }: Network, peers: readonly string[], count: number): Promise<void> {
-  for (let request = 0; request < count; request += 1) {
-    for (const [i, peer] of peers.entries()) auditor.answered(trueAnswer(peer, request * 7 + i));
-    await auditor.settled();
-  }
-}
-
-const by =
-  (change: Partial<SeenAnswer> | ((answer: SeenAnswer) => Partial<SeenAnswer>)): Change =>
-  (answer) =>
-    readAs({ ...answer, ...(typeof change === 'function' ? change(answer) : change) });
-
-const cheats: [string, Change][] = [
-  [
-    'answers by another model',
-    by(({ prompt, sampling }) => ({
-      answer: simulatedAnswer(prompt, { seed: sampling.seed, count: 40, modelSeed: 2 }),
-    })),
-  ],
-  ['the same answer to everybody', by({ answer: [5, 6, 7, 8] })],
-  ['draws by a seed of its own', by(({ prompt }) => ({ answer: simulatedAnswer(prompt, { seed: 3, count: 40 }) }))],
-  ['answers that end early', by(({ answer }) => ({ answer: answer.slice(0, 25) }))],
-  ['answers cut short as if at their limit', by(({ answer }) => ({ answer: answer.slice(0, 25), reason: 'length' }))],
-  ['more tokens than the model gave', by(({ answer }) => ({ answer: [...answer, 9, 9, 9, 9, 9, 9] }))],
-  ['text that its tokens do not read as', (answer) => ({ ...answer, text: Buffer.from('buy now') })],
-];
-
-describe('a cheat', () => {
-  for (const [what, change] of cheats) {
-    it(`is caught within 500 requests, once trusted and from the start, and nobody else is: ${what}`, async () => {
-      for (const isTrusted of [false, true]) {
-        await using network = await auditedNetwork({ workers: { ...HONEST, eve: honest } });
-        await answerHonestly(network, isTrusted ? ['ann', 'ben', 'cid', 'eve'] : ['ann', 'ben', 'cid'], 150);
-        if (isTrusted) assert.equal(network.auditor.standing('eve').state, 'good');
-        const requests = await requestsUntilCaught(network, change);
-        assert.ok(requests <= 500);
-        if (!isTrusted) assert.ok(requests < 80, `${requests}`);
-        for (const peer of ['ann', 'ben', 'cid']) assert.equal(network.auditor.standing(peer).state, 'good');
-      }
-    });
-  }
-
-  it('is judged by its own part of an answer alone', async () => {
-    await using network = await auditedNetwork({ workers: { ...HONEST, eve: honest }, share: 1 });
-    // The first twenty tokens were made by another one.
-    for (let request = 0; request < 20; request += 1) {
-      const answer = trueAnswer('eve', request);
-      network.auditor.answered(
-        readAs({ ...answer, answer: [...answer.answer.slice(0, 20), 77], from: 20, reason: 'cancelled' }),
-      );
-      network.auditor.answered(readAs({ ...trueAnswer('dan', request), from: 39 }));
-    }
-    await network.auditor.settled();
-    assert.equal(network.auditor.standing('eve').state, 'quarantined');
-    assert.equal(network.auditor.standing('dan').state, 'good');
-  });
-
-  it('that is proven one at once has no work for a day', async () => {
-    await using network = await auditedNetwork({ workers: HONEST });
-    network.auditor.breach('eve', 'a forged receipt');
-    assert.equal(network.auditor.of('eve'), 0);
-    assert.equal(network.auditor.standing('eve').reason, 'a forged receipt');
-    network.clock.nowMs += 25 * 3_600_000;
-    assert.ok(network.auditor.of('eve') > 0);
-  });
-});
 
 describe('verifiers', () => {
   it('are our own engine where there is one, and then no worker', async () => {
@@ -179,6 +108,44 @@ describe('the auditor', () => {
     );
   });
 
+  it('audits exactly one of each fifty answers, and begins only when all fifty are given', async () => {
+    await using network = await auditedNetwork({ workers: HONEST });
+    await answerHonestly(network, ['eve'], 60);
+    assert.equal(network.auditor.standing('eve').state, 'good');
+    const { audits } = network.auditor.standing('eve');
+    let heard: SeenAnswer[] = [];
+    for (let request = 1_000; request < 1_500; request += 1) {
+      const [before, answer] = [network.asked.length, trueAnswer('eve', request)];
+      heard.push(answer);
+      network.auditor.answered(answer);
+      await network.auditor.settled();
+      const scored = network.asked.slice(before).map(({ answer: tokens }) => tokens.join());
+      if (scored.length === 0) continue;
+      assert.ok(heard.length <= 50);
+      // Challenges are of older answers.
+      if (request >= 1_050) assert.equal(heard.filter((each) => scored.includes(each.answer.join())).length, 1);
+      heard = [];
+    }
+    assert.equal(network.auditor.standing('eve').audits - audits, 10);
+  });
+
+  it('makes up for audits that nobody was free to make', async () => {
+    let isAway = false;
+    const ann: typeof honest = (request, signal) =>
+      isAway ? Promise.reject(new Error('no slot is free')) : honest(request, signal);
+    await using network = await auditedNetwork({ workers: { ann } });
+    await answerHonestly(network, ['eve'], 60);
+    const { audits } = network.auditor.standing('eve');
+    isAway = true;
+    await answerHonestly(network, ['eve'], 200);
+    assert.equal(network.auditor.audits()[0]?.outcome, 'unverified');
+    assert.equal(network.auditor.standing('eve').audits, audits);
+    isAway = false;
+    await answerHonestly(network, ['eve'], 500);
+    const made = network.auditor.standing('eve').audits - audits;
+    assert.ok(made >= 14, `${made} of 700 answers`);
+  });
+
   it('audits nobody when the share is 0, and still takes proofs', async () => {
     await using network = await auditedNetwork({ workers: HONEST, share: 0 });
     for (let request = 0; request < 50; request += 1) network.auditor.answered(trueAnswer('ben', request));
@@ -186,6 +153,19 @@ describe('the auditor', () => {
     assert.equal(network.asked.length, 0);
     network.auditor.breach('ben', 'tokens out of order');
     assert.equal(network.auditor.of('ben'), 0);
+  });
+
+  it('keeps standings in the store of the gateway', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const { standings } = store;
+    {
+      await using network = await auditedNetwork({ workers: HONEST, share: 1, standings });
+      await answerHonestly(network, ['ann'], 12);
+      network.auditor.breach('eve', 'a replayed receipt');
+    }
+    await using network = await auditedNetwork({ workers: HONEST, standings });
+    assert.deepEqual([network.auditor.standing('ann').state, network.auditor.of('eve')], ['good', 0]);
+    assert.equal(network.auditor.standing('eve').reason, 'a replayed receipt');
   });
 
   it('knows after a restart what it knew before, and begins anew with what it cannot read', async () => {

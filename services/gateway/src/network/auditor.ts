@@ -1,8 +1,8 @@
 // Trust in workers: hears every answer, has some of them scored again, and keeps each worker's standing by what is found.
-// Which ones is drawn when an answer is over, so that no worker can know; docs/trust.md says what that finds and what not.
+// One of each run of answers is, and no worker can know which; docs/trust.md says what that finds and what not.
 import { randomInt } from 'node:crypto';
 import type { Engine, ScoreJob, Vocabulary } from '@strata/engine';
-import { auditShare, deviation, TOLERATED_DEVIATION, trust } from '@strata/inference';
+import { auditShare, deviation, type Finding, TOLERATED_DEVIATION, trust } from '@strata/inference';
 import type { Standings } from '@strata/store';
 import type { Logger } from 'pino';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
@@ -10,6 +10,7 @@ import { hasDrawnEnd, isCutShort, isReadRight } from './audit-facts.ts';
 import { AuditLog, type AuditRecord } from './audit-log.ts';
 import { judge, type Panel, scoreOf } from './audit-panel.ts';
 import { AuditQueue } from './audit-queue.ts';
+import { AuditRuns } from './audit-runs.ts';
 import { ownVerifier, ranked, type Verifier, workerVerifier } from './audit-verifier.ts';
 import { StandingsBook } from './standings-book.ts';
 import type { SeenAnswer, Trust } from './trust.ts';
@@ -22,8 +23,6 @@ export interface AuditorParts {
   /** An engine of our own with this very file: it is asked before all workers, and believed. */
   readonly engine: (modelSha256: string) => Pick<Engine, 'score'> | undefined;
   readonly vocabulary: (modelSha256: string) => Pick<Vocabulary, 'detokenize'> | undefined;
-  /** As the worker offers it. */
-  readonly contextLength: (peer: string, modelSha256: string) => number | undefined;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -33,7 +32,7 @@ export interface AuditorOptions {
   readonly share?: number;
   /** Audits side by side. 2 by default. */
   readonly concurrency?: number;
-  /** Tokens that wait to be audited, prompts included. 2,000,000 by default. */
+  /** Tokens that wait to be audited, prompts included, and as many that wait for the end of their run. 2,000,000 by default. */
   readonly mostQueuedTokens?: number;
   /** For one verifier to score one answer. 60,000 by default. */
   readonly timeoutMs?: number;
@@ -42,7 +41,7 @@ export interface AuditorOptions {
 }
 
 export interface Auditor extends Trust, AsyncDisposable {
-  /** The last hundred, newest first. */
+  /** The last fifty, newest first. */
   audits(): readonly AuditRecord[];
   /** Resolves when no answer waits for its audit. */
   settled(): Promise<void>;
@@ -68,6 +67,7 @@ export async function openAuditor(parts: AuditorParts, options: AuditorOptions =
 class WorkersAuditor implements Auditor {
   readonly #parts: AuditorParts;
   readonly #book: StandingsBook;
+  readonly #runs: AuditRuns;
   readonly #queue: AuditQueue;
   readonly #known = new KnownAnswers();
   readonly #log = new AuditLog();
@@ -86,6 +86,7 @@ class WorkersAuditor implements Auditor {
     this.#share = share;
     this.#concurrency = concurrency;
     this.#random = options.random ?? (() => randomInt(2 ** 47) / 2 ** 47);
+    this.#runs = new AuditRuns({ mostTokens: mostQueuedTokens, random: this.#random });
     this.#timeoutMs = timeoutMs;
   }
 
@@ -99,20 +100,21 @@ class WorkersAuditor implements Auditor {
 
   answered(answer: SeenAnswer): void {
     if (this.#stopped.signal.aborted) return;
-    const contextLength = this.#parts.contextLength(answer.worker, answer.modelSha256);
-    if (isCutShort(answer, contextLength)) {
+    if (isCutShort(answer)) {
       this.#proven(answer, 'answers cut short as if at their limit');
       return;
     }
-    if (answer.from === answer.answer.length && !hasDrawnEnd(answer, contextLength)) return;
-    if (this.#random() >= auditShare(this.#book.of(answer.worker), this.#share)) return;
-    const dropped = this.#queue.push(answer);
-    if (dropped > 0) this.#parts.logger.info({ dropped }, 'audits given up: too many answers wait for theirs');
+    if (answer.from === answer.answer.length && !hasDrawnEnd(answer)) return;
+    const share = auditShare(this.#book.of(answer.worker), this.#share);
+    const dropped = this.#runs.add(answer, share).flatMap((due) => this.#queue.push(due));
+    for (const { worker } of dropped) this.#runs.owe(worker);
+    if (dropped.length > 0)
+      this.#parts.logger.info({ dropped: dropped.length }, 'audits put off: too many answers wait for theirs');
     this.#work();
   }
 
   breach(peer: string, reason: string): void {
-    this.#book.note(peer, { kind: 'proof', reason });
+    this.#note(peer, { kind: 'proof', reason });
   }
 
   audits(): readonly AuditRecord[] {
@@ -160,7 +162,8 @@ class WorkersAuditor implements Auditor {
     });
     // What was given up because all ends is no finding.
     if (this.#stopped.signal.aborted) return;
-    for (const peer of panel.misjudged) this.#book.note(peer, { kind: 'misjudged' });
+    if (panel.verdict.kind !== 'judged') this.#runs.owe(worker);
+    for (const peer of panel.misjudged) this.#note(peer, { kind: 'misjudged' });
     for (const peer of panel.malformed) this.breach(peer, 'scores that are none of the answer');
     const outcome = this.#weigh(answer, panel);
     if (outcome === 'clean' && panel.verdict.kind === 'judged' && panel.verdict.voices > 1 && answer.from === 0)
@@ -172,7 +175,7 @@ class WorkersAuditor implements Auditor {
   #weigh(answer: SeenAnswer, { verdict, asked, misjudged }: Panel): AuditRecord['outcome'] {
     const { worker: peer, modelSha256 } = answer;
     const found = verdict.kind === 'judged' ? verdict.found : undefined;
-    if (found) this.#book.note(peer, { kind: 'scored', ...found });
+    if (found) this.#note(peer, { kind: 'scored', ...found });
     const deviates = found && deviation(found) > TOLERATED_DEVIATION ? 'deviating' : 'clean';
     const record: AuditRecord = {
       atMs: this.#nowMs(),
@@ -190,10 +193,15 @@ class WorkersAuditor implements Auditor {
   }
 
   #proven({ worker: peer, modelSha256, answer, from }: SeenAnswer, reason: string): void {
-    this.#book.note(peer, { kind: 'proof', reason });
+    this.breach(peer, reason);
     const tokens = answer.length - from;
     const record = { kind: 'answer', peer, modelSha256, tokens, verifiers: [], outcome: 'proof' } as const;
     this.#log.add({ ...record, atMs: this.#nowMs(), deviation: undefined });
+  }
+
+  #note(peer: string, finding: Finding): void {
+    // What it answered before is what it was quarantined for, and not held against it again.
+    if (this.#book.note(peer, finding).state === 'quarantined') this.#runs.forget(peer);
   }
 
   #challengeShare(peer: string): number {
@@ -209,7 +217,7 @@ class WorkersAuditor implements Auditor {
     // One that does not answer is slow or gone, and no liar for that.
     if (margins === undefined) return;
     const outcome = isPassed(challenge, margins) ? 'passed' : 'failed';
-    if (outcome === 'failed') this.#book.note(peer, { kind: 'misjudged' });
+    if (outcome === 'failed') this.#note(peer, { kind: 'misjudged' });
     const tokens = challenge.job.answer.length;
     const record = { peer, modelSha256, tokens, verifiers: [], outcome, deviation: undefined } as const;
     this.#log.add({ ...record, atMs: this.#nowMs(), kind: 'challenge' });
@@ -236,12 +244,11 @@ class WorkersAuditor implements Auditor {
   }
 
   #jobOf(answer: SeenAnswer): ScoreJob {
-    const { prompt, sampling, grammar, maxTokens, worker, modelSha256 } = answer;
-    const hasEnd = hasDrawnEnd(answer, this.#parts.contextLength(worker, modelSha256));
+    const { prompt, sampling, grammar, maxTokens } = answer;
     return {
       prompt,
       answer: answer.answer,
-      hasEnd,
+      hasEnd: hasDrawnEnd(answer),
       sampling,
       maxTokens,
       ...(grammar === undefined ? {} : { grammar }),

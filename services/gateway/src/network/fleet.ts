@@ -8,6 +8,8 @@ export interface Chosen {
   readonly expectedFirstTokenMs: number;
   /** Measured by us where there is enough to go by, else as it says. 0: unknown. */
   readonly decodeTokensPerSecond: number;
+  /** By its offer of that moment: it may end an answer where this is full. */
+  readonly contextLength: number;
 }
 
 export interface Served {

@@ -95,7 +95,6 @@ export async function openGatewayNetwork(
         workers: (sha256) => [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256)),
         engine: (sha256) => parts.engines.find(({ info }) => info.sha256 === sha256),
         vocabulary: (sha256) => servedOf(sha256)?.vocabulary,
-        contextLength: (peer, sha256) => offered(peer, sha256)?.contextLength,
         logger,
         now,
       },
@@ -166,6 +165,7 @@ export async function openGatewayNetwork(
       networkReport({
         self: { peer: node.id, software: SOFTWARE },
         peers: knownPeers({ node, directory, sessions, trust }),
+        audits: trust.audits(),
         models: served.list().map(({ id, group, admission, fleet }) => {
           const running = Math.min(admission.size, admission.places);
           return {

@@ -247,7 +247,8 @@ describe('live fleet', () => {
 
   it('asks nobody for more than its own context holds, whatever the others say', () => {
     const { fleet } = world({ small: { model: { contextLength: 1_000 } }, large: { rttMs: 900 } });
-    assert.equal(fleet.choose({ prompt: prompt.slice(0, 999), given: [] }, { except: nobody })?.session.peer, 'small');
+    const small = fleet.choose({ prompt: prompt.slice(0, 999), given: [] }, { except: nobody });
+    assert.deepEqual([small?.session.peer, small?.contextLength], ['small', 1_000]);
     assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'large');
     const begun = { prompt: prompt.slice(0, 900), given: prompt.slice(0, 100) };
     assert.equal(fleet.choose(begun, { except: nobody })?.session.peer, 'large');

@@ -133,7 +133,7 @@ export class LiveFleet implements Fleet {
     this.#giveTo(placement.peer);
     const { decodeTokensPerSecond } = believedSpeed(member);
     const expectedFirstTokenMs = Math.max(LEAST_EXPECTED_MS, placement.expectedFirstTokenMs);
-    return { session, expectedFirstTokenMs, decodeTokensPerSecond };
+    return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: member.claim.contextLength };
   }
 
   noteServed(served: Served): void {

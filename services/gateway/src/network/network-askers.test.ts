@@ -67,7 +67,7 @@ describe('a worker that refuses', () => {
       const [session] = [...bed.fleet.sessions]
         .filter(({ peer, isAlive }) => isAlive && !except.has(peer))
         .sort((a, b) => ids.indexOf(a.peer) - ids.indexOf(b.peer));
-      return session && { session, expectedFirstTokenMs: 100, decodeTokensPerSecond: 1_000 };
+      return session && { session, expectedFirstTokenMs: 100, decodeTokensPerSecond: 1_000, contextLength: 131_072 };
     };
   }
 });

@@ -23,7 +23,7 @@ const inOrder =
   (_wanted, { except }) => {
     const id = [0, 1].map((i) => bed.nodes[i]?.id ?? '').find((each) => !except.has(each));
     const session = [...bed.fleet.sessions].find(({ peer, isAlive }) => isAlive && peer === id);
-    return session && { session, expectedFirstTokenMs, decodeTokensPerSecond: 1_000 };
+    return session && { session, expectedFirstTokenMs, decodeTokensPerSecond: 1_000, contextLength: 131_072 };
   };
 
 const whole = { tokens: truth(), kinds: ['begin', 'length'] };

@@ -51,6 +51,17 @@ describe('a receipt', () => {
     );
   });
 
+  it('of an answer of nothing is no excuse: trust hears of its end', async () => {
+    await bed.fresh();
+    await bed.worker(0, createSimulatedEngine({ answerTokens: 0 }));
+    await using engine = bed.engine(MODEL);
+    assert.deepEqual(await answerOf(engine), { tokens: [], kinds: ['begin', 'stop'] });
+    assert.deepEqual(
+      bed.trust.answers.map(({ worker, answer, reason }) => [worker, answer, reason]),
+      [[bed.nodes[0]?.id, [], 'stop']],
+    );
+  });
+
   const wrong: readonly { readonly field: string; readonly receipt: (receipt: SegmentReceipt) => SegmentReceipt }[] = [
     { field: 'nonce', receipt: (receipt) => ({ ...receipt, nonce: new Uint8Array(16) }) },
     { field: 'worker', receipt: (receipt) => ({ ...receipt, worker: receipt.gateway }) },

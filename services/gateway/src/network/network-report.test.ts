@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { NEWCOMER, type Offer, type OfferedModel } from '@strata/inference';
+import type { AuditRecord } from './audit-log.ts';
 import { type KnownPeer, NetworkReport, networkReport } from './network-report.ts';
 
 const model: OfferedModel = {
@@ -41,6 +42,16 @@ const peerOf = (peer: string, more: Partial<KnownPeer> = {}): KnownPeer => ({
   trust: 0.5,
   ...more,
 });
+const audit: AuditRecord = {
+  atMs: 7,
+  kind: 'answer',
+  peer: 'worker',
+  modelSha256: model.sha256,
+  tokens: 9,
+  verifiers: ['other'],
+  outcome: 'clean',
+  deviation: 0,
+};
 const self = { peer: 'me', software: 's' };
 
 describe('the report of the network', () => {
@@ -59,6 +70,7 @@ describe('the report of the network', () => {
         }),
       ],
       models: [{ id: 'm', name: 'm', sha256: 'a', workers: 1, slots: 2, running: 1, waiting: 0 }],
+      audits: [audit],
     });
     assert.deepEqual(
       report.peers.map(({ peer, role }) => `${peer} ${role}`),
@@ -69,13 +81,16 @@ describe('the report of the network', () => {
     assert.deepEqual([worker?.running, worker?.round_trip_ms, worker?.standing?.state], [1, 1.23, 'new']);
     // What a worker that is not connected says of its load is all that is known.
     assert.deepEqual([gossiped?.running, other?.standing], [3, null]);
+    assert.deepEqual(report.audits, [
+      { at: '1970-01-01T00:00:00.007Z', kind: 'answer', worker: 'worker', outcome: 'clean' },
+    ]);
     assert.deepEqual(NetworkReport.parse(report), report);
   });
 
   it('is bounded, however many there are and however much they offer', () => {
     const models = Array.from({ length: 64 }, () => ({ ...model, name: '\u202e'.repeat(200) }));
     const peers = Array.from({ length: 3_000 }, (_, i) => peerOf(`p${i}`, { offer: offerOf(`p${i}`, models) }));
-    const report = networkReport({ self, peers, models: [] });
+    const report = networkReport({ self, peers, models: [], audits: [] });
     assert.equal(report.totals.peers, 3_000);
     assert.equal(report.peers.length, 500);
     assert.ok(JSON.stringify(report).length < 4_000_000);

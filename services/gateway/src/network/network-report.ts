@@ -1,6 +1,7 @@
 // What `GET /network` tells: who is there, what they have, how busy they are and how far they are trusted. No addresses.
 import type { Offer, Standing } from '@strata/inference';
 import { z } from 'zod';
+import type { AuditRecord } from './audit-log.ts';
 
 /** Peers told; more are counted. */
 const MOST_PEERS = 500;
@@ -47,6 +48,10 @@ export const NetworkReport = z.object({
       waiting: Count,
     }),
   ),
+  /** The last audits, newest first. */
+  audits: z.array(
+    z.object({ at: z.string(), kind: z.enum(['answer', 'challenge']), worker: z.string(), outcome: z.string() }),
+  ),
   totals: z.object({ peers: Count, workers: Count, models: Count, slots: Count, running: Count, waiting: Count }),
 });
 export type NetworkReport = z.output<typeof NetworkReport>;
@@ -77,10 +82,12 @@ export interface NetworkFacts {
   readonly self: { readonly peer: string; readonly software: string };
   readonly peers: readonly KnownPeer[];
   readonly models: readonly NetworkModel[];
+  /** Newest first. */
+  readonly audits: readonly AuditRecord[];
 }
 
 /** Bounded, whatever strangers say of themselves; those that are connected come first. */
-export function networkReport({ self, peers, models }: NetworkFacts): NetworkReport {
+export function networkReport({ self, peers, models, audits }: NetworkFacts): NetworkReport {
   const told = peers.map(peerReport);
   const workers = told.filter(({ role, connected_since }) => role === 'worker' && connected_since !== null);
   const sum = (of: (model: NetworkModel) => number) => models.reduce((total, model) => total + of(model), 0);
@@ -89,6 +96,12 @@ export function networkReport({ self, peers, models }: NetworkFacts): NetworkRep
     self,
     peers: told.sort((a, b) => rankOf(a) - rankOf(b)).slice(0, MOST_PEERS),
     models: [...models],
+    audits: audits.map(({ atMs, kind, peer, outcome }) => ({
+      at: new Date(atMs).toISOString(),
+      kind,
+      worker: peer,
+      outcome,
+    })),
     totals: {
       peers: peers.length,
       workers: workers.length,

@@ -11,12 +11,17 @@ export interface SeenAnswer {
   /** Where this worker's part begins. */
   readonly from: number;
   readonly maxTokens: number;
+  /** As the worker had offered it when it was asked. */
+  readonly contextLength: number;
   readonly reason: 'stop' | 'length' | 'cancelled';
   readonly sampling: Sampling;
   readonly grammar: string | undefined;
   /** What the worker said that its part reads as: the bytes of its tokens, one after the other. */
   readonly text: Uint8Array;
 }
+
+/** What it takes to keep it, in tokens; a byte of text counts like one. */
+export const sizeOf = ({ prompt, answer, text }: SeenAnswer): number => prompt.length + answer.length + text.byteLength;
 
 export interface Trust {
   /** 0 to 1; 0: it gets no work. */

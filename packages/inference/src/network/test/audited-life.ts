@@ -1,9 +1,10 @@
-// A worker's life by audits alone: it answers, some answers are audited by what its standing asks for, until it is quarantined.
+// A worker's life by audits alone: it answers, one answer of each run is audited, until it is quarantined.
+import { AuditRun } from '../audit-run.ts';
 import { afterFinding, atTime, auditShare, NEWCOMER, type Standing } from '../standing.ts';
 
 export interface LifeOptions {
-  /** Deviation of the next answer. */
-  readonly deviationOf: (request: number) => number;
+  /** Deviation of the next answer of a worker that is in this standing. */
+  readonly deviationOf: (standing: Standing) => number;
   readonly requests: number;
   /** Share of answers audited in good standing. */
   readonly share?: number;
@@ -24,12 +25,13 @@ export function audited(options: LifeOptions): Life {
   const { deviationOf, requests, share = 0.02, random, everyMs = 1_000 } = options;
   let standing = options.from ?? NEWCOMER;
   let audits = 0;
+  const run = new AuditRun<number>(random);
   const startMs = standing.changedAtMs;
   for (let request = 1; request <= requests; request += 1) {
     const nowMs = startMs + request * everyMs;
     standing = atTime(standing, nowMs);
-    const found = deviationOf(request);
-    if (random() >= auditShare(standing, share)) continue;
+    const found = run.add(deviationOf(standing), { share: auditShare(standing, share), weight: 1 });
+    if (found === undefined) continue;
     audits += 1;
     // One token that is off by so much: the deviation is what counts.
     standing = afterFinding(standing, { kind: 'scored', margins: [found] }, nowMs);

@@ -45,6 +45,7 @@ export function trueAnswer(worker: string, request: number): SeenAnswer {
     answer: simulatedAnswer(prompt, { seed, count: ANSWER_TOKENS }),
     from: 0,
     maxTokens: 200,
+    contextLength: CONTEXT,
     reason: 'stop',
     sampling: { ...GREEDY, temperature: 1, seed },
     grammar: undefined,
@@ -83,13 +84,41 @@ export async function auditedNetwork({ workers, hasOwnEngine, standings, ...opti
     workers: (sha256) => (sha256 === MODEL ? sessions : []),
     engine: () => (hasOwnEngine ? truth : undefined),
     vocabulary: () => truth,
-    contextLength: () => CONTEXT,
     logger: pino({ level: 'silent' }),
     now: () => new Date(clock.nowMs),
   };
   const auditor = await openAuditor(parts, { random: seeded(42), ...options });
   return { auditor, asked, clock, parts, [Symbol.asyncDispose]: () => auditor[Symbol.asyncDispose]() };
 }
+
+type Network = Awaited<ReturnType<typeof auditedNetwork>>;
+/** What a worker makes of the true answer. */
+export type Change = (answer: SeenAnswer) => SeenAnswer;
+
+export const HONEST = { ann: honest, ben: honest, cid: honest };
+
+/** Lets a worker answer, one request after the other, until it is quarantined; how many it took, of 500 at most. */
+export async function requestsUntilCaught({ auditor }: Network, change: Change): Promise<number> {
+  for (let request = 1; request <= 500; request += 1) {
+    auditor.answered(change(trueAnswer('eve', request)));
+    await auditor.settled();
+    if (auditor.of('eve') === 0) return request;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+/** Each answers so many requests, truly. */
+export async function answerHonestly({ auditor }: Network, peers: readonly string[], count: number): Promise<void> {
+  for (let request = 0; request < count; request += 1) {
+    for (const [i, peer] of peers.entries()) auditor.answered(trueAnswer(peer, request * 7 + i));
+    await auditor.settled();
+  }
+}
+
+export const by =
+  (change: Partial<SeenAnswer> | ((answer: SeenAnswer) => Partial<SeenAnswer>)): Change =>
+  (answer) =>
+    readAs({ ...answer, ...(typeof change === 'function' ? change(answer) : change) });
 
 function session(peer: string, score: Score): WorkerSession {
   const unasked = () => {

@@ -64,7 +64,7 @@ const stalls = await Promise.all(
     bed.fleet.choose = (wanted, options) =>
       options.except.has(session.peer)
         ? choose.call(bed.fleet, wanted, options)
-        : { session, expectedFirstTokenMs: 100, decodeTokensPerSecond: 100 };
+        : { session, expectedFirstTokenMs: 100, decodeTokensPerSecond: 100, contextLength: 131_072 };
     return Array.from({ length: STALLS }, async (_, i) => {
       await new Promise((resolve) => setTimeout(resolve, i * 130));
       return longestPause();

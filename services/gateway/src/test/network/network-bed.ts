@@ -46,7 +46,7 @@ export class BedFleet implements Fleet {
     if (!session) return undefined;
     this.chosen.push({ peer: session.peer, atMs: performance.now() });
     const { expectedFirstTokenMs, decodeTokensPerSecond } = this;
-    return { session, expectedFirstTokenMs, decodeTokensPerSecond };
+    return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: 131_072 };
   }
 
   noteServed(served: Served): void {
