@@ -1,6 +1,9 @@
 // A web server of one document, which heeds Range and If-Range, and breaks off where it is told to.
 import type { WebScript } from './web-server.ts';
 
+/** The reader has what was sent after this, also on a busy machine: what it has not read when the connection breaks is lost to it. */
+const READ_MS = 300;
+
 export interface Shelf {
   content: Buffer;
   headers: Record<string, string>;
@@ -30,7 +33,7 @@ export function shelf(content: Buffer, headers: Record<string, string> = { etag:
         ...(from === undefined ? {} : { 'content-range': `bytes ${from}-${total - 1}/${total}` }),
       });
       if (self.cutAfter === undefined) response.end(body);
-      else response.write(body.subarray(0, self.cutAfter), () => setTimeout(() => request.socket.destroy(), 50));
+      else response.write(body.subarray(0, self.cutAfter), () => setTimeout(() => request.socket.destroy(), READ_MS));
     },
   };
   return self;
