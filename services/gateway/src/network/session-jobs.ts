@@ -49,9 +49,9 @@ export class SessionJobs {
   }
 
   start(job: Pick<SessionJobParts, 'request' | 'requestSha256' | 'options'>): SessionJob {
-    const { id } = job.request;
-    const { expectedFirstTokenMs = FIRST_TOKEN_MS, expectedGapMs } = job.options;
-    this.#watch.started(id, expectedFirstTokenMs, expectedGapMs);
+    const { id, prompt, given } = job.request;
+    const { expectedFirstTokenMs: expectedMs = FIRST_TOKEN_MS, expectedGapMs: gapMs } = job.options;
+    this.#watch.started(id, { readTokens: prompt.length + given.length, expectedMs, gapMs });
     const started = new SessionJob({
       ...job,
       send: (frame) => {
