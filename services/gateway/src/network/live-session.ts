@@ -1,4 +1,5 @@
 // An open session: every frame that comes is held against what may come, and given to the job or call that it belongs to.
+import { EngineError } from '@strata/engine';
 import {
   bytesSha256,
   decodeFrame,
@@ -71,7 +72,7 @@ export class LiveSession implements WorkerSession {
   }
 
   get load() {
-    return { ...this.#pulse, own: this.#jobs.size + this.#calls.size };
+    return { ...this.#pulse, own: this.#jobs.size + this.#calls.size, writing: this.#jobs.writing };
   }
 
   get rttMs(): number {
@@ -115,13 +116,13 @@ export class LiveSession implements WorkerSession {
     return events;
   }
 
-  /** Throws WorkerLostError `unusable` for what no worker would take. */
+  /** Throws EngineError `job-too-long` for what no worker would take. */
   #encoded(frame: Frame): Uint8Array {
     try {
       return encodeFrame(frame);
     } catch (cause) {
       if (cause instanceof FrameError)
-        throw new WorkerLostError(this.peer, 'unusable', { cause, detail: cause.message });
+        throw new EngineError('job-too-long', 'it is more than a request to a worker may hold', { cause });
       throw cause;
     }
   }
