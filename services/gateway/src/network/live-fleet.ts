@@ -63,7 +63,6 @@ export class LiveFleet implements Fleet {
   #slots = 0;
   readonly #breakers = new LRUCache<string, Breaker>({ max: MOST_REMEMBERED });
   readonly #remembered = new LRUCache<string, FleetMember>({ max: MOST_REMEMBERED });
-  readonly #listeners = new Set<() => void>();
   /** Jobs that were given a worker in this turn of the event loop, by peer: they have not reached it yet. */
   readonly #justGiven = new Map<string, number>();
 
@@ -92,12 +91,6 @@ export class LiveFleet implements Fleet {
     }
     for (const { peer } of this.#members) if (!this.#parts.sessions.has(peer)) this.#parts.prefixes.forget(peer);
     this.#publish(members);
-  }
-
-  /** Hears when `slots` has changed. Gives what ends it. */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
   }
 
   choose(
@@ -210,9 +203,6 @@ export class LiveFleet implements Fleet {
     this.#draw = weightedDraw(
       members.map((member) => believedSlots(member) * Math.max(1, believedSpeed(member).decodeTokensPerSecond)),
     );
-    const slots = members.reduce((sum, member) => sum + believedSlots(member), 0);
-    if (slots === this.#slots) return;
-    this.#slots = slots;
-    for (const listener of this.#listeners) listener();
+    this.#slots = members.reduce((sum, member) => sum + believedSlots(member), 0);
   }
 }

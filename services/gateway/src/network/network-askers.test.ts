@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { JobSegment } from '@strata/engine';
+import { readCompletionRequest } from '@strata/inference';
 import { createSimulatedEngine, simulatedAnswer } from '@strata/testnet';
+import { EngineBackend } from '../engine-backend.ts';
 import { answerOf, at, job, killed, MODEL, NEVER, PROMPT, truth, until } from '../test/network/answers.ts';
 import { NetworkBed } from '../test/network/network-bed.ts';
 import type { WorkerScript } from '../test/network/scripted-worker.ts';
@@ -206,13 +208,23 @@ describe('whoever asks', () => {
     const cacheKey = 'secret of a client '.repeat(27);
     const { tokens } = await answerOf(engine, job({ maxTokens: 50_000_000, cacheKey }), { caller: 'key-1' });
     assert.deepEqual(tokens, truth(5));
-    const request = worker.heard.find(({ kind }) => kind === 'request');
-    assert.ok(request?.kind === 'request' && request.cacheKey?.length === 64);
-    assert.equal(JSON.stringify(request).includes('secret'), false);
+    const heard = worker.heard.find(({ kind }) => kind === 'request');
+    assert.ok(heard?.kind === 'request' && heard.cacheKey?.length === 64);
+    assert.equal(heard.cacheKey.includes('secret'), false);
     const logitBias = new Map(Array.from({ length: 4_000 }, (_, token) => [token, 2e6]));
     const tooMuch = job({ sampling: { ...job().sampling, logitBias } });
     await assert.rejects(answerOf(engine, tooMuch), { code: 'job-too-long' });
     await assert.rejects(engine.score({ ...tooMuch, answer: [1], hasEnd: false }, NEVER), { code: 'job-too-long' });
+    const request = readCompletionRequest({ model: 'm', prompt: PROMPT });
+    const plan = await new EngineBackend(engine).planText({ ...request, sampling: tooMuch.sampling });
+    const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+    const deltas = plan.choices[0]?.deltas({ usage, context: {}, signal: NEVER });
+    await assert.rejects(
+      async () => {
+        for await (const _ of deltas ?? []);
+      },
+      { name: 'CompletionError', kind: 'context_length' },
+    );
     assert.deepEqual([bed.fleet.lost, bed.session().load.own], [[], 0]);
   });
 });

@@ -56,6 +56,18 @@ describe('a search for a worker', () => {
     assert.deepEqual(lost, []);
   });
 
+  it('holds it against those that refused to go on from what others could', async () => {
+    const { fleet, lost } = fleetOf(3);
+    const search = new WorkerSearch(fleet, { patienceMs: 600 });
+    for (const loss of ['unusable', 'grammar-unusable'] as const) {
+      const { session } = await search.next(wanted, NEVER);
+      search.lost(new WorkerLostError(session.peer, loss), { hasTokens: true });
+    }
+    assert.deepEqual(lost, [], 'the tokens may be at fault');
+    search.progressed();
+    assert.deepEqual(lost, ['w0 unusable', 'w1 grammar-unusable']);
+  });
+
   it('never asks those again that have no room, and finds nobody when they are all', async () => {
     const { fleet } = fleetOf(2);
     const search = new WorkerSearch(fleet, { patienceMs: 600 });

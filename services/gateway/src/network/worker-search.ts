@@ -4,8 +4,10 @@ import { EngineError, type Job } from '@strata/engine';
 import type { Chosen, Fleet } from './fleet.ts';
 import type { LossCause, WorkerLostError } from './worker-session.ts';
 
-/** How often it is looked for a worker while there is none. */
-const POLL_MS = 20;
+/** How often it is looked for a worker while there is none: less often the longer it takes, since many wait then, and each look costs. */
+const FIRST_POLL_MS = 20;
+const MOST_POLL_MS = 250;
+const POLL_SHARE = 0.2;
 /** Before a worker that lost the job is asked again: doubled each time, up to the second figure. */
 const FIRST_PAUSE_MS = 100;
 const MOST_PAUSE_MS = 2_000;
@@ -27,8 +29,10 @@ export class WorkerSearch {
   readonly #lost = new Set<string>();
   /** Of these: those that are not asked again, since it is too long for them, or they called its grammar unusable. */
   readonly #unable = new Set<string>();
-  /** Of these: those whose word on the grammar stands. */
+  /** Of these: those that call its grammar unusable while nobody has used it. */
   readonly #refused = new Set<string>();
+  /** Of these: those that are wrong if another one can go on with it, and what they said. */
+  readonly #contested = new Map<string, LossCause>();
   /** Since the job last got on: losses, how often one was asked again, and how long it was waited. */
   #losses = 0;
   #again = 0;
@@ -74,7 +78,8 @@ export class WorkerSearch {
     this.#losses = 0;
     this.#again = 0;
     this.#waitedMs = 0;
-    for (const peer of this.#refused) this.#fleet.noteLost(peer, 'grammar-unusable');
+    for (const [peer, loss] of this.#contested) this.#fleet.noteLost(peer, loss);
+    this.#contested.clear();
     this.#refused.clear();
   }
 
@@ -83,8 +88,10 @@ export class WorkerSearch {
     this.#lost.add(peer);
     if (!FAULTLESS.has(loss)) this.#losses += 1;
     const isRefused = loss === 'grammar-unusable' && !hasTokens;
-    if (loss === 'full' || isRefused) this.#unable.add(peer);
     if (isRefused) this.#refused.add(peer);
+    if (loss === 'full' || isRefused) this.#unable.add(peer);
+    // Tokens of another worker may be what is unusable. Without any, what does not fit a worker's offer is not sent to it.
+    if (loss === 'grammar-unusable' || (loss === 'unusable' && hasTokens)) this.#contested.set(peer, loss);
     else this.#fleet.noteLost(peer, loss);
   }
 
@@ -112,7 +119,8 @@ export class WorkerSearch {
         return again;
       }
       if (waitedMs >= patienceMs) return undefined;
-      await sleep(POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+      const pollMs = Math.min(MOST_POLL_MS, Math.max(FIRST_POLL_MS, POLL_SHARE * waitedMs));
+      await sleep(pollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
 }
