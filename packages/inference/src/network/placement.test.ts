@@ -99,6 +99,15 @@ describe('placement', () => {
     assert.deepEqual([placement?.peer, placement?.isFree], ['w49', false]);
   });
 
+  it('prefers waiting for a full worker to a free place of one that would take hours', () => {
+    const full = { ...idle, peer: 'full', running: 4 };
+    for (const claim of [{ decodeTokensPerSecond: 0.001 }, { prefillTokensPerSecond: 0.001 }]) {
+      const snail = { ...idle, peer: 'snail', ...claim };
+      assert.equal(choose([snail, full], [0])?.peer, 'full');
+      assert.equal(choose([snail])?.peer, 'snail', 'where there is nobody else');
+    }
+  });
+
   it('never asks a quarantined worker, nor one whose breaker is open', () => {
     const bad = [
       { ...idle, standing: 0 },

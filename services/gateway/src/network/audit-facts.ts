@@ -7,8 +7,10 @@ const CONTEXT_SLACK = 16;
 /** With a grammar an answer is brought to a close so many tokens before its limit, never before half of it. */
 const CLOSING_TOKENS = 32;
 
-/** Whether a worker said `length` where neither the limit nor its context was reached: what it cut short it calls finished. */
-export function isCutShort(answer: SeenAnswer): boolean {
+type CutFacts = Pick<SeenAnswer, 'prompt' | 'answer' | 'maxTokens' | 'grammar' | 'reason' | 'contextLength'>;
+
+/** Whether a worker said `length` where neither the limit nor the context was reached: what it cut short it calls finished. */
+export function isCutShort(answer: CutFacts): boolean {
   if (answer.reason !== 'length') return false;
   const closing = answer.grammar === undefined ? 0 : Math.min(CLOSING_TOKENS, Math.floor(answer.maxTokens / 2));
   return answer.answer.length < answer.maxTokens - closing && !isContextFull(answer);
@@ -28,6 +30,6 @@ export async function isReadRight(answer: SeenAnswer, vocabulary: Pick<Vocabular
   return (await vocabulary.detokenize(own)) === Buffer.from(answer.text).toString('utf8');
 }
 
-function isContextFull({ prompt, answer, contextLength }: SeenAnswer): boolean {
+function isContextFull({ prompt, answer, contextLength }: CutFacts): boolean {
   return prompt.length + answer.length + CONTEXT_SLACK >= contextLength;
 }
