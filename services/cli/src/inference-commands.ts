@@ -111,5 +111,5 @@ export function addInferenceCommands(inference: Command): void {
     .action(async (id: string | undefined, options: UsageOptions) =>
       (await import('./commands/usage.ts')).usageCommand(id, options, open),
     );
-  addNetworkCommands(inference, { base, wholeDays, open });
+  addNetworkCommands(inference, { base, wholeDays, config });
 }
