@@ -40,6 +40,15 @@ A second gateway of one machine needs a port, addresses and a directory of its o
   STRATA_INFERENCE_PORT=8790 STRATA_P2P_LISTEN=/ip4/0.0.0.0/tcp/9790 STRATA_DATA=data-2 \\
     strata inference gateway --join TOKEN`;
 
+export const chatHelp = `
+While this asks, kill a worker of the network: no answer breaks, and the receipt that it tells at the end says who went on.
+  strata inference chat --repeat 300 --temperature 1 "What is DMARC?"
+
+Exit codes:
+  0  all answers came whole
+  1  one was refused or broke off, or nothing answers
+  2  wrong use: no key, no question to repeat`;
+
 export const networkHelp = `
 Examples:
   strata inference network --watch                 of the gateway of this machine, anew every second
