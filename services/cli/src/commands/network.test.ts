@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { openGatewayKeys } from '@strata/gateway';
+import { createJoinToken } from '@strata/p2p';
 import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
 
 const LOOPBACK = { STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_INFERENCE_PORT: '0' };
@@ -104,5 +105,26 @@ describe('strata inference network', () => {
     });
     assert.equal(watched.code, 0, watched.stderr);
     assert.match(watched.stderr, /^strata: nothing answers at \S+; is the gateway running\?; it is asked again\n$/);
+  });
+
+  it('tells the token of a private network as a secret, and never in the log', async () => {
+    const token = createJoinToken({
+      peer: '12D3KooWEW1NqyKPpRGMQ5RZQJA9uG3xpnW5cGWRZC5YUisGHZfz',
+      addresses: ['/ip4/127.0.0.1/tcp/1'],
+      networkKey: new Uint8Array(32).fill(7),
+    });
+    const env = { ...LOOPBACK, STRATA_JOIN: token, STRATA_DATA: path.join(directory.path, 'private') };
+    const gateway = await runStrata(['inference', 'gateway'], { env, interruptAt: /--join strata1/ });
+    assert.match(
+      gateway.stdout,
+      / --join strata1\w+\nThe token holds the key of this private network: keep it secret\.\n$/,
+    );
+    const quiet = { STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off' };
+    const both = await runStrata(['start'], {
+      env: { ...env, ...quiet, STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0' },
+      interruptAt: /chat completions: ready/,
+    });
+    assert.match(both.stdout + both.stderr, /chat completions: ready/);
+    assert.doesNotMatch(gateway.stderr + both.stdout + both.stderr, /strata1/);
   });
 });
