@@ -41,8 +41,9 @@ A second gateway of one machine needs a port, addresses and a directory of its o
     strata inference gateway --join TOKEN`;
 
 export const chatHelp = `
-While this asks, kill a worker of the network: no answer breaks, and the receipt that it tells at the end says who went on.
-  strata inference chat --repeat 300 --temperature 1 "What is DMARC?"
+While this asks, kill a worker of the network: no answer breaks as long as another has the model, and the receipt that is
+told at the end (strata inference verify) says who went on.
+  strata inference chat --repeat 300 "What is DMARC?"
 
 Exit codes:
   0  all answers came whole

@@ -102,6 +102,7 @@ async function startCommand(
   const child = spawn(process.execPath, [cli, 'inference', ...words], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const end = () => void child.kill('SIGKILL');
   const late = setTimeout(end, READY_MS);
+  if (signal.aborted) end();
   signal.addEventListener('abort', end);
   try {
     for await (const line of createInterface({ input: child.stdout })) {

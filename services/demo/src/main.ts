@@ -92,9 +92,7 @@ async function main(): Promise<void> {
   say(
     `      it is lent by two workers, processes ${worker} and ${other}. Kill one while this asks (kill -9 ${worker}): no answer breaks`,
   );
-  say(
-    `      npx strata inference chat --key ${inference.key} --base ${inference.base} --repeat 300 --temperature 1 "What is DMARC?"`,
-  );
+  say(`      npx strata inference chat --key ${inference.key} --base ${inference.base} --repeat 300 "What is DMARC?"`);
   say(`      npx strata inference network --watch --base ${inference.base}`);
   say(`data: STRATA_DATA=${dataDirectory} for npx strata stack feeds list, stack enrich status,`);
   say('      inference network accounts and the like; gone when it stops');

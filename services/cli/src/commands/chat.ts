@@ -71,7 +71,11 @@ async function askAgainAndAgain(
   let answers = 0;
   let slowest: Answer | undefined;
   while (answers < options.repeat && !leaving.signal.aborted) {
-    const next = await answer([{ role: 'user', content: question }], model, options);
+    const next = await answer([{ role: 'user', content: question }], model, options).catch((error: unknown) => {
+      throw error instanceof CommandError
+        ? new CommandError(`after ${counted(answers, 'whole answer')}: ${error.message}`, { cause: error })
+        : error;
+    });
     answers += 1;
     if (!slowest || next.pauseMs > slowest.pauseMs) slowest = next;
   }

@@ -85,6 +85,7 @@ describe('strata inference', () => {
       [['gateway', '--model', '/nowhere.gguf'], without, 1, /cannot be loaded/],
       [['gateway'], { ...without, STRATA_MODEL_SLOTS: '0' }, 2, /STRATA_MODEL_SLOTS/],
       [['chat', 'hi'], without, 2, /which key\?/],
+      [['chat', '--repeat', '2', '--model', 'none', 'hi'], env, 1, /after 0 whole answers: The model 'none'/],
       [['chat', '--repeat', '2'], env, 2, /--repeat needs a question/],
       [['chat', '--repeat', '0', 'hi'], env, 2, /a whole number from 1/],
       [['chat', 'hi', '--key', 'sk-wrong'], without, 1, /unknown or was revoked/],
