@@ -36,6 +36,18 @@ describe('what answers used', () => {
 });
 
 describe('receipts', () => {
+  it('tell what model files are called, by the last name of each', async () => {
+    await using store = await openStore('sqlite::memory:');
+    const named = (id: string, model: object) => ({ ...receipt(id), body: JSON.stringify({ model }) });
+    await store.answers.keep([
+      named('rwr_1', { id: 'once', sha256: 'a' }),
+      named('rwr_2', { id: 'other', sha256: 'b' }),
+      named('rwr_3', { id: 'now', sha256: 'a' }),
+      named('rwr_4', { id: 'of an upstream', sha256: null }),
+    ]);
+    assert.deepEqual(Object.fromEntries(await store.answers.modelNames()), { a: 'now', b: 'other' });
+  });
+
   it('are kept whole or not at all, in order', async () => {
     await using store = await openStore('sqlite::memory:');
     await assert.rejects(store.answers.keep([receipt('rwr_1'), receipt('rwr_1')]));

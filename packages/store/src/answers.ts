@@ -36,6 +36,8 @@ export interface UsageRow extends AnswerUsage {
 
 /** Name of the setting: receipts up to this number are in the ledger, and what their answers used is counted. */
 const ENTERED = 'answers-entered';
+/** Names of models are read from so many receipts, in well under a second. */
+const NAMED_BY = 100_000;
 
 /**
  * A receipt is kept at once and entered later, with many others: then it is in the ledger, and what its answer used is
@@ -130,6 +132,27 @@ export class AnswerTable {
       .where('seq', 'in', this.#db.selectFrom(oldest).where('oldest.id', '<', beforeId).select('oldest.seq'))
       .executeTakeFirst();
     return Number(numDeletedRows);
+  }
+
+  /** Names of model files by SHA-256, as the newest receipts tell them: of each file the last one. */
+  async modelNames(): Promise<ReadonlyMap<string, string>> {
+    const newest = this.#db
+      .selectFrom('answer_receipts')
+      .orderBy('seq', 'desc')
+      .limit(NAMED_BY)
+      .selectAll()
+      .as('newest');
+    const rows = await this.#db
+      .selectFrom(newest)
+      .select([
+        sql<string | null>`json_extract(newest.body, '$.model.sha256')`.as('sha256'),
+        // SQLite takes it from the row that has the greatest number.
+        sql<string>`json_extract(newest.body, '$.model.id')`.as('name'),
+        sql<number>`max(newest.seq)`.as('seq'),
+      ])
+      .groupBy('sha256')
+      .execute();
+    return new Map(rows.flatMap(({ sha256, name }) => (sha256 === null ? [] : [[sha256, name]])));
   }
 
   /** Tokens of all models that a key used on a day. */

@@ -29,7 +29,31 @@ export const gatewayHelp = `
 Examples:
   strata inference gateway                         workers join it; it prints what they type
   strata inference gateway --model model.gguf      an engine of this machine, without a network
-  strata inference gateway --join TOKEN            joins the network of another gateway or worker`;
+  strata inference gateway --join TOKEN            joins the network of another gateway or worker
+
+Exit codes:
+  0  it was stopped by SIGINT or SIGTERM
+  1  it cannot start: a port in use, a model that cannot be loaded, a network that cannot be joined
+  2  wrong use: an option or a setting that cannot be used
+
+A second gateway of one machine needs a port, addresses and a directory of its own:
+  STRATA_INFERENCE_PORT=8790 STRATA_P2P_LISTEN=/ip4/0.0.0.0/tcp/9790 STRATA_DATA=data-2 \\
+    strata inference gateway --join TOKEN`;
+
+export const chatHelp = `
+While this asks, kill a worker of the network: no answer breaks as long as another has the model, and the receipt that is
+told at the end (strata inference verify) says who went on.
+  strata inference chat --repeat 300 "What is DMARC?"
+
+Exit codes:
+  0  all answers came whole
+  1  one was refused or broke off, or nothing answers
+  2  wrong use: no key, no question to repeat`;
+
+export const networkHelp = `
+Examples:
+  strata inference network --watch                 of the gateway of this machine, anew every second
+  strata inference network accounts --by model     what workers have made; reads STRATA_DATA, asks nobody`;
 
 export const verifyReceiptHelp = `
 Example:

@@ -4,7 +4,7 @@ import type { ChatOptions } from './commands/chat.ts';
 import type { GatewayCommandOptions } from './commands/gateway.ts';
 import type { UsageOptions } from './commands/usage.ts';
 import type { VerifyReceiptOptions } from './commands/verify-receipt.ts';
-import { gatewayHelp, verifyReceiptHelp } from './help.ts';
+import { chatHelp, gatewayHelp, verifyReceiptHelp } from './help.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addNetworkCommands } from './network-commands.ts';
 import type { OutputOptions } from './output.ts';
@@ -45,6 +45,13 @@ export function addInferenceCommands(inference: Command): void {
         throw new InvalidArgumentError('It is a number from 0 to 2.');
       return value;
     })
+    .option('--repeat <number>', 'ask the question so many times anew, and tell at the end how that went', (text) => {
+      const value = Number(text);
+      if (!Number.isInteger(value) || value < 1 || value > 1_000_000)
+        throw new InvalidArgumentError('It is a whole number from 1 to 1000000.');
+      return value;
+    })
+    .addHelpText('after', chatHelp)
     .action(async (words: string[], options: ChatOptions) => {
       const { chatCommand } = await import('./commands/chat.ts');
       await chatCommand(words.join(' '), options);
@@ -111,5 +118,5 @@ export function addInferenceCommands(inference: Command): void {
     .action(async (id: string | undefined, options: UsageOptions) =>
       (await import('./commands/usage.ts')).usageCommand(id, options, open),
     );
-  addNetworkCommands(inference, { base, wholeDays, open });
+  addNetworkCommands(inference, { base, wholeDays, config });
 }

@@ -2,22 +2,23 @@
 import { type Command, Option } from 'commander';
 import type { AccountsOptions } from './commands/accounts.ts';
 import type { NetworkOptions } from './commands/network.ts';
+import { networkHelp } from './help.ts';
 
 export interface NetworkPlaces {
   readonly base: () => Option;
   readonly wholeDays: (text: string) => number;
-  readonly open: Parameters<typeof import('./commands/accounts.ts')['accountsCommand']>[1];
+  readonly config: () => Promise<Parameters<typeof import('./commands/accounts.ts')['accountsCommand']>[1]>;
 }
 
 /** Adds the commands to `inference`. */
-export function addNetworkCommands(inference: Command, { base, wholeDays, open }: NetworkPlaces): void {
-  const network = inference.command('network').description('the network of workers: peers, models, load and standing');
-  network
-    .command('show', { isDefault: true })
-    .description('peers, models, load and standing, as a gateway sees them')
+export function addNetworkCommands(inference: Command, { base, wholeDays, config }: NetworkPlaces): void {
+  const network = inference
+    .command('network')
+    .description('the network of workers as a gateway sees it: peers, models, load and standing')
     .addOption(base())
     .option('--watch', 'anew every second, until Ctrl-C')
     .option('--json', 'print as JSON; with --watch one value a line')
+    .addHelpText('after', networkHelp)
     .action(async (options: NetworkOptions) => (await import('./commands/network.ts')).networkCommand(options));
   network
     .command('accounts')
@@ -27,7 +28,11 @@ export function addNetworkCommands(inference: Command, { base, wholeDays, open }
     )
     .option('--days <number>', 'so many UTC days, today included', wholeDays, 30)
     .option('--json', 'print as JSON')
-    .action(async (options: AccountsOptions) =>
-      (await import('./commands/accounts.ts')).accountsCommand(options, open),
+    .action(async (_options: AccountsOptions, command: Command) =>
+      // `--json` is taken by the command above it, which has it too.
+      (await import('./commands/accounts.ts')).accountsCommand(
+        command.optsWithGlobals<AccountsOptions>(),
+        await config(),
+      ),
     );
 }

@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openGatewayKeys, readGatewayConfig } from '@strata/gateway';
 
-/** A worker that is killed is started again after this: long enough to see in `/network` that it is gone. */
-const REVIVE_MS = 5_000;
+/** A worker that is killed is started again after this: long enough to see in `/network` that it is gone, and soon enough that an answer which lost both workers goes on. */
+const REVIVE_MS = 2_000;
 /** Engines are loaded and hosts started, perhaps on a busy machine. */
 const READY_MS = 120_000;
 const WORKERS = 2;
@@ -29,11 +29,21 @@ const cli = path.join(import.meta.dirname, '../../cli/src/main.ts');
 
 type Settings = Readonly<Record<string, string | undefined>>;
 
-/** Resolves when both workers serve. `directory` is given up by whoever gave it. */
+export interface InferenceNetworkOptions {
+  /** The gateway's data is in it; whoever gave it gives it up. */
+  readonly directory: string;
+  readonly modelFile: string;
+  readonly logLevel: string;
+  /** Ends the start, and the starting again of workers. */
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when both workers serve. Rejects with DemoNetworkError. */
 export async function startInferenceNetwork(
-  options: { readonly directory: string; readonly modelFile: string; readonly logLevel: string },
+  options: InferenceNetworkOptions,
   say: (line: string) => void,
 ): Promise<InferenceNetwork> {
+  const { signal } = options;
   await using stack = new AsyncDisposableStack();
   const common: Settings = {
     ...process.env,
@@ -45,18 +55,17 @@ export async function startInferenceNetwork(
       STRATA_UPSTREAM: '',
     },
   };
-  const data = path.join(options.directory, 'inference');
   const gatewaySettings = {
     ...common,
-    ...{ STRATA_DATA: data, STRATA_NETWORK: 'on', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' },
+    ...{ STRATA_DATA: options.directory, STRATA_NETWORK: 'on', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' },
   };
   const config = readGatewayConfig(gatewaySettings);
   await using keys = await openGatewayKeys(config);
   const { key } = await keys.keys.create({ tier: 'unlimited', label: 'demo' });
-  const gateway = await startCommand(['gateway', '--network'], gatewaySettings, / --join (\S+)/);
+  const gateway = await startCommand(['gateway', '--network'], gatewaySettings, { ready: / --join (\S+)/, signal });
   stack.defer(() => stopped(gateway.child));
   const workers = new Workers(
-    (number) =>
+    (number, stop) =>
       startCommand(
         ['worker', '--model', options.modelFile, '--join', gateway.told],
         {
@@ -66,9 +75,9 @@ export async function startInferenceNetwork(
           STRATA_MODEL_SLOTS: '2',
           STRATA_MODEL_PROCESSES: '1',
         },
-        /^serving gateway (\S+)/,
+        { ready: /^serving gateway (\S+)/, signal: stop },
       ),
-    say,
+    { say, signal },
   );
   stack.use(workers);
   await workers.start(WORKERS);
@@ -84,10 +93,17 @@ interface Started {
   readonly told: string;
 }
 
-/** Runs `strata inference …` until it prints a line that matches. Rejects with DemoNetworkError when it ends before. */
-async function startCommand(words: readonly string[], env: Settings, ready: RegExp): Promise<Started> {
+/** Runs `strata inference …` until it prints a line that matches. Rejects with DemoNetworkError when it ends before, or is ended by the signal. */
+async function startCommand(
+  words: readonly string[],
+  env: Settings,
+  { ready, signal }: { readonly ready: RegExp; readonly signal: AbortSignal },
+): Promise<Started> {
   const child = spawn(process.execPath, [cli, 'inference', ...words], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  const late = setTimeout(() => child.kill('SIGKILL'), READY_MS);
+  const end = () => void child.kill('SIGKILL');
+  const late = setTimeout(end, READY_MS);
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end);
   try {
     for await (const line of createInterface({ input: child.stdout })) {
       const [, told] = ready.exec(line) ?? [];
@@ -97,26 +113,32 @@ async function startCommand(words: readonly string[], env: Settings, ready: RegE
     }
   } finally {
     clearTimeout(late);
+    signal.removeEventListener('abort', end);
   }
   throw new DemoNetworkError(`\`strata inference ${words[0]}\` ended before it was ready; what it said stands above`);
 }
 
 class Workers implements AsyncDisposable {
-  readonly #run: (number: number) => Promise<Started>;
+  readonly #run: (number: number, signal: AbortSignal) => Promise<Started>;
   readonly #say: (line: string) => void;
-  readonly #stopping = new AbortController();
+  readonly #closing = new AbortController();
+  readonly #stopping: AbortSignal;
   readonly #children = new Map<number, ChildProcess>();
   readonly #lives: Promise<void>[] = [];
 
-  constructor(run: (number: number) => Promise<Started>, say: (line: string) => void) {
+  constructor(
+    run: (number: number, signal: AbortSignal) => Promise<Started>,
+    { say, signal }: { readonly say: (line: string) => void; readonly signal: AbortSignal },
+  ) {
     this.#run = run;
     this.#say = say;
+    this.#stopping = AbortSignal.any([signal, this.#closing.signal]);
   }
 
   /** One after the other: a machine of two cores loads two models no faster side by side. */
   async start(count: number): Promise<void> {
     for (let number = 1; number <= count; number += 1) {
-      this.#children.set(number, (await this.#run(number)).child);
+      this.#children.set(number, (await this.#run(number, this.#stopping)).child);
       this.#lives.push(this.#keepAlive(number));
     }
   }
@@ -126,7 +148,7 @@ class Workers implements AsyncDisposable {
   }
 
   async #keepAlive(number: number): Promise<void> {
-    const { signal } = this.#stopping;
+    const signal = this.#stopping;
     for (;;) {
       const child = this.#children.get(number);
       if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -136,18 +158,19 @@ class Workers implements AsyncDisposable {
       await sleep(REVIVE_MS, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
       try {
-        const { child: next } = await this.#run(number);
+        const { child: next } = await this.#run(number, signal);
         this.#children.set(number, next);
+        if (signal.aborted) return await stopped(next);
         this.#say(`worker ${number} serves again as process ${next.pid}`);
-        if (signal.aborted) await stopped(next);
       } catch (error) {
+        if (signal.aborted) return;
         this.#say(`worker ${number}: ${(error as Error).message}`);
       }
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopping.abort();
+    this.#closing.abort();
     await Promise.all(Array.from(this.#children.values(), stopped));
     await Promise.all(this.#lives);
   }

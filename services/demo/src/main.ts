@@ -41,9 +41,13 @@ async function main(): Promise<void> {
   const config = demoConfig(dataDirectory, internet, await internet.advisories());
   const running = cleanup.use(await startStack(config, createLogger({ level: config.logLevel }), world));
   const modelFile = process.env.STRATA_MODEL || tinyChatModel;
-  const inference = cleanup.use(
-    await startInferenceNetwork({ directory: dataDirectory, modelFile, logLevel: config.logLevel }, say),
-  );
+  const { signal } = stopping;
+  const options = { directory: dataDirectory, modelFile, logLevel: config.logLevel, signal };
+  const inference = await startInferenceNetwork(options, say).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  if (!inference) return;
+  cleanup.use(inference);
   const { app } = running.service;
   const { key } = await app.store.keys.create({ tier: 'unlimited', label: 'demo' });
 
@@ -84,13 +88,14 @@ async function main(): Promise<void> {
     `        -d '{"model":"${inference.model}","messages":[{"role":"user","content":"What is DMARC?"}],"stream":false}'`,
   );
   say('      (a model of 2 million parameters that knows a little of DNS, mail and Strata, and nothing else)');
+  const [worker, other] = inference.workers();
   say(
-    `      it is lent by two workers, processes ${inference.workers().join(' and ')}: kill one while it answers, and read on`,
+    `      it is lent by two workers, processes ${worker} and ${other}. Kill one while this asks (kill -9 ${worker}): no answer breaks`,
   );
-  say(`      npx strata inference network --base ${inference.base}`);
-  say(
-    `data: STRATA_DATA=${dataDirectory} for npx strata stack feeds list, enrich status and the like; gone when it stops`,
-  );
+  say(`      npx strata inference chat --key ${inference.key} --base ${inference.base} --repeat 300 "What is DMARC?"`);
+  say(`      npx strata inference network --watch --base ${inference.base}`);
+  say(`data: STRATA_DATA=${dataDirectory} for npx strata stack feeds list, stack enrich status,`);
+  say('      inference network accounts and the like; gone when it stops');
   say(`docs: ${base}/    stop with Ctrl-C`);
 
   const scanning = app.scanner.run(stopping.signal);

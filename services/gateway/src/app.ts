@@ -45,10 +45,15 @@ export interface GatewayWorld {
   readonly shutdownMs?: number;
 }
 
+/** The database of the inference service; it is made by whoever opens it first. */
+export function gatewayStoreFile({ dataDirectory }: Pick<GatewayConfig, 'dataDirectory'>): string {
+  return path.join(dataDirectory, 'inference.db');
+}
+
 /** The keys of the inference service; apart from the stack's, so that the two can run on different machines. */
-export async function openGatewayKeys({ dataDirectory }: Pick<GatewayConfig, 'dataDirectory'>): Promise<Store> {
-  await mkdir(dataDirectory, { recursive: true });
-  return openStore(`sqlite:${path.join(dataDirectory, 'inference.db')}`, { keyPrefix: 'sk-' });
+export async function openGatewayKeys(config: Pick<GatewayConfig, 'dataDirectory'>): Promise<Store> {
+  await mkdir(config.dataDirectory, { recursive: true });
+  return openStore(`sqlite:${gatewayStoreFile(config)}`, { keyPrefix: 'sk-' });
 }
 
 /** Builds the service; nothing listens yet. Rejects with EngineError or ModelStoreError when a model cannot be had. */

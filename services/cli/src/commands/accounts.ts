@@ -1,6 +1,7 @@
 // `strata inference network accounts`: what workers made for this gateway, from the receipts that both have signed.
-import type { Store } from '@strata/store';
-import { type OutputOptions, printJson, printTable } from '../output.ts';
+import { existsSync } from 'node:fs';
+import { type GatewayConfig, gatewayStoreFile, openGatewayKeys } from '@strata/gateway';
+import { CommandError, type OutputOptions, printJson, printTable } from '../output.ts';
 
 export const ACCOUNTS_BY = ['worker', 'caller', 'model', 'day'] as const;
 
@@ -9,13 +10,19 @@ export interface AccountsOptions extends OutputOptions {
   readonly days: number;
 }
 
+type Store = Awaited<ReturnType<typeof openGatewayKeys>>;
+
 const DAY_MS = 86_400_000;
 
+/** Looks, and makes nothing: a directory without a gateway's database is told. */
 export async function accountsCommand(
   { by, days, json = false }: AccountsOptions,
-  open: () => Promise<Pick<Store, 'segments' | 'keys'> & AsyncDisposable>,
+  config: Pick<GatewayConfig, 'dataDirectory'>,
 ): Promise<void> {
-  await using store = await open();
+  const file = gatewayStoreFile(config);
+  if (!existsSync(file))
+    throw new CommandError(`no gateway has run here: there is no ${file}; STRATA_DATA names another place`);
+  await using store = await openGatewayKeys(config);
   const fromMs = (Math.floor(Date.now() / DAY_MS) - days + 1) * DAY_MS;
   const totals = await store.segments.totals({ by, fromMs });
   if (json) {
@@ -35,11 +42,29 @@ export async function accountsCommand(
     process.stdout.write(`no worker made anything since ${new Date(fromMs).toISOString().slice(0, 10)}\n`);
     return;
   }
-  const labels = by === 'caller' ? new Map((await store.keys.list()).map(({ id, label }) => [id, label])) : undefined;
+  const named = await namesOf(by, store);
   const rows = totals.map(({ key, segments, settled, promptTokens, cachedTokens, outputTokens }) => [
     key === '' ? 'unknown' : key,
     ...[segments, settled, promptTokens, cachedTokens, outputTokens].map(String),
-    ...(labels ? [labels.get(key) ?? ''] : []),
+    ...(named ? [named.names.get(key) ?? ''] : []),
   ]);
-  printTable([by, 'segments', 'settled', 'prompt', 'cached', 'output', ...(labels ? ['label'] : [])], rows);
+  printTable([by, 'segments', 'settled', 'prompt', 'cached', 'output', ...(named ? [named.head] : [])], rows);
+}
+
+/** What people call them, where an id or a digest says little. */
+async function namesOf(
+  by: AccountsOptions['by'],
+  { keys, answers }: Store,
+): Promise<{ readonly head: string; readonly names: ReadonlyMap<string, string | null> } | undefined> {
+  switch (by) {
+    case 'caller':
+      return { head: 'label', names: new Map((await keys.list()).map(({ id, label }) => [id, label])) };
+    case 'model':
+      return { head: 'name', names: await answers.modelNames() };
+    case 'worker':
+    case 'day':
+      return undefined;
+    default:
+      return by satisfies never;
+  }
 }

@@ -1,13 +1,24 @@
 // `strata inference chat`: a conversation in the terminal, the answer as it comes.
 import { createInterface } from 'node:readline/promises';
 import { bearer, gatewayBase } from '../gateway-address.ts';
-import { CommandError } from '../output.ts';
+import { CommandError, counted, plainText } from '../output.ts';
 
 export interface ChatOptions {
   readonly base: string;
   readonly key?: string;
   readonly model?: string;
   readonly temperature?: number;
+  /** The question is asked so many times, each time anew. */
+  readonly repeat?: number;
+}
+
+/** What came. */
+interface Answer {
+  readonly text: string;
+  /** Of its receipt. */
+  readonly receiptId: string;
+  /** The longest time between two pieces, in milliseconds. */
+  readonly pauseMs: number;
 }
 
 interface Turn {
@@ -18,6 +29,8 @@ interface Turn {
 /** Answers one question, or, without one, all that is typed until Ctrl-D. */
 export async function chatCommand(question: string, options: ChatOptions): Promise<void> {
   const model = options.model ?? (await firstModel(options));
+  const { repeat } = options;
+  if (repeat !== undefined) return askAgainAndAgain(question, model, { ...options, repeat });
   if (question !== '') {
     await answer([{ role: 'user', content: question }], model, options);
     return;
@@ -33,7 +46,7 @@ export async function chatCommand(question: string, options: ChatOptions): Promi
     if (line.trim() !== '') {
       turns.push({ role: 'user', content: line });
       try {
-        turns.push({ role: 'assistant', content: await answer(turns, model, options) });
+        turns.push({ role: 'assistant', content: (await answer(turns, model, options)).text });
       } catch (error) {
         // Somebody at a terminal can go on; a script must hear of it.
         if (!process.stdin.isTTY || !(error instanceof CommandError)) throw error;
@@ -46,12 +59,41 @@ export async function chatCommand(question: string, options: ChatOptions): Promi
   say('\n');
 }
 
-async function answer(messages: readonly Turn[], model: string, options: ChatOptions): Promise<string> {
+/** Until it is enough or SIGINT, then how that went: for whoever kills workers meanwhile. */
+async function askAgainAndAgain(
+  question: string,
+  model: string,
+  options: ChatOptions & { readonly repeat: number },
+): Promise<void> {
+  if (question === '') throw new CommandError('--repeat needs a question', { exitCode: 2 });
+  const leaving = new AbortController();
+  process.once('SIGINT', () => leaving.abort());
+  let answers = 0;
+  let slowest: Answer | undefined;
+  while (answers < options.repeat && !leaving.signal.aborted) {
+    const next = await answer([{ role: 'user', content: question }], model, options).catch((error: unknown) => {
+      throw error instanceof CommandError
+        ? new CommandError(`after ${counted(answers, 'whole answer')}: ${error.message}`, { cause: error })
+        : error;
+    });
+    answers += 1;
+    if (!slowest || next.pauseMs > slowest.pauseMs) slowest = next;
+  }
+  if (!slowest) return;
+  process.stderr.write(
+    `${counted(answers, 'answer')}, all whole; the longest pause within one took ${slowest.pauseMs.toFixed(0)} ms, in that of receipt ${plainText(slowest.receiptId)}\n`,
+  );
+}
+
+/** Prints the answer as it comes. Rejects with CommandError when it is refused or breaks off. */
+async function answer(messages: readonly Turn[], model: string, options: ChatOptions): Promise<Answer> {
   const { temperature } = options;
   const body = { model, messages, stream: true, ...(temperature === undefined ? {} : { temperature }) };
   const response = await askGateway('/v1/chat/completions', options, body);
   let text = '';
   let isWhole = false;
+  let pauseMs = 0;
+  let lastAt: number | undefined;
   for await (const event of eventsOf(response)) {
     if (event === '[DONE]') {
       isWhole = true;
@@ -63,12 +105,16 @@ async function answer(messages: readonly Turn[], model: string, options: ChatOpt
     };
     if (error) throw new CommandError(error.message);
     const piece = choices?.[0]?.delta.content ?? '';
+    const now = performance.now();
+    pauseMs = Math.max(pauseMs, now - (lastAt ?? now));
+    // How long the first piece takes is another matter.
+    if (text + piece !== '') lastAt = now;
     process.stdout.write(piece);
     text += piece;
   }
   process.stdout.write('\n');
   if (!isWhole) throw new CommandError('the answer broke off before its end');
-  return text;
+  return { text, pauseMs, receiptId: response.headers.get('x-receipt-id') ?? 'unknown' };
 }
 
 async function firstModel(options: ChatOptions): Promise<string> {

@@ -1,6 +1,7 @@
 // `strata inference gateway`: the service in the foreground, with its log on standard error.
 import { type GatewayConfig, type RunningGateway, serveGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
+import { readJoinToken } from '@strata/p2p';
 
 export interface GatewayCommandOptions {
   readonly model?: string;
@@ -26,7 +27,11 @@ export async function gatewayCommand(options: GatewayCommandOptions, readConfig:
 /** On standard output, and nothing else: the log is on standard error. */
 function tellHowToJoin({ gateway: { network } }: RunningGateway): void {
   if (!network) return;
+  const token = network.joinToken();
+  const secret = readJoinToken(token).networkKey
+    ? 'The token holds the key of this private network: keep it secret.\n'
+    : '';
   process.stdout.write(
-    `Workers join this gateway with:\n  strata inference worker --model model.gguf --join ${network.joinToken()}\n`,
+    `Workers join this gateway with (model.gguf: the file to lend, or hf:owner/repository):\n  npx strata inference worker --model model.gguf --join ${token}\n${secret}`,
   );
 }

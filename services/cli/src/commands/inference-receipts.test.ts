@@ -82,7 +82,8 @@ describe('the receipt of a completion', () => {
     engine.generate = generate;
     const { stdout, code } = await runStrata(['inference', 'verify', id], { env });
     assert.equal(code, 0);
-    assert.match(stdout, /^ok {5}worker {5}choice 0, tokens 0 to 3: 12D3KooWFirst$/m);
+    assert.match(stdout, /^- {6}worker {5}choice 0, tokens 0 to 3: 12D3KooWFirst, told by the gateway$/m);
+    assert.doesNotMatch(stdout, /^ok +worker/m, 'nothing was checked');
     assert.ok(!stdout.includes('\u001b'), 'what is no peer id is not printed');
   });
 

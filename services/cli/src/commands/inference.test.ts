@@ -27,6 +27,25 @@ describe('strata inference', () => {
     assert.equal(more.stderr, '');
   });
 
+  it('asks a question again and again, and tells how that went', async () => {
+    const args = ['inference', 'chat', '--repeat', '3', '--temperature', '0', 'What is DMARC?'];
+    const { code, stdout, stderr } = await runStrata(args, { env });
+    assert.equal(code, 0, stderr);
+    const [first, ...more] = stdout.trim().split('\n');
+    assert.match(first ?? '', /^DMARC tells receivers /);
+    assert.deepEqual(more, [first, first], 'each time anew, not as a conversation');
+    const [, receipt = ''] =
+      /^3 answers, all whole; the longest pause within one took \d+ ms, in that of receipt (rwr_\w+)\n$/.exec(stderr) ??
+      [];
+    assert.equal((await runStrata(['inference', 'verify', receipt], { env })).code, 0);
+    const interrupted = await runStrata(['inference', 'chat', '--repeat', '100000', 'What is DMARC?'], {
+      env,
+      interruptAt: /\n.*\n/,
+    });
+    assert.equal(interrupted.code, 0);
+    assert.match(interrupted.stderr, /^\d+ answers, all whole;/);
+  });
+
   it('lists models and looks into a file', async () => {
     assert.match(
       (await runStrata(['inference', 'models', 'list'], { env })).stdout,
@@ -66,6 +85,9 @@ describe('strata inference', () => {
       [['gateway', '--model', '/nowhere.gguf'], without, 1, /cannot be loaded/],
       [['gateway'], { ...without, STRATA_MODEL_SLOTS: '0' }, 2, /STRATA_MODEL_SLOTS/],
       [['chat', 'hi'], without, 2, /which key\?/],
+      [['chat', '--repeat', '2', '--model', 'none', 'hi'], env, 1, /after 0 whole answers: The model 'none'/],
+      [['chat', '--repeat', '2'], env, 2, /--repeat needs a question/],
+      [['chat', '--repeat', '0', 'hi'], env, 2, /a whole number from 1/],
       [['chat', 'hi', '--key', 'sk-wrong'], without, 1, /unknown or was revoked/],
       [['chat', 'hi', '--model', 'none'], env, 1, /The model 'none' does not exist here/],
       [['chat', 'hi', '--base', 'http://127.0.0.1:1'], env, 1, /nothing answers/],

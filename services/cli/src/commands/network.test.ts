@@ -1,7 +1,13 @@
 // What a gateway's operator sees of its network: how workers join, who is there, and what they have made.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { openGatewayKeys } from '@strata/gateway';
+import { createJoinToken } from '@strata/p2p';
 import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
 
 const LOOPBACK = { STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_INFERENCE_PORT: '0' };
@@ -28,7 +34,7 @@ describe('strata inference network', () => {
     assert.equal(gateway.code, 0, gateway.stderr);
     assert.match(
       gateway.stdout,
-      /^Workers join this gateway with:\n {2}strata inference worker .* --join strata1\w+\n$/,
+      /^Workers join this gateway with [^\n]*:\n {2}npx strata inference worker .* --join strata1\w+\n$/,
     );
     assert.match(shown, /^gateway 12D3\w+: 0 workers of 0 peers\n\nno worker offers a model just now\n/);
     assert.deepEqual((told as { readonly totals: object }).totals, {
@@ -38,17 +44,27 @@ describe('strata inference network', () => {
   });
 
   it('accounts for what workers have made, by worker, key, model and day', async () => {
-    const env = { STRATA_DATA: directory.path };
+    const env = { STRATA_DATA: path.join(directory.path, 'accounts') };
     const accounts = (...more: string[]) => runStrata(['inference', 'network', 'accounts', ...more], { env });
+    const none = await accounts();
+    assert.deepEqual([none.code, none.stdout], [1, '']);
+    assert.match(
+      none.stderr,
+      /^strata: no gateway has run here: there is no \S+inference\.db; STRATA_DATA names [^\n]*\n$/,
+    );
+    assert.ok(!existsSync(env.STRATA_DATA), 'whoever looks makes nothing');
+    await (await openGatewayKeys({ dataDirectory: env.STRATA_DATA }))[Symbol.asyncDispose]();
     assert.match((await accounts()).stdout, /^no worker made anything since \d{4}-\d\d-\d\d\n$/);
     {
-      await using store = await openGatewayKeys({ dataDirectory: directory.path });
+      await using store = await openGatewayKeys({ dataDirectory: env.STRATA_DATA });
       const { stored } = await store.keys.create({ tier: 'free', label: 'mine' });
       const segment = {
         ...{ worker: 'worker-a', gateway: 'us', caller: stored.id, modelSha256: 'a'.repeat(64) },
         ...{ promptTokens: 10, cachedTokens: 4, outputTokens: 7, endedAtMs: Date.now() },
         ...{ receipt: new Uint8Array(3), workerSignature: new Uint8Array(64), gatewaySignature: new Uint8Array(64) },
       };
+      const body = JSON.stringify({ model: { id: 'llama', sha256: 'a'.repeat(64) } });
+      await store.answers.keep([{ id: 'rwr_1', keyId: stored.id, body }]);
       await store.segments.put({ ...segment, nonce: new Uint8Array(16).fill(1) });
       await store.segments.put({ ...segment, nonce: new Uint8Array(16).fill(2), worker: 'worker-b' });
       await store.segments.put({
@@ -59,11 +75,56 @@ describe('strata inference network', () => {
     }
     assert.match((await accounts()).stdout, /worker-a +1 +1 +10 +4 +7\s+worker-b +1 +1 +10 +4 +7/);
     assert.match((await accounts('--by', 'caller')).stdout, / 2 +2 +20 +8 +14 +mine/);
+    assert.match((await accounts('--by', 'model')).stdout, /name\s+a{64} +2 +2 +20 +8 +14 +llama/);
     assert.deepEqual(JSON.parse((await accounts('--by', 'model', '--days', '60', '--json')).stdout), [
       {
         ...{ model: 'a'.repeat(64), segments: 3, settled: 3 },
         ...{ prompt_tokens: 30, cached_tokens: 12, output_tokens: 21 },
       },
     ]);
+  });
+
+  it('goes on being watched when the gateway is away for a while', async () => {
+    const empty = {
+      object: 'network',
+      self: { peer: '12D3KooW' },
+      peers: [],
+      models: [],
+      totals: { peers: 0, workers: 0 },
+    };
+    let asked = 0;
+    await using gateway = createServer((_request, response) => {
+      asked += 1;
+      if (asked === 2) response.destroy();
+      else response.end(JSON.stringify(empty));
+    }).listen(0, '127.0.0.1');
+    await once(gateway, 'listening');
+    const base = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+    const watched = await runStrata(['inference', 'network', '--watch', '--json', '--base', base], {
+      interruptAt: /again\n\{.*\}\n\{.*\}\n/,
+    });
+    assert.equal(watched.code, 0, watched.stderr);
+    assert.match(watched.stderr, /^strata: nothing answers at \S+; is the gateway running\?; it is asked again\n$/);
+  });
+
+  it('tells the token of a private network as a secret, and never in the log', async () => {
+    const token = createJoinToken({
+      peer: '12D3KooWEW1NqyKPpRGMQ5RZQJA9uG3xpnW5cGWRZC5YUisGHZfz',
+      addresses: ['/ip4/127.0.0.1/tcp/1'],
+      networkKey: new Uint8Array(32).fill(7),
+    });
+    const env = { ...LOOPBACK, STRATA_JOIN: token, STRATA_DATA: path.join(directory.path, 'private') };
+    const gateway = await runStrata(['inference', 'gateway'], { env, interruptAt: /--join strata1/ });
+    assert.match(
+      gateway.stdout,
+      / --join strata1\w+\nThe token holds the key of this private network: keep it secret\.\n$/,
+    );
+    const quiet = { STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off' };
+    const both = await runStrata(['start'], {
+      env: { ...env, ...quiet, STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0' },
+      interruptAt: /chat completions: ready/,
+    });
+    assert.match(both.stdout + both.stderr, /chat completions: ready/);
+    assert.doesNotMatch(gateway.stderr + both.stdout + both.stderr, /strata1/);
   });
 });

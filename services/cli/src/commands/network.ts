@@ -41,25 +41,31 @@ interface Peer {
 const WATCH_MS = 1_000;
 const LIMIT_MS = 10_000;
 
-/** With `watch` until SIGINT. */
+/** With `watch` until SIGINT; a gateway that does not answer for a while is told, and asked again. */
 export async function networkCommand({ base, json = false, watch = false }: NetworkOptions): Promise<void> {
   const url = `${gatewayBase(base)}/network`;
+  const print = json ? printJson : show;
+  if (!watch) return print(await askNetwork(url));
   const leaving = new AbortController();
-  if (watch) process.once('SIGINT', () => leaving.abort());
-  do {
-    const network = await askNetwork(url);
-    if (json) printJson(network);
-    else {
-      // Home, and what is below: the table is written over.
-      if (watch && process.stdout.isTTY) process.stdout.write('\u001b[H\u001b[2J');
-      show(network);
-    }
-    if (watch) await sleep(WATCH_MS, undefined, { signal: leaving.signal }).catch(() => {});
-  } while (watch && !leaving.signal.aborted);
+  process.once('SIGINT', () => leaving.abort());
+  for (let asked = 0; !leaving.signal.aborted; asked += 1) {
+    const seen = await askNetwork(url, leaving.signal).catch((error: CommandError) => error);
+    if (leaving.signal.aborted) return;
+    // The first one says whether there is anything to watch.
+    if (seen instanceof Error && asked === 0) throw seen;
+    // Home, and what is below: the table is written over.
+    if (!json && process.stdout.isTTY) process.stdout.write('\u001b[H\u001b[2J');
+    if (seen instanceof Error) process.stderr.write(`strata: ${seen.message}; it is asked again\n`);
+    else print(seen);
+    await sleep(WATCH_MS, undefined, { signal: leaving.signal }).catch(() => {});
+  }
 }
 
-async function askNetwork(url: string): Promise<Network> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(LIMIT_MS) }).catch((cause: unknown) => {
+/** Rejects with CommandError. */
+async function askNetwork(url: string, leaving?: AbortSignal): Promise<Network> {
+  const limit = AbortSignal.timeout(LIMIT_MS);
+  const signal = leaving ? AbortSignal.any([limit, leaving]) : limit;
+  const response = await fetch(url, { signal }).catch((cause: unknown) => {
     throw new CommandError(`nothing answers at ${url}; is the gateway running?`, { cause });
   });
   const body = (await response.json().catch(() => undefined)) as

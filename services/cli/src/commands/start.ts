@@ -1,6 +1,7 @@
 // `strata start`: both services in one process, the internet as it is.
 import { type GatewayConfig, type RunningGateway, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
+import { readJoinToken } from '@strata/p2p';
 import { type Config, serve } from '@strata/stack';
 
 /** Neither waits for the other, and one that cannot start leaves the other running. Without anything to serve, the gateway stays out. */
@@ -11,9 +12,9 @@ export async function startCommand(stack: Config, inference: GatewayConfig): Pro
   if (model !== undefined || upstream !== undefined || network !== undefined) {
     starting = startGateway(inference, logger).then(
       (running) => {
+        const joinToken = running.gateway.network?.joinToken();
         // The token of a private network is a secret, and logs are read by many.
-        const isTold = network !== undefined && network.peer.networkKeyFile === undefined;
-        const join = isTold ? { joinToken: running.gateway.network?.joinToken() } : {};
+        const join = joinToken === undefined || readJoinToken(joinToken).networkKey ? {} : { joinToken };
         logger.info({ url: `http://${inference.host}:${running.port}/v1`, ...join }, 'chat completions: ready');
         return running;
       },

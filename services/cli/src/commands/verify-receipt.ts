@@ -19,6 +19,8 @@ export interface VerifyReceiptOptions extends OutputOptions {
   readonly answer?: string;
 }
 
+/** In place of `ok     worker    `: nothing is checked here. */
+const TOLD = '-      worker    ';
 /** Base58: a gateway can put nothing else on the terminal by it. */
 const PEER_ID = /^[1-9A-HJ-NP-Za-km-z]{1,128}$/;
 const RECEIPT_ID = /^rwr_[0-9A-HJKMNP-TV-Z]{26}$/;
@@ -76,12 +78,13 @@ async function digestOfAnswer(file: string): Promise<string> {
   return hash('sha256', canonicalize(content));
 }
 
-/** Which workers made the answer, as the gateway signed it. Whether each says the same is in the worker's own receipt. */
+/** Which workers made the answer, as the gateway signed it: told, and not checked. Whether each says the same is in the worker's own receipt. */
 function printWorkers({ segments }: { readonly segments?: unknown }): void {
   for (const segment of Array.isArray(segments) ? (segments as unknown[]) : []) {
     const { choice, worker, from, to } = Object(segment) as Readonly<Record<string, unknown>>;
     const isTold = [choice, from, to].every(Number.isSafeInteger) && PEER_ID.test(String(worker));
-    if (isTold) printStep(true, 'worker', `choice ${choice}, tokens ${from} to ${to}: ${worker}`);
+    if (isTold)
+      process.stdout.write(`${TOLD} choice ${choice}, tokens ${from} to ${to}: ${worker}, told by the gateway\n`);
   }
 }
 

@@ -1,0 +1,55 @@
+// The demo's network with real processes: workers come back when they are killed, and nothing is left when it ends.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { tinyChatModel } from '@strata/testnet';
+import { DemoNetworkError, startInferenceNetwork } from './inference-network.ts';
+
+describe("the demo's network", { timeout: 120_000 }, () => {
+  let directory: string;
+  const port = process.env.STRATA_INFERENCE_PORT;
+  before(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), 'strata-demo-test-'));
+    process.env.STRATA_INFERENCE_PORT = String(await freePort());
+  });
+  after(async () => {
+    if (port === undefined) delete process.env.STRATA_INFERENCE_PORT;
+    else process.env.STRATA_INFERENCE_PORT = port;
+    await rm(directory, { recursive: true, force: true });
+  });
+  const options = (signal: AbortSignal) => ({ directory, modelFile: tinyChatModel, logLevel: 'silent', signal });
+
+  it('starts a worker again that was killed, and ends all of them', async () => {
+    const said = Promise.withResolvers<string>();
+    const say = (line: string) => (line.includes('serves again') ? said.resolve(line) : undefined);
+    const network = await startInferenceNetwork(options(new AbortController().signal), say);
+    const [killed = 0, other = 0] = network.workers();
+    process.kill(killed, 'SIGKILL');
+    const [, next] = /^worker 1 serves again as process (\d+)$/.exec(await said.promise) ?? [];
+    assert.deepEqual([...network.workers()].sort(), [Number(next), other].sort());
+    const { totals } = (await (await fetch(`${network.base}/network`)).json()) as { totals: { workers: number } };
+    assert.ok(totals.workers >= 1);
+    await network[Symbol.asyncDispose]();
+    for (const pid of [Number(next), other]) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+  });
+
+  it('ends while it starts', async () => {
+    const leaving = new AbortController();
+    const starting = startInferenceNetwork(options(leaving.signal), () => {});
+    const rejected = assert.rejects(starting, DemoNetworkError);
+    await sleep(500);
+    leaving.abort();
+    await rejected;
+  });
+});
+
+async function freePort(): Promise<number> {
+  await using server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
