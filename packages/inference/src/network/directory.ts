@@ -1,6 +1,5 @@
 // Who offers which model: offers taken as they come, bounded, and forgotten when they are old. It believes no more than it must.
 import type { Offer } from './frame.ts';
-import { type ModelGroup, modelGroups } from './model-groups.ts';
 
 export interface DirectoryOptions {
   /** Workers kept at most; beyond, those that are neither connected nor heard of lately give way. 2,000 by default. */
@@ -49,7 +48,6 @@ export class Directory {
   readonly #connected = new Map<string, Entry>();
   readonly #strangers = new Map<string, Entry>();
   #models = 0;
-  #groups: readonly ModelGroup[] | undefined;
 
   constructor(options: DirectoryOptions = {}) {
     this.#options = {
@@ -95,7 +93,6 @@ export class Directory {
     this.#connected.delete(peer);
     this.#strangers.delete(peer);
     this.#models -= known.offer.models.length;
-    this.#groups = undefined;
   }
 
   /** Forgets what has expired. */
@@ -111,10 +108,9 @@ export class Directory {
     return [...this.#connected.values(), ...this.#strangers.values()];
   }
 
-  /** Groups by model file and vocabulary, largest first. Made anew when asked for after a change: ask once in a while, not after each offer. */
-  groups(): readonly ModelGroup[] {
-    this.#groups ??= modelGroups(this.workers());
-    return this.#groups;
+  /** Those that were connected when their offer came. */
+  connected(): Iterable<KnownWorker> {
+    return this.#connected.values();
   }
 
   #entry(peer: string): Entry | undefined {
@@ -125,7 +121,6 @@ export class Directory {
     this.drop(entry.peer);
     (entry.isConnected ? this.#connected : this.#strangers).set(entry.peer, entry);
     this.#models += entry.offer.models.length;
-    this.#groups = undefined;
   }
 
   /** Whether there is room, after strangers gave way where they must: to a stranger, only those not heard of lately. */

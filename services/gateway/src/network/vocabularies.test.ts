@@ -18,6 +18,7 @@ function scene(options: { readonly most?: number; readonly idleMs?: number } = {
       },
       detokenize: async () => '',
       render: async () => [1],
+      facts: { vocabularySize: 2, longestToken: 1, hasChatTemplate: true },
       [Symbol.asyncDispose]: async () => void told.push(`close ${file}`),
     };
   }, options);
@@ -66,6 +67,15 @@ describe('vocabularies', () => {
     resolve();
     await Promise.all(working);
     assert.equal(vocabularies.size, 1);
+  });
+
+  it('that are closed are not opened again: nobody would end them', async () => {
+    const { told, of, vocabularies } = scene();
+    await of('a').facts();
+    await vocabularies[Symbol.asyncDispose]();
+    await assert.rejects(of('a').tokenize(''), /closed/);
+    await assert.rejects(of('b').facts(), /closed/);
+    assert.deepEqual(told, ['open a', 'close a']);
   });
 
   it('that nobody asks are ended', async () => {
