@@ -71,7 +71,13 @@ export async function openGatewayNetwork(
   const prefixes = new PrefixMap();
   const closing = new AbortController();
   let models: NetworkModels | undefined;
-  const stirred = pacedBy(REFRESH_MS, () => models?.refresh());
+  const stirred = pacedBy(REFRESH_MS, () => {
+    try {
+      models?.refresh();
+    } catch (error) {
+      logger.error({ err: error }, 'looking at what the network offers failed');
+    }
+  });
   const sessions = stack.use(
     new Sessions({
       software: SOFTWARE,
@@ -118,13 +124,14 @@ export async function openGatewayNetwork(
   const sessionsOf = (peers: readonly string[]) =>
     mostTrustedFirst(
       peers.flatMap((peer) => sessions.all.get(peer) ?? []),
-      { of: trust.of, random: Math.random },
+      { of: weigh, random: Math.random },
     );
   models = stack.use(
     new NetworkModels(
       { most: options.mostModels, pins: options.pins, queue: options.queue },
       {
         models: parts.models,
+        onOpened: stirred,
         groups: (nameOf) => modelGroups(directory.connected(), { weigh, ...(nameOf ? { nameOf } : {}) }),
         vocabularyOf: (sha256, peers) =>
           vocabularies.of(sha256, () =>

@@ -43,12 +43,13 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
   const slots = { slots: 2, refreshed: 0, refresh: () => void slots.refreshed++ };
   const opened: string[] = [];
   const ended: string[] = [];
-  const network = new NetworkModels(
+  const network: NetworkModels = new NetworkModels(
     { most: 3, pins: new Map(), queue: 1, graceMs: 0, ...options },
     {
       ...{ models, logger: pino({ level: 'silent' }), now: () => new Date(0) },
       groups: () => groups,
       vocabularyOf: () => vocabulary,
+      onOpened: () => network.refresh(),
       openModel: (group, _vocabulary, { vocabularySize }) => {
         opened.push(`${group().name} ${vocabularySize}`);
         const engine = { [Symbol.asyncDispose]: async () => void ended.push(group().name) };

@@ -33,6 +33,8 @@ export interface NetworkModelsParts {
     vocabulary: LazyVocabulary,
     facts: VocabularyFacts,
   ) => NetworkModelParts;
+  /** Hears that one more can be served, or cannot: it is time for a refresh. */
+  readonly onOpened: () => void;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -172,7 +174,7 @@ export class NetworkModels implements AsyncDisposable {
       })
       .finally(() => {
         this.#opening.delete(key);
-        this.refresh();
+        this.#parts.onOpened();
       });
     this.#opening.set(key, opening);
   }
