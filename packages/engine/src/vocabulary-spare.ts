@@ -38,6 +38,8 @@ export class VocabularySpare implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#next);
-    await this.#child?.[Symbol.asyncDispose]();
+    // It has nothing to bring to an end, and hears of nothing before it runs.
+    this.#child?.kill('not needed');
+    await this.#child?.exited;
   }
 }

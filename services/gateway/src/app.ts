@@ -57,6 +57,7 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
   const now = world.now ?? (() => new Date());
   const store = stack.use(await openGatewayKeys(config));
   const { models } = stack.use(await openModels(config, { logger, now, engines: world.engines ?? {} }));
+  const own = models.list();
   const ledger = stack.use(
     await openSignedLedger({
       directory: inferenceDirectory(config),
@@ -86,7 +87,7 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
       ...(world.shutdownMs === undefined ? {} : { shutdownMs: world.shutdownMs }),
     }),
   );
-  addHealthRoutes(server.fastify, models, { isOnNetwork: network !== undefined });
+  addHealthRoutes(server.fastify, models, { own });
   addNetworkRoute(server.fastify, network?.report);
   let description: ReturnType<typeof gatewayOpenApi> | undefined;
   server.fastify.get('/openapi.json', () => {

@@ -96,6 +96,17 @@ describe('directory', () => {
     assert.equal(directory.worker('c')?.offer.models.length, 36);
   });
 
+  it('has room for what a connected worker offers, however much others do', () => {
+    const directory = new Directory({ mostWorkers: 100, mostModels: 1_000 });
+    const models = Array.from({ length: 64 }, () => offeredModel());
+    const say = (peer: string, count: number) =>
+      directory.take(offerOf(peer, { models: models.slice(0, count) }, NOW), { nowMs: NOW, isConnected: true });
+    const outcomes = Array.from({ length: 21 }, (_, i) => say(`greedy${i}`, 50));
+    assert.equal(outcomes.at(-1), 'full');
+    assert.equal(say('honest', 1), 'taken');
+    assert.equal(say('moderate', 11), 'full');
+  });
+
   it('lets others give way to a stranger that offers more than before, not itself', () => {
     const directory = new Directory({ mostModels: 100 });
     const models = Array.from({ length: 64 }, (_, i) => offeredModel({ sha256: i.toString(16).padStart(64, '0') }));

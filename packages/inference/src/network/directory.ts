@@ -4,7 +4,7 @@ import type { Offer } from './frame.ts';
 export interface DirectoryOptions {
   /** Workers kept at most; beyond, those that are neither connected nor heard of lately give way. 2,000 by default. */
   readonly mostWorkers?: number;
-  /** Models of all workers together, bounded in the same way: 20,000 by default, some 20 MB where each name is as long as it may be. */
+  /** Models of all workers together, bounded in the same way, besides an equal share for each that is connected: 20,000 by default, some 20 MB where each name is as long as it may be. */
   readonly mostModels?: number;
   /** Offers of one peer taken in a minute; more are refused. 30 by default. */
   readonly offersPerMinute?: number;
@@ -129,8 +129,11 @@ export class Directory {
     const known = this.#entry(offer.peer);
     const moreWorkers = known ? 0 : 1;
     const moreModels = offer.models.length - (known?.offer.models.length ?? 0);
+    // Its share is left to each that is connected, however many models others bring.
+    const hasShare = isConnected && offer.models.length <= mostModels / mostWorkers;
     const isOver = () =>
-      this.#connected.size + this.#strangers.size + moreWorkers > mostWorkers || this.#models + moreModels > mostModels;
+      this.#connected.size + this.#strangers.size + moreWorkers > mostWorkers ||
+      (!hasShare && this.#models + moreModels > mostModels);
     for (const oldest of this.#strangers.values()) {
       if (!isOver()) return true;
       if (!isConnected && nowMs - oldest.heardAtMs < LATELY_MS) return false;

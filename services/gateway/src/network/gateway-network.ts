@@ -78,10 +78,12 @@ export async function openGatewayNetwork(
       logger.error({ err: error }, 'looking at what the network offers failed');
     }
   });
-  const sessions = stack.use(
+  const sessions: Sessions = stack.use(
     new Sessions({
       software: SOFTWARE,
       most: options.mostWorkers,
+      trustOf: (peer) => trust.of(peer),
+      offersAnything: (peer) => (directory.worker(peer)?.offer.models.length ?? 0) > 0,
       roundTripMs: (peer) => node.peers.roundTripMs(peer),
       onOffer: (offer) => offers.take(offer, { isConnected: true }),
       onChange: (peer) => {

@@ -69,6 +69,25 @@ describe('vocabularies', () => {
     assert.equal(vocabularies.size, 1);
   });
 
+  it('that failed one caller end when the calls of others are over', async () => {
+    const { told, of, hold, fail, vocabularies } = scene();
+    await using _all = vocabularies;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    hold(promise);
+    const beside = of('a').tokenize('');
+    await new Promise((resolved) => setImmediate(resolved));
+    hold(Promise.resolve());
+    fail(new EngineError('model-unusable', 'too slow'));
+    await assert.rejects(of('a').tokenize(''), /too slow/);
+    assert.deepEqual(told, ['open a']);
+    fail(undefined);
+    await of('a').tokenize('');
+    assert.deepEqual(told, ['open a', 'open a']);
+    resolve();
+    await beside;
+    assert.deepEqual(told, ['open a', 'open a', 'close a']);
+  });
+
   it('that are closed are not opened again: nobody would end them', async () => {
     const { told, of, vocabularies } = scene();
     await of('a').facts();

@@ -17,6 +17,8 @@ export interface VocabulariesOptions {
 
 interface Opened {
   readonly vocabulary: Promise<OpenedVocabulary>;
+  /** Nobody gets it any more; it ends with the last call. */
+  isRetired: boolean;
   inUse: number;
   usedAtMs: number;
 }
@@ -73,6 +75,7 @@ export class Vocabularies implements AsyncDisposable {
     if (this.#isClosed) throw new EngineError('crashed', 'the vocabularies were closed');
     const opened = this.#opened.get(sha256) ?? {
       vocabulary: file().then(this.#open),
+      isRetired: false,
       inUse: 0,
       usedAtMs: performance.now(),
     };
@@ -85,11 +88,15 @@ export class Vocabularies implements AsyncDisposable {
     } catch (error) {
       // The next one who asks begins anew; a template that cannot take a conversation is no reason to.
       const isUsable = error instanceof EngineError && error.code === 'template-failed';
-      if (!isUsable && this.#opened.get(sha256) === opened) this.#close(sha256);
+      if (!isUsable && this.#opened.get(sha256) === opened) {
+        this.#opened.delete(sha256);
+        opened.isRetired = true;
+      }
       throw error;
     } finally {
       opened.inUse -= 1;
       opened.usedAtMs = performance.now();
+      if (opened.isRetired && opened.inUse === 0) this.#end(opened);
       this.#makeRoom();
     }
   }
@@ -110,6 +117,10 @@ export class Vocabularies implements AsyncDisposable {
     const opened = this.#opened.get(sha256);
     if (!opened) return;
     this.#opened.delete(sha256);
+    this.#end(opened);
+  }
+
+  #end(opened: Opened): void {
     const closing = opened.vocabulary
       .then(
         (vocabulary) => vocabulary[Symbol.asyncDispose](),
