@@ -22,6 +22,7 @@ import { Offers } from './offers.ts';
 import { openSegmentBooks } from './open-segment-books.ts';
 import { pacedBy } from './paced.ts';
 import { Sessions } from './sessions.ts';
+import { tellJoined } from './tell-joined.ts';
 import { type OpenVocabulary, Vocabularies } from './vocabularies.ts';
 import { VocabularyCache } from './vocabulary-cache.ts';
 
@@ -171,7 +172,10 @@ export async function openGatewayNetwork(
     directory.expire(now().getTime());
     stirred();
   }, TICK_MS);
-  const found = beFound(node, { pins: options.pins, logger, signal: closing.signal });
+  const found = Promise.all([
+    beFound(node, { pins: options.pins, logger, signal: closing.signal }),
+    tellJoined(node, { join: options.peer.join ?? [], logger, signal: closing.signal }),
+  ]);
   stack.defer(async () => {
     clearInterval(tick);
     closing.abort();
