@@ -72,7 +72,7 @@ before(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'strata-network-'));
   const settings = { ...HOST, STRATA_DATA: path.join(directory, 'gateway'), STRATA_INFERENCE_PORT: '0' };
   gateway = await startGateway(readGatewayConfig({ ...settings, STRATA_NETWORK: 'on' }), logger, {
-    openVocabulary: async () => ({ ...speaker, [Symbol.asyncDispose]: async () => {} }),
+    openVocabulary: async () => ({ ...speaker, facts: speaker.info, [Symbol.asyncDispose]: async () => {} }),
   });
   base = `http://127.0.0.1:${gateway.port}`;
   const { key } = await gateway.gateway.keys.create({ tier: 'unlimited' });

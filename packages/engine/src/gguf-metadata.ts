@@ -11,6 +11,8 @@ export interface MetadataEntry {
   readonly text: string | undefined;
   /** How many values an array has; undefined for what is none. */
   readonly length: number | undefined;
+  /** Bytes of the longest text of an array of texts; 0 for any other kind. */
+  readonly longest: number;
 }
 
 /** Vocabularies of 260,000 tokens with their merges are about 12 MB. */
@@ -97,20 +99,27 @@ class MetadataReader {
     const key = this.#string(MOST_KEY_BYTES);
     const kind = this.#u32();
     let text: string | undefined;
-    let length: number | undefined;
+    let array: { readonly length: number; readonly longest: number } | undefined;
     if (kind === STRING) text = this.#string(MOST_METADATA_BYTES);
-    else if (kind === ARRAY) length = this.#array();
+    else if (kind === ARRAY) array = this.#array();
     else this.#take(sizeOf(kind));
-    return { key, bytes: this.#bytes.subarray(from, this.#at), text, length };
+    const bytes = this.#bytes.subarray(from, this.#at);
+    return { key, bytes, text, length: array?.length, longest: array?.longest ?? 0 };
   }
 
   /** Arrays of arrays are in the format, and in no model: they would nest as deep as somebody likes. */
-  #array(): number {
+  #array(): { readonly length: number; readonly longest: number } {
     const kind = this.#u32();
     const length = this.#length(MOST_VALUES);
-    if (kind === STRING) for (let i = 0; i < length; i += 1) this.#take(this.#length(MOST_METADATA_BYTES));
+    let longest = 0;
+    if (kind === STRING)
+      for (let i = 0; i < length; i += 1) {
+        const size = this.#length(MOST_METADATA_BYTES);
+        this.#take(size);
+        longest = Math.max(longest, size);
+      }
     else this.#take(sizeOf(kind) * length);
-    return length;
+    return { length, longest };
   }
 
   #string(most: number): string {

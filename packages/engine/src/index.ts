@@ -33,5 +33,6 @@ export {
   type UpstreamParts,
   type UpstreamUsage,
 } from './upstream.ts';
-export { openVocabulary, type VocabularyOptions } from './vocabulary-engine.ts';
-export { readVocabulary, type VocabularyFile } from './vocabulary-file.ts';
+export { type OpenedVocabulary, openVocabulary, type VocabularyOptions } from './vocabulary-engine.ts';
+export { readVocabulary, type VocabularyFacts, type VocabularyFile } from './vocabulary-file.ts';
+export { VocabularySpare } from './vocabulary-spare.ts';

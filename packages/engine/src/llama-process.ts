@@ -1,5 +1,5 @@
 // The engine's own process: a prompt that is being read holds up no other stream, and a crash of native code ends only this.
-import type { Job, JobEvent } from './engine.ts';
+import { EngineError, type Job, type JobEvent } from './engine.ts';
 import { LlamaHost, type LlamaOptions } from './llama-model.ts';
 import type { Call } from './process-messages.ts';
 import { type CallContext, serveParent } from './serve-parent.ts';
@@ -25,6 +25,8 @@ function serve(host: LlamaHost, call: Call, context: CallContext): unknown {
       return host.score(call.job, context.signal);
     case 'generate':
       return generate(host, call.job, context);
+    case 'open':
+      throw new EngineError('model-unusable', 'an engine has its model from its start');
     default:
       return call satisfies never;
   }

@@ -18,6 +18,8 @@ export interface OpenModelOptions {
   readonly processes: number | undefined;
   readonly threads: number | undefined;
   readonly gpu: 'auto' | false;
+  /** Ends a download or a load; what came of a file stays, and the next start goes on from there. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 type Log = (facts: Readonly<Record<string, unknown>>, message: string) => void;

@@ -6,8 +6,16 @@ export type VocabularyCall =
   | { readonly kind: 'detokenize'; readonly tokens: readonly number[] }
   | { readonly kind: 'render'; readonly prompt: ChatPrompt };
 
+/** Which file the process is for: a vocabulary's is told once it runs, so that one can wait for the next file. */
+export interface OpenCall {
+  readonly kind: 'open';
+  readonly file: string;
+  readonly contextLength?: number;
+}
+
 export type Call =
   | VocabularyCall
+  | OpenCall
   | { readonly kind: 'embed'; readonly tokens: readonly number[] }
   | { readonly kind: 'score'; readonly job: ScoreJob }
   | { readonly kind: 'generate'; readonly job: Job };

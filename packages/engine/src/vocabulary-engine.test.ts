@@ -14,6 +14,7 @@ import {
   startLlamaEngine,
   type Vocabulary,
   type VocabularyOptions,
+  VocabularySpare,
 } from './index.ts';
 import { ggufWith } from './test/gguf-file.ts';
 
@@ -78,6 +79,27 @@ describe('a vocabulary without weights', () => {
   it('is opened from the model file too', async () => {
     await using whole = await openVocabulary(file);
     assert.deepEqual(await whole.render(user('Hi')), await engine.render(user('Hi')));
+  });
+
+  it('says of itself what the whole engine says', async () => {
+    await using opened = await openVocabulary(path.join(directory, 'small.gguf'));
+    const { vocabularySize, longestToken, hasChatTemplate } = engine.info;
+    assert.deepEqual(opened.facts, { vocabularySize, longestToken, hasChatTemplate });
+  });
+
+  it('is open at once where a process waits for it; where none does, one is started', async () => {
+    await using spare = new VocabularySpare();
+    const opened = async () => {
+      const before = performance.now();
+      await using one = await openVocabulary(file, { spare });
+      assert.deepEqual(await one.tokenize('hello'), await engine.tokenize('hello'));
+      return performance.now() - before;
+    };
+    // The first waits until the process runs, the second finds none.
+    const [first, second] = [await opened(), await opened()];
+    await new Promise((resolve) => setTimeout(resolve, 1_000 + 3 * Math.max(first, second)));
+    const third = await opened();
+    assert.ok(third < second / 2, `${third} ms, and ${second} ms without`);
   });
 
   it('serves many at once, each what it asked for', async () => {

@@ -1,9 +1,10 @@
 // Tokens and text of a model whose weights are elsewhere, in a process of its own: vocabulary and template come from strangers,
 // and may crash, loop or grow without end. Then the process is ended, and started again for the next who asks.
 import { type ChatPrompt, EngineError, type Vocabulary } from './engine.ts';
-import { EngineChild } from './engine-child.ts';
+import type { EngineChild } from './engine-child.ts';
 import type { VocabularyCall } from './process-messages.ts';
-import { readVocabulary } from './vocabulary-file.ts';
+import { readVocabularyFacts, type VocabularyFacts } from './vocabulary-file.ts';
+import { startVocabularyChild, type VocabularySpare } from './vocabulary-spare.ts';
 
 export interface VocabularyOptions {
   /** Tokens of the context that the prompts are for: tools in words may not fill it. By default as the engine itself has it. */
@@ -12,6 +13,12 @@ export interface VocabularyOptions {
   readonly callMs?: number;
   /** Milliseconds that it rests after it failed again and again; 60,000 by default. */
   readonly restMs?: number;
+  /** Gives a process that runs already. */
+  readonly spare?: Pick<VocabularySpare, 'take'>;
+}
+
+export interface OpenedVocabulary extends Vocabulary, AsyncDisposable {
+  readonly facts: VocabularyFacts;
 }
 
 /** Far longer than the largest request takes. */
@@ -19,18 +26,12 @@ const CALL_MS = 5_000;
 /** So often in a row the process may die of one kind of call; then such calls fail at once, for a while. */
 const MOST_DEATHS = 3;
 const REST_MS = 60_000;
-const SILENCE_MS = 30_000;
-/** A template that writes without end fills this much of memory before its time is over, and no more. */
-const HEAP_FLAG = '--max-old-space-size=512';
 
 /** Opens a vocabulary file, or a model file whose weights are not loaded. Rejects with EngineError `model-unusable`. */
-export async function openVocabulary(
-  file: string,
-  options: VocabularyOptions = {},
-): Promise<Vocabulary & AsyncDisposable> {
+export async function openVocabulary(file: string, options: VocabularyOptions = {}): Promise<OpenedVocabulary> {
   // Bounded, and of the form that native code expects, before that sees it.
-  await readVocabulary(file);
-  const vocabulary = new VocabularyEngine(file, options);
+  const facts = await readVocabularyFacts(file);
+  const vocabulary = new VocabularyEngine(file, facts, options);
   await vocabulary.start();
   return vocabulary;
 }
@@ -41,7 +42,8 @@ interface Failures {
   readonly lastAt: number;
 }
 
-class VocabularyEngine implements Vocabulary {
+class VocabularyEngine implements OpenedVocabulary {
+  readonly facts: VocabularyFacts;
   readonly #file: string;
   readonly #options: VocabularyOptions;
   readonly #failures = new Map<VocabularyCall['kind'], Failures>();
@@ -50,7 +52,8 @@ class VocabularyEngine implements Vocabulary {
   #line: Promise<unknown> = Promise.resolve();
   #isStopped = false;
 
-  constructor(file: string, options: VocabularyOptions) {
+  constructor(file: string, facts: VocabularyFacts, options: VocabularyOptions) {
+    this.facts = facts;
     this.#file = file;
     this.#options = options;
   }
@@ -71,16 +74,13 @@ class VocabularyEngine implements Vocabulary {
   async start(): Promise<EngineChild<void>> {
     if (this.#isStopped) throw new EngineError('crashed', 'the vocabulary was closed');
     if (this.#child && !this.#child.isOver) return this.#child;
-    const { contextLength } = this.#options;
-    const child = new EngineChild<void>({
-      entry: new URL('vocabulary-process.ts', import.meta.url),
-      options: { file: this.#file, ...(contextLength === undefined ? {} : { contextLength }) },
-      silenceMs: SILENCE_MS,
-      execArgv: [HEAP_FLAG],
-    });
+    const { contextLength, spare } = this.#options;
+    const child = spare?.take() ?? startVocabularyChild();
     this.#child = child;
     try {
       await child.ready;
+      await child.call({ kind: 'open', file: this.#file, ...(contextLength === undefined ? {} : { contextLength }) })
+        .value;
     } catch (cause) {
       await child[Symbol.asyncDispose]();
       throw new EngineError('model-unusable', 'the vocabulary cannot be loaded', { cause });

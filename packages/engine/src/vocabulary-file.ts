@@ -13,6 +13,14 @@ export interface VocabularyFile {
   readonly templateSha256: string;
 }
 
+/** What the file itself says of its model: nobody who offers it has to be believed. */
+export interface VocabularyFacts {
+  readonly vocabularySize: number;
+  /** Bytes of the longest token as it is spelled, which are never fewer than those of its text. */
+  readonly longestToken: number;
+  readonly hasChatTemplate: boolean;
+}
+
 const TEMPLATE = 'tokenizer.chat_template';
 const TOKENS = 'tokenizer.ggml.tokens';
 const ARCHITECTURE = 'general.architecture';
@@ -24,11 +32,7 @@ const ARCHITECTURE = 'general.architecture';
  * quantised, and by whom, from what and under which title it was made. So all quantisations of a model have one vocabulary.
  */
 export async function readVocabulary(file: string): Promise<VocabularyFile> {
-  const entries = await readMetadata(file);
-  const entry = (key: string) => entries.find((each) => each.key === key);
-  if (!entry(ARCHITECTURE)?.text) throw new EngineError('model-unusable', `${file} does not say what model it is`);
-  if (!entry(TOKENS)?.length)
-    throw new EngineError('model-unusable', `${file} has no vocabulary; of a split model it is in the first part`);
+  const { entries, entry } = await readEntries(file);
   const kept = entries.filter(isKept);
   const head = new DataView(new ArrayBuffer(24));
   head.setUint32(0, 0x47475546);
@@ -36,6 +40,26 @@ export async function readVocabulary(file: string): Promise<VocabularyFile> {
   head.setBigUint64(16, BigInt(kept.length), true);
   const bytes = Buffer.concat([new Uint8Array(head.buffer), ...kept.map((each) => each.bytes)]);
   return { bytes, sha256: sha256(bytes), templateSha256: sha256(entry(TEMPLATE)?.text ?? '') };
+}
+
+/** Reads them out of a vocabulary file or a model file. Rejects with EngineError `model-unusable`. */
+export async function readVocabularyFacts(file: string): Promise<VocabularyFacts> {
+  const { entry } = await readEntries(file);
+  const tokens = entry(TOKENS);
+  return {
+    vocabularySize: tokens?.length ?? 0,
+    longestToken: Math.max(1, tokens?.longest ?? 0),
+    hasChatTemplate: (entry(TEMPLATE)?.text ?? '') !== '',
+  };
+}
+
+async function readEntries(file: string) {
+  const entries = await readMetadata(file);
+  const entry = (key: string) => entries.find((each) => each.key === key);
+  if (!entry(ARCHITECTURE)?.text) throw new EngineError('model-unusable', `${file} does not say what model it is`);
+  if (!entry(TOKENS)?.length)
+    throw new EngineError('model-unusable', `${file} has no vocabulary; of a split model it is in the first part`);
+  return { entries, entry };
 }
 
 function isKept({ key }: MetadataEntry): boolean {

@@ -1,27 +1,32 @@
 // The process of a vocabulary: reads and writes tokens for its parent. What a stranger's file does in here ends only this.
 import path from 'node:path';
-import { getLlama, LlamaLogLevel } from 'node-llama-cpp';
+import { getLlama, type Llama, LlamaLogLevel } from 'node-llama-cpp';
 import { EngineError } from './engine.ts';
 import { defaultContext, LlamaVocabulary } from './llama-vocabulary.ts';
-import type { Call } from './process-messages.ts';
+import type { Call, OpenCall } from './process-messages.ts';
 import { serveParent } from './serve-parent.ts';
 
-const { file, contextLength } = JSON.parse(process.argv[2] ?? '{}') as { file: string; contextLength?: number };
-
 await serveParent(async () => {
-  const vocabulary = await load();
-  return { info: undefined, serve: (call) => serve(vocabulary, call) };
+  const llama = await getLlama({
+    gpu: false,
+    build: 'never',
+    skipDownload: true,
+    logLevel: LlamaLogLevel.error,
+    maxThreads: 1,
+  });
+  let vocabulary: LlamaVocabulary | undefined;
+  return {
+    info: undefined,
+    serve: async (call) => {
+      if (call.kind !== 'open') return serve(vocabulary, call);
+      vocabulary = await load(llama, call);
+      return undefined;
+    },
+  };
 });
 
-async function load(): Promise<LlamaVocabulary> {
+async function load(llama: Llama, { file, contextLength }: OpenCall): Promise<LlamaVocabulary> {
   try {
-    const llama = await getLlama({
-      gpu: false,
-      build: 'never',
-      skipDownload: true,
-      logLevel: LlamaLogLevel.error,
-      maxThreads: 1,
-    });
     const model = await llama.loadModel({ modelPath: file, vocabOnly: true });
     const { metadata } = model.fileInfo;
     const trained = metadata[metadata.general.architecture]?.context_length ?? 0;
@@ -31,7 +36,8 @@ async function load(): Promise<LlamaVocabulary> {
   }
 }
 
-function serve(vocabulary: LlamaVocabulary, call: Call): unknown {
+function serve(vocabulary: LlamaVocabulary | undefined, call: Call): unknown {
+  if (!vocabulary) throw new EngineError('model-unusable', 'no vocabulary was opened');
   switch (call.kind) {
     case 'tokenize':
       return vocabulary.tokenize(call.text, call.hasControl);

@@ -58,8 +58,8 @@ export {
   FrameError,
   type FrameErrorCode,
 } from './network/frame-codec.ts';
-export type { ModelGroup } from './network/model-groups.ts';
-export { type BindingOptions, type Bindings, bindNames, isModelName } from './network/model-name.ts';
+export { type ModelGroup, type ModelGroupsOptions, modelGroups } from './network/model-groups.ts';
+export { type Binding, type BindingOptions, type Bindings, bindNames, isModelName } from './network/model-name.ts';
 export {
   type Candidate as PlacementCandidate,
   type CandidateField,

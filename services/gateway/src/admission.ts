@@ -67,7 +67,12 @@ export class Admission {
   /** Refuses those who wait, and all who come. */
   close(): void {
     this.#isClosed = true;
-    for (let waiter = this.#lines.next(); waiter; waiter = this.#lines.next()) waiter.refuse(stopping());
+    this.sendAway(stopping());
+  }
+
+  /** Refuses those who wait: nobody will serve them. */
+  sendAway(reason: CompletionError): void {
+    for (let waiter = this.#lines.next(); waiter; waiter = this.#lines.next()) waiter.refuse(reason);
   }
 
   #place(): Disposable {

@@ -22,7 +22,7 @@ import { openModels } from './open-models.ts';
 import { gatewayOpenApi } from './openapi.ts';
 import { addRoutes } from './routes.ts';
 import { createServer, type GatewayServer } from './server.ts';
-import { GatewayStartError } from './start-error.ts';
+import { networkStartError } from './start-error.ts';
 
 export interface Gateway extends AsyncDisposable {
   readonly server: GatewayServer;
@@ -43,6 +43,8 @@ export interface GatewayWorld {
   readonly openVocabulary?: OpenVocabulary;
   /** How long answers under way are waited for when it stops. */
   readonly shutdownMs?: number;
+  /** Ends the start, with its reason; what was started until then ends too. */
+  readonly signal?: AbortSignal;
 }
 
 /** The database of the inference service; it is made by whoever opens it first. */
@@ -56,12 +58,16 @@ export async function openGatewayKeys(config: Pick<GatewayConfig, 'dataDirectory
   return openStore(`sqlite:${gatewayStoreFile(config)}`, { keyPrefix: 'sk-' });
 }
 
-/** Builds the service; nothing listens yet. Rejects with EngineError or ModelStoreError when a model cannot be had. */
+/** Builds the service; nothing listens yet. Rejects with EngineError or ModelStoreError when a model cannot be had, or with the signal's reason. */
 export async function createGateway(config: GatewayConfig, logger: Logger, world: GatewayWorld = {}): Promise<Gateway> {
   await using stack = new AsyncDisposableStack();
   const now = world.now ?? (() => new Date());
   const store = stack.use(await openGatewayKeys(config));
-  const { models } = stack.use(await openModels(config, { logger, now, engines: world.engines ?? {} }));
+  const { models } = stack.use(
+    await openModels(config, { logger, now, engines: world.engines ?? {}, signal: world.signal }),
+  );
+  world.signal?.throwIfAborted();
+  const own = models.list();
   const ledger = stack.use(
     await openSignedLedger({
       directory: inferenceDirectory(config),
@@ -91,7 +97,7 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
       ...(world.shutdownMs === undefined ? {} : { shutdownMs: world.shutdownMs }),
     }),
   );
-  addHealthRoutes(server.fastify, models, { isOnNetwork: network !== undefined });
+  addHealthRoutes(server.fastify, models, { own });
   addNetworkRoute(server.fastify, network?.report);
   let description: ReturnType<typeof gatewayOpenApi> | undefined;
   server.fastify.get('/openapi.json', () => {
@@ -123,7 +129,6 @@ async function openNetwork(
   parts: Omit<GatewayNetworkParts, 'engines'>,
 ): Promise<GatewayNetwork | undefined> {
   if (config.network === undefined) return undefined;
-  const { listen } = config.network.peer;
   const engines = parts.models
     .list()
     .flatMap(({ backend }) => (backend instanceof EngineBackend ? backend.engine : []));
@@ -132,12 +137,6 @@ async function openNetwork(
     const peer = await peerNodeOptions(config.network.peer);
     return await openGatewayNetwork({ ...config.network, peer, directory, queue: config.queue }, { ...parts, engines });
   } catch (cause) {
-    const { name, message } = cause as Error;
-    const isOfListening = !HOST_ERRORS.has(name);
-    const more = isOfListening ? ` at ${listen.join(' ')}: choose other addresses with STRATA_P2P_LISTEN` : '';
-    throw new GatewayStartError(`the network cannot be joined${more}: ${message}`, { cause });
+    throw networkStartError(cause as Error, config.network.peer.listen);
   }
 }
-
-/** Errors of the host whose message says what to change. */
-const HOST_ERRORS: ReadonlySet<string> = new Set(['JoinError', 'JoinTokenError', 'KeyFileError', 'NetworkKeyError']);

@@ -1,13 +1,13 @@
 // Whether the service lives, and whether it can answer: no key, for load balancers.
 import type { FastifyInstance } from 'fastify';
-import type { Models } from './models.ts';
+import type { Models, ServedModel } from './models.ts';
 import { VERSION } from './version.ts';
 
-/** `isOnNetwork`: models come and go there, and a gateway without any is well. */
+/** `own`: what the gateway's settings name. Models of the network come and go, and without any it is well. */
 export function addHealthRoutes(
   fastify: FastifyInstance,
   models: Models,
-  { isOnNetwork }: { readonly isOnNetwork: boolean },
+  { own }: { readonly own: readonly ServedModel[] },
 ): void {
   const ready = () =>
     models
@@ -15,10 +15,9 @@ export function addHealthRoutes(
       .filter(({ backend }) => backend.isReady)
       .map(({ id }) => id);
   fastify.get('/health', (_request, reply) => {
-    const ids = ready();
-    const isOk = ids.length > 0 || isOnNetwork || models.list().length === 0;
+    const isOk = own.length === 0 || own.some(({ backend }) => backend.isReady);
     reply.code(isOk ? 200 : 503);
-    return { status: isOk ? 'ok' : 'starting', version: VERSION, models: ids };
+    return { status: isOk ? 'ok' : 'starting', version: VERSION, models: ready() };
   });
   fastify.get('/ready', (_request, reply) => {
     const ids = ready();

@@ -47,18 +47,16 @@ export class Models {
 
   /** Answers being made or waiting, of all models. */
   get busy(): number {
-    return this.list().reduce((sum, { admission }) => sum + admission.size, 0);
+    // One that has two names has one line.
+    const lines = new Set(this.list().map(({ admission }) => admission));
+    return [...lines].reduce((sum, { size }) => sum + size, 0);
   }
 
   /** Throws CompletionError `model_not_found`, or `overloaded` for one that was here a while ago. */
   get(id: string): ServedModel {
     const model = this.#models.get(id);
     if (model) return model;
-    if (this.#gone.has(id))
-      throw new CompletionError('overloaded', `No worker offers the model '${id}' just now; try again in a moment.`, {
-        param: 'model',
-        retryAfterMs: RETRY_MS,
-      });
+    if (this.#gone.has(id)) throw notHereNow(id);
     const known = this.list()
       .slice(0, 10)
       .map((each) => `'${each.id}'`)
@@ -69,6 +67,14 @@ export class Models {
       { param: 'model' },
     );
   }
+}
+
+/** Those who had it may be back in a moment. */
+export function notHereNow(id: string): CompletionError {
+  return new CompletionError('overloaded', `No worker offers the model '${id}' just now; try again in a moment.`, {
+    param: 'model',
+    retryAfterMs: RETRY_MS,
+  });
 }
 
 export function modelReport({ id, created, backend }: ServedModel) {

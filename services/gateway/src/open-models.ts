@@ -12,10 +12,15 @@ export interface OpenedModels extends AsyncDisposable {
   readonly models: Models;
 }
 
-/** Rejects with EngineError or ModelStoreError. `engines`: served as they are, and not disposed. */
+/** Rejects with EngineError or ModelStoreError, or with the signal's reason. `engines`: served as they are, and not disposed. */
 export async function openModels(
   config: GatewayConfig,
-  parts: { readonly logger: Logger; readonly now: () => Date; readonly engines: Readonly<Record<string, Engine>> },
+  parts: {
+    readonly logger: Logger;
+    readonly now: () => Date;
+    readonly engines: Readonly<Record<string, Engine>>;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<OpenedModels> {
   await using stack = new AsyncDisposableStack();
   const created = Math.floor(parts.now().getTime() / 1_000);
@@ -26,7 +31,7 @@ export async function openModels(
   };
   for (const [id, engine] of Object.entries(parts.engines)) serve(id, new EngineBackend(engine));
   if (config.model !== undefined) {
-    const { id, engine } = await openModel({ ...config, model: config.model }, parts.logger);
+    const { id, engine } = await openModel({ ...config, model: config.model, signal: parts.signal }, parts.logger);
     serve(id, new EngineBackend(stack.use(engine)));
   }
   if (config.upstream) {

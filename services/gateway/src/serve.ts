@@ -1,4 +1,5 @@
 // A running gateway: listens until it is stopped.
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -47,13 +48,19 @@ export async function serveGateway(
   logger: Logger,
   { onReady }: { readonly onReady?: (running: RunningGateway) => void } = {},
 ): Promise<void> {
-  const stopping = Promise.withResolvers<void>();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.resolve());
-  await using running = await startGateway(config, logger);
-  logger.info({ url: `http://${config.host}:${running.port}/v1` }, 'ready');
-  onReady?.(running);
-  await stopping.promise;
-  logger.info('stopping');
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+  try {
+    await using running = await startGateway(config, logger, { signal: stopping.signal });
+    logger.info({ url: `http://${config.host}:${running.port}/v1` }, 'ready');
+    onReady?.(running);
+    if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
+    logger.info('stopping');
+  } catch (error) {
+    // Stopped while a model came, or was loaded.
+    if (!stopping.signal.aborted) throw error;
+    logger.info('stopped before it was ready');
+  }
 }
 
 const FOLLOW_MS = 2_000;

@@ -58,7 +58,7 @@ describe('directory', () => {
       ['eternal'],
     );
     directory.expire(NOW + 600_000);
-    assert.deepEqual([directory.workers(), directory.groups()], [[], []]);
+    assert.deepEqual(directory.workers(), []);
   });
 
   it('takes so many offers of one worker in a minute and no more', () => {
@@ -94,6 +94,17 @@ describe('directory', () => {
     assert.equal(directory.take(offerOf('b', { models }, NOW), asConnected), 'taken');
     assert.equal(directory.worker('a'), undefined);
     assert.equal(directory.worker('c')?.offer.models.length, 36);
+  });
+
+  it('has room for what a connected worker offers, however much others do', () => {
+    const directory = new Directory({ mostWorkers: 100, mostModels: 1_000 });
+    const models = Array.from({ length: 64 }, () => offeredModel());
+    const say = (peer: string, count: number) =>
+      directory.take(offerOf(peer, { models: models.slice(0, count) }, NOW), { nowMs: NOW, isConnected: true });
+    const outcomes = Array.from({ length: 21 }, (_, i) => say(`greedy${i}`, 50));
+    assert.equal(outcomes.at(-1), 'full');
+    assert.equal(say('honest', 1), 'taken');
+    assert.equal(say('moderate', 11), 'full');
   });
 
   it('lets others give way to a stranger that offers more than before, not itself', () => {
@@ -140,7 +151,10 @@ describe('directory', () => {
     assert.equal(directory.workers().length, 2_000);
     for (const peer of [...honest, ...known]) assert.ok(directory.worker(peer), peer);
     assert.ok((outcomes.get('full') ?? 0) > 90_000, JSON.stringify([...outcomes]));
-    assert.equal(directory.groups()[0]?.name, 'small-chat');
+    assert.deepEqual(
+      [...directory.connected()].map(({ peer }) => peer),
+      honest,
+    );
   });
 
   it('needs no more time for an offer when it is full than when it is empty', () => {

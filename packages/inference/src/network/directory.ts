@@ -1,11 +1,10 @@
 // Who offers which model: offers taken as they come, bounded, and forgotten when they are old. It believes no more than it must.
 import type { Offer } from './frame.ts';
-import { type ModelGroup, modelGroups } from './model-groups.ts';
 
 export interface DirectoryOptions {
   /** Workers kept at most; beyond, those that are neither connected nor heard of lately give way. 2,000 by default. */
   readonly mostWorkers?: number;
-  /** Models of all workers together, bounded in the same way: 20,000 by default, some 20 MB where each name is as long as it may be. */
+  /** Models of all workers together, bounded in the same way, besides an equal share for each that is connected: 20,000 by default, some 20 MB where each name is as long as it may be. */
   readonly mostModels?: number;
   /** Offers of one peer taken in a minute; more are refused. 30 by default. */
   readonly offersPerMinute?: number;
@@ -49,7 +48,6 @@ export class Directory {
   readonly #connected = new Map<string, Entry>();
   readonly #strangers = new Map<string, Entry>();
   #models = 0;
-  #groups: readonly ModelGroup[] | undefined;
 
   constructor(options: DirectoryOptions = {}) {
     this.#options = {
@@ -95,7 +93,6 @@ export class Directory {
     this.#connected.delete(peer);
     this.#strangers.delete(peer);
     this.#models -= known.offer.models.length;
-    this.#groups = undefined;
   }
 
   /** Forgets what has expired. */
@@ -111,10 +108,9 @@ export class Directory {
     return [...this.#connected.values(), ...this.#strangers.values()];
   }
 
-  /** Groups by model file and vocabulary, largest first. Made anew when asked for after a change: ask once in a while, not after each offer. */
-  groups(): readonly ModelGroup[] {
-    this.#groups ??= modelGroups(this.workers());
-    return this.#groups;
+  /** Those that were connected when their offer came. */
+  connected(): Iterable<KnownWorker> {
+    return this.#connected.values();
   }
 
   #entry(peer: string): Entry | undefined {
@@ -125,7 +121,6 @@ export class Directory {
     this.drop(entry.peer);
     (entry.isConnected ? this.#connected : this.#strangers).set(entry.peer, entry);
     this.#models += entry.offer.models.length;
-    this.#groups = undefined;
   }
 
   /** Whether there is room, after strangers gave way where they must: to a stranger, only those not heard of lately. */
@@ -134,8 +129,11 @@ export class Directory {
     const known = this.#entry(offer.peer);
     const moreWorkers = known ? 0 : 1;
     const moreModels = offer.models.length - (known?.offer.models.length ?? 0);
+    // Its share is left to each that is connected, however many models others bring.
+    const hasShare = isConnected && offer.models.length <= mostModels / mostWorkers;
     const isOver = () =>
-      this.#connected.size + this.#strangers.size + moreWorkers > mostWorkers || this.#models + moreModels > mostModels;
+      this.#connected.size + this.#strangers.size + moreWorkers > mostWorkers ||
+      (!hasShare && this.#models + moreModels > mostModels);
     for (const oldest of this.#strangers.values()) {
       if (!isOver()) return true;
       if (!isConnected && nowMs - oldest.heardAtMs < LATELY_MS) return false;

@@ -6,63 +6,77 @@ import { type ModelGroup, modelGroups } from './model-groups.ts';
 import { bindNames, isModelName } from './model-name.ts';
 
 const digest = (digit: string) => digit.repeat(64);
-const worker = (peer: string, models: readonly Partial<OfferedModel>[], isConnected = true) => ({
+const worker = (peer: string, models: readonly Partial<OfferedModel>[]) => ({
   peer,
-  isConnected,
   offer: { models: models.map(offeredModel) },
 });
+const weigh = () => 1;
+const { name, architecture, quantisation, sizeBytes, parameters, engine, contextLength } = offeredModel();
+const right = { name, architecture, quantisation, sizeBytes, parameters, engine, contextLength };
 
 describe('model groups', () => {
   it('puts those together that have the same file and the same vocabulary', () => {
-    const groups = modelGroups([
-      worker('a', [{ sha256: digest('1') }, { sha256: digest('2') }]),
-      worker('b', [{ sha256: digest('2') }]),
-      worker('liar', [{ sha256: digest('2'), vocabularySha256: digest('f') }]),
-    ]);
-    assert.deepEqual(
-      groups.map(({ sha256, peers }) => [sha256[0], peers]),
+    const groups = modelGroups(
       [
-        ['2', ['a', 'b']],
-        ['1', ['a']],
-        ['2', ['liar']],
+        worker('a', [{ sha256: digest('1') }, { sha256: digest('2') }]),
+        worker('b', [{ sha256: digest('2') }]),
+        worker('liar', [{ sha256: digest('2'), vocabularySha256: digest('f') }]),
+      ],
+      { weigh },
+    );
+    assert.deepEqual(
+      groups.map(({ sha256, peers, weight }) => [sha256[0], peers, weight]),
+      [
+        ['2', ['a', 'b'], 2],
+        ['1', ['a'], 1],
+        ['2', ['liar'], 1],
       ],
     );
   });
 
-  it('believes of a file what most say, whatever one of them says', () => {
+  it('shows of a file what most say, whatever one of them says; each has its own context', () => {
     const lies: readonly Partial<OfferedModel>[] = [
       { name: 'evil' },
-      { contextLength: 100_000_000 },
       { contextLength: 1 },
-      { longestToken: 100_000 },
-      { slots: 10_000, decodeTokensPerSecond: 1e9, prefillTokensPerSecond: 1e9 },
-      { architecture: 'x', engine: 'y', quantisation: 'z', templateSha256: digest('e') },
-      { sizeBytes: 0, parameters: 0, vocabularySize: 1 },
+      { architecture: 'x', engine: 'y', quantisation: 'z' },
+      { sizeBytes: 0, parameters: 0 },
     ];
     for (const lie of lies) {
-      const [group] = modelGroups([worker('liar', [lie]), worker('a', [{}]), worker('b', [{}])]);
-      assert.deepEqual(group?.model, offeredModel());
+      const [group] = modelGroups([worker('liar', [lie]), worker('a', [{}]), worker('b', [{}])], { weigh });
+      assert.deepEqual(group?.model, right);
     }
+    const [group] = modelGroups([worker('large', [{ contextLength: 9_000 }]), worker('a', [{}])], { weigh });
+    assert.equal(group?.model.contextLength, 9_000);
   });
 
-  it('gives strangers no say where somebody is connected', () => {
-    const strangers = Array.from({ length: 50 }, (_, i) => worker(`s${i}`, [{ name: 'evil', slots: 9_999 }], false));
-    const [group] = modelGroups([...strangers, worker('a', [{}])]);
-    assert.deepEqual(group?.model, offeredModel());
-    assert.equal(group.peers.length, 51);
-    assert.equal(modelGroups(strangers)[0]?.name, 'evil');
+  it('gives newcomers no say beside those in good standing, and strangers and the quarantined no place', () => {
+    const newcomers = Array.from({ length: 50 }, (_, i) => worker(`new${i}`, [{ name: 'evil', contextLength: 9_999 }]));
+    const trust = (peer: string) => (peer.startsWith('new') ? 0.5 : 1);
+    const [group] = modelGroups([...newcomers, worker('a', [{}])], { weigh: trust });
+    assert.deepEqual(group?.model, right);
+    assert.deepEqual([group?.peers.length, group?.weight], [51, 26]);
+    assert.equal(modelGroups(newcomers, { weigh: trust })[0]?.name, 'evil');
+    assert.deepEqual(modelGroups(newcomers, { weigh: () => 0 }), []);
+  });
+
+  it('is called as it was as long as somebody says so, however many newcomers come', () => {
+    const newcomers = Array.from({ length: 50 }, (_, i) => worker(`n${i}`, [{ name: 'evil' }]));
+    const nameOf = () => 'small-chat';
+    assert.equal(modelGroups([...newcomers, worker('a', [{}])], { weigh, nameOf })[0]?.name, 'small-chat');
+    assert.equal(modelGroups(newcomers, { weigh, nameOf })[0]?.name, 'evil');
   });
 
   it('counts a worker once that lists a file again and again', () => {
     const again = Array.from({ length: 64 }, () => ({ name: 'evil' }));
-    const [group] = modelGroups([worker('liar', again), worker('a', [{}]), worker('b', [{}])]);
+    const [group] = modelGroups([worker('liar', again), worker('a', [{}]), worker('b', [{}])], { weigh });
     assert.deepEqual([group?.name, group?.peers.length], ['small-chat', 3]);
   });
 
   it('takes no name that cannot be one', () => {
     const hostile = worker('liar', [{ name: '../../etc/passwd' }]);
-    assert.equal(modelGroups([hostile, { ...hostile, peer: 'other' }, worker('a', [{}])])[0]?.name, 'small-chat');
-    assert.equal(modelGroups([hostile])[0]?.name, '');
+    const groups = modelGroups([hostile, { ...hostile, peer: 'other' }, worker('a', [{}])], { weigh });
+    assert.equal(groups[0]?.name, 'small-chat');
+    assert.equal(modelGroups([hostile], { weigh })[0]?.name, '');
   });
 });
 
@@ -75,40 +89,54 @@ describe('names of models', () => {
       assert.ok(!isModelName(name), JSON.stringify(name));
   });
 
-  const group = (sha256: string, name: string, workers: number): ModelGroup => ({
-    ...{ sha256: digest(sha256), vocabularySha256: digest('b'), name },
-    model: offeredModel({ sha256: digest(sha256), name }),
-    peers: Array.from({ length: workers }, (_, i) => `${sha256}${i}`),
+  const group = (sha256: string, name: string, weight: number): ModelGroup => ({
+    ...{ sha256: digest(sha256), vocabularySha256: digest('b'), name, model: { ...right, name }, weight },
+    peers: Array.from({ length: Math.ceil(weight) }, (_, i) => `${sha256}${i}`),
   });
   const none: ReadonlyMap<string, string> = new Map();
   const bind = (
     groups: readonly ModelGroup[],
-    { pinned = none, bound = none, weigh = () => 1 }: Partial<Parameters<typeof bindNames>[1]> = {},
+    { pinned = none, bound = new Map(), nowMs = 0 }: Partial<Parameters<typeof bindNames>[1]> = {},
   ) => {
-    const { models, bound: next } = bindNames(groups, { pinned, bound, weigh });
-    return {
-      ids: Object.fromEntries([...models].map(([id, { sha256 }]) => [id, sha256[0]])),
-      next: Object.fromEntries([...next].map(([name, sha256]) => [name, sha256[0]])),
-    };
+    const { models, bound: next } = bindNames(groups, { pinned, bound, nowMs });
+    return { ids: Object.fromEntries([...models].map(([id, { sha256 }]) => [id, sha256[0]])), bound: next };
   };
 
   it('mean the file that most trusted workers have; another one says which it is', () => {
-    assert.deepEqual(bind([group('1', 'chat', 2), group('2', 'chat', 3), group('3', 'code', 1)]), {
-      ids: { chat: '2', 'chat@111111111111': '1', code: '3' },
-      next: { chat: '2', code: '3' },
-    });
-    const weigh = (peer: string) => (peer.startsWith('2') ? 0 : 1);
-    assert.deepEqual(bind([group('1', 'chat', 1), group('2', 'chat', 900)], { weigh }).ids, { chat: '1' });
+    const { ids, bound } = bind([group('1', 'chat', 2), group('2', 'chat', 3), group('3', 'code', 0.5)]);
+    assert.deepEqual(ids, { chat: '2', 'chat@111111111111': '1', code: '3' });
+    assert.deepEqual([...bound.keys()].sort(), ['chat', 'code']);
   });
 
   it('go on to mean the same file until another one has twice the workers', () => {
-    const bound = new Map([['chat', digest('1')]]);
+    const { bound } = bind([group('1', 'chat', 2)]);
     assert.equal(bind([group('1', 'chat', 2), group('2', 'chat', 3)], { bound }).ids.chat, '1');
     assert.equal(bind([group('1', 'chat', 2), group('2', 'chat', 4)], { bound }).ids.chat, '2');
-    // All of its workers are away for a moment.
-    const weigh = (peer: string) => (peer.startsWith('1') ? 0 : 1);
-    assert.equal(bind([group('1', 'chat', 2), group('2', 'chat', 1)], { bound, weigh }).ids.chat, '1');
-    assert.equal(bind([group('2', 'chat', 1)], { bound }).ids.chat, '2');
+  });
+
+  it('are kept for workers that are away, as many as they were, and for no longer than two minutes', () => {
+    const { bound } = bind([group('1', 'chat', 1)]);
+    // A stranger's file of that name, while the only worker restarts: it is served, and not by that name.
+    const away = bind([group('2', 'chat', 0.5)], { bound, nowMs: 100_000 });
+    assert.deepEqual(away.ids, { 'chat@222222222222': '2' });
+    const back = bind([group('1', 'chat', 0.5), group('2', 'chat', 1)], { bound: away.bound, nowMs: 110_000 });
+    assert.equal(back.ids.chat, '1');
+    const late = bind([group('2', 'chat', 0.5)], { bound: away.bound, nowMs: 121_000 });
+    assert.equal(late.ids.chat, '2');
+    // Most of many are away.
+    const many = bind([group('1', 'chat', 10)]);
+    const few = bind([group('1', 'chat', 1), group('2', 'chat', 15)], { bound: many.bound, nowMs: 60_000 });
+    assert.equal(few.ids.chat, '1');
+    assert.equal(bind([group('1', 'chat', 1)], { bound: few.bound, nowMs: 130_000 }).bound.get('chat')?.weight, 1);
+  });
+
+  it('are kept for so many who are away at most', () => {
+    const many = Array.from({ length: 20_000 }, (_, i) => ({
+      ...group('1', `m${i}`, 1),
+      sha256: i.toString(16).padStart(64, '0'),
+    }));
+    const { bound } = bind(many);
+    assert.equal(bind([], { bound, nowMs: 1 }).bound.size, 10_000);
   });
 
   it('mean what the operator says, also where nobody has that file', () => {
@@ -121,17 +149,21 @@ describe('names of models', () => {
     assert.deepEqual(bind([group('2', 'chat', 9)], { pinned }).ids, { 'chat@222222222222': '2' });
   });
 
-  it('are not given to who is not there, nor to who has no name, nor twice to one file', () => {
-    assert.deepEqual(bind([group('1', 'chat', 3)], { weigh: () => 0 }).ids, {});
+  it('are not given to who has no name, nor twice to one file, whose vocabulary stays what it was', () => {
     assert.deepEqual(bind([group('1', '', 3)]).ids, {});
     const liar = { ...group('1', 'chat', 1), vocabularySha256: digest('f') };
+    const { bound } = bindNames([group('1', 'chat', 0.8)], { pinned: none, bound: new Map(), nowMs: 0 });
     for (const groups of [
       [liar, group('1', 'chat', 2)],
       [group('1', 'chat', 2), liar],
+      [liar, group('1', 'chat', 0.8)],
     ]) {
-      const { models } = bindNames(groups, { pinned: none, bound: none, weigh: () => 1 });
+      const { models } = bindNames(groups, { pinned: none, bound, nowMs: 0 });
       assert.deepEqual([...models.keys()], ['chat']);
       assert.equal(models.get('chat')?.vocabularySha256, digest('b'));
     }
+    const alone = bindNames([liar], { pinned: none, bound, nowMs: 0 });
+    assert.deepEqual([...alone.models.keys()], ['chat@111111111111']);
+    assert.equal(alone.bound.get('chat')?.vocabularySha256, digest('b'));
   });
 });

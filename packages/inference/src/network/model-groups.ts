@@ -1,4 +1,5 @@
-// Workers that have the same file, and what is to be believed of it: what most of them say, those that are connected before all others.
+// Workers that have the same file, and what is said of it. What is said decides how a model is called and shown, never how answers are
+// judged: that stands in the vocabulary file itself.
 import type { OfferedModel } from './frame.ts';
 import { isModelName } from './model-name.ts';
 
@@ -6,76 +7,79 @@ import { isModelName } from './model-name.ts';
 export interface ModelGroup {
   readonly sha256: string;
   readonly vocabularySha256: string;
-  /** As most of them call it, of names that can be one; else empty. */
+  /** As its workers call it, of names that can be one; else empty. */
   readonly name: string;
-  /** As most of them say; of slots and speeds, the middle one. */
-  readonly model: OfferedModel;
+  readonly model: Pick<
+    OfferedModel,
+    'name' | 'architecture' | 'quantisation' | 'sizeBytes' | 'parameters' | 'engine' | 'contextLength'
+  >;
   readonly peers: readonly string[];
+  /** What they count for together. */
+  readonly weight: number;
+}
+
+export interface ModelGroupsOptions {
+  /** What a worker counts for: 0 where it is not connected or not trusted, at most 1. */
+  readonly weigh: (peer: string) => number;
+  /** How a file was called until now: it is called so as long as somebody does whose word counts. */
+  readonly nameOf?: (file: Pick<ModelGroup, 'sha256' | 'vocabularySha256'>) => string | undefined;
 }
 
 interface Offering {
   readonly peer: string;
-  readonly isConnected: boolean;
+  readonly weight: number;
   readonly model: OfferedModel;
 }
 
-/** Groups, largest first; of the same size, in the order of their digests. */
+/** The word of those counts who are trusted nearly as far as the most trusted one. */
+const BELIEVED = 0.9;
+
+/** Groups of the workers that count for something, largest first; of the same size, in the order of their digests. */
 export function modelGroups(
-  workers: Iterable<{
-    readonly peer: string;
-    readonly isConnected: boolean;
-    readonly offer: { readonly models: readonly OfferedModel[] };
-  }>,
+  workers: Iterable<{ readonly peer: string; readonly offer: { readonly models: readonly OfferedModel[] } }>,
+  { weigh, nameOf = () => undefined }: ModelGroupsOptions,
 ): readonly ModelGroup[] {
   const offerings = new Map<string, Offering[]>();
-  for (const { peer, isConnected, offer } of workers) {
+  for (const { peer, offer } of workers) {
+    const weight = weigh(peer);
+    if (weight <= 0) continue;
     for (const model of offer.models) {
       const key = `${model.sha256} ${model.vocabularySha256}`;
       const group = offerings.get(key);
-      if (!group) offerings.set(key, [{ peer, isConnected, model }]);
+      if (!group) offerings.set(key, [{ peer, weight, model }]);
       // Of a worker that lists a file twice, the first counts.
-      else if (group.at(-1)?.peer !== peer) group.push({ peer, isConnected, model });
+      else if (group.at(-1)?.peer !== peer) group.push({ peer, weight, model });
     }
   }
   return [...offerings]
     .sort(([a, some], [b, others]) => others.length - some.length || (a < b ? -1 : 1))
-    .map(([, group]) => groupOf(group));
+    .map(([, group]) => groupOf(group, nameOf));
 }
 
-function groupOf(offerings: readonly Offering[]): ModelGroup {
-  // A peer key costs nothing, a connection does: strangers have no say where somebody is connected.
-  const connected = offerings.filter(({ isConnected }) => isConnected);
-  const models = (connected.length > 0 ? connected : offerings).map(({ model }) => model);
+function groupOf(offerings: readonly Offering[], nameOf: Required<ModelGroupsOptions>['nameOf']): ModelGroup {
+  const heaviest = offerings.reduce((most, { weight }) => Math.max(most, weight), 0);
+  const models = offerings.filter(({ weight }) => weight >= BELIEVED * heaviest).map(({ model }) => model);
   const [first] = models as [OfferedModel];
-  const name = mostSaid(models.map((model) => model.name).filter(isModelName)) ?? '';
-  return {
-    sha256: first.sha256,
-    vocabularySha256: first.vocabularySha256,
-    name,
-    peers: offerings.map(({ peer }) => peer),
-    model: { ...(models.length === 1 ? first : agreed(models, first)), name: name || first.name },
-  };
-}
-
-function agreed(models: readonly OfferedModel[], first: OfferedModel): OfferedModel {
-  const most = <Name extends keyof OfferedModel>(name: Name) =>
+  const { sha256, vocabularySha256 } = first;
+  const said = <Name extends keyof OfferedModel>(name: Name) =>
     mostSaid(models.map((model) => model[name])) ?? first[name];
-  const half = (name: 'slots' | 'prefillTokensPerSecond' | 'decodeTokensPerSecond') =>
-    middle(models.map((model) => model[name])) ?? first[name];
+  const names = models.map((model) => model.name).filter(isModelName);
+  const before = nameOf({ sha256, vocabularySha256 });
+  const name = before !== undefined && names.includes(before) ? before : (mostSaid(names) ?? '');
   return {
-    ...first,
-    templateSha256: most('templateSha256'),
-    architecture: most('architecture'),
-    quantisation: most('quantisation'),
-    sizeBytes: most('sizeBytes'),
-    parameters: most('parameters'),
-    contextLength: most('contextLength'),
-    vocabularySize: most('vocabularySize'),
-    longestToken: most('longestToken'),
-    engine: most('engine'),
-    slots: half('slots'),
-    prefillTokensPerSecond: half('prefillTokensPerSecond'),
-    decodeTokensPerSecond: half('decodeTokensPerSecond'),
+    ...{ sha256, vocabularySha256, name },
+    model: {
+      name: name || first.name,
+      architecture: said('architecture'),
+      quantisation: said('quantisation'),
+      sizeBytes: said('sizeBytes'),
+      parameters: said('parameters'),
+      engine: said('engine'),
+      // Each worker has its own: no request is refused that one of them may have room for.
+      contextLength: models.reduce((most, { contextLength }) => Math.max(most, contextLength), 0),
+    },
+    peers: offerings.map(({ peer }) => peer),
+    weight: offerings.reduce((sum, { weight }) => sum + weight, 0),
   };
 }
 
@@ -89,9 +93,4 @@ function mostSaid<Value extends string | number>(values: readonly Value[]): Valu
     if (most === undefined || count > before || (count === before && value < most)) most = value;
   }
   return most;
-}
-
-/** Half of them say less or the same. */
-function middle(values: readonly number[]): number | undefined {
-  return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)];
 }

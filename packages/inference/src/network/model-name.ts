@@ -10,79 +10,103 @@ export function isModelName(name: string): boolean {
   return name.length <= MOST_NAME && NAME.test(name) && !name.includes('..');
 }
 
+/** The file that a name means, and what its workers counted for when that was last as much. */
+export interface Binding {
+  readonly sha256: string;
+  readonly vocabularySha256: string;
+  readonly weight: number;
+  readonly heldAtMs: number;
+}
+
 export interface BindingOptions {
   /** Names that mean one file, whatever workers say: name to SHA-256. */
   readonly pinned: ReadonlyMap<string, string>;
   /** What each name meant until now: it goes on to mean that, unless another file has much more behind it. */
-  readonly bound: ReadonlyMap<string, string>;
-  /** What a worker counts for: 0 where it is not connected or not trusted, at most 1. */
-  readonly weigh: (peer: string) => number;
+  readonly bound: ReadonlyMap<string, Binding>;
+  readonly nowMs: number;
 }
 
 export interface Bindings {
   /** By the id that callers use. */
   readonly models: ReadonlyMap<string, ModelGroup>;
   /** For the next time. */
-  readonly bound: ReadonlyMap<string, string>;
+  readonly bound: ReadonlyMap<string, Binding>;
 }
 
 /** So many times the weight of the file that has a name until now, another one must have to take it. */
 const TAKEOVER = 2;
+/** A name is kept for workers that are away for so long, as many as they were: as long as their offers live. */
+const AWAY_MS = 120_000;
+/** Names kept for those who are away. */
+const MOST_AWAY = 10_000;
 
 /** Which file each name means; others of the same name are served as `name@` and the first 12 digits of their SHA-256. */
-export function bindNames(groups: readonly ModelGroup[], { pinned, bound, weigh }: BindingOptions): Bindings {
-  const files = strongestByFile(groups, weigh);
-  const pinnedNames = new Map([...pinned].map(([name, sha256]) => [sha256, name]));
+export function bindNames(groups: readonly ModelGroup[], { pinned, bound, nowMs }: BindingOptions): Bindings {
+  const files = strongestByFile(groups, bound);
+  const pinnedFiles = new Set(pinned.values());
   const claims = Map.groupBy(
-    files.values().filter(({ group, weight }) => weight > 0 || bound.get(nameOf(group)) === group.sha256),
-    ({ group }) => nameOf(group),
+    [...files.values()].filter(({ name }) => name !== ''),
+    ({ name }) => name,
   );
   const models = new Map<string, ModelGroup>();
-  const next = new Map<string, string>();
-  for (const [name, sha256] of pinned) {
-    const file = files.get(sha256);
-    if (file) models.set(name, file.group);
-  }
-  for (const [name, claimants] of claims) {
-    if (name === '') continue;
-    const winner = pinned.has(name) ? undefined : winnerOf(claimants, bound.get(name));
-    if (winner) next.set(name, winner.group.sha256);
-    for (const claimant of claimants) {
-      const { group, weight } = claimant;
-      if (claimant === winner) models.set(name, group);
-      else if (weight > 0 && !pinnedNames.has(group.sha256)) models.set(`${name}@${group.sha256.slice(0, 12)}`, group);
-    }
+  const next = new Map<string, Binding>();
+  let away = 0;
+  for (const name of new Set([...pinned.keys(), ...bound.keys(), ...claims.keys()])) {
+    const claimants = claims.get(name) ?? [];
+    const wanted = pinned.get(name);
+    const held = wanted === undefined || bound.get(name)?.sha256 === wanted ? bound.get(name) : undefined;
+    const winner = winnerOf(wanted === undefined ? claimants : [files.get(wanted) ?? []].flat(), held, nowMs);
+    if (winner) {
+      models.set(name, winner);
+      next.set(name, held && isOf(held, winner) ? stillHeld(held, winner, nowMs) : bindingOf(winner, nowMs));
+    } else if (held && isLately(held, nowMs) && away++ < MOST_AWAY) next.set(name, held);
+    for (const group of claimants)
+      if (group !== winner && !pinnedFiles.has(group.sha256)) models.set(`${name}@${group.sha256.slice(0, 12)}`, group);
   }
   return { models, bound: next };
 }
 
-interface Weighed {
-  readonly group: ModelGroup;
-  readonly weight: number;
+const isLately = ({ heldAtMs }: Binding, nowMs: number): boolean => nowMs - heldAtMs < AWAY_MS;
+
+function bindingOf({ sha256, vocabularySha256, weight }: ModelGroup, nowMs: number): Binding {
+  return { sha256, vocabularySha256, weight, heldAtMs: nowMs };
 }
 
-const nameOf = ({ name }: ModelGroup): string => name;
+const isOf = (held: Binding, { sha256, vocabularySha256 }: ModelGroup): boolean =>
+  held.sha256 === sha256 && held.vocabularySha256 === vocabularySha256;
 
-/** A file has one vocabulary: of groups that differ in it, all but one lie. */
-function strongestByFile(groups: readonly ModelGroup[], weigh: (peer: string) => number): ReadonlyMap<string, Weighed> {
-  const files = new Map<string, Weighed>();
+/** What its workers counted for together is remembered for a while after some of them went. */
+function stillHeld(held: Binding, group: ModelGroup, nowMs: number): Binding {
+  return group.weight >= held.weight || !isLately(held, nowMs) ? bindingOf(group, nowMs) : held;
+}
+
+/** A file has one vocabulary: of groups that differ in it, all but one lie; the one that was served stays until another has much more. */
+function strongestByFile(
+  groups: readonly ModelGroup[],
+  bound: ReadonlyMap<string, Binding>,
+): ReadonlyMap<string, ModelGroup> {
+  const served = new Set([...bound.values()].map(({ sha256, vocabularySha256 }) => `${sha256} ${vocabularySha256}`));
+  const strength = ({ sha256, vocabularySha256, weight }: ModelGroup) =>
+    weight * (served.has(`${sha256} ${vocabularySha256}`) ? TAKEOVER : 1);
+  const files = new Map<string, ModelGroup>();
   for (const group of groups) {
-    const weight = group.peers.reduce((sum, peer) => sum + weigh(peer), 0);
     const known = files.get(group.sha256);
-    if (!known || weight > known.weight) files.set(group.sha256, { group, weight });
+    if (!known || strength(group) > strength(known)) files.set(group.sha256, group);
   }
   return files;
 }
 
-function winnerOf(claimants: readonly Weighed[], boundSha256: string | undefined): Weighed | undefined {
-  const strongest = claimants.reduce<Weighed | undefined>(
+function winnerOf(claimants: readonly ModelGroup[], held: Binding | undefined, nowMs: number): ModelGroup | undefined {
+  const strongest = claimants.reduce<ModelGroup | undefined>(
     (best, each) => (!best || isStronger(each, best) ? each : best),
     undefined,
   );
-  const holder = claimants.find(({ group }) => group.sha256 === boundSha256);
-  if (!holder || !strongest) return strongest;
-  return strongest.weight >= TAKEOVER * Math.max(1, holder.weight) ? strongest : holder;
+  if (!held) return strongest;
+  const holder = claimants.find((group) => isOf(held, group));
+  const weight = Math.max(holder?.weight ?? 0, isLately(held, nowMs) ? held.weight : 0);
+  if (weight === 0) return strongest;
+  return strongest && strongest.weight >= TAKEOVER * Math.max(1, weight) ? strongest : holder;
 }
 
-const isStronger = (a: Weighed, b: Weighed): boolean =>
-  a.weight === b.weight ? a.group.sha256 < b.group.sha256 : a.weight > b.weight;
+const isStronger = (a: ModelGroup, b: ModelGroup): boolean =>
+  a.weight === b.weight ? a.sha256 < b.sha256 : a.weight > b.weight;

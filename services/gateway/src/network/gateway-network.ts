@@ -1,8 +1,8 @@
 // The gateway on the network: one host, the workers that come to it, what they offer, and the models that follow from that.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { type Engine, type ModelInfo, openVocabulary } from '@strata/engine';
-import { Directory, type ModelGroup, OFFERS_TOPIC, PROTOCOL, PrefixMap } from '@strata/inference';
+import { type Engine, openVocabulary, VocabularySpare } from '@strata/engine';
+import { Directory, modelGroups, OFFERS_TOPIC, PROTOCOL, PrefixMap } from '@strata/inference';
 import { type PeerNode, type PeerNodeOptions, startPeerNode } from '@strata/p2p';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
@@ -10,17 +10,19 @@ import type { Models } from '../models.ts';
 import { VERSION } from '../version.ts';
 import { openAuditor } from './auditor.ts';
 import { beFound } from './be-found.ts';
-import { hasChatTemplate } from './check-vocabulary.ts';
-import { fetchVocabulary } from './fetch-vocabulary.ts';
+import { fetchVocabulary, mostTrustedFirst } from './fetch-vocabulary.ts';
 import { knownPeers } from './known-peers.ts';
 import { LiveFleet } from './live-fleet.ts';
 import type { NetworkConfig } from './network-config.ts';
 import { createNetworkEngine } from './network-engine.ts';
+import { networkModelInfo } from './network-model-info.ts';
 import { NetworkModels } from './network-models.ts';
 import { type NetworkReport, networkReport } from './network-report.ts';
 import { Offers } from './offers.ts';
 import { openSegmentBooks } from './open-segment-books.ts';
+import { pacedBy } from './paced.ts';
 import { Sessions } from './sessions.ts';
+import { tellJoined } from './tell-joined.ts';
 import { type OpenVocabulary, Vocabularies } from './vocabularies.ts';
 import { VocabularyCache } from './vocabulary-cache.ts';
 
@@ -54,6 +56,8 @@ export interface GatewayNetworkParts {
 const SOFTWARE = `strata-gateway/${VERSION}`;
 /** Offers expire, and models without workers go. */
 const TICK_MS = 1_000;
+/** What is offered is looked at no more often: with thousands of models it takes some milliseconds, and anybody can send an offer. */
+const REFRESH_MS = 150;
 
 /** Resolves when workers can come; what they have is served as they come. Rejects when the host cannot listen. */
 export async function openGatewayNetwork(
@@ -68,11 +72,19 @@ export async function openGatewayNetwork(
   const prefixes = new PrefixMap();
   const closing = new AbortController();
   let models: NetworkModels | undefined;
-  const stirred = onceATurn(() => models?.refresh());
-  const sessions = stack.use(
+  const stirred = pacedBy(REFRESH_MS, () => {
+    try {
+      models?.refresh();
+    } catch (error) {
+      logger.error({ err: error }, 'looking at what the network offers failed');
+    }
+  });
+  const sessions: Sessions = stack.use(
     new Sessions({
       software: SOFTWARE,
       most: options.mostWorkers,
+      trustOf: (peer) => trust.of(peer),
+      offersAnything: (peer) => (directory.worker(peer)?.offer.models.length ?? 0) > 0,
       roundTripMs: (peer) => node.peers.roundTripMs(peer),
       onOffer: (offer) => offers.take(offer, { isConnected: true }),
       onChange: (peer) => {
@@ -84,10 +96,18 @@ export async function openGatewayNetwork(
     }),
   );
   const isConnected = (peer: string) => sessions.all.get(peer)?.isAlive ?? false;
-  const offers = new Offers({ directory, isConnected, onTaken: stirred, nowMs: () => now().getTime() });
+  const offers = new Offers({
+    ...{ directory, isConnected, nowMs: () => now().getTime() },
+    onTaken: ({ peer }) => {
+      if (isConnected(peer)) stirred();
+    },
+  });
   const servedOf = (sha256: string) => models?.list().find(({ group }) => group.sha256 === sha256);
   const offered = (peer: string, sha256: string) =>
     directory.worker(peer)?.offer.models.find((model) => model.sha256 === sha256);
+  const cache = new VocabularyCache({ directory: path.join(options.directory, 'vocabularies') });
+  // Before trust, whose last audits read by them.
+  const vocabularies = stack.use(new Vocabularies(parts.openVocabulary ?? openerWithSpare(stack)));
   const trust = stack.use(
     await openAuditor(
       {
@@ -102,22 +122,26 @@ export async function openGatewayNetwork(
     ),
   );
   const books = openSegmentBooks({ segments: parts.store.segments, sign: (bytes) => node.sign(bytes), now });
-  const cache = new VocabularyCache({ directory: path.join(options.directory, 'vocabularies') });
-  const vocabularies = stack.use(new Vocabularies(parts.openVocabulary ?? openVocabulary));
+  const weigh = (peer: string) => (isConnected(peer) ? trust.of(peer) : 0);
+  const sessionsOf = (peers: readonly string[]) =>
+    mostTrustedFirst(
+      peers.flatMap((peer) => sessions.all.get(peer) ?? []),
+      { of: weigh, random: Math.random },
+    );
   models = stack.use(
     new NetworkModels(
       { most: options.mostModels, pins: options.pins, queue: options.queue },
       {
         models: parts.models,
-        groups: () => directory.groups(),
-        weigh: (peer) => (isConnected(peer) ? trust.of(peer) : 0),
+        onOpened: stirred,
+        groups: (nameOf) => modelGroups(directory.connected(), { weigh, ...(nameOf ? { nameOf } : {}) }),
         vocabularyOf: (sha256, peers) =>
           vocabularies.of(sha256, () =>
             cache.file(sha256, () =>
-              fetchVocabulary({ sha256, peers: peers(), signal: closing.signal }, (peer) => sessions.all.get(peer)),
+              fetchVocabulary({ sha256, sessions: sessionsOf(peers()), signal: closing.signal }),
             ),
           ),
-        openModel: (group, vocabulary) => {
+        openModel: (group, vocabulary, facts) => {
           const { sha256, vocabularySha256 } = group();
           const fleet = new LiveFleet(
             { sha256, vocabularySha256 },
@@ -129,15 +153,12 @@ export async function openGatewayNetwork(
           );
           const engine = createNetworkEngine({
             ...{ vocabulary, fleet, trust, books },
-            info: () => infoOf(group(), fleet.slots),
+            info: () => networkModelInfo(group(), facts, fleet.slots),
             gateway: node.id,
             replayBudgetMs: options.replayBudgetMs,
             ...(options.hedgeAfter === undefined ? {} : { hedgeAfter: options.hedgeAfter }),
           });
           return { engine, fleet };
-        },
-        onLie: (peers, reason) => {
-          for (const peer of peers) if (isConnected(peer)) trust.breach(peer, reason);
         },
         logger,
         now,
@@ -150,7 +171,10 @@ export async function openGatewayNetwork(
     directory.expire(now().getTime());
     stirred();
   }, TICK_MS);
-  const found = beFound(node, { pins: options.pins, logger, signal: closing.signal });
+  const found = Promise.all([
+    beFound(node, { pins: options.pins, logger, signal: closing.signal }),
+    tellJoined(node, { join: options.peer.join ?? [], logger, signal: closing.signal }),
+  ]);
   stack.defer(async () => {
     clearInterval(tick);
     closing.abort();
@@ -180,26 +204,8 @@ export async function openGatewayNetwork(
   };
 }
 
-/** Many changes of one moment are one. */
-function onceATurn(work: () => void): () => void {
-  let isDue = false;
-  return () => {
-    if (isDue) return;
-    isDue = true;
-    setImmediate(() => {
-      isDue = false;
-      work();
-    });
-  };
-}
-
-/** The model as its workers offer it, with the slots that they have together. */
-function infoOf({ name, model }: ModelGroup, slots: number): ModelInfo {
-  const { sha256, sizeBytes, architecture, parameters, quantisation, engine } = model;
-  const { contextLength, vocabularySize, longestToken } = model;
-  return {
-    ...{ name: name || model.name, sha256, sizeBytes, architecture, parameters, quantisation, engine },
-    ...{ contextLength, vocabularySize, longestToken, slots },
-    hasChatTemplate: hasChatTemplate(model),
-  };
+/** A new vocabulary finds its process waiting. */
+function openerWithSpare(stack: AsyncDisposableStack): OpenVocabulary {
+  const spare = stack.use(new VocabularySpare());
+  return (file) => openVocabulary(file, { spare });
 }

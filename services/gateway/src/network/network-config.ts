@@ -22,7 +22,8 @@ export const NetworkEnvironment = z.object({
   STRATA_AUDIT_SHARE: z.coerce.number().min(0).max(1).default(0.02),
   STRATA_REPLAY_BUDGET_MS: z.coerce.number().int().min(0).max(600_000).default(1_000),
   STRATA_HEDGE_AFTER: z.coerce.number().min(1).max(1_000).optional(),
-  STRATA_NETWORK_WORKERS: z.coerce.number().int().min(1).max(10_000).default(1_000),
+  // Its host holds 1,024 connections; some are other gateways'.
+  STRATA_NETWORK_WORKERS: z.coerce.number().int().min(1).max(1_000).default(1_000),
   STRATA_NETWORK_MODELS: z.coerce.number().int().min(1).max(1_000).default(64),
 });
 

@@ -1,13 +1,14 @@
 // Models of the network come, go and come back; a lying vocabulary is found out; strangers cannot fill the list or take names.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Engine, Vocabulary } from '@strata/engine';
+import { type Engine, EngineError } from '@strata/engine';
 import type { ModelGroup } from '@strata/inference';
 import { pino } from 'pino';
 import { Admission } from '../admission.ts';
 import type { Backend } from '../backend.ts';
 import { Models } from '../models.ts';
 import { NetworkModels, type NetworkModelsOptions } from './network-models.ts';
+import type { LazyVocabulary } from './vocabularies.ts';
 
 const digest = (n: number) => n.toString(16).padStart(64, '0');
 
@@ -15,15 +16,20 @@ function groupOf(n: number, name: string, peers: readonly string[]): ModelGroup 
   const sha256 = digest(n);
   const vocabularySha256 = digest(1_000 + n);
   const model = {
-    ...{ name, sha256, vocabularySha256, templateSha256: digest(7), architecture: 'a', quantisation: 'F16' },
-    ...{ sizeBytes: 1, parameters: 1, contextLength: 512, vocabularySize: 300, longestToken: 8, slots: 2 },
-    ...{ prefillTokensPerSecond: 1, decodeTokensPerSecond: 1, engine: 'e' },
+    name,
+    architecture: 'a',
+    quantisation: 'F16',
+    sizeBytes: 1,
+    parameters: 1,
+    engine: 'e',
+    contextLength: 512,
   };
-  return { sha256, vocabularySha256, name, model, peers };
+  return { sha256, vocabularySha256, name, model, peers, weight: peers.length };
 }
 
 /** One token for each byte. */
-const bytewise: Vocabulary = {
+const bytewise: LazyVocabulary = {
+  facts: async () => ({ vocabularySize: 256, longestToken: 8, hasChatTemplate: true }),
   tokenize: async (text) => [...Buffer.from(text)],
   detokenize: async () => '',
   render: async ({ messages }) => [...Buffer.from(String(messages[0]?.content ?? ''))],
@@ -34,27 +40,27 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
   const models = new Models(own.map((id) => ({ id, backend: {} as Backend, created: 0, admission })));
   let groups: readonly ModelGroup[] = [];
   let vocabulary = bytewise;
-  const slots = { slots: 2, refresh: () => {} };
-  const lies: string[] = [];
+  const slots = { slots: 2, refreshed: 0, refresh: () => void slots.refreshed++ };
+  const opened: string[] = [];
   const ended: string[] = [];
-  const network = new NetworkModels(
+  const network: NetworkModels = new NetworkModels(
     { most: 3, pins: new Map(), queue: 1, graceMs: 0, ...options },
     {
       ...{ models, logger: pino({ level: 'silent' }), now: () => new Date(0) },
       groups: () => groups,
-      weigh: (peer) => (peer.startsWith('stranger') ? 0 : 1),
       vocabularyOf: () => vocabulary,
-      openModel: (group) => {
+      onOpened: () => network.refresh(),
+      openModel: (group, _vocabulary, { vocabularySize }) => {
+        opened.push(`${group().name} ${vocabularySize}`);
         const engine = { [Symbol.asyncDispose]: async () => void ended.push(group().name) };
         return { engine: engine as unknown as Engine, fleet: slots };
       },
-      onLie: (peers, reason) => void lies.push(`${peers.join()}: ${reason}`),
     },
   );
   return {
-    ...{ models, network, lies, ended, slots },
+    ...{ models, network, opened, ended, slots },
     ids: () => models.list().map(({ id }) => id),
-    speak: (other: Vocabulary) => {
+    speak: (other: LazyVocabulary) => {
       vocabulary = other;
     },
     offer: async (...offered: readonly ModelGroup[]) => {
@@ -70,8 +76,6 @@ describe('models of the network', () => {
   it('come when a connected worker has them, have its places, and go with it', async () => {
     const { offer, ids, models, slots, ended, network } = scene();
     await using _network = network;
-    await offer(groupOf(1, 'm', ['stranger']));
-    assert.deepEqual(ids(), []);
     await offer(groupOf(1, 'm', ['a']));
     assert.deepEqual(ids(), ['m']);
     assert.equal(models.get('m').admission.places, 2);
@@ -101,40 +105,97 @@ describe('models of the network', () => {
     assert.deepEqual(ids(), ['m']);
   });
 
-  it('with a vocabulary that cannot be theirs are refused, and who offers them is told of', async () => {
-    for (const lie of [
-      { ...bytewise, tokenize: async () => [1] },
-      { ...bytewise, tokenize: async () => [] },
-      { ...bytewise, tokenize: async (text: string) => [...Buffer.from(text), 300] },
-      { ...bytewise, render: async () => Array.from({ length: 100 }, () => 5_000_000) },
+  it('are read by what the vocabulary says of itself, whatever anybody says', async () => {
+    const { offer, opened, network } = scene();
+    await using _network = network;
+    await offer(groupOf(1, 'm', ['a', 'liar', 'liar-2']));
+    assert.deepEqual(opened, ['m 256']);
+  });
+
+  it('whose vocabulary cannot be one are refused, and so are those whose vocabulary nobody gives', async () => {
+    for (const broken of [
+      { tokenize: async () => [1] },
+      { tokenize: async () => [] },
+      { tokenize: async (text: string) => [...Buffer.from(text), 300] },
+      { render: async () => Array.from({ length: 100 }, () => 5_000_000) },
+      { tokenize: () => Promise.reject(new Error('no worker gives it')) },
+      { facts: () => Promise.reject(new EngineError('model-unusable', 'no vocabulary')) },
     ]) {
-      const { offer, ids, lies, speak, network } = scene();
+      const { offer, ids, speak, network } = scene();
       await using _network = network;
-      speak(lie);
+      speak({ ...bytewise, ...broken });
       await offer(groupOf(1, 'm', ['a', 'b']));
       speak(bytewise);
       await offer(groupOf(1, 'm', ['a', 'b']));
       assert.deepEqual(ids(), []);
-      assert.match(lies.join(), /^a,b: the vocabulary /);
     }
   });
 
-  it('whose vocabulary nobody gives are no lie', async () => {
-    const { offer, ids, lies, speak, network } = scene();
+  it('that are called otherwise from now on stay what they are, with their line and their answers', async () => {
+    const { offer, ids, models, opened, ended, network } = scene();
     await using _network = network;
-    speak({ ...bytewise, tokenize: () => Promise.reject(new Error('no worker gives it')) });
+    await offer(groupOf(1, 'old', ['a']));
+    const { admission } = models.get('old');
+    await offer(groupOf(1, 'new', ['a']));
+    assert.deepEqual(ids(), ['new']);
+    assert.equal(models.get('new').admission, admission);
+    assert.deepEqual([opened.length, ended.length], [1, 0]);
+  });
+
+  it('whose name another one takes go on as their digest; one that is away keeps its name from strangers', async () => {
+    const { offer, ids, opened, network } = scene({ graceMs: 60_000 });
+    await using _network = network;
     await offer(groupOf(1, 'm', ['a']));
-    assert.deepEqual([ids(), lies], [[], []]);
+    const strange = groupOf(2, 'm', ['b']);
+    await offer(strange);
+    assert.deepEqual(ids().sort(), ['m', `m@${digest(2).slice(0, 12)}`]);
+    await offer(groupOf(1, 'm', ['a']), strange);
+    assert.deepEqual(ids().sort(), ['m', `m@${digest(2).slice(0, 12)}`]);
+    await offer(groupOf(1, 'm', ['a']), groupOf(2, 'm', ['b', 'c']));
+    assert.deepEqual(ids().sort(), ['m', `m@${digest(1).slice(0, 12)}`]);
+    assert.equal(opened.length, 2);
+  });
+
+  it('that come back while their last answers are under way are the same as before', async () => {
+    const { offer, ids, models, opened, ended, slots, network } = scene();
+    await using _network = network;
+    await offer(groupOf(1, 'm', ['a']));
+    const { admission } = models.get('m');
+    using _place = await admission.enter('key', new AbortController().signal);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await offer();
+    assert.deepEqual([ids(), ended], [[], []]);
+    const before = slots.refreshed;
+    await offer(groupOf(1, 'm', ['b']));
+    assert.deepEqual([ids(), opened.length], [['m'], 1]);
+    assert.equal(models.get('m').admission, admission);
+    assert.ok(slots.refreshed > before);
+  });
+
+  it('that go send those away who wait', async () => {
+    const { offer, models, slots, network } = scene();
+    await using _network = network;
+    slots.slots = 1;
+    await offer(groupOf(1, 'm', ['a']));
+    const { admission } = models.get('m');
+    using _place = await admission.enter('key', new AbortController().signal);
+    const waiting = assert.rejects(admission.enter('key', new AbortController().signal), { kind: 'overloaded' });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await offer();
+    await waiting;
+    assert.equal(admission.size, 1);
   });
 
   it('are so many at most; those that the operator pinned come besides', async () => {
     const pinned = groupOf(99, 'wanted', ['a']);
-    const { offer, ids, network } = scene({ pins: new Map([['mine', pinned.sha256]]) });
+    const { offer, ids, models, network } = scene({ pins: new Map([['mine', pinned.sha256]]) });
     await using _network = network;
     const many = Array.from({ length: 20 }, (_, i) => groupOf(i + 1, `m${i}`, ['a']));
     for (let round = 0; round < 4; round += 1) await offer(...many, pinned);
-    assert.equal(ids().filter((id) => id !== 'mine').length, 3);
-    assert.ok(ids().includes('mine'));
+    assert.equal(ids().filter((id) => /^m\d/.test(id)).length, 3);
+    // One file, by both of its names.
+    assert.equal(models.get('mine').admission, models.get('wanted').admission);
+    assert.equal(network.list().length, 4);
   });
 
   it("leave names of the gateway's own models alone", async () => {

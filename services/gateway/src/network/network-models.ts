@@ -1,13 +1,14 @@
 // The models of the network among those that are served: each comes when a worker has it, and goes when none has had it for a while.
-import { type Engine, EngineError, type Vocabulary } from '@strata/engine';
-import { bindNames, type ModelGroup } from '@strata/inference';
+import { type Engine, EngineError, type VocabularyFacts } from '@strata/engine';
+import { type Binding, bindNames, type ModelGroup, type ModelGroupsOptions } from '@strata/inference';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { Admission } from '../admission.ts';
 import { EngineBackend } from '../engine-backend.ts';
-import type { Models } from '../models.ts';
-import { checkVocabulary, VocabularyLieError } from './check-vocabulary.ts';
+import { type Models, notHereNow, type ServedModel } from '../models.ts';
+import { checkVocabulary } from './check-vocabulary.ts';
 import type { Fleet } from './fleet.ts';
+import type { LazyVocabulary } from './vocabularies.ts';
 
 export interface NetworkModelsOptions {
   /** Models served at most; pinned ones besides. */
@@ -22,15 +23,18 @@ export interface NetworkModelsOptions {
 
 export interface NetworkModelsParts {
   readonly models: Models;
-  readonly groups: () => readonly ModelGroup[];
-  /** What a worker counts for: 0 where it is not connected or not trusted, at most 1. */
-  readonly weigh: (peer: string) => number;
+  /** Of the workers that are connected and trusted. */
+  readonly groups: (nameOf: ModelGroupsOptions['nameOf']) => readonly ModelGroup[];
   /** The vocabulary is that of the group, fetched from whichever of its workers are there when it is needed. */
-  readonly vocabularyOf: (sha256: string, peers: () => readonly string[]) => Vocabulary;
+  readonly vocabularyOf: (sha256: string, peers: () => readonly string[]) => LazyVocabulary;
   /** `group` gives the newest. */
-  readonly openModel: (group: () => ModelGroup, vocabulary: Vocabulary) => NetworkModelParts;
-  /** Hears which workers offer a vocabulary that is not that of their offer. */
-  readonly onLie: (peers: readonly string[], reason: string) => void;
+  readonly openModel: (
+    group: () => ModelGroup,
+    vocabulary: LazyVocabulary,
+    facts: VocabularyFacts,
+  ) => NetworkModelParts;
+  /** Hears that one more can be served, or cannot: it is time for a refresh. */
+  readonly onOpened: () => void;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -40,141 +44,164 @@ export interface NetworkModelParts {
   readonly fleet: Pick<Fleet, 'slots'> & { refresh(): void };
 }
 
+/** One file with one vocabulary, whatever it is called just now. */
 interface Served extends NetworkModelParts {
-  readonly id: string;
-  readonly vocabulary: Vocabulary;
+  readonly model: Omit<ServedModel, 'id'>;
+  readonly vocabulary: LazyVocabulary;
   readonly admission: Admission;
+  /** Without any it is not served any more, and ends with the last answer under way, unless a worker comes before. */
+  readonly ids: Set<string>;
   group: ModelGroup;
   /** When a worker was there last. */
   seenAtMs: number;
 }
 
 const GRACE_MS = 30_000;
-/** A model whose vocabulary no worker gave is tried again soon; one that could not be opened, later; a lie, much later. */
+/** A model whose vocabulary no worker gave is tried again soon; one that could not be opened, later. */
 const RETRY_MS = 5_000;
 const UNUSABLE_MS = 60_000;
-const LIE_MS = 600_000;
 /** Vocabularies fetched and tried at the same time. */
-const MOST_OPENING = 4;
+const MOST_OPENING = 8;
 
 /** A file with another vocabulary is another model. */
-const keyOf = ({ sha256, vocabularySha256 }: ModelGroup) => `${sha256}/${vocabularySha256}`;
+const keyOf = ({ sha256, vocabularySha256 }: Pick<ModelGroup, 'sha256' | 'vocabularySha256'>) =>
+  `${sha256}/${vocabularySha256}`;
 
 export class NetworkModels implements AsyncDisposable {
   readonly #options: NetworkModelsOptions;
   readonly #parts: NetworkModelsParts;
-  /** By the name that the network gives it. */
+  /** Ids of the gateway's own settings, which keep their names. */
+  readonly #own: ReadonlySet<string>;
   readonly #served = new Map<string, Served>();
   readonly #opening = new Map<string, Promise<void>>();
   readonly #refused = new LRUCache<string, true>({ max: 2_000 });
-  /** No longer served, with answers under way. */
-  readonly #leaving = new Set<Served>();
   readonly #ending = new Set<Promise<void>>();
-  #bound: ReadonlyMap<string, string> = new Map();
+  #offered: ReadonlyMap<string, ModelGroup> = new Map();
+  #bound: ReadonlyMap<string, Binding> = new Map();
   #isClosed = false;
 
   constructor(options: NetworkModelsOptions, parts: NetworkModelsParts) {
     this.#options = options;
     this.#parts = parts;
+    this.#own = new Set(parts.models.list().map(({ id }) => id));
   }
 
-  list(): readonly Pick<Served, 'id' | 'group' | 'admission' | 'fleet' | 'vocabulary'>[] {
-    return [...this.#served.values()];
+  list(): readonly (Pick<Served, 'group' | 'admission' | 'fleet' | 'vocabulary'> & { readonly id: string })[] {
+    return [...this.#served.values()].flatMap((served) => [...served.ids].slice(0, 1).map((id) => ({ ...served, id })));
   }
 
   /** Brings what is served in line with what is offered. To be called when that changed, and now and then. */
   refresh(): void {
     if (this.#isClosed) return;
-    const { groups, weigh } = this.#parts;
     const nowMs = performance.now();
-    const { models, bound } = bindNames(groups(), { pinned: this.#options.pins, bound: this.#bound, weigh });
+    const groups = this.#parts.groups((file) => this.#served.get(keyOf(file))?.group.name);
+    const { models, bound } = bindNames(groups, { pinned: this.#options.pins, bound: this.#bound, nowMs });
     this.#bound = bound;
-    const isOffered = ({ peers }: ModelGroup) => peers.some((peer) => weigh(peer) > 0);
-    for (const [name, served] of this.#served) {
-      const group = models.get(name);
-      const isSame = group !== undefined && keyOf(group) === keyOf(served.group);
-      if (isSame && isOffered(group)) {
-        served.group = group;
-        served.seenAtMs = nowMs;
-        served.fleet.refresh();
-        served.admission.resize(Math.max(1, served.fleet.slots));
-        // Another model has the name now, or nobody has this one any more.
-      } else if ((group && !isSame && isOffered(group)) || nowMs - served.seenAtMs > this.#graceMs)
-        this.#remove(name, served);
+    this.#offered = new Map([...models.values()].map((group) => [keyOf(group), group]));
+    for (const [key, served] of this.#served) {
+      const group = this.#offered.get(key);
+      served.fleet.refresh();
+      if (!group) continue;
+      served.group = group;
+      served.seenAtMs = nowMs;
+      served.admission.resize(Math.max(1, served.fleet.slots));
     }
-    for (const served of this.#leaving) if (served.admission.size === 0) this.#end(served);
-    for (const [name, group] of models) if (this.#isWanted(name, group) && isOffered(group)) this.#open(name, group);
+    this.#name(models, nowMs);
+    for (const [key, served] of this.#served) {
+      if (served.ids.size > 0) continue;
+      served.admission.sendAway(notHereNow(served.group.name));
+      if (served.admission.size === 0) this.#end(key, served);
+    }
+    for (const [name, group] of models) if (this.#isWanted(name, group)) this.#open(name, group);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#opening.values());
-    for (const served of [...this.#served.values(), ...this.#leaving]) this.#end(served);
+    for (const [key, served] of this.#served) this.#end(key, served);
     await Promise.allSettled(this.#ending);
   }
 
-  get #graceMs(): number {
-    return this.#options.graceMs ?? GRACE_MS;
+  /** Gives each what it is called by now, and takes what another one is called by. */
+  #name(models: ReadonlyMap<string, ModelGroup>, nowMs: number): void {
+    const { graceMs = GRACE_MS } = this.#options;
+    const wanted = new Map<string, Served>();
+    for (const [name, group] of models) {
+      const served = this.#served.get(keyOf(group));
+      if (served) wanted.set(this.#own.has(name) ? `${name}@${group.sha256.slice(0, 12)}` : name, served);
+    }
+    // Who is away is still called so for a while, unless another one is.
+    for (const [key, served] of this.#served)
+      if (!this.#offered.has(key) && nowMs - served.seenAtMs <= graceMs)
+        for (const id of served.ids) if (!wanted.has(id)) wanted.set(id, served);
+    for (const served of this.#served.values())
+      for (const id of served.ids) if (wanted.get(id) !== served) this.#unname(id, served);
+    for (const [id, served] of wanted) {
+      if (served.ids.has(id) || this.#own.has(id)) continue;
+      const { sha256, peers } = served.group;
+      served.ids.add(id);
+      this.#parts.models.add({ id, ...served.model });
+      this.#parts.logger.info({ model: id, sha256, workers: peers.length }, 'the network serves a model');
+    }
+  }
+
+  #unname(id: string, served: Served): void {
+    served.ids.delete(id);
+    this.#parts.models.remove(id);
+    this.#parts.logger.info({ model: id, sha256: served.group.sha256 }, 'the network has a model no longer');
   }
 
   #isWanted(name: string, group: ModelGroup): boolean {
-    if (this.#served.has(name) || this.#opening.has(name) || this.#refused.has(keyOf(group))) return false;
+    const key = keyOf(group);
+    if (this.#served.has(key) || this.#opening.has(key) || this.#refused.has(key)) return false;
     if (this.#opening.size >= MOST_OPENING) return false;
     // Strangers' models do not keep out those that the operator named.
     const { pins, most } = this.#options;
-    const strangers = [...this.#served.keys(), ...this.#opening.keys()].filter((each) => !pins.has(each));
-    return pins.has(name) || strangers.length < most;
+    if (pins.has(name)) return true;
+    const pinned = new Set(pins.values());
+    const strangers = [...this.#served.keys(), ...this.#opening.keys()].filter(
+      (each) => !pinned.has(each.slice(0, each.indexOf('/'))),
+    );
+    return strangers.length < most;
   }
 
   #open(name: string, group: ModelGroup): void {
-    const opening = this.#serve(name, group)
+    const key = keyOf(group);
+    const opening = this.#serve(group)
       .catch((error: unknown) => {
-        const isLie = error instanceof VocabularyLieError;
-        const ttl = isLie ? LIE_MS : error instanceof EngineError ? UNUSABLE_MS : RETRY_MS;
-        this.#refused.set(keyOf(group), true, { ttl });
+        this.#refused.set(key, true, { ttl: error instanceof EngineError ? UNUSABLE_MS : RETRY_MS });
         this.#parts.logger.warn({ err: error, sha256: group.sha256, name }, 'a model of the network cannot be served');
-        if (isLie) this.#parts.onLie(group.peers, error.message);
       })
       .finally(() => {
-        this.#opening.delete(name);
-        this.refresh();
+        this.#opening.delete(key);
+        this.#parts.onOpened();
       });
-    this.#opening.set(name, opening);
+    this.#opening.set(key, opening);
   }
 
-  async #serve(name: string, offered: ModelGroup): Promise<void> {
-    const { models, vocabularyOf, openModel, groups, logger, now } = this.#parts;
-    const newest = () => groups().find((group) => keyOf(group) === keyOf(offered)) ?? offered;
-    const vocabulary = vocabularyOf(offered.vocabularySha256, () => newest().peers);
-    await checkVocabulary(vocabulary, offered.model);
+  async #serve(offered: ModelGroup): Promise<void> {
+    const { vocabularyOf, openModel, now } = this.#parts;
+    const key = keyOf(offered);
+    const vocabulary = vocabularyOf(offered.vocabularySha256, () => (this.#offered.get(key) ?? offered).peers);
+    const facts = await vocabulary.facts();
+    await checkVocabulary(vocabulary, facts);
     if (this.#isClosed) return;
-    // Models of the gateway's own settings keep their names.
-    const id = models.has(name) ? `${name}@${offered.sha256.slice(0, 12)}` : name;
-    if (models.has(id)) throw new Error(`another model has the names ${name} and ${id} already`);
-    let served: Served | undefined;
-    const { engine, fleet } = openModel(() => served?.group ?? offered, vocabulary);
+    const { engine, fleet } = openModel(() => this.#served.get(key)?.group ?? offered, vocabulary, facts);
     const admission = new Admission({ places: Math.max(1, fleet.slots), queue: this.#options.queue });
+    const created = Math.floor(now().getTime() / 1_000);
+    const model = { backend: new EngineBackend(engine), created, admission };
     const seenAtMs = performance.now();
-    served = { id, engine, fleet, vocabulary, admission, group: offered, seenAtMs };
-    this.#served.set(name, served);
-    models.add({ id, backend: new EngineBackend(engine), created: Math.floor(now().getTime() / 1_000), admission });
-    logger.info({ model: id, sha256: offered.sha256, workers: offered.peers.length }, 'the network serves a model');
+    this.#served.set(key, { model, engine, fleet, vocabulary, admission, ids: new Set(), group: offered, seenAtMs });
   }
 
-  #remove(name: string, served: Served): void {
-    this.#served.delete(name);
-    this.#parts.models.remove(served.id);
-    this.#leaving.add(served);
-    this.#parts.logger.info({ model: served.id, sha256: served.group.sha256 }, 'the network has a model no longer');
-  }
-
-  #end(served: Served): void {
-    this.#leaving.delete(served);
+  #end(key: string, served: Served): void {
+    this.#served.delete(key);
+    for (const id of served.ids) this.#parts.models.remove(id);
     const ending = (async () => {
       try {
         await served.engine[Symbol.asyncDispose]();
       } catch (error) {
-        this.#parts.logger.error({ err: error, model: served.id }, 'ending a model of the network');
+        this.#parts.logger.error({ err: error, sha256: served.group.sha256 }, 'ending a model of the network');
       }
     })().finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);

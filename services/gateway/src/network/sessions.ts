@@ -11,6 +11,10 @@ export interface SessionsParts {
   /** Of a connection, as it is measured beside the sessions. */
   readonly roundTripMs: (peer: string) => number | undefined;
   readonly most: number;
+  /** How far a peer is trusted, 0 to 1; 0: it gets no work. */
+  readonly trustOf: (peer: string) => number;
+  /** Whether there is anything that it could be asked for. */
+  readonly offersAnything: (peer: string) => boolean;
   readonly onOffer: (offer: Offer) => void;
   /** Hears that somebody came or went. */
   readonly onChange: (peer: string) => void;
@@ -18,9 +22,16 @@ export interface SessionsParts {
   readonly logger: Logger;
 }
 
+/** Whoever has offered nothing after so long holds a place for nothing. */
+const OFFER_WITHIN_MS = 10_000;
+/** A worker without work gives way to one that is trusted as far only after a fair try. */
+const FAIR_TRY_MS = 60_000;
+
 export class Sessions implements AsyncDisposable {
   readonly #parts: SessionsParts;
+  /** Who came first stands first. */
   readonly #connected = new Map<string, WorkerSession>();
+  readonly #sinceMs = new Map<string, number>();
   /** Channels whose hello is awaited; one for each peer. */
   readonly #greeting = new Set<string>();
   #isClosed = false;
@@ -38,9 +49,11 @@ export class Sessions implements AsyncDisposable {
   async take(channel: Channel): Promise<void> {
     const { peer } = channel;
     const { most, software, roundTripMs, onOffer, onBreach, logger } = this.#parts;
-    const isFull = this.#connected.size + this.#greeting.size >= most && !this.#connected.has(peer);
-    if (this.#isClosed || isFull || this.#greeting.has(peer)) {
-      channel.abort(new Error(isFull ? 'no place for another worker' : 'another channel is being opened'));
+    const isFull = () => this.#connected.size + this.#greeting.size >= most && !this.#connected.has(peer);
+    const isOther = this.#isClosed || this.#greeting.has(peer);
+    if (!isOther && isFull()) this.#makeRoom(peer);
+    if (isOther || isFull()) {
+      channel.abort(new Error(isFull() ? 'no place for another worker' : 'another channel is being opened'));
       return;
     }
     this.#greeting.add(peer);
@@ -67,7 +80,11 @@ export class Sessions implements AsyncDisposable {
     }
     if (end || this.#isClosed) return void (await session[Symbol.asyncDispose]());
     const before = this.#connected.get(peer);
+    // A connection of which we do not know yet that it is lost; again and again: two processes have one key.
+    if (before) logger.info({ peer, loss: 'replaced' }, 'a worker left');
+    this.#connected.delete(peer);
     this.#connected.set(peer, session);
+    this.#sinceMs.set(peer, performance.now());
     logger.info({ peer, workers: this.#connected.size }, 'a worker came');
     this.#parts.onChange(peer);
     // Whoever comes anew has lost the connection that we may still believe in.
@@ -79,9 +96,29 @@ export class Sessions implements AsyncDisposable {
     await Promise.allSettled([...this.#connected.values()].map((session) => session[Symbol.asyncDispose]()));
   }
 
+  /** Ends the session that is worth least, if it is worth less than that of who comes. */
+  #makeRoom(comer: string): void {
+    const { trustOf, offersAnything } = this.#parts;
+    const most = trustOf(comer);
+    if (most === 0) return;
+    let least: { readonly peer: string; readonly session: WorkerSession; readonly worth: number } | undefined;
+    for (const [peer, session] of this.#connected) {
+      const ageMs = performance.now() - (this.#sinceMs.get(peer) ?? 0);
+      const trust = trustOf(peer);
+      const isOfUse = trust > 0 && (offersAnything(peer) || ageMs < OFFER_WITHIN_MS);
+      if (isOfUse && (session.load.own > 0 || ageMs < FAIR_TRY_MS || trust > most)) continue;
+      const worth = isOfUse ? trust : 0;
+      if (!least || worth < least.worth) least = { peer, session, worth };
+    }
+    if (!least) return;
+    this.#leave(least.peer, least.session, 'gave way');
+    void least.session[Symbol.asyncDispose]();
+  }
+
   #leave(peer: string, session: WorkerSession, loss: string): void {
     if (this.#connected.get(peer) !== session) return;
     this.#connected.delete(peer);
+    this.#sinceMs.delete(peer);
     if (!this.#isClosed) this.#parts.logger.info({ peer, loss, workers: this.#connected.size }, 'a worker left');
     this.#parts.onChange(peer);
   }

@@ -18,6 +18,7 @@ function scene(options: { readonly most?: number; readonly idleMs?: number } = {
       },
       detokenize: async () => '',
       render: async () => [1],
+      facts: { vocabularySize: 2, longestToken: 1, hasChatTemplate: true },
       [Symbol.asyncDispose]: async () => void told.push(`close ${file}`),
     };
   }, options);
@@ -66,6 +67,34 @@ describe('vocabularies', () => {
     resolve();
     await Promise.all(working);
     assert.equal(vocabularies.size, 1);
+  });
+
+  it('that failed one caller end when the calls of others are over', async () => {
+    const { told, of, hold, fail, vocabularies } = scene();
+    await using _all = vocabularies;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    hold(promise);
+    const beside = of('a').tokenize('');
+    await new Promise((resolved) => setImmediate(resolved));
+    hold(Promise.resolve());
+    fail(new EngineError('model-unusable', 'too slow'));
+    await assert.rejects(of('a').tokenize(''), /too slow/);
+    assert.deepEqual(told, ['open a']);
+    fail(undefined);
+    await of('a').tokenize('');
+    assert.deepEqual(told, ['open a', 'open a']);
+    resolve();
+    await beside;
+    assert.deepEqual(told, ['open a', 'open a', 'close a']);
+  });
+
+  it('that are closed are not opened again: nobody would end them', async () => {
+    const { told, of, vocabularies } = scene();
+    await of('a').facts();
+    await vocabularies[Symbol.asyncDispose]();
+    await assert.rejects(of('a').tokenize(''), /closed/);
+    await assert.rejects(of('b').facts(), /closed/);
+    assert.deepEqual(told, ['open a', 'close a']);
   });
 
   it('that nobody asks are ended', async () => {

@@ -1,7 +1,11 @@
 // Vocabularies of the network's models: each a process that is started when it is asked, and ended when nobody has asked for a while.
-import { EngineError, type Vocabulary } from '@strata/engine';
+import { EngineError, type OpenedVocabulary, type Vocabulary, type VocabularyFacts } from '@strata/engine';
 
-type OpenedVocabulary = Vocabulary & AsyncDisposable;
+/** A vocabulary that is opened when it is asked. */
+export interface LazyVocabulary extends Vocabulary {
+  /** What the file says of itself. */
+  facts(): Promise<VocabularyFacts>;
+}
 export type OpenVocabulary = (file: string) => Promise<OpenedVocabulary>;
 
 export interface VocabulariesOptions {
@@ -13,6 +17,8 @@ export interface VocabulariesOptions {
 
 interface Opened {
   readonly vocabulary: Promise<OpenedVocabulary>;
+  /** Nobody gets it any more; it ends with the last call. */
+  isRetired: boolean;
   inUse: number;
   usedAtMs: number;
 }
@@ -25,6 +31,7 @@ export class Vocabularies implements AsyncDisposable {
   readonly #opened = new Map<string, Opened>();
   readonly #closing = new Set<Promise<unknown>>();
   readonly #sweep: NodeJS.Timeout;
+  #isClosed = false;
 
   constructor(open: OpenVocabulary, { most = 16, idleMs = 300_000 }: VocabulariesOptions = {}) {
     this.#open = open;
@@ -42,16 +49,18 @@ export class Vocabularies implements AsyncDisposable {
   }
 
   /** The vocabulary with this digest; `file` is asked for each time that it is opened. */
-  of(sha256: string, file: () => Promise<string>): Vocabulary {
-    const using = <T>(work: (vocabulary: Vocabulary) => Promise<T>) => this.#using(sha256, file, work);
+  of(sha256: string, file: () => Promise<string>): LazyVocabulary {
+    const using = <T>(work: (vocabulary: OpenedVocabulary) => Promise<T>) => this.#using(sha256, file, work);
     return {
       tokenize: (text, options) => using((vocabulary) => vocabulary.tokenize(text, options)),
       detokenize: (tokens) => using((vocabulary) => vocabulary.detokenize(tokens)),
       render: (prompt) => using((vocabulary) => vocabulary.render(prompt)),
+      facts: () => using(async ({ facts }) => facts),
     };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#sweep);
     for (const sha256 of [...this.#opened.keys()]) this.#close(sha256);
     await Promise.allSettled(this.#closing);
@@ -60,10 +69,13 @@ export class Vocabularies implements AsyncDisposable {
   async #using<T>(
     sha256: string,
     file: () => Promise<string>,
-    work: (vocabulary: Vocabulary) => Promise<T>,
+    work: (vocabulary: OpenedVocabulary) => Promise<T>,
   ): Promise<T> {
+    // Nobody would end what is opened from now on.
+    if (this.#isClosed) throw new EngineError('crashed', 'the vocabularies were closed');
     const opened = this.#opened.get(sha256) ?? {
       vocabulary: file().then(this.#open),
+      isRetired: false,
       inUse: 0,
       usedAtMs: performance.now(),
     };
@@ -76,11 +88,15 @@ export class Vocabularies implements AsyncDisposable {
     } catch (error) {
       // The next one who asks begins anew; a template that cannot take a conversation is no reason to.
       const isUsable = error instanceof EngineError && error.code === 'template-failed';
-      if (!isUsable && this.#opened.get(sha256) === opened) this.#close(sha256);
+      if (!isUsable && this.#opened.get(sha256) === opened) {
+        this.#opened.delete(sha256);
+        opened.isRetired = true;
+      }
       throw error;
     } finally {
       opened.inUse -= 1;
       opened.usedAtMs = performance.now();
+      if (opened.isRetired && opened.inUse === 0) this.#end(opened);
       this.#makeRoom();
     }
   }
@@ -101,6 +117,10 @@ export class Vocabularies implements AsyncDisposable {
     const opened = this.#opened.get(sha256);
     if (!opened) return;
     this.#opened.delete(sha256);
+    this.#end(opened);
+  }
+
+  #end(opened: Opened): void {
     const closing = opened.vocabulary
       .then(
         (vocabulary) => vocabulary[Symbol.asyncDispose](),

@@ -1,6 +1,6 @@
 // Vocabulary files on disk, named by their digest: fetched from a worker once, and checked each time before they are opened.
 import { hash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 export interface VocabularyCacheOptions {
@@ -64,13 +64,8 @@ export class VocabularyCache {
     await mkdir(this.#directory, { recursive: true });
     const part = path.join(this.#directory, `${randomUUID()}.part`);
     try {
-      const handle = await open(part, 'wx', 0o600);
-      try {
-        await handle.writeFile(bytes);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
+      // Not synced: what a power cut leaves of it does not have its digest, and is fetched again.
+      await writeFile(part, bytes, { flag: 'wx', mode: 0o600 });
       await rename(part, file);
     } catch (cause) {
       await rm(part, { force: true });
