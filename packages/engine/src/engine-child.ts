@@ -1,6 +1,7 @@
 // One life of an engine's process: started, asked by messages, watched, ended.
 import { type ChildProcess, fork } from 'node:child_process';
-import { EngineError, type JobEvent } from './engine.ts';
+import { EndlessGrammarError, EngineError, type JobEvent } from './engine.ts';
+import { GRAMMAR_MS, GRAMMAR_PIPE } from './grammar-watch.ts';
 import type { Call, FromEngine, ToEngine } from './process-messages.ts';
 
 interface Waiting {
@@ -45,12 +46,18 @@ export class EngineChild<Info> {
     this.exited = exited.promise;
     const child = fork(entry, [JSON.stringify(options)], {
       serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
       execArgv: [...execArgv],
     });
     this.#child = child;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS);
+    });
+    /** The call whose grammar it was that had to be ended. */
+    let endless: number | undefined;
+    child.stdio[GRAMMAR_PIPE]?.on('data', (call: Buffer) => {
+      endless = Number(call);
+      this.kill(`a grammar ran on for ${GRAMMAR_MS} ms`);
     });
     const watch = this.#watch(silenceMs);
     child.on('message', (message: FromEngine<Info>) => {
@@ -68,7 +75,7 @@ export class EngineChild<Info> {
       // Before those who wait: who asks again at once must not be given to a dead one.
       exited.resolve(detail);
       ready.reject(error);
-      for (const waiting of this.#waiting.values()) waiting.reject(error);
+      for (const [id, waiting] of this.#waiting) waiting.reject(id === endless ? new EndlessGrammarError() : error);
     };
     child.on('error', (cause) => child.pid === undefined && end('it cannot be started', cause));
     child.once('exit', (code, signal) =>

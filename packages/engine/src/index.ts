@@ -2,6 +2,7 @@
 export { type Arrangement, arrange } from './arrangement.ts';
 export {
   type ChatPrompt,
+  EndlessGrammarError,
   type Engine,
   EngineError,
   type EngineErrorCode,

@@ -18,6 +18,7 @@ import { AnswerLoop } from './answer-loop.ts';
 import { closesAt } from './closing.ts';
 import { EngineError, type Job, type JobEvent, type ModelInfo, type ScoreJob } from './engine.ts';
 import { GrammarState } from './grammar-state.ts';
+import { GrammarWatch } from './grammar-watch.ts';
 import { defaultContext, LlamaVocabulary } from './llama-vocabulary.ts';
 import { LogitsReader } from './logits.ts';
 import { PREFILL_TOKENS, readTokens } from './read-tokens.ts';
@@ -51,6 +52,7 @@ export class LlamaHost {
   readonly #slots: Slots;
   readonly #loop: AnswerLoop;
   readonly #scoring: ScoreLoop;
+  readonly #watch: GrammarWatch;
   #embedding: Promise<LlamaEmbeddingContext> | undefined;
 
   private constructor(parts: {
@@ -59,6 +61,7 @@ export class LlamaHost {
     model: LlamaModel;
     context: LlamaContext;
     candidates: number;
+    watch: GrammarWatch;
   }) {
     this.info = parts.info;
     this.#llama = parts.llama;
@@ -75,6 +78,7 @@ export class LlamaHost {
       bytesOf: (token) => this.vocabulary.bytesOf(token),
     });
     this.#scoring = new ScoreLoop(parts.model, logits);
+    this.#watch = parts.watch;
   }
 
   /** Throws EngineError `model-unusable`. */
@@ -111,6 +115,7 @@ export class LlamaHost {
         model,
         context,
         candidates,
+        watch: await GrammarWatch.start(),
         info: {
           name: general.name ?? path.basename(file, '.gguf'),
           sha256: sha256 ?? (await sha256Of(file)),
@@ -152,20 +157,26 @@ export class LlamaHost {
 
   /**
    * Runs one job to its end, telling what comes; `hasRoom` is waited for before each token. Rejects with the signal's reason
-   * when it is aborted.
+   * when it is aborted. `call` numbers it.
    */
   async run(
     job: Job,
     {
+      call,
       tell,
       hasRoom,
       signal,
-    }: { tell: (event: JobEvent) => void; hasRoom: () => Promise<void> | undefined; signal: AbortSignal },
+    }: {
+      call: number;
+      tell: (event: JobEvent) => void;
+      hasRoom: () => Promise<void> | undefined;
+      signal: AbortSignal;
+    },
   ): Promise<void> {
     // Its last token is read only where another one may follow.
     this.#requireRoom(job.prompt, job.given.length - 1);
     // Before anything is told: a grammar that cannot be read is no answer's beginning.
-    const grammar = await this.#grammarOf(job);
+    const grammar = await this.#grammarOf(job, call);
     if (job.given.length >= job.maxTokens) {
       tell({ kind: 'begin', cachedTokens: 0 });
       return tell({ kind: 'end', reason: 'length' });
@@ -187,9 +198,12 @@ export class LlamaHost {
   }
 
   /** Margins of an answer's tokens, and of its end. Rejects with EngineError, or the signal's reason when it is aborted. */
-  async score(job: ScoreJob, signal: AbortSignal): Promise<readonly number[]> {
+  async score(
+    job: ScoreJob,
+    { call, signal }: { readonly call: number; readonly signal: AbortSignal },
+  ): Promise<readonly number[]> {
     this.#requireRoom(job.prompt, job.answer.length - (job.hasEnd ? 0 : 1));
-    const grammar = await this.#grammarOf(job);
+    const grammar = await this.#grammarOf(job, call);
     const slot = await this.#slots.take(job.prompt, { signal });
     const sequence = this.#sequences[slot] as LlamaContextSequence;
     try {
@@ -201,8 +215,9 @@ export class LlamaHost {
     }
   }
 
-  async #grammarOf({ grammar }: { readonly grammar?: string }): Promise<GrammarState | undefined> {
-    return grammar === undefined ? undefined : GrammarState.open(this.#llama, this.#model, grammar);
+  async #grammarOf({ grammar }: { readonly grammar?: string }, call: number): Promise<GrammarState | undefined> {
+    if (grammar === undefined) return undefined;
+    return GrammarState.open(grammar, { llama: this.#llama, model: this.#model, watch: this.#watch, call });
   }
 
   #requireRoom(prompt: readonly number[], more: number): void {
