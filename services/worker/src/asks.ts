@@ -5,7 +5,7 @@ import { checkTokens, type RequestParts, samplingOf } from './serve-request.ts';
 
 export type Ask = FrameOf<'score' | 'embed' | 'vocabularyAsk'>;
 
-export type AskParts = Pick<RequestParts, 'model' | 'places' | 'logger'>;
+export type AskParts = Pick<RequestParts, 'model' | 'places' | 'logger' | 'grammars'>;
 
 /** Of a vocabulary in one frame; far below what a message may have. */
 const PART_BYTES = 1024 * 1024;
@@ -28,7 +28,7 @@ export async function answerAsk(
 
 async function computed(
   ask: FrameOf<'score' | 'embed'>,
-  { model: { engine }, places }: AskParts,
+  { model: { engine }, places, grammars }: AskParts,
   { gateway, signal }: { readonly gateway: string; readonly signal: AbortSignal },
 ): Promise<Frame> {
   const { sha256, vocabularySize, contextLength } = engine.info;
@@ -47,7 +47,8 @@ async function computed(
     ...(grammar === undefined ? {} : { grammar }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
   };
-  return { kind: 'scored', id: ask.id, margins: await engine.score(job, signal) };
+  const margins = await grammars.guard(gateway, grammar, () => engine.score(job, signal));
+  return { kind: 'scored', id: ask.id, margins };
 }
 
 function partOf({ id, vocabularySha256, from }: FrameOf<'vocabularyAsk'>, { model }: AskParts): Frame {

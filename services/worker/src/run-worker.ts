@@ -7,6 +7,7 @@ import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { WorkerConfig } from './config.ts';
 import { Gateways } from './find-gateways.ts';
+import { Grammars } from './grammars.ts';
 import { joinNetwork } from './join-network.ts';
 import type { LentModel } from './lent-model.ts';
 import type { WorkerNews } from './news.ts';
@@ -63,10 +64,11 @@ export async function startWorker(
   const places = new Places({ places: slots, queue: config.queue }, () => offers?.noteLoad());
   offers = stack.use(await Offers.start({ node, model, places, logger, nowMs }));
   const receipts = new Receipts(store.segments, (bytes) => node.sign(bytes));
+  const grammars = new Grammars(() => performance.now());
   const leaving = new AbortController();
   const closing = new AbortController();
   const serving = (gateway: string) => onNews({ kind: 'serving', gateway });
-  const shared = { worker: node.id, model, places, receipts, logger, nowMs, offers };
+  const shared = { worker: node.id, model, places, receipts, logger, nowMs, offers, grammars };
   const signals = { leaving: leaving.signal, closing: closing.signal };
   onNews({ kind: 'started', peer: node.id, model, addresses: node.addresses() });
   const gateways = stack.use(

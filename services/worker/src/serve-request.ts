@@ -12,6 +12,7 @@ import {
 import type { Logger } from 'pino';
 import { Credit } from './credit.ts';
 import { failureOf, RequestFailure } from './failure.ts';
+import type { Grammars } from './grammars.ts';
 import type { LentModel } from './lent-model.ts';
 import type { Places } from './places.ts';
 import type { Receipts } from './receipts.ts';
@@ -24,6 +25,7 @@ export interface RequestParts {
   readonly model: LentModel;
   readonly places: Places;
   readonly receipts: Receipts;
+  readonly grammars: Grammars;
   readonly logger: Logger;
   readonly nowMs: () => number;
 }
@@ -94,12 +96,18 @@ export class RequestRun {
 
   async #answer(): Promise<'stop' | 'length'> {
     const { request, gateway } = this.#given;
-    const { model, places, receipts } = this.#parts;
+    const { model, places, receipts, grammars } = this.#parts;
     checkRequest(request, model);
     if (!receipts.claim(request.nonce)) throw new RequestFailure('protocol', 'there was a request with this nonce');
-    const { signal } = this.#stopping;
-    using _place = await places.enter(gateway, signal);
+    using _place = await places.enter(gateway, this.#stopping.signal);
     this.phase = 'reading';
+    return grammars.guard(gateway, request.grammar, () => this.#generate());
+  }
+
+  async #generate(): Promise<'stop' | 'length'> {
+    const { request, gateway } = this.#given;
+    const { model } = this.#parts;
+    const { signal } = this.#stopping;
     for await (const event of model.engine.generate(jobOf(request, gateway), signal)) {
       if (event.kind === 'end') return event.reason;
       await this.#take(event);
