@@ -34,6 +34,7 @@ export class EngineChild<Info> {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
+  #isReady = false;
   // llama.cpp repeats there what it was given: kept for the case that it dies, and told in short.
   #lastWords = '';
 
@@ -64,6 +65,7 @@ export class EngineChild<Info> {
       watch.heard();
       if (message.kind === 'pong') return;
       if (message.kind === 'ready') {
+        this.#isReady = true;
         watch.begin();
         ready.resolve(message.info);
       } else if (message.kind === 'unusable') ready.reject(new EngineError(message.code, message.message));
@@ -130,7 +132,9 @@ export class EngineChild<Info> {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.isOver) return;
-    if (this.#child.connected) this.#child.disconnect();
+    // One that loads has nothing to end well, and hears nothing.
+    if (!this.#isReady) this.#child.kill('SIGKILL');
+    else if (this.#child.connected) this.#child.disconnect();
     const kill = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);
     await this.exited;
     clearTimeout(kill);

@@ -21,6 +21,7 @@ import { GrammarState } from './grammar-state.ts';
 import { GrammarWatch } from './grammar-watch.ts';
 import { defaultContext, LlamaVocabulary } from './llama-vocabulary.ts';
 import { LogitsReader } from './logits.ts';
+import { sizeInWords } from './model-store/error.ts';
 import { PREFILL_TOKENS, readTokens } from './read-tokens.ts';
 import { ScoreLoop } from './score-loop.ts';
 import { Slots } from './slots.ts';
@@ -136,8 +137,9 @@ export class LlamaHost {
       });
     } catch (cause) {
       if (cause instanceof EngineError) throw cause;
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new EngineError('model-unusable', `the model ${file} cannot be loaded: ${why}`, { cause });
+      throw new EngineError('model-unusable', `the model ${file} cannot be loaded: ${await whyNot(file, cause)}`, {
+        cause,
+      });
     }
   }
 
@@ -230,6 +232,14 @@ export class LlamaHost {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#llama.dispose();
   }
+}
+
+/** llama.cpp says no more than that it failed, whatever it was. */
+async function whyNot(file: string, cause: unknown): Promise<string> {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  if (why !== 'Failed to load model') return why;
+  const { size } = await stat(file);
+  return `the file is cut short (it has ${sizeInWords(size)}), damaged, or of a kind that this llama.cpp does not know`;
 }
 
 async function sha256Of(file: string): Promise<string> {

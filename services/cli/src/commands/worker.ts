@@ -45,6 +45,8 @@ function wordsOf(news: WorkerNews, isJoining: boolean): readonly string[] {
       return [`serving gateway ${news.gateway}`];
     case 'left':
       return [`gateway ${news.gateway} is gone; it is looked for again`];
+    case 'refusing':
+      return [news.reason === undefined ? 'serving again' : `refusing what is asked: ${news.reason}`];
     case 'alone':
       return news.connected > 0
         ? [
