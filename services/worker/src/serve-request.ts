@@ -105,7 +105,8 @@ export class RequestRun {
     if (!receipts.claim(request.nonce)) throw new RequestFailure('protocol', 'there was a request with this nonce');
     using _place = await places.enter(gateway, this.#stopping.signal);
     this.phase = 'reading';
-    return grammars.guard(gateway, request.grammar, () => this.#generate());
+    // Awaited here: the place goes with this function.
+    return await grammars.guard(gateway, request.grammar, () => this.#generate());
   }
 
   async #generate(): Promise<'stop' | 'length'> {
