@@ -108,7 +108,7 @@ export async function startWorker(
     if (news.kind === 'joined') gateways.name(news.peers);
     onNews(news);
   };
-  gateways.name((config.peer.join ?? []).flatMap(namedPeers));
+  gateways.name(config.peer.join.flatMap(namedPeers));
   const joining = joinNetwork(node, { targets: config.peer.join, model, logger, onNews: told, signal: leaving.signal });
   const lonely = setTimeout(() => {
     if (gateways.serving().length === 0) onNews({ kind: 'alone', connected: node.peers.connected().length });
