@@ -160,6 +160,7 @@ export class NetworkBed implements AsyncDisposable {
         this.agreed.push(segment);
         return this.gateway.sign(segment.bytes);
       },
+      recent: async () => [],
     };
     return createNetworkEngine({
       info: () => ({ sha256, vocabularySize: 4_096, contextLength: CONTEXT, slots: this.fleet.slots }) as ModelInfo,
