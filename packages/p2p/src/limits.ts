@@ -109,6 +109,10 @@ export const RECORDS = {
   /** Records in memory, of peers and of providers each; the least recently used go first. Default: unbounded, for anyone to fill. */
   most: 32_768,
   mostValueBytes: 64 * KIB,
+  /** Default: unbounded. Whoever asks is answered with all of them, each read from memory; a look-up uses no more either. */
+  mostProvidersPerKey: 64,
+  /** Default: unbounded. A worker provides one key for each model: one peer cannot push the records of others out. */
+  mostKeysPerProvider: 64,
   /** Default 48 h. Workers come and go: who is gone is believed for half an hour, and records are told again each 10 minutes. */
   providerValidityMs: 30 * MINUTE_MS,
   provideEveryMs: 10 * MINUTE_MS,
@@ -117,10 +121,21 @@ export const RECORDS = {
   /** Defaults 10 and 10, with which a query asks nearly everyone of a small network. 3 is Kademlia's own number. */
   parallelQueries: 3,
   disjointPaths: 3,
-  /** Keys that this host provides. */
-  mostProvided: 1_024,
+  /** Default: none. What a peer asks costs up to 5 ms; a look-up is a few messages, and one comes each minute. */
+  messageBurst: 64,
+  messagesPerSecond: 8,
+  /** The same of one machine, or of all behind one NAT: strangers have as many keys as they like. */
+  hostMessageBurst: 512,
+  hostMessagesPerSecond: 64,
+  /** A message names its sender as provider, and some 20 peers that are closer. Each peer costs a look into memory. */
+  mostPeersPerMessage: 64,
+  /** Keys that this host provides: others keep no more of it. */
+  mostProvided: 64,
   /** Providers of one key that are dialled at a time. */
   parallelFinds: 8,
+  /** New ones of one look-up, and those of them that one peer named. A later look-up goes on with those not connected yet. */
+  mostFound: 64,
+  mostDialledPerAnswerer: 32,
 } as const;
 
 export const RELAY = {
