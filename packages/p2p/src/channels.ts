@@ -13,7 +13,11 @@ export interface HostChannels extends Channels {
 }
 
 export function createChannels(node: Libp2p): HostChannels {
-  const budget = new ByteBudget(STREAMS.mostInboxBytes);
+  const bounds = {
+    unread: new ByteBudget({ mostBytes: STREAMS.mostInboxBytes, mostBytesPerPeer: STREAMS.mostInboxBytesPerPeer }),
+    unsent: new ByteBudget({ mostBytes: STREAMS.mostOutboxBytes, mostBytesPerPeer: STREAMS.mostUnsentBytes }),
+    messageTimeoutMs: STREAMS.messageTimeoutMs,
+  };
   const streams = new Set<Stream>();
   const inboundByPeer = new Map<string, number>();
 
@@ -30,7 +34,7 @@ export function createChannels(node: Libp2p): HostChannels {
           runOnLimitedConnection: true,
         });
         track(stream);
-        return openChannel(stream, peer, budget);
+        return openChannel(stream, peer, bounds);
       } catch (cause) {
         throw new ChannelError(`no channel to ${peer}`, { cause });
       }
@@ -55,7 +59,7 @@ export function createChannels(node: Libp2p): HostChannels {
             else inboundByPeer.delete(peer);
           });
           track(stream);
-          listener(openChannel(stream, peer, budget));
+          listener(openChannel(stream, peer, bounds));
         },
         {
           maxInboundStreams: STREAMS.mostChannelsPerPeer,

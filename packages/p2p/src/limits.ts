@@ -77,8 +77,14 @@ export const STREAMS = {
   idleTimeoutMs: 60 * MINUTE_MS,
   /** Default 120,000, of the socket. Pings keep it busy; without them the other side is gone. */
   socketIdleTimeoutMs: 2 * MINUTE_MS,
-  /** Unread bytes of all channels together: what strangers can make this host hold. */
+  /** Unread bytes of all channels together: what strangers can make this host hold. Beyond it who holds most loses a channel. */
   mostInboxBytes: 256 * MIB,
+  /** Of one peer: a message of the longest, twice. */
+  mostInboxBytesPerPeer: 8 * MIB,
+  /** Unsent bytes of all channels together; of one peer no more than of one channel. */
+  mostOutboxBytes: 256 * MIB,
+  /** From the first byte of a message to its last: 4 MiB at 70 KiB/s. */
+  messageTimeoutMs: MINUTE_MS,
 } as const;
 
 export const GOSSIP = {
