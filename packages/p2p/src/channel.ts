@@ -92,6 +92,8 @@ function drained(stream: Stream): Promise<void> {
     const onClose = ({ error }: { error?: Error }) => settle(error ?? new ChannelError('the connection closed'));
     stream.addEventListener('drain', onDrain);
     stream.addEventListener('close', onClose);
+    // Of an end that has been nothing would tell.
+    if (stream.status !== 'open' && stream.status !== 'closing') onClose({});
   });
 }
 
