@@ -1,5 +1,5 @@
 // Channels of a host: opened over the connection that there is, counted by peer, and aborted when the host stops.
-import type { Libp2p, Stream } from '@libp2p/interface';
+import type { Connection, Libp2p, Stream } from '@libp2p/interface';
 import { peerIdFromString } from '@libp2p/peer-id';
 import { ByteBudget } from './byte-budget.ts';
 import { openChannel } from './channel.ts';
@@ -8,6 +8,8 @@ import { STREAMS } from './limits.ts';
 import type { Channels } from './peer-node.ts';
 
 export interface HostChannels extends Channels {
+  /** Whether there is a channel over this connection. */
+  isOn(connection: Connection): boolean;
   /** Ends all at once: a connection that is closed would first wait for what nobody takes. */
   abortAll(): void;
 }
@@ -71,6 +73,7 @@ export function createChannels(node: Libp2p): HostChannels {
         throw new ChannelError(`${protocol} has a listener`, { cause });
       });
     },
+    isOn: (connection) => connection.streams.some((stream) => streams.has(stream)),
     abortAll() {
       for (const stream of streams) stream.abort(new ChannelError('the host stopped'));
     },

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 export const CONNECTIONS = {
   /**
    * Default 300. A gateway holds one for each worker; an idle one costs 30 KiB of heap and up to
-   * 400 KiB of memory in all (TLS). Beyond it strangers are refused, and the least used are closed.
+   * 400 KiB of memory in all (TLS). Beyond it idle ones of crowded addresses give way (give-way.ts), or the newcomer is refused.
    */
   most: 1024,
   /** Default: none. A peer needs one, and two for a moment when both dial or a relayed one becomes direct. */
@@ -18,8 +18,14 @@ export const CONNECTIONS = {
    * 10 ms of processor, so one host cannot take much more than half a core.
    */
   mostInboundPerHostPerSecond: 64,
-  /** Default 10, over all hosts: a stranger who opens sockets and says nothing would lock everyone out. */
-  mostPending: 64,
+  /** Default 10, over all hosts: strangers who open sockets and say nothing would lock everyone out. */
+  mostPending: 512,
+  /** Default: none. One machine does not fill those of all: it takes 32 of them. */
+  mostPendingPerHost: 16,
+  /** When all places are taken: so many connections of one address keep theirs while they have a channel, the rest may lose it. */
+  mostBusyPerHostWhenFull: 128,
+  /** When all places are taken: after it a connection without a channel is idle. */
+  idleWhenFullMs: MINUTE_MS,
   /** Default 10,000, kept: a worker whose cores all compute takes seconds for a handshake. Then it gives its place back. */
   inboundUpgradeTimeoutMs: 10_000,
   /** Default 100: dials cost processor, and find() and known peers ask for many at once. */

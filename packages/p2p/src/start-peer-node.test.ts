@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { noise } from '@libp2p/noise';
@@ -13,7 +13,7 @@ import type { Channel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
 import { CONNECTIONS } from './limits.ts';
 import { verifyPeerSignature } from './peer-signature.ts';
-import { addressOf, type Hosts, portOf, testHosts, until } from './test/hosts.ts';
+import { addressOf, type Hosts, portOf, testHosts, until, within } from './test/hosts.ts';
 
 /** A stranger with the least that libp2p needs, and Noise alone. */
 const stranger = () =>
@@ -88,6 +88,32 @@ describe('host', () => {
     );
     await until(() => refused >= CONNECTIONS.mostInboundPerHostPerSecond);
     for (const socket of sockets) socket.destroy();
+  });
+
+  // Only Linux has all of 127.0.0.0/8 without being told.
+  it('is not closed to others by one machine that opens sockets and says nothing', {
+    skip: process.platform !== 'linux',
+  }, async () => {
+    const node = await hosts.start('patient');
+    const other = await hosts.start('honest');
+    const silent = new Set<Socket>();
+    const open = () => {
+      const socket = connect({ port: portOf(node), host: '127.0.0.1', localAddress: '127.0.0.9' });
+      silent.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => silent.delete(socket));
+    };
+    const refill = setInterval(() => {
+      while (silent.size < 100) open();
+    }, 10);
+    try {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await other.peers.join(addressOf(node), within());
+      assert.equal(node.peers.connected().length, 1);
+    } finally {
+      clearInterval(refill);
+      for (const socket of silent) socket.destroy();
+    }
   });
 
   it('sees at once that a process was killed in the middle of an answer', async () => {

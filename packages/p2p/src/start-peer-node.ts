@@ -31,6 +31,7 @@ import { transportOptions } from './transports.ts';
 export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode> {
   const targets = (options.join ?? []).map(readJoinTarget);
   const networkKey = networkKeyOf(options.networkKey, targets);
+  const isPrivate = networkKey !== undefined;
   const privateKey = await loadKey(options.keyFile);
   const knownPeers = await KnownPeers.load(options.knownPeersFile);
   const peerId = peerIdFromPrivateKey(privateKey);
@@ -40,7 +41,13 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
   const conduct = new Conduct();
   const lan = (options.isMdnsOn ?? true) && !isLoopbackOnly(options.listen) ? createLan(networkKey) : undefined;
 
-  const gate = createGate(id, options.allow, (peer) => node.getConnections(peer));
+  const gate = createGate(id, {
+    allow: options.allow,
+    named: targets.map(({ peer }) => peer.toString()),
+    connections: (peer) => node.getConnections(peer),
+    isBusy: (connection) => channels.isOn(connection),
+    onRefused: options.onRefused ?? (() => {}),
+  });
   const node = await createLibp2p({
     start: false,
     privateKey,
@@ -91,7 +98,7 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
     await end();
     throw error;
   }
-  keeping = keepJoined(node, targets, knownPeers, stop.signal);
+  keeping = keepJoined(node, targets, knownPeers, { isPrivate, signal: stop.signal });
   const addresses = () => node.getMultiaddrs().map(String);
 
   return {
@@ -111,7 +118,7 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
         const to = readJoinTarget(target);
         if (to.networkKey && (!networkKey || Buffer.compare(to.networkKey, networkKey) !== 0))
           throw new JoinError('this join token is of another private network: give it when the host starts');
-        return [await joinTarget(node, to, signal)];
+        return [await joinTarget(node, to, { isPrivate, signal })];
       },
       connected: () => connectedPeers(node),
       watch: (listener, signal) => watchPeers(node, listener, AbortSignal.any([signal, stop.signal])),
