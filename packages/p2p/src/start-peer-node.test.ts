@@ -11,6 +11,7 @@ import { multiaddr } from '@multiformats/multiaddr';
 import { createLibp2p } from 'libp2p';
 import type { Channel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
+import { KeyFileError } from './key-file.ts';
 import { CONNECTIONS } from './limits.ts';
 import { verifyPeerSignature } from './peer-signature.ts';
 import { addressOf, type Hosts, portOf, testHosts, until, within } from './test/hosts.ts';
@@ -34,6 +35,31 @@ describe('host', () => {
     await first[Symbol.asyncDispose]();
     await first[Symbol.asyncDispose]();
     assert.equal((await hosts.start('same')).id, first.id);
+  });
+
+  it('is the only one with its key, until it is gone', async () => {
+    const keyFile = path.join(hosts.directory, 'only.key');
+    const isTaken = (error: unknown) =>
+      error instanceof KeyFileError &&
+      error.message.includes(`another process runs with the key file ${keyFile}: stop it`);
+    const first = await hosts.start('only');
+    await assert.rejects(hosts.start('only'), isTaken);
+    await first[Symbol.asyncDispose]();
+    const program = `
+      import { startPeerNode } from ${JSON.stringify(path.join(import.meta.dirname, 'start-peer-node.ts'))};
+      await startPeerNode({ keyFile: ${JSON.stringify(keyFile)}, listen: ['/ip4/127.0.0.1/tcp/0'], isMdnsOn: false });
+      console.log('started');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    try {
+      await once(child.stdout, 'data');
+      await assert.rejects(hosts.start('only'), isTaken);
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    }
+    assert.equal((await hosts.start('only')).id, first.id, 'a process that was killed holds it no more');
   });
 
   it('prefers TLS, and speaks Noise with who has no TLS', async () => {
@@ -60,8 +86,13 @@ describe('host', () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
-    await assert.rejects(hosts.start('taken', { listen: [`/ip4/127.0.0.1/tcp/${port}`] }));
+    const listen = [`/ip4/127.0.0.1/tcp/${port}`];
+    const message = `the address 127.0.0.1:${port} is in use by another program, or by another host of this machine: choose where to listen with STRATA_P2P_LISTEN`;
+    for (const _again of [1, 2])
+      await assert.rejects(hosts.start('taken', { listen }), { name: 'ListenError', message });
     server.close();
+    await once(server, 'close');
+    assert.ok(await hosts.start('taken', { listen }), 'what did not start holds nothing');
   });
 
   it('has a bounded number of connections to one peer, and a bounded rate of them from one machine', async () => {

@@ -16,9 +16,11 @@ import { JoinError, joinTarget, readJoinTarget } from './join-target.ts';
 import { createJoinToken } from './join-token.ts';
 import { keepJoined } from './keep-joined.ts';
 import { loadKey } from './key-file.ts';
+import { lockKey } from './key-lock.ts';
 import { KnownPeers } from './known-peers.ts';
 import { createLan } from './lan.ts';
 import { IDENTIFY, LIVENESS, RECORDS } from './limits.ts';
+import { listenErrorFrom } from './listen-error.ts';
 import type { PeerNode, PeerNodeOptions } from './peer-node.ts';
 import { networkKeyOf } from './private-network.ts';
 import { createProviders, dhtService } from './providers.ts';
@@ -27,11 +29,13 @@ import { rememberPeers } from './remember-peers.ts';
 import { RoundTrips } from './round-trips.ts';
 import { transportOptions } from './transports.ts';
 
-/** Rejects with KeyFileError, JoinError (of an unreadable target), or when an address to listen at is taken. */
+/** Rejects with KeyFileError (also where another host has that key), JoinError (of an unreadable target) or ListenError. */
 export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode> {
   const targets = (options.join ?? []).map(readJoinTarget);
   const networkKey = networkKeyOf(options.networkKey, targets);
   const isPrivate = networkKey !== undefined;
+  await using held = new AsyncDisposableStack();
+  held.use(await lockKey(options.keyFile));
   const privateKey = await loadKey(options.keyFile);
   const knownPeers = await KnownPeers.load(options.knownPeersFile);
   const peerId = peerIdFromPrivateKey(privateKey);
@@ -92,12 +96,13 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
     await node.stop();
     await knownPeers[Symbol.asyncDispose]();
   };
+  held.defer(end);
   try {
     await node.start();
   } catch (error) {
-    await end();
-    throw error;
+    throw listenErrorFrom(error);
   }
+  const owned = held.move();
   keeping = keepJoined(node, targets, knownPeers, { isPrivate, signal: stop.signal });
   const addresses = () => node.getMultiaddrs().map(String);
 
@@ -127,7 +132,7 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
       find: (key, { signal }) => providers.find(key, { signal }),
     },
     [Symbol.asyncDispose]() {
-      ended ??= end();
+      ended ??= owned.disposeAsync();
       return ended;
     },
   };
