@@ -105,7 +105,7 @@ export const GOSSIP = {
   /** A signer may say so many at once, and so many a second: an offer each 30 s, and again when something changed. */
   signerBurst: 32,
   signerPerSecond: 4,
-  /** Messages that one neighbour may bring, of all signers: 1,000 workers with an offer each second. */
+  /** Messages that one neighbour may bring, of all signers: 1,000 workers with an offer each second. The rest is not heard. */
   neighbourBurst: 2_000,
   neighbourPerSecond: 1_000,
   /** Default 1 MiB, about 1,000 topics: this network has a handful. */
@@ -163,7 +163,13 @@ export const RELAY = {
   mostUsed: 2,
 } as const;
 
-export const KNOWN_PEERS = { most: 256, mostAddresses: 4, dialledAtOnce: 8 } as const;
+export const KNOWN_PEERS = {
+  most: 256,
+  /** Of those, peers that came from elsewhere and said where they are: anyone can, with as many keys as it likes. */
+  mostTold: 128,
+  mostAddresses: 4,
+  dialledAtOnce: 8,
+} as const;
 
 export const JOIN = {
   /** First wait between attempts; doubles up to the longest, each between a half and the whole of it. */
