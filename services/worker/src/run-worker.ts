@@ -85,7 +85,7 @@ export async function startWorker(
   offers = stack.use(
     await Offers.start({ node, model, places, logger, nowMs, isFit: () => fitness.trouble() === undefined }),
   );
-  const receipts = new Receipts(store.segments, (bytes) => node.sign(bytes));
+  const receipts = new Receipts(store.segments, { sign: (bytes) => node.sign(bytes), nowMs: monotonicMs });
   const grammars = new Grammars(monotonicMs);
   const leaving = new AbortController();
   const closing = new AbortController();
