@@ -67,7 +67,8 @@ export async function startWorker(
   const nowMs = () => Date.now();
   const monotonicMs = () => performance.now();
   await using stack = new AsyncDisposableStack();
-  await mkdir(config.directory, { recursive: true });
+  // Whom it served, and when, is its own business.
+  await mkdir(config.directory, { recursive: true, mode: 0o700 });
   stack.use(lockOf(config));
   // Before a model is loaded for nothing: a key or an address that cannot be used.
   const node = stack.use(await openNode(config));
