@@ -20,9 +20,9 @@ export class GrammarWatch {
   static async start(): Promise<GrammarWatch> {
     const state = new Int32Array(new SharedArrayBuffer(8));
     const thread = new Worker(new URL('grammar-watch-thread.ts', import.meta.url), { workerData: state });
+    await once(thread, 'online');
     // It does not keep the process.
     thread.unref();
-    await once(thread, 'online');
     return new GrammarWatch(state);
   }
 

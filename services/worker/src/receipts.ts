@@ -2,6 +2,7 @@
 import { encodeSegmentReceipt, type SegmentReceipt, segmentSignedBytes, settleSignedBytes } from '@strata/inference';
 import { verifyPeerSignature } from '@strata/p2p';
 import type { Segments } from '@strata/store';
+import { Unsettled } from './unsettled.ts';
 
 export interface SignedReceipt {
   /** As it was signed. */
@@ -16,10 +17,21 @@ export class Receipts {
   readonly #segments: Segments;
   readonly #sign: (bytes: Uint8Array) => Promise<Uint8Array>;
   readonly #nonces = new Set<string>();
+  readonly #unsettled: Unsettled;
 
-  constructor(segments: Segments, sign: (bytes: Uint8Array) => Promise<Uint8Array>) {
+  /** `nowMs`: a clock that only runs forward. */
+  constructor(
+    segments: Segments,
+    { sign, nowMs }: { readonly sign: (bytes: Uint8Array) => Promise<Uint8Array>; readonly nowMs: () => number },
+  ) {
     this.#segments = segments;
     this.#sign = sign;
+    this.#unsettled = new Unsettled(nowMs);
+  }
+
+  /** Whether a gateway has agreed to so few of its receipts that it gets no more for now. */
+  isRefused(gateway: string): boolean {
+    return this.#unsettled.isFull(gateway);
   }
 
   /** Whether it is the first request with this nonce. */
@@ -49,7 +61,9 @@ export class Receipts {
       workerSignature: signature,
       gatewaySignature: undefined,
     });
-    return isKept ? { receipt: bytes, signature } : undefined;
+    if (!isKept) return undefined;
+    this.#unsettled.given(receipt.gateway);
+    return { receipt: bytes, signature };
   }
 
   /**
@@ -62,7 +76,7 @@ export class Receipts {
     // Ed25519 gives the same signature again.
     if (kept.gatewaySignature !== undefined) return Buffer.compare(kept.gatewaySignature, signature) === 0;
     if (!(await verifyPeerSignature(gateway, settleSignedBytes(kept.receipt), signature))) return false;
-    await this.#segments.settle(nonce, signature);
+    if (await this.#segments.settle(nonce, signature)) this.#unsettled.settled(gateway);
     return true;
   }
 }

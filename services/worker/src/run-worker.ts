@@ -67,7 +67,8 @@ export async function startWorker(
   const nowMs = () => Date.now();
   const monotonicMs = () => performance.now();
   await using stack = new AsyncDisposableStack();
-  await mkdir(config.directory, { recursive: true });
+  // Whom it served, and when, is its own business.
+  await mkdir(config.directory, { recursive: true, mode: 0o700 });
   stack.use(lockOf(config));
   // Before a model is loaded for nothing: a key or an address that cannot be used.
   const node = stack.use(await openNode(config));
@@ -85,7 +86,7 @@ export async function startWorker(
   offers = stack.use(
     await Offers.start({ node, model, places, logger, nowMs, isFit: () => fitness.trouble() === undefined }),
   );
-  const receipts = new Receipts(store.segments, (bytes) => node.sign(bytes));
+  const receipts = new Receipts(store.segments, { sign: (bytes) => node.sign(bytes), nowMs: monotonicMs });
   const grammars = new Grammars(monotonicMs);
   const leaving = new AbortController();
   const closing = new AbortController();

@@ -102,6 +102,8 @@ export class RequestRun {
     checkRequest(request, model);
     const trouble = fitness.trouble();
     if (trouble) throw trouble;
+    if (receipts.isRefused(gateway))
+      throw new RequestFailure('busy', 'too many receipts that this gateway has not agreed to');
     if (!receipts.claim(request.nonce)) throw new RequestFailure('protocol', 'there was a request with this nonce');
     using _place = await places.enter(gateway, this.#stopping.signal);
     this.phase = 'reading';
