@@ -43,8 +43,6 @@ export interface Placement {
   readonly index: number;
   readonly peer: string;
   readonly expectedFirstTokenMs: number;
-  /** Whether it has a free place just now. */
-  readonly isFree: boolean;
 }
 
 /** A small model on a few processor cores: who says nothing of its speed is taken for one of these. */
@@ -143,7 +141,6 @@ class Best {
       index: this.#index,
       peer: candidate.peer,
       expectedFirstTokenMs: expectedFirstTokenMs(candidate, this.#request),
-      isFree: jobsAt(candidate) < candidate.slots,
     };
   }
 }

@@ -85,11 +85,11 @@ export class AnswerPart {
   }
 
   #ask(): AsyncIterator<SessionEvent> {
-    const { job, context, chosen, modelSha256, vocabularySize, replay, answer, slowness, signal } = this.#task;
+    const { job, context, chosen, modelSha256, replay, answer, slowness, signal } = this.#task;
     const { prompt, maxTokens, sampling, grammar, cacheKey, topLogprobs } = job;
     const request = {
       ...{ nonce: this.#nonce, modelSha256, prompt, given: [...answer], replay, maxTokens },
-      sampling: samplingFrame(sampling, vocabularySize),
+      sampling: samplingFrame(sampling),
       ...(grammar === undefined ? {} : { grammar }),
       ...(cacheKey === undefined ? {} : { cacheKey: hiddenKey(cacheKey, context.caller) }),
       ...(topLogprobs === undefined ? {} : { topLogprobs }),

@@ -6,6 +6,7 @@ import { AnswerPart, type AnswerPartParts } from './answer-part.ts';
 import { isCutShort } from './audit-facts.ts';
 import type { Chosen } from './fleet.ts';
 import { hedged } from './hedge.ts';
+import { knownBiases } from './sampling-frame.ts';
 import { WorkerSearch } from './worker-search.ts';
 import { WorkerLostError } from './worker-session.ts';
 
@@ -43,9 +44,8 @@ export class AnswerRelay {
   constructor(parts: RelayParts, options: RelayOptions, task: RelayTask) {
     this.#parts = parts;
     this.#options = options;
-    // No worker is asked for more.
-    this.#task = { ...task, job: { ...task.job, maxTokens: Math.min(task.job.maxTokens, MOST_TOKENS) } };
     this.#model = parts.info();
+    this.#task = { ...task, job: askable(task.job, this.#model) };
     this.#promptSha256 = tokensSha256(task.job.prompt);
     this.#search = new WorkerSearch(parts.fleet, options);
     this.#answer = [...task.job.given];
@@ -137,6 +137,12 @@ export class AnswerRelay {
     const { replayBudgetMs } = this.#options;
     return replayOf({ givenTokens: this.#answer.length, decodeTokensPerSecond, budgetMs: replayBudgetMs });
   }
+}
+
+/** The job as it can be put to workers, those that check an answer included. */
+function askable(job: Job, { vocabularySize }: ModelInfo): Job {
+  const sampling = knownBiases(job.sampling, vocabularySize);
+  return { ...job, maxTokens: Math.min(job.maxTokens, MOST_TOKENS), sampling };
 }
 
 export function assertPrompt(prompt: readonly number[]): void {

@@ -206,8 +206,11 @@ describe('whoever asks', () => {
     const worker = await bed.worker(0, createSimulatedEngine({ answerTokens: 5 }));
     await using engine = bed.engine(MODEL);
     const cacheKey = 'secret of a client '.repeat(27);
-    const { tokens } = await answerOf(engine, job({ maxTokens: 50_000_000, cacheKey }), { caller: 'key-1' });
+    const sampling = { ...job().sampling, logitBias: new Map([[9_000_000, 1]]) };
+    const { tokens } = await answerOf(engine, job({ maxTokens: 50_000_000, cacheKey, sampling }), { caller: 'key-1' });
     assert.deepEqual(tokens, truth(5));
+    const [told] = bed.trust.answers;
+    assert.deepEqual([told?.maxTokens, told?.sampling.logitBias.size], [1_000_000, 0], 'it can be audited');
     const heard = worker.heard.find(({ kind }) => kind === 'request');
     assert.ok(heard?.kind === 'request' && heard.cacheKey?.length === 64);
     assert.equal(heard.cacheKey.includes('secret'), false);

@@ -2,7 +2,7 @@
 import { type Engine, EngineError, type Job, type ModelInfo, type Vocabulary } from '@strata/engine';
 import { AnswerRelay, assertPrompt } from './answer-relay.ts';
 import type { Fleet } from './fleet.ts';
-import { samplingFrame } from './sampling-frame.ts';
+import { knownBiases, samplingFrame } from './sampling-frame.ts';
 import type { SegmentBooks } from './segment-books.ts';
 import { Settlement } from './settle-segment.ts';
 import type { Trust } from './trust.ts';
@@ -73,7 +73,7 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
     async score(job, signal) {
       assertPrompt(job.prompt);
       const { sha256: modelSha256, vocabularySize } = info();
-      const request = { ...job, modelSha256, sampling: samplingFrame(job.sampling, vocabularySize) };
+      const request = { ...job, modelSha256, sampling: samplingFrame(knownBiases(job.sampling, vocabularySize)) };
       const stop = whileOpen(signal);
       return asked({ prompt: job.prompt, given: job.answer }, stop, (session) => session.score(request, stop));
     },

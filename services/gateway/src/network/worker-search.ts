@@ -33,9 +33,10 @@ export class WorkerSearch {
   readonly #refused = new Set<string>();
   /** Of these: those that are wrong if another one can go on with it, and what they said. */
   readonly #contested = new Map<string, LossCause>();
-  /** Since the job last got on: losses, how often one was asked again, and how long it was waited. */
+  /** Since the job last got on: losses, and how often one was asked again. */
   #losses = 0;
   #again = 0;
+  /** How long it was waited since then, or since a loss that counts: for whoever says no more than that it is busy. */
   #waitedMs = 0;
 
   constructor(fleet: Fleet, { patienceMs }: { readonly patienceMs: number }) {
@@ -53,14 +54,17 @@ export class WorkerSearch {
    * the signal's reason.
    */
   async next(wanted: Wanted, signal: AbortSignal): Promise<Chosen> {
-    if (this.#refused.size > 0) return this.#willing(wanted, signal);
     if (this.#losses >= MOST_LOSSES)
       throw new EngineError('crashed', `${this.#losses} workers failed one after another`);
     const sinceMs = performance.now();
-    const chosen = await this.#find(wanted, { patienceMs: this.#patienceMs - this.#waitedMs, signal });
+    const refusals = this.#refused.size;
+    const leftMs = this.#patienceMs - this.#waitedMs;
+    const patienceMs = refusals > 0 ? Math.min(leftMs, OTHERS_PATIENCE_MS) : leftMs;
+    const chosen = refusals < REFUSALS_BELIEVED ? await this.#find(wanted, { patienceMs, signal }) : undefined;
     this.#waitedMs += performance.now() - sinceMs;
-    if (!chosen) throw new EngineError('crashed', 'no worker is there to answer');
-    return chosen;
+    if (chosen) return chosen;
+    if (refusals > 0) throw new EngineError('grammar-unusable', `${refusals} workers cannot use the grammar`);
+    throw new EngineError('crashed', 'no worker is there to answer');
   }
 
   /** One that has room for more than those that had none; undefined when nobody has. Rejects with the signal's reason. */
@@ -86,20 +90,16 @@ export class WorkerSearch {
   /** This worker will not do it. */
   lost({ peer, loss }: WorkerLostError, { hasTokens }: { readonly hasTokens: boolean }): void {
     this.#lost.add(peer);
-    if (!FAULTLESS.has(loss)) this.#losses += 1;
+    if (!FAULTLESS.has(loss)) {
+      this.#losses += 1;
+      this.#waitedMs = 0;
+    }
     const isRefused = loss === 'grammar-unusable' && !hasTokens;
     if (isRefused) this.#refused.add(peer);
     if (loss === 'full' || isRefused) this.#unable.add(peer);
     // Tokens of another worker may be what is unusable. Without any, what does not fit a worker's offer is not sent to it.
     if (loss === 'grammar-unusable' || (loss === 'unusable' && hasTokens)) this.#contested.set(peer, loss);
     else this.#fleet.noteLost(peer, loss);
-  }
-
-  async #willing(wanted: Wanted, signal: AbortSignal): Promise<Chosen> {
-    const { size } = this.#refused;
-    const chosen = size < REFUSALS_BELIEVED ? await this.larger(wanted, signal) : undefined;
-    if (!chosen) throw new EngineError('grammar-unusable', `${size} workers cannot use the grammar`);
-    return chosen;
   }
 
   async #find(
