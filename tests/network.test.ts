@@ -105,7 +105,9 @@ describe('a gateway on the network', () => {
   });
 
   it('finishes a stream whose worker dies in the middle: nothing lost, nothing repeated, one id', async () => {
-    const workers = [await join('second'), await join('third')];
+    // Longer than the report is kept, which tells who is at work.
+    const slow = { tokensPerSecond: 40 };
+    const workers = [await join('second', slow), await join('third', slow)];
     await until(async () => (await network()).totals.workers === 2 && (await ids()).includes(MODEL));
     const stream = await client.chat.completions.create({
       ...{ model: MODEL, messages, seed: 11, max_tokens: 120, stream: true },
