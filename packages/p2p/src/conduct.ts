@@ -1,4 +1,5 @@
 // How neighbours behaved in gossip: what counts against them fades, and who has too much of it is not read for a while.
+import { forgetOldest } from './forget-oldest.ts';
 
 interface Count {
   readonly points: number;
@@ -17,10 +18,7 @@ export class Conduct {
     const sum = Math.min(MOST_POINTS, this.points(peer, nowMs) + points);
     this.#counts.delete(peer);
     this.#counts.set(peer, { points: sum, atMs: nowMs });
-    for (const oldest of this.#counts.keys()) {
-      if (this.#counts.size <= MOST_PEERS) break;
-      this.#counts.delete(oldest);
-    }
+    forgetOldest(this.#counts, MOST_PEERS);
   }
 
   /** 0 for a peer of whom nothing bad is remembered. */

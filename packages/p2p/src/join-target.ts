@@ -104,5 +104,6 @@ function reasonOf(error: unknown, isPrivate: boolean): string {
 }
 
 /** Bytes under another network key are noise: it looks as if somebody hung up, or said nothing. */
-const KEYED = 'if a host listens there, it may be in another private network, or in none';
-const KEYLESS = 'if a host listens there, it may be in a private network: its join token or network key is needed';
+const KEYED = 'if a host listens there, it may be in another private network or in none, or have no place free';
+const KEYLESS =
+  'if a host listens there, it may be in a private network, whose join token or key is needed, or have no place free';

@@ -1,4 +1,5 @@
 // How often somebody may do something: a bucket of tokens for each, filled at a steady rate.
+import { forgetOldest } from './forget-oldest.ts';
 
 interface Bucket {
   readonly tokens: number;
@@ -26,10 +27,7 @@ export class RateLimit {
     const isTaken = tokens >= 1;
     this.#buckets.delete(name);
     this.#buckets.set(name, { tokens: isTaken ? tokens - 1 : tokens, atMs: nowMs });
-    for (const oldest of this.#buckets.keys()) {
-      if (this.#buckets.size <= this.#most) break;
-      this.#buckets.delete(oldest);
-    }
+    forgetOldest(this.#buckets, this.#most);
     return isTaken;
   }
 }
