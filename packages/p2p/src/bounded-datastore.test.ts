@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BoundedDatastore } from './bounded-datastore.ts';
+import { BoundedDatastore, type RecordBounds } from './bounded-datastore.ts';
+
+/** A store of so many records, with room for whatever one key or one peer has. */
+const storeOf = (most: number, more: Partial<RecordBounds> = {}) =>
+  new BoundedDatastore({ most, mostValueBytes: 8, mostProvidersPerKey: 100, mostKeysPerProvider: 100, ...more });
 
 type Key = Parameters<BoundedDatastore['get']>[0];
 
@@ -11,7 +15,7 @@ const names = (store: BoundedDatastore, prefix = '') => [...store.queryKeys({ pr
 
 describe('bounded datastore', () => {
   it('forgets what was used least recently, of the same kind', () => {
-    const store = new BoundedDatastore({ most: 2, mostValueBytes: 8 });
+    const store = storeOf(2);
     store.put(key('/peers/me'), Uint8Array.of(0));
     store.put(key('/dht/a'), Uint8Array.of(1));
     store.put(key('/dht/b'), Uint8Array.of(2));
@@ -23,13 +27,13 @@ describe('bounded datastore', () => {
   });
 
   it('refuses a value that is too long', () => {
-    const store = new BoundedDatastore({ most: 2, mostValueBytes: 2 });
+    const store = storeOf(2, { mostValueBytes: 2 });
     assert.throws(() => store.put(key('/a'), new Uint8Array(3)));
     assert.deepEqual(names(store), []);
   });
 
   it('answers queries by prefix, filter, order, offset and limit', () => {
-    const store = new BoundedDatastore({ most: 10, mostValueBytes: 8 });
+    const store = storeOf(10);
     for (const name of ['/x/1', '/x/3', '/x/2', '/y/1']) store.put(key(name), Buffer.from(name));
     const byName = (a: { key: Key }, b: { key: Key }) => (a.key.toString() < b.key.toString() ? -1 : 1);
     const query = { prefix: '/x', filters: [], orders: [byName], offset: 1, limit: 1 };
@@ -45,7 +49,7 @@ describe('bounded datastore', () => {
   });
 
   it('does a batch all at once, and many one after the other', async () => {
-    const store = new BoundedDatastore({ most: 10, mostValueBytes: 8 });
+    const store = storeOf(10);
     const batch = store.batch();
     batch.put(key('/a'), Uint8Array.of(1));
     batch.delete(key('/b'));
@@ -60,5 +64,30 @@ describe('bounded datastore', () => {
     );
     await Array.fromAsync(store.deleteMany([key('/a')]));
     assert.deepEqual(names(store), ['/b']);
+  });
+
+  it('keeps a bounded number of providers of a key, and of keys of a provider, those told last', () => {
+    const store = storeOf(100, { mostProvidersPerKey: 2, mostKeysPerProvider: 3 });
+    const tell = (cid: string, peer: string) => store.put(key(`/dht/provider/${cid}/${peer}`), Uint8Array.of(1));
+    for (const peer of ['a', 'b', 'c']) tell('model', peer);
+    assert.deepEqual(names(store, '/dht/provider/model'), ['/dht/provider/model/b', '/dht/provider/model/c']);
+    for (const cid of ['1', '2', '3', '4']) tell(cid, 'greedy');
+    tell('1', 'modest');
+    assert.deepEqual(
+      names(store, '/dht/provider').filter((name) => name.endsWith('/greedy')),
+      ['2', '3', '4'].map((cid) => `/dht/provider/${cid}/greedy`),
+    );
+    store.delete(key('/dht/provider/1/modest'));
+    assert.deepEqual(names(store, '/dht/provider/1'), []);
+  });
+
+  it('answers who has a key without a look at all the others', () => {
+    const store = storeOf(40_000);
+    for (let at = 0; at < 30_000; at += 1) store.put(key(`/dht/provider/cid${at}/peer${at}`), Uint8Array.of(1));
+    const beganAt = performance.now();
+    for (let at = 0; at < 1_000; at += 1)
+      assert.equal([...store.query({ prefix: `/dht/provider/cid${at}` })].length, 1);
+    // A look at all records is about 10 ms each time.
+    assert.ok(performance.now() - beganAt < 2_000);
   });
 });

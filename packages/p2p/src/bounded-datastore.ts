@@ -15,18 +15,34 @@ export class RecordError extends Error {
   }
 }
 
+export interface RecordBounds {
+  /** Records of one kind. */
+  readonly most: number;
+  readonly mostValueBytes: number;
+  /** Providers of one key, which are all read for each answer. */
+  readonly mostProvidersPerKey: number;
+  readonly mostKeysPerProvider: number;
+}
+
+type Pairs = Map<string, Pair>;
+
+/** Provider records as the DHT names them: the key, then the peer that has it. */
+const PROVIDER = /^(\/dht\/provider\/[^/]+)\/([^/]+)$/;
+const PROVIDED_KEY = /^\/dht\/provider\/[^/]+$/;
+
 /**
  * The least recently used records go first, those of each kind (`/peers`, `/dht`) for themselves: who fills the DHT does not
- * make this host forget its peers. A value that is too long is refused.
+ * make this host forget its peers. A value that is too long is refused. The providers of a key are found without a look at
+ * anything else, since whoever is connected may ask for them.
  */
 export class BoundedDatastore implements Datastore {
-  readonly #kinds = new Map<string, Map<string, Pair>>();
-  readonly #most: number;
-  readonly #mostValueBytes: number;
+  readonly #kinds = new Map<string, Pairs>();
+  readonly #providersOf = new Map<string, Pairs>();
+  readonly #keysOf = new Map<string, Pairs>();
+  readonly #bounds: RecordBounds;
 
-  constructor(bounds: { readonly most: number; readonly mostValueBytes: number }) {
-    this.#most = bounds.most;
-    this.#mostValueBytes = bounds.mostValueBytes;
+  constructor(bounds: RecordBounds) {
+    this.#bounds = bounds;
   }
 
   has(key: Key): boolean {
@@ -41,18 +57,23 @@ export class BoundedDatastore implements Datastore {
   }
 
   put(key: Key, value: Uint8Array): Key {
-    if (value.byteLength > this.#mostValueBytes) throw new RecordError('RecordError', 'the record is too long');
+    const { most, mostValueBytes, mostProvidersPerKey, mostKeysPerProvider } = this.#bounds;
+    if (value.byteLength > mostValueBytes) throw new RecordError('RecordError', 'the record is too long');
     this.#touch({ key, value });
-    const pairs = this.#pairsLike(key);
-    for (const oldest of pairs.keys()) {
-      if (pairs.size <= this.#most) break;
-      pairs.delete(oldest);
-    }
+    this.#trim(this.#pairsLike(key), most);
+    const [, provided = '', provider = ''] = PROVIDER.exec(key.toString()) ?? [];
+    this.#trim(this.#providersOf.get(provided), mostProvidersPerKey);
+    this.#trim(this.#keysOf.get(provider), mostKeysPerProvider);
     return key;
   }
 
   delete(key: Key): void {
-    this.#pairsLike(key).delete(key.toString());
+    const name = key.toString();
+    this.#pairsLike(key).delete(name);
+    const [, provided, provider] = PROVIDER.exec(name) ?? [];
+    if (provided === undefined || provider === undefined) return;
+    remove(this.#providersOf, provided, name);
+    remove(this.#keysOf, provider, name);
   }
 
   async *putMany(source: Iterable<Pair> | AsyncIterable<Pair>): AsyncGenerator<Key> {
@@ -88,8 +109,9 @@ export class BoundedDatastore implements Datastore {
     offset = 0,
     limit = Number.POSITIVE_INFINITY,
   }: Query): Generator<Pair> {
-    let pairs = [...this.#kinds.values()]
-      .flatMap((kind) => [...kind.values()])
+    const searched = PROVIDED_KEY.test(prefix) ? [this.#providersOf.get(prefix)] : [...this.#kinds.values()];
+    let pairs = searched
+      .flatMap((some) => [...(some?.values() ?? [])])
       .filter((pair) => pair.key.toString().startsWith(prefix) && filters.every((filter) => filter(pair)));
     for (const order of orders) pairs = pairs.sort(order);
     yield* pairs.slice(offset, offset + limit);
@@ -109,16 +131,39 @@ export class BoundedDatastore implements Datastore {
   }
 
   #touch(pair: Pair): void {
-    const [pairs, name] = [this.#pairsLike(pair.key), pair.key.toString()];
-    pairs.delete(name);
-    pairs.set(name, pair);
+    const name = pair.key.toString();
+    const [, provided, provider] = PROVIDER.exec(name) ?? [];
+    const indexes = [this.#pairsLike(pair.key)];
+    if (provided !== undefined) indexes.push(pairsOf(this.#providersOf, provided));
+    if (provider !== undefined) indexes.push(pairsOf(this.#keysOf, provider));
+    for (const pairs of indexes) {
+      pairs.delete(name);
+      pairs.set(name, pair);
+    }
+  }
+
+  #trim(pairs: Pairs | undefined, most: number): void {
+    if (!pairs) return;
+    for (const { key } of pairs.values()) {
+      if (pairs.size <= most) break;
+      this.delete(key);
+    }
   }
 
   /** libp2p names the kinds; strangers do not. */
-  #pairsLike(key: Key): Map<string, Pair> {
-    const kind = key.toString().split('/')[1] ?? '';
-    const pairs = this.#kinds.get(kind) ?? new Map<string, Pair>();
-    this.#kinds.set(kind, pairs);
-    return pairs;
+  #pairsLike(key: Key): Pairs {
+    return pairsOf(this.#kinds, key.toString().split('/')[1] ?? '');
   }
+}
+
+function pairsOf(index: Map<string, Pairs>, name: string): Pairs {
+  const pairs = index.get(name) ?? new Map<string, Pair>();
+  index.set(name, pairs);
+  return pairs;
+}
+
+function remove(index: Map<string, Pairs>, at: string, name: string): void {
+  const pairs = index.get(at);
+  pairs?.delete(name);
+  if (pairs?.size === 0) index.delete(at);
 }

@@ -1,16 +1,65 @@
-// Bytes that a host holds for others, counted together: a bound for each channel alone would allow the sum of all.
+// Bytes that a host holds for others, counted together: a bound for each channel alone would allow the sum of all. Who holds
+// most is cut, not who comes last: a stranger fills its own share and nobody else's.
+
+export interface ByteBounds {
+  readonly mostBytes: number;
+  readonly mostBytesPerPeer: number;
+}
+
+interface Holding {
+  bytes: number;
+  readonly cut: () => void;
+}
+
+interface Share {
+  bytes: number;
+  readonly holdings: Set<Holding>;
+}
 
 export class ByteBudget {
-  readonly #mostBytes: number;
-  #heldBytes = 0;
+  readonly #bounds: ByteBounds;
+  readonly #shares = new Map<string, Share>();
+  #bytes = 0;
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  constructor(bounds: ByteBounds) {
+    this.#bounds = bounds;
   }
 
-  /** False where more is held now than may be. */
-  change(bytes: number): boolean {
-    this.#heldBytes += bytes;
-    return this.#heldBytes <= this.#mostBytes;
+  /**
+   * Gives the function that tells what is held now. Where a peer has more than its share, its largest holding is cut; where
+   * all have too much, that of the peer who has most. What is cut counts no more.
+   */
+  hold(peer: string, cut: () => void): (bytes: number) => void {
+    const holding: Holding = { bytes: 0, cut };
+    return (bytes) => {
+      if (bytes === holding.bytes) return;
+      const isMore = bytes > holding.bytes;
+      this.#set(peer, holding, bytes);
+      if (!isMore) return;
+      const share = this.#shares.get(peer);
+      while (share && share.bytes > this.#bounds.mostBytesPerPeer) this.#cutLargest(peer, share);
+      while (this.#bytes > this.#bounds.mostBytes) {
+        const [first, share] = [...this.#shares].reduce((a, b) => (b[1].bytes > a[1].bytes ? b : a));
+        this.#cutLargest(first, share);
+      }
+    };
+  }
+
+  #set(peer: string, holding: Holding, bytes: number): void {
+    const share = this.#shares.get(peer) ?? { bytes: 0, holdings: new Set() };
+    const changeBytes = bytes - holding.bytes;
+    holding.bytes = bytes;
+    share.bytes += changeBytes;
+    this.#bytes += changeBytes;
+    if (bytes > 0) share.holdings.add(holding);
+    else share.holdings.delete(holding);
+    if (share.holdings.size > 0) this.#shares.set(peer, share);
+    else this.#shares.delete(peer);
+  }
+
+  #cutLargest(peer: string, { holdings }: Share): void {
+    const largest = [...holdings].reduce((a, b) => (b.bytes > a.bytes ? b : a));
+    this.#set(peer, largest, 0);
+    largest.cut();
   }
 }

@@ -7,13 +7,20 @@ import { yamux } from '@libp2p/yamux';
 import { multiaddr } from '@multiformats/multiaddr';
 import { createLibp2p } from 'libp2p';
 import { ByteBudget } from './byte-budget.ts';
-import { type Channel, openChannel } from './channel.ts';
-import { ChannelError, MOST_MESSAGE_BYTES } from './inbox.ts';
+import { type Channel, type ChannelBounds, openChannel } from './channel.ts';
+import { ChannelError } from './inbox.ts';
 import { STREAMS } from './limits.ts';
+import { MOST_MESSAGE_BYTES } from './message-reader.ts';
 import type { PeerNode } from './peer-node.ts';
 import { addressOf, type Hosts, testHosts, until, within } from './test/hosts.ts';
 
 let protocols = 0;
+
+const boundsOf = (mostBytes: number, messageTimeoutMs = 60_000): ChannelBounds => ({
+  unread: new ByteBudget({ mostBytes, mostBytesPerPeer: mostBytes }),
+  unsent: new ByteBudget({ mostBytes: 2 ** 30, mostBytesPerPeer: 2 ** 30 }),
+  messageTimeoutMs,
+});
 
 /** A channel and its other end. */
 async function pair(from: PeerNode, to: PeerNode): Promise<{ near: Channel; far: Channel }> {
@@ -198,7 +205,7 @@ describe('channel', () => {
         await assert.rejects(all(channel), ChannelError, name);
       }
       const stream = await connection.newStream('/test/hostile');
-      const bounded = openChannel(stream, b.id, new ByteBudget(1_000));
+      const bounded = openChannel(stream, b.id, boundsOf(1_000));
       await until(() => channels.length > 0);
       await channels[0]?.send(new Uint8Array(2_000));
       await assert.rejects(all(bounded), ChannelError);

@@ -2,7 +2,8 @@
 // ways. A length of zero is the last word: what follows it is nothing, and an end without it is a loss.
 import type { Stream } from '@libp2p/interface';
 import type { ByteBudget } from './byte-budget.ts';
-import { ChannelError, Inbox, MOST_MESSAGE_BYTES } from './inbox.ts';
+import { ChannelError, Inbox } from './inbox.ts';
+import { MOST_MESSAGE_BYTES } from './message-reader.ts';
 
 /**
  * Messages between two peers, each of 1 byte to 4 MiB. `send` resolves when there is room for the next one, and rejects with
@@ -25,8 +26,22 @@ export interface Channel {
 const CLOSE_TIMEOUT_MS = 30_000;
 const LAST_WORD = Uint8Array.of(0);
 
-export function openChannel(stream: Stream, peer: string, budget: ByteBudget): Channel {
-  const inbox = new Inbox(stream, budget);
+export interface ChannelBounds {
+  /** Bytes that came and were not read, and bytes that were sent and not taken, of all channels. */
+  readonly unread: ByteBudget;
+  readonly unsent: ByteBudget;
+  readonly messageTimeoutMs: number;
+}
+
+export function openChannel(stream: Stream, peer: string, bounds: ChannelBounds): Channel {
+  const abort = (reason: Error) => {
+    stream.abort(reason);
+    inbox.drop(reason);
+  };
+  const onUnread = bounds.unread.hold(peer, () => abort(new ChannelError('more is unread than this host may hold')));
+  const onUnsent = bounds.unsent.hold(peer, () => abort(new ChannelError('more is unsent than this host may hold')));
+  const inbox = new Inbox(stream, { onHeld: onUnread, messageTimeoutMs: bounds.messageTimeoutMs });
+  stream.addEventListener('close', () => onUnsent(0));
   let isClosing = false;
   return {
     peer,
@@ -37,7 +52,11 @@ export function openChannel(stream: Stream, peer: string, budget: ByteBudget): C
         throw new ChannelError(`a message of ${byteLength} bytes cannot be sent`);
       try {
         stream.send(prefixed(message));
-        while (stream.writableNeedsDrain) await drained(stream);
+        onUnsent(stream.writeBufferLength);
+        while (stream.writableNeedsDrain) {
+          await drained(stream);
+          onUnsent(stream.writeBufferLength);
+        }
       } catch (cause) {
         throw new ChannelError('the channel is over', { cause });
       }
@@ -56,10 +75,7 @@ export function openChannel(stream: Stream, peer: string, budget: ByteBudget): C
       }
       if (stream.status !== 'open' && stream.status !== 'closing') clearTimeout(timer);
     },
-    abort(reason) {
-      stream.abort(reason);
-      inbox.drop(reason);
-    },
+    abort,
   };
 }
 
@@ -76,6 +92,8 @@ function drained(stream: Stream): Promise<void> {
     const onClose = ({ error }: { error?: Error }) => settle(error ?? new ChannelError('the connection closed'));
     stream.addEventListener('drain', onDrain);
     stream.addEventListener('close', onClose);
+    // Of an end that has been nothing would tell.
+    if (stream.status !== 'open' && stream.status !== 'closing') onClose({});
   });
 }
 

@@ -1,5 +1,5 @@
 // Channels of a host: opened over the connection that there is, counted by peer, and aborted when the host stops.
-import type { Libp2p, Stream } from '@libp2p/interface';
+import type { Connection, Libp2p, Stream } from '@libp2p/interface';
 import { peerIdFromString } from '@libp2p/peer-id';
 import { ByteBudget } from './byte-budget.ts';
 import { openChannel } from './channel.ts';
@@ -8,12 +8,18 @@ import { STREAMS } from './limits.ts';
 import type { Channels } from './peer-node.ts';
 
 export interface HostChannels extends Channels {
+  /** Whether there is a channel over this connection. */
+  isOn(connection: Connection): boolean;
   /** Ends all at once: a connection that is closed would first wait for what nobody takes. */
   abortAll(): void;
 }
 
 export function createChannels(node: Libp2p): HostChannels {
-  const budget = new ByteBudget(STREAMS.mostInboxBytes);
+  const bounds = {
+    unread: new ByteBudget({ mostBytes: STREAMS.mostInboxBytes, mostBytesPerPeer: STREAMS.mostInboxBytesPerPeer }),
+    unsent: new ByteBudget({ mostBytes: STREAMS.mostOutboxBytes, mostBytesPerPeer: STREAMS.mostUnsentBytes }),
+    messageTimeoutMs: STREAMS.messageTimeoutMs,
+  };
   const streams = new Set<Stream>();
   const inboundByPeer = new Map<string, number>();
 
@@ -30,7 +36,7 @@ export function createChannels(node: Libp2p): HostChannels {
           runOnLimitedConnection: true,
         });
         track(stream);
-        return openChannel(stream, peer, budget);
+        return openChannel(stream, peer, bounds);
       } catch (cause) {
         throw new ChannelError(`no channel to ${peer}`, { cause });
       }
@@ -55,7 +61,7 @@ export function createChannels(node: Libp2p): HostChannels {
             else inboundByPeer.delete(peer);
           });
           track(stream);
-          listener(openChannel(stream, peer, budget));
+          listener(openChannel(stream, peer, bounds));
         },
         {
           maxInboundStreams: STREAMS.mostChannelsPerPeer,
@@ -67,6 +73,7 @@ export function createChannels(node: Libp2p): HostChannels {
         throw new ChannelError(`${protocol} has a listener`, { cause });
       });
     },
+    isOn: (connection) => connection.streams.some((stream) => streams.has(stream)),
     abortAll() {
       for (const stream of streams) stream.abort(new ChannelError('the host stopped'));
     },

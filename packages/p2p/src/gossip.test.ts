@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { type GossipSub, TopicValidatorResult } from '@libp2p/gossipsub';
 import { Conduct } from './conduct.ts';
-import { GossipError } from './gossip.ts';
+import type { Gate } from './gate.ts';
+import { createGossip, GossipError } from './gossip.ts';
 import { GOSSIP } from './limits.ts';
 import type { PeerNode } from './peer-node.ts';
 import { RateLimit } from './rate-limit.ts';
@@ -121,6 +123,45 @@ describe('gossip', () => {
     await new Promise((resolve) => setTimeout(resolve, 500));
     const most = GOSSIP.signerBurst + ((Date.now() - beganAt) / 1_000) * GOSSIP.signerPerSecond + 2;
     assert.ok(heard <= most, `${heard} heard, ${most} allowed`);
+  });
+});
+
+describe('a neighbour', () => {
+  /** The listener of a topic as gossipsub calls it, with what it needs of a message. */
+  const listenerOf = async (gate: Gate, conduct: Conduct) => {
+    const topicValidators = new Map<string, (neighbour: string, message: object) => TopicValidatorResult>();
+    const pubsub = { topicValidators, subscribe: () => {} } as unknown as GossipSub;
+    await createGossip(pubsub, gate, conduct).subscribe('t', () => 'accept');
+    const hear = topicValidators.get('t');
+    assert.ok(hear);
+    return (neighbour: string, from: string) => hear(neighbour, { type: 'signed', from, data: Buffer.from('offer') });
+  };
+  const open = { isAllowed: () => true, gater: {} };
+
+  it('is not blamed for what strangers say through it, and is heard again as soon as they are quiet', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'] });
+    const conduct = new Conduct();
+    const hear = await listenerOf(open, conduct);
+    const outcomes = Array.from({ length: 2 * GOSSIP.neighbourBurst }, (_, at) => hear('honest', `stranger-${at}`));
+    const accepted = outcomes.filter((outcome) => outcome === TopicValidatorResult.Accept).length;
+    assert.equal(accepted, GOSSIP.neighbourBurst);
+    assert.equal(outcomes.at(-1), TopicValidatorResult.Ignore);
+    assert.equal(conduct.points('honest', Date.now()), 0);
+    t.mock.timers.tick(1_000);
+    assert.equal(hear('honest', 'worker'), TopicValidatorResult.Accept);
+  });
+
+  it('is blamed for its own flood', async () => {
+    const conduct = new Conduct();
+    const hear = await listenerOf(open, conduct);
+    for (let count = 0; count < 200; count += 1) hear('noisy', 'noisy');
+    assert.ok(conduct.points('noisy', Date.now()) > 80);
+  });
+
+  it('does not use up its bound with those who are not on the allow-list', async () => {
+    const hear = await listenerOf({ ...open, isAllowed: (peer) => peer === 'friend' }, new Conduct());
+    for (let at = 0; at < 2 * GOSSIP.neighbourBurst; at += 1) hear('honest', `stranger-${at}`);
+    assert.equal(hear('honest', 'friend'), TopicValidatorResult.Accept);
   });
 });
 

@@ -19,9 +19,9 @@ const RESULTS: Record<Verdict, TopicValidatorResult> = {
 
 /** Below it nothing of a peer is read any more, until it has faded. */
 const GRAYLIST_SCORE = -80;
-/** So eight rejected messages within half a minute, or one beyond what a neighbour may bring, are enough. */
+/** So eight rejected messages within half a minute are enough, or eighty of its own beyond what a signer may say. */
 const REJECT_POINTS = 10;
-const FLOOD_POINTS = 200;
+const FLOOD_POINTS = 1;
 
 export function gossipsubOptions(conduct: Conduct): Partial<GossipsubOpts> {
   return {
@@ -82,13 +82,14 @@ export function createGossip(pubsub: GossipSub, gate: Gate, conduct: Conduct): G
       pubsub.topicValidators.set(topic, (neighbour, message) => {
         if (message.type !== 'signed') return TopicValidatorResult.Reject;
         const nowMs = Date.now();
-        if (!neighbours.take(neighbour.toString(), nowMs)) {
-          conduct.add(neighbour.toString(), FLOOD_POINTS, nowMs);
-          return TopicValidatorResult.Ignore;
-        }
         const from = message.from.toString();
         if (!gate.isAllowed(from)) return TopicValidatorResult.Ignore;
-        if (!signers.take(from, nowMs)) return TopicValidatorResult.Ignore;
+        // An honest neighbour passes on what strangers with many keys say, each within its bound: that is not held against it.
+        if (!neighbours.take(neighbour.toString(), nowMs)) return TopicValidatorResult.Ignore;
+        if (!signers.take(from, nowMs)) {
+          if (from === neighbour.toString()) conduct.add(from, FLOOD_POINTS, nowMs);
+          return TopicValidatorResult.Ignore;
+        }
         const isTooLong = message.data.byteLength > GOSSIP.mostMessageBytes;
         const verdict = isTooLong ? 'reject' : hear(message.data, from);
         if (verdict === 'reject') conduct.add(neighbour.toString(), REJECT_POINTS, nowMs);

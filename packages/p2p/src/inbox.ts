@@ -1,35 +1,43 @@
 // What came over a channel and was not read yet: bytes become messages, a reader who lags makes the sender wait, and an end
 // is clean only where the other side said so.
 import type { Stream } from '@libp2p/interface';
-import type { ByteBudget } from './byte-budget.ts';
+import { MessageReader } from './message-reader.ts';
 
 export class ChannelError extends Error {
   override readonly name = 'ChannelError';
 }
 
-/** A longer message is no message: the channel is aborted before it is read. */
-export const MOST_MESSAGE_BYTES = 4 * 1024 * 1024;
 /** Unread bytes from which on the sender has to wait, and those from which on it may go on. */
 const PAUSE_BYTES = 1024 * 1024;
 const RESUME_BYTES = 256 * 1024;
+/** What a message costs beside its bytes, so that a million of one byte are not taken for one MiB. */
+const MESSAGE_COST_BYTES = 128;
+
+export interface InboxOptions {
+  /** Hears what is held, in bytes, whenever it changes. */
+  readonly onHeld: (bytes: number) => void;
+  /** A message that was begun must be whole within it, as far as it may come: the time of a slow reader is not the sender's. */
+  readonly messageTimeoutMs: number;
+}
 
 /** Ends without an error only after the last word (a length of zero): a stream that was just closed has lost its tail. */
 export class Inbox implements AsyncIterable<Uint8Array> {
   readonly #stream: Stream;
-  readonly #budget: ByteBudget;
+  readonly #onHeld: (bytes: number) => void;
+  readonly #messageTimeoutMs: number;
+  readonly #reader = new MessageReader();
   #ready: Uint8Array[] = [];
   #readyBytes = 0;
-  #parts: Uint8Array[] = [];
-  #partBytes = 0;
-  #countedBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
   #isOver = false;
   #error: Error | undefined;
   #isPaused = false;
   #wake: () => void = () => {};
 
-  constructor(stream: Stream, budget: ByteBudget) {
+  constructor(stream: Stream, { onHeld, messageTimeoutMs }: InboxOptions) {
     this.#stream = stream;
-    this.#budget = budget;
+    this.#onHeld = onHeld;
+    this.#messageTimeoutMs = messageTimeoutMs;
     stream.addEventListener('message', ({ data }) => this.#take(data.subarray()));
     // `end` comes when the last byte was handed over; of an aborted stream `close` tells why.
     stream.addEventListener('end', () => {
@@ -46,7 +54,7 @@ export class Inbox implements AsyncIterable<Uint8Array> {
     for (;;) {
       const message = this.#ready.shift();
       if (message) {
-        this.#readyBytes -= message.byteLength;
+        this.#readyBytes -= message.byteLength + MESSAGE_COST_BYTES;
         this.#count();
         if (this.#isPaused && this.#readyBytes < RESUME_BYTES) this.#resume();
         yield message;
@@ -70,61 +78,44 @@ export class Inbox implements AsyncIterable<Uint8Array> {
 
   #take(bytes: Uint8Array): void {
     if (this.#isOver) return;
-    this.#parts.push(bytes);
-    this.#partBytes += bytes.byteLength;
-    const problem = this.#split();
-    if (problem ?? !this.#count()) {
-      const error = new ChannelError(problem ?? 'more is unread than this host may hold');
-      this.#lose(error);
-      this.#stream.abort(error);
+    try {
+      for (const message of this.#reader.read(bytes)) {
+        this.#stopWaiting();
+        if (message.byteLength === 0) {
+          this.#end();
+          return;
+        }
+        this.#ready.push(message);
+        this.#readyBytes += message.byteLength + MESSAGE_COST_BYTES;
+      }
+    } catch (error) {
+      this.#break((error as RangeError).message);
       return;
     }
+    this.#count();
     if (!this.#isPaused && !this.#isOver && this.#readyBytes > PAUSE_BYTES) {
       this.#isPaused = true;
+      this.#stopWaiting();
       this.#stream.pause();
     }
+    this.#awaitRest();
     this.#wake();
   }
 
-  /** Moves whole messages to the ready ones; gives why what came cannot be a message. */
-  #split(): string | undefined {
-    for (;;) {
-      const head = this.#head();
-      if (!head) return undefined;
-      if (head.length === 0) {
-        this.#end();
-        return undefined;
-      }
-      if (head.length > MOST_MESSAGE_BYTES) return `a message of ${head.length} bytes`;
-      if (this.#partBytes < head.at + head.length) return undefined;
-      const whole = this.#joined();
-      this.#ready.push(whole.subarray(head.at, head.at + head.length));
-      this.#readyBytes += head.length;
-      const rest = whole.subarray(head.at + head.length);
-      this.#parts = rest.byteLength > 0 ? [rest] : [];
-      this.#partBytes = rest.byteLength;
-    }
+  #awaitRest(): void {
+    if (this.#timer || this.#isOver || this.#isPaused || this.#reader.heldBytes === 0) return;
+    this.#timer = setTimeout(() => this.#break('a message was begun and did not end'), this.#messageTimeoutMs).unref();
   }
 
-  /** Length of the next message and where it begins; undefined while that is not known. */
-  #head(): { readonly at: number; readonly length: number } | undefined {
-    const first = this.#parts[0];
-    if (!first) return undefined;
-    const bytes = first.byteLength >= 5 ? first : this.#joined().subarray(0, 5);
-    let length = 0;
-    for (let at = 0; at < bytes.byteLength; at += 1) {
-      const byte = bytes[at] as number;
-      length += (byte & 0x7f) * 2 ** (7 * at);
-      if (byte < 0x80) return { at: at + 1, length };
-      // Five bytes and more to come: longer than any message.
-      if (at === 4) return { at: 5, length: Number.POSITIVE_INFINITY };
-    }
-    return undefined;
+  #stopWaiting(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
-  #joined(): Uint8Array {
-    if (this.#parts.length > 1) this.#parts = [Buffer.concat(this.#parts)];
-    return this.#parts[0] ?? new Uint8Array();
+  #break(problem: string): void {
+    const error = new ChannelError(problem);
+    this.#lose(error);
+    this.#stream.abort(error);
   }
 
   #resume(): void {
@@ -135,14 +126,12 @@ export class Inbox implements AsyncIterable<Uint8Array> {
       // What had come before the connection closed was handed over; only the word to the sender could not be sent.
       this.#lose(error as Error);
     }
+    this.#awaitRest();
   }
 
-  /** Tells the budget what is held now; false where that is too much. What is held by an ended channel ends with it. */
-  #count(): boolean {
-    const heldBytes = this.#isOver ? 0 : this.#partBytes + this.#readyBytes;
-    const changeBytes = heldBytes - this.#countedBytes;
-    this.#countedBytes = heldBytes;
-    return this.#budget.change(changeBytes) || changeBytes <= 0;
+  /** What is held by an ended channel ends with it: nobody may be there to read it. */
+  #count(): void {
+    this.#onHeld(this.#isOver ? 0 : this.#readyBytes + this.#reader.heldBytes);
   }
 
   #lose(cause?: Error): void {
@@ -153,8 +142,7 @@ export class Inbox implements AsyncIterable<Uint8Array> {
 
   #end(): void {
     this.#isOver = true;
-    this.#parts = [];
-    this.#partBytes = 0;
+    this.#stopWaiting();
     this.#count();
     this.#wake();
   }

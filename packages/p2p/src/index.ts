@@ -1,10 +1,12 @@
 // What @strata/p2p offers: the host of the network. It carries messages and understands none of them.
 export type { Channel } from './channel.ts';
 export { GossipError } from './gossip.ts';
-export { ChannelError, MOST_MESSAGE_BYTES } from './inbox.ts';
+export { ChannelError } from './inbox.ts';
 export { JoinError } from './join-target.ts';
 export { createJoinToken, type JoinToken, JoinTokenError, readJoinToken } from './join-token.ts';
 export { KeyFileError } from './key-file.ts';
+export { ListenError } from './listen-error.ts';
+export { MOST_MESSAGE_BYTES } from './message-reader.ts';
 export type {
   Channels,
   ConnectedPeer,

@@ -48,11 +48,25 @@ describe('joining', () => {
     await assert.rejects(third.peers.join(token, within()), (error) => {
       assert.ok(error instanceof JoinError);
       assert.deepEqual(Object.keys(error.reasons), [dead, wrong]);
-      assert.match(error.reasons[dead] ?? '', /ECONNREFUSED/);
+      assert.match(error.reasons[dead] ?? '', /nobody listens there .*ECONNREFUSED/);
+      assert.match(error.reasons[wrong] ?? '', /another host answers there/);
+      assert.equal(error.message.split(other.id).length, 2, 'the peer id is said once');
       return true;
     });
-    for (const target of ['nonsense', '/ip4/127.0.0.1/tcp/1', 'strata1xyz'])
-      await assert.rejects(third.peers.join(target, within()), JoinError);
+    const unreadable = [
+      'nonsense',
+      '127.0.0.1:9788',
+      'http://127.0.0.1:9788',
+      '/ip4/127.0.0.1/tcp/1',
+      '/ip4/127/tcp/x',
+    ];
+    for (const target of [...unreadable, '/ip4/127.0.0.1/tcp/1/p2p/12D3', 'strata1xyz'])
+      await assert.rejects(third.peers.join(target, within()), (error) => {
+        assert.ok(error instanceof JoinError);
+        assert.match(error.message, /^join takes an address with a peer id .* or a join token/);
+        assert.doesNotMatch(error.message, /multiaddr|strata1xyz/i);
+        return true;
+      });
     await assert.rejects(hosts.start('fourth', { join: ['nonsense'] }), JoinError);
   });
 

@@ -1,17 +1,19 @@
 // Keeps a host in its network: joins until one target answers, again when none is connected, and falls back on known peers.
 import type { Libp2p } from '@libp2p/interface';
+import type { Ping } from '@libp2p/ping';
 import { multiaddr } from '@multiformats/multiaddr';
-import { type JoinTarget, joinTarget } from './join-target.ts';
+import { type JoinOptions, type JoinTarget, joinTarget } from './join-target.ts';
 import type { KnownPeers } from './known-peers.ts';
 import { JOIN, KNOWN_PEERS } from './limits.ts';
 
 /** Runs until the signal is aborted, and then resolves. */
 export async function keepJoined(
-  node: Libp2p,
+  node: Libp2p<{ ping: Ping }>,
   targets: readonly JoinTarget[],
   knownPeers: KnownPeers,
-  signal: AbortSignal,
+  options: JoinOptions,
 ): Promise<void> {
+  const { signal } = options;
   let retryMs: number = JOIN.retryMs;
   while (!signal.aborted) {
     if (isJoined(node, targets)) {
@@ -19,7 +21,7 @@ export async function keepJoined(
       await happened(node, 'peer:disconnect', signal);
       continue;
     }
-    await joinAny(node, targets, signal);
+    await Promise.allSettled(targets.map((target) => joinTarget(node, target, options)));
     if (node.getPeers().length === 0) await dialKnown(node, knownPeers, signal);
     if (isJoined(node, targets)) continue;
     // Jitter: hosts that lost the same peer at the same moment do not come back at the same moment.
@@ -32,10 +34,6 @@ export async function keepJoined(
 function isJoined(node: Libp2p, targets: readonly JoinTarget[]): boolean {
   if (targets.length === 0) return node.getPeers().length > 0;
   return targets.some(({ peer }) => node.getConnections(peer).length > 0 || node.peerId.equals(peer));
-}
-
-async function joinAny(node: Libp2p, targets: readonly JoinTarget[], signal: AbortSignal): Promise<void> {
-  await Promise.allSettled(targets.map((target) => joinTarget(node, target, signal)));
 }
 
 /** Those seen last first, some at a time, until one answers. */

@@ -17,13 +17,18 @@ export async function loadKey(file: string): Promise<Ed25519PrivateKey> {
   return (await readKey(file)) ?? (await makeKey(file));
 }
 
+/** Rejects with KeyFileError where others may read it. */
+export async function readSecret(file: string): Promise<Uint8Array> {
+  // Windows has no such bits.
+  if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0)
+    throw new KeyFileError(`others may use the key file ${file}: run "chmod 600 ${file}"`);
+  return readFile(file);
+}
+
 async function readKey(file: string): Promise<Ed25519PrivateKey | undefined> {
   let bytes: Uint8Array;
   try {
-    // Windows has no such bits.
-    if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0)
-      throw new KeyFileError(`others may use the key file ${file}: run "chmod 600 ${file}"`);
-    bytes = await readFile(file);
+    bytes = await readSecret(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

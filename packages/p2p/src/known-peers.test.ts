@@ -71,15 +71,29 @@ describe('known peers', () => {
   it('are bounded, and who was seen last comes first', async () => {
     const known = await KnownPeers.load(undefined);
     for (let at = 0; at < KNOWN_PEERS.most + 5; at += 1)
-      known.add(`peer-${at}`, [`/ip4/192.0.2.1/tcp/${at + 1}`], new Date(at));
+      known.add(`peer-${at}`, { reached: `/ip4/192.0.2.1/tcp/${at + 1}`, told: [] }, new Date(at));
     assert.equal(known.list().length, KNOWN_PEERS.most);
     assert.equal(known.list()[0]?.id, `peer-${KNOWN_PEERS.most + 4}`);
     for (let at = 0; at < 10; at += 1)
-      known.add('peer-100', [`/ip4/192.0.2.2/tcp/${at + 1}`, 'x'.repeat(999)], new Date());
+      known.add('peer-100', { told: [`/ip4/192.0.2.2/tcp/${at + 1}`, 'x'.repeat(999)] }, new Date());
     assert.equal(known.list()[0]?.id, 'peer-100');
     assert.equal(known.list()[0]?.addresses.length, KNOWN_PEERS.mostAddresses);
     assert.equal(known.list()[0]?.addresses[0], '/ip4/192.0.2.2/tcp/10');
-    known.add('silent', [], new Date());
+    known.add('silent', { told: [] }, new Date());
     assert.ok(!known.list().some(({ id }) => id === 'silent'));
+  });
+
+  it('that only told where they are do not take the place of those that were reached', async () => {
+    const known = await KnownPeers.load(undefined);
+    known.add('gateway', { reached: '/ip4/192.0.2.1/tcp/4001', told: [] }, new Date());
+    const tell = (id: string) => known.add(id, { told: ['/ip4/203.0.113.7/tcp/80'] }, new Date());
+    for (let at = 0; at < 2 * KNOWN_PEERS.most; at += 1) tell(`stranger-${at}`);
+    assert.equal(known.list()[0]?.id, 'gateway');
+    assert.equal(known.list().length, 1 + KNOWN_PEERS.mostTold);
+    for (let at = 0; at < KNOWN_PEERS.most; at += 1)
+      known.add(`friend-${at}`, { reached: `/ip4/192.0.2.2/tcp/${at + 1}`, told: [] }, new Date());
+    tell('newcomer');
+    assert.equal(known.list().length, KNOWN_PEERS.most);
+    assert.ok(!known.list().some(({ id }) => id === 'newcomer'));
   });
 });

@@ -10,6 +10,8 @@ const KnownPeer = z.object({
   id: z.string().max(128),
   addresses: z.array(z.string().max(512)).min(1).max(KNOWN_PEERS.mostAddresses),
   seenAt: z.iso.datetime(),
+  /** Whether this host dialled it once, and it answered. */
+  isReached: z.boolean().default(false),
 });
 const KnownPeersFile = z.object({ version: z.literal(1), peers: z.array(KnownPeer).max(KNOWN_PEERS.most) });
 
@@ -39,21 +41,31 @@ export class KnownPeers implements AsyncDisposable {
     }
   }
 
-  /** Who was seen last comes first. */
+  /** Those that were reached come first, then those that only told; of each, who was seen last. */
   list(): readonly KnownPeer[] {
-    return [...this.#peers.values()].toReversed();
+    const peers = [...this.#peers.values()].toReversed();
+    return [...peers.filter(({ isReached }) => isReached), ...peers.filter(({ isReached }) => !isReached)];
   }
 
-  /** The first addresses count most. Older ones stay behind them as far as there is room. */
-  add(id: string, addresses: readonly string[], seenAt: Date): void {
-    const old = this.#peers.get(id)?.addresses ?? [];
-    const merged = [...new Set([...addresses, ...old])]
+  /**
+   * `reached` was dialled and answered; `told` is where the peer says that it is. The first addresses count most; older ones
+   * stay behind them as far as there is room. Who only told never takes the place of who was reached.
+   */
+  add(id: string, addresses: { readonly reached?: string; readonly told: readonly string[] }, seenAt: Date): void {
+    const { reached, told } = addresses;
+    const old = this.#peers.get(id);
+    const merged = [...new Set([...(reached === undefined ? [] : [reached]), ...told, ...(old?.addresses ?? [])])]
       .filter((address) => address.length <= 512)
       .slice(0, KNOWN_PEERS.mostAddresses);
     if (merged.length === 0) return;
-    const others = [...this.#peers.values()].filter((peer) => peer.id !== id).slice(1 - KNOWN_PEERS.most);
-    const peers = [...others, { id, addresses: merged, seenAt: seenAt.toISOString() }];
-    this.#peers = new Map(peers.map((peer) => [peer.id, peer]));
+    const isReached = reached !== undefined || old?.isReached === true;
+    const others = [...this.#peers.values()].filter((peer) => peer.id !== id);
+    const peers = [...others, { id, addresses: merged, seenAt: seenAt.toISOString(), isReached }];
+    const reachedOnes = peers.filter((peer) => peer.isReached).slice(-KNOWN_PEERS.most);
+    const room = Math.min(KNOWN_PEERS.mostTold, KNOWN_PEERS.most - reachedOnes.length);
+    const toldOnes = room > 0 ? peers.filter((peer) => !peer.isReached).slice(-room) : [];
+    const kept = new Set([...reachedOnes, ...toldOnes]);
+    this.#peers = new Map(peers.filter((peer) => kept.has(peer)).map((peer) => [peer.id, peer]));
     if (this.#file === undefined) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 export const CONNECTIONS = {
   /**
    * Default 300. A gateway holds one for each worker; an idle one costs 30 KiB of heap and up to
-   * 400 KiB of memory in all (TLS). Beyond it strangers are refused, and the least used are closed.
+   * 400 KiB of memory in all (TLS). Beyond it idle ones of crowded addresses give way (give-way.ts), or the newcomer is refused.
    */
   most: 1024,
   /** Default: none. A peer needs one, and two for a moment when both dial or a relayed one becomes direct. */
@@ -18,8 +18,14 @@ export const CONNECTIONS = {
    * 10 ms of processor, so one host cannot take much more than half a core.
    */
   mostInboundPerHostPerSecond: 64,
-  /** Default 10, over all hosts: a stranger who opens sockets and says nothing would lock everyone out. */
-  mostPending: 64,
+  /** Default 10, over all hosts: strangers who open sockets and say nothing would lock everyone out. */
+  mostPending: 512,
+  /** Default: none. One machine does not fill those of all: it takes 32 of them. */
+  mostPendingPerHost: 16,
+  /** When all places are taken: so many connections of one address keep theirs while they have a channel, the rest may lose it. */
+  mostBusyPerHostWhenFull: 128,
+  /** When all places are taken: after it a connection without a channel is idle. */
+  idleWhenFullMs: MINUTE_MS,
   /** Default 10,000, kept: a worker whose cores all compute takes seconds for a handshake. Then it gives its place back. */
   inboundUpgradeTimeoutMs: 10_000,
   /** Default 100: dials cost processor, and find() and known peers ask for many at once. */
@@ -77,8 +83,14 @@ export const STREAMS = {
   idleTimeoutMs: 60 * MINUTE_MS,
   /** Default 120,000, of the socket. Pings keep it busy; without them the other side is gone. */
   socketIdleTimeoutMs: 2 * MINUTE_MS,
-  /** Unread bytes of all channels together: what strangers can make this host hold. */
+  /** Unread bytes of all channels together: what strangers can make this host hold. Beyond it who holds most loses a channel. */
   mostInboxBytes: 256 * MIB,
+  /** Of one peer: a message of the longest, twice. */
+  mostInboxBytesPerPeer: 8 * MIB,
+  /** Unsent bytes of all channels together; of one peer no more than of one channel. */
+  mostOutboxBytes: 256 * MIB,
+  /** From the first byte of a message to its last: 4 MiB at 70 KiB/s. */
+  messageTimeoutMs: MINUTE_MS,
 } as const;
 
 export const GOSSIP = {
@@ -93,7 +105,7 @@ export const GOSSIP = {
   /** A signer may say so many at once, and so many a second: an offer each 30 s, and again when something changed. */
   signerBurst: 32,
   signerPerSecond: 4,
-  /** Messages that one neighbour may bring, of all signers: 1,000 workers with an offer each second. */
+  /** Messages that one neighbour may bring, of all signers: 1,000 workers with an offer each second. The rest is not heard. */
   neighbourBurst: 2_000,
   neighbourPerSecond: 1_000,
   /** Default 1 MiB, about 1,000 topics: this network has a handful. */
@@ -109,6 +121,10 @@ export const RECORDS = {
   /** Records in memory, of peers and of providers each; the least recently used go first. Default: unbounded, for anyone to fill. */
   most: 32_768,
   mostValueBytes: 64 * KIB,
+  /** Default: unbounded. Whoever asks is answered with all of them, each read from memory; a look-up uses no more either. */
+  mostProvidersPerKey: 64,
+  /** Default: unbounded. A worker provides one key for each model: one peer cannot push the records of others out. */
+  mostKeysPerProvider: 64,
   /** Default 48 h. Workers come and go: who is gone is believed for half an hour, and records are told again each 10 minutes. */
   providerValidityMs: 30 * MINUTE_MS,
   provideEveryMs: 10 * MINUTE_MS,
@@ -117,10 +133,21 @@ export const RECORDS = {
   /** Defaults 10 and 10, with which a query asks nearly everyone of a small network. 3 is Kademlia's own number. */
   parallelQueries: 3,
   disjointPaths: 3,
-  /** Keys that this host provides. */
-  mostProvided: 1_024,
+  /** Default: none. What a peer asks costs up to 5 ms; a look-up is a few messages, and one comes each minute. */
+  messageBurst: 64,
+  messagesPerSecond: 8,
+  /** The same of one machine, or of all behind one NAT: strangers have as many keys as they like. */
+  hostMessageBurst: 512,
+  hostMessagesPerSecond: 64,
+  /** A message names its sender as provider, and some 20 peers that are closer. Each peer costs a look into memory. */
+  mostPeersPerMessage: 64,
+  /** Keys that this host provides: others keep no more of it. */
+  mostProvided: 64,
   /** Providers of one key that are dialled at a time. */
   parallelFinds: 8,
+  /** New ones of one look-up, and those of them that one peer named. A later look-up goes on with those not connected yet. */
+  mostFound: 64,
+  mostDialledPerAnswerer: 32,
 } as const;
 
 export const RELAY = {
@@ -136,7 +163,13 @@ export const RELAY = {
   mostUsed: 2,
 } as const;
 
-export const KNOWN_PEERS = { most: 256, mostAddresses: 4, dialledAtOnce: 8 } as const;
+export const KNOWN_PEERS = {
+  most: 256,
+  /** Of those, peers that came from elsewhere and said where they are: anyone can, with as many keys as it likes. */
+  mostTold: 128,
+  mostAddresses: 4,
+  dialledAtOnce: 8,
+} as const;
 
 export const JOIN = {
   /** First wait between attempts; doubles up to the longest, each between a half and the whole of it. */

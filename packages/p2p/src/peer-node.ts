@@ -77,6 +77,8 @@ export interface PeerNodeOptions {
   readonly networkKey?: Uint8Array;
   /** Peer ids that may connect; undefined: all may. */
   readonly allow?: readonly string[];
+  /** Hears the peer id of who came and is not among those: once a minute of each, for the log of who decides. */
+  readonly onRefused?: (peer: string) => void;
   /** Whether peers of the same LAN are looked for; on by default, unless it listens on loopback alone. */
   readonly isMdnsOn?: boolean;
   /** Whether others may be relayed through it; off by default. */

@@ -1,10 +1,12 @@
 // Who has what: provider records in a Kademlia DHT of this network alone, told again before they end, and dialled when found.
-import type { Libp2p, PeerInfo } from '@libp2p/interface';
+import type { Libp2p, PeerId, PeerInfo } from '@libp2p/interface';
 import { type KadDHT, kadDHT, passthroughMapper, removePrivateAddressesMapper } from '@libp2p/kad-dht';
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr';
 import { CID } from 'multiformats/cid';
 import { sha256 } from 'multiformats/hashes/sha2';
 import type { Gate } from './gate.ts';
-import { RECORDS } from './limits.ts';
+import { limitDht } from './limit-dht.ts';
+import { KNOWN_PEERS, RECORDS } from './limits.ts';
 
 const RAW_CODEC = 0x55;
 /** A record is kept by so many of the closest peers; with more there is nothing to gain from a newcomer. */
@@ -20,7 +22,7 @@ export interface DhtOptions {
 }
 
 export function dhtService({ arePrivateAddressesTold, isDialable }: DhtOptions): ReturnType<typeof kadDHT> {
-  return kadDHT({
+  const create = kadDHT({
     // Its own prefix: nothing is shared with IPFS.
     protocol: '/strata/kad/1.0.0',
     // libp2p would wait until a public address is proved, which never happens on a LAN.
@@ -41,6 +43,7 @@ export function dhtService({ arePrivateAddressesTold, isDialable }: DhtOptions):
       },
     },
   });
+  return (components) => limitDht(create(components), (peer) => components.connectionManager.getConnections(peer));
 }
 
 export interface Providers extends AsyncDisposable {
@@ -120,13 +123,12 @@ async function* findProviders(
 ): AsyncGenerator<string> {
   const cid = await cidOf(key);
   const seen = new Set<string>();
+  const dialledFor = new Map<string, number>();
   const connected: string[] = [];
   const dials = new Set<Promise<void>>();
-  const dial = async ({ id, multiaddrs }: PeerInfo) => {
+  const dial = async (id: PeerId, addresses: readonly Multiaddr[]) => {
     try {
-      // Addresses first: the peer store may have older ones.
-      if (node.getConnections(id).length === 0 && multiaddrs.length > 0) await node.peerStore.merge(id, { multiaddrs });
-      await node.dial(id, { signal });
+      await node.dial(addresses.length > 0 ? [...addresses] : id, { signal });
       connected.push(id.toString());
     } catch {
       // Gone, or not to be reached from here.
@@ -138,9 +140,20 @@ async function* findProviders(
       for (const provider of event.providers) {
         const id = provider.id.toString();
         if (seen.has(id) || !gate.isAllowed(id)) continue;
+        if (node.getConnections(provider.id).length > 0) {
+          seen.add(id);
+          connected.push(id);
+          continue;
+        }
+        // Whoever answers can name anyone at any address: it does not make this host dial the world.
+        const answerer = event.from.toString();
+        const count = dialledFor.get(answerer) ?? 0;
+        if (count >= RECORDS.mostDialledPerAnswerer || seen.size >= RECORDS.mostFound) break;
+        dialledFor.set(answerer, count + 1);
         seen.add(id);
         while (dials.size >= RECORDS.parallelFinds) await Promise.race(dials);
-        const dialled = dial(provider).finally(() => dials.delete(dialled));
+        const addresses = worthDialling(provider, isFar(node, event.from));
+        const dialled = dial(provider.id, addresses).finally(() => dials.delete(dialled));
         dials.add(dialled);
       }
       yield* connected.splice(0);
@@ -154,6 +167,21 @@ async function* findProviders(
     yield* connected.splice(0);
   }
   yield* connected.splice(0);
+}
+
+/** Whether a peer is connected from elsewhere than this machine and its LAN. */
+function isFar(node: Libp2p, peer: PeerId): boolean {
+  const multiaddrs = node.getConnections(peer).map(({ remoteAddr }) => remoteAddr);
+  return removePrivateAddressesMapper({ id: peer, multiaddrs }).multiaddrs.length > 0;
+}
+
+/** A few of its addresses; none of a LAN where somebody else than a neighbour told of them. */
+export function worthDialling(provider: PeerInfo, isToldFromAfar: boolean): readonly Multiaddr[] {
+  const { id, multiaddrs } = isToldFromAfar ? removePrivateAddressesMapper(provider) : provider;
+  const suffix = `/p2p/${id}`;
+  return multiaddrs
+    .slice(0, KNOWN_PEERS.mostAddresses)
+    .map((address) => (address.toString().endsWith(suffix) ? address : multiaddr(`${address}${suffix}`)));
 }
 
 /** Raw content with this digest: what the DHT's keys have to look like. */

@@ -1,5 +1,5 @@
 // Relays: a host may carry the connections of others, and a host that nobody can dial is reached through one.
-import { type CircuitRelayService, circuitRelayServer, RELAY_V2_HOP_CODEC } from '@libp2p/circuit-relay-v2';
+import { circuitRelayServer, RELAY_V2_HOP_CODEC } from '@libp2p/circuit-relay-v2';
 import type { Libp2p } from '@libp2p/interface';
 import { multiaddr } from '@multiformats/multiaddr';
 import type { Libp2pOptions } from 'libp2p';
@@ -19,8 +19,6 @@ export function relayServer(): ReturnType<typeof circuitRelayServer> {
     },
   });
 }
-
-export type { CircuitRelayService };
 
 /** Where a host listens can only be changed from within libp2p. */
 export interface Listening {

@@ -7,11 +7,11 @@ export function rememberPeers(node: Libp2p, knownPeers: KnownPeers, signal: Abor
     'peer:identify',
     ({ detail: { peerId, connection, listenAddrs } }) => {
       const suffix = `/p2p/${peerId}`;
-      const reached = connection.direction === 'outbound' ? [connection.remoteAddr.toString()] : [];
+      const reached = connection.direction === 'outbound' && { reached: connection.remoteAddr.toString() };
       const told = listenAddrs
         .map(String)
         .map((address) => (address.endsWith(suffix) ? address : `${address}${suffix}`));
-      knownPeers.add(peerId.toString(), [...reached, ...told], new Date());
+      knownPeers.add(peerId.toString(), { ...reached, told }, new Date());
     },
     { signal },
   );

@@ -49,13 +49,23 @@ describe('the key of a private network', async () => {
   after(() => rm(directory, { recursive: true }));
   const optionsWith = async (text: string) => {
     const file = path.join(directory, 'network.key');
-    await writeFile(file, text);
+    await writeFile(file, text, { mode: 0o600 });
     return peerNodeOptions(read({ STRATA_NETWORK_KEY_FILE: file }));
   };
 
   it('is read as hexadecimal digits, and as a swarm.key file', async () => {
     for (const text of [key, `${key}\n`, `/key/swarm/psk/1.0.0/\n/base16/\n${key}\n`])
       assert.deepEqual((await optionsWith(text)).networkKey, Buffer.from(key, 'hex'));
+  });
+
+  it('is refused when others may read it, with the command that mends it', async () => {
+    const file = path.join(directory, 'open.key');
+    await writeFile(file, key, { mode: 0o644 });
+    await assert.rejects(peerNodeOptions(read({ STRATA_NETWORK_KEY_FILE: file })), (error) => {
+      assert.ok(error instanceof NetworkKeyError);
+      assert.equal(error.message, `others may use the key file ${file}: run "chmod 600 ${file}"`);
+      return true;
+    });
   });
 
   it('is refused when it is too short, or not there', async () => {

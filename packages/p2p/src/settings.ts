@@ -1,9 +1,9 @@
 // The settings of a host that gateways and workers share: one table of variables, and one meaning for each.
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { peerIdFromString } from '@libp2p/peer-id';
 import { multiaddr } from '@multiformats/multiaddr';
 import { z } from 'zod';
+import { KeyFileError, readSecret } from './key-file.ts';
 import type { PeerNodeOptions } from './peer-node.ts';
 
 /** Values apart by spaces or commas, each once. */
@@ -76,12 +76,14 @@ export class NetworkKeyError extends Error {
   override readonly name = 'NetworkKeyError';
 }
 
-/** Options for `startPeerNode`: the key of the private network is read, as 64 hex digits or as a swarm.key file. Rejects with NetworkKeyError. */
+/** Options for `startPeerNode`: the key of the private network is read, as 64 hex digits or as a swarm.key file, for its owner's eyes alone. Rejects with NetworkKeyError. */
 export async function peerNodeOptions({ networkKeyFile, ...options }: PeerSettings): Promise<PeerNodeOptions> {
   if (networkKeyFile === undefined) return options;
-  const text = await readFile(networkKeyFile, 'utf8').catch((cause: unknown) => {
+  const bytes = await readSecret(networkKeyFile).catch((cause: unknown) => {
+    if (cause instanceof KeyFileError) throw new NetworkKeyError(cause.message, { cause });
     throw new NetworkKeyError(`the network key cannot be read from ${networkKeyFile}`, { cause });
   });
+  const text = Buffer.from(bytes).toString();
   // swarm.key: two lines of header, then the key; https://github.com/libp2p/specs/blob/master/pnet/Private-Networks-PSK-V1.md
   const hex = /^(?:\/key\/swarm\/psk\/1\.0\.0\/\s+\/base16\/\s+)?([0-9a-f]{64})\s*$/i.exec(text)?.[1];
   if (hex === undefined)

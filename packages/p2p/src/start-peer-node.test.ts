@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { noise } from '@libp2p/noise';
@@ -11,9 +11,10 @@ import { multiaddr } from '@multiformats/multiaddr';
 import { createLibp2p } from 'libp2p';
 import type { Channel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
+import { KeyFileError } from './key-file.ts';
 import { CONNECTIONS } from './limits.ts';
 import { verifyPeerSignature } from './peer-signature.ts';
-import { addressOf, type Hosts, portOf, testHosts, until } from './test/hosts.ts';
+import { addressOf, type Hosts, portOf, testHosts, until, within } from './test/hosts.ts';
 
 /** A stranger with the least that libp2p needs, and Noise alone. */
 const stranger = () =>
@@ -34,6 +35,31 @@ describe('host', () => {
     await first[Symbol.asyncDispose]();
     await first[Symbol.asyncDispose]();
     assert.equal((await hosts.start('same')).id, first.id);
+  });
+
+  it('is the only one with its key, until it is gone', async () => {
+    const keyFile = path.join(hosts.directory, 'only.key');
+    const isTaken = (error: unknown) =>
+      error instanceof KeyFileError &&
+      error.message.includes(`another process runs with the key file ${keyFile}: stop it`);
+    const first = await hosts.start('only');
+    await assert.rejects(hosts.start('only'), isTaken);
+    await first[Symbol.asyncDispose]();
+    const program = `
+      import { startPeerNode } from ${JSON.stringify(path.join(import.meta.dirname, 'start-peer-node.ts'))};
+      await startPeerNode({ keyFile: ${JSON.stringify(keyFile)}, listen: ['/ip4/127.0.0.1/tcp/0'], isMdnsOn: false });
+      console.log('started');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    try {
+      await once(child.stdout, 'data');
+      await assert.rejects(hosts.start('only'), isTaken);
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    }
+    assert.equal((await hosts.start('only')).id, first.id, 'a process that was killed holds it no more');
   });
 
   it('prefers TLS, and speaks Noise with who has no TLS', async () => {
@@ -60,8 +86,13 @@ describe('host', () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
-    await assert.rejects(hosts.start('taken', { listen: [`/ip4/127.0.0.1/tcp/${port}`] }));
+    const listen = [`/ip4/127.0.0.1/tcp/${port}`];
+    const message = `the address 127.0.0.1:${port} is in use by another program, or by another host of this machine: choose where to listen with STRATA_P2P_LISTEN`;
+    for (const _again of [1, 2])
+      await assert.rejects(hosts.start('taken', { listen }), { name: 'ListenError', message });
     server.close();
+    await once(server, 'close');
+    assert.ok(await hosts.start('taken', { listen }), 'what did not start holds nothing');
   });
 
   it('has a bounded number of connections to one peer, and a bounded rate of them from one machine', async () => {
@@ -88,6 +119,32 @@ describe('host', () => {
     );
     await until(() => refused >= CONNECTIONS.mostInboundPerHostPerSecond);
     for (const socket of sockets) socket.destroy();
+  });
+
+  // Only Linux has all of 127.0.0.0/8 without being told.
+  it('is not closed to others by one machine that opens sockets and says nothing', {
+    skip: process.platform !== 'linux',
+  }, async () => {
+    const node = await hosts.start('patient');
+    const other = await hosts.start('honest');
+    const silent = new Set<Socket>();
+    const open = () => {
+      const socket = connect({ port: portOf(node), host: '127.0.0.1', localAddress: '127.0.0.9' });
+      silent.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => silent.delete(socket));
+    };
+    const refill = setInterval(() => {
+      while (silent.size < 100) open();
+    }, 10);
+    try {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await other.peers.join(addressOf(node), within());
+      assert.equal(node.peers.connected().length, 1);
+    } finally {
+      clearInterval(refill);
+      for (const socket of silent) socket.destroy();
+    }
   });
 
   it('sees at once that a process was killed in the middle of an answer', async () => {

@@ -16,9 +16,11 @@ import { JoinError, joinTarget, readJoinTarget } from './join-target.ts';
 import { createJoinToken } from './join-token.ts';
 import { keepJoined } from './keep-joined.ts';
 import { loadKey } from './key-file.ts';
+import { lockKey } from './key-lock.ts';
 import { KnownPeers } from './known-peers.ts';
 import { createLan } from './lan.ts';
 import { IDENTIFY, LIVENESS, RECORDS } from './limits.ts';
+import { listenErrorFrom } from './listen-error.ts';
 import type { PeerNode, PeerNodeOptions } from './peer-node.ts';
 import { networkKeyOf } from './private-network.ts';
 import { createProviders, dhtService } from './providers.ts';
@@ -27,10 +29,13 @@ import { rememberPeers } from './remember-peers.ts';
 import { RoundTrips } from './round-trips.ts';
 import { transportOptions } from './transports.ts';
 
-/** Rejects with KeyFileError, JoinError (of an unreadable target), or when an address to listen at is taken. */
+/** Rejects with KeyFileError (also where another host has that key), JoinError (of an unreadable target) or ListenError. */
 export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode> {
   const targets = (options.join ?? []).map(readJoinTarget);
   const networkKey = networkKeyOf(options.networkKey, targets);
+  const isPrivate = networkKey !== undefined;
+  await using held = new AsyncDisposableStack();
+  held.use(await lockKey(options.keyFile));
   const privateKey = await loadKey(options.keyFile);
   const knownPeers = await KnownPeers.load(options.knownPeersFile);
   const peerId = peerIdFromPrivateKey(privateKey);
@@ -40,7 +45,13 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
   const conduct = new Conduct();
   const lan = (options.isMdnsOn ?? true) && !isLoopbackOnly(options.listen) ? createLan(networkKey) : undefined;
 
-  const gate = createGate(id, options.allow, (peer) => node.getConnections(peer));
+  const gate = createGate(id, {
+    allow: options.allow,
+    named: targets.map(({ peer }) => peer.toString()),
+    connections: (peer) => node.getConnections(peer),
+    isBusy: (connection) => channels.isOn(connection),
+    onRefused: options.onRefused ?? (() => {}),
+  });
   const node = await createLibp2p({
     start: false,
     privateKey,
@@ -85,13 +96,14 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
     await node.stop();
     await knownPeers[Symbol.asyncDispose]();
   };
+  held.defer(end);
   try {
     await node.start();
   } catch (error) {
-    await end();
-    throw error;
+    throw listenErrorFrom(error);
   }
-  keeping = keepJoined(node, targets, knownPeers, stop.signal);
+  const owned = held.move();
+  keeping = keepJoined(node, targets, knownPeers, { isPrivate, signal: stop.signal });
   const addresses = () => node.getMultiaddrs().map(String);
 
   return {
@@ -111,7 +123,7 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
         const to = readJoinTarget(target);
         if (to.networkKey && (!networkKey || Buffer.compare(to.networkKey, networkKey) !== 0))
           throw new JoinError('this join token is of another private network: give it when the host starts');
-        return [await joinTarget(node, to, signal)];
+        return [await joinTarget(node, to, { isPrivate, signal })];
       },
       connected: () => connectedPeers(node),
       watch: (listener, signal) => watchPeers(node, listener, AbortSignal.any([signal, stop.signal])),
@@ -120,7 +132,7 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
       find: (key, { signal }) => providers.find(key, { signal }),
     },
     [Symbol.asyncDispose]() {
-      ended ??= end();
+      ended ??= owned.disposeAsync();
       return ended;
     },
   };

@@ -52,7 +52,8 @@ export function transportOptions(networkKey: Uint8Array | undefined): TransportO
     ],
     ...(networkKey && { connectionProtector: preSharedKey({ psk: presharedKeyFile(networkKey) }) }),
     connectionManager: {
-      maxConnections: CONNECTIONS.most,
+      // The gate decides who gives way at the bound of inbound ones; beyond it there is room for what this host dials.
+      maxConnections: CONNECTIONS.most + CONNECTIONS.mostParallelDials,
       inboundConnectionThreshold: CONNECTIONS.mostInboundPerHostPerSecond,
       maxIncomingPendingConnections: CONNECTIONS.mostPending,
       inboundUpgradeTimeout: CONNECTIONS.inboundUpgradeTimeoutMs,

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { KeyFileError } from './key-file.ts';
+import { lockKey } from './key-lock.ts';
+
+describe('lock of a key', () => {
+  let directory: string;
+  before(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), 'strata-lock-'));
+  });
+  after(() => rm(directory, { recursive: true }));
+
+  it('has one holder, the first of many, and is free after it', async () => {
+    const file = path.join(directory, 'deep', 'peer.key');
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => lockKey(file)));
+    const [held, ...others] = outcomes.filter(({ status }) => status === 'fulfilled');
+    assert.deepEqual(others, []);
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') assert.ok(outcome.reason instanceof KeyFileError);
+    if (held?.status === 'fulfilled') held.value[Symbol.dispose]();
+    (await lockKey(file))[Symbol.dispose]();
+  });
+
+  it('is none where no file can be written, and an error where one is in the way', async () => {
+    if (process.platform === 'linux') (await lockKey('/proc/peer.key'))[Symbol.dispose]();
+    const file = path.join(directory, 'peer.key');
+    await writeFile(`${file}.lock`, 'x'.repeat(4_096));
+    await assert.rejects(lockKey(file), KeyFileError);
+  });
+});
