@@ -40,6 +40,7 @@ export {
   type Frame,
   type FrameOf,
   MOST_PART_BYTES,
+  MOST_TOKENS,
   type Offer,
   type OfferedModel,
   PROTOCOL,

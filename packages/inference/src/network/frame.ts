@@ -6,7 +6,7 @@ export const PROTOCOL_VERSION = 1;
 export const PROTOCOL = '/strata/inference/1.0.0';
 
 /** Tokens of a prompt and its answer together. With ids of three bytes they fit into one message, beside the largest grammar. */
-const MOST_TOKENS = 1_000_000;
+export const MOST_TOKENS = 1_000_000;
 /** Ids are below it: the largest vocabularies in use have a quarter million. */
 const MOST_VOCABULARY = 2 ** 21;
 /** Of one token's text. */
