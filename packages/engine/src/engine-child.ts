@@ -1,6 +1,7 @@
 // One life of an engine's process: started, asked by messages, watched, ended.
 import { type ChildProcess, fork } from 'node:child_process';
-import { EngineError, type JobEvent } from './engine.ts';
+import { EndlessGrammarError, EngineError, type JobEvent } from './engine.ts';
+import { GRAMMAR_MS, GRAMMAR_PIPE } from './grammar-watch.ts';
 import type { Call, FromEngine, ToEngine } from './process-messages.ts';
 
 interface Waiting {
@@ -33,6 +34,7 @@ export class EngineChild<Info> {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
+  #isReady = false;
   // llama.cpp repeats there what it was given: kept for the case that it dies, and told in short.
   #lastWords = '';
 
@@ -45,18 +47,25 @@ export class EngineChild<Info> {
     this.exited = exited.promise;
     const child = fork(entry, [JSON.stringify(options)], {
       serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
       execArgv: [...execArgv],
     });
     this.#child = child;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS);
     });
+    /** The call whose grammar it was that had to be ended. */
+    let endless: number | undefined;
+    child.stdio[GRAMMAR_PIPE]?.on('data', (call: Buffer) => {
+      endless = Number(call);
+      this.kill(`a grammar ran on for ${GRAMMAR_MS} ms`);
+    });
     const watch = this.#watch(silenceMs);
     child.on('message', (message: FromEngine<Info>) => {
       watch.heard();
       if (message.kind === 'pong') return;
       if (message.kind === 'ready') {
+        this.#isReady = true;
         watch.begin();
         ready.resolve(message.info);
       } else if (message.kind === 'unusable') ready.reject(new EngineError(message.code, message.message));
@@ -68,7 +77,7 @@ export class EngineChild<Info> {
       // Before those who wait: who asks again at once must not be given to a dead one.
       exited.resolve(detail);
       ready.reject(error);
-      for (const waiting of this.#waiting.values()) waiting.reject(error);
+      for (const [id, waiting] of this.#waiting) waiting.reject(id === endless ? new EndlessGrammarError() : error);
     };
     child.on('error', (cause) => child.pid === undefined && end('it cannot be started', cause));
     child.once('exit', (code, signal) =>
@@ -123,7 +132,9 @@ export class EngineChild<Info> {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.isOver) return;
-    if (this.#child.connected) this.#child.disconnect();
+    // One that loads has nothing to end well, and hears nothing.
+    if (!this.#isReady) this.#child.kill('SIGKILL');
+    else if (this.#child.connected) this.#child.disconnect();
     const kill = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);
     await this.exited;
     clearTimeout(kill);

@@ -150,3 +150,10 @@ export class EngineError extends Error {
     this.code = code;
   }
 }
+
+/** The grammar of this very job kept the engine from all others, and had to be ended with its process. */
+export class EndlessGrammarError extends EngineError {
+  constructor() {
+    super('grammar-unusable', 'the grammar of this answer runs on without end');
+  }
+}

@@ -21,7 +21,8 @@ export const MOST_METADATA_BYTES = 64 * 1024 * 1024;
 const MOST_KEYS = 4_096;
 /** By the format. */
 const MOST_KEY_BYTES = 65_535;
-const MOST_VALUES = 16 * 1024 * 1024;
+/** Of an array: token ids are below it by the protocol; the largest vocabularies have 600,000 merges. */
+const MOST_VALUES = 2 * 1024 * 1024;
 /** Read at first; twice as much whenever it was too little, so that all is parsed at most twice over. */
 const FIRST_BYTES = 1024 * 1024;
 
@@ -133,9 +134,11 @@ class MetadataReader {
   }
 
   #length(most: number): number {
-    const length = this.#view.getBigUint64(this.#take(8), true);
-    if (length > BigInt(most)) throw unusable('says that something is larger than anything in a model');
-    return Number(length);
+    const at = this.#take(8);
+    // Exact where it matters: what has more than 53 bits is too large in any case. A BigInt for each token would be slow.
+    const length = this.#view.getUint32(at, true) + this.#view.getUint32(at + 4, true) * 2 ** 32;
+    if (length > most) throw unusable('says that something is larger than anything in a model');
+    return length;
   }
 
   #take(size: number): number {

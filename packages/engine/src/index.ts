@@ -2,6 +2,7 @@
 export { type Arrangement, arrange } from './arrangement.ts';
 export {
   type ChatPrompt,
+  EndlessGrammarError,
   type Engine,
   EngineError,
   type EngineErrorCode,
@@ -17,6 +18,7 @@ export {
 export { type LlamaEngineOptions, type LlamaEngineParts, startLlamaEngine } from './llama-engine.ts';
 export { ModelStoreError, type ModelStoreErrorCode } from './model-store/error.ts';
 export { listModels, type StoredModel } from './model-store/list-models.ts';
+export { tryLock } from './model-store/lock.ts';
 export type { DownloadProgress } from './model-store/progress.ts';
 export type { DownloadRetry } from './model-store/retry.ts';
 export { type ModelStoreOptions, type ModelStoreParts, type ResolvedModel, resolveModel } from './model-store.ts';

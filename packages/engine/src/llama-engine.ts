@@ -21,6 +21,8 @@ export interface LlamaEngineParts {
   readonly silenceMs?: number;
   /** Hears that the process died, and that another one serves. */
   readonly onRestart?: (event: { readonly kind: 'died' | 'ready'; readonly detail: string }) => void;
+  /** Ends the start at once. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Between a death and the next start; doubled while it dies before it is ready. */
@@ -36,17 +38,24 @@ export interface LlamaEngineOptions extends LlamaOptions {
   readonly processes?: number;
 }
 
-/** Starts the engine; rejects with EngineError `model-unusable` when the model cannot be loaded. */
+/** Starts the engine; rejects with EngineError `model-unusable` when the model cannot be loaded, or with the signal's reason. */
 export async function startLlamaEngine(
   { processes = 1, ...options }: LlamaEngineOptions,
   parts: LlamaEngineParts = {},
 ): Promise<Engine> {
   const slotsOf = (number: number) =>
     Math.floor(options.slots / processes) + (number < options.slots % processes ? 1 : 0);
+  parts.signal?.throwIfAborted();
   await using stack = new AsyncDisposableStack();
   const start = async (number: number, more: Partial<LlamaOptions> = {}) => {
     const engine = stack.use(new LlamaEngine({ ...options, slots: slotsOf(number), ...more }, parts));
-    await engine.started();
+    const stop = () => void engine[Symbol.asyncDispose]();
+    parts.signal?.addEventListener('abort', stop, { once: true });
+    // Its process is ended then, and whoever waits for it is told.
+    await engine.started().finally(() => {
+      parts.signal?.removeEventListener('abort', stop);
+      parts.signal?.throwIfAborted();
+    });
     return engine;
   };
   const first = await start(0);

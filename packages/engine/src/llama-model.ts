@@ -18,8 +18,10 @@ import { AnswerLoop } from './answer-loop.ts';
 import { closesAt } from './closing.ts';
 import { EngineError, type Job, type JobEvent, type ModelInfo, type ScoreJob } from './engine.ts';
 import { GrammarState } from './grammar-state.ts';
+import { GrammarWatch } from './grammar-watch.ts';
 import { defaultContext, LlamaVocabulary } from './llama-vocabulary.ts';
 import { LogitsReader } from './logits.ts';
+import { sizeInWords } from './model-store/error.ts';
 import { PREFILL_TOKENS, readTokens } from './read-tokens.ts';
 import { ScoreLoop } from './score-loop.ts';
 import { Slots } from './slots.ts';
@@ -51,6 +53,7 @@ export class LlamaHost {
   readonly #slots: Slots;
   readonly #loop: AnswerLoop;
   readonly #scoring: ScoreLoop;
+  readonly #watch: GrammarWatch;
   #embedding: Promise<LlamaEmbeddingContext> | undefined;
 
   private constructor(parts: {
@@ -59,6 +62,7 @@ export class LlamaHost {
     model: LlamaModel;
     context: LlamaContext;
     candidates: number;
+    watch: GrammarWatch;
   }) {
     this.info = parts.info;
     this.#llama = parts.llama;
@@ -75,6 +79,7 @@ export class LlamaHost {
       bytesOf: (token) => this.vocabulary.bytesOf(token),
     });
     this.#scoring = new ScoreLoop(parts.model, logits);
+    this.#watch = parts.watch;
   }
 
   /** Throws EngineError `model-unusable`. */
@@ -111,6 +116,7 @@ export class LlamaHost {
         model,
         context,
         candidates,
+        watch: await GrammarWatch.start(),
         info: {
           name: general.name ?? path.basename(file, '.gguf'),
           sha256: sha256 ?? (await sha256Of(file)),
@@ -131,8 +137,9 @@ export class LlamaHost {
       });
     } catch (cause) {
       if (cause instanceof EngineError) throw cause;
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new EngineError('model-unusable', `the model ${file} cannot be loaded: ${why}`, { cause });
+      throw new EngineError('model-unusable', `the model ${file} cannot be loaded: ${await whyNot(file, cause)}`, {
+        cause,
+      });
     }
   }
 
@@ -152,20 +159,26 @@ export class LlamaHost {
 
   /**
    * Runs one job to its end, telling what comes; `hasRoom` is waited for before each token. Rejects with the signal's reason
-   * when it is aborted.
+   * when it is aborted. `call` numbers it.
    */
   async run(
     job: Job,
     {
+      call,
       tell,
       hasRoom,
       signal,
-    }: { tell: (event: JobEvent) => void; hasRoom: () => Promise<void> | undefined; signal: AbortSignal },
+    }: {
+      call: number;
+      tell: (event: JobEvent) => void;
+      hasRoom: () => Promise<void> | undefined;
+      signal: AbortSignal;
+    },
   ): Promise<void> {
     // Its last token is read only where another one may follow.
     this.#requireRoom(job.prompt, job.given.length - 1);
     // Before anything is told: a grammar that cannot be read is no answer's beginning.
-    const grammar = await this.#grammarOf(job);
+    const grammar = await this.#grammarOf(job, call);
     if (job.given.length >= job.maxTokens) {
       tell({ kind: 'begin', cachedTokens: 0 });
       return tell({ kind: 'end', reason: 'length' });
@@ -187,9 +200,12 @@ export class LlamaHost {
   }
 
   /** Margins of an answer's tokens, and of its end. Rejects with EngineError, or the signal's reason when it is aborted. */
-  async score(job: ScoreJob, signal: AbortSignal): Promise<readonly number[]> {
+  async score(
+    job: ScoreJob,
+    { call, signal }: { readonly call: number; readonly signal: AbortSignal },
+  ): Promise<readonly number[]> {
     this.#requireRoom(job.prompt, job.answer.length - (job.hasEnd ? 0 : 1));
-    const grammar = await this.#grammarOf(job);
+    const grammar = await this.#grammarOf(job, call);
     const slot = await this.#slots.take(job.prompt, { signal });
     const sequence = this.#sequences[slot] as LlamaContextSequence;
     try {
@@ -201,8 +217,9 @@ export class LlamaHost {
     }
   }
 
-  async #grammarOf({ grammar }: { readonly grammar?: string }): Promise<GrammarState | undefined> {
-    return grammar === undefined ? undefined : GrammarState.open(this.#llama, this.#model, grammar);
+  async #grammarOf({ grammar }: { readonly grammar?: string }, call: number): Promise<GrammarState | undefined> {
+    if (grammar === undefined) return undefined;
+    return GrammarState.open(grammar, { llama: this.#llama, model: this.#model, watch: this.#watch, call });
   }
 
   #requireRoom(prompt: readonly number[], more: number): void {
@@ -215,6 +232,14 @@ export class LlamaHost {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#llama.dispose();
   }
+}
+
+/** llama.cpp says no more than that it failed, whatever it was. */
+async function whyNot(file: string, cause: unknown): Promise<string> {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  if (why !== 'Failed to load model') return why;
+  const { size } = await stat(file);
+  return `the file is cut short (it has ${sizeInWords(size)}), damaged, or of a kind that this llama.cpp does not know`;
 }
 
 async function sha256Of(file: string): Promise<string> {

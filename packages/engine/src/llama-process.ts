@@ -22,7 +22,7 @@ function serve(host: LlamaHost, call: Call, context: CallContext): unknown {
     case 'embed':
       return host.embed(call.tokens);
     case 'score':
-      return host.score(call.job, context.signal);
+      return host.score(call.job, { call: context.id, signal: context.signal });
     case 'generate':
       return generate(host, call.job, context);
     case 'open':
@@ -32,14 +32,14 @@ function serve(host: LlamaHost, call: Call, context: CallContext): unknown {
   }
 }
 
-async function generate(host: LlamaHost, job: Job, { signal, room, tell }: CallContext): Promise<void> {
+async function generate(host: LlamaHost, job: Job, { id, signal, room, tell }: CallContext): Promise<void> {
   const gathered = new Gathering(tell);
   const push = (event: JobEvent) => {
     if (event.kind === 'token') room.told();
     gathered.push(event);
   };
   try {
-    await host.run(job, { tell: push, hasRoom: () => room.wait(), signal });
+    await host.run(job, { call: id, tell: push, hasRoom: () => room.wait(), signal });
   } finally {
     gathered.flush();
   }

@@ -32,8 +32,8 @@ export class LogitsReader {
     this.#candidates = candidates;
   }
 
-  /** A token to be read, with what it leads to. */
-  ask(token: number, asked: LogitsAsked): ControlledEvaluateInputItem {
+  /** A token to be read, with what it leads to. The sum over all tokens costs a pass over them: only answers tell log-probabilities. */
+  ask(token: number, asked: LogitsAsked, { hasTotal = true } = {}): ControlledEvaluateInputItem {
     const tokens = [...this.#moved(asked), ...(asked.also ?? [])].filter((each) => each < this.vocabularySize);
     const includeTop = asked.isWhole ? this.vocabularySize : this.#few(asked);
     return [
@@ -41,21 +41,29 @@ export class LogitsReader {
       {
         generateNext: {
           logits: { filter: { includeTop, tokens: tokens as Token[] } },
-          totalLogitWeight: true,
+          totalLogitWeight: hasTotal,
           options: { temperature: 1, topK: 0, topP: 1, minP: 0 },
         },
       },
     ];
   }
 
-  read(output: ControlledEvaluateIndexOutput | undefined): Logits {
-    const next = output?.next;
-    if (!next?.logits || next.totalLogitWeight === undefined) throw new Error('llama.cpp gave no logits');
-    const candidates = Array.from(next.logits, ([token, logit]) => ({ token: token as number, logit })).sort(
+  /** Best first. */
+  candidates(output: ControlledEvaluateIndexOutput | undefined): readonly Candidate[] {
+    const logits = output?.next.logits;
+    if (!logits) throw new Error('llama.cpp gave no logits');
+    return Array.from(logits, ([token, logit]) => ({ token: token as number, logit })).sort(
       (a, b) => b.logit - a.logit || a.token - b.token,
     );
+  }
+
+  /** Of what was asked for with its total. */
+  read(output: ControlledEvaluateIndexOutput | undefined): Logits {
+    const candidates = this.candidates(output);
+    const total = output?.next.totalLogitWeight;
+    if (total === undefined) throw new Error('llama.cpp gave no total');
     // Weights are told relative to the largest logit.
-    return { candidates, logTotal: (candidates[0]?.logit ?? 0) + Math.log(next.totalLogitWeight) };
+    return { candidates, logTotal: (candidates[0]?.logit ?? 0) + Math.log(total) };
   }
 
   /** Of the candidates, those that a draw looks at; others were asked for beside them. */

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import path from 'node:path';
 import { type Arrangement, arrange } from './arrangement.ts';
-import type { Engine } from './engine.ts';
+import { type Engine, EngineError } from './engine.ts';
 import { startLlamaEngine } from './llama-engine.ts';
 import { ModelStoreError } from './model-store/error.ts';
 import { type ModelStoreOptions, resolveModel } from './model-store.ts';
@@ -41,15 +41,16 @@ export interface OpenedModel {
 /** A download tells how far it is this often. */
 const TELL_MS = 10_000;
 
-/** Rejects with EngineError or ModelStoreError. */
+/** Rejects with EngineError or ModelStoreError, or with the signal's reason. */
 export async function openModel(options: OpenModelOptions, log: ModelLog): Promise<OpenedModel> {
   const file = await fileOf(options, log);
   const startedAt = performance.now();
-  const { slots, gpu, contextLength } = options;
+  const { slots, gpu, contextLength, signal } = options;
   const { processes, threads } = await arrangementOf(file, options);
   const engine = await startLlamaEngine(
     { file, slots, processes, threads, gpu, ...(contextLength === undefined ? {} : { contextLength }) },
     {
+      signal,
       onRestart: ({ kind, detail }) => {
         if (kind === 'died') log.error({ detail }, 'the engine died and is started again');
         else log.info({ detail }, 'the engine serves again');
@@ -63,26 +64,30 @@ export async function openModel(options: OpenModelOptions, log: ModelLog): Promi
   return { id, file, engine };
 }
 
-async function fileOf({ model, modelStore }: OpenModelOptions, log: ModelLog): Promise<string> {
+async function fileOf({ model, modelStore, signal }: OpenModelOptions, log: ModelLog): Promise<string> {
   if (!/^hf:/.test(model)) return model;
   let toldAt = Number.NEGATIVE_INFINITY;
   log.info({ model, directory: modelStore.dir }, 'looking for the model');
-  return resolveModel(model, modelStore, {
-    onProgress: ({ file, receivedBytes, totalBytes }) => {
-      if (performance.now() - toldAt < TELL_MS) return;
-      toldAt = performance.now();
-      log.info({ file, receivedBytes, totalBytes }, 'downloading the model');
+  return resolveModel(
+    model,
+    { ...modelStore, signal },
+    {
+      onProgress: ({ file, receivedBytes, totalBytes }) => {
+        if (performance.now() - toldAt < TELL_MS) return;
+        toldAt = performance.now();
+        log.info({ file, receivedBytes, totalBytes }, 'downloading the model');
+      },
+      onRetry: ({ reason, pauseMs }) =>
+        log.warn({ reason, pauseMs: Math.round(pauseMs) }, 'the download is tried again'),
     },
-    onRetry: ({ reason, pauseMs }) => log.warn({ reason, pauseMs: Math.round(pauseMs) }, 'the download is tried again'),
-  }).then(({ path: found }) => found, toldOf(model));
+  ).then(({ path: found }) => found, toldOf(model));
 }
 
 async function arrangementOf(file: string, { slots, gpu, processes, threads }: OpenModelOptions): Promise<Arrangement> {
   // A file that is not there is told by the engine.
-  const sizeBytes = await stat(file).then(
-    ({ size }) => size,
-    () => 0,
-  );
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isDirectory()) throw new EngineError('model-unusable', `${file} is a folder, and no GGUF file`);
+  const sizeBytes = found?.size ?? 0;
   return arrange(
     { cores: availableParallelism(), memoryBytes: totalmem() },
     { slots, sizeBytes, hasGpu: gpu !== false },

@@ -105,9 +105,9 @@ export class ScoreLoop {
 
   async #read(positions: readonly Position[], sequence: LlamaContextSequence) {
     const outputs = await sequence.controlledEvaluate(
-      positions.map(({ last, asked }) => this.#logits.ask(last, asked)),
+      positions.map(({ last, asked }) => this.#logits.ask(last, asked, { hasTotal: false })),
     );
-    return positions.map((position, i) => ({ position, candidates: this.#logits.read(outputs[i]).candidates }));
+    return positions.map((position, i) => ({ position, candidates: this.#logits.candidates(outputs[i]) }));
   }
 
   /** Undefined where none of the candidates is allowed, and the sampler would have looked at more. */

@@ -4,6 +4,8 @@ import type { Call, FromEngine, ToEngine } from './process-messages.ts';
 import { ReaderRoom } from './reader-room.ts';
 
 export interface CallContext {
+  /** Number of the call. */
+  readonly id: number;
   readonly signal: AbortSignal;
   readonly room: ReaderRoom;
   readonly tell: (events: readonly JobEvent[]) => void;
@@ -37,7 +39,7 @@ export async function serveParent<Info>(load: () => Promise<Served<Info>>): Prom
     running.set(id, { controller, room });
     const tell = (events: readonly JobEvent[]) => send({ kind: 'events', id, events });
     try {
-      send({ kind: 'value', id, value: await host.serve(call, { signal: controller.signal, room, tell }) });
+      send({ kind: 'value', id, value: await host.serve(call, { id, signal: controller.signal, room, tell }) });
     } catch (error) {
       // Who went away hears nothing.
       if (!controller.signal.aborted) send({ kind: 'failed', id, ...toldOf(error) });

@@ -49,6 +49,13 @@ const anyChat: fc.Arbitrary<ChatPrompt> = fc.record({
 const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }], tools: [] });
 
 describe('a vocabulary without weights', () => {
+  it('lets so many calls wait, and refuses the rest at once', async () => {
+    const calls = await Promise.allSettled(Array.from({ length: 1_100 }, () => vocabulary.tokenize('a')));
+    const refused = calls.filter(({ status }) => status === 'rejected');
+    assert.equal(refused.length, 1_100 - 1_024);
+    assert.ok((await vocabulary.tokenize('a')).length > 0);
+  });
+
   it('reads and writes every text as the whole engine does', async () => {
     await fc.assert(
       fc.asyncProperty(anyText, fc.boolean(), async (text, hasControl) => {

@@ -26,6 +26,8 @@ const CALL_MS = 5_000;
 /** So often in a row the process may die of one kind of call; then such calls fail at once, for a while. */
 const MOST_DEATHS = 3;
 const REST_MS = 60_000;
+/** Calls that wait for their turn: a third of a second, where nothing is wrong. */
+const MOST_WAITING = 1_024;
 
 /** Opens a vocabulary file, or a model file whose weights are not loaded. Rejects with EngineError `model-unusable`. */
 export async function openVocabulary(file: string, options: VocabularyOptions = {}): Promise<OpenedVocabulary> {
@@ -50,6 +52,7 @@ class VocabularyEngine implements OpenedVocabulary {
   #child: EngineChild<void> | undefined;
   /** Calls are served one by one: each has its own time. */
   #line: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
   #isStopped = false;
 
   constructor(file: string, facts: VocabularyFacts, options: VocabularyOptions) {
@@ -88,10 +91,15 @@ class VocabularyEngine implements OpenedVocabulary {
     return child;
   }
 
-  #ask(call: VocabularyCall): Promise<unknown> {
+  async #ask(call: VocabularyCall): Promise<unknown> {
+    if (this.#waiting >= MOST_WAITING)
+      throw new EngineError('crashed', "too much waits for the model's vocabulary already");
+    this.#waiting += 1;
     const turn = this.#line.then(() => this.#serve(call));
     this.#line = turn.catch(() => {});
-    return turn;
+    return turn.finally(() => {
+      this.#waiting -= 1;
+    });
   }
 
   async #serve(call: VocabularyCall): Promise<unknown> {

@@ -103,6 +103,9 @@ describe('the vocabulary of a model file', () => {
     await refused(ggufOf([Buffer.concat([u64(2n ** 62n), text('a')])]), /larger than anything/);
     await refused(ggufOf([Buffer.concat([text('a'), u32(8), u64(2n ** 40n)])]), /larger than anything/);
     await refused(ggufOf([array('a', 4, 2n ** 61n, new Uint8Array())]), /larger than anything/);
+    // Each would be looked at, in the process of whoever reads it.
+    const empties = array('a', 8, 8 << 20, new Uint8Array(64 << 20));
+    await refused(ggufOf([empties]), /larger than anything/);
     // Arrays within arrays, as deep as one likes.
     const nested = Buffer.concat(Array.from({ length: 10_000 }, () => Buffer.concat([u32(9), u64(1)])));
     await refused(ggufOf([Buffer.concat([text('a'), u32(9), nested])]), /kind 9/);

@@ -22,6 +22,7 @@ export {
   readAnswerContent,
 } from './answer-content.ts';
 export { CompletionError, ERROR_KINDS, type ErrorName, errorBody } from './errors.ts';
+export { grammarProblem } from './grammar-bounds.ts';
 export { endMarginOf, MOST_MARGIN_NATS, marginOf } from './margin.ts';
 export {
   afterAsked,

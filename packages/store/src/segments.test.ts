@@ -88,6 +88,30 @@ for (const [name, place] of [
       assert.deepEqual(await store.segments.list({ limit: 10 }), [segment(1, { gatewaySignature: SIGNATURE })]);
     });
 
+    it('are found by their nonces', async () => {
+      await using store = await openStore(place());
+      await store.segments.put(segment(1));
+      assert.deepEqual(await store.segments.get(nonceOf(1)), segment(1));
+      assert.equal(await store.segments.get(nonceOf(2)), undefined);
+    });
+
+    it('lose their proofs when they are old, some at a time, and are counted as before', async () => {
+      await using store = await openStore(place());
+      for (let n = 0; n < 10; n += 1)
+        await store.segments.put(segment(n, n % 2 === 0 ? { gatewaySignature: SIGNATURE } : {}));
+      const totals = await store.segments.totals({ by: 'worker' });
+      const forgotten: number[] = [];
+      for (let i = 0; i < 3; i += 1) forgotten.push(await store.segments.forgetProofs(T0 + 6, 4));
+      assert.deepEqual(forgotten, [4, 2, 0]);
+      assert.deepEqual(await store.segments.totals({ by: 'worker' }), totals);
+      const none = new Uint8Array();
+      const bare = { receipt: none, workerSignature: none };
+      assert.deepEqual(await store.segments.get(nonceOf(5)), segment(5, bare));
+      assert.deepEqual(await store.segments.get(nonceOf(4)), segment(4, { ...bare, gatewaySignature: none }));
+      assert.deepEqual(await store.segments.get(nonceOf(7)), segment(7));
+      assert.equal(await store.segments.put(segment(5)), false, 'a nonce counts once all the same');
+    });
+
     it('outlive the one who kept them', async () => {
       const url = `sqlite:${files.next()}`;
       {
@@ -171,7 +195,9 @@ describe('totals', () => {
       await segments.totals({ by, fromMs: T0 + 1, toMs: T0 + 3 });
     await segments.settle(nonceOf(1), SIGNATURE);
     await segments.list({ limit: 3, before: nonceOf(200) });
-    assert.equal(queries.length, 7);
+    await segments.get(nonceOf(1));
+    await segments.forgetProofs(T0 + 3, 2);
+    assert.equal(queries.length, 9);
     for (const statistics of ['', 'ANALYZE']) {
       database.exec(statistics);
       for (const { sql, parameters } of queries) {
@@ -180,8 +206,12 @@ describe('totals', () => {
           .all(...(parameters as SQLInputValue[]))
           .map(({ detail }) => String(detail))
           .join('; ');
-        assert.match(plan, /SEARCH segments USING (INDEX segments_ended|INDEX sqlite_autoindex|INTEGER PRIMARY KEY)/);
+        assert.match(
+          plan,
+          /SEARCH segments USING ((COVERING )?INDEX segments_(ended|proved)|INDEX sqlite_autoindex|INTEGER PRIMARY KEY)/,
+        );
         assert.doesNotMatch(plan, /SCAN /, `${sql}\n${plan}`);
+        if (sql.includes('length(receipt)')) assert.match(plan, /INDEX segments_proved/);
         if (sql.includes('"seq" desc')) assert.doesNotMatch(plan, /TEMP B-TREE/, `${sql}\n${plan}`);
       }
     }

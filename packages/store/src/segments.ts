@@ -16,7 +16,7 @@ export interface SegmentRecord {
   readonly outputTokens: number;
   /** By the clock of whoever keeps it: what a receipt says of its times is its worker's word. */
   readonly endedAtMs: number;
-  /** SegmentReceipt as it was signed. */
+  /** SegmentReceipt as it was signed. Empty, as the signatures are: the proof was forgotten, and the counts were kept. */
   readonly receipt: Uint8Array;
   readonly workerSignature: Uint8Array;
   /** Undefined: not agreed to yet. */
@@ -39,6 +39,10 @@ export interface Segments {
   put(segment: SegmentRecord): Promise<boolean>;
   /** Adds the gateway's signature. False: there is no such segment, or it has one. */
   settle(nonce: Uint8Array, gatewaySignature: Uint8Array): Promise<boolean>;
+  /** By its nonce. */
+  get(nonce: Uint8Array): Promise<SegmentRecord | undefined>;
+  /** Forgets receipt and signatures of at most `limit` segments that ended before; says of how many. What is counted stays. */
+  forgetProofs(beforeMs: number, limit: number): Promise<number>;
   /** Sums over segments that ended from `fromMs` up to, not including, `toMs`; in the order of their keys. */
   totals(options: {
     readonly by: 'worker' | 'gateway' | 'caller' | 'model' | 'day';
@@ -83,6 +87,35 @@ export class SegmentTable implements Segments {
       .where('gateway_signature', 'is', null)
       .executeTakeFirstOrThrow();
     return Number(numUpdatedRows) > 0;
+  }
+
+  async get(nonce: Uint8Array): Promise<SegmentRecord | undefined> {
+    const row = await this.#db.selectFrom('segments').where('nonce', '=', nonce).selectAll().executeTakeFirst();
+    return row && recordOf(row);
+  }
+
+  async forgetProofs(beforeMs: number, limit: number): Promise<number> {
+    const nothing = new Uint8Array();
+    const { numUpdatedRows } = await this.#db
+      .updateTable('segments')
+      .set({
+        receipt: nothing,
+        worker_signature: nothing,
+        // Whether it was settled is counted.
+        gateway_signature: sql<Uint8Array | null>`case when gateway_signature is null then null else ${nothing} end`,
+      })
+      .where('seq', 'in', (eb) =>
+        eb
+          .selectFrom('segments')
+          .where('ended_at', '<', beforeMs)
+          // As it stands in the index `segments_proved`.
+          .where(sql<boolean>`length(receipt) > 0`)
+          .orderBy('ended_at')
+          .limit(limit)
+          .select('seq'),
+      )
+      .executeTakeFirstOrThrow();
+    return Number(numUpdatedRows);
   }
 
   async totals({

@@ -1,5 +1,5 @@
 // `strata inference worker`, and what it has earned.
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { EarningsOptions } from './commands/earnings.ts';
 import type { OutputOptions } from './output.ts';
 import { wholeDays } from './whole-days.ts';
@@ -8,11 +8,19 @@ interface WorkerOptions extends OutputOptions {
   readonly model?: string;
   readonly join?: readonly string[];
   readonly name?: string;
-  readonly slots?: string;
+  readonly slots?: number;
 }
 
 const config = async (more: Readonly<Record<string, string>> = {}) =>
   (await import('@strata/worker')).readWorkerConfig({ ...process.env, ...more });
+
+/** Throws InvalidArgumentError. */
+function slotCount(text: string): number {
+  const slots = Number(text);
+  if (!Number.isInteger(slots) || slots < 1 || slots > 64)
+    throw new InvalidArgumentError('It is a whole number from 1 to 64.');
+  return slots;
+}
 
 export function addWorkerCommands(inference: Command): void {
   const worker = inference
@@ -21,7 +29,7 @@ export function addWorkerCommands(inference: Command): void {
     .option('--model <file>', 'the GGUF file to lend, or hf:owner/repository:quantisation (STRATA_MODEL)')
     .option('--join <address...>', 'a join token that a gateway printed, or multiaddrs of nodes (STRATA_JOIN)')
     .option('--name <name>', "what gateways call the model; its file's name by default (STRATA_WORKER_NAME)")
-    .option('--slots <number>', 'answers side by side (STRATA_MODEL_SLOTS)')
+    .option('--slots <number>', 'answers side by side (STRATA_MODEL_SLOTS)', slotCount)
     .option('--json', 'print what happens as JSON, one object a line')
     .action(async ({ model, join, name, slots, ...options }: WorkerOptions) => {
       const { workerCommand } = await import('./commands/worker.ts');
@@ -29,7 +37,7 @@ export function addWorkerCommands(inference: Command): void {
         ...(model === undefined ? {} : { STRATA_MODEL: model }),
         ...(join === undefined ? {} : { STRATA_JOIN: join.join(' ') }),
         ...(name === undefined ? {} : { STRATA_WORKER_NAME: name }),
-        ...(slots === undefined ? {} : { STRATA_MODEL_SLOTS: slots }),
+        ...(slots === undefined ? {} : { STRATA_MODEL_SLOTS: String(slots) }),
       };
       await workerCommand(await config(settings), options);
     });

@@ -71,7 +71,7 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
       now,
     }),
   );
-  const books = stack.use(await Books.open({ ledger, answers: store.answers, logger, now }));
+  const books = stack.use(await Books.open({ ledger, answers: store.answers, segments: store.segments, logger, now }));
   const { openVocabulary } = world;
   const vocabulary = openVocabulary === undefined ? {} : { openVocabulary };
   const network = stack.use(await openNetwork(config, { models, store, logger, now, ...vocabulary }));

@@ -43,6 +43,7 @@ export interface AnswerEnd {
 export interface BooksParts {
   readonly ledger: SignedLedger;
   readonly answers: Store['answers'];
+  readonly segments: Pick<Store['segments'], 'forgetProofs'>;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -124,10 +125,11 @@ export class Books implements AsyncDisposable {
     return this.#parts.answers.receipt(id, keyId);
   }
 
-  /** Forgets receipts from before that time. */
+  /** Forgets receipts from before that time, and what workers signed for their parts; what they made is counted on. */
   async forget(before: Date): Promise<void> {
     const id = newReceiptId(before, new Uint8Array(16));
     while ((await this.#parts.answers.forget(id, PAGE)) === PAGE);
+    while ((await this.#parts.segments.forgetProofs(before.getTime(), PAGE)) === PAGE);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -199,7 +199,8 @@ describe('the books after a kill', () => {
               : Reflect.get(log, name, log),
         }),
       };
-      await using books = await Books.open({ ledger: slow, answers: store.answers, logger, now });
+      const { segments } = store;
+      await using books = await Books.open({ ledger: slow, answers: store.answers, segments, logger, now });
       for (const count of [20, 1]) {
         for (let i = 0; i < count; i += 1) {
           await books.keep(books.newId(), start, end);
@@ -214,10 +215,38 @@ describe('the books after a kill', () => {
     }
   });
 
+  it('forget old receipts, and the proofs of what workers made; the counts stay', async () => {
+    const directory = await mkdtemp(path.join(tmpdir(), 'strata-books-'));
+    try {
+      await using store = await openStore('sqlite::memory:', { keyPrefix: 'sk-' });
+      const { segments } = store;
+      const bytes = (length: number, value: number) => new Uint8Array(length).fill(value);
+      const endedAtMs = Date.now() - 1_000;
+      for (const [n, at] of [endedAtMs - 86_400_000, endedAtMs].entries())
+        await segments.put({
+          ...{ nonce: bytes(16, n), worker: 'w', gateway: 'g', caller: 'key_1', modelSha256: 'ab'.repeat(32) },
+          ...{ promptTokens: 3, cachedTokens: 0, outputTokens: 5, endedAtMs: at, receipt: bytes(300, 1) },
+          ...{ workerSignature: bytes(64, 2), gatewaySignature: bytes(64, 3) },
+        });
+      const totals = await segments.totals({ by: 'worker' });
+      await using ledger = await openSignedLedger({
+        ...{ directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now },
+      });
+      await using books = await Books.open({ ledger, answers: store.answers, segments, logger, now });
+      await books.forget(new Date(endedAtMs - 1_000));
+      const sizes = (await segments.list({ limit: 9 })).map(({ receipt }) => receipt.byteLength);
+      assert.deepEqual(sizes, [300, 0]);
+      assert.deepEqual(await segments.totals({ by: 'worker' }), totals);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
   it('enter what was kept and had not reached the ledger, once', async () => {
     const directory = await mkdtemp(path.join(tmpdir(), 'strata-books-'));
     try {
       await using store = await openStore('sqlite::memory:', { keyPrefix: 'sk-' });
+      const { segments } = store;
       const options = { directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now };
       const ids: string[] = [];
       {
@@ -238,7 +267,7 @@ describe('the books after a kill', () => {
           get: (table, name) =>
             name === 'enter' ? async () => {} : (Reflect.get(table, name, table) as () => unknown).bind(table),
         });
-        const books = await Books.open({ ledger: hanging, answers, logger, now });
+        const books = await Books.open({ ledger: hanging, answers, segments, logger, now });
         for (let i = 0; i < 2; i += 1) {
           const id = books.newId();
           ids.push(id);
@@ -249,7 +278,7 @@ describe('the books after a kill', () => {
       }
       assert.equal((await store.answers.unentered(10)).length, 2);
       await using ledger = await openSignedLedger(options);
-      await using books = await Books.open({ ledger, answers: store.answers, logger, now });
+      await using books = await Books.open({ ledger, answers: store.answers, segments, logger, now });
       assert.equal(ledger.log.size, 2);
       for (const id of ids) {
         const receipt = JSON.parse((await books.receipt(id, 'key_1')) ?? '') as Json;

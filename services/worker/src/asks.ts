@@ -5,10 +5,10 @@ import { checkTokens, type RequestParts, samplingOf } from './serve-request.ts';
 
 export type Ask = FrameOf<'score' | 'embed' | 'vocabularyAsk'>;
 
-export type AskParts = Pick<RequestParts, 'model' | 'places' | 'logger'>;
+export type AskParts = Pick<RequestParts, 'model' | 'places' | 'logger' | 'grammars' | 'fitness'>;
 
 /** Of a vocabulary in one frame; far below what a message may have. */
-const PART_BYTES = 1024 * 1024;
+const PART_BYTES = 512 * 1024;
 
 /** The frame that answers it, `failed` included; undefined: it is not wanted any more. Never rejects. */
 export async function answerAsk(
@@ -17,6 +17,7 @@ export async function answerAsk(
   options: { readonly gateway: string; readonly signal: AbortSignal },
 ): Promise<Frame | undefined> {
   try {
+    options.signal.throwIfAborted();
     return ask.kind === 'vocabularyAsk' ? partOf(ask, parts) : await computed(ask, parts, options);
   } catch (error) {
     if (options.signal.aborted) return undefined;
@@ -28,7 +29,7 @@ export async function answerAsk(
 
 async function computed(
   ask: FrameOf<'score' | 'embed'>,
-  { model: { engine }, places }: AskParts,
+  { model: { engine }, places, grammars, fitness }: AskParts,
   { gateway, signal }: { readonly gateway: string; readonly signal: AbortSignal },
 ): Promise<Frame> {
   const { sha256, vocabularySize, contextLength } = engine.info;
@@ -38,6 +39,8 @@ async function computed(
   if (lists[0]?.length === 0) throw new RequestFailure('unusable', 'there is nothing to read');
   if (lists.reduce((sum, { length }) => sum + length, 0) > contextLength)
     throw new RequestFailure('unusable', `more tokens than the context, ${contextLength}`);
+  const trouble = fitness.trouble();
+  if (trouble) throw trouble;
   using _place = await places.enter(gateway, signal);
   if (ask.kind === 'embed')
     return { kind: 'embedded', id: ask.id, vector: [...(await engine.embed(ask.tokens, signal))] };
@@ -47,7 +50,8 @@ async function computed(
     ...(grammar === undefined ? {} : { grammar }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
   };
-  return { kind: 'scored', id: ask.id, margins: await engine.score(job, signal) };
+  const margins = await grammars.guard(gateway, grammar, () => engine.score(job, signal));
+  return { kind: 'scored', id: ask.id, margins };
 }
 
 function partOf({ id, vocabularySha256, from }: FrameOf<'vocabularyAsk'>, { model }: AskParts): Frame {

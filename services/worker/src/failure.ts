@@ -7,8 +7,8 @@ export class RequestFailure extends Error {
   override readonly name = 'RequestFailure';
   readonly code: FailureCode;
 
-  constructor(code: FailureCode, message: string) {
-    super(message);
+  constructor(code: FailureCode, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
   }
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { type Channel, ChannelError, type PeerEvent } from '@strata/p2p';
 import pino from 'pino';
 import { Gateways } from './find-gateways.ts';
-import type { ChannelEnd } from './serve-channel.ts';
+import type { ChannelEnd, NoteWork } from './serve-channel.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -11,6 +11,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 function network(speaks: (peer: string) => boolean, found: readonly string[] = []) {
   const asked: string[] = [];
   const ends = new Map<string, (end: ChannelEnd) => void>();
+  const works = new Map<string, NoteWork>();
   let tell: (event: PeerEvent) => void = () => {};
   const gateways = new Gateways({
     node: {
@@ -19,7 +20,7 @@ function network(speaks: (peer: string) => boolean, found: readonly string[] = [
         open: async (peer) => {
           asked.push(peer);
           if (!speaks(peer)) throw new ChannelError(`no channel to ${peer}`);
-          return { peer } as Channel;
+          return { peer, abort: () => ends.get(peer)?.('over') } as Partial<Channel> as Channel;
         },
       },
       peers: {
@@ -32,12 +33,17 @@ function network(speaks: (peer: string) => boolean, found: readonly string[] = [
         },
       },
     },
-    serve: ({ peer }) => new Promise((resolve) => ends.set(peer, resolve)),
+    serve: ({ peer }, onWork) => {
+      works.set(peer, onWork);
+      return new Promise((resolve) => ends.set(peer, resolve));
+    },
+    nowMs: () => Date.now(),
     ...{ logger: pino({ level: 'silent' }), random: () => 0.5 },
   });
   return {
     ...{ gateways, asked },
     connect: (peer: string) => tell({ kind: 'connected', peer }),
+    work: (peer: string, running: number) => works.get(peer)?.(running),
     end: (peer: string, end: ChannelEnd = 'over') => ends.get(peer)?.(end),
     async [Symbol.asyncDispose]() {
       gateways.stop();
@@ -48,7 +54,7 @@ function network(speaks: (peer: string) => boolean, found: readonly string[] = [
 }
 
 describe('gateways', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'setInterval'] }));
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: 1_000_000 }));
   afterEach(() => mock.timers.reset());
 
   const passing = async (ms: number) => {
@@ -88,13 +94,71 @@ describe('gateways', () => {
     assert.equal(net.asked.length, 3);
   });
 
-  it('are at most 64', async () => {
-    await using net = network(() => true);
-    for (let i = 0; i < 100; i += 1) net.connect(`peer ${i}`);
+  it('that spoke nonsense are asked after a minute, and not sooner because they come back', async () => {
+    await using net = network(() => true, ['a']);
     await settled();
-    assert.equal(net.gateways.serving().length, 64);
-    net.end('peer 3', 'unfit');
-    await passing(31_000);
-    assert.equal(net.gateways.serving().length, 64, 'another one has its turn');
+    net.end('a', 'unfit');
+    await settled();
+    net.connect('a');
+    await passing(29_000);
+    assert.equal(net.asked.length, 1);
+    await passing(92_000);
+    assert.equal(net.asked.length, 2);
+  });
+
+  it('that never greet are asked ever more seldom, as others are', async () => {
+    await using net = network(() => true);
+    net.connect('a');
+    for (let i = 0; i < 480; i += 1) {
+      await passing(250);
+      net.end('a', 'silent');
+    }
+    assert.ok(net.asked.length <= 9, `${net.asked.length} times in two minutes`);
+  });
+
+  describe('are bounded:', () => {
+    const met = async (net: ReturnType<typeof network>, count: number, name = 'peer') => {
+      for (let i = 0; i < count; i += 1) net.connect(`${name} ${i}`);
+      await passing(5_000);
+    };
+
+    it('56 strangers at most, and 8 places more for those whom the operator named', async () => {
+      await using net = network(() => true);
+      await met(net, 100);
+      assert.equal(net.gateways.serving().length, 56);
+      net.gateways.name(Array.from({ length: 8 }, (_, i) => `named ${i}`));
+      await met(net, 8, 'named');
+      const serving = net.gateways.serving();
+      assert.equal(serving.length, 64);
+      assert.equal(serving.filter((peer) => peer.startsWith('named')).length, 8);
+    });
+
+    it('who has asked for nothing for a minute gives way, and who asks stays', async () => {
+      await using net = network(() => true);
+      await met(net, 56);
+      net.work('peer 7', 1);
+      net.work('peer 8', 1);
+      net.work('peer 8', 0);
+      net.connect('honest');
+      await passing(50_000);
+      assert.ok(!net.gateways.serving().includes('honest'));
+      // What is idle is asked for its place as the next one comes round.
+      await passing(120_000);
+      assert.ok(net.gateways.serving().includes('honest'));
+      net.work('honest', 1);
+      await met(net, 120, 'more');
+      await passing(300_000);
+      const serving = net.gateways.serving();
+      assert.equal(serving.length, 56);
+      for (const peer of ['honest', 'peer 7']) assert.ok(serving.includes(peer), `${peer} has work under way`);
+    });
+
+    it('those that do not answer take no places', async () => {
+      await using net = network((peer) => !peer.startsWith('mute'));
+      await met(net, 300, 'mute');
+      net.connect('honest');
+      await passing(5_000);
+      assert.deepEqual(net.gateways.serving(), ['honest']);
+    });
   });
 });

@@ -2,19 +2,28 @@
 import { GATEWAY_KEY, PROTOCOL } from '@strata/inference';
 import { type Channel, ChannelError, type PeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
-import type { ChannelEnd } from './serve-channel.ts';
+import type { ChannelEnd, NoteWork } from './serve-channel.ts';
 
 export interface FindParts {
   readonly node: Pick<PeerNode, 'channels' | 'peers'>;
   readonly logger: Logger;
-  /** Serves one channel until it is over; never rejects. */
-  readonly serve: (channel: Channel) => Promise<ChannelEnd>;
+  /** Serves one channel until it is over, and tells of its work; never rejects. */
+  readonly serve: (channel: Channel, onWork: NoteWork) => Promise<ChannelEnd>;
   /** From 0 to below 1. */
   readonly random: () => number;
+  /** A clock that only runs forward. */
+  readonly nowMs: () => number;
 }
 
 /** Each costs a pulse a second; a worker has few places to share. */
 const MOST_GATEWAYS = 64;
+/** Of these, kept for those whom its operator has named. */
+const NAMED_GATEWAYS = 8;
+/** Whoever has asked for nothing for so long gives way to another. */
+const IDLE_MS = 60_000;
+/** Apart from those: most peers that are met are no gateways. */
+const MOST_OPENING = 32;
+const OPENING_PAUSE_MS = 1_000;
 /** Peers that are remembered: those asked in vain, and gateways that are away. */
 const MOST_PEERS = 1_024;
 const LOOK_MS = 60_000;
@@ -24,6 +33,8 @@ const OPEN_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
 /** A gateway that restarts has its workers back within this; others are asked seldom, as they may become gateways. */
 const MOST_PAUSE_MS = { gateway: 30_000, other: 600_000 };
+/** The first one of who spoke, and no protocol of ours. */
+const UNFIT_PAUSE_MS = 60_000;
 /** A channel that lasted so long was no failure. */
 const GOOD_MS = 10_000;
 /** Whoever failed so often in a row is forgotten, until it is met again: half an hour, for a gateway. */
@@ -32,7 +43,14 @@ const MOST_FAILURES = 60;
 interface Peer {
   /** Known to be one: found as one, or served before. */
   isGateway: boolean;
+  /** It spoke what is no protocol of ours: coming back changes nothing. */
+  isUnfit: boolean;
   state: 'idle' | 'opening' | 'open';
+  /** Of an open one: since when it is, what it has asked for and is under way, when that last changed, and what ends it. */
+  openedAtMs: number;
+  running: number;
+  workedAtMs: number;
+  end: () => void;
   failures: number;
   timer: NodeJS.Timeout | undefined;
 }
@@ -40,6 +58,7 @@ interface Peer {
 export class Gateways implements AsyncDisposable {
   readonly #parts: FindParts;
   readonly #peers = new Map<string, Peer>();
+  readonly #named = new Set<string>();
   readonly #stopping = new AbortController();
   readonly #tasks = new Set<Promise<void>>();
   readonly #looking: Promise<void>;
@@ -57,6 +76,11 @@ export class Gateways implements AsyncDisposable {
   /** Peer ids of those that have a channel. */
   serving(): readonly string[] {
     return [...this.#peers].flatMap(([peer, { state }]) => (state === 'open' ? [peer] : []));
+  }
+
+  /** Those whom the operator has named: some places are kept for them. */
+  name(peers: readonly string[]): void {
+    for (const peer of peers) this.#named.add(peer);
   }
 
   /** Opens no more channels, and waits for those that there are: end them first. */
@@ -87,11 +111,12 @@ export class Gateways implements AsyncDisposable {
   #met(name: string, isGateway: boolean): void {
     const known = this.#peers.get(name);
     if (known === undefined && this.#peers.size >= MOST_PEERS && !this.#madeRoom()) return;
-    const peer = known ?? { isGateway, state: 'idle', failures: 0, timer: undefined };
+    const peer = known ?? newPeer();
     this.#peers.set(name, peer);
-    peer.isGateway ||= isGateway;
     if (peer.state !== 'idle') return;
     // A gateway that has come back is asked at once; what spoke no protocol keeps its pause.
+    if (peer.timer !== undefined && peer.isUnfit) return;
+    peer.isGateway ||= isGateway;
     if (peer.timer === undefined || peer.isGateway) this.#begin(name, peer);
   }
 
@@ -102,23 +127,40 @@ export class Gateways implements AsyncDisposable {
     this.#peers.delete(name);
   }
 
-  /** Forgets one that was asked in vain. */
+  /** Forgets one that was asked in vain; a gateway that is away only where there is no other. */
   #madeRoom(): boolean {
-    for (const [name, peer] of this.#peers) {
-      if (peer.state !== 'idle') continue;
-      clearTimeout(peer.timer);
-      return this.#peers.delete(name);
-    }
-    return false;
+    const idle = [...this.#peers].filter(([name, { state }]) => state === 'idle' && !this.#named.has(name));
+    const [name, peer] = idle.find(([, { isGateway }]) => !isGateway) ?? idle[0] ?? [];
+    if (name === undefined) return false;
+    clearTimeout(peer?.timer);
+    return this.#peers.delete(name);
+  }
+
+  /** Whether there is a place for one more, or one that gives way. */
+  #place(name: string): { readonly giveWay?: Peer } | undefined {
+    const open = [...this.#peers].filter(([, { state }]) => state === 'open');
+    const strangers = open.filter(([other]) => !this.#named.has(other)).map(([, peer]) => peer);
+    const named = open.length - strangers.length;
+    const free = this.#named.has(name)
+      ? MOST_GATEWAYS - open.length
+      : MOST_GATEWAYS - Math.max(NAMED_GATEWAYS, named) - strangers.length;
+    if (free > 0) return {};
+    const sinceMs = this.#parts.nowMs() - IDLE_MS;
+    // Who has never asked for anything goes first.
+    const [giveWay] = strangers
+      .filter(({ running, openedAtMs, workedAtMs }) => running === 0 && openedAtMs <= sinceMs && workedAtMs <= sinceMs)
+      .sort((a, b) => a.workedAtMs - b.workedAtMs || a.openedAtMs - b.openedAtMs);
+    return giveWay && { giveWay };
   }
 
   #begin(name: string, peer: Peer): void {
     clearTimeout(peer.timer);
     peer.timer = undefined;
     if (this.#stopping.signal.aborted) return;
-    const busy = [...this.#peers.values()].filter(({ state }) => state !== 'idle').length;
-    if (busy >= MOST_GATEWAYS) {
-      peer.timer = setTimeout(() => this.#begin(name, peer), MOST_PAUSE_MS.gateway);
+    const opening = [...this.#peers.values()].filter(({ state }) => state === 'opening').length;
+    const pauseMs = opening >= MOST_OPENING ? OPENING_PAUSE_MS : MOST_PAUSE_MS.gateway;
+    if (opening >= MOST_OPENING || this.#place(name) === undefined) {
+      peer.timer = setTimeout(() => this.#begin(name, peer), pauseMs);
       return;
     }
     peer.state = 'opening';
@@ -128,18 +170,41 @@ export class Gateways implements AsyncDisposable {
     this.#tasks.add(task);
   }
 
+  /** Serves an open channel, if there is a place for it still. */
+  async #serve(name: string, peer: Peer, channel: Channel): Promise<ChannelEnd> {
+    const place = this.#place(name);
+    if (place === undefined) {
+      channel.abort(new Error('this worker has no place for another gateway'));
+      return 'silent';
+    }
+    place.giveWay?.end();
+    peer.state = 'open';
+    peer.openedAtMs = this.#parts.nowMs();
+    peer.running = 0;
+    peer.workedAtMs = 0;
+    peer.end = () => {
+      // Its place is another's already.
+      peer.openedAtMs = Number.POSITIVE_INFINITY;
+      channel.abort(new Error('another gateway has its turn'));
+    };
+    return this.#parts.serve(channel, (running) => {
+      peer.running = running;
+      peer.workedAtMs = this.#parts.nowMs();
+    });
+  }
+
   /** Opens a channel and serves it; sets when to try again. */
   async #served(name: string, peer: Peer): Promise<void> {
-    const { node, serve, logger, random } = this.#parts;
+    const { node, logger, random, nowMs } = this.#parts;
     let isGood = false;
     try {
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(OPEN_MS)]);
       const channel = await node.channels.open(name, PROTOCOL, { signal });
-      peer.state = 'open';
-      const openedAtMs = performance.now();
-      const end = await serve(channel);
-      peer.isGateway = end === 'over';
-      isGood = end === 'over' && performance.now() - openedAtMs >= GOOD_MS;
+      const openedAtMs = nowMs();
+      const end = await this.#serve(name, peer, channel);
+      if (end !== 'silent') peer.isGateway = end === 'over';
+      peer.isUnfit = end === 'unfit';
+      isGood = end === 'over' && nowMs() - openedAtMs >= GOOD_MS;
     } catch (error) {
       if (!(error instanceof ChannelError)) logger.error({ err: error, peer: name }, 'opening a channel failed');
     }
@@ -151,11 +216,17 @@ export class Gateways implements AsyncDisposable {
       return;
     }
     const mostMs = peer.isGateway ? MOST_PAUSE_MS.gateway : MOST_PAUSE_MS.other;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (peer.failures - 1), mostMs);
+    const firstMs = peer.isUnfit ? UNFIT_PAUSE_MS : FIRST_PAUSE_MS;
+    const pauseMs = Math.min(firstMs * 2 ** (peer.failures - 1), mostMs);
     // Spread out: the workers of a gateway that restarts do not come back in one moment.
     peer.timer = setTimeout(() => this.#begin(name, peer), pauseMs * (0.5 + random()));
   }
 }
+
+const newPeer = (): Peer => ({
+  ...{ isGateway: false, isUnfit: false, state: 'idle', failures: 0, timer: undefined },
+  ...{ openedAtMs: 0, running: 0, workedAtMs: 0, end: () => {} },
+});
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -1,6 +1,7 @@
 // Gateways that say what no gateway says: each is told so, hung up on, and nobody else notices.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { encodeFrame } from '@strata/inference';
 import { simulatedAnswer } from '@strata/testnet';
 import { PROMPT, requestOf, SEED, startTestWorker, type TestWorker } from './test/running-worker.ts';
 import { type ScriptedChannel, startScriptedGateway } from './test/scripted-gateway.ts';
@@ -30,6 +31,14 @@ describe('a worker, asked what it cannot be asked', () => {
     ['that it is a worker too', false, (channel) => channel.hello({ role: 'worker' })],
     ['a request before its greeting', false, (channel) => channel.send(requestOf(1))],
     ['a second greeting', true, (channel) => channel.hello()],
+    [
+      'agreements to what it never made, again and again',
+      true,
+      async ({ channel }) => {
+        const settle = { kind: 'settle', nonce: new Uint8Array(16), signature: new Uint8Array(64) } as const;
+        for (let i = 0; i < 65; i += 1) await channel.send(encodeFrame(settle));
+      },
+    ],
     ['what only a worker says', true, (channel) => channel.send({ kind: 'begin', id: 1, cachedTokens: 0 })],
     [
       'two requests by one number',

@@ -2,7 +2,7 @@
 export { readWorkerConfig, type WorkerConfig, WorkerConfigError } from './config.ts';
 export type { LentModel } from './lent-model.ts';
 export type { WorkerNews } from './news.ts';
-export { checkProof, type ProofOutcome, proofLine } from './proofs.ts';
+export { checkProof, type ProofOutcome, proofLine, proofName } from './proofs.ts';
 export {
   type RunningWorker,
   serveWorker,

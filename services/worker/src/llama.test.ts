@@ -13,7 +13,7 @@ import { startWorker } from './run-worker.ts';
 import { requestOf } from './test/running-worker.ts';
 import { startScriptedGateway } from './test/scripted-gateway.ts';
 
-it('a worker on llama.cpp gives its vocabulary, continues its own answers token by token, and scores them as its own', async () => {
+it('a worker on llama.cpp gives its vocabulary, continues its own answers token by token, scores them as its own, and outlives a grammar without end', async () => {
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-llama-'));
   try {
     await using gateway = await startScriptedGateway();
@@ -58,6 +58,18 @@ it('a worker on llama.cpp gives its vocabulary, continues its own answers token 
     const refused = await channel.endOf(5);
     assert.equal(refused.kind === 'failed' && refused.code, 'grammar-unusable');
     assert.ok(encodeFrame(refused).byteLength < 1_000);
+
+    // 4 ways in each of 30 rules, in each other: llama.cpp does not come back.
+    const rules = Array.from({ length: 30 }, (_, i) => `r${i} ::= r${i + 1} r${i + 1}? | r${i + 1}? r${i + 1}`);
+    const codeOf = async (id: number, change: Partial<FrameOf<'request'>>) => {
+      await channel.send(requestOf(id, { ...asked, ...change }));
+      const end = await channel.endOf(id);
+      return end.kind === 'failed' ? end.code : end.kind;
+    };
+    const grammar = ['root ::= r0 r0', ...rules, 'r30 ::= "a"? "b"?'].join('\n');
+    assert.equal(await codeOf(6, { grammar }), 'grammar-unusable');
+    assert.equal(await codeOf(7, { grammar: 'root ::= "a"' }), 'busy', 'its grammars are not taken for a while');
+    assert.equal(await codeOf(8, {}), 'done');
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -12,5 +12,7 @@ export type WorkerNews =
   | { readonly kind: 'not-joined'; readonly target: string; readonly reason: string }
   | { readonly kind: 'serving'; readonly gateway: string }
   | { readonly kind: 'left'; readonly gateway: string }
+  /** It refuses what it is asked, and offers nothing; undefined: it serves again. */
+  | { readonly kind: 'refusing'; readonly reason: string | undefined }
   /** No gateway takes it, though it has been looking for a while. */
   | { readonly kind: 'alone'; readonly connected: number };

@@ -17,6 +17,7 @@ describe('offers', () => {
   async function started() {
     const gossiped: Uint8Array[] = [];
     const places = { running: 0, waiting: 0 };
+    const state = { isFit: true };
     const offers = await Offers.start({
       node: {
         id: 'worker',
@@ -30,6 +31,7 @@ describe('offers', () => {
         },
       },
       ...{ places, model: simulatedModel({ slots: 2 }), logger: pino({ level: 'silent' }), nowMs: () => Date.now() },
+      isFit: () => state.isFit,
     });
     const told = () =>
       gossiped.map((message) => {
@@ -37,8 +39,45 @@ describe('offers', () => {
         assert.ok(frame.kind === 'offer');
         return decodeOffer(frame.offer);
       });
-    return { offers, places, told };
+    return { offers, places, state, told };
   }
+
+  it('say that there is nothing once they are withdrawn, whatever ends after that', async () => {
+    const { offers, places, told } = await started();
+    places.running = 2;
+    offers.noteLoad();
+    await offers.withdraw();
+    places.running = 1;
+    offers.noteLoad();
+    for (let i = 0; i < 5; i += 1) {
+      mock.timers.tick(30_000);
+      await settled();
+    }
+    assert.deepEqual(
+      told().map(({ models }) => models.length),
+      [1, 0],
+    );
+    await offers[Symbol.asyncDispose]();
+  });
+
+  it('have no model while nothing can be served, and have it again soon after', async () => {
+    const { offers, state, told } = await started();
+    const passing = async () => {
+      for (let i = 0; i < 7; i += 1) {
+        mock.timers.tick(1_000);
+        await settled();
+      }
+    };
+    state.isFit = false;
+    await passing();
+    state.isFit = true;
+    await passing();
+    assert.deepEqual(
+      told().map(({ models }) => models.length),
+      [1, 0, 1],
+    );
+    await offers[Symbol.asyncDispose]();
+  });
 
   it('are renewed long before they expire, each with a higher number', async () => {
     const { offers, told } = await started();

@@ -16,6 +16,8 @@ export interface OfferParts {
   readonly node: Pick<PeerNode, 'id' | 'sign' | 'gossip'>;
   readonly model: LentModel;
   readonly places: Pick<Places, 'running' | 'waiting'>;
+  /** Whether there is anything to offer just now. */
+  readonly isFit: () => boolean;
   readonly logger: Logger;
   readonly nowMs: () => number;
 }
@@ -25,6 +27,8 @@ const RENEW_MS = 30_000;
 const LIFE_MS = 120_000;
 /** Directories take 30 offers of a peer in a minute; with the renewals these are 14. Connected gateways hear the load by pulses. */
 const BETWEEN_MS = 5_000;
+/** Nobody tells that an engine does not come back: it is looked at. */
+const LOOK_MS = 1_000;
 
 export class Offers implements AsyncDisposable {
   readonly #parts: OfferParts;
@@ -32,7 +36,9 @@ export class Offers implements AsyncDisposable {
   #current: SignedOffer;
   #sequence = 0;
   #toldLoad = '';
+  #isWithdrawn = false;
   #renewal: NodeJS.Timeout | undefined;
+  #look: NodeJS.Timeout | undefined;
   #change: NodeJS.Timeout | undefined;
   #issuing: Promise<void> = Promise.resolve();
 
@@ -46,6 +52,7 @@ export class Offers implements AsyncDisposable {
     const offers = new Offers(parts);
     await offers.#issue();
     offers.#renewal = setInterval(() => offers.#renew(), RENEW_MS);
+    offers.#look = setInterval(() => offers.noteLoad(), LOOK_MS);
     return offers;
   }
 
@@ -61,7 +68,7 @@ export class Offers implements AsyncDisposable {
 
   /** The load may have changed: told soon if it matters to who looks for a worker. */
   noteLoad(): void {
-    if (this.#change !== undefined || this.#load() === this.#toldLoad) return;
+    if (this.#isWithdrawn || this.#change !== undefined || this.#load() === this.#toldLoad) return;
     this.#change = setTimeout(() => {
       this.#change = undefined;
       if (this.#load() !== this.#toldLoad) this.#renew();
@@ -70,6 +77,7 @@ export class Offers implements AsyncDisposable {
 
   /** Tells everybody that there is nothing here any more. */
   async withdraw(): Promise<void> {
+    this.#isWithdrawn = true;
     this.#stop();
     await this.#issuing;
     await this.#issue([]);
@@ -83,7 +91,9 @@ export class Offers implements AsyncDisposable {
 
   #stop(): void {
     clearInterval(this.#renewal);
+    clearInterval(this.#look);
     clearTimeout(this.#change);
+    this.#change = undefined;
   }
 
   #renew(): void {
@@ -92,7 +102,7 @@ export class Offers implements AsyncDisposable {
       .catch((error: unknown) => this.#parts.logger.error({ err: error }, 'renewing the offer failed'));
   }
 
-  async #issue(models = [offeredModel(this.#parts.model)]): Promise<void> {
+  async #issue(models = this.#parts.isFit() ? [offeredModel(this.#parts.model)] : []): Promise<void> {
     const { node, places, nowMs, logger } = this.#parts;
     const issuedAtMs = nowMs();
     // The clock's time: it goes on growing after a restart.
@@ -121,6 +131,7 @@ export class Offers implements AsyncDisposable {
   #load(): string {
     const { running, waiting } = this.#parts.places;
     const { slots } = this.#parts.model.engine.info;
+    if (!this.#parts.isFit()) return 'unfit';
     if (waiting > 0) return waiting > slots ? 'long line' : 'line';
     if (running >= slots) return 'full';
     return running === 0 ? 'idle' : 'some';

@@ -6,8 +6,15 @@ import { z } from 'zod';
 
 const Base64 = z.base64().transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
 
-/** One line of an export. Everything else that a line says is for people, and stands in the receipt too. */
+/** One line of an export. What it says for people stands in the receipt too, and has to be the same. */
 const Proof = z.object({
+  worker: z.string(),
+  gateway: z.string(),
+  model_sha256: z.string(),
+  prompt_tokens: z.number(),
+  cached_tokens: z.number(),
+  output_tokens: z.number(),
+  ended_at: z.string(),
   receipt: Base64,
   worker_signature: Base64,
   gateway_signature: Base64.nullable(),
@@ -20,24 +27,25 @@ export type ProofOutcome =
 
 /** JSON, without the end of the line. */
 export function proofLine(segment: SegmentRecord): string {
-  const { worker, gateway, modelSha256, promptTokens, cachedTokens, outputTokens, endedAtMs } = segment;
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
   return JSON.stringify({
-    ...{ worker, gateway, model_sha256: modelSha256 },
-    ...{ prompt_tokens: promptTokens, cached_tokens: cachedTokens, output_tokens: outputTokens },
-    ended_at: new Date(endedAtMs).toISOString(),
+    ...fieldsOf(decodeSegmentReceipt(segment.receipt)),
     receipt: base64(segment.receipt),
     worker_signature: base64(segment.workerSignature),
     gateway_signature: segment.gatewaySignature === undefined ? null : base64(segment.gatewaySignature),
   });
 }
 
+/** Names a receipt among all: each counts once. */
+export const proofName = ({ worker, gateway, nonce }: SegmentReceipt): string =>
+  `${worker} ${gateway} ${Buffer.from(nonce).toString('hex')}`;
+
 /** By the keys that the peer ids in the receipt name; whether these are who somebody says they are is not known here. */
 export async function checkProof(line: string): Promise<ProofOutcome> {
   const wrong = (reason: string) => ({ kind: 'wrong', reason }) as const;
   const parsed = Proof.safeParse(parsedJson(line));
   if (!parsed.success) return wrong('it is no line of an export');
-  const { receipt: bytes, worker_signature: byWorker, gateway_signature: byGateway } = parsed.data;
+  const { receipt: bytes, worker_signature: byWorker, gateway_signature: byGateway, ...said } = parsed.data;
   let receipt: SegmentReceipt;
   try {
     receipt = decodeSegmentReceipt(bytes);
@@ -46,10 +54,22 @@ export async function checkProof(line: string): Promise<ProofOutcome> {
   }
   if (!(await verifyPeerSignature(receipt.worker, segmentSignedBytes(bytes), byWorker)))
     return wrong('the signature is not that of the worker');
+  const signed = fieldsOf(receipt);
+  const other = (Object.keys(signed) as (keyof typeof signed)[]).find((name) => signed[name] !== said[name]);
+  if (other !== undefined) return wrong(`${other} is not what was signed`);
   if (byGateway === null) return { kind: 'signed', receipt };
   if (!(await verifyPeerSignature(receipt.gateway, settleSignedBytes(bytes), byGateway)))
     return wrong('the agreement is not signed by the gateway');
   return { kind: 'settled', receipt };
+}
+
+function fieldsOf({ worker, gateway, modelSha256, promptTokens, cachedTokens, from, to, endedAtMs }: SegmentReceipt) {
+  return {
+    ...{ worker, gateway, model_sha256: modelSha256 },
+    ...{ prompt_tokens: promptTokens, cached_tokens: cachedTokens, output_tokens: to - from },
+    // A worker's own clock, which may say what no date has.
+    ended_at: Math.abs(endedAtMs) <= 8.64e15 ? new Date(endedAtMs).toISOString() : '',
+  };
 }
 
 function parsedJson(line: string): unknown {

@@ -1,7 +1,8 @@
-// Receipts of what was served: signed, kept before the gateway sees them, and settled when it agrees.
+// Receipts of what was served: signed, kept before the gateway sees them, and settled when it agrees, however late that is.
 import { encodeSegmentReceipt, type SegmentReceipt, segmentSignedBytes, settleSignedBytes } from '@strata/inference';
 import { verifyPeerSignature } from '@strata/p2p';
 import type { Segments } from '@strata/store';
+import { Unsettled } from './unsettled.ts';
 
 export interface SignedReceipt {
   /** As it was signed. */
@@ -11,18 +12,26 @@ export interface SignedReceipt {
 
 /** Requests known again when they come twice; older ones are found in the store when they end. */
 const MOST_NONCES = 100_000;
-/** Receipts whose agreement is waited for; it comes within a round trip. */
-const MOST_UNSETTLED = 10_000;
 
 export class Receipts {
   readonly #segments: Segments;
   readonly #sign: (bytes: Uint8Array) => Promise<Uint8Array>;
   readonly #nonces = new Set<string>();
-  readonly #unsettled = new Map<string, { readonly gateway: string; readonly receipt: Uint8Array }>();
+  readonly #unsettled: Unsettled;
 
-  constructor(segments: Segments, sign: (bytes: Uint8Array) => Promise<Uint8Array>) {
+  /** `nowMs`: a clock that only runs forward. */
+  constructor(
+    segments: Segments,
+    { sign, nowMs }: { readonly sign: (bytes: Uint8Array) => Promise<Uint8Array>; readonly nowMs: () => number },
+  ) {
     this.#segments = segments;
     this.#sign = sign;
+    this.#unsettled = new Unsettled(nowMs);
+  }
+
+  /** Whether a gateway has agreed to so few of its receipts that it gets no more for now. */
+  isRefused(gateway: string): boolean {
+    return this.#unsettled.isFull(gateway);
   }
 
   /** Whether it is the first request with this nonce. */
@@ -53,25 +62,29 @@ export class Receipts {
       gatewaySignature: undefined,
     });
     if (!isKept) return undefined;
-    this.#unsettled.set(nameOf(receipt.nonce), { gateway: receipt.gateway, receipt: bytes });
-    dropOldest(this.#unsettled, MOST_UNSETTLED);
+    this.#unsettled.given(receipt.gateway);
     return { receipt: bytes, signature };
   }
 
-  /** The gateway agrees to a receipt. False: it is not its own, there is none, or the signature is not that of this gateway. */
+  /**
+   * The gateway agrees to a receipt, perhaps once more: what it said before may have been lost. False: it is not its own, there
+   * is none, or the signature is not that of this gateway.
+   */
   async settle(gateway: string, nonce: Uint8Array, signature: Uint8Array): Promise<boolean> {
-    const kept = this.#unsettled.get(nameOf(nonce));
+    const kept = await this.#segments.get(nonce);
     if (kept === undefined || kept.gateway !== gateway) return false;
+    // Ed25519 gives the same signature again.
+    if (kept.gatewaySignature !== undefined) return Buffer.compare(kept.gatewaySignature, signature) === 0;
     if (!(await verifyPeerSignature(gateway, settleSignedBytes(kept.receipt), signature))) return false;
-    this.#unsettled.delete(nameOf(nonce));
-    return this.#segments.settle(nonce, signature);
+    if (await this.#segments.settle(nonce, signature)) this.#unsettled.settled(gateway);
+    return true;
   }
 }
 
 const nameOf = (nonce: Uint8Array): string => Buffer.from(nonce).toString('base64');
 
-/** Sets and maps keep the order in which things came. */
-function dropOldest(kept: Set<string> | Map<string, unknown>, most: number): void {
+/** Sets keep the order in which things came. */
+function dropOldest(kept: Set<string>, most: number): void {
   for (const name of kept.keys()) {
     if (kept.size <= most) return;
     kept.delete(name);

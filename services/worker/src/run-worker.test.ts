@@ -1,11 +1,15 @@
 // The life of a worker: two gateways, one that restarts, an engine that dies, and leaving.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { decodeOffer } from '@strata/inference';
-import { simulatedAnswer } from '@strata/testnet';
+import { decodeOffer, settleSignedBytes } from '@strata/inference';
+import { simulatedAnswer, tinyChatModel } from '@strata/testnet';
+import pino from 'pino';
+import { readWorkerConfig } from './config.ts';
+import { startWorker } from './run-worker.ts';
 import { PROMPT, requestOf, SEED, simulatedModel, startTestWorker } from './test/running-worker.ts';
 import { startScriptedGateway } from './test/scripted-gateway.ts';
 
@@ -63,6 +67,73 @@ describe('a running worker', () => {
       assert.ok((sequences[0] ?? 0) < (sequences[1] ?? 0), 'a later offer is not taken for a replay');
       assert.deepEqual(outcomes, ['length', 'protocol']);
     } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
+  it('keeps an agreement that comes after it was started again, and one that comes twice', async () => {
+    const directory = await mkdtemp(path.join(tmpdir(), 'strata-settle-'));
+    try {
+      await using gateway = await startScriptedGateway();
+      const request = requestOf(1, { maxTokens: 5 });
+      let receipt = new Uint8Array();
+      for (let start = 0; start < 2; start += 1) {
+        await using tested = await startTestWorker({ join: [gateway.address], directory });
+        const channel = await gateway.greeted();
+        if (start === 0) {
+          await channel.send(request);
+          const end = await channel.endOf(1);
+          assert.ok(end.kind === 'done');
+          receipt = Uint8Array.from(end.receipt);
+          continue;
+        }
+        const signature = await gateway.node.sign(settleSignedBytes(receipt));
+        for (let i = 0; i < 100; i += 1) await channel.send({ kind: 'settle', nonce: request.nonce, signature });
+        await channel.send(requestOf(2, { maxTokens: 5 }));
+        assert.equal((await channel.endOf(2)).kind, 'done', 'what is said again is no fault');
+        const [total] = await tested.worker.store.segments.totals({ by: 'worker' });
+        assert.deepEqual([total?.segments, total?.settled], [2, 1]);
+      }
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
+  it('is one for its directory', async () => {
+    await using first = await startTestWorker();
+    await assert.rejects(startTestWorker({ directory: first.directory }), {
+      name: 'WorkerStartError',
+      message: /another worker runs with .+ already/,
+    });
+  });
+
+  it('can be ended while it starts, in the midst of a download or a load', async () => {
+    const directory = await mkdtemp(path.join(tmpdir(), 'strata-start-'));
+    // A hub that never answers.
+    const asked = Promise.withResolvers<void>();
+    const hub = createServer(() => asked.resolve()).listen(0, '127.0.0.1');
+    try {
+      await new Promise((resolve) => hub.once('listening', resolve));
+      const { port } = hub.address() as { readonly port: number };
+      const config = readWorkerConfig({
+        ...{ STRATA_DATA: directory, STRATA_MDNS: 'off', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' },
+        ...{ STRATA_MODEL: 'hf:someone/something', STRATA_HF_ENDPOINT: `http://127.0.0.1:${port}` },
+      });
+      const parts = { logger: pino({ level: 'silent' }) };
+      const downloading = new AbortController();
+      const started = startWorker(config, { ...parts, signal: downloading.signal });
+      await asked.promise;
+      downloading.abort(new Error('enough'));
+      await assert.rejects(started, /enough/);
+
+      const loading = { ...config, model: tinyChatModel };
+      const signal = AbortSignal.timeout(50);
+      await assert.rejects(startWorker(loading, { ...parts, signal }), { name: 'TimeoutError' });
+      // Nothing is left of it: the directory is free.
+      await using _again = await startTestWorker({ directory });
+    } finally {
+      hub.closeAllConnections();
+      hub.close();
       await rm(directory, { recursive: true, force: true });
     }
   });

@@ -1,12 +1,15 @@
 // A running worker: an engine of this machine, joined to the network until it leaves.
+import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { MeasuredEngine, measureSpeed, openModel, readVocabulary } from '@strata/engine';
-import { type PeerNode, peerNodeOptions, startPeerNode } from '@strata/p2p';
+import { MeasuredEngine, measureSpeed, openModel, readVocabulary, tryLock } from '@strata/engine';
+import { type PeerNode, peerNodeOptions, readJoinToken, startPeerNode } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { WorkerConfig } from './config.ts';
 import { Gateways } from './find-gateways.ts';
+import { Fitness } from './fitness.ts';
+import { Grammars } from './grammars.ts';
 import { joinNetwork } from './join-network.ts';
 import type { LentModel } from './lent-model.ts';
 import type { WorkerNews } from './news.ts';
@@ -24,6 +27,13 @@ export interface RunningWorker extends AsyncDisposable {
   readonly store: Store;
   /** Refuses new work, finishes what it has or hands it back after ten seconds, says goodbye, and is gone. Disposing is the same. */
   leave(): Promise<void>;
+}
+
+export interface WorkerParts {
+  readonly logger: Logger;
+  readonly onNews?: ((news: WorkerNews) => void) | undefined;
+  /** Ends the start, with whatever is being downloaded or loaded. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What stands in place of the real things: a model that is open already, which is not disposed. */
@@ -44,47 +54,68 @@ const ALONE_MS = 15_000;
 /** Where the receipts of what was served are kept: SQLite. */
 export const storeFile = (config: WorkerConfig): string => path.join(config.directory, 'worker.db');
 
-/** Resolves when it can be served from; joining goes on beside. Rejects with EngineError, ModelStoreError or WorkerStartError. */
+/**
+ * Resolves when it can be served from; joining goes on beside. Rejects with EngineError, ModelStoreError, WorkerStartError, or
+ * the signal's reason.
+ */
 export async function startWorker(
   config: WorkerConfig,
-  parts: { readonly logger: Logger; readonly onNews?: (news: WorkerNews) => void },
+  parts: WorkerParts,
   world: WorkerWorld = {},
 ): Promise<RunningWorker> {
-  const { logger, onNews = () => {} } = parts;
+  const { logger, onNews = () => {}, signal } = parts;
   const nowMs = () => Date.now();
+  const monotonicMs = () => performance.now();
   await using stack = new AsyncDisposableStack();
-  await mkdir(config.directory, { recursive: true });
+  // Whom it served, and when, is its own business.
+  await mkdir(config.directory, { recursive: true, mode: 0o700 });
+  stack.use(lockOf(config));
   // Before a model is loaded for nothing: a key or an address that cannot be used.
   const node = stack.use(await openNode(config));
   const store = stack.use(await openStore(`sqlite:${storeFile(config)}`));
-  const model = world.model ?? (await lend(config, { logger, stack }));
+  const model = world.model ?? (await lend(config, { logger, stack, signal }));
+  signal?.throwIfAborted();
   let offers: Offers | undefined;
+  const fitness = new Fitness({
+    engine: model.engine,
+    nowMs: monotonicMs,
+    onChange: (reason) => onNews({ kind: 'refusing', reason }),
+  });
   const { slots } = model.engine.info;
   const places = new Places({ places: slots, queue: config.queue }, () => offers?.noteLoad());
-  offers = stack.use(await Offers.start({ node, model, places, logger, nowMs }));
-  const receipts = new Receipts(store.segments, (bytes) => node.sign(bytes));
+  offers = stack.use(
+    await Offers.start({ node, model, places, logger, nowMs, isFit: () => fitness.trouble() === undefined }),
+  );
+  const receipts = new Receipts(store.segments, { sign: (bytes) => node.sign(bytes), nowMs: monotonicMs });
+  const grammars = new Grammars(monotonicMs);
   const leaving = new AbortController();
   const closing = new AbortController();
   const serving = (gateway: string) => onNews({ kind: 'serving', gateway });
-  const shared = { worker: node.id, model, places, receipts, logger, nowMs, offers };
+  const shared = { worker: node.id, model, places, receipts, logger, nowMs, offers, grammars, fitness };
   const signals = { leaving: leaving.signal, closing: closing.signal };
   onNews({ kind: 'started', peer: node.id, model, addresses: node.addresses() });
   const gateways = stack.use(
     new Gateways({
-      ...{ node, logger, random: Math.random },
-      serve: async (channel) => {
-        const end = await serveChannel(channel, { ...shared, ...signals, onServing: serving });
-        if (end === 'over') onNews({ kind: 'left', gateway: channel.peer });
+      ...{ node, logger, random: Math.random, nowMs: monotonicMs },
+      serve: async (channel, onWork) => {
+        const end = await serveChannel(channel, { ...shared, ...signals, onServing: serving, onWork });
+        // It was served, and is not what this worker itself leaves.
+        if (end === 'over' && !leaving.signal.aborted) onNews({ kind: 'left', gateway: channel.peer });
         return end;
       },
     }),
   );
-  const joining = joinNetwork(node, { targets: config.peer.join, model, logger, onNews, signal: leaving.signal });
+  const told = (news: WorkerNews) => {
+    if (news.kind === 'joined') gateways.name(news.peers);
+    onNews(news);
+  };
+  gateways.name(config.peer.join.flatMap(namedPeers));
+  const joining = joinNetwork(node, { targets: config.peer.join, model, logger, onNews: told, signal: leaving.signal });
   const lonely = setTimeout(() => {
     if (gateways.serving().length === 0) onNews({ kind: 'alone', connected: node.peers.connected().length });
   }, ALONE_MS);
   const owned = stack.move();
-  const leave = once(async () => {
+  const leave = atMostOnce(async () => {
     clearTimeout(lonely);
     leaving.abort();
     gateways.stop();
@@ -104,6 +135,24 @@ export async function startWorker(
   };
 }
 
+/** Throws WorkerStartError. */
+function lockOf(config: WorkerConfig): Disposable {
+  const lock = tryLock(path.join(config.directory, 'worker.lock'));
+  if (lock) return lock;
+  throw new WorkerStartError(
+    `another worker runs with ${config.directory} already; name another data directory with STRATA_DATA to run two`,
+  );
+}
+
+/** The peer that a join token or a multiaddr names; what is neither is told of where it is joined. */
+function namedPeers(target: string): readonly string[] {
+  try {
+    return [readJoinToken(target).peer];
+  } catch {
+    return [/\/p2p\/([^/]+)$/.exec(target)?.[1] ?? []].flat();
+  }
+}
+
 async function openNode(config: WorkerConfig): Promise<PeerNode> {
   try {
     return await startPeerNode(await peerNodeOptions(config.peer));
@@ -115,13 +164,17 @@ async function openNode(config: WorkerConfig): Promise<PeerNode> {
 
 async function lend(
   config: WorkerConfig,
-  { logger, stack }: { readonly logger: Logger; readonly stack: AsyncDisposableStack },
+  {
+    logger,
+    stack,
+    signal,
+  }: { readonly logger: Logger; readonly stack: AsyncDisposableStack; readonly signal: AbortSignal | undefined },
 ): Promise<LentModel> {
   if (config.model === undefined)
     throw new WorkerStartError(
       'no model to lend: name a GGUF file or hf:owner/repository with --model or STRATA_MODEL',
     );
-  const { id, file, engine } = await openModel({ ...config, model: config.model }, logger);
+  const { id, file, engine } = await openModel({ ...config, model: config.model, signal }, logger);
   stack.use(engine);
   const vocabulary = await readVocabulary(file);
   const measured = new MeasuredEngine(engine, await measureSpeed(engine));
@@ -133,20 +186,25 @@ async function lend(
   };
 }
 
-/** Serves until SIGINT or SIGTERM. */
-export async function serveWorker(
-  config: WorkerConfig,
-  parts: { readonly logger: Logger; readonly onNews?: (news: WorkerNews) => void },
-): Promise<void> {
-  const stopping = Promise.withResolvers<void>();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.resolve());
-  await using _running = await startWorker(config, parts);
-  await stopping.promise;
+/** Serves until SIGINT or SIGTERM, which end a start too. */
+export async function serveWorker(config: WorkerConfig, parts: Omit<WorkerParts, 'signal'>): Promise<void> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
+  let running: RunningWorker;
+  try {
+    running = await startWorker(config, { ...parts, signal });
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
+  }
+  await using _running = running;
+  if (!signal.aborted) await once(signal, 'abort');
   parts.logger.info('leaving');
 }
 
 /** All calls have the outcome of the first. */
-function once(run: () => Promise<void>): () => Promise<void> {
+function atMostOnce(run: () => Promise<void>): () => Promise<void> {
   let outcome: Promise<void> | undefined;
   return () => {
     outcome ??= run();

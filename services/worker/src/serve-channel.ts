@@ -15,10 +15,14 @@ export interface ChannelParts extends RequestParts {
   readonly closing: AbortSignal;
   /** Hears that the gateway has greeted and may send requests. */
   readonly onServing: (gateway: string) => void;
+  readonly onWork: NoteWork;
 }
 
-/** `unfit`: it speaks another version, or no protocol at all; it need not be asked again soon. */
-export type ChannelEnd = 'over' | 'unfit';
+/** `unfit`: it speaks another version, or no protocol at all; it need not be asked again soon. `silent`: it was over before a greeting. */
+export type ChannelEnd = 'over' | 'unfit' | 'silent';
+
+/** Hears how much of a gateway's work is under way, whenever that changes. */
+export type NoteWork = (running: number) => void;
 
 const HELLO_MS = 10_000;
 /** A gateway takes a worker for stalled after a second without word. */
@@ -29,6 +33,8 @@ const MOST_UNREAD_MS = 30_000;
 /** Of one gateway; places and their line are fewer, so these are requests whose ends it does not read. */
 const MOST_REQUESTS = 1_024;
 const MOST_ASKS = 256;
+/** Agreements to nothing: one may be lost in a restart, so many are no accident. */
+const MOST_WRONG_SETTLES = 64;
 /** What was said last is given so long to arrive. */
 const LINGER_MS = 1_000;
 
@@ -52,7 +58,11 @@ class ChannelServer {
   readonly #over = new AbortController();
   /** Those whose answer is on its way counted. */
   #pendingAsks = 0;
+  /** One part of a vocabulary is on its way at a time: 30 bytes ask for half a megabyte. */
+  #parting: Promise<void> = Promise.resolve();
+  #wrongSettles = 0;
   #silentPulses = 0;
+  #isGreeted = false;
 
   constructor(channel: Channel, parts: ChannelParts) {
     this.#channel = channel;
@@ -87,23 +97,22 @@ class ChannelServer {
       this.#over.abort();
     }
     await leaving;
-    return end;
+    return end === 'over' && !this.#isGreeted ? 'silent' : end;
   }
 
   async #listen(): Promise<void> {
     const { offers, onServing } = this.#parts;
     await this.#sends.send({ kind: 'hello', version: PROTOCOL_VERSION, software: SOFTWARE, role: 'worker' });
     const late = setTimeout(() => this.#channel.abort(new Error('no greeting came')), HELLO_MS);
-    let isGreeted = false;
     let pulse: NodeJS.Timeout | undefined;
     try {
       for await (const bytes of this.#channel.messages) {
         const frame = decodeFrame(bytes);
-        if (isGreeted) this.#hear(frame, bytes);
+        if (this.#isGreeted) await this.#hear(frame, bytes);
         else {
           checkHello(frame);
           clearTimeout(late);
-          isGreeted = true;
+          this.#isGreeted = true;
           await this.#sends.send({ kind: 'offer', ...offers.current });
           offers.watch((signed) => this.#say({ kind: 'offer', ...signed }), this.#over.signal);
           pulse = setInterval(() => this.#pulse(), BUSY_PULSE_MS);
@@ -116,7 +125,8 @@ class ChannelServer {
     }
   }
 
-  #hear(frame: Frame, bytes: Uint8Array): void {
+  /** Resolves when the next one may be heard. */
+  async #hear(frame: Frame, bytes: Uint8Array): Promise<void> {
     switch (frame.kind) {
       case 'request':
         this.#checkId(frame.id);
@@ -140,8 +150,8 @@ class ChannelServer {
         else this.#ask(frame);
         return;
       case 'settle':
-        this.#watch(this.#settle(frame.nonce, frame.signature));
-        return;
+        // One at a time: each is looked up, verified and written.
+        return this.#settle(frame.nonce, frame.signature);
       case 'failed':
         throw new Unfit(`it hangs up: ${frame.message}`);
       default:
@@ -157,18 +167,30 @@ class ChannelServer {
     const { id } = given.request;
     const run = new RequestRun(given, this.#parts);
     this.#runs.set(id, run);
+    this.#noteWork();
     this.#watch(
       run.run().finally(() => {
         this.#runs.delete(id);
+        this.#noteWork();
       }),
     );
+  }
+
+  #noteWork(): void {
+    this.#parts.onWork(this.#runs.size + this.#asks.size);
   }
 
   #ask(ask: Ask): void {
     const stopping = new AbortController();
     this.#asks.set(ask.id, stopping);
     this.#pendingAsks += 1;
-    this.#watch(this.#answer(ask, stopping.signal));
+    if (ask.kind === 'vocabularyAsk') {
+      this.#parting = this.#parting.then(() => this.#answer(ask, stopping.signal));
+      this.#watch(this.#parting);
+    } else {
+      this.#noteWork();
+      this.#watch(this.#answer(ask, stopping.signal).finally(() => this.#noteWork()));
+    }
   }
 
   async #answer(ask: Ask, signal: AbortSignal): Promise<void> {
@@ -184,11 +206,14 @@ class ChannelServer {
     const { receipts, logger } = this.#parts;
     const gateway = this.#channel.peer;
     try {
-      if (!(await receipts.settle(gateway, nonce, signature)))
+      if (await receipts.settle(gateway, nonce, signature)) return;
+      this.#wrongSettles += 1;
+      if (this.#wrongSettles === 1)
         logger.warn({ gateway }, 'a gateway settled what is not its own, or not with its own signature');
     } catch (error) {
       logger.error({ err: error, gateway }, 'keeping an agreement failed');
     }
+    if (this.#wrongSettles > MOST_WRONG_SETTLES) throw new Unfit('it settles what is not its own');
   }
 
   #pulse(): void {

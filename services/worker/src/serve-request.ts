@@ -12,6 +12,8 @@ import {
 import type { Logger } from 'pino';
 import { Credit } from './credit.ts';
 import { failureOf, RequestFailure } from './failure.ts';
+import type { Fitness } from './fitness.ts';
+import type { Grammars } from './grammars.ts';
 import type { LentModel } from './lent-model.ts';
 import type { Places } from './places.ts';
 import type { Receipts } from './receipts.ts';
@@ -24,6 +26,8 @@ export interface RequestParts {
   readonly model: LentModel;
   readonly places: Places;
   readonly receipts: Receipts;
+  readonly grammars: Grammars;
+  readonly fitness: Fitness;
   readonly logger: Logger;
   readonly nowMs: () => number;
 }
@@ -94,12 +98,23 @@ export class RequestRun {
 
   async #answer(): Promise<'stop' | 'length'> {
     const { request, gateway } = this.#given;
-    const { model, places, receipts } = this.#parts;
+    const { model, places, receipts, grammars, fitness } = this.#parts;
     checkRequest(request, model);
+    const trouble = fitness.trouble();
+    if (trouble) throw trouble;
+    if (receipts.isRefused(gateway))
+      throw new RequestFailure('busy', 'too many receipts that this gateway has not agreed to');
     if (!receipts.claim(request.nonce)) throw new RequestFailure('protocol', 'there was a request with this nonce');
-    const { signal } = this.#stopping;
-    using _place = await places.enter(gateway, signal);
+    using _place = await places.enter(gateway, this.#stopping.signal);
     this.phase = 'reading';
+    // Awaited here: the place goes with this function.
+    return await grammars.guard(gateway, request.grammar, () => this.#generate());
+  }
+
+  async #generate(): Promise<'stop' | 'length'> {
+    const { request, gateway } = this.#given;
+    const { model } = this.#parts;
+    const { signal } = this.#stopping;
     for await (const event of model.engine.generate(jobOf(request, gateway), signal)) {
       if (event.kind === 'end') return event.reason;
       await this.#take(event);
@@ -139,9 +154,9 @@ export class RequestRun {
 
   async #finish(reason: SegmentReceipt['reason']): Promise<void> {
     const { request, gateway, bytes, send } = this.#given;
-    const { model, receipts, worker, nowMs } = this.#parts;
+    const { model, receipts, fitness, worker, nowMs } = this.#parts;
     await this.#batch.flush();
-    const signed = await receipts.keep({
+    const receipt: SegmentReceipt = {
       version: 1,
       nonce: request.nonce,
       ...{ worker, gateway },
@@ -159,7 +174,8 @@ export class RequestRun {
       firstTokenAtMs: this.#firstTokenAtMs,
       // A clock that is set back does not make an answer end before it began.
       endedAtMs: Math.max(nowMs(), this.#firstTokenAtMs, this.#startedAtMs),
-    });
+    };
+    const signed = await fitness.keeping(() => receipts.keep(receipt));
     if (signed === undefined) throw new RequestFailure('protocol', 'there was a request with this nonce');
     await send({ kind: 'done', id: request.id, reason, ...signed });
   }
@@ -170,6 +186,7 @@ export class RequestRun {
     const failure =
       this.#stopCause === 'leaving' ? new RequestFailure('leaving', 'the worker is leaving') : failureOf(error);
     if (failure.code === 'engine-failed') this.#parts.logger.error({ err: error, gateway }, 'a request failed');
+    else if (failure.cause) this.#parts.logger.error({ err: failure.cause, gateway }, failure.message);
     // The channel may be over: its owner sees that itself.
     await send({ kind: 'failed', id: request.id, code: failure.code, message: failure.message }).catch(() => {});
   }

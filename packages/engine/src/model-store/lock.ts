@@ -40,7 +40,8 @@ export async function takeLock(file: string, { waitMs, signal }: LockOptions): P
   }
 }
 
-function tryLock(file: string): Disposable | undefined {
+/** The same, without waiting; undefined: another holds it. Throws ModelStoreError `disk` where the file cannot be made. */
+export function tryLock(file: string): Disposable | undefined {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(file, { timeout: 0 });

@@ -11,6 +11,7 @@ import { up as advisories } from './005-advisories.ts';
 import { up as feeds } from './006-feeds.ts';
 import { up as segments } from './007-segments.ts';
 import { up as keyPriority } from './008-key-priority.ts';
+import { up as segmentProofs } from './009-segment-proofs.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
@@ -21,6 +22,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '006-feeds': { up: feeds },
   '007-segments': { up: segments },
   '008-key-priority': { up: keyPriority },
+  '009-segment-proofs': { up: segmentProofs },
 };
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };

@@ -2,7 +2,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { openStore, type Segments } from '@strata/store';
-import { checkProof, proofLine, storeFile, type WorkerConfig } from '@strata/worker';
+import { checkProof, proofLine, proofName, storeFile, type WorkerConfig } from '@strata/worker';
 import { fileTrouble } from '../file-trouble.ts';
 import { CommandError, counted, type OutputOptions, plainText, printJson, printTable } from '../output.ts';
 
@@ -67,12 +67,23 @@ async function printReceipts(segments: Segments, fromMs: number): Promise<void> 
 async function verifyExport(file: string, { json = false }: OutputOptions): Promise<void> {
   const input = file === '-' ? process.stdin : createReadStream(file);
   const count = { settled: 0, signed: 0, wrong: 0, outputTokens: 0 };
+  /** The line at which each receipt stands. */
+  const seen = new Map<string, number>();
   let number = 0;
+  const checked = async (line: string) => {
+    const outcome = await checkProof(line);
+    if (outcome.kind === 'wrong') return outcome;
+    const name = proofName(outcome.receipt);
+    const before = seen.get(name);
+    if (before !== undefined) return { kind: 'wrong', reason: `its receipt stands at line ${before} already` } as const;
+    seen.set(name, number);
+    return outcome;
+  };
   try {
     for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
       number += 1;
       if (line.trim() === '') continue;
-      const outcome = await checkProof(line);
+      const outcome = await checked(line);
       count[outcome.kind] += 1;
       if (outcome.kind === 'wrong') process.stderr.write(`line ${number}: ${plainText(outcome.reason)}\n`);
       else count.outputTokens += outcome.receipt.to - outcome.receipt.from;

@@ -1,7 +1,7 @@
 // `strata inference worker` as a user runs it, and its earnings, with a gateway that speaks the frames.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import {
@@ -82,6 +82,7 @@ describe('strata inference worker', () => {
     assert.match(worker.stdout, new RegExp(`^serving gateway ${gateway.id}$`, 'm'));
     assert.match(worker.stdout, new RegExp(`^joined the network at ${gateway.id}$`, 'm'));
     assert.ok(tokens > 0);
+    assert.doesNotMatch(worker.stdout, /looked for again/, 'it left by itself');
 
     const earnings = ['inference', 'worker', 'earnings'];
     const byGateway = JSON.parse((await runStrata([...earnings, '--by', 'gateway', '--json'], { env })).stdout);
@@ -101,19 +102,45 @@ describe('strata inference worker', () => {
     const altered = Buffer.from(proof.receipt, 'base64');
     altered[altered.length - 1] = (altered.at(-1) ?? 0) ^ 1;
     const file = path.join(other.path, 'export.jsonl');
-    await writeFile(file, `${JSON.stringify({ ...proof, receipt: altered.toString('base64') })}\nnonsense\n`);
+    const lines = [
+      { ...proof, receipt: altered.toString('base64') },
+      { ...proof, output_tokens: 4_700 },
+      { ...proof, worker: gateway.id },
+      proof,
+      proof,
+      'nonsense',
+    ];
+    await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'));
     const refused = await runStrata([...earnings, '--verify', file], { env: elsewhere });
-    assert.deepEqual([refused.code, /2 wrong/.test(refused.stdout)], [1, true]);
-    assert.match(refused.stderr, /line 1: the signature is not that of the worker\nline 2: it is no line of an export/);
+    assert.equal(refused.code, 1);
+    assert.equal(
+      refused.stdout,
+      `1 receipt signed by both sides, 0 by the worker alone, 5 wrong; ${tokens} tokens\n`,
+      refused.stderr,
+    );
+    for (const words of [
+      'line 1: the signature is not that of the worker',
+      'line 2: output_tokens is not what was signed',
+      'line 3: worker is not what was signed',
+      'line 5: its receipt stands at line 4 already',
+      'line 6: it is no line of an export',
+    ])
+      assert.ok(refused.stderr.includes(words), refused.stderr);
   });
 
   it('says what is wrong with what it was given', async () => {
     await using data = await temporaryDirectory();
     const env = { STRATA_DATA: data.path };
     const command = ['inference', 'worker'];
+    const cut = path.join(data.path, 'cut.gguf');
+    await writeFile(cut, (await readFile(tinyChatModel)).subarray(0, 100_000));
     for (const [args, more, code, words] of [
       [[...command, 'earnings'], {}, 1, /has served nothing yet/],
       [command, {}, 2, /no model to lend/],
+      [[...command, '--model', data.path], {}, 1, /is a folder, and no GGUF file/],
+      [[...command, '--model', cut], {}, 1, /is cut short \(it has 100.0 kB\)/],
+      [[...command, '--model', cut, '--slots', '0'], {}, 2, /--slots.*a whole number from 1 to 64/],
+      [[...command, '--model', cut, '--slots', 'many'], {}, 2, /--slots.*a whole number from 1 to 64/],
       [command, { STRATA_P2P_LISTEN: 'here' }, 2, /STRATA_P2P_LISTEN: 'here' is no multiaddr/],
       [command, { STRATA_MODEL: tinyChatModel, STRATA_NETWORK_KEY_FILE: 'no.key' }, 1, /network key cannot be read/],
     ] as const) {

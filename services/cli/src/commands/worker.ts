@@ -9,9 +9,14 @@ export async function workerCommand(config: WorkerConfig, { json = false }: Outp
     throw new CommandError('no model to lend: name a GGUF file or hf:owner/repository with --model or STRATA_MODEL', {
       exitCode: 2,
     });
-  const isJoining = config.peer.join.length > 0;
+  const search = { isJoining: config.peer.join.length > 0, isLanSearched: config.peer.isMdnsOn !== false };
+  const serving = new Set<string>();
   const say = (news: WorkerNews) => {
-    const lines = json ? [JSON.stringify(factsOf(news))] : wordsOf(news, isJoining).map(plainText);
+    if (news.kind === 'serving') serving.add(news.gateway);
+    if (news.kind === 'left') serving.delete(news.gateway);
+    const lines = json
+      ? [JSON.stringify(factsOf(news))]
+      : wordsOf(news, { ...search, isServing: serving.size > 0 }).map(plainText);
     process.stdout.write(`${lines.join('\n')}\n`);
   };
   await serveWorker(config, { logger: createLogger({ level: config.logLevel }), onNews: say });
@@ -26,7 +31,16 @@ function factsOf(news: WorkerNews): object {
   return { event, peer: news.peer, addresses: news.addresses, model };
 }
 
-function wordsOf(news: WorkerNews, isJoining: boolean): readonly string[] {
+interface Search {
+  readonly isJoining: boolean;
+  readonly isLanSearched: boolean;
+  /** At least one gateway. */
+  readonly isServing: boolean;
+}
+
+const MEANWHILE = '; gateways that were found otherwise, or known from before, are served meanwhile';
+
+function wordsOf(news: WorkerNews, { isJoining, isLanSearched, isServing }: Search): readonly string[] {
   switch (news.kind) {
     case 'started': {
       const { name, engine } = news.model;
@@ -34,17 +48,25 @@ function wordsOf(news: WorkerNews, isJoining: boolean): readonly string[] {
       return [
         `lending ${name} (${quantisation}, ${contextLength} tokens of context, ${counted(slots, 'answer')} at once)`,
         `as ${news.peer}`,
-        ...(isJoining ? [] : ['looking for gateways on this LAN; name one with --join to serve others']),
+        ...(isJoining
+          ? []
+          : [
+              isLanSearched
+                ? 'looking for gateways on this LAN; name one with --join to serve others'
+                : 'looking for nobody: STRATA_MDNS is off, and no gateway is named with --join; only one that was reached before, or that dials this worker, is served',
+            ]),
       ];
     }
     case 'joined':
       return [`joined the network at ${news.peers.join(', ')}`];
     case 'not-joined':
-      return [`cannot reach ${news.target}: ${news.reason}; it is tried again`];
+      return [`cannot reach ${news.target}: ${news.reason}; it is tried again${isServing ? MEANWHILE : ''}`];
     case 'serving':
       return [`serving gateway ${news.gateway}`];
     case 'left':
       return [`gateway ${news.gateway} is gone; it is looked for again`];
+    case 'refusing':
+      return [news.reason === undefined ? 'serving again' : `refusing what is asked: ${news.reason}`];
     case 'alone':
       return news.connected > 0
         ? [

@@ -2,18 +2,34 @@
 // leaves a worker that can be sent the same signature again: it is in the database.
 import { settleSignedBytes } from '@strata/inference';
 import type { Segments } from '@strata/store';
-import type { SegmentBooks } from './segment-books.ts';
+import type { Agreement, SegmentBooks } from './segment-books.ts';
 
 export interface SegmentBooksParts {
-  readonly segments: Pick<Segments, 'put'>;
+  readonly segments: Pick<Segments, 'put' | 'list'>;
   /** By the key of our own host. */
   readonly sign: (bytes: Uint8Array) => Promise<Uint8Array>;
   readonly now: () => Date;
 }
 
+/** Of one worker, which takes no more than 64 that it does not know from one session. */
+const MOST_AGAIN = 32;
+/** Of all workers, newest last. */
+const MOST_RECENT = 2_000;
+
 /** `agree` rejects for a receipt that was agreed to before, and where it cannot be kept. */
 export function openSegmentBooks({ segments, sign, now }: SegmentBooksParts): SegmentBooks {
+  let known: (Agreement & { readonly worker: string })[] | undefined;
   return {
+    async recent(worker) {
+      // Of before a restart: from the database.
+      known ??= (await segments.list({ limit: MOST_RECENT }))
+        .toReversed()
+        .flatMap(({ worker: name, nonce, gatewaySignature: signature }) =>
+          // Empty: its proof was forgotten.
+          signature?.byteLength ? [{ worker: name, nonce, signature }] : [],
+        );
+      return known.filter((agreement) => agreement.worker === worker).slice(-MOST_AGAIN);
+    },
     async agree({ receipt, bytes, signature }, caller) {
       const gatewaySignature = await sign(settleSignedBytes(bytes));
       const isNew = await segments.put({
@@ -31,6 +47,9 @@ export function openSegmentBooks({ segments, sign, now }: SegmentBooksParts): Se
         gatewaySignature,
       });
       if (!isNew) throw new Error('a receipt with this nonce was agreed to before');
+      // What was not asked for yet is read from the database when it is.
+      known?.push({ worker: receipt.worker, nonce: receipt.nonce, signature: gatewaySignature });
+      if (known && known.length > MOST_RECENT * 2) known.splice(0, known.length - MOST_RECENT);
       return gatewaySignature;
     },
   };

@@ -23,6 +23,8 @@ export interface SettlementParts {
 export class Settlement {
   readonly #parts: SettlementParts;
   readonly #running = new Set<Promise<void>>();
+  /** Sessions whose workers were told of what was agreed before. */
+  readonly #told = new WeakSet<WorkerSession>();
 
   constructor(parts: SettlementParts) {
     this.#parts = parts;
@@ -51,7 +53,18 @@ export class Settlement {
     const { receipt, bytes, signature } = segment;
     const problems = [...segmentProblems(receipt, seen)];
     if (!(await verifyPeerSignature(seen.worker, segmentSignedBytes(bytes), signature))) problems.push('signature');
-    if (problems.length > 0) this.#parts.trust.breach(seen.worker, `a receipt with a wrong ${problems.join(', ')}`);
-    else session.settle(seen.nonce, await this.#parts.books.agree(segment, caller));
+    if (problems.length > 0) {
+      this.#parts.trust.breach(seen.worker, `a receipt with a wrong ${problems.join(', ')}`);
+      return;
+    }
+    await this.#tellAgain(session);
+    session.settle(seen.nonce, await this.#parts.books.agree(segment, caller));
+  }
+
+  /** Where this gateway or the worker ended in between, an agreement may have been lost: on a new session it is repeated, once. */
+  async #tellAgain(session: WorkerSession): Promise<void> {
+    if (this.#told.has(session)) return;
+    this.#told.add(session);
+    for (const { nonce, signature } of await this.#parts.books.recent(session.peer)) session.settle(nonce, signature);
   }
 }

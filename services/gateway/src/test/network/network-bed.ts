@@ -152,6 +152,7 @@ export class NetworkBed implements AsyncDisposable {
         this.agreed.push(segment);
         return this.gateway.sign(segment.bytes);
       },
+      recent: async () => [],
     };
     return createNetworkEngine({
       info: () => ({ sha256, vocabularySize: 4_096, slots: this.fleet.slots }) as ModelInfo,

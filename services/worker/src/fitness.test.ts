@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { StoreError } from '@strata/store';
+import { Fitness } from './fitness.ts';
+
+function tested() {
+  const engine = { isReady: true };
+  const clock = { ms: 0 };
+  const told: (string | undefined)[] = [];
+  const fitness = new Fitness({ engine, nowMs: () => clock.ms, onChange: (reason) => told.push(reason) });
+  return { engine, clock, told, fitness };
+}
+
+describe('a worker', () => {
+  it('refuses requests while its engine does not come back, and says so once', () => {
+    const { engine, clock, told, fitness } = tested();
+    assert.equal(fitness.trouble(), undefined);
+    engine.isReady = false;
+    assert.equal(fitness.trouble(), undefined, 'most come back at once');
+    clock.ms = 2_000;
+    assert.equal(fitness.trouble()?.code, 'engine-failed');
+    assert.equal(fitness.trouble()?.code, 'engine-failed');
+    engine.isReady = true;
+    assert.equal(fitness.trouble(), undefined);
+    assert.deepEqual(told, ['the engine is being started again', undefined]);
+  });
+
+  it('refuses requests while receipts cannot be written, and tries again with one after a while', async () => {
+    const { clock, told, fitness } = tested();
+    const full = () => Promise.reject(new StoreError('disk-full'));
+    await assert.rejects(fitness.keeping(full), { code: 'busy' });
+    assert.equal(fitness.trouble()?.code, 'busy');
+    clock.ms = 5_000;
+    assert.equal(fitness.trouble(), undefined);
+    await assert.rejects(fitness.keeping(full), { code: 'busy' });
+    assert.equal(fitness.trouble()?.code, 'busy');
+    clock.ms = 10_000;
+    assert.equal(await fitness.keeping(async () => 'kept'), 'kept');
+    assert.equal(fitness.trouble(), undefined);
+    assert.deepEqual(told, ['receipts cannot be kept just now', undefined], 'a trial is not told');
+  });
+
+  it('takes no other failure for that of the disk', async () => {
+    const { fitness } = tested();
+    await assert.rejects(
+      fitness.keeping(() => Promise.reject(new TypeError('a bug'))),
+      TypeError,
+    );
+    assert.equal(fitness.trouble(), undefined);
+  });
+});

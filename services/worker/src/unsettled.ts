@@ -1,0 +1,42 @@
+// Receipts that a gateway was given and has not agreed to: each lies on the disk here, so nobody gets them without end.
+
+/** Agreements come within a round trip; some get lost. */
+const MOST_UNSETTLED = 1_024;
+/** So long one counts. */
+const FORGET_MS = 10_000;
+const MOST_GATEWAYS = 1_024;
+
+export class Unsettled {
+  readonly #nowMs: () => number;
+  readonly #gateways = new Map<string, { readonly count: number; readonly atMs: number }>();
+
+  /** `nowMs`: a clock that only runs forward. */
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Whether a gateway has so many that it is given no more for now. */
+  isFull(gateway: string): boolean {
+    return this.#countOf(gateway) >= MOST_UNSETTLED;
+  }
+
+  given(gateway: string): void {
+    this.#set(gateway, this.#countOf(gateway) + 1);
+  }
+
+  settled(gateway: string): void {
+    this.#set(gateway, Math.max(0, this.#countOf(gateway) - 1));
+  }
+
+  #countOf(gateway: string): number {
+    const { count = 0, atMs = 0 } = this.#gateways.get(gateway) ?? {};
+    return Math.max(0, count - (this.#nowMs() - atMs) / FORGET_MS);
+  }
+
+  #set(gateway: string, count: number): void {
+    this.#gateways.delete(gateway);
+    this.#gateways.set(gateway, { count, atMs: this.#nowMs() });
+    const [oldest] = this.#gateways.keys();
+    if (oldest !== undefined && this.#gateways.size > MOST_GATEWAYS) this.#gateways.delete(oldest);
+  }
+}
