@@ -107,8 +107,7 @@ export class EngineBackend implements Backend {
       prompt,
       deltas: (parts) => {
         parts.usage.promptTokens = job.prompt.length;
-        const deltas = choiceDeltas(this.engine, job, { ...options, ...parts });
-        if (job.grammar !== undefined) return blaming(grammarParam, deltas);
+        const deltas = blaming(grammarParam, choiceDeltas(this.engine, job, { ...options, ...parts }));
         return echo === undefined ? deltas : echoed(echo, deltas);
       },
     };
@@ -184,13 +183,19 @@ async function* echoed(text: string, deltas: AsyncIterable<ChatDelta>): AsyncGen
   }
 }
 
-/** A grammar that the engine cannot read is the fault of what asked for it. */
-async function* blaming(param: string, deltas: AsyncIterable<ChatDelta>): AsyncGenerator<ChatDelta> {
+/** What the engine cannot take is the fault of what asked for it. */
+async function* blaming(grammarParam: string, deltas: AsyncIterable<ChatDelta>): AsyncGenerator<ChatDelta> {
   try {
     yield* deltas;
-  } catch (error) {
-    if (error instanceof EngineError && error.code === 'grammar-unusable')
-      throw new CompletionError('unsupported_value', 'The engine cannot hold to this schema.', { param, cause: error });
-    throw error;
+  } catch (cause) {
+    const code = cause instanceof EngineError ? cause.code : undefined;
+    if (code === 'grammar-unusable')
+      throw new CompletionError('unsupported_value', 'The engine cannot hold to this schema.', {
+        param: grammarParam,
+        cause,
+      });
+    if (code === 'job-too-long')
+      throw new CompletionError('context_length', 'This request is more than the engine takes.', { cause });
+    throw cause;
   }
 }

@@ -74,7 +74,7 @@ describe('placement', () => {
   it('takes the sooner one of two', () => {
     const far = { ...idle, peer: 'far', rttMs: 300 };
     for (let i = 0; i < 20; i++) assert.equal(choose([far, idle])?.peer, 'idle');
-    assert.deepEqual(choose([idle]), { index: 0, peer: 'idle', expectedFirstTokenMs: 1_030, isFree: true });
+    assert.deepEqual(choose([idle]), { index: 0, peer: 'idle', expectedFirstTokenMs: 1_030 });
     assert.equal(choose([]), undefined);
   });
 
@@ -95,8 +95,16 @@ describe('placement', () => {
 
   it('takes the soonest of all when none is free', () => {
     const workers = Array.from({ length: 50 }, (_, i) => ({ ...idle, peer: `w${i}`, running: 4, waiting: 50 - i }));
-    const placement = choose(workers);
-    assert.deepEqual([placement?.peer, placement?.isFree], ['w49', false]);
+    assert.equal(choose(workers)?.peer, 'w49');
+  });
+
+  it('prefers waiting for a full worker to a free place of one that would take hours', () => {
+    const full = { ...idle, peer: 'full', running: 4 };
+    for (const claim of [{ decodeTokensPerSecond: 0.001 }, { prefillTokensPerSecond: 0.001 }]) {
+      const snail = { ...idle, peer: 'snail', ...claim };
+      assert.equal(choose([snail, full], [0])?.peer, 'full');
+      assert.equal(choose([snail])?.peer, 'snail', 'where there is nobody else');
+    }
   });
 
   it('never asks a quarantined worker, nor one whose breaker is open', () => {
@@ -120,7 +128,7 @@ describe('placement', () => {
 
   it('looks at few of many workers', () => {
     const { field, looked } = fieldOf(Array.from({ length: 1_000 }, (_, i) => ({ ...idle, running: i % 5 })));
-    for (let i = 0; i < 100; i++) assert.ok(choosePlacement(field, request, random)?.isFree);
+    for (let i = 0; i < 100; i++) assert.notEqual((choosePlacement(field, request, random)?.index ?? 4) % 5, 4);
     assert.ok(looked.length < 100 * 5, `${looked.length}`);
   });
 

@@ -1,6 +1,7 @@
 // Who gets a request: the worker from which its first token is expected soonest, of two drawn by chance and those that have read its
 // beginning before. Pure: what is known of the workers in, a choice out; it looks at a few of them, however many there are.
 import { replayOf } from './replay.ts';
+import { mostReadingMs } from './stall-watch.ts';
 import type { WeightedDraw } from './weighted-draw.ts';
 
 export interface Candidate {
@@ -42,8 +43,6 @@ export interface Placement {
   readonly index: number;
   readonly peer: string;
   readonly expectedFirstTokenMs: number;
-  /** Whether it has a free place just now. */
-  readonly isFree: boolean;
 }
 
 /** A small model on a few processor cores: who says nothing of its speed is taken for one of these. */
@@ -123,10 +122,11 @@ class Best {
   /** Gives its rank. */
   look(index: number): number {
     const candidate = this.#field.at(index);
-    const rank = rankOf(candidate);
+    const expectedMs = expectedFirstTokenMs(candidate, this.#request);
+    const rank = rankOf(candidate, expectedMs, this.#request);
     if (rank === NEVER || rank > this.rank) return rank;
     // Half the trust: it must be twice as soon.
-    const score = expectedFirstTokenMs(candidate, this.#request) / candidate.standing;
+    const score = expectedMs / candidate.standing;
     if (rank === this.rank && score >= this.#score) return rank;
     this.#index = index;
     this.#score = score;
@@ -141,15 +141,16 @@ class Best {
       index: this.#index,
       peer: candidate.peer,
       expectedFirstTokenMs: expectedFirstTokenMs(candidate, this.#request),
-      isFree: jobsAt(candidate) < candidate.slots,
     };
   }
 }
 
-function rankOf(candidate: Candidate): number {
+function rankOf(candidate: Candidate, expectedMs: number, { promptTokens, replayTokens }: PlacementRequest): number {
   if (candidate.isOpen || candidate.standing <= 0) return NEVER;
   if (candidate.standing < DOUBTED) return LAST_RESORT;
-  return jobsAt(candidate) < candidate.slots ? FREE : FULL;
+  // A free place of one that would be given up before its first token is none: it competes with those that are full.
+  const isSoon = expectedMs <= mostReadingMs(promptTokens + replayTokens);
+  return isSoon && jobsAt(candidate) < candidate.slots ? FREE : FULL;
 }
 
 const jobsAt = ({ running, waiting }: Candidate): number => running + waiting;

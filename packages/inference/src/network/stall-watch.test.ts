@@ -23,7 +23,7 @@ interface Simulation {
 /** When, after which tick, the first stall is told, and whose, of a worker with jobs 1 and 2; undefined: none in five minutes. */
 function firstStall({ worker, lagMs = () => 0 }: Simulation) {
   const watch = new StallWatch({ tickMs: TICK_MS });
-  for (const id of [1, 2]) watch.started(id, 500, 20);
+  for (const id of [1, 2]) watch.started(id, { readTokens: 100, expectedMs: 500, gapMs: 20 });
   for (let tick = 1, nowMs = 0; nowMs < 300_000; tick += 1) {
     nowMs += TICK_MS + lagMs(tick);
     const work = (...jobs: readonly number[]) => {
@@ -58,14 +58,14 @@ const table: readonly (readonly [string, Simulation, ReturnType<typeof firstStal
     { atMs: 6_000, stalled: [2] },
   ],
   [
-    'a slow job later, after twenty times its mean gap of 750 ms',
+    'a slow job later, after twenty times its mean gap, of which four times the expected one are believed',
     {
       worker: ({ watch, nowMs, work }) => {
         work(1);
         if (nowMs <= 15_000 && nowMs % 750 === 0) watch.tokens(2, 1, { nowMs, isHeld: false });
       },
     },
-    { atMs: 30_000, stalled: [2] },
+    { atMs: 16_750, stalled: [2] },
   ],
   [
     'a job in line after ten seconds',
@@ -158,7 +158,7 @@ describe('a watch finds', () => {
 
   it('an idle worker after five seconds of silence, and no job that is over or was never there', () => {
     const watch = new StallWatch({ tickMs: TICK_MS });
-    watch.started(1, 500);
+    watch.started(1, { readTokens: 100, expectedMs: 500 });
     watch.ended(1);
     watch.tokens(1, 1, { nowMs: 0, isHeld: false });
     watch.phase(9, 'writing');
@@ -173,7 +173,7 @@ describe('a watch finds', () => {
   it('nobody for a silence that began when there was nothing to do', () => {
     const watch = new StallWatch({ tickMs: TICK_MS });
     for (let tick = 1; tick <= 10; tick += 1) watch.tick(tick * TICK_MS);
-    watch.started(1, 500);
+    watch.started(1, { readTokens: 100, expectedMs: 500 });
     assert.equal(watch.tick(11 * TICK_MS).isSilent, false);
   });
 
@@ -181,11 +181,30 @@ describe('a watch finds', () => {
     [undefined, 5_000],
     [20, 1_000],
     [400, 8_000],
+    // What a worker may claim: a token in a quarter of an hour.
+    [1_000_000, 10_000],
   ] as const)
     it(`a job that stops after its first token ${expectedMs} ms later, where a gap of ${gapMs} ms is expected`, () => {
       const watch = new StallWatch({ tickMs: TICK_MS });
-      watch.started(1, 500, gapMs);
+      watch.started(1, { readTokens: 100, expectedMs: 500, gapMs });
       watch.tokens(1, 1, { nowMs: 0, isHeld: false });
+      watch.tick(0);
+      let nowMs = 0;
+      do {
+        nowMs += TICK_MS;
+        watch.heard();
+      } while (watch.tick(nowMs).jobs.length === 0);
+      assert.equal(nowMs, expectedMs);
+    });
+
+  for (const [readTokens, expectedMs] of [
+    [0, 10_000],
+    [1_000, 110_000],
+  ] as const)
+    it(`a job that reads ${readTokens} tokens after ${expectedMs} ms, whatever was expected`, () => {
+      const watch = new StallWatch({ tickMs: TICK_MS });
+      watch.started(1, { readTokens, expectedMs: 1e9 });
+      watch.phase(1, 'reading');
       watch.tick(0);
       let nowMs = 0;
       do {

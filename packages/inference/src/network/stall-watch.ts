@@ -13,11 +13,17 @@ const MOST_WAITING_MS = 10_000;
 /** Before the first token, and for jobs of which the worker has said nothing: so many times what was expected, and so much more. */
 const READING_FACTOR = 4;
 const READING_SPARE_MS = 2_000;
-/** Between tokens: at least so long, and so many times the mean gap. */
+/** What is expected comes from a claim: whatever it is, so long, and so much more for each token to be read. Ten a second are too few. */
+const MOST_READING_MS = 10_000;
+const MOST_READING_MS_PER_TOKEN = 100;
+/** Between tokens: at least so long, so many times the mean gap, and no longer than a reader waits for anything. */
 const LEAST_WRITING_MS = 1_000;
 const MOST_GAPS = 20;
+const MOST_WRITING_MS = 10_000;
 /** The mean of fewer says little. */
 const ENOUGH_GAPS = 4;
+/** A mean that is so many times what was expected is believed; a longer one would let a worker that grows ever slower go on for ever. */
+const MOST_STRETCH = 4;
 /** Taken where nobody knows better. */
 const UNKNOWN_GAP_MS = 250;
 
@@ -25,8 +31,16 @@ export type JobPhase = FrameOf<'pulse'>['jobs'][number]['phase'];
 /** A job goes through them in this order; a worker that says otherwise gets no new time by it. */
 const ORDER: Readonly<Record<JobPhase, number>> = { waiting: 0, reading: 1, writing: 2 };
 
-interface WatchedJob {
+export interface JobExpectation {
+  /** Tokens that have to be read before the first one comes. */
+  readonly readTokens: number;
+  /** From when it has a place to its first token. */
   readonly expectedMs: number;
+  /** From one token to the next. */
+  readonly gapMs?: number | undefined;
+}
+
+interface WatchedJob extends Required<JobExpectation> {
   readonly gapMs: number;
   phase: JobPhase;
   /** Whether the worker has said that it has it. */
@@ -64,12 +78,12 @@ export class StallWatch {
     this.#silentTicks = -1;
   }
 
-  /** A job was sent; its first token is expected so long after it has a place, and each further one so long after the one before. */
-  started(id: number, expectedMs: number, gapMs: number = UNKNOWN_GAP_MS): void {
+  /** A job was sent. */
+  started(id: number, { gapMs = UNKNOWN_GAP_MS, ...expectation }: JobExpectation): void {
     // A worker that had nothing to do was right to be quiet.
     if (this.#jobs.size === 0) this.#silentTicks = -1;
     this.#jobs.set(id, {
-      ...{ expectedMs, gapMs, phase: 'waiting', isListed: false, ticks: -1, isHeld: false },
+      ...{ ...expectation, gapMs, phase: 'waiting', isListed: false, ticks: -1, isHeld: false },
       ...{ lastTokenAtMs: undefined, writingMs: 0, gaps: 0 },
     });
   }
@@ -128,15 +142,20 @@ export class StallWatch {
   }
 }
 
-function deadlineMs({ phase, isListed, expectedMs, gapMs, writingMs, gaps }: WatchedJob): number {
-  const readingMs = READING_FACTOR * expectedMs + READING_SPARE_MS;
+/** Longer than this no worker is given to read so many tokens. */
+export const mostReadingMs = (tokens: number): number => MOST_READING_MS + MOST_READING_MS_PER_TOKEN * tokens;
+
+function deadlineMs({ phase, isListed, readTokens, expectedMs, gapMs, writingMs, gaps }: WatchedJob): number {
+  const readingMs = Math.min(READING_FACTOR * expectedMs + READING_SPARE_MS, mostReadingMs(readTokens));
   switch (phase) {
     case 'waiting':
       return isListed ? MOST_WAITING_MS : Math.min(MOST_WAITING_MS, readingMs);
     case 'reading':
       return readingMs;
-    case 'writing':
-      return Math.max(LEAST_WRITING_MS, MOST_GAPS * (gaps >= ENOUGH_GAPS ? writingMs / gaps : gapMs));
+    case 'writing': {
+      const meanMs = gaps >= ENOUGH_GAPS ? Math.min(writingMs / gaps, MOST_STRETCH * gapMs) : gapMs;
+      return Math.min(MOST_WRITING_MS, Math.max(LEAST_WRITING_MS, MOST_GAPS * meanMs));
+    }
     default:
       throw phase satisfies never;
   }

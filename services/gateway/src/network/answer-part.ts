@@ -1,5 +1,5 @@
 // The part of an answer that one worker makes: asked for, taken token by token, accounted for when it is over.
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Job, JobContext } from '@strata/engine';
 import { TokenChain } from '@strata/inference';
 import type { Chosen, Fleet } from './fleet.ts';
@@ -24,7 +24,8 @@ export interface AnswerPartTask {
   readonly replay: Job['replay'];
   /** The answer as it grows, whoever makes it; its tokens up to now are given to this worker. */
   readonly answer: readonly number[];
-  readonly expectedFirstTokenMs: number;
+  /** How many times slower than expected it may be. */
+  readonly slowness: number;
   readonly signal: AbortSignal;
 }
 
@@ -34,7 +35,7 @@ export class AnswerPart {
   readonly #task: AnswerPartTask;
   readonly #nonce: Uint8Array = randomBytes(16);
   readonly #chain: TokenChain;
-  readonly #text: Uint8Array[] = [];
+  readonly #texts: Uint8Array[] = [];
   readonly #from: number;
   readonly #askedAtMs = performance.now();
   #events: AsyncIterator<SessionEvent> | undefined;
@@ -42,7 +43,9 @@ export class AnswerPart {
   #cachedTokens = 0;
   #firstTokenAtMs: number | undefined;
   #lastTokenAtMs = 0;
-  #isOver = false;
+  #sideBySide = 0;
+  /** Undefined while it runs. A lost worker's part counts as cancelled. */
+  #outcome: SeenPart['reason'] | undefined;
   #receipt: { readonly segment: SignedSegment; readonly seen: SeenPart } | undefined;
 
   constructor(parts: AnswerPartParts, task: AnswerPartTask) {
@@ -72,7 +75,7 @@ export class AnswerPart {
   commit(token: number, bytes: Uint8Array): void {
     this.#made += 1;
     this.#chain.push(token);
-    this.#text.push(bytes);
+    this.#texts.push(bytes);
   }
 
   /** Nobody wants more of it; the worker is told. */
@@ -82,57 +85,78 @@ export class AnswerPart {
   }
 
   #ask(): AsyncIterator<SessionEvent> {
-    const { job, chosen, modelSha256, vocabularySize, replay, answer, expectedFirstTokenMs, signal } = this.#task;
+    const { job, context, chosen, modelSha256, replay, answer, slowness, signal } = this.#task;
     const { prompt, maxTokens, sampling, grammar, cacheKey, topLogprobs } = job;
     const request = {
       ...{ nonce: this.#nonce, modelSha256, prompt, given: [...answer], replay, maxTokens },
-      sampling: samplingFrame(sampling, vocabularySize),
+      sampling: samplingFrame(sampling),
       ...(grammar === undefined ? {} : { grammar }),
-      ...(cacheKey === undefined ? {} : { cacheKey }),
+      ...(cacheKey === undefined ? {} : { cacheKey: hiddenKey(cacheKey, context.caller) }),
       ...(topLogprobs === undefined ? {} : { topLogprobs }),
     };
     const onSegment = (segment: SignedSegment, seen: SeenPart) => {
       this.#receipt = { segment, seen };
-      if (this.#isOver) this.#settle();
+      if (this.#outcome !== undefined) this.#settle();
     };
-    const { decodeTokensPerSecond: speed } = chosen;
-    const expected = { expectedFirstTokenMs, ...(speed > 0 ? { expectedGapMs: 1_000 / speed } : {}) };
-    return chosen.session.run(request, { ...expected, signal, onSegment })[Symbol.asyncIterator]();
+    const { session, decodeTokensPerSecond: speed } = chosen;
+    const expectedFirstTokenMs = chosen.expectedFirstTokenMs * slowness;
+    const expectedGapMs = speed > 0 ? { expectedGapMs: (1_000 / speed) * slowness } : {};
+    return session.run(request, { expectedFirstTokenMs, ...expectedGapMs, signal, onSegment })[Symbol.asyncIterator]();
   }
 
   #take(event: SessionEvent): void {
     if (event.kind === 'begin') this.#cachedTokens = event.cachedTokens;
     if (event.kind === 'end') this.#over(event.reason);
     if (event.kind !== 'tokens') return;
-    const unknown = event.tokens.find(({ token }) => token >= this.#task.vocabularySize);
-    if (unknown) {
-      const detail = `there is no token ${unknown.token} in the model`;
-      this.#parts.trust.breach(this.peer, detail);
+    const problem = this.#problemOf(event.tokens);
+    if (problem !== undefined) {
+      this.#parts.trust.breach(this.peer, problem);
       this.leave();
-      throw new WorkerLostError(this.peer, 'protocol', { detail });
+      throw new WorkerLostError(this.peer, 'protocol', { detail: problem });
     }
     this.#lastTokenAtMs = performance.now();
-    this.#firstTokenAtMs ??= this.#lastTokenAtMs;
+    if (this.#firstTokenAtMs !== undefined) return;
+    this.#firstTokenAtMs = this.#lastTokenAtMs;
+    this.#sideBySide = this.#task.chosen.session.load.writing;
+  }
+
+  #problemOf(tokens: SeenPart['tokens']): string | undefined {
+    const unknown = tokens.find(({ token }) => token >= this.#task.vocabularySize);
+    return unknown && `there is no token ${unknown.token} in the model`;
+  }
+
+  /** The end of what is in the answer of it. */
+  get #to(): number {
+    return this.#from + this.#made;
   }
 
   #over(outcome: SeenPart['reason'] | 'lost'): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    if (this.#made > 0) this.#tell(outcome === 'lost' ? 'cancelled' : outcome);
+    if (this.#outcome !== undefined) return;
+    const reason = outcome === 'lost' ? 'cancelled' : outcome;
+    this.#outcome = reason;
+    if (this.#made > 0 || reason !== 'cancelled') this.#tell(this.#texts, { from: this.#from, reason });
+    if (this.#made > 0) this.#noteSegment();
     if (outcome === 'stop' || outcome === 'length' || (outcome === 'cancelled' && this.#made > 0)) this.#noteServed();
     this.#settle();
   }
 
-  #tell(reason: SeenPart['reason']): void {
-    const { job, context, modelSha256, answer } = this.#task;
-    const { prompt, maxTokens, sampling, grammar } = job;
+  #noteSegment(): void {
     const from = this.#from;
-    const to = from + this.#made;
     const nonce = Buffer.from(this.#nonce).toString('hex');
-    context.onSegment?.({ worker: this.peer, nonce, from, to, chainHead: this.#chain.head });
+    const chainHead = this.#chain.head;
+    this.#task.context.onSegment?.({ worker: this.peer, nonce, from, to: from + this.#made, chainHead });
+  }
+
+  /** `late`: what came after the tokens that are in the answer. */
+  #tell(
+    texts: readonly Uint8Array[],
+    { from, reason, late = [] }: { from: number; reason: SeenPart['reason']; late?: readonly number[] },
+  ): void {
+    const { job, modelSha256, answer } = this.#task;
+    const { prompt, maxTokens, sampling, grammar } = job;
     this.#parts.trust.answered({
-      ...{ worker: this.peer, modelSha256, prompt, answer: answer.slice(0, to), from, maxTokens, reason },
-      ...{ sampling, grammar, text: Buffer.concat(this.#text) },
+      ...{ worker: this.peer, modelSha256, prompt, answer: [...answer.slice(0, this.#to), ...late], from, maxTokens },
+      ...{ reason, sampling, grammar, text: Buffer.concat(texts) },
     });
   }
 
@@ -145,8 +169,9 @@ export class AnswerPart {
       cachedTokens: this.#cachedTokens,
       firstTokenMs: firstAtMs === undefined ? undefined : firstAtMs - this.#askedAtMs,
       decodeMs: firstAtMs === undefined ? 0 : this.#lastTokenAtMs - firstAtMs,
+      sideBySide: this.#sideBySide,
       made: this.#made,
-      tokens: [...job.prompt, ...answer.slice(0, this.#from + this.#made)],
+      tokens: [...job.prompt, ...answer.slice(0, this.#to)],
     });
   }
 
@@ -155,12 +180,29 @@ export class AnswerPart {
     if (!this.#receipt) return;
     const { segment, seen } = this.#receipt;
     const { job, context, modelSha256, promptSha256, chosen } = this.#task;
-    // What came after its reader had gone is the worker's work too.
-    for (const token of seen.tokens.slice(this.#made)) this.#chain.push(token);
+    // What came after its reader had gone is the worker's work too, and is checked like the rest.
+    const late = seen.tokens.slice(this.#made);
+    const problem = this.#problemOf(late);
+    if (problem !== undefined) {
+      this.#parts.trust.breach(this.peer, problem);
+      return;
+    }
+    for (const { token } of late) this.#chain.push(token);
+    if (late.length > 0 || seen.reason !== this.#outcome) {
+      const texts = late.map(({ bytes }) => bytes);
+      this.#tell(texts, { from: this.#to, reason: seen.reason, late: late.map(({ token }) => token) });
+    }
     this.#parts.settle(chosen.session, segment, context.caller, {
       ...{ nonce: this.#nonce, worker: this.peer, modelSha256, promptSha256 },
       ...{ requestSha256: seen.requestSha256, reason: seen.reason, promptTokens: job.prompt.length },
       ...{ from: this.#from, to: this.#from + seen.tokens.length, chainHead: this.#chain.head },
     });
   }
+}
+
+/** The same for the same caller, and nothing that a worker could read, or compare with what it has from others. */
+function hiddenKey(cacheKey: string, caller = ''): string {
+  return createHash('sha256')
+    .update(JSON.stringify([caller, cacheKey]))
+    .digest('hex');
 }

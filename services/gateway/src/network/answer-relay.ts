@@ -1,10 +1,12 @@
 // One answer from one worker after another, as if it were one: tokens are in the answer before anybody sees them, and whoever
 // goes on is given all of them.
 import { EngineError, type Job, type JobContext, type JobEvent, type ModelInfo } from '@strata/engine';
-import { replayOf, tokensSha256 } from '@strata/inference';
+import { MOST_TOKENS, replayOf, tokensSha256 } from '@strata/inference';
 import { AnswerPart, type AnswerPartParts } from './answer-part.ts';
+import { isCutShort } from './audit-facts.ts';
 import type { Chosen } from './fleet.ts';
 import { hedged } from './hedge.ts';
+import { knownBiases } from './sampling-frame.ts';
 import { WorkerSearch } from './worker-search.ts';
 import { WorkerLostError } from './worker-session.ts';
 
@@ -42,8 +44,8 @@ export class AnswerRelay {
   constructor(parts: RelayParts, options: RelayOptions, task: RelayTask) {
     this.#parts = parts;
     this.#options = options;
-    this.#task = task;
     this.#model = parts.info();
+    this.#task = { ...task, job: askable(task.job, this.#model) };
     this.#promptSha256 = tokensSha256(task.job.prompt);
     this.#search = new WorkerSearch(parts.fleet, options);
     this.#answer = [...task.job.given];
@@ -54,8 +56,13 @@ export class AnswerRelay {
     const { job, signal } = this.#task;
     assertPrompt(job.prompt);
     let hasBegun = false;
+    let wasFull = false;
     while (this.#answer.length < job.maxTokens) {
-      const chosen = await this.#search.next(this.#wanted, signal);
+      const chosen = await (wasFull
+        ? this.#search.larger(this.#wanted, signal)
+        : this.#search.next(this.#wanted, signal));
+      if (!chosen) break;
+      wasFull = false;
       try {
         for await (const { part, event } of this.#asked(chosen)) {
           if (event.kind === 'begin') {
@@ -69,6 +76,9 @@ export class AnswerRelay {
               part.commit(token, bytes);
               yield { kind: 'token', token, bytes, logprob, top };
             }
+          } else if (event.reason === 'length' && this.#isCutShort) {
+            wasFull = true;
+            this.#search.lost(new WorkerLostError(part.peer, 'full'), { hasTokens: true });
           } else {
             yield { kind: 'end', reason: event.reason === 'length' ? 'length' : 'stop' };
             return;
@@ -76,7 +86,6 @@ export class AnswerRelay {
         }
       } catch (error) {
         if (!(error instanceof WorkerLostError)) throw error;
-        this.#search.assertNotRefused(error, this.#wanted);
       }
     }
     if (!hasBegun) yield { kind: 'begin', cachedTokens: 0 };
@@ -85,6 +94,13 @@ export class AnswerRelay {
 
   get #wanted(): Pick<Job, 'prompt' | 'given'> {
     return { prompt: this.#task.job.prompt, given: this.#answer };
+  }
+
+  /** Whether there is room for more of it where the context is the model's. */
+  get #isCutShort(): boolean {
+    const { prompt, maxTokens, grammar } = this.#task.job;
+    const { contextLength } = this.#model;
+    return isCutShort({ prompt, maxTokens, grammar, answer: this.#answer, reason: 'length' }, contextLength);
   }
 
   get #hasTokens(): boolean {
@@ -110,7 +126,7 @@ export class AnswerRelay {
       ...{ ...this.#task, chosen, answer: this.#answer, promptSha256: this.#promptSha256 },
       ...{ modelSha256: this.#model.sha256, vocabularySize: this.#model.vocabularySize },
       replay: this.#replay(chosen),
-      expectedFirstTokenMs: chosen.expectedFirstTokenMs * slowness,
+      slowness,
     });
   }
 
@@ -121,6 +137,12 @@ export class AnswerRelay {
     const { replayBudgetMs } = this.#options;
     return replayOf({ givenTokens: this.#answer.length, decodeTokensPerSecond, budgetMs: replayBudgetMs });
   }
+}
+
+/** The job as it can be put to workers, those that check an answer included. */
+function askable(job: Job, { vocabularySize }: ModelInfo): Job {
+  const sampling = knownBiases(job.sampling, vocabularySize);
+  return { ...job, maxTokens: Math.min(job.maxTokens, MOST_TOKENS), sampling };
 }
 
 export function assertPrompt(prompt: readonly number[]): void {

@@ -11,7 +11,10 @@ const CLOSING_TOKENS = 32;
  * Whether a worker said `length` where neither the limit nor its context was reached: what it cut short it calls finished.
  * `contextLength` as the worker offered it; undefined: not known, and nothing is held against it.
  */
-export function isCutShort(answer: SeenAnswer, contextLength: number | undefined): boolean {
+export function isCutShort(
+  answer: Pick<SeenAnswer, 'prompt' | 'answer' | 'maxTokens' | 'grammar' | 'reason'>,
+  contextLength: number | undefined,
+): boolean {
   if (answer.reason !== 'length' || contextLength === undefined) return false;
   const closing = answer.grammar === undefined ? 0 : Math.min(CLOSING_TOKENS, Math.floor(answer.maxTokens / 2));
   return answer.answer.length < answer.maxTokens - closing && !isContextFull(answer, contextLength);
@@ -31,6 +34,6 @@ export async function isReadRight(answer: SeenAnswer, vocabulary: Pick<Vocabular
   return (await vocabulary.detokenize(own)) === Buffer.from(answer.text).toString('utf8');
 }
 
-function isContextFull({ prompt, answer }: SeenAnswer, contextLength: number): boolean {
+function isContextFull({ prompt, answer }: Pick<SeenAnswer, 'prompt' | 'answer'>, contextLength: number): boolean {
   return prompt.length + answer.length + CONTEXT_SLACK >= contextLength;
 }

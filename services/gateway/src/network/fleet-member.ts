@@ -11,11 +11,10 @@ const MOST_DECODE_PER_SECOND = 300;
 /** Fewer tokens say little of a speed: the time that they take is mostly something else's. */
 const TOKENS_TO_MEASURE = 16;
 /**
- * A measured speed comes down slowly and goes up fast: a reader that takes its time makes a worker look slow, and so does a queue; nothing
- * makes it look fast.
+ * What one answer adds to a measured speed. It says little alone: a reader that takes its time, or a queue, makes a worker look slow; tokens
+ * that were held back, by it or on the way, make it look fast.
  */
-const FALL = 0.1;
-const RISE = 0.5;
+const SHARE = 0.2;
 
 const UNKNOWN_PREFILL_PER_SECOND = 100;
 /** A job that had to wait for another one's end waited longer than this, and than twice its reading. */
@@ -48,30 +47,35 @@ export function believedSpeed({ claim, measured }: FleetMember): FleetMember['me
   };
 }
 
-/** `others`: jobs of ours that it had besides. More slots are believed where the first token came as soon as with a free one. */
-export function afterServed(
-  member: FleetMember,
-  served: Served,
-  { others, rttMs }: { readonly others: number; readonly rttMs: number },
-): FleetMember {
-  const { prefillTokensPerSecond, decodeTokensPerSecond } = member.measured;
+/** More slots are believed where the first token came as soon as with a free one. */
+export function afterServed(member: FleetMember, served: Served, { rttMs }: { readonly rttMs: number }): FleetMember {
+  const { prefillTokensPerSecond: prefill, decodeTokensPerSecond: decode } = believedSpeed(member);
+  const { measured } = member;
   const read = served.promptTokens - served.cachedTokens;
   const readMs = (served.firstTokenMs ?? Number.POSITIVE_INFINITY) - rttMs;
-  const believed = believedSpeed(member).prefillTokensPerSecond || UNKNOWN_PREFILL_PER_SECOND;
-  const hadSlot = readMs <= SOON_MS + (2_000 * read) / believed;
+  const hadSlot = readMs <= SOON_MS + (2_000 * read) / (prefill || UNKNOWN_PREFILL_PER_SECOND);
   return {
     ...member,
-    sideBySide: hadSlot ? Math.max(member.sideBySide, others + 1) : member.sideBySide,
+    sideBySide: hadSlot ? Math.max(member.sideBySide, served.sideBySide) : member.sideBySide,
     measured: {
-      prefillTokensPerSecond: smoothed(prefillTokensPerSecond, { tokens: read, ms: readMs }),
-      decodeTokensPerSecond: smoothed(decodeTokensPerSecond, { tokens: served.made - 1, ms: served.decodeMs }),
+      prefillTokensPerSecond: smoothed(measured.prefillTokensPerSecond, prefill, {
+        ...{ tokens: read, ms: readMs, most: MOST_PREFILL_PER_SECOND },
+      }),
+      decodeTokensPerSecond: smoothed(measured.decodeTokensPerSecond, decode, {
+        ...{ tokens: served.made - 1, ms: served.decodeMs, most: MOST_DECODE_PER_SECOND },
+      }),
     },
   };
 }
 
-function smoothed(before: number, { tokens, ms }: { readonly tokens: number; readonly ms: number }): number {
-  if (tokens < TOKENS_TO_MEASURE || !(ms > 0 && ms < Number.POSITIVE_INFINITY)) return before;
-  const now = (tokens * 1_000) / ms;
-  if (before === 0) return now;
-  return before + (now - before) * (now > before ? RISE : FALL);
+/** The first measurement replaces a claim that is higher, and adds to one that is lower as all later ones do. */
+function smoothed(
+  measured: number,
+  believed: number,
+  { tokens, ms, most }: { readonly tokens: number; readonly ms: number; readonly most: number },
+): number {
+  if (tokens < TOKENS_TO_MEASURE || !(ms > 0 && ms < Number.POSITIVE_INFINITY)) return measured;
+  const now = Math.min(most, (tokens * 1_000) / ms);
+  if (believed === 0 || (measured === 0 && now < believed)) return now;
+  return believed + (now - believed) * SHARE;
 }

@@ -17,6 +17,8 @@ export interface Served {
   readonly firstTokenMs: number | undefined;
   /** From the first token to the last. */
   readonly decodeMs: number;
+  /** Answers of ours, this one too, that it was writing when this one's first token came. */
+  readonly sideBySide: number;
   /** Tokens that it made; fewer than it has read where others made the beginning of the answer. */
   readonly made: number;
   /** All that it has read now: prompt and answer. */
@@ -28,9 +30,11 @@ export interface Fleet {
   readonly isReady: boolean;
   /** Answers side by side that its workers make together. */
   readonly slots: number;
-  /** Undefined when there is nobody left to ask. */
+  /** Undefined when there is nobody left to ask. What came of it is told by one of those below. */
   choose(job: Pick<Job, 'prompt' | 'given'>, options: { readonly except: ReadonlySet<string> }): Chosen | undefined;
-  /** Takes the news: speed and prefix for later choices; a loss for the breaker. */
+  /** It made a part of an answer: what it shows of speed and place, and what it has read, count in later choices. */
   noteServed(served: Served): void;
+  /** It answered a question that is no answer: a score, a vector. */
+  noteAnswered(peer: string): void;
   noteLost(peer: string, loss: string): void;
 }

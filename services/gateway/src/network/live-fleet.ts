@@ -44,9 +44,8 @@ const FAULTLESS_PAUSE_MS: ReadonlyMap<string, number> = new Map([
   ['busy', 250],
   // If it is still there by then, it stays.
   ['leaving', 10_000],
-  // These are about the request.
-  ['unusable', 0],
-  ['grammar-unusable', 0],
+  // Another one may have a larger context.
+  ['full', 0],
 ]);
 /** After these it has nothing left of what it read. */
 const FORGETFUL: ReadonlySet<string> = new Set(['gone', 'engine-failed']);
@@ -64,7 +63,6 @@ export class LiveFleet implements Fleet {
   #slots = 0;
   readonly #breakers = new LRUCache<string, Breaker>({ max: MOST_REMEMBERED });
   readonly #remembered = new LRUCache<string, FleetMember>({ max: MOST_REMEMBERED });
-  readonly #listeners = new Set<() => void>();
   /** Jobs that were given a worker in this turn of the event loop, by peer: they have not reached it yet. */
   readonly #justGiven = new Map<string, number>();
 
@@ -93,12 +91,6 @@ export class LiveFleet implements Fleet {
     }
     for (const { peer } of this.#members) if (!this.#parts.sessions.has(peer)) this.#parts.prefixes.forget(peer);
     this.#publish(members);
-  }
-
-  /** Hears when `slots` has changed. Gives what ends it. */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
   }
 
   choose(
@@ -138,19 +130,23 @@ export class LiveFleet implements Fleet {
 
   noteServed(served: Served): void {
     const { prefixes, sessions } = this.#parts;
-    const breaker = this.#breakers.get(served.peer);
-    if (breaker) this.#breakers.set(served.peer, afterSuccess(breaker));
+    this.noteAnswered(served.peer);
     prefixes.note(served.peer, this.#options.sha256, served.tokens);
     const index = this.#indexes.get(served.peer) ?? -1;
     const member = this.#members[index];
     const session = sessions.get(served.peer);
     if (!session || !member) return;
-    const after = afterServed(member, served, { others: session.load.own, rttMs: session.rttMs });
+    const after = afterServed(member, served, { rttMs: session.rttMs });
     this.#remembered.set(served.peer, after);
     const members = this.#members.with(index, after);
     if (believedSlots(after) !== believedSlots(member)) this.#publish(members);
     // What is drawn by may be a little old: it is made anew with the next offer of anybody.
     else this.#members = members;
+  }
+
+  noteAnswered(peer: string): void {
+    const breaker = this.#breakers.get(peer);
+    if (breaker) this.#breakers.set(peer, afterSuccess(breaker));
   }
 
   noteLost(peer: string, loss: string): void {
@@ -176,7 +172,7 @@ export class LiveFleet implements Fleet {
     const { sessions, trust, nowMs } = this.#parts;
     const { peer } = member;
     const session = sessions.get(peer);
-    const load = session?.load ?? { running: 0, waiting: 0, own: 0 };
+    const load = session?.load ?? { running: 0, waiting: 0, own: 0, writing: 0 };
     const own = load.own + (this.#justGiven.get(peer) ?? 0);
     const { prefillTokensPerSecond, decodeTokensPerSecond } = believedSpeed(member);
     const breaker = this.#breakers.get(peer);
@@ -207,9 +203,6 @@ export class LiveFleet implements Fleet {
     this.#draw = weightedDraw(
       members.map((member) => believedSlots(member) * Math.max(1, believedSpeed(member).decodeTokensPerSecond)),
     );
-    const slots = members.reduce((sum, member) => sum + believedSlots(member), 0);
-    if (slots === this.#slots) return;
-    this.#slots = slots;
-    for (const listener of this.#listeners) listener();
+    this.#slots = members.reduce((sum, member) => sum + believedSlots(member), 0);
   }
 }

@@ -1,4 +1,5 @@
 // An open session: every frame that comes is held against what may come, and given to the job or call that it belongs to.
+import { EngineError } from '@strata/engine';
 import {
   bytesSha256,
   decodeFrame,
@@ -9,7 +10,7 @@ import {
   type FrameOf,
   offerSignedBytes,
 } from '@strata/inference';
-import { type Channel, verifyPeerSignature } from '@strata/p2p';
+import { type Channel, MOST_MESSAGE_BYTES, verifyPeerSignature } from '@strata/p2p';
 import { FloodGuard } from './flood-guard.ts';
 import type { SessionOptions } from './open-session.ts';
 import { Outbox } from './outbox.ts';
@@ -71,7 +72,7 @@ export class LiveSession implements WorkerSession {
   }
 
   get load() {
-    return { ...this.#pulse, own: this.#jobs.size + this.#calls.size };
+    return { ...this.#pulse, own: this.#jobs.size + this.#calls.size, writing: this.#jobs.writing };
   }
 
   get rttMs(): number {
@@ -115,13 +116,15 @@ export class LiveSession implements WorkerSession {
     return events;
   }
 
-  /** Throws WorkerLostError `unusable` for what no worker would take. */
+  /** Throws EngineError `job-too-long` for what no worker would take. */
   #encoded(frame: Frame): Uint8Array {
     try {
-      return encodeFrame(frame);
+      const bytes = encodeFrame(frame);
+      if (bytes.byteLength <= MOST_MESSAGE_BYTES) return bytes;
+      throw new FrameError('not-allowed', 'a frame that is longer than a message');
     } catch (cause) {
       if (cause instanceof FrameError)
-        throw new WorkerLostError(this.peer, 'unusable', { cause, detail: cause.message });
+        throw new EngineError('job-too-long', 'it is more than a request to a worker may hold', { cause });
       throw cause;
     }
   }
@@ -222,6 +225,8 @@ export class LiveSession implements WorkerSession {
   #tick(): void {
     this.#flood.tick();
     if (this.#jobs.tick()) this.#end('stalled');
+    // Not at once: what came before the channel broke is still read, and tells more.
+    else if (this.#outbox.hasFailed) this.#end('gone');
   }
 
   #end(loss: LossCause, { breach, cause }: { readonly breach?: string; readonly cause?: unknown } = {}): void {

@@ -5,7 +5,7 @@ import { EngineError, type JobSegment } from '@strata/engine';
 import { createSimulatedEngine } from '@strata/testnet';
 import { answerOf, at, COUNT, job, killed, MODEL, PROMPT, truth, until } from '../test/network/answers.ts';
 import { NetworkBed } from '../test/network/network-bed.ts';
-import type { WorkerScript } from '../test/network/scripted-worker.ts';
+import type { WorkerEngine, WorkerScript } from '../test/network/scripted-worker.ts';
 
 let bed: NetworkBed;
 before(async () => {
@@ -52,10 +52,71 @@ describe('an answer of the network', () => {
     assert.deepEqual(await answerOf(engine), { tokens: truth(5), kinds: ['begin', 'stop'] });
   });
 
+  it('that ends without a token is told to trust, also where it goes on with one of others', async () => {
+    for (const made of [0, 10]) {
+      await bed.fresh();
+      if (made > 0) await bed.worker(0, createSimulatedEngine(), at(made, killed));
+      await bed.worker(1, createSimulatedEngine({ answerTokens: made }));
+      await using engine = bed.engine(MODEL);
+      assert.deepEqual(await answerOf(engine), { tokens: truth(made), kinds: ['begin', 'stop'] });
+      const last = bed.trust.answers.at(-1);
+      assert.deepEqual([last?.from, last?.answer, last?.reason], [made, truth(made), 'stop']);
+    }
+  });
+
+  it('counts what a worker makes side by side, and not what waits', async () => {
+    for (const [slots, sideBySide] of [
+      [1, 1],
+      [3, 3],
+    ] as const) {
+      await bed.fresh();
+      await bed.worker(0, createSimulatedEngine({ slots, tokensPerSecond: 200 }));
+      await using engine = bed.engine(MODEL);
+      await Promise.all(Array.from({ length: 3 }, () => answerOf(engine)));
+      assert.equal(Math.max(...bed.fleet.served.map((served) => served.sideBySide)), sideBySide, `${slots} slots`);
+    }
+  });
+
   it('needs a prompt', async () => {
     await bed.fresh();
     await using engine = bed.engine(MODEL);
     await assert.rejects(answerOf(engine, job({ prompt: [] })), { code: 'prompt-empty' });
+  });
+});
+
+describe('an answer whose worker has room for less', () => {
+  /** An honest worker with a smaller context, or one that lies: from here they look alike. */
+  const ending = (maxTokens: number): WorkerEngine => {
+    const engine = createSimulatedEngine();
+    return { info: engine.info, generate: (asked, signal) => engine.generate({ ...asked, maxTokens }, signal) };
+  };
+
+  it('goes on with one that has more', async () => {
+    await bed.fresh();
+    await bed.worker(0, ending(4));
+    await using engine = bed.engine(MODEL);
+    const answer = answerOf(engine);
+    await until(() => bed.fleet.lost.length === 1);
+    await bed.worker(1, createSimulatedEngine());
+    assert.deepEqual(await answer, whole);
+    assert.deepEqual(
+      bed.fleet.lost.map(({ loss }) => loss),
+      ['full'],
+    );
+  });
+
+  it('ends where nobody has more', async () => {
+    await bed.fresh();
+    await bed.worker(0, ending(4));
+    await bed.worker(1, ending(9));
+    const ids = bed.nodes.map(({ id }) => id);
+    const { choose } = bed.fleet;
+    bed.fleet.choose = (wanted, { except }) =>
+      choose.call(bed.fleet, wanted, {
+        except: except.has(ids[0] ?? '') ? except : new Set([...except, ids[1] ?? '']),
+      });
+    await using engine = bed.engine(MODEL);
+    assert.deepEqual(await answerOf(engine), { tokens: truth(9), kinds: ['begin', 'length'] });
   });
 });
 

@@ -1,8 +1,8 @@
 // One model of the network as an engine: an answer goes on with another worker when its worker is lost, from the tokens that there are.
-import { type Engine, EngineError, type ModelInfo, type Vocabulary } from '@strata/engine';
+import { type Engine, EngineError, type Job, type ModelInfo, type Vocabulary } from '@strata/engine';
 import { AnswerRelay, assertPrompt } from './answer-relay.ts';
 import type { Fleet } from './fleet.ts';
-import { samplingFrame } from './sampling-frame.ts';
+import { knownBiases, samplingFrame } from './sampling-frame.ts';
 import type { SegmentBooks } from './segment-books.ts';
 import { Settlement } from './settle-segment.ts';
 import type { Trust } from './trust.ts';
@@ -38,20 +38,20 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
   const whileOpen = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, closing.signal]);
 
   async function asked<Result>(
-    prompt: readonly number[],
+    wanted: Pick<Job, 'prompt' | 'given'>,
     signal: AbortSignal,
     ask: (session: WorkerSession) => Promise<Result>,
   ): Promise<Result> {
     const search = new WorkerSearch(fleet, { patienceMs });
-    const wanted = { prompt, given: [] };
     for (;;) {
       const { session } = await search.next(wanted, signal);
       try {
-        return await ask(session);
+        const result = await ask(session);
+        fleet.noteAnswered(session.peer);
+        return result;
       } catch (error) {
         if (!(error instanceof WorkerLostError)) throw error;
         search.lost(error, { hasTokens: false });
-        search.assertNotRefused(error, wanted);
       }
     }
   }
@@ -73,15 +73,15 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
     async score(job, signal) {
       assertPrompt(job.prompt);
       const { sha256: modelSha256, vocabularySize } = info();
-      const request = { ...job, modelSha256, sampling: samplingFrame(job.sampling, vocabularySize) };
+      const request = { ...job, modelSha256, sampling: samplingFrame(knownBiases(job.sampling, vocabularySize)) };
       const stop = whileOpen(signal);
-      return asked(job.prompt, stop, (session) => session.score(request, stop));
+      return asked({ prompt: job.prompt, given: job.answer }, stop, (session) => session.score(request, stop));
     },
     async embed(tokens, signal) {
       assertPrompt(tokens);
       const request = { modelSha256: info().sha256, tokens };
       const stop = whileOpen(signal);
-      return asked(tokens, stop, (session) => session.embed(request, stop));
+      return asked({ prompt: tokens, given: [] }, stop, (session) => session.embed(request, stop));
     },
     async [Symbol.asyncDispose]() {
       closing.abort(new EngineError('crashed', 'this model of the network is not served any more'));

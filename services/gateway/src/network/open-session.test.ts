@@ -1,12 +1,14 @@
 // A session with a worker over a real channel: hello, offers, calls, credit, cancelling, and what is kept of what nobody reads.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
-import { encodeOffer, type Frame, type FrameOf, type Offer, offerSignedBytes } from '@strata/inference';
+import { encodeFrame, encodeOffer, type Frame, type FrameOf, type Offer, offerSignedBytes } from '@strata/inference';
 import { createSimulatedEngine } from '@strata/testnet';
 import { COUNT, job, MODEL, NEVER, PROMPT, until } from '../test/network/answers.ts';
 import { NetworkBed } from '../test/network/network-bed.ts';
 import type { ScriptedWorker, WorkerScript } from '../test/network/scripted-worker.ts';
+import { openWorkerSession } from './open-session.ts';
 import type { SessionRequest } from './worker-session.ts';
 
 let bed: NetworkBed;
@@ -144,9 +146,12 @@ describe('what nobody reads', () => {
   it('is forgotten when the receipt does not come, and may come late even then', async () => {
     await bed.fresh({ tickMs: 10 });
     const late: Frame[] = [];
+    let isLateWordSaid = false;
     const worker = await bed.worker(0, createSimulatedEngine(), {
       pulseMs: 10,
       say: (frame) => {
+        // What stands in each pulse after the late word shows that it was taken.
+        if (frame.kind === 'pulse') return [{ ...frame, waiting: isLateWordSaid ? 6 : 0 }];
         if (frame.kind !== 'done') return [frame];
         late.push(frame);
         return [];
@@ -156,7 +161,7 @@ describe('what nobody reads', () => {
       if (event.kind === 'tokens') break;
     await until(() => late.length === 1 && bed.session().load.own === 0);
     worker.say({ kind: 'failed', id: 1, code: 'busy', message: 'late' });
-    worker.say({ kind: 'pulse', running: 5, waiting: 6, jobs: [] });
+    isLateWordSaid = true;
     await until(() => bed.session().load.waiting === 6);
     assert.equal(bed.session().isAlive, true);
   });
@@ -260,5 +265,29 @@ describe('a call', () => {
     worker.say({ kind: 'embedded', id: 1, vector: [1] });
     worker.say({ kind: 'pulse', running: COUNT, waiting: 0, jobs: [] });
     await until(() => bed.session().load.running === COUNT);
+  });
+});
+
+describe('a channel that takes nothing any more', () => {
+  it('ends the session although its other side lives on', async () => {
+    const broken = new AbortController();
+    async function* messages() {
+      yield encodeFrame({ kind: 'hello', version: 1, software: 'x', role: 'worker' });
+      await once(broken.signal, 'abort');
+    }
+    let sent = 0;
+    const ended = Promise.withResolvers<{ readonly loss: string }>();
+    const channel = {
+      ...{ peer: 'p', messages: messages(), close: async () => {}, abort: () => broken.abort() },
+      async send() {
+        sent += 1;
+        if (sent > 1) throw new Error('its side is closed');
+      },
+    };
+    const heard = { software: 'x', roundTripMs: () => 1, onOffer: () => {}, onEnd: ended.resolve, tickMs: 10 };
+    await using session = await openWorkerSession(channel, heard);
+    const asked = session.embed({ modelSha256: MODEL, tokens: PROMPT }, NEVER);
+    await assert.rejects(asked, { loss: 'gone' });
+    assert.equal((await ended.promise).loss, 'gone');
   });
 });

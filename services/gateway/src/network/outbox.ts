@@ -9,9 +9,15 @@ export class Outbox {
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #isSending = false;
+  #hasFailed = false;
 
   constructor(channel: Channel) {
     this.#channel = channel;
+  }
+
+  /** Whether something could not be sent: nothing can be any more. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
   }
 
   /** False when too much waits already; then nothing was taken. What cannot be sent because the channel is over is dropped. */
@@ -31,7 +37,7 @@ export class Outbox {
         this.#waitingBytes -= next.byteLength;
       }
     } catch {
-      // Whoever reads the channel learns of its end there.
+      this.#hasFailed = true;
       this.#waiting = [];
       this.#waitingBytes = 0;
     }

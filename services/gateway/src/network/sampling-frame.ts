@@ -1,8 +1,11 @@
 // How tokens are drawn, as it stands in frames: biases as a list.
 import type { FrameOf, Sampling } from '@strata/inference';
 
-/** Biases of tokens that the model has not got bias nothing, and are left out. */
-export function samplingFrame(sampling: Sampling, vocabularySize: number): FrameOf<'request'>['sampling'] {
-  const biases = [...sampling.logitBias].filter(([token]) => token < vocabularySize);
-  return { ...sampling, logitBias: biases.map(([token, bias]) => ({ token, bias })) };
+export function samplingFrame(sampling: Sampling): FrameOf<'request'>['sampling'] {
+  return { ...sampling, logitBias: Array.from(sampling.logitBias, ([token, bias]) => ({ token, bias })) };
+}
+
+/** Without biases of tokens that the model has not got: they bias nothing, and frames do not hold them. */
+export function knownBiases(sampling: Sampling, vocabularySize: number): Sampling {
+  return { ...sampling, logitBias: new Map([...sampling.logitBias].filter(([token]) => token < vocabularySize)) };
 }

@@ -29,7 +29,7 @@ export class SessionJob {
   readonly #parts: SessionJobParts;
   readonly #queue: EventQueue<SessionEvent>;
   readonly #from: number;
-  readonly #seen: number[] = [];
+  readonly #seen: SeenPart['tokens'][number][] = [];
   #state: JobState = 'reading';
   #hasBegun = false;
   /** Tokens that it may still send; those that it was given in all; and those that the reader has done with. */
@@ -131,7 +131,7 @@ export class SessionJob {
       return 'tokens that are too long';
     if (tokens.some(({ top }) => top.length > topLogprobs)) return 'alternatives that were not asked for';
     this.#credit -= tokens.length;
-    for (const { token } of tokens) this.#seen.push(token);
+    for (const { token, text } of tokens) this.#seen.push({ token, bytes: text });
     if (this.isRead)
       this.#queue.push({
         kind: 'tokens',

@@ -24,6 +24,7 @@ export class SessionJobs {
   /** Of cancelled jobs: the ticks since; oldest first. */
   readonly #leaving = new Map<number, number>();
   readonly #late = new Set<number>();
+  readonly #writing = new Set<number>();
 
   constructor(parts: SessionJobsParts) {
     this.#parts = parts;
@@ -32,6 +33,11 @@ export class SessionJobs {
 
   get size(): number {
     return this.#jobs.size;
+  }
+
+  /** Those of which tokens have come, and more are wanted. */
+  get writing(): number {
+    return this.#writing.size;
   }
 
   has(id: number): boolean {
@@ -49,9 +55,9 @@ export class SessionJobs {
   }
 
   start(job: Pick<SessionJobParts, 'request' | 'requestSha256' | 'options'>): SessionJob {
-    const { id } = job.request;
-    const { expectedFirstTokenMs = FIRST_TOKEN_MS, expectedGapMs } = job.options;
-    this.#watch.started(id, expectedFirstTokenMs, expectedGapMs);
+    const { id, prompt, given } = job.request;
+    const { expectedFirstTokenMs: expectedMs = FIRST_TOKEN_MS, expectedGapMs: gapMs } = job.options;
+    this.#watch.started(id, { readTokens: prompt.length + given.length, expectedMs, gapMs });
     const started = new SessionJob({
       ...job,
       send: (frame) => {
@@ -79,7 +85,10 @@ export class SessionJobs {
     if (!job || breach !== undefined) return breach;
     if (frame.kind === 'begin') this.#watch.phase(frame.id, 'reading');
     else if (frame.kind === 'done') this.#forget(frame.id);
-    else this.#watch.tokens(frame.id, frame.tokens.length, { nowMs: performance.now(), isHeld: job.isHeld });
+    else {
+      if (job.isRead) this.#writing.add(frame.id);
+      this.#watch.tokens(frame.id, frame.tokens.length, { nowMs: performance.now(), isHeld: job.isHeld });
+    }
     return undefined;
   }
 
@@ -109,6 +118,7 @@ export class SessionJobs {
 
   #leave(id: number): void {
     this.#watch.ended(id);
+    this.#writing.delete(id);
     this.#leaving.set(id, 0);
     if (this.#leaving.size > MOST_LEAVING) this.#abandon(oldestOf(this.#leaving));
   }
@@ -120,6 +130,7 @@ export class SessionJobs {
 
   #forget(id: number): void {
     this.#watch.ended(id);
+    this.#writing.delete(id);
     this.#leaving.delete(id);
     this.#jobs.delete(id);
   }

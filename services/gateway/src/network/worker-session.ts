@@ -16,7 +16,7 @@ export interface SignedSegment {
 
 /** What came of a request, all that was received counted: also what its reader did not take any more. */
 export interface SeenPart {
-  readonly tokens: readonly number[];
+  readonly tokens: readonly Pick<SessionToken, 'token' | 'bytes'>[];
   /** Hex SHA-256 of the request frame as it was sent. */
   readonly requestSha256: string;
   readonly reason: 'stop' | 'length' | 'cancelled';
@@ -33,6 +33,8 @@ export type LossCause =
   | 'gone'
   /** It says nothing, or its answer stands still. */
   | 'stalled'
+  /** It ended the answer before its length was reached: it has no room for more, or says so. */
+  | 'full'
   /** It said so. */
   | FailureCode;
 
@@ -53,8 +55,13 @@ export class WorkerLostError extends Error {
 export interface WorkerSession extends AsyncDisposable {
   readonly peer: string;
   readonly isAlive: boolean;
-  /** As it last said, and jobs of ours. */
-  readonly load: { readonly running: number; readonly waiting: number; readonly own: number };
+  /** As it last said; jobs of ours; and of these, the answers of which tokens have come. */
+  readonly load: {
+    readonly running: number;
+    readonly waiting: number;
+    readonly own: number;
+    readonly writing: number;
+  };
   /** Median of the last pings. */
   readonly rttMs: number;
   /**

@@ -4,9 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ModelInfo, Vocabulary } from '@strata/engine';
-import { NEWCOMER, PROTOCOL } from '@strata/inference';
+import { type KnownWorker, NEWCOMER, type OfferedModel, PROTOCOL, PrefixMap } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
 import type { Chosen, Fleet, Served } from '../../network/fleet.ts';
+import { LiveFleet } from '../../network/live-fleet.ts';
 import { createNetworkEngine, type NetworkEngineOptions } from '../../network/network-engine.ts';
 import { openWorkerSession, type SessionOptions } from '../../network/open-session.ts';
 import type { SegmentBooks } from '../../network/segment-books.ts';
@@ -14,16 +15,19 @@ import type { SeenAnswer, Trust } from '../../network/trust.ts';
 import type { SignedSegment, WorkerSession } from '../../network/worker-session.ts';
 import { ScriptedWorker, type WorkerEngine, type WorkerScript } from './scripted-worker.ts';
 
+const CONTEXT = 131_072;
+
 export interface SessionEnd {
   readonly peer: string;
   readonly loss: string;
   readonly breach: string | undefined;
 }
 
-/** Least busy first; everything that it hears is kept. */
+/** Least busy first; everything that it hears is kept, and nothing is held against anybody: see `liveFleet` for one that does. */
 export class BedFleet implements Fleet {
   readonly sessions = new Set<WorkerSession>();
   readonly served: Served[] = [];
+  readonly answered: string[] = [];
   readonly lost: { readonly peer: string; readonly loss: string; readonly atMs: number }[] = [];
   readonly chosen: { readonly peer: string; readonly atMs: number }[] = [];
   expectedFirstTokenMs = 100;
@@ -51,6 +55,10 @@ export class BedFleet implements Fleet {
 
   noteServed(served: Served): void {
     this.served.push(served);
+  }
+
+  noteAnswered(peer: string): void {
+    this.answered.push(peer);
   }
 
   noteLost(peer: string, loss: string): void {
@@ -155,11 +163,27 @@ export class NetworkBed implements AsyncDisposable {
       recent: async () => [],
     };
     return createNetworkEngine({
-      info: () => ({ sha256, vocabularySize: 4_096, slots: this.fleet.slots }) as ModelInfo,
+      info: () => ({ sha256, vocabularySize: 4_096, contextLength: CONTEXT, slots: this.fleet.slots }) as ModelInfo,
       vocabulary: {} as Vocabulary,
       ...{ fleet: this.fleet, trust: this.trust, books, gateway: this.gateway.id, patienceMs: 5_000 },
       ...options,
     });
+  }
+
+  /** The real one, over the workers that are there now; each offers the same, and any model. */
+  liveFleet(sha256: string): LiveFleet {
+    const model = {
+      ...{ sha256, vocabularySha256: sha256, contextLength: CONTEXT, slots: 4 },
+      ...{ prefillTokensPerSecond: 10_000, decodeTokensPerSecond: 300 },
+    } as OfferedModel;
+    return new LiveFleet(
+      { sha256, vocabularySha256: sha256 },
+      {
+        sessions: new Map(Array.from(this.fleet.sessions, (session) => [session.peer, session])),
+        directory: { worker: () => ({ offer: { models: [model] as readonly OfferedModel[] } }) as KnownWorker },
+        ...{ prefixes: new PrefixMap(), trust: this.trust, random: Math.random, nowMs: () => performance.now() },
+      },
+    );
   }
 
   #node(at: number): PeerNode {

@@ -56,7 +56,6 @@ export class ScriptedWorker {
   isFrozen = false;
 
   private constructor(node: PeerNode, gateway: string, channel: Channel, engine: WorkerEngine, script: WorkerScript) {
-    Object.assign(this, { node });
     this.node = node;
     this.#gateway = gateway;
     this.#channel = channel;
