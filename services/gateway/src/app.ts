@@ -134,7 +134,12 @@ async function openNetwork(
     .flatMap(({ backend }) => (backend instanceof EngineBackend ? backend.engine : []));
   const directory = inferenceDirectory(config);
   try {
-    const peer = await peerNodeOptions(config.network.peer);
+    const peer = {
+      ...(await peerNodeOptions(config.network.peer)),
+      // Else nobody learns the id that is to be allowed.
+      onRefused: (refused: string) =>
+        parts.logger.warn({ peer: refused }, 'a peer was refused: STRATA_P2P_ALLOW does not name it'),
+    };
     return await openGatewayNetwork({ ...config.network, peer, directory, queue: config.queue }, { ...parts, engines });
   } catch (cause) {
     throw networkStartError(cause as Error, config.network.peer.listen);
