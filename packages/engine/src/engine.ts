@@ -136,6 +136,8 @@ export type EngineErrorCode =
   /** Prompt and answer have more tokens than the context. */
   | 'job-too-long'
   | 'crashed'
+  /** Nobody is there who could do it just now. */
+  | 'nobody-there'
   /** Another server does not take what we were configured to send: its key, its address, its account. */
   | 'upstream-refused'
   /** Another server cannot be reached, fails, stalls, or says what cannot be read. */

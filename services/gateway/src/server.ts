@@ -220,6 +220,15 @@ export function asRefusal(error: unknown): CompletionError {
         cause: error,
       },
     );
+  if (error instanceof EngineError && error.code === 'nobody-there')
+    return new CompletionError(
+      'overloaded',
+      'No worker that has this model can answer just now; try again in a moment.',
+      {
+        retryAfterMs: 2_000,
+        cause: error,
+      },
+    );
   if (error instanceof EngineError)
     return new CompletionError('engine_failed', 'The engine failed while it worked on this; another try may succeed.', {
       retryAfterMs: 1_000,

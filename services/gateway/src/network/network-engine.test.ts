@@ -246,6 +246,6 @@ describe('an answer whose worker is killed', () => {
     await bed.fresh();
     await bed.worker(0, createSimulatedEngine(), at(5, killed));
     await using engine = bed.engine(MODEL, { patienceMs: 100 });
-    await assert.rejects(answerOf(engine), (error) => error instanceof EngineError && error.code === 'crashed');
+    await assert.rejects(answerOf(engine), (error) => error instanceof EngineError && error.code === 'nobody-there');
   });
 });

@@ -28,7 +28,7 @@ export interface NetworkEngineOptions {
 
 const DEFAULTS = { replayBudgetMs: 1_000, patienceMs: 10_000 };
 
-/** Rejects with EngineError `crashed` when nobody can finish the answer. */
+/** Answers reject with EngineError `nobody-there` when there is nobody to finish them. */
 export function createNetworkEngine(options: NetworkEngineOptions): Engine {
   const { info, vocabulary, fleet, hedgeAfter } = options;
   const { replayBudgetMs = DEFAULTS.replayBudgetMs, patienceMs = DEFAULTS.patienceMs } = options;

@@ -50,7 +50,7 @@ export class WorkerSearch {
   }
 
   /**
-   * Rejects with EngineError, `crashed` when nobody comes within patience, `grammar-unusable` when nobody is left who can use it; or with
+   * Rejects with EngineError, `nobody-there` when nobody comes within patience, `crashed` when too many failed, `grammar-unusable` when nobody is left who can use it; or with
    * the signal's reason.
    */
   async next(wanted: Wanted, signal: AbortSignal): Promise<Chosen> {
@@ -64,7 +64,7 @@ export class WorkerSearch {
     this.#waitedMs += performance.now() - sinceMs;
     if (chosen) return chosen;
     if (refusals > 0) throw new EngineError('grammar-unusable', `${refusals} workers cannot use the grammar`);
-    throw new EngineError('crashed', 'no worker is there to answer');
+    throw new EngineError('nobody-there', 'no worker is there to answer');
   }
 
   /** One that has room for more than those that had none; undefined when nobody has. Rejects with the signal's reason. */
