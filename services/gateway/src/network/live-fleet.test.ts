@@ -160,6 +160,15 @@ describe('live fleet', () => {
     assert.equal(turn().filter((peer) => peer === 'one').length, 4, 'what was given is forgotten with the turn');
   });
 
+  it('counts a job once that has reached its worker in the turn in which it was given', () => {
+    const { fleet, loadOf } = world({ one: {}, two: {} });
+    loadOf('one').own = 4;
+    for (let given = 1; given <= 4; given++) {
+      assert.equal(fleet.choose(fresh, { except: nobody })?.session.peer, 'two', `job ${given}`);
+      loadOf('two').own = given;
+    }
+  });
+
   it('does not believe a million slots, nor a billion tokens a second', () => {
     const { fleet } = world({
       liar: { model: { slots: 10_000, prefillTokensPerSecond: 1e9, decodeTokensPerSecond: 1e9 } },

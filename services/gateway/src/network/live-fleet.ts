@@ -63,7 +63,7 @@ export class LiveFleet implements Fleet {
   #slots = 0;
   readonly #breakers = new LRUCache<string, Breaker>({ max: MOST_REMEMBERED });
   readonly #remembered = new LRUCache<string, FleetMember>({ max: MOST_REMEMBERED });
-  /** Jobs that were given a worker in this turn of the event loop, by peer: they have not reached it yet. */
+  /** By peer: jobs of ours that it will have when those have reached it that were given to it in this turn of the event loop. */
   readonly #justGiven = new Map<string, number>();
 
   constructor(options: LiveFleetOptions, parts: LiveFleetParts) {
@@ -162,7 +162,12 @@ export class LiveFleet implements Fleet {
 
   #giveTo(peer: string): void {
     if (this.#justGiven.size === 0) setImmediate(() => this.#justGiven.clear());
-    this.#justGiven.set(peer, (this.#justGiven.get(peer) ?? 0) + 1);
+    this.#justGiven.set(peer, this.#ownJobs(peer) + 1);
+  }
+
+  /** A job that was given and has reached its worker meanwhile is counted once. */
+  #ownJobs(peer: string): number {
+    return Math.max(this.#parts.sessions.get(peer)?.load.own ?? 0, this.#justGiven.get(peer) ?? 0);
   }
 
   #candidate(
@@ -173,7 +178,7 @@ export class LiveFleet implements Fleet {
     const { peer } = member;
     const session = sessions.get(peer);
     const load = session?.load ?? { running: 0, waiting: 0, own: 0, writing: 0 };
-    const own = load.own + (this.#justGiven.get(peer) ?? 0);
+    const own = this.#ownJobs(peer);
     const { prefillTokensPerSecond, decodeTokensPerSecond } = believedSpeed(member);
     const breaker = this.#breakers.get(peer);
     return {
