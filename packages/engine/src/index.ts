@@ -16,6 +16,7 @@ export {
   type Vocabulary,
 } from './engine.ts';
 export { type LlamaEngineOptions, type LlamaEngineParts, startLlamaEngine } from './llama-engine.ts';
+export { ModelEnvironment, type ModelSettings, readModelSettings } from './model-settings.ts';
 export { ModelStoreError, type ModelStoreErrorCode } from './model-store/error.ts';
 export { listModels, type StoredModel } from './model-store/list-models.ts';
 export { tryLock } from './model-store/lock.ts';

@@ -5,19 +5,13 @@ import path from 'node:path';
 import { type Arrangement, arrange } from './arrangement.ts';
 import { type Engine, EngineError } from './engine.ts';
 import { startLlamaEngine } from './llama-engine.ts';
+import type { ModelSettings } from './model-settings.ts';
 import { ModelStoreError } from './model-store/error.ts';
-import { type ModelStoreOptions, resolveModel } from './model-store.ts';
+import { resolveModel } from './model-store.ts';
 
-export interface OpenModelOptions {
+export interface OpenModelOptions extends ModelSettings {
   /** GGUF file or `hf:` reference. */
   readonly model: string;
-  readonly modelStore: Pick<ModelStoreOptions, 'dir' | 'endpoint' | 'token'>;
-  readonly slots: number;
-  readonly contextLength: number | undefined;
-  /** What is undefined is chosen for the machine. */
-  readonly processes: number | undefined;
-  readonly threads: number | undefined;
-  readonly gpu: 'auto' | false;
   /** Ends a download or a load; what came of a file stays, and the next start goes on from there. */
   readonly signal?: AbortSignal | undefined;
 }

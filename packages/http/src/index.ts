@@ -1,6 +1,7 @@
 // What @strata/http offers: routes, the server, the OpenAPI document, and the seams that a service fills.
 export { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
 export type { Csv, CsvColumn } from './csv.ts';
+export { readEnvironment } from './environment.ts';
 export { ERRORS, type ErrorCode, Refusal } from './errors.ts';
 export type { KeyGate } from './keys.ts';
 export { createLogger } from './logger.ts';

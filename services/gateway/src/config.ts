@@ -1,6 +1,7 @@
 // The only reader of the environment: STRATA_* -> one validated Config.
 import path from 'node:path';
-import type { ModelStoreOptions } from '@strata/engine';
+import { ModelEnvironment, type ModelSettings, readModelSettings } from '@strata/engine';
+import { readEnvironment } from '@strata/http';
 import { z } from 'zod';
 import { type NetworkConfig, NetworkEnvironment, networkConfigOf } from './network/network-config.ts';
 
@@ -11,15 +12,7 @@ export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
   STRATA_HOST: z.string().min(1).default('127.0.0.1'),
   STRATA_INFERENCE_PORT: Port.default(8788),
-  STRATA_MODEL: z.string().min(1).optional(),
-  STRATA_MODEL_DIRECTORY: z.string().min(1).optional(),
-  STRATA_HF_ENDPOINT: z.url({ protocol: /^https?$/ }).default('https://huggingface.co'),
-  STRATA_HF_TOKEN: z.string().min(1).optional(),
-  STRATA_MODEL_SLOTS: z.coerce.number().int().min(1).max(64).default(4),
-  STRATA_MODEL_CONTEXT: z.coerce.number().int().min(64).max(10_000_000).optional(),
-  STRATA_MODEL_PROCESSES: z.coerce.number().int().min(1).max(64).optional(),
-  STRATA_MODEL_THREADS: z.coerce.number().int().min(1).max(256).optional(),
-  STRATA_MODEL_GPU: z.enum(['auto', 'off']).default('off'),
+  ...ModelEnvironment.shape,
   STRATA_UPSTREAM: z.url({ protocol: /^https?$/ }).optional(),
   STRATA_UPSTREAM_KEY: z.string().min(1).optional(),
   STRATA_UPSTREAM_MODELS: z.string().min(1).optional(),
@@ -35,19 +28,10 @@ export const Environment = z.object({
   STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-export interface GatewayConfig {
+export interface GatewayConfig extends ModelSettings {
   readonly dataDirectory: string;
   readonly host: string;
   readonly port: number;
-  /** GGUF file or `hf:` reference; undefined: no engine is started. */
-  readonly model: string | undefined;
-  readonly modelStore: Pick<ModelStoreOptions, 'dir' | 'endpoint' | 'token'>;
-  readonly slots: number;
-  readonly contextLength: number | undefined;
-  /** What is undefined is chosen for the machine. */
-  readonly processes: number | undefined;
-  readonly threads: number | undefined;
-  readonly gpu: 'auto' | false;
   /** Another server that speaks the contract. */
   readonly upstream:
     | {
@@ -82,35 +66,14 @@ export class GatewayConfigError extends Error {
 
 /** Empty values count as absent. Throws GatewayConfigError. */
 export function readGatewayConfig(env: Readonly<Record<string, string | undefined>>): GatewayConfig {
-  const given = Object.fromEntries(
-    Object.keys(Environment.shape).flatMap((name) => {
-      const value = env[name]?.trim();
-      return value ? [[name, value]] : [];
-    }),
-  );
-  const parsed = Environment.safeParse(given);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-    throw new GatewayConfigError(problems.join('; '));
-  }
-  const settings = parsed.data;
+  const settings = readEnvironment(Environment, env, (problems) => new GatewayConfigError(problems));
   return {
     dataDirectory: settings.STRATA_DATA,
     host: settings.STRATA_HOST,
     port: settings.STRATA_INFERENCE_PORT,
-    model: settings.STRATA_MODEL,
-    modelStore: {
-      dir: settings.STRATA_MODEL_DIRECTORY ?? path.join(settings.STRATA_DATA, 'models'),
-      endpoint: settings.STRATA_HF_ENDPOINT,
-      token: settings.STRATA_HF_TOKEN,
-    },
+    ...readModelSettings(settings, { dataDirectory: settings.STRATA_DATA }),
     upstream: upstreamOf(settings),
     network: networkConfigOf(settings, inferenceDirectory({ dataDirectory: settings.STRATA_DATA })),
-    slots: settings.STRATA_MODEL_SLOTS,
-    contextLength: settings.STRATA_MODEL_CONTEXT,
-    processes: settings.STRATA_MODEL_PROCESSES,
-    threads: settings.STRATA_MODEL_THREADS,
-    gpu: settings.STRATA_MODEL_GPU === 'auto' ? 'auto' : false,
     queue: settings.STRATA_QUEUE,
     ledgerOrigin: settings.STRATA_INFERENCE_LEDGER_ORIGIN,
     receiptDays: settings.STRATA_RECEIPT_DAYS,

@@ -1,0 +1,49 @@
+// The settings of a model of this machine that gateways and workers share: one table of variables, and one meaning for each.
+import path from 'node:path';
+import { z } from 'zod';
+import type { ModelStoreOptions } from './model-store.ts';
+
+/** To be spread into the table of the service that opens the model. */
+export const ModelEnvironment = z.object({
+  STRATA_MODEL: z.string().min(1).optional(),
+  STRATA_MODEL_DIRECTORY: z.string().min(1).optional(),
+  STRATA_HF_ENDPOINT: z.url({ protocol: /^https?$/ }).default('https://huggingface.co'),
+  STRATA_HF_TOKEN: z.string().min(1).optional(),
+  STRATA_MODEL_SLOTS: z.coerce.number().int().min(1).max(64).default(4),
+  STRATA_MODEL_CONTEXT: z.coerce.number().int().min(64).max(10_000_000).optional(),
+  STRATA_MODEL_PROCESSES: z.coerce.number().int().min(1).max(64).optional(),
+  STRATA_MODEL_THREADS: z.coerce.number().int().min(1).max(256).optional(),
+  STRATA_MODEL_GPU: z.enum(['auto', 'off']).default('off'),
+});
+
+export interface ModelSettings {
+  /** GGUF file or `hf:` reference; undefined: none is named. */
+  readonly model: string | undefined;
+  readonly modelStore: Pick<ModelStoreOptions, 'dir' | 'endpoint' | 'token'>;
+  readonly slots: number;
+  readonly contextLength: number | undefined;
+  /** What is undefined is chosen for the machine. */
+  readonly processes: number | undefined;
+  readonly threads: number | undefined;
+  readonly gpu: 'auto' | false;
+}
+
+/** What the settings say; downloaded models are kept in `models` of the data directory unless another place is named. */
+export function readModelSettings(
+  settings: z.output<typeof ModelEnvironment>,
+  { dataDirectory }: { readonly dataDirectory: string },
+): ModelSettings {
+  return {
+    model: settings.STRATA_MODEL,
+    modelStore: {
+      dir: settings.STRATA_MODEL_DIRECTORY ?? path.join(dataDirectory, 'models'),
+      endpoint: settings.STRATA_HF_ENDPOINT,
+      token: settings.STRATA_HF_TOKEN,
+    },
+    slots: settings.STRATA_MODEL_SLOTS,
+    contextLength: settings.STRATA_MODEL_CONTEXT,
+    processes: settings.STRATA_MODEL_PROCESSES,
+    threads: settings.STRATA_MODEL_THREADS,
+    gpu: settings.STRATA_MODEL_GPU === 'auto' ? 'auto' : false,
+  };
+}
