@@ -1,14 +1,13 @@
 // Ten thousand kills at random positions of answers: of a simulated engine, where every token depends on all before it, and of a real one
 // that holds to a schema, calls a tool or stops at a string. Nothing may be lost or repeated.
 import { type Engine, startLlamaEngine } from '@strata/engine';
-import { type ChatDelta, readChatRequest } from '@strata/inference';
 import { createSimulatedEngine, simulatedAnswer, tinyChatModel } from '@strata/testnet';
-import { EngineBackend } from '../services/gateway/src/engine-backend.ts';
-import { answerOf, job, NEVER, PROMPT } from '../services/gateway/src/test/network/answers.ts';
+import { answerOf, job, PROMPT } from '../services/gateway/src/test/network/answers.ts';
 import { NetworkBed } from '../services/gateway/src/test/network/network-bed.ts';
+import { REQUESTS, toldOf } from '../services/gateway/src/test/network/real-answers.ts';
 import type { WorkerEngine, WorkerScript } from '../services/gateway/src/test/network/scripted-worker.ts';
 import type { Figure } from './main.ts';
-import { perSecond } from './measure.ts';
+import { median, perSecond, quantile } from './measure.ts';
 
 /** STRATA_BENCH_KILLS: of each kind of engine. */
 const KILLS = Number(process.env.STRATA_BENCH_KILLS || 5_000);
@@ -20,6 +19,8 @@ const HOSTS = MOST_KILLS_OF_AN_ANSWER + 1;
 
 interface Tally {
   kills: number;
+  /** From each kill until the gateway knew of it, in milliseconds. */
+  readonly seenMs: number[];
   answers: number;
   wrong: number;
 }
@@ -30,6 +31,7 @@ export async function benchNetworkKills(): Promise<Figure[]> {
   const simulated = await killSimulated(bed);
   const real = await killReal(bed);
   const kills = simulated.kills + real.kills;
+  const seenMs = [...simulated.seenMs, ...real.seenMs];
   const figure = (what: string, { kills: count, answers, wrong }: Tally): Figure => ({
     what: `${count.toLocaleString('en-US')} kills in ${answers.toLocaleString('en-US')} answers of ${what}`,
     value: `${wrong} differ`,
@@ -37,7 +39,12 @@ export async function benchNetworkKills(): Promise<Figure[]> {
   });
   return [
     figure('a simulated engine', simulated),
-    figure('a real model (a schema, the same seeded, a tool, a stop string)', real),
+    figure('a real model (a schema, the same seeded, a tool, a stop string, log-probabilities)', real),
+    {
+      what: 'from a kill until the gateway knows of it, p50, p99',
+      value: `${median(seenMs).toFixed(1)} ms, ${quantile(seenMs, 0.99).toFixed(1)} ms`,
+      against: 'goal: a crash is seen in less than 100 ms',
+    },
     { what: 'kills', value: perSecond((kills * 1_000) / (performance.now() - startedAt)), against: '' },
   ];
 }
@@ -45,7 +52,7 @@ export async function benchNetworkKills(): Promise<Figure[]> {
 async function killSimulated(bed: NetworkBed): Promise<Tally> {
   const random = randomOf(SEED);
   const model = createSimulatedEngine({ slots: 4 });
-  const tally: Tally = { kills: 0, answers: 0, wrong: 0 };
+  const tally: Tally = { kills: 0, seenMs: [], answers: 0, wrong: 0 };
   while (tally.kills < KILLS) {
     const count = 1 + Math.floor(random() * MOST_TOKENS);
     const seed = tally.answers;
@@ -58,35 +65,17 @@ async function killSimulated(bed: NetworkBed): Promise<Tally> {
   return tally;
 }
 
-const SCHEMA = {
-  type: 'object',
-  properties: {
-    name: { type: 'string', maxLength: 10 },
-    kind: { enum: ['mail', 'dns', 'web'] },
-    counts: { type: 'array', items: { type: 'integer', minimum: 0, maximum: 99 }, minItems: 2, maxItems: 3 },
-  },
-  required: ['name', 'kind', 'counts'],
-  additionalProperties: false,
-};
-const FORMAT = { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: SCHEMA } } };
-const TOOL = { type: 'function', function: { name: 'look_up', parameters: SCHEMA } };
-const REQUESTS: readonly object[] = [
-  FORMAT,
-  { ...FORMAT, temperature: 1, seed: 42 },
-  { tools: [TOOL], tool_choice: 'required' },
-  { stop: ['fails SPF'] },
-];
-
 async function killReal(bed: NetworkBed): Promise<Tally> {
   const random = randomOf(SEED);
   await using model = await startLlamaEngine({ file: tinyChatModel, slots: 2, threads: 1, gpu: false });
-  const undisturbed = await Promise.all(REQUESTS.map((request) => toldOf(model, request)));
-  const tally: Tally = { kills: 0, answers: 0, wrong: 0 };
+  const requests = Object.values(REQUESTS).map((request) => ({ max_tokens: MOST_TOKENS, ...request }));
+  const undisturbed = await Promise.all(requests.map((request) => toldOf(model, request)));
+  const tally: Tally = { kills: 0, seenMs: [], answers: 0, wrong: 0 };
   while (tally.kills < KILLS) {
-    const which = tally.answers % REQUESTS.length;
+    const which = tally.answers % requests.length;
     const truth = undisturbed[which];
     const positions = positionsOf(random, truth?.tokens ?? 0);
-    const told = await killed(bed, { model, positions, tally }, (engine) => toldOf(engine, REQUESTS[which] ?? {}));
+    const told = await killed(bed, { model, positions, tally }, (engine) => toldOf(engine, requests[which] ?? {}));
     if (JSON.stringify(told) !== JSON.stringify(truth)) tally.wrong += 1;
   }
   return tally;
@@ -100,9 +89,11 @@ async function killed<Answer>(
 ): Promise<Answer> {
   await bed.fresh();
   const left = new Set(positions);
+  const killedAtMs = new Map<string, number>();
   const script: WorkerScript = {
     say(frame, worker) {
       if (frame.kind !== 'tokens' || !left.delete(frame.position)) return [frame];
+      killedAtMs.set(worker.node.id, performance.now());
       worker.kill();
       return [];
     },
@@ -112,22 +103,10 @@ async function killed<Answer>(
   await using engine = bed.engine(model.info.sha256, { info: () => model.info as Engine['info'], ...own });
   const answer = await ask(engine);
   tally.kills += bed.fleet.lost.length;
+  for (const { peer, atMs } of bed.fleet.lost) tally.seenMs.push(atMs - (killedAtMs.get(peer) ?? Number.NaN));
   tally.answers += 1;
   if (left.size > 0 || bed.trust.breaches.length > 0) tally.wrong += 1;
   return answer;
-}
-
-/** What a client would see; ids of calls are drawn anew each time, and text comes in pieces of any size. */
-async function toldOf(engine: Engine, more: object) {
-  const messages = [{ role: 'user', content: 'What is DMARC?' }];
-  const plan = await new EngineBackend(engine).planChat(
-    readChatRequest({ model: 'm', messages, temperature: 0, max_tokens: MOST_TOKENS, ...more }),
-  );
-  const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
-  const told: ChatDelta[] = [];
-  for await (const delta of plan.choices[0]?.deltas({ usage, context: {}, signal: NEVER }) ?? [])
-    told.push('id' in delta ? { ...delta, id: 'call' } : delta);
-  return { told, tokens: usage.completionTokens };
 }
 
 function positionsOf(random: () => number, tokens: number): readonly number[] {

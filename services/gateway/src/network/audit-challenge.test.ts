@@ -1,8 +1,8 @@
 // Challenges: what is given to verifiers, and who passes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { MODEL, seeded, trueAnswer, truth } from '../test/network/audited-network.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
-import { MODEL, seeded, trueAnswer, truth } from './test/audited-network.ts';
 
 const never = new AbortController().signal;
 

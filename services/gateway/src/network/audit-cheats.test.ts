@@ -12,8 +12,8 @@ import {
   readAs,
   requestsUntilCaught,
   trueAnswer,
-} from './test/audited-network.ts';
-import { drawingScore, drawnAnswer } from './test/drawing-model.ts';
+} from '../test/network/audited-network.ts';
+import { drawingScore, drawnAnswer } from '../test/network/drawing-model.ts';
 import type { SeenAnswer } from './trust.ts';
 
 const cheats: [string, Change][] = [

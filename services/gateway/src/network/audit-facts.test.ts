@@ -1,8 +1,8 @@
 // Ends and texts of answers, judged without any model.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { CONTEXT, trueAnswer, truth } from '../test/network/audited-network.ts';
 import { hasDrawnEnd, isCutShort, isReadRight } from './audit-facts.ts';
-import { CONTEXT, trueAnswer, truth } from './test/audited-network.ts';
 import type { SeenAnswer } from './trust.ts';
 
 const answerOf = (tokens: number, more: Partial<SeenAnswer> = {}): SeenAnswer => ({

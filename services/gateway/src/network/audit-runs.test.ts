@@ -1,8 +1,8 @@
 // Runs of many workers: bounded, whoever comes and goes, and nothing drawn is lost.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ANSWER_TOKENS, seeded, trueAnswer } from '../test/network/audited-network.ts';
 import { AuditRuns } from './audit-runs.ts';
-import { ANSWER_TOKENS, seeded, trueAnswer } from './test/audited-network.ts';
 import { sizeOf } from './trust.ts';
 
 const SIZE = sizeOf(trueAnswer('ann', 1));

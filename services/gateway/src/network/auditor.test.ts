@@ -13,7 +13,7 @@ import {
   requestsUntilCaught,
   standingsMap,
   trueAnswer,
-} from './test/audited-network.ts';
+} from '../test/network/audited-network.ts';
 import type { SeenAnswer } from './trust.ts';
 
 describe('verifiers', () => {

@@ -4,9 +4,9 @@ import { GREEDY } from '@strata/inference';
 import type { Standings } from '@strata/store';
 import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
 import pino from 'pino';
-import { type AuditorOptions, type AuditorParts, openAuditor } from '../auditor.ts';
-import type { SeenAnswer } from '../trust.ts';
-import type { WorkerSession } from '../worker-session.ts';
+import { type AuditorOptions, type AuditorParts, openAuditor } from '../../network/auditor.ts';
+import type { SeenAnswer } from '../../network/trust.ts';
+import type { WorkerSession } from '../../network/worker-session.ts';
 
 export const ANSWER_TOKENS = 40;
 export const CONTEXT = 4_096;

@@ -1,6 +1,6 @@
 // A model whose tokens are truly drawn: logits follow from all before them, draws and margins are the product's own.
 import { type Candidate, chooseToken, GREEDY, marginOf, type Sampling } from '@strata/inference';
-import type { WorkerSession } from '../worker-session.ts';
+import type { WorkerSession } from '../../network/worker-session.ts';
 import { seeded } from './audited-network.ts';
 
 const TOKENS = 24;

@@ -1,0 +1,54 @@
+// What a real model is asked over the network and without it, and what a client would see of its answer: the two must be the same.
+import type { Engine } from '@strata/engine';
+import { type ChatDelta, readChatRequest } from '@strata/inference';
+import { EngineBackend } from '../../engine-backend.ts';
+import { NEVER } from './answers.ts';
+
+const TOOL = {
+  type: 'function',
+  function: {
+    name: 'look_up',
+    parameters: {
+      type: 'object',
+      properties: { domain: { type: 'string', maxLength: 12 }, isDeep: { type: 'boolean' } },
+      required: ['domain', 'isDeep'],
+      additionalProperties: false,
+    },
+  },
+};
+export const SCHEMA = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', maxLength: 10 },
+    kind: { enum: ['mail', 'dns', 'web'] },
+    counts: { type: 'array', items: { type: 'integer', minimum: 0, maximum: 99 }, minItems: 2, maxItems: 3 },
+  },
+  required: ['name', 'kind', 'counts'],
+  additionalProperties: false,
+};
+const FORMAT = { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: SCHEMA } } };
+
+/** By what is special in each. */
+export const REQUESTS: Readonly<Record<string, object>> = {
+  'JSON by a schema': FORMAT,
+  'JSON by a schema, seeded': { ...FORMAT, temperature: 1, seed: 42 },
+  'a call of a tool': { tools: [TOOL], tool_choice: 'required' },
+  'a stop string': { stop: ['fails SPF'] },
+  'words with their log-probabilities': { logprobs: true, top_logprobs: 3, max_tokens: 20 },
+};
+
+/** Deltas as a client would see them: ids of calls are drawn anew each time, and text comes in pieces of any size. */
+export async function toldOf(engine: Engine, more: object) {
+  const messages = [{ role: 'user', content: 'What is DMARC?' }];
+  const plan = await new EngineBackend(engine).planChat(
+    readChatRequest({ model: 'm', messages, temperature: 0, ...more }),
+  );
+  const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+  const deltas: ChatDelta[] = [];
+  for await (const delta of plan.choices[0]?.deltas({ usage, context: {}, signal: NEVER }) ?? []) deltas.push(delta);
+  const text = deltas.map((delta) => ('text' in delta ? delta.text : '')).join('');
+  // Probabilities depend, far behind the point, on what a slot has read before.
+  const rounded = (key: string, value: unknown) => (key === 'logprob' ? Math.round(Number(value)) : value);
+  const told = deltas.map((delta) => JSON.stringify('id' in delta ? { ...delta, id: 'call' } : delta, rounded));
+  return { text, told, tokens: usage.completionTokens };
+}
