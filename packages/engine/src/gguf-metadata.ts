@@ -16,7 +16,7 @@ export interface MetadataEntry {
 }
 
 /** Vocabularies of 260,000 tokens with their merges are about 12 MB. */
-export const MOST_METADATA_BYTES = 64 * 1024 * 1024;
+const MOST_METADATA_BYTES = 64 * 1024 * 1024;
 /** Real models have some dozens. */
 const MOST_KEYS = 4_096;
 /** By the format. */

@@ -34,7 +34,7 @@ const bytesUpTo = (most: number) => Bytes.refine(({ byteLength }) => byteLength 
 const bytesOf = (length: number) => Bytes.refine((bytes) => bytes.byteLength === length, `must be ${length} bytes`);
 /** SHA-256 as lower-case hex; 32 bytes on the wire. */
 const Digest = z.string().regex(/^[0-9a-f]{64}$/);
-export const Nonce = bytesOf(16);
+const Nonce = bytesOf(16);
 const Signature = bytesOf(64);
 const Text = (most: number) => z.string().max(most);
 const utf8 = new TextEncoder();

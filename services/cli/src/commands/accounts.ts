@@ -3,10 +3,8 @@ import { existsSync } from 'node:fs';
 import { type GatewayConfig, gatewayStoreFile, openGatewayKeys } from '@strata/gateway';
 import { CommandError, type OutputOptions, printJson, printTable } from '../output.ts';
 
-export const ACCOUNTS_BY = ['worker', 'caller', 'model', 'day'] as const;
-
 export interface AccountsOptions extends OutputOptions {
-  readonly by: (typeof ACCOUNTS_BY)[number];
+  readonly by: 'worker' | 'caller' | 'model' | 'day';
   readonly days: number;
 }
 

@@ -99,7 +99,7 @@ export function scoreOf(
 }
 
 /** Whether two deviations can be those of the same answer, as two honest verifiers see it. */
-export function areOfOneMind(a: { readonly deviation: number }, b: { readonly deviation: number }): boolean {
+function areOfOneMind(a: { readonly deviation: number }, b: { readonly deviation: number }): boolean {
   const larger = Math.max(a.deviation, b.deviation);
   return Math.abs(a.deviation - b.deviation) <= Math.max(LEAST_DISPUTE, DISPUTED_SHARE * larger);
 }
