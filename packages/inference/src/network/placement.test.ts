@@ -6,8 +6,7 @@ import { weightedDraw } from './weighted-draw.ts';
 const idle: Candidate = {
   peer: 'idle',
   slots: 4,
-  running: 0,
-  waiting: 0,
+  jobs: 0,
   prefillTokensPerSecond: 1_000,
   decodeTokensPerSecond: 50,
   rttMs: 10,
@@ -52,10 +51,10 @@ describe('expected time to the first token', () => {
   });
 
   it('counts the jobs that must end before, spread over the slots', () => {
-    assert.equal(expectedFirstTokenMs({ ...idle, running: 3 }, request), 1_030);
+    assert.equal(expectedFirstTokenMs({ ...idle, jobs: 3 }, request), 1_030);
     const jobMs = 300 + 200 * 20;
-    assert.equal(expectedFirstTokenMs({ ...idle, running: 4 }, request), 1_030 + jobMs / 4);
-    assert.equal(expectedFirstTokenMs({ ...idle, running: 4, waiting: 4 }, request), 1_030 + (jobMs * 5) / 4);
+    assert.equal(expectedFirstTokenMs({ ...idle, jobs: 4 }, request), 1_030 + jobMs / 4);
+    assert.equal(expectedFirstTokenMs({ ...idle, jobs: 8 }, request), 1_030 + (jobMs * 5) / 4);
   });
 
   it('reads the given part of an answer one by one while that is short, else in a batch', () => {
@@ -82,24 +81,24 @@ describe('placement', () => {
     const many = Array.from({ length: 100 }, (_, i) => ({ ...idle, peer: `w${i}` }));
     const reader = { ...idle, peer: 'reader', cachedTokens: 960 };
     assert.equal(choose([...many, reader], [100])?.peer, 'reader');
-    assert.notEqual(choose([...many, { ...reader, running: 4 }], [100])?.peer, 'reader');
+    assert.notEqual(choose([...many, { ...reader, jobs: 4 }], [100])?.peer, 'reader');
     // All are full: then it is worth waiting where least is left to read.
-    const full = many.map((each) => ({ ...each, running: 4 }));
-    assert.equal(choose([...full, { ...reader, running: 4 }], [100])?.peer, 'reader');
+    const full = many.map((each) => ({ ...each, jobs: 4 }));
+    assert.equal(choose([...full, { ...reader, jobs: 4 }], [100])?.peer, 'reader');
   });
 
   it('finds the last free place among a thousand workers', () => {
-    const workers = Array.from({ length: 1_000 }, (_, i) => ({ ...idle, peer: `w${i}`, running: i === 777 ? 3 : 4 }));
+    const workers = Array.from({ length: 1_000 }, (_, i) => ({ ...idle, peer: `w${i}`, jobs: i === 777 ? 3 : 4 }));
     assert.deepEqual(choose(workers)?.peer, 'w777');
   });
 
   it('takes the soonest of all when none is free', () => {
-    const workers = Array.from({ length: 50 }, (_, i) => ({ ...idle, peer: `w${i}`, running: 4, waiting: 50 - i }));
+    const workers = Array.from({ length: 50 }, (_, i) => ({ ...idle, peer: `w${i}`, jobs: 54 - i }));
     assert.equal(choose(workers)?.peer, 'w49');
   });
 
   it('prefers waiting for a full worker to a free place of one that would take hours', () => {
-    const full = { ...idle, peer: 'full', running: 4 };
+    const full = { ...idle, peer: 'full', jobs: 4 };
     for (const claim of [{ decodeTokensPerSecond: 0.001 }, { prefillTokensPerSecond: 0.001 }]) {
       const snail = { ...idle, peer: 'snail', ...claim };
       assert.equal(choose([snail, full], [0])?.peer, 'full');
@@ -118,7 +117,7 @@ describe('placement', () => {
 
   it('asks a doubted worker only where nobody else is, and one that is half trusted when it is twice as soon', () => {
     const doubted = { ...idle, peer: 'doubted', standing: 0.1, rttMs: 0, cachedTokens: 1_000 };
-    const full = { ...idle, peer: 'full', running: 4, waiting: 90 };
+    const full = { ...idle, peer: 'full', jobs: 94 };
     assert.equal(choose([doubted, full], [0])?.peer, 'full');
     assert.equal(choose([doubted])?.peer, 'doubted');
     const half = { ...idle, peer: 'half', standing: 0.5 };
@@ -127,7 +126,7 @@ describe('placement', () => {
   });
 
   it('looks at few of many workers', () => {
-    const { field, looked } = fieldOf(Array.from({ length: 1_000 }, (_, i) => ({ ...idle, running: i % 5 })));
+    const { field, looked } = fieldOf(Array.from({ length: 1_000 }, (_, i) => ({ ...idle, jobs: i % 5 })));
     for (let i = 0; i < 100; i++) assert.notEqual((choosePlacement(field, request, random)?.index ?? 4) % 5, 4);
     assert.ok(looked.length < 100 * 5, `${looked.length}`);
   });

@@ -7,9 +7,8 @@ import type { WeightedDraw } from './weighted-draw.ts';
 export interface Candidate {
   readonly peer: string;
   readonly slots: number;
-  /** Jobs of ours there, and those of others as far as it tells. */
-  readonly running: number;
-  readonly waiting: number;
+  /** Answers that are made there or wait: ours, and those of others as far as it tells. */
+  readonly jobs: number;
   /** Measured by us where there is enough to go by, else as it says. 0: unknown. */
   readonly prefillTokensPerSecond: number;
   readonly decodeTokensPerSecond: number;
@@ -68,7 +67,7 @@ export function expectedFirstTokenMs(candidate: Candidate, { promptTokens, repla
   const perDecode = 1_000 / (candidate.decodeTokensPerSecond || UNKNOWN_DECODE_PER_SECOND);
   const jobMs = MEAN_PROMPT_TOKENS * perPrefill + MEAN_ANSWER_TOKENS * perDecode;
   // Its slots come free one after the other, so many of them within the time of one job.
-  const queueMs = (Math.max(0, jobsAt(candidate) - candidate.slots + 1) / candidate.slots) * jobMs;
+  const queueMs = (Math.max(0, candidate.jobs - candidate.slots + 1) / candidate.slots) * jobMs;
   const readMs = Math.max(0, promptTokens - candidate.cachedTokens) * perPrefill;
   const isExact =
     replayOf({ givenTokens: replayTokens, decodeTokensPerSecond: 1_000 / perDecode, budgetMs: REPLAY_BUDGET_MS }) ===
@@ -150,7 +149,5 @@ function rankOf(candidate: Candidate, expectedMs: number, { promptTokens, replay
   if (candidate.standing < DOUBTED) return LAST_RESORT;
   // A free place of one that would be given up before its first token is none: it competes with those that are full.
   const isSoon = expectedMs <= mostReadingMs(promptTokens + replayTokens);
-  return isSoon && jobsAt(candidate) < candidate.slots ? FREE : FULL;
+  return isSoon && candidate.jobs < candidate.slots ? FREE : FULL;
 }
-
-const jobsAt = ({ running, waiting }: Candidate): number => running + waiting;

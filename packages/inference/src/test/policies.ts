@@ -57,8 +57,7 @@ const ours: PolicyOf = (next) => {
           return {
             peer,
             slots,
-            running: jobs,
-            waiting: 0,
+            jobs,
             prefillTokensPerSecond,
             decodeTokensPerSecond,
             rttMs,

@@ -122,7 +122,7 @@ class SimulatedFleet {
   }
 
   #send(job: Job): void {
-    for (const worker of this.#workers) worker.jobs = Math.max(worker.reported, worker.own.get(job.gateway) ?? 0);
+    for (const worker of this.#workers) worker.jobs = worker.jobsAsSeenBy(job.gateway);
     const request = { tokens: job.conversation.tokens, replayTokens: job.madeTokens };
     const index = this.#policies[job.gateway]?.choose(request, this.#workers) ?? -1;
     const worker = this.#workers[index];
@@ -183,7 +183,7 @@ class SimulatedFleet {
     for (let i = tick % BUSY_TICKS; i < this.#workers.length; i += BUSY_TICKS) {
       const worker = this.#workers[i] as SimulatedWorker;
       const jobs = worker.running.size + worker.waiting.length;
-      if (jobs > 0 || (tick + i) % IDLE_TICKS < BUSY_TICKS) worker.reported = jobs;
+      if (jobs > 0 || (tick + i) % IDLE_TICKS < BUSY_TICKS) worker.report();
     }
     this.#events.at(this.#events.nowMs + TICK_MS, () => this.#beat(tick + 1));
   }

@@ -7,7 +7,7 @@ export interface WorkerView {
   readonly prefillTokensPerSecond: number;
   readonly decodeTokensPerSecond: number;
   readonly rttMs: number;
-  /** Running and waiting: as it last said, or the gateway's own jobs there where those are more. */
+  /** Running and waiting: the gateway's own, and those of others as the worker last said. */
   readonly jobs: number;
 }
 
@@ -54,8 +54,9 @@ export class SimulatedWorker implements WorkerView {
   /** Jobs of each gateway. */
   readonly own = new Map<number, number>();
   jobs = 0;
-  reported = 0;
   isAlive = true;
+  /** As it last said: all, and those of each gateway. */
+  #reported = { jobs: 0, own: new Map<number, number>() };
   /** As many as it has slots, the latest last. */
   readonly #read = new Map<Conversation, number>();
 
@@ -104,6 +105,15 @@ export class SimulatedWorker implements WorkerView {
 
   count(gateway: number, change: 1 | -1): void {
     this.own.set(gateway, (this.own.get(gateway) ?? 0) + change);
+  }
+
+  report(): void {
+    this.#reported = { jobs: this.running.size + this.waiting.length, own: new Map(this.own) };
+  }
+
+  jobsAsSeenBy(gateway: number): number {
+    const others = this.#reported.jobs - (this.#reported.own.get(gateway) ?? 0);
+    return others + (this.own.get(gateway) ?? 0);
   }
 
   /** The longest beginning that it has: of the conversation itself, or the system prompt in another one. */

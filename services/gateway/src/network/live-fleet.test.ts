@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Directory, type OfferedModel, PrefixMap } from '@strata/inference';
 import { LiveFleet } from './live-fleet.ts';
-import type { WorkerSession } from './worker-session.ts';
+import type { SessionLoad, WorkerSession } from './worker-session.ts';
 
 const SHA = 'aa'.repeat(32);
 const VOCABULARY = 'bb'.repeat(32);
@@ -27,7 +27,7 @@ function world(facts: Readonly<Record<string, WorkerFacts>>) {
   const directory = new Directory();
   const prefixes = new PrefixMap();
   const sessions = new Map<string, WorkerSession>();
-  const loads = new Map<string, { running: number; waiting: number; own: number; writing: number }>();
+  const loads = new Map<string, { -readonly [Key in keyof SessionLoad]: number }>();
   const trusts = new Map<string, number>();
   const alive = new Set<string>();
   const offer = (peer: string, model: Partial<OfferedModel> = {}) =>
@@ -48,7 +48,7 @@ function world(facts: Readonly<Record<string, WorkerFacts>>) {
       { nowMs: time.nowMs, isConnected: true },
     );
   const connect = (peer: string, { model, rttMs = 10, trust = 1 }: WorkerFacts = {}) => {
-    const load = { running: 0, waiting: 0, own: 0, writing: 0 };
+    const load = { running: 0, waiting: 0, others: 0, own: 0, writing: 0, calls: 0 };
     const unused = () => assert.fail('the fleet asks sessions for nothing');
     loads.set(peer, load);
     trusts.set(peer, trust);
@@ -142,10 +142,24 @@ describe('live fleet', () => {
     const { fleet, loadOf } = world({ fast: { model: { decodeTokensPerSecond: 200 } }, slow: { rttMs: 900 } });
     loadOf('fast').own = 4;
     assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'slow');
-    loadOf('slow').running = 4;
+    loadOf('slow').others = 4;
     const chosen = fleet.choose(job, { except: nobody });
     assert.equal(chosen?.session.peer, 'fast');
     assert.ok(chosen.expectedFirstTokenMs > 1_200);
+  });
+
+  it('takes a place that answers of ours have left for free, whatever the last pulse said of them', () => {
+    const { fleet, loadOf } = world({ left: {}, busy: {} });
+    loadOf('busy').own = 4;
+    Object.assign(loadOf('left'), { running: 4, waiting: 2, others: 3 });
+    assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'left');
+    assert.equal(fleet.choose(job, { except: new Set(['left']) })?.session.peer, 'busy');
+  });
+
+  it('goes nowhere else for a score that is being made', () => {
+    const { fleet, loadOf } = world({ near: {}, far: { rttMs: 500 } });
+    Object.assign(loadOf('near'), { own: 3, calls: 2 });
+    assert.equal(fleet.choose(job, { except: nobody })?.session.peer, 'near');
   });
 
   it('counts jobs that were given in the same turn, before they have reached their worker', async () => {

@@ -177,16 +177,13 @@ export class LiveFleet implements Fleet {
     const { sessions, trust, nowMs } = this.#parts;
     const { peer } = member;
     const session = sessions.get(peer);
-    const load = session?.load ?? { running: 0, waiting: 0, own: 0, writing: 0 };
-    const own = this.#ownJobs(peer);
     const { prefillTokensPerSecond, decodeTokensPerSecond } = believedSpeed(member);
     const breaker = this.#breakers.get(peer);
     return {
       peer,
       slots: believedSlots(member),
-      // Its own word is as old as its last heartbeat; of our own jobs we know better.
-      running: Math.max(load.running, own - load.waiting),
-      waiting: load.waiting,
+      // What others have there is as old as its last heartbeat. A score or an embedding is soon done: nobody goes elsewhere for that.
+      jobs: (session?.load.others ?? 0) + this.#ownJobs(peer),
       prefillTokensPerSecond,
       decodeTokensPerSecond,
       rttMs: session?.rttMs ?? 0,

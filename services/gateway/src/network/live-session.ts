@@ -46,7 +46,8 @@ export class LiveSession implements WorkerSession {
   readonly #timer: NodeJS.Timeout;
   readonly #reading: Promise<void>;
   #farewell: Promise<void> = Promise.resolve();
-  #pulse = { running: 0, waiting: 0 };
+  /** As it last said; and what of that is not ours. */
+  #told = { running: 0, waiting: 0, others: 0 };
   #lastId = 0;
   #lost: WorkerLostError | undefined;
 
@@ -72,7 +73,7 @@ export class LiveSession implements WorkerSession {
   }
 
   get load() {
-    return { ...this.#pulse, own: this.#jobs.size + this.#calls.size, writing: this.#jobs.writing };
+    return { ...this.#told, own: this.#jobs.size, calls: this.#calls.size, writing: this.#jobs.writing };
   }
 
   get rttMs(): number {
@@ -174,8 +175,7 @@ export class LiveSession implements WorkerSession {
       case 'failed':
         return this.#takeFailed(frame, size);
       case 'pulse':
-        this.#pulse = { running: frame.running, waiting: frame.waiting };
-        this.#jobs.takePulse(frame);
+        this.#takePulse(frame);
         return this.#flood.takes(size) ? undefined : 'a flood of pulses';
       case 'offer':
         if (!this.#flood.takes(size)) return 'a flood of offers';
@@ -193,6 +193,13 @@ export class LiveSession implements WorkerSession {
       default:
         throw new Error(frame satisfies never);
     }
+  }
+
+  /** Ours are known better than by its word, which is old as soon as one of them ends: of its word the others are kept. */
+  #takePulse(pulse: FrameOf<'pulse'>): void {
+    const { running, waiting } = pulse;
+    const ours = this.#jobs.takePulse(pulse) + this.#calls.holdingPlaces;
+    this.#told = { running, waiting, others: Math.max(0, running + waiting - ours) };
   }
 
   #takeOfJob(frame: JobFrame, sizeBytes: number): string | undefined {

@@ -26,6 +26,7 @@ export interface Call<Result> {
 }
 
 interface Pending {
+  readonly kind: Question['kind'];
   readonly take: (reply: Reply) => string | undefined;
   readonly fail: (error: unknown) => void;
 }
@@ -49,6 +50,13 @@ export class SessionCalls {
     return this.#pending.size;
   }
 
+  /** Those that its worker counts with its load. */
+  get holdingPlaces(): number {
+    let count = 0;
+    for (const { kind } of this.#pending.values()) if (kind !== 'vocabularyAsk') count += 1;
+    return count;
+  }
+
   has(id: number): boolean {
     return this.#pending.has(id);
   }
@@ -70,6 +78,7 @@ export class SessionCalls {
       const abort = (): void => giveUp(signal.reason);
       const timer = setTimeout(() => giveUp(new WorkerLostError(this.#parts.peer, 'stalled')), limitMs);
       this.#pending.set(id, {
+        kind: question.kind,
         fail: (error) => {
           leave();
           reject(error);

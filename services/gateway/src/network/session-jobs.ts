@@ -74,8 +74,10 @@ export class SessionJobs {
     this.#watch.heard();
   }
 
-  takePulse({ jobs }: FrameOf<'pulse'>): void {
+  /** Gives how many of its jobs are known here. */
+  takePulse({ jobs }: FrameOf<'pulse'>): number {
     for (const { id, phase } of jobs) this.#watch.phase(id, phase);
+    return jobs.reduce((sum, { id }) => sum + (this.#jobs.has(id) ? 1 : 0), 0);
   }
 
   /** Takes what belongs to a job; what may not be said is told in words. */

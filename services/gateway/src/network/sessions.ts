@@ -106,7 +106,7 @@ export class Sessions implements AsyncDisposable {
       const ageMs = performance.now() - (this.#sinceMs.get(peer) ?? 0);
       const trust = trustOf(peer);
       const isOfUse = trust > 0 && (offersAnything(peer) || ageMs < OFFER_WITHIN_MS);
-      if (isOfUse && (session.load.own > 0 || ageMs < FAIR_TRY_MS || trust > most)) continue;
+      if (isOfUse && (hasWork(session) || ageMs < FAIR_TRY_MS || trust > most)) continue;
       const worth = isOfUse ? trust : 0;
       if (!least || worth < least.worth) least = { peer, session, worth };
     }
@@ -123,3 +123,5 @@ export class Sessions implements AsyncDisposable {
     this.#parts.onChange(peer);
   }
 }
+
+const hasWork = ({ load }: WorkerSession): boolean => load.own + load.calls > 0;

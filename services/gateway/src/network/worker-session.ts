@@ -51,17 +51,23 @@ export class WorkerLostError extends Error {
   }
 }
 
+export interface SessionLoad {
+  /** As it last said, ours among them; and of these, those that are not ours. */
+  readonly running: number;
+  readonly waiting: number;
+  readonly others: number;
+  /** Answers of ours now; and those of which tokens have come, and more are wanted. */
+  readonly own: number;
+  readonly writing: number;
+  /** Questions of ours now: scores, embeddings, vocabularies. */
+  readonly calls: number;
+}
+
 /** All calls reject with WorkerLostError once the worker is gone; jobs under way do so at once. */
 export interface WorkerSession extends AsyncDisposable {
   readonly peer: string;
   readonly isAlive: boolean;
-  /** As it last said; jobs of ours; and of these, the answers of which tokens have come. */
-  readonly load: {
-    readonly running: number;
-    readonly waiting: number;
-    readonly own: number;
-    readonly writing: number;
-  };
+  readonly load: SessionLoad;
   /** Median of the last pings. */
   readonly rttMs: number;
   /**

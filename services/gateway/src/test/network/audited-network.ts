@@ -127,7 +127,7 @@ function session(peer: string, score: Score): WorkerSession {
   return {
     peer,
     isAlive: true,
-    load: { running: 0, waiting: 0, own: 0, writing: 0 },
+    load: { running: 0, waiting: 0, others: 0, own: 0, writing: 0, calls: 0 },
     rttMs: 1,
     score,
     run: unasked,
