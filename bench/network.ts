@@ -15,6 +15,7 @@ import { median, quantile } from './measure.ts';
 
 const ROUNDS = 60;
 const SCALES = [1, 2, 4, 8];
+const LOAD_ROUNDS = 5;
 const WORKER: SimulatedEngineOptions = { tokensPerSecond: 50, slots: 4 };
 const KILLS = 24;
 const STALLS = 9;
@@ -86,11 +87,15 @@ async function scaling(): Promise<Figure[]> {
   for (const workers of SCALES) {
     while (cluster.workers.length < workers) await cluster.startWorker({ simulated: WORKER });
     await workersServing(gateway, workers);
-    const made = await load(gateway, { streams: workers * slots, tokens: 250 });
+    // One after another without a rest: what a gateway knows of its workers is then as old as it gets.
+    const rounds: number[] = [];
+    for (let i = 0; i < LOAD_ROUNDS; i += 1)
+      rounds.push(await load(gateway, { streams: workers * slots, tokens: 250 }));
+    const made = median(rounds);
     if (workers === 1) alone = made;
     figures.push({
-      what: `${workers} ${workers === 1 ? 'worker' : 'workers'} of ${slots} × ${tokensPerSecond} tokens/s, ${workers * slots} streams`,
-      value: `${Math.round(made).toLocaleString('en-US')} tokens/s`,
+      what: `${workers} ${workers === 1 ? 'worker' : 'workers'} of ${slots} × ${tokensPerSecond} tokens/s, ${workers * slots} streams, ${LOAD_ROUNDS} times`,
+      value: `${Math.round(made).toLocaleString('en-US')} tokens/s, worst ${Math.round(Math.min(...rounds)).toLocaleString('en-US')}`,
       against: `${(made / (workers * slots * tokensPerSecond)).toFixed(2)} of what they can make; ${(made / alone / workers).toFixed(2)} of one alone, for each; goal 0.9`,
     });
   }
