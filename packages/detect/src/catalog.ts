@@ -1,5 +1,6 @@
 // The rulebook's format. One provider, one entry; catalog/ holds the entries, this schema says what an entry may be.
 import { z } from 'zod';
+import { KINDS } from './kinds.ts';
 import { CATEGORIES } from './profile.ts';
 
 const Id = z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'lower-case words joined by single hyphens');
@@ -85,6 +86,8 @@ export const Provider = z
     /** The company behind the brand, when it differs from the name. */
     owner: z.string().min(1).max(64).optional(),
     website: z.url({ protocol: /^https$/ }),
+    /** What it is, the most characteristic first; finer than a rule's category. */
+    kinds: z.array(z.enum(KINDS)).max(4).default([]),
     /** CPE 2.3 vendor and product, unescaped, all pairs that were ever used: `f5:nginx`. A service has no product names. */
     cpe: z.array(z.string().regex(/^[a-z0-9_.!+~-]+:[a-z0-9_.!+~-]+$/, 'vendor:product, unescaped')).default([]),
     /** Package URLs without version: `pkg:npm/next`. */

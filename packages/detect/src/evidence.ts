@@ -73,13 +73,25 @@ export interface DnsEvidence {
   /** TXT and A of a random label: what a wildcard answers for anything (`found` means there is a wildcard). */
   readonly wildcardTxt: Lookup<string>;
   readonly wildcardA: Lookup<string>;
+  // What follows was not asked for by earlier probes: where it is missing, read it as `skipped`.
+  readonly wildcardMx?: Lookup<MxRecord>;
+  /** TXT of every name that the SPF policy leads to (`include:`, `redirect=`), by name, as far as receivers would go. */
+  readonly spfPolicies?: Readonly<Record<string, Lookup<string>>>;
+  /** TXT of `_dmarc` below the domain's parents (RFC 9989, tree walk), by parent: `co.uk`. */
+  readonly dmarcParents?: Readonly<Record<string, Lookup<string>>>;
+  /** TXT of `{domain}._report._dmarc.{host}` (RFC 9990), by host, for report addresses outside the domain. */
+  readonly reportConsents?: Readonly<Record<string, Lookup<string>>>;
+  /** `bogus`: answered only when asked not to check signatures (RFC 4035 §4.7). `unknown`: the resolver does not validate. */
+  readonly validation?: 'secure' | 'insecure' | 'bogus' | 'unknown';
 }
 
 /** The network that announces an address, from Team Cymru's IP-to-ASN zone. */
 export interface AddressEvidence {
   readonly address: string;
-  /** `web`: the apex, `www`: its www name, `mail`: the most preferred MX. */
-  readonly use: 'web' | 'www' | 'mail';
+  /** `web`: the apex, `www`: its www name, `mail`: the most preferred MX, `ns`: a name server. */
+  readonly use: 'web' | 'www' | 'mail' | 'ns';
+  /** The name that it was found under; missing in evidence of earlier probes. */
+  readonly host?: string;
   readonly status: LookupStatus;
   readonly asn: number | null;
   readonly asName: string | null;
@@ -133,6 +145,16 @@ export interface TlsEvidence {
   readonly problem: string | null;
 }
 
+/** A file at a place that a standard names. `missing`: a measured absence (404, 410). */
+export interface FileEvidence {
+  readonly status: 'found' | 'missing' | 'blocked' | 'refused' | 'timeout' | 'failed' | 'skipped';
+  readonly statusCode: number | null;
+  readonly contentType: string | null;
+  /** Its beginning, at most 16 KiB; empty unless found. */
+  readonly text: string;
+  readonly detail?: string;
+}
+
 export interface Evidence {
   /** Registrable domain, lower-case A-label form. */
   readonly domain: string;
@@ -143,6 +165,13 @@ export interface Evidence {
   readonly addresses: readonly AddressEvidence[];
   readonly http: HttpEvidence;
   readonly tls: TlsEvidence;
+  /** Missing in evidence of earlier probes. */
+  readonly files?: {
+    /** `https://mta-sts.{domain}/.well-known/mta-sts.txt` (RFC 8461), without redirects; asked for where there is a record. */
+    readonly mtaSts: FileEvidence;
+    /** `https://{domain}/.well-known/security.txt` (RFC 9116). */
+    readonly securityTxt: FileEvidence;
+  };
 }
 
 /** Whether the outcome tells us what is there: found, or surely not there. */

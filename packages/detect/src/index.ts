@@ -5,6 +5,7 @@ export * from './evidence.ts';
 export { type Explanation, evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
 export * from './history.ts';
 export { HOLDERS, type Holder, holderAt, packHolders } from './holders.ts';
+export { KINDS, type Kind } from './kinds.ts';
 export { CatalogError, loadCatalog } from './load-catalog.ts';
 export { type NameProblem, type ParsedDomain, parseDomain, registrableDomain } from './names.ts';
 export { extractPage, type PageOptions } from './page.ts';
