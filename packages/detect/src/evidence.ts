@@ -73,16 +73,20 @@ export interface DnsEvidence {
   /** TXT and A of a random label: what a wildcard answers for anything (`found` means there is a wildcard). */
   readonly wildcardTxt: Lookup<string>;
   readonly wildcardA: Lookup<string>;
-  // What follows was not asked for by earlier probes: where it is missing, read it as `skipped`.
+  /** What a random label's MX says; missing in evidence of earlier probes. */
   readonly wildcardMx?: Lookup<MxRecord>;
+}
+
+/** What published policies lead to beyond the domain's own names. */
+export interface PolicyEvidence {
   /** TXT of every name that the SPF policy leads to (`include:`, `redirect=`), by name, as far as receivers would go. */
-  readonly spfPolicies?: Readonly<Record<string, Lookup<string>>>;
+  readonly spf: Readonly<Record<string, Lookup<string>>>;
   /** TXT of `_dmarc` below the domain's parents (RFC 9989, tree walk), by parent: `co.uk`. */
-  readonly dmarcParents?: Readonly<Record<string, Lookup<string>>>;
+  readonly dmarcParents: Readonly<Record<string, Lookup<string>>>;
   /** TXT of `{domain}._report._dmarc.{host}` (RFC 9990), by host, for report addresses outside the domain. */
-  readonly reportConsents?: Readonly<Record<string, Lookup<string>>>;
+  readonly reportConsents: Readonly<Record<string, Lookup<string>>>;
   /** `bogus`: answered only when asked not to check signatures (RFC 4035 §4.7). `unknown`: the resolver does not validate. */
-  readonly validation?: 'secure' | 'insecure' | 'bogus' | 'unknown';
+  readonly validation: 'secure' | 'insecure' | 'bogus' | 'unknown';
 }
 
 /** The network that announces an address, from Team Cymru's IP-to-ASN zone. */
@@ -165,7 +169,8 @@ export interface Evidence {
   readonly addresses: readonly AddressEvidence[];
   readonly http: HttpEvidence;
   readonly tls: TlsEvidence;
-  /** Missing in evidence of earlier probes. */
+  /** This and `files` are missing in evidence of earlier probes: read them as never asked for. */
+  readonly policies?: PolicyEvidence;
   readonly files?: {
     /** `https://mta-sts.{domain}/.well-known/mta-sts.txt` (RFC 8461), without redirects; asked for where there is a record. */
     readonly mtaSts: FileEvidence;

@@ -177,7 +177,7 @@ async function insertScan(
 
 /** DNS records that the probe saw: how much a domain publishes, whoever serves it. */
 function recordsIn({ dns }: Evidence): number {
-  const { named, wildcardA: _a, wildcardTxt: _txt, ...asked } = dns;
+  const { named, wildcardA: _a, wildcardTxt: _txt, wildcardMx: _mx, ...asked } = dns;
   const lookups = [...Object.values(asked), ...Object.values(named)];
   return lookups.reduce((sum, { records, aliases }) => sum + records.length + aliases.length, 0);
 }
