@@ -1,0 +1,33 @@
+// What can be wrong with an SPF policy.
+
+/** The errors come first: each makes a permanent error. From `ptr` on the policy works and could be better. */
+export const SPF_PROBLEMS = [
+  'several-records',
+  'syntax',
+  'too-many-lookups',
+  'too-many-voids',
+  'too-many-exchanges',
+  'include-without-policy',
+  'redirect-without-policy',
+  'loop',
+  'ptr',
+  'void',
+  'wide-range',
+  'no-all',
+  'redirect-ignored',
+  'unreachable-terms',
+  'unknown-modifier',
+] as const;
+export type SpfProblemCode = (typeof SPF_PROBLEMS)[number];
+
+export interface SpfProblem {
+  readonly code: SpfProblemCode;
+  /** The name whose record has it, and the term, at most 128 characters; '' where it is the whole record. */
+  readonly at: string;
+  readonly term: string;
+}
+
+/** Whether receivers end in a permanent error over it. */
+export function isSpfError(code: SpfProblemCode): boolean {
+  return SPF_PROBLEMS.indexOf(code) < SPF_PROBLEMS.indexOf('ptr');
+}

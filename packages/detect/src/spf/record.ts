@@ -1,0 +1,128 @@
+// One SPF record -> its terms (RFC 7208 §4.5, §4.6, §12). What cannot be read is told by term, and the rest is still read.
+import { type IpNetwork, parseNetwork, parsePrefixLength } from './address.ts';
+import { type MacroString, parseDomainSpec, parseMacroString } from './macro.ts';
+
+export type Qualifier = '+' | '-' | '~' | '?';
+
+/** A domain-spec as written, and parsed. */
+export interface DomainSpec {
+  readonly text: string;
+  readonly parts: MacroString;
+}
+
+export type Mechanism = { readonly qualifier: Qualifier; readonly text: string } & (
+  | { readonly kind: 'all' }
+  | { readonly kind: 'include' | 'exists'; readonly target: DomainSpec }
+  | { readonly kind: 'ptr'; readonly target: DomainSpec | null }
+  | { readonly kind: 'a' | 'mx'; readonly target: DomainSpec | null; readonly bits4: number; readonly bits6: number }
+  | { readonly kind: 'ip4' | 'ip6'; readonly network: IpNetwork }
+);
+
+export interface SpfRecord {
+  readonly mechanisms: readonly Mechanism[];
+  readonly redirect: DomainSpec | null;
+  readonly explanation: DomainSpec | null;
+  /** Names of modifiers that RFC 7208 does not define; they are ignored (§6). */
+  readonly unknownModifiers: readonly string[];
+  /** Terms that are no terms: any makes the record a permanent error. */
+  readonly errors: readonly string[];
+}
+
+const MODIFIER = /^([a-z][a-z0-9_.-]*)=(.*)$/is;
+const MECHANISM = /^([+\-~?]?)([a-z][a-z0-9_.-]*)([:/].*)?$/is;
+const DUAL_CIDR = /^(.*?)(?:\/(\d{1,3}))?(?:\/\/(\d{1,3}))?$/s;
+/** Of errors and unknown names this many are told. */
+const MAX_TOLD = 16;
+
+/** The records among a name's TXT records that are SPF, §4.5: the version, then a space or the end. */
+export function selectRecords(txts: readonly string[]): string[] {
+  return txts.filter((txt) => /^v=spf1(?: |$)/i.test(txt.slice(0, 7)));
+}
+
+/** Reads a selected record. Linear in its length. */
+export function parseRecord(record: string): SpfRecord {
+  const mechanisms: Mechanism[] = [];
+  const modifiers = new Map<string, DomainSpec>();
+  const unknownModifiers: string[] = [];
+  const errors: string[] = [];
+  for (const term of record.slice(6).split(' ')) {
+    if (term === '') continue;
+    const modifier = MODIFIER.exec(term);
+    if (!modifier) {
+      const mechanism = parseMechanism(term);
+      if (mechanism) mechanisms.push(mechanism);
+      else if (errors.length < MAX_TOLD) errors.push(term);
+      continue;
+    }
+    const name = modifier[1]?.toLowerCase() ?? '';
+    const value = modifier[2] ?? '';
+    if (name === 'redirect' || name === 'exp') {
+      const target = parseTarget(value);
+      // §6: each of the two at most once.
+      if (target && !modifiers.has(name)) modifiers.set(name, target);
+      else if (errors.length < MAX_TOLD) errors.push(term);
+    } else if (parseMacroString(value) === null) {
+      if (errors.length < MAX_TOLD) errors.push(term);
+    } else if (unknownModifiers.length < MAX_TOLD) {
+      unknownModifiers.push(name);
+    }
+  }
+  return {
+    mechanisms,
+    redirect: modifiers.get('redirect') ?? null,
+    explanation: modifiers.get('exp') ?? null,
+    unknownModifiers,
+    errors,
+  };
+}
+
+function parseMechanism(text: string): Mechanism | null {
+  const found = MECHANISM.exec(text);
+  if (!found) return null;
+  const [, sign = '', name = '', rest = ''] = found;
+  const base = { qualifier: (sign || '+') as Qualifier, text };
+  const kind = name.toLowerCase();
+  const value = rest.startsWith(':') ? rest.slice(1) : null;
+  switch (kind) {
+    case 'all':
+      return rest === '' ? { ...base, kind } : null;
+    case 'include':
+    case 'exists': {
+      const target = value === null ? null : parseTarget(value);
+      return target && { ...base, kind, target };
+    }
+    case 'ptr': {
+      if (rest === '') return { ...base, kind, target: null };
+      const target = value === null ? null : parseTarget(value);
+      return target && { ...base, kind, target };
+    }
+    case 'a':
+    case 'mx': {
+      const hosts = parseHosts(rest);
+      return hosts && { ...base, kind, ...hosts };
+    }
+    case 'ip4':
+    case 'ip6': {
+      const network = value === null ? null : parseNetwork(value, kind === 'ip4' ? 4 : 6);
+      return network && { ...base, kind, network };
+    }
+    default:
+      return null;
+  }
+}
+
+/** §5.3: `[":" domain-spec] [dual-cidr-length]`. A domain-spec may hold slashes, and never ends in `/24`. */
+function parseHosts(rest: string): { target: DomainSpec | null; bits4: number; bits6: number } | null {
+  const [, name = '', length4, length6] = DUAL_CIDR.exec(rest) ?? [];
+  const bits4 = length4 === undefined ? 32 : parsePrefixLength(length4, 4);
+  const bits6 = length6 === undefined ? 128 : parsePrefixLength(length6, 6);
+  if (bits4 === null || bits6 === null) return null;
+  if (name === '') return { target: null, bits4, bits6 };
+  const target = name.startsWith(':') ? parseTarget(name.slice(1)) : null;
+  return target && { target, bits4, bits6 };
+}
+
+function parseTarget(text: string): DomainSpec | null {
+  const parts = parseDomainSpec(text);
+  return parts && { text, parts };
+}
