@@ -32,7 +32,7 @@ export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
     holders: holdersOf(reading, services, roles),
     sector: sectorOf(evidence.domain),
     redirectsTo: reading.redirectsTo,
-    security: posture(reading),
+    security: posture(reading, rulebook),
   };
 }
 

@@ -1,73 +1,115 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Dmarc, parseDmarc } from './dmarc.ts';
+import fc from 'fast-check';
+import { type DmarcRecord, parseDmarc, selectDmarc } from './dmarc.ts';
 
 describe('parseDmarc reads', () => {
-  const table: [record: string, dmarc: Partial<Dmarc>, why: string][] = [
+  const table: [record: string, dmarc: Partial<DmarcRecord>, codes: readonly string[], why: string][] = [
     [
       'v=DMARC1; p=reject',
-      { policy: 'reject', effectivePolicy: 'reject', subdomainPolicy: 'reject', hasReporting: false },
+      { policy: 'reject', subdomainPolicy: null, isTesting: false, psd: 'u' },
+      [],
       'a bare policy',
     ],
-    ['v=DMARC1;p=reject;t=y', { policy: 'reject', effectivePolicy: 'quarantine' }, 't=y as one step lower'],
-    ['v=DMARC1;p=quarantine;t=Y', { policy: 'quarantine', effectivePolicy: 'none' }, 't=Y too'],
-    ['v=DMARC1;p=none;t=y', { effectivePolicy: 'none' }, 't=y below the lowest'],
-    ['v=DMARC1;p=reject;t=n', { effectivePolicy: 'reject' }, 't=n as nothing'],
+    ['v=DMARC1;p=reject;t=y', { policy: 'reject', isTesting: true }, [], 't=y'],
+    ['v=DMARC1;p=reject;t=Y;psd=N', { isTesting: true, psd: 'n' }, [], 'letters of either case'],
+    ['v=DMARC1;p=reject;t=maybe', { isTesting: false }, ['bad-value'], 'another t as nothing'],
     [
-      'v=DMARC1; p=reject; pct=10; rf=afrf; ri=3600; fo=1; x=y; psd=n',
-      { policy: 'reject', effectivePolicy: 'reject' },
+      'v=DMARC1; p=reject; pct=10; rf=afrf; ri=3600; fo=1; x=y',
+      { policy: 'reject', isTesting: false },
+      ['removed-tag', 'removed-tag', 'removed-tag', 'unknown-tag'],
       'removed and unknown tags as nothing',
     ],
     [
       'v=DMARC1; p=reject; sp=none; np=quarantine',
-      { subdomainPolicy: 'none', nonexistentPolicy: 'quarantine' },
-      'sub-domain policies',
-    ],
-    [
-      'v=DMARC1; p=quarantine; sp=none',
-      { subdomainPolicy: 'none', nonexistentPolicy: 'none' },
-      'np falling back to sp',
+      { policy: 'reject', subdomainPolicy: 'none', nonexistentPolicy: 'quarantine' },
+      [],
+      'policies for names below',
     ],
     [
       'v=DMARC1; P=Reject ; Rua = mailto:a@B.test.',
-      { policy: 'reject', hasReporting: true, reportHosts: ['b.test'] },
+      { policy: 'reject', aggregateHosts: ['b.test'] },
+      [],
       'blanks and case',
     ],
-    ['v=DMARC1', { policy: 'none' }, 'a missing policy as none'],
+    ['v=DMARC1', { policy: 'none' }, ['no-policy'], 'a missing policy as none'],
+    ['v=DMARC1; p=junk', { policy: null }, ['bad-value'], 'a policy that cannot be read as void'],
     [
-      'v=DMARC1; p=junk',
-      { policy: null, effectivePolicy: null, subdomainPolicy: null },
-      'a policy that cannot be read as no record',
+      'v=DMARC1; p=junk; rua=mailto:a@b.test',
+      { policy: 'none' },
+      ['bad-value'],
+      'the same as none where reports are wanted',
     ],
-    ['v=DMARC1; p=junk; rua=mailto:a@b.test', { policy: 'none' }, 'the same with reports wanted as none'],
+    ['v=DMARC1; p=reject; sp=junk', { policy: null }, ['bad-value'], 'an sp that cannot be read as void too'],
+    [
+      'v=DMARC1; p=reject; np=junk; rua=mailto:a@b.test',
+      { policy: 'none', subdomainPolicy: null, nonexistentPolicy: null },
+      ['bad-value'],
+      'and an np',
+    ],
     [
       'v=DMARC1; p=none; rua=mailto:a@b.test!10m, mailto:c@d.test; ruf=mailto:e@f.test',
-      { reportHosts: ['b.test', 'd.test', 'f.test'] },
+      { aggregateHosts: ['b.test', 'd.test'], failureHosts: ['f.test'] },
+      ['size-limit'],
       'several addresses and size limits',
     ],
-    ['v=DMARC1; p=none; rua=https://b.test', { hasReporting: false, reportHosts: [] }, 'an address that is none'],
     [
-      'v=DMARC1; p=none; ruf=mailto:a@b.test',
-      { hasReporting: false, reportHosts: ['b.test'] },
-      'ruf without rua as no reporting',
+      'v=DMARC1; p=none; rua=https://b.test, a@b.test, mailto:b.test',
+      { aggregateHosts: [] },
+      ['bad-address', 'bad-address', 'bad-address'],
+      'addresses that are none',
     ],
-    ['v=DMARC1; p=none; p=reject', { policy: 'none' }, 'the first of two'],
-    ['v=DMARC1; __proto__=x; constructor=y; p=reject', { policy: 'reject' }, 'tags named after members of objects'],
+    ['v=DMARC1; p=none; p=reject', { policy: 'none' }, ['duplicate-tag'], 'the first of two'],
+    ['v=DMARC1; p=none; nonsense; =x', { policy: 'none' }, ['bad-tag', 'bad-tag'], 'what is no tag'],
+    [
+      'v=DMARC1; p=none; adkim=s; aspf=r; fo=1:d:s',
+      { alignment: { dkim: 's', spf: 'r' } },
+      [],
+      'alignment and failure options',
+    ],
+    [
+      'v=DMARC1; p=none; adkim=x; fo=2',
+      { alignment: { dkim: 'r', spf: 'r' } },
+      ['bad-value', 'bad-value'],
+      'wrong ones',
+    ],
+    [
+      'v=DMARC1; __proto__=x; constructor=y; p=reject',
+      { policy: 'reject' },
+      ['unknown-tag', 'unknown-tag'],
+      'tags named after members of objects',
+    ],
   ];
-  for (const [record, expected, why] of table) {
+  for (const [record, expected, codes, why] of table) {
     it(why, () => {
-      const parsed = parseDmarc(['other text', record]);
-      for (const [key, value] of Object.entries(expected)) assert.deepEqual(parsed[key as keyof Dmarc], value, key);
+      const parsed = parseDmarc(record);
+      for (const [key, value] of Object.entries(expected))
+        assert.deepEqual(parsed[key as keyof DmarcRecord], value, key);
+      assert.deepEqual(
+        parsed.problems.map(({ code }) => code),
+        codes,
+      );
     });
   }
 
-  it('several records as none', () => {
-    assert.equal(parseDmarc(['v=DMARC1; p=reject', 'v=DMARC1; p=none']).policy, null);
+  it('5,000 tags and 64 KiB of addresses into bounded lists', () => {
+    const { problems, aggregateHosts } = parseDmarc(
+      `v=DMARC1; p=reject; rua=${'mailto:a@b.test,'.repeat(4000)}; ${Array.from({ length: 5000 }, (_, i) => `t${i}=x`).join(';')}`,
+    );
+    assert.equal(problems.length, 16);
+    assert.deepEqual(aggregateHosts, ['b.test']);
   });
 
-  it('nothing where the version is not first or not written so', () => {
+  it('anything without throwing', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => parseDmarc(`v=DMARC1;${text}`).record !== ''));
+  });
+});
+
+describe('selectDmarc', () => {
+  it('takes records whose version comes first and is written so', () => {
     for (const txt of ['p=reject; v=DMARC1', 'v=dmarc1; p=reject', 'v=DMARC10; p=reject', 'v=spf1 -all', '']) {
-      assert.equal(parseDmarc([txt]).record, null, txt);
+      assert.deepEqual(selectDmarc([txt]), [], txt);
     }
+    assert.equal(selectDmarc(['other', 'v=DMARC1; p=none', 'v = DMARC1;']).length, 2);
   });
 });

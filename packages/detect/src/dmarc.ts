@@ -1,77 +1,128 @@
-// DMARC records (RFC 9989): policy, what `t=y` makes of it, and where reports go. Unknown and removed tags are ignored.
+// One DMARC record (RFC 9989 §4.7): its tags, and what is wrong with them. Records written for RFC 7489 are read too.
+import { cutText } from './text.ts';
 
 export type DmarcPolicy = 'none' | 'quarantine' | 'reject';
 
-export interface Dmarc {
-  readonly record: string | null;
-  readonly policy: DmarcPolicy | null;
-  /** One step lower while the domain owner is testing (`t=y`). */
-  readonly effectivePolicy: DmarcPolicy | null;
-  readonly subdomainPolicy: DmarcPolicy | null;
-  /** For names that do not exist; falls back to `sp`, then `p`. */
-  readonly nonexistentPolicy: DmarcPolicy | null;
-  /** `rua` has an address that reports can be sent to. */
-  readonly hasReporting: boolean;
-  /** Lower-case hosts of `rua` and `ruf` addresses. */
-  readonly reportHosts: readonly string[];
+/** `removed-tag`: RFC 9989 dropped it (`pct`, `rf`, `ri`) and receivers ignore it. */
+export type DmarcProblemCode =
+  | 'several-records'
+  | 'removed-tag'
+  | 'unknown-tag'
+  | 'duplicate-tag'
+  | 'bad-tag'
+  | 'bad-value'
+  | 'no-policy'
+  | 'bad-address'
+  | 'size-limit';
+
+export interface DmarcProblem {
+  readonly code: DmarcProblemCode;
+  /** The tag or address, at most 128 characters. */
+  readonly term: string;
 }
 
-const NO_DMARC: Dmarc = {
-  record: null,
-  policy: null,
-  effectivePolicy: null,
-  subdomainPolicy: null,
-  nonexistentPolicy: null,
-  hasReporting: false,
-  reportHosts: [],
-};
+export interface DmarcRecord {
+  readonly record: string;
+  /** As published; a missing one is `none`. Null where it cannot be read and the record is void. */
+  readonly policy: DmarcPolicy | null;
+  readonly subdomainPolicy: DmarcPolicy | null;
+  readonly nonexistentPolicy: DmarcPolicy | null;
+  /** `t=y`: receivers are asked to apply one step less. */
+  readonly isTesting: boolean;
+  /** Whether the name is a public suffix; `u` leaves it to the tree walk. */
+  readonly psd: 'y' | 'n' | 'u';
+  readonly alignment: { readonly dkim: 'r' | 's'; readonly spf: 'r' | 's' };
+  /** Lower-case hosts of the addresses that reports go to. */
+  readonly aggregateHosts: readonly string[];
+  readonly failureHosts: readonly string[];
+  readonly problems: readonly DmarcProblem[];
+}
 
-const LOWERED: Readonly<Record<DmarcPolicy, DmarcPolicy>> = { reject: 'quarantine', quarantine: 'none', none: 'none' };
 /** More tags or addresses than any record needs. */
 const MAX_PARTS = 64;
+const MAX_PROBLEMS = 16;
+const TAGS: ReadonlySet<string> = new Set(['v', 'p', 'sp', 'np', 't', 'psd', 'rua', 'ruf', 'fo', 'adkim', 'aspf']);
+const REMOVED: ReadonlySet<string> = new Set(['pct', 'rf', 'ri']);
+/** Values of the tags that have a fixed set of them; policies and addresses are read on their own. */
+const VALUES: Readonly<Record<string, RegExp>> = {
+  t: /^[yn]$/i,
+  psd: /^[ynu]$/i,
+  adkim: /^[rs]$/i,
+  aspf: /^[rs]$/i,
+  fo: /^[01ds](?:\s*:\s*[01ds])*$/i,
+};
+/** A host of at least two labels; a size limit (`!10m`) followed an address in records for RFC 7489. */
+const MAIL_ADDRESS =
+  /^mailto:[^@\s!?]{1,256}@([a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,30})\.?(![^?]{0,16})?(?:\?.*)?$/is;
 
-/** Reads the DMARC policy among the TXT records of `_dmarc`; several policies are none at all (RFC 9989, policy discovery). */
-export function parseDmarc(txts: readonly string[]): Dmarc {
-  const records = txts.filter(isDmarcRecord);
-  const [record] = records;
-  if (record === undefined || records.length > 1) return NO_DMARC;
-  const tags = parseTags(record);
-  const reports = [...mailHosts(tags.get('rua')), ...mailHosts(tags.get('ruf'))];
-  const hasReporting = mailHosts(tags.get('rua')).length > 0;
-  const policy = readPolicy(tags, hasReporting);
-  const subdomainPolicy = toPolicy(tags.get('sp')) ?? policy;
+/** The DMARC records among the TXT records of a name: `v` comes first, and its value is case-sensitive. */
+export function selectDmarc(txts: readonly string[]): string[] {
+  return txts.filter(
+    (txt) => /^v\s*=\s*DMARC1\s*(?:;|$)/i.test(txt.slice(0, 64)) && txt.slice(0, 64).includes('DMARC1'),
+  );
+}
+
+/** Reads a selected record. */
+export function parseDmarc(record: string): DmarcRecord {
+  const problems: DmarcProblem[] = [];
+  const report = (code: DmarcProblemCode, term: string) => {
+    if (problems.length < MAX_PROBLEMS) problems.push({ code, term: cutText(term.trim(), 128) });
+  };
+  const tags = readTags(record, report);
+  const aggregateHosts = readAddresses(tags.get('rua'), report);
+  const failureHosts = readAddresses(tags.get('ruf'), report);
+  if (!tags.has('p')) report('no-policy', '');
+  const [policy, subdomainPolicy, nonexistentPolicy] = readPolicies(tags, aggregateHosts.length > 0, report);
+  const letter = (tag: string) => tags.get(tag)?.toLowerCase();
+  const psd = letter('psd');
   return {
     record,
     policy,
-    effectivePolicy: policy !== null && tags.get('t')?.toLowerCase() === 'y' ? LOWERED[policy] : policy,
-    subdomainPolicy: policy === null ? null : subdomainPolicy,
-    nonexistentPolicy: policy === null ? null : (toPolicy(tags.get('np')) ?? subdomainPolicy),
-    hasReporting,
-    reportHosts: [...new Set(reports)],
+    subdomainPolicy,
+    nonexistentPolicy,
+    isTesting: letter('t') === 'y',
+    psd: psd === 'y' || psd === 'n' ? psd : 'u',
+    alignment: { dkim: letter('adkim') === 's' ? 's' : 'r', spf: letter('aspf') === 's' ? 's' : 'r' },
+    aggregateHosts,
+    failureHosts,
+    problems,
   };
 }
 
-/** `v` comes first and its value is case-sensitive. */
-function isDmarcRecord(txt: string): boolean {
-  return /^v\s*=\s*DMARC1\s*(?:;|$)/i.test(txt.slice(0, 64)) && txt.slice(0, 64).includes('DMARC1');
-}
+type Report = (code: DmarcProblemCode, term: string) => void;
 
-function parseTags(record: string): Map<string, string> {
+function readTags(record: string, report: Report): Map<string, string> {
   const tags = new Map<string, string>();
   for (const part of record.split(';', MAX_PARTS)) {
+    if (part.trim() === '') continue;
     const equals = part.indexOf('=');
-    if (equals === -1) continue;
-    const name = part.slice(0, equals).trim().toLowerCase();
-    if (!tags.has(name)) tags.set(name, part.slice(equals + 1).trim());
+    const name = part.slice(0, Math.max(equals, 0)).trim().toLowerCase();
+    const value = part.slice(equals + 1).trim();
+    if (name === '') report('bad-tag', part);
+    else if (tags.has(name)) report('duplicate-tag', part);
+    else if (REMOVED.has(name)) report('removed-tag', part);
+    else if (!TAGS.has(name)) report('unknown-tag', part);
+    else if (VALUES[name]?.test(value) === false) report('bad-value', part);
+    if (name !== '' && !tags.has(name)) tags.set(name, value);
   }
   return tags;
 }
 
-/** A missing `p` asks for nothing. One that cannot be read does too where reports are wanted, and else voids the record. */
-function readPolicy(tags: ReadonlyMap<string, string>, hasReporting: boolean): DmarcPolicy | null {
-  const published = tags.get('p');
-  if (published === undefined) return 'none';
-  return toPolicy(published) ?? (hasReporting ? 'none' : null);
+/**
+ * §4.10.1: where `p`, `sp` or `np` is there and cannot be read, the record asks for nothing if reports are wanted, and is
+ * void if not.
+ */
+function readPolicies(tags: ReadonlyMap<string, string>, wantsReports: boolean, report: Report) {
+  const read = ['p', 'sp', 'np'].map((tag) => {
+    const value = tags.get(tag);
+    const policy = toPolicy(value);
+    if (value !== undefined && policy === null) report('bad-value', `${tag}=${value}`);
+    return { policy, isBad: value !== undefined && policy === null };
+  });
+  const [p, sp, np] = read.map(({ policy }) => policy);
+  if (read.some(({ isBad }) => isBad))
+    return wantsReports ? (['none', null, null] as const) : ([null, null, null] as const);
+  return [p ?? 'none', sp ?? null, np ?? null] as const;
 }
 
 function toPolicy(value: string | undefined): DmarcPolicy | null {
@@ -79,13 +130,14 @@ function toPolicy(value: string | undefined): DmarcPolicy | null {
   return policy === 'none' || policy === 'quarantine' || policy === 'reject' ? policy : null;
 }
 
-/** Hosts of `mailto:` URIs; a size limit (`!10m`) may follow an address in older records. */
-function mailHosts(uris: string | undefined): string[] {
+function readAddresses(uris: string | undefined, report: Report): readonly string[] {
   if (uris === undefined) return [];
-  return uris.split(',', MAX_PARTS).flatMap((uri) => {
-    const address = uri.trim();
-    if (address.slice(0, 7).toLowerCase() !== 'mailto:') return [];
-    const host = /@([^!?\s]+)/.exec(address)?.[1]?.toLowerCase().replace(/\.$/, '');
-    return host ? [host] : [];
-  });
+  const hosts = new Set<string>();
+  for (const uri of uris.split(',', MAX_PARTS)) {
+    const [, host, limit] = MAIL_ADDRESS.exec(uri.trim().slice(0, 512)) ?? [];
+    if (host === undefined) report('bad-address', uri);
+    else hosts.add(host.toLowerCase());
+    if (limit !== undefined) report('size-limit', uri);
+  }
+  return [...hosts];
 }

@@ -3,6 +3,7 @@ export { Provider, productKeysOf, RuleGroup } from './catalog.ts';
 export { detect } from './detect.ts';
 export * from './evidence.ts';
 export { type Explanation, evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
+export { explainFactor, type FactorExplanation } from './explain-factor.ts';
 export * from './history.ts';
 export { HOLDERS, type Holder, holderAt, packHolders } from './holders.ts';
 export { KINDS, type Kind } from './kinds.ts';
@@ -19,8 +20,10 @@ export {
   type Regression,
   regressionsOf,
 } from './posture-flags.ts';
+export { upgradePosture } from './posture-upgrade.ts';
 export * from './profile.ts';
 export { compileRulebook, type Rulebook } from './rulebook.ts';
 export { gradeOf } from './score.ts';
 export { SECTORS, sectorOf } from './sector.ts';
+export { type SpfSender, spfTargets } from './spf/senders.ts';
 export type { ShownVersion } from './version.ts';

@@ -1,6 +1,7 @@
 // What detection says about a domain: services with their reasons, how well each role was measured, the posture.
 
 import type { Holder } from './holders.ts';
+import type { Posture } from './posture-type.ts';
 
 /** The public categories of a service. */
 export const CATEGORIES = [
@@ -105,51 +106,4 @@ export interface Profile {
   readonly security: Posture;
 }
 
-export type Finding = 'pass' | 'partial' | 'fail' | 'unmeasured';
-
-/** One factor of the score: `points` of `possible`; an unmeasured factor leaves the denominator. */
-export interface PostureFactor {
-  readonly factor: 'spf' | 'dmarc' | 'dnssec' | 'caa' | 'mta_sts' | 'tls_rpt' | 'tls';
-  readonly finding: Finding;
-  readonly points: number;
-  readonly possible: number;
-}
-
-export interface Posture {
-  readonly spf: {
-    readonly status: Measurement;
-    readonly record: string | null;
-    readonly all: '-all' | '~all' | '?all' | '+all' | null;
-    /** `none`: no record; `permerror`: more than one record or bad syntax. */
-    readonly result: 'valid' | 'none' | 'permerror' | 'unmeasured';
-  };
-  readonly dmarc: {
-    readonly status: Measurement;
-    readonly record: string | null;
-    readonly policy: 'none' | 'quarantine' | 'reject' | null;
-    /** After `t=y` lowers it one step (RFC 9989). */
-    readonly effectivePolicy: 'none' | 'quarantine' | 'reject' | null;
-    readonly subdomainPolicy: 'none' | 'quarantine' | 'reject' | null;
-    readonly hasReporting: boolean;
-  };
-  /** Selectors seen with a key. Reported, never scored: selectors cannot be enumerated. */
-  readonly dkim: { readonly status: Measurement; readonly selectors: readonly string[] };
-  readonly dnssec: { readonly status: Measurement; readonly isSigned: boolean | null };
-  readonly caa: { readonly status: Measurement; readonly issuers: readonly string[] };
-  readonly mtaSts: { readonly status: Measurement; readonly hasRecord: boolean | null };
-  readonly tlsRpt: { readonly status: Measurement; readonly hasRecord: boolean | null };
-  readonly bimi: { readonly status: Measurement; readonly hasRecord: boolean | null };
-  readonly tls: {
-    readonly status: Measurement;
-    readonly protocol: string | null;
-    readonly isTrusted: boolean | null;
-    readonly problem: string | null;
-    readonly validTo: string | null;
-  };
-  readonly factors: readonly PostureFactor[];
-  /** 0–100, or null when less than 60 % of the points could be measured. */
-  readonly score: number | null;
-  readonly grade: 'A+' | 'A' | 'B' | 'C' | 'D' | 'F' | null;
-  readonly coverage: number;
-  readonly scoreVersion: string;
-}
+export * from './posture-type.ts';

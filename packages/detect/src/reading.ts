@@ -1,9 +1,9 @@
 // What of the evidence may be used, and for whom: wildcard answers, null MX, redirects and walls are seen through here.
-import { type Dmarc, parseDmarc } from './dmarc.ts';
+import { type Dmarc, readDmarc } from './dmarc-policy.ts';
 import type { Evidence, Lookup, LookupStatus } from './evidence.ts';
 import { isMeasured } from './evidence.ts';
 import { registrableDomain } from './names.ts';
-import { parseSpf, type Spf } from './spf.ts';
+import { type SpfPolicy, spfOf } from './spf/policy.ts';
 
 export interface MailExchange {
   readonly host: string;
@@ -41,9 +41,10 @@ export interface Reading {
   readonly mail: 'exchanges' | 'none' | 'unmeasured';
   readonly hasNullMx: boolean;
   readonly exchanges: readonly MailExchange[];
-  readonly spf: Spf;
+  /** The policy in the apex's TXT records, followed as far as it was looked up. */
+  readonly spf: SpfPolicy;
   readonly dmarc: Lookup<string>;
-  /** The policy in `dmarc`'s records. */
+  /** The policy in `dmarc`'s records, or a parent's. */
   readonly dmarcPolicy: Dmarc;
   readonly mtaSts: Lookup<string>;
   readonly tlsRpt: Lookup<string>;
@@ -80,9 +81,9 @@ export function readEvidence(evidence: Evidence): Reading {
     mail: exchanges.length > 0 ? 'exchanges' : isMeasured(dns.mx.status) ? 'none' : 'unmeasured',
     hasNullMx: dns.mx.records.length > 0 && dns.mx.records.every(({ exchange }) => exchange === ''),
     exchanges,
-    spf: parseSpf(dns.txt.records),
+    spf: spfOf(evidence),
     dmarc,
-    dmarcPolicy: parseDmarc(dmarc.records),
+    dmarcPolicy: readDmarc(evidence.domain, dmarc, evidence.policies),
     mtaSts: own(dns.mtaSts),
     tlsRpt: own(dns.tlsRpt),
     bimi: own(dns.bimi),

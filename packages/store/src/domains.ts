@@ -1,13 +1,14 @@
 // Domains: adding, scheduling, and reading what is known of one.
-import type {
-  Category,
-  ChangeType,
-  ConfidenceLevel,
-  DomainState,
-  Importance,
-  Profile,
-  Role,
-  ServiceEvidence,
+import {
+  type Category,
+  type ChangeType,
+  type ConfidenceLevel,
+  type DomainState,
+  type Importance,
+  type Profile,
+  type Role,
+  type ServiceEvidence,
+  upgradePosture,
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { batches } from './batches.ts';
@@ -131,7 +132,7 @@ export class DomainTable {
       sector: domain.sector,
       rulebook: domain.rulebook ?? '',
       services,
-      ...(JSON.parse(domain.summary) as ProfileSummary),
+      ...summaryOf(domain.summary),
     };
   }
 
@@ -191,6 +192,12 @@ export function storedChange(row: Selectable<Database['changes']>): StoredChange
     confidence: row.confidence,
     importance: row.importance,
   };
+}
+
+/** A summary that an earlier version wrote lacks parts of the posture. */
+function summaryOf(text: string): ProfileSummary {
+  const summary = JSON.parse(text) as ProfileSummary;
+  return { ...summary, security: upgradePosture(summary.security) };
 }
 
 /** Public id of a change: stable, and growing with the order of confirmation. */

@@ -1,18 +1,13 @@
 // What the API says of a domain: the stored profile in the words and shapes of the interface.
-import { CATEGORIES, type Measurement, ROLES, SOURCES } from '@strata/detect';
+import { CATEGORIES, ROLES, SOURCES } from '@strata/detect';
 import type { StoredChange, StoredProfile } from '@strata/store';
 import { z } from 'zod';
 import { OpenAdvisoriesSchema } from './enrichment/advisory-report.ts';
 import type { KnownNames } from './known-names.ts';
+import { MeasurementSchema, SecuritySchema, securityReport } from './security-report.ts';
 
 const Time = z.iso.datetime();
-const MeasurementSchema = z.enum(['observed', 'absent', 'unmeasured', 'blocked']).meta({
-  id: 'Measurement',
-  description: 'absent: looked and not there; unmeasured: the look-up failed; blocked: kept out.',
-});
 const Confidence = z.enum(['high', 'medium', 'low']);
-const Policy = z.enum(['none', 'quarantine', 'reject']).nullable();
-
 export const ServiceSchema = z
   .object({
     category: z.enum(CATEGORIES),
@@ -27,52 +22,6 @@ export const ServiceSchema = z
     evidence: z.array(z.object({ source: z.enum(SOURCES), value: z.string(), rule: z.string() })),
   })
   .meta({ id: 'Service' });
-
-const present = z.object({ status: MeasurementSchema, has_record: z.boolean().nullable() });
-
-export const SecuritySchema = z
-  .object({
-    spf: z.object({
-      status: MeasurementSchema,
-      result: z.enum(['valid', 'none', 'permerror', 'unmeasured']),
-      record: z.string().nullable(),
-      all: z.enum(['-all', '~all', '?all', '+all']).nullable(),
-    }),
-    dmarc: z.object({
-      status: MeasurementSchema,
-      record: z.string().nullable(),
-      policy: Policy,
-      effective_policy: Policy,
-      subdomain_policy: Policy,
-      has_reporting: z.boolean(),
-    }),
-    dkim: z.object({ status: MeasurementSchema, selectors: z.array(z.string()) }),
-    dnssec: z.object({ status: MeasurementSchema, is_signed: z.boolean().nullable() }),
-    caa: z.object({ status: MeasurementSchema, issuers: z.array(z.string()) }),
-    mta_sts: present,
-    tls_rpt: present,
-    bimi: present,
-    tls: z.object({
-      status: MeasurementSchema,
-      protocol: z.string().nullable(),
-      is_trusted: z.boolean().nullable(),
-      problem: z.string().nullable(),
-      valid_to: Time.nullable(),
-    }),
-    factors: z.array(
-      z.object({
-        factor: z.string(),
-        finding: z.enum(['pass', 'partial', 'fail', 'unmeasured']),
-        points: z.number(),
-        possible: z.number(),
-      }),
-    ),
-    score: z.number().min(0).max(100).nullable(),
-    grade: z.enum(['A+', 'A', 'B', 'C', 'D', 'F']).nullable(),
-    coverage: z.number().min(0).max(1),
-    score_version: z.string(),
-  })
-  .meta({ id: 'Security', description: 'Security posture. Unmeasured factors leave the denominator of the score.' });
 
 export const DomainReportSchema = z.object({
   domain: z.string(),
@@ -127,7 +76,7 @@ export function domainReport(
         platform: service.platform,
         evidence: service.evidence.map(({ source, value, rule }) => ({ source, value, rule })),
       })),
-    security: securityReport(profile.security),
+    security: securityReport(profile.security, profile.scannedAt),
     roles: profile.roles,
     redirects_to: profile.redirectsTo,
     advisories,
@@ -150,42 +99,5 @@ export function changeReport(change: StoredChange, names: KnownNames): z.input<t
     to_id: change.to,
     confidence: change.confidence,
     importance: change.importance,
-  };
-}
-
-function securityReport(posture: StoredProfile['security']): z.input<typeof SecuritySchema> {
-  const record = (part: { readonly status: Measurement; readonly hasRecord: boolean | null }) => ({
-    status: part.status,
-    has_record: part.hasRecord,
-  });
-  const { spf, dmarc, dkim, dnssec, caa, tls } = posture;
-  return {
-    spf: { status: spf.status, result: spf.result, record: spf.record, all: spf.all },
-    dmarc: {
-      status: dmarc.status,
-      record: dmarc.record,
-      policy: dmarc.policy,
-      effective_policy: dmarc.effectivePolicy,
-      subdomain_policy: dmarc.subdomainPolicy,
-      has_reporting: dmarc.hasReporting,
-    },
-    dkim: { status: dkim.status, selectors: [...dkim.selectors] },
-    dnssec: { status: dnssec.status, is_signed: dnssec.isSigned },
-    caa: { status: caa.status, issuers: [...caa.issuers] },
-    mta_sts: record(posture.mtaSts),
-    tls_rpt: record(posture.tlsRpt),
-    bimi: record(posture.bimi),
-    tls: {
-      status: tls.status,
-      protocol: tls.protocol,
-      is_trusted: tls.isTrusted,
-      problem: tls.problem,
-      valid_to: tls.validTo,
-    },
-    factors: posture.factors.map((factor) => ({ ...factor })),
-    score: posture.score,
-    grade: posture.grade,
-    coverage: posture.coverage,
-    score_version: posture.scoreVersion,
   };
 }

@@ -1,6 +1,6 @@
 // What a domain's SPF policy comes to without a sender: followed through includes and redirects, counted against the
 // limits of RFC 7208 §4.6.4 as for a sender that nothing matches, since that is how far a receiver may have to go.
-import type { Lookup, MxRecord } from '../evidence.ts';
+import type { Evidence, Lookup, MxRecord } from '../evidence.ts';
 import type { SpfProblem } from './problems.ts';
 import { parseRecord, type SpfRecord, selectRecords } from './record.ts';
 import type { SpfSender } from './senders.ts';
@@ -44,6 +44,16 @@ export interface SpfSurroundings {
   readonly lookup: (name: string) => Lookup<string> | undefined;
   readonly addresses?: readonly Lookup<string>[];
   readonly exchanges?: Lookup<MxRecord>;
+}
+
+/** The policy of a domain by its evidence; what was not looked up stays open. */
+export function spfOf({ domain, dns, policies }: Evidence): SpfPolicy {
+  return readSpf(domain, dns.txt, {
+    // Names come from strangers: only own keys count, whatever they are called.
+    lookup: (name) => (policies && Object.hasOwn(policies.spf, name) ? policies.spf[name] : undefined),
+    addresses: [dns.a, dns.aaaa],
+    exchanges: dns.mx,
+  });
 }
 
 /** Of several records, which are an error, this many are read for the hosts that they name. */

@@ -4,11 +4,13 @@ import type {
   CaaRecord,
   DnsEvidence,
   Evidence,
+  FileEvidence,
   HttpEvidence,
   Lookup,
   LookupStatus,
   MxRecord,
   Page,
+  PolicyEvidence,
   TlsEvidence,
 } from '../evidence.ts';
 
@@ -38,6 +40,12 @@ export interface EvidenceParts {
   addresses?: readonly Partial<AddressEvidence>[];
   http?: Partial<Omit<HttpEvidence, 'page'>> & { page?: Partial<Page> };
   tls?: Partial<TlsEvidence>;
+  /** TXT by name. Parts not given were asked for and led nowhere; without any they were never asked for. */
+  policies?: { readonly [Part in 'spf' | 'dmarcParents' | 'reportConsents']?: Record<string, Given<string>> } & {
+    readonly validation?: PolicyEvidence['validation'];
+  };
+  /** The text of a file, or how asking for it ended. */
+  files?: { readonly [Name in keyof NonNullable<Evidence['files']>]?: Partial<FileEvidence> };
 }
 
 /** Parts not given read as asked for and not there: an empty home page, no certificate to be had. */
@@ -70,7 +78,31 @@ export function evidenceOf(parts: EvidenceParts = {}): Evidence {
       problem: null,
       ...parts.tls,
     },
+    ...(parts.policies ? { policies: policiesOf(parts.policies) } : {}),
+    ...(parts.files ? { files: filesOf(parts.files) } : {}),
   };
+}
+
+function policiesOf(given: NonNullable<EvidenceParts['policies']>): PolicyEvidence {
+  const lookups = (byName: Record<string, Given<string>> = {}) =>
+    Object.fromEntries(Object.entries(byName).map(([name, records]) => [name, lookupOf(records)]));
+  return {
+    spf: lookups(given.spf),
+    dmarcParents: lookups(given.dmarcParents),
+    reportConsents: lookups(given.reportConsents),
+    validation: given.validation ?? 'insecure',
+  };
+}
+
+function filesOf({ mtaSts, securityTxt }: NonNullable<EvidenceParts['files']>): NonNullable<Evidence['files']> {
+  const fileOf = (given: Partial<FileEvidence> | undefined): FileEvidence => ({
+    status: given ? 'found' : 'skipped',
+    statusCode: given ? 200 : null,
+    contentType: given ? 'text/plain' : null,
+    text: '',
+    ...given,
+  });
+  return { mtaSts: fileOf(mtaSts), securityTxt: fileOf(securityTxt) };
 }
 
 /** A CNAME chain that ends in an address. */

@@ -1,0 +1,150 @@
+// Which DMARC policy holds for a domain, and for names below it: its own, or one that the tree walk finds (RFC 9989 §4.10).
+import { type DmarcPolicy, type DmarcProblem, type DmarcRecord, parseDmarc, selectDmarc } from './dmarc.ts';
+import { isMeasured, type Lookup, type PolicyEvidence } from './evidence.ts';
+import { registrableDomain } from './names.ts';
+
+/** `authorized`: an address agrees to receive, or is the domain's own; `unknown`: nobody asked whether it does. */
+export type Reporting = 'none' | 'authorized' | 'unauthorized' | 'unknown';
+
+export interface Dmarc {
+  /** The record in force, or the domain's own void one, and the name that it was found under: a parent's by the tree walk. */
+  readonly record: string | null;
+  readonly foundAt: string | null;
+  readonly organizationalDomain: string;
+  /** What is asked for mail of the domain itself. */
+  readonly policy: DmarcPolicy | null;
+  /** One step lower while the domain owner is testing (`t=y`). */
+  readonly effectivePolicy: DmarcPolicy | null;
+  readonly subdomainPolicy: DmarcPolicy | null;
+  readonly effectiveSubdomainPolicy: DmarcPolicy | null;
+  /** For names that do not exist; falls back to `sp`, then `p`. */
+  readonly nonexistentPolicy: DmarcPolicy | null;
+  readonly effectiveNonexistentPolicy: DmarcPolicy | null;
+  readonly isTesting: boolean;
+  /** `rua` has an address that reports can be sent to. */
+  readonly hasReporting: boolean;
+  readonly reporting: Reporting;
+  /** Hosts outside the domain that do not agree to receive its reports (RFC 9990 §4). */
+  readonly refusingHosts: readonly string[];
+  /** Lower-case hosts of `rua` and `ruf` addresses of the domain's own record. */
+  readonly reportHosts: readonly string[];
+  /** The domain has no policy of its own, and a parent's could not be looked up. */
+  readonly isUnsettled: boolean;
+  readonly problems: readonly DmarcProblem[];
+}
+
+const LOWERED: Readonly<Record<DmarcPolicy, DmarcPolicy>> = { reject: 'quarantine', quarantine: 'none', none: 'none' };
+/** §4.10: at most eight names are asked, the domain's and seven more. */
+const MAX_LABELS = 8;
+
+interface Found {
+  readonly name: string;
+  readonly record: DmarcRecord;
+}
+
+/** Reads the policy from the TXT records of `_dmarc`, and of its parents where they were asked. */
+export function readDmarc(domain: string, txt: Lookup<string>, policies?: PolicyEvidence): Dmarc {
+  const selected = selectDmarc(txt.records);
+  const own = onlyRecord(domain, selected);
+  // While the domain's own answer is not known, a parent's policy may not be in force.
+  const parents = isMeasured(txt.status) ? parentsOf(domain) : [];
+  const answers = parents.map((name) => ({ name, answer: known(policies?.dmarcParents, name) }));
+  const inherited = answers.flatMap(({ name, answer }) => onlyRecord(name, selectDmarc(answer?.records ?? [])) ?? []);
+  const found = [...(own ? [own] : []), ...inherited];
+  const organizationalDomain = organizationalDomainOf(domain, found);
+  const hasOwn = own !== undefined && own.record.policy !== null;
+  const force = hasOwn ? own : inForce(organizationalDomain, inherited);
+  const record = force?.record;
+  const [policy, subdomainPolicy, nonexistentPolicy] = record ? policiesOf(record, hasOwn) : [null, null, null];
+  const lower = (each: DmarcPolicy | null) => (each !== null && record?.isTesting ? LOWERED[each] : each);
+  // A record that is void is shown, and asks for nothing.
+  const shown = force ?? own;
+  const isSeveral = selected.length > 1;
+  return {
+    record: shown?.record.record ?? null,
+    foundAt: shown?.name ?? null,
+    organizationalDomain,
+    policy,
+    effectivePolicy: lower(policy),
+    subdomainPolicy,
+    effectiveSubdomainPolicy: lower(subdomainPolicy),
+    nonexistentPolicy,
+    effectiveNonexistentPolicy: lower(nonexistentPolicy),
+    isTesting: record?.isTesting ?? false,
+    hasReporting: record !== undefined && record.aggregateHosts.length > 0,
+    ...consentsOf(force, policies?.reportConsents),
+    reportHosts: own ? [...new Set([...own.record.aggregateHosts, ...own.record.failureHosts])] : [],
+    isUnsettled: !force && answers.some(({ answer }) => answer !== undefined && !isMeasured(answer.status)),
+    problems: isSeveral ? [{ code: 'several-records', term: '' }] : (own?.record.problems ?? []),
+  };
+}
+
+/** §4.10: several records under a name are none. */
+function onlyRecord(name: string, records: readonly string[]): Found | undefined {
+  const [record, ...others] = records;
+  return record === undefined || others.length > 0 ? undefined : { name, record: parseDmarc(record) };
+}
+
+/** The names that the walk goes on to; of a long name the left-most labels are passed over. */
+function parentsOf(domain: string): string[] {
+  const labels = domain.split('.');
+  const rest = labels.slice(Math.max(1, labels.length - MAX_LABELS + 1));
+  return rest.map((_, i) => rest.slice(i).join('.'));
+}
+
+/** §4.10.2: below a public suffix that says so; the name that says that it is none; else the highest with a record. */
+function organizationalDomainOf(domain: string, found: readonly Found[]): string {
+  let highest = domain;
+  for (const { name, record } of found) {
+    if (record.psd === 'n' || (record.psd === 'y' && name === domain)) return name;
+    if (record.psd === 'y') return childOf(name, domain);
+    highest = name;
+  }
+  return highest;
+}
+
+/** The name one label below `parent` on the way to `domain`. */
+function childOf(parent: string, domain: string): string {
+  const labels = domain.split('.');
+  return labels.slice(-(parent.split('.').length + 1)).join('.');
+}
+
+/** §4.10.1: without a record of its own a name has that of its organizational domain, else of its public suffix. */
+function inForce(organizationalDomain: string, inherited: readonly Found[]): Found | undefined {
+  const usable = inherited.filter(({ record }) => record.policy !== null);
+  return usable.find(({ name }) => name === organizationalDomain) ?? usable.find(({ record }) => record.psd === 'y');
+}
+
+/** For the domain, names below it, and names below it that do not exist. A parent's `sp` is the domain's policy. */
+function policiesOf({ policy, subdomainPolicy, nonexistentPolicy }: DmarcRecord, isOwn: boolean) {
+  const below = subdomainPolicy ?? policy;
+  return [isOwn ? policy : below, below, nonexistentPolicy ?? below] as const;
+}
+
+/** RFC 9990 §4: a destination outside the domain has to publish that it wants the reports. */
+function consentsOf(
+  force: Found | undefined,
+  consents: PolicyEvidence['reportConsents'] | undefined,
+): Pick<Dmarc, 'reporting' | 'refusingHosts'> {
+  if (!force || force.record.aggregateHosts.length === 0) return { reporting: 'none', refusingHosts: [] };
+  const own = registrableDomain(force.name) ?? force.name;
+  const stands = force.record.aggregateHosts.map((host) => {
+    if (host === force.name || (registrableDomain(host) ?? host) === own) return { host, stand: 'authorized' as const };
+    const answer = known(consents, host);
+    if (!answer || !isMeasured(answer.status)) return { host, stand: 'unknown' as const };
+    return {
+      host,
+      stand: selectDmarc(answer.records).length > 0 ? ('authorized' as const) : ('unauthorized' as const),
+    };
+  });
+  const has = (stand: Reporting) => stands.some((each) => each.stand === stand);
+  return {
+    reporting: has('authorized') ? 'authorized' : has('unknown') ? 'unknown' : 'unauthorized',
+    refusingHosts: stands.filter(({ stand }) => stand === 'unauthorized').map(({ host }) => host),
+  };
+}
+
+/** Names come from strangers: only own keys count, whatever they are called. */
+function known(byName: Readonly<Record<string, Lookup<string>>> | undefined, name: string): Lookup<string> | undefined {
+  return byName && Object.hasOwn(byName, name) ? byName[name] : undefined;
+}

@@ -1,0 +1,197 @@
+// The security posture of a domain, standard by standard, and the score that it comes to. docs/posture.md explains all of it.
+import type { DmarcPolicy, DmarcProblem } from './dmarc.ts';
+import type { Reporting } from './dmarc-policy.ts';
+import type { PolicyEvidence } from './evidence.ts';
+import type { IssueId } from './issues.ts';
+import type { Measurement } from './profile.ts';
+import type { SpfAll } from './spf/policy.ts';
+import type { SpfProblem } from './spf/problems.ts';
+
+export type Finding = 'pass' | 'partial' | 'fail' | 'unmeasured';
+
+/** What the score looks at; `dkim` and `bimi` are reported and weigh nothing. */
+export const FACTORS = [
+  'spf',
+  'dmarc',
+  'dkim',
+  'dnssec',
+  'caa',
+  'mta_sts',
+  'tls_rpt',
+  'bimi',
+  'tls',
+  'hsts',
+  'headers',
+  'security_txt',
+] as const;
+export type FactorName = (typeof FACTORS)[number];
+
+/** One factor of the score: `points` of `possible`; an unmeasured factor leaves the denominator. */
+export interface PostureFactor {
+  readonly factor: FactorName;
+  readonly finding: Finding;
+  readonly points: number;
+  /** Points that could be had by what was measured: `weight`, or less where a part of the factor was not. */
+  readonly possible: number;
+  readonly weight: number;
+  /** What keeps it from full points, gravest first; `explainFactor` has the words. */
+  readonly issues: readonly IssueId[];
+}
+
+/** A key seen under a selector. `weak`: below 1,024 bits; `short`: below 2,048. */
+export interface DkimKey {
+  readonly selector: string;
+  readonly type: string;
+  /** Null where the key cannot be read. */
+  readonly bits: number | null;
+  readonly isTesting: boolean;
+  readonly problem: 'revoked' | 'unknown-type' | 'unreadable' | 'sha1-only' | 'not-for-mail' | 'weak' | 'short' | null;
+}
+
+/** `mx-mismatch`: an exchange of the domain that the policy does not name. */
+export type MtaStsProblem = 'bad-id' | 'no-policy' | 'bad-policy' | 'mx-mismatch' | 'short-max-age';
+
+export type TlsIssue =
+  | 'expired'
+  | 'not-yet-valid'
+  | 'name-mismatch'
+  | 'self-signed'
+  | 'untrusted-root'
+  | 'incomplete-chain'
+  | 'revoked'
+  | 'untrusted';
+
+export type SecurityTxtProblem = 'no-contact' | 'no-expiry' | 'expired';
+
+export interface Posture {
+  readonly spf: {
+    readonly status: Measurement;
+    readonly record: string | null;
+    /** As published in the record. */
+    readonly all: SpfAll | null;
+    /** `none`: no record; `permerror`: receivers that read all of it end in a permanent error. */
+    readonly result: 'valid' | 'none' | 'permerror' | 'unmeasured';
+    /** Of the whole policy; `unknown` where a record that it leads to could not be looked up. */
+    readonly evaluation: 'valid' | 'invalid' | 'unknown' | 'none' | 'unmeasured';
+    /** In force through `redirect=`; null where there is none, or where its record was not had. */
+    readonly effectiveAll: SpfAll | null;
+    /** A `+all` lets anybody send, of the record or of an include. */
+    readonly isOpen: boolean;
+    /** Counted against the limits of ten and two (RFC 7208 §4.6.4). */
+    readonly lookups: number;
+    readonly voids: number;
+    /** Addresses that `ip4` terms let send. */
+    readonly authorizedIpv4: number;
+    /** Terms with macros were not resolved. */
+    readonly isDynamic: boolean;
+    readonly problems: readonly SpfProblem[];
+    /** Hosts of includes, redirects and `exists:`, and how many foreign policies stand before each. */
+    readonly senders: readonly { readonly host: string; readonly depth: number }[];
+  };
+  readonly dmarc: {
+    readonly status: Measurement;
+    readonly record: string | null;
+    /** The name under which the record in force was found: the domain, or a parent (RFC 9989 §4.10). */
+    readonly foundAt: string | null;
+    readonly policy: DmarcPolicy | null;
+    /** After `t=y` lowers it one step (RFC 9989). */
+    readonly effectivePolicy: DmarcPolicy | null;
+    readonly subdomainPolicy: DmarcPolicy | null;
+    readonly effectiveSubdomainPolicy: DmarcPolicy | null;
+    readonly nonexistentPolicy: DmarcPolicy | null;
+    readonly effectiveNonexistentPolicy: DmarcPolicy | null;
+    readonly isTesting: boolean;
+    readonly hasReporting: boolean;
+    readonly reporting: Reporting;
+    /** Hosts that do not agree to receive the domain's reports. */
+    readonly refusingHosts: readonly string[];
+    readonly problems: readonly DmarcProblem[];
+  };
+  /** Keys seen. Reported, never scored: selectors cannot be enumerated. */
+  readonly dkim: {
+    readonly status: Measurement;
+    readonly selectors: readonly string[];
+    readonly keys: readonly DkimKey[];
+  };
+  readonly dnssec: {
+    readonly status: Measurement;
+    readonly isSigned: boolean | null;
+    readonly algorithms: readonly number[];
+    /** An algorithm or a digest that nobody should sign with any more; null where it is not signed or not measured. */
+    readonly isWeak: boolean | null;
+    readonly validation: PolicyEvidence['validation'];
+  };
+  readonly caa: {
+    readonly status: Measurement;
+    readonly issuers: readonly string[];
+    readonly wildcardIssuers: readonly string[];
+    /** An `issue` or `issuewild` property limits who may issue; other properties limit nobody. */
+    readonly isRestricted: boolean;
+    readonly hasIncidentContact: boolean;
+    /** Critical properties that no authority knows: none may issue. */
+    readonly unknownCritical: readonly string[];
+    /** The certificate's issuer is among those permitted; null where that cannot be told. */
+    readonly permitsIssuer: boolean | null;
+  };
+  readonly mtaSts: {
+    readonly status: Measurement;
+    readonly hasRecord: boolean | null;
+    /** Of the policy file; null where it was not had. */
+    readonly mode: 'enforce' | 'testing' | 'none' | null;
+    /** Seconds. */
+    readonly maxAge: number | null;
+    readonly problem: MtaStsProblem | null;
+  };
+  readonly tlsRpt: {
+    readonly status: Measurement;
+    readonly hasRecord: boolean | null;
+    readonly hasAddress: boolean | null;
+  };
+  readonly bimi: {
+    readonly status: Measurement;
+    readonly hasRecord: boolean | null;
+    readonly hasLogo: boolean | null;
+    readonly hasCertificate: boolean | null;
+    /** The DMARC policy is strict enough for receivers to show the logo. */
+    readonly isEligible: boolean | null;
+  };
+  readonly tls: {
+    readonly status: Measurement;
+    readonly protocol: string | null;
+    readonly isTrusted: boolean | null;
+    /** OpenSSL's code; `issue` is the same in an owner's words. */
+    readonly problem: string | null;
+    readonly validTo: string | null;
+    readonly issue: TlsIssue | null;
+    /** Less than a tenth of its life is left, and less than 14 days. */
+    readonly expiresSoon: boolean;
+  };
+  readonly hsts: {
+    readonly status: Measurement;
+    /** Seconds. */
+    readonly maxAge: number | null;
+    readonly includesSubdomains: boolean;
+    readonly isPreload: boolean;
+  };
+  /** Of the home page; null where it was not seen. */
+  readonly headers: {
+    readonly status: Measurement;
+    readonly csp: 'none' | 'report-only' | 'weak' | 'strong' | null;
+    readonly isSniffingOff: boolean | null;
+    readonly isFramingLimited: boolean | null;
+    readonly isReferrerCareful: boolean | null;
+    readonly hasPermissionsPolicy: boolean | null;
+  };
+  readonly securityTxt: {
+    readonly status: Measurement;
+    readonly expires: string | null;
+    readonly isSigned: boolean;
+    readonly problem: SecurityTxtProblem | null;
+  };
+  readonly factors: readonly PostureFactor[];
+  /** 0–100, or null when less than 60 % of the points could be measured. */
+  readonly score: number | null;
+  readonly grade: 'A+' | 'A' | 'B' | 'C' | 'D' | 'F' | null;
+  readonly coverage: number;
+  readonly scoreVersion: string;
+}

@@ -1,0 +1,50 @@
+// CAA (RFC 8659): which authorities may issue for the domain, and whether the one that did is among them.
+import { caaIssuer } from '../match-dns.ts';
+import { measurementOf } from '../measure.ts';
+import type { Posture } from '../profile.ts';
+import type { Reading } from '../reading.ts';
+import type { Rulebook } from '../rulebook.ts';
+import { cutText } from '../text.ts';
+
+const MAX_ISSUERS = 32;
+const ISSUE = /^issue(?:wild)?$/i;
+/** Properties that authorities know (RFC 8659, RFC 8657 has parameters only, RFC 9495, CA/B Forum contacts). */
+const KNOWN_TAG = /^(?:issue|issuewild|iodef|issuemail|issuevmc|contactemail|contactphone)$/i;
+
+/** The rulebook knows which authority has which name; without it nothing is said of the certificate's. */
+export function caaPart(reading: Reading, rulebook?: Rulebook): Posture['caa'] {
+  const { caa } = reading.evidence.dns;
+  const named = (tag: RegExp) =>
+    caa.records.filter((record) => tag.test(record.tag)).map(({ value }) => cutText(caaIssuer(value), 253));
+  const listOf = (hosts: readonly string[]) =>
+    [...new Set(hosts.filter((host) => host !== ''))].sort().slice(0, MAX_ISSUERS);
+  const issuers = listOf(named(ISSUE));
+  return {
+    status: measurementOf(caa.status),
+    issuers,
+    wildcardIssuers: listOf(named(/^issuewild$/i)),
+    isRestricted: caa.records.some(({ tag }) => ISSUE.test(tag)),
+    hasIncidentContact: caa.records.some(({ tag }) => /^iodef$/i.test(tag)),
+    unknownCritical: listOf(
+      caa.records.filter(({ critical, tag }) => critical && !KNOWN_TAG.test(tag)).map(({ tag }) => cutText(tag, 32)),
+    ),
+    permitsIssuer: rulebook ? permitsIssuer(reading, issuers, rulebook) : null,
+  };
+}
+
+/** Null where the certificate's issuer, or one of the names in CAA, is nobody that the rulebook knows. */
+function permitsIssuer(
+  { evidence, hasOwnCertificate }: Reading,
+  issuers: readonly string[],
+  { matchers }: Rulebook,
+): boolean | null {
+  const { issuer, isTrusted } = evidence.tls;
+  if (!hasOwnCertificate || !isTrusted || issuer === null || issuers.length === 0) return null;
+  const makers = new Set(
+    matchers.prefixes.tls.findAt(issuer.slice(0, 128).toLowerCase()).map(({ provider }) => provider),
+  );
+  if (makers.size === 0) return null;
+  const permitted = issuers.map((host) => matchers.hosts.caa.find(host).map(({ provider }) => provider));
+  if (permitted.some((providers) => providers.some((provider) => makers.has(provider)))) return true;
+  return permitted.some((providers) => providers.length === 0) ? null : false;
+}

@@ -1,0 +1,30 @@
+// DNSSEC as the parent vouches for it: DS records, and whether a validating resolver took the answers.
+import { measurementOf } from '../measure.ts';
+import type { Posture } from '../profile.ts';
+import type { Reading } from '../reading.ts';
+import { asClaim } from './published.ts';
+
+/**
+ * Signing with these is forbidden or advised against (RFC 8624, RFC 9905, RFC 9906): RSA with MD5 or SHA-1, both DSA,
+ * RSA/SHA-512 for its size, both GOST.
+ */
+const WEAK_ALGORITHMS: ReadonlySet<number> = new Set([1, 3, 5, 6, 7, 10, 12, 23]);
+/** SHA-1 and GOST. A weak digest beside a strong one is harmless: validators use the strong one (RFC 4509 §3). */
+const STRONG_DIGESTS: ReadonlySet<number> = new Set([2, 4]);
+const MAX_ALGORITHMS = 8;
+
+export function dnssecPart({ evidence: { dns, policies } }: Reading): Posture['dnssec'] {
+  const status = measurementOf(dns.ds.status);
+  const { records } = dns.ds;
+  const algorithms = [...new Set(records.map(({ algorithm }) => algorithm))].sort((a, b) => a - b);
+  const isWeak =
+    algorithms.some((algorithm) => WEAK_ALGORITHMS.has(algorithm)) ||
+    !records.some(({ digestType }) => STRONG_DIGESTS.has(digestType));
+  return {
+    status,
+    isSigned: asClaim(status),
+    algorithms: algorithms.slice(0, MAX_ALGORITHMS),
+    isWeak: status === 'observed' ? isWeak : null,
+    validation: policies?.validation ?? 'unknown',
+  };
+}

@@ -1,0 +1,29 @@
+// How a policy record under a name of its own was measured. Shared by the standards that publish one.
+import type { Lookup } from '../evidence.ts';
+import { measurementOf } from '../measure.ts';
+import type { Measurement } from '../profile.ts';
+
+/** Records are read up to here; none of these standards has one that is near as long. */
+const MAX_RECORD_LENGTH = 2048;
+
+/** A policy is published by exactly one record of its version; several are none (RFC 8461 §3.1, RFC 8460 §3). */
+export function onlyRecordOf({ records }: Lookup<string>, version: string): string | null {
+  const [record, ...others] = records.filter((each) => isVersion(each, version));
+  return record === undefined || others.length > 0 ? null : record.slice(0, MAX_RECORD_LENGTH);
+}
+
+function isVersion(record: string, version: string): boolean {
+  const rest = record.slice(version.length, version.length + 16).trimStart();
+  return record.startsWith(version) && (rest === '' || rest.startsWith(';'));
+}
+
+/** Other records under the name are not the policy: a measured look-up without it is `absent`. */
+export function statusOf(lookup: Lookup<string>, hasRecord: boolean): Measurement {
+  const status = measurementOf(lookup.status);
+  return status === 'observed' && !hasRecord ? 'absent' : status;
+}
+
+/** Null where nothing was measured. */
+export function asClaim(status: Measurement): boolean | null {
+  return status === 'unmeasured' ? null : status === 'observed';
+}

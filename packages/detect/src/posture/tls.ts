@@ -1,0 +1,47 @@
+// TLS of the web site: whether the certificate was accepted, and what was wrong where it was not.
+import type { Posture, TlsIssue } from '../profile.ts';
+import type { Reading } from '../reading.ts';
+
+/** OpenSSL's codes, in the words of an owner; whatever else there is leaves the certificate untrusted. */
+const ISSUES: Readonly<Record<string, TlsIssue>> = {
+  CERT_HAS_EXPIRED: 'expired',
+  CERT_NOT_YET_VALID: 'not-yet-valid',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'name-mismatch',
+  HOSTNAME_MISMATCH: 'name-mismatch',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'untrusted-root',
+  UNABLE_TO_GET_ISSUER_CERT: 'incomplete-chain',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'incomplete-chain',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'incomplete-chain',
+  CERT_REVOKED: 'revoked',
+};
+
+const DAY_MS = 86_400_000;
+/** Whoever renews in time does it with a third of the life left; a tenth, or two weeks of a long life, is late. */
+const LATE_SHARE = 0.1;
+const LATE_MS = 14 * DAY_MS;
+
+export function tlsPart({ evidence, hasOwnCertificate, hasNoWeb }: Reading): Posture['tls'] {
+  const { status, protocol, isTrusted, problem, validFrom, validTo } = evidence.tls;
+  if (hasOwnCertificate) {
+    const issue = isTrusted === false ? ((problem === null ? undefined : own(ISSUES, problem)) ?? 'untrusted') : null;
+    const expiresSoon = isTrusted === true && isLate(evidence.observedAt, validFrom, validTo);
+    return { status: 'observed', protocol, isTrusted, problem, validTo, issue, expiresSoon };
+  }
+  // A site that answers over HTTP and refuses port 443 was measured: it has no TLS.
+  const isRefused = status === 'refused' && evidence.http.status === 'found';
+  const measurement = (hasNoWeb && status !== 'found') || isRefused ? 'absent' : 'unmeasured';
+  const nothing = { protocol: null, isTrusted: null, problem: null, validTo: null, issue: null, expiresSoon: false };
+  return { status: measurement, ...nothing };
+}
+
+function isLate(observedAt: string, validFrom: string | null, validTo: string | null): boolean {
+  if (validTo === null) return false;
+  const left = Date.parse(validTo) - Date.parse(observedAt);
+  const life = validFrom === null ? Number.POSITIVE_INFINITY : Date.parse(validTo) - Date.parse(validFrom);
+  return left < Math.min(LATE_MS, life * LATE_SHARE);
+}
+
+function own<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}

@@ -1,0 +1,112 @@
+// What a site tells browsers in its headers: HSTS (RFC 6797) and the protections that a page asks for. Read from the site's
+// own answers over HTTPS only: a wall's or another domain's headers say nothing, and browsers ignore HSTS over HTTP.
+import type { Posture } from '../profile.ts';
+import type { Reading } from '../reading.ts';
+
+const MAX_HEADER_LENGTH = 16_384;
+const MAX_DIRECTIVES = 64;
+/** Referrer policies that keep paths from other sites. Browsers take such a one where none is named. */
+const CAREFUL_REFERRER: ReadonlySet<string> = new Set([
+  'no-referrer',
+  'same-origin',
+  'strict-origin',
+  'strict-origin-when-cross-origin',
+  'origin',
+  'origin-when-cross-origin',
+]);
+
+/** HSTS of the site, or of its own redirect to another domain. */
+export function hstsPart(reading: Reading): Posture['hsts'] {
+  const nothing = { maxAge: null, includesSubdomains: false, isPreload: false };
+  const scheme = ownScheme(reading);
+  if (scheme === null) return { status: reading.hasNoWeb ? 'absent' : 'unmeasured', ...nothing };
+  const header = scheme === 'https:' ? headerOf(reading, 'strict-transport-security') : undefined;
+  if (header === undefined) return { status: 'absent', ...nothing };
+  // §8.1: of several headers the first counts; they arrive joined by a comma.
+  const directives = (header.split(',', 1)[0] ?? '')
+    .split(';', MAX_DIRECTIVES)
+    .map((part) => part.trim().toLowerCase());
+  const [, seconds] = directives.map((part) => /^max-age\s*=\s*"?(\d{1,10})"?$/.exec(part)).find(Boolean) ?? [];
+  if (seconds === undefined) return { status: 'absent', ...nothing };
+  return {
+    status: 'observed',
+    maxAge: Number(seconds),
+    includesSubdomains: directives.includes('includesubdomains'),
+    isPreload: directives.includes('preload'),
+  };
+}
+
+/** Protections of the home page. A redirect to another domain has no page to protect. */
+export function headersPart(reading: Reading): Posture['headers'] {
+  const isMeasured = reading.webAnswer === 'own' && !isPassing(reading);
+  if (!isMeasured) {
+    const status = reading.hasNoWeb || reading.webAnswer === 'redirect' ? 'absent' : 'unmeasured';
+    return {
+      status,
+      csp: null,
+      isSniffingOff: null,
+      isFramingLimited: null,
+      isReferrerCareful: null,
+      hasPermissionsPolicy: null,
+    };
+  }
+  const policy = headerOf(reading, 'content-security-policy');
+  const directives = policy === undefined ? null : cspDirectives(policy);
+  const frames = (headerOf(reading, 'x-frame-options') ?? '').trim().toLowerCase();
+  const referrer = headerOf(reading, 'referrer-policy')?.toLowerCase().split(',', MAX_DIRECTIVES);
+  return {
+    status: 'observed',
+    csp: cspStrength(directives, headerOf(reading, 'content-security-policy-report-only') !== undefined),
+    isSniffingOff: (headerOf(reading, 'x-content-type-options') ?? '')
+      .split(',')
+      .some((part) => part.trim().toLowerCase() === 'nosniff'),
+    isFramingLimited: isLimited(directives?.get('frame-ancestors')) || /^(?:deny|sameorigin)\b/.test(frames),
+    // The last policy that the browser knows counts.
+    isReferrerCareful: referrer === undefined || CAREFUL_REFERRER.has(referrer.at(-1)?.trim() ?? ''),
+    hasPermissionsPolicy: headerOf(reading, 'permissions-policy') !== undefined,
+  };
+}
+
+/** Directives of all policies of the header, the first of a name. */
+function cspDirectives(header: string): Map<string, string> {
+  const directives = new Map<string, string>();
+  for (const part of header.split(/[;,]/, MAX_DIRECTIVES)) {
+    const [, name, value = ''] = /^\s*([a-z-]+)(?:\s+(.*))?$/is.exec(part) ?? [];
+    if (name !== undefined && !directives.has(name.toLowerCase()))
+      directives.set(name.toLowerCase(), value.toLowerCase());
+  }
+  return directives;
+}
+
+/** A policy is strong where scripts are limited, and inline ones only by nonce or hash. */
+function cspStrength(directives: ReadonlyMap<string, string> | null, isReported: boolean): Posture['headers']['csp'] {
+  if (directives === null) return isReported ? 'report-only' : 'none';
+  const scripts = directives.get('script-src') ?? directives.get('default-src');
+  if (scripts === undefined) return 'weak';
+  const words = scripts.split(/\s+/, 256);
+  const isInlineOpen = words.includes("'unsafe-inline'") && !/'(?:nonce-|sha(?:256|384|512)-)/.test(scripts);
+  return isInlineOpen || words.some((word) => /^(?:\*|https?:|data:)$/.test(word)) ? 'weak' : 'strong';
+}
+
+function isLimited(ancestors: string | undefined): boolean {
+  return ancestors !== undefined && !ancestors.split(/\s+/, 256).some((word) => /^(?:\*|https?:)$/.test(word));
+}
+
+/** Of the answer that the headers came with, null where it is not the site's own. */
+function ownScheme(reading: Reading): string | null {
+  const { http } = reading.evidence;
+  if (isPassing(reading) || http.url === null) return null;
+  if (reading.webAnswer === 'own') return URL.parse(http.url)?.protocol ?? null;
+  // `url` is where the redirect that was not followed leads; the answer came from the one before.
+  const last = http.redirects.at(-1);
+  return reading.webAnswer === 'redirect' && last !== undefined ? (URL.parse(last)?.protocol ?? null) : null;
+}
+
+/** An error that passes shows the server's headers and not the site's. */
+function isPassing({ evidence }: Reading): boolean {
+  return (evidence.http.statusCode ?? 0) >= 500;
+}
+
+function headerOf({ evidence: { http } }: Reading, name: string): string | undefined {
+  return Object.hasOwn(http.headers, name) ? http.headers[name]?.slice(0, MAX_HEADER_LENGTH) : undefined;
+}

@@ -1,0 +1,116 @@
+// What vectors/spf.json does not say of policies: who is named, evidence of earlier probes, and hostile records.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { evidenceOf } from '../test/evidence-of.ts';
+import { type SpfPolicy, spfOf } from './policy.ts';
+import { spfTargets } from './senders.ts';
+
+function policyOf(txt: readonly string[], spf?: Record<string, readonly string[]>): SpfPolicy {
+  return spfOf(evidenceOf({ domain: 'example.com', txt, ...(spf ? { policies: { spf } } : {}) }));
+}
+
+describe('an SPF policy names', () => {
+  it('hosts as the DNS compares them, macros as they are', () => {
+    const { targets, isDynamic } = policyOf(['v=spf1 include:_spf.Sendy.TEST. exists:%{i}.spf.guard.test -all']);
+    assert.deepEqual(targets, ['_spf.sendy.test', '%{i}.spf.guard.test']);
+    assert.ok(isDynamic);
+  });
+
+  it('a redirect only where no all makes it void', () => {
+    assert.deepEqual(policyOf(['v=spf1 redirect=_spf.a.test']).targets, ['_spf.a.test']);
+    assert.deepEqual(policyOf(['v=spf1 redirect=_spf.a.test -all']).targets, []);
+  });
+
+  it('senders of others deeper than its own', () => {
+    const policy = policyOf(['v=spf1 include:_spf.example.com include:reseller.test -all'], {
+      '_spf.example.com': ['v=spf1 include:sendy.test ~all'],
+      'reseller.test': ['v=spf1 include:micro.test include:sendy.test ~all'],
+      'micro.test': ['v=spf1 include:deep.micro.test -all'],
+      'deep.micro.test': ['v=spf1 ip4:192.0.2.1 -all'],
+      'sendy.test': ['v=spf1 ip4:192.0.2.2 -all'],
+    });
+    assert.deepEqual(
+      spfTargets(policy).map(({ host, depth }) => [host, depth]),
+      [
+        ['_spf.example.com', 0],
+        ['reseller.test', 0],
+        ['sendy.test', 0],
+        ['micro.test', 1],
+        ['deep.micro.test', 2],
+      ],
+    );
+    assert.deepEqual([policy.evaluation, policy.lookups, policy.authorizedIpv4], ['valid', 6, 2]);
+  });
+
+  it('each host once, by the nearest way', () => {
+    const policy = policyOf(['v=spf1 include:far.test include:near.test -all'], {
+      'far.test': ['v=spf1 include:near.test -all'],
+      'near.test': ['v=spf1 -all'],
+    });
+    assert.deepEqual(
+      spfTargets(policy).map(({ host, depth, from }) => [host, depth, from]),
+      [
+        ['far.test', 0, 'example.com'],
+        ['near.test', 0, 'example.com'],
+      ],
+    );
+  });
+});
+
+describe('an SPF policy of which not all was looked up', () => {
+  it('is valid by its record, and unknown as a whole', () => {
+    const { result, evaluation, effectiveAll } = policyOf(['v=spf1 include:a.test -all']);
+    assert.deepEqual([result, evaluation, effectiveAll], ['valid', 'unknown', '-all']);
+  });
+
+  it('has no known end behind a redirect', () => {
+    const { isRedirected, effectiveAll, evaluation } = policyOf(['v=spf1 redirect=a.test']);
+    assert.deepEqual([isRedirected, effectiveAll, evaluation], [true, null, 'unknown']);
+  });
+});
+
+describe('a hostile SPF policy', () => {
+  it('of 64 KiB of includes comes to a bounded list', () => {
+    const includes = Array.from({ length: 4000 }, (_, i) => `include:h${i}.test`).join(' ');
+    const { result, senders, lookups, problems } = policyOf([`v=spf1 ${includes}`]);
+    assert.deepEqual([result, senders.length, lookups], ['permerror', 64, 64]);
+    assert.ok(problems.length <= 16);
+  });
+
+  it('of endless includes ends', () => {
+    const names = Array.from({ length: 500 }, (_, i) => `n${i}.test`);
+    const spf = Object.fromEntries(
+      names.map((name, i) => [name, [`v=spf1 include:n${i + 1}.test include:n0.test ~all`]]),
+    );
+    const { result, lookups } = policyOf(['v=spf1 include:n0.test -all'], spf);
+    assert.deepEqual([result, lookups], ['permerror', 64]);
+  });
+
+  it('of 5,000 networks in every include is counted in time', () => {
+    const wide = `v=spf1 ${Array.from({ length: 4000 }, (_, i) => `ip4:10.${i >> 8}.${i & 255}.1`).join(' ')} `;
+    const spf = Object.fromEntries(
+      Array.from({ length: 64 }, (_, i) => [`n${i}.test`, [`${wide}include:n${i + 1}.test -all`]]),
+    );
+    const start = performance.now();
+    assert.equal(policyOf(['v=spf1 include:n0.test -all'], spf).result, 'permerror');
+    assert.ok(performance.now() - start < 2000);
+  });
+
+  it('of 64 KiB of anything takes time in proportion', () => {
+    for (const piece of ['a', '%', '%{', '/', 'a:', '.', '=', 'ip6::', ' x=%{d}', 'a/1//1']) {
+      const start = performance.now();
+      policyOf([`v=spf1 ${piece.repeat(65_536 / piece.length)}`]);
+      assert.ok(performance.now() - start < 500, piece);
+    }
+  });
+
+  it('never throws, and keeps what it tells fit to be stored', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const { problems } = policyOf([`v=spf1 ${text}`]);
+        return problems.every(({ term }) => term.isWellFormed() && !term.includes('\u0000'));
+      }),
+    );
+  });
+});
