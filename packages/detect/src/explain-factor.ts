@@ -1,6 +1,6 @@
 // A factor of the score in words: what was seen, and what the owner does about it. Made when somebody asks, so that what is
 // stored of a domain stays small.
-import { ADVICE } from './issues.ts';
+import { ISSUES } from './issues.ts';
 import type { FactorName, Posture, PostureFactor } from './posture-type.ts';
 import { cutText } from './text.ts';
 
@@ -22,7 +22,7 @@ export function explainFactor(posture: Posture, { factor, finding, issues }: Pos
   return {
     id: first ?? `${factor}.${finding}`,
     evidence: evidence === null ? null : cutText(evidence, MAX_EVIDENCE),
-    advice: first === undefined ? null : issues.map((issue) => ADVICE[issue]).join(' '),
+    advice: first === undefined ? null : issues.map((issue) => ISSUES[issue].advice).join(' '),
   };
 }
 

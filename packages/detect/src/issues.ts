@@ -1,83 +1,192 @@
-// What can keep a factor of the score from full points, and what an owner does about it. Ids are for ever: they are stored.
+// What keeps a factor of the score from full points, what it costs, and what an owner does about it. docs/posture.md has the
+// same table, and a test compares them. Ids are for ever: they are stored.
 
-export const ADVICE = {
-  'spf.missing':
-    'Publish an SPF record that names who sends for the domain and ends in -all; v=spf1 -all where nobody does.',
-  'spf.several': 'Merge the SPF records into one: with several, receivers take none of them.',
-  'spf.syntax': 'Correct the term of the SPF record that cannot be read: one mistake voids the whole policy.',
-  'spf.too-many-lookups':
-    'Bring the SPF policy under ten look-ups: remove services no longer in use, or give senders subdomains of their own.',
-  'spf.too-many-voids': 'Remove the terms of the SPF record that lead nowhere: after two of them receivers stop.',
-  'spf.dead-include':
-    'Remove the include or redirect that leads to a name without an SPF policy: it voids the whole policy.',
-  'spf.loop': 'Break the circle of includes: receivers that follow it stop with an error.',
-  'spf.open': 'Remove +all, or the include that has it: as it is, anybody may send for the domain.',
-  'spf.neutral':
-    'End the SPF record in -all, or in ~all while senders are still being found: neutral protects from nothing.',
-  'spf.softfail': 'Change ~all to -all once every sender is named.',
-  'spf.ptr': 'Replace the ptr mechanism by addresses or includes: receivers may ignore it.',
-  'spf.void': 'Remove the terms of the SPF record that have no answer, before a third one voids the policy.',
-  'spf.wide': 'Narrow the networks of the SPF record to the addresses that really send.',
-  'spf.not-refusing': 'Publish v=spf1 -all: the domain takes no mail, and nothing should be sent in its name.',
-  'dmarc.missing':
-    'Publish a DMARC record at _dmarc with p=none and a rua address, and move on to quarantine and reject.',
-  'dmarc.several': 'Keep one DMARC record: with several, receivers take none of them.',
-  'dmarc.invalid': 'Correct the DMARC record: its policy cannot be read, so receivers ignore it.',
-  'dmarc.none': 'Move from p=none to p=quarantine and then p=reject once the reports show that real mail passes.',
-  'dmarc.quarantine': 'Move from p=quarantine to p=reject once the reports show that real mail passes.',
-  'dmarc.testing': 'Remove t=y: receivers are asked to apply one step less than the policy says.',
-  'dmarc.weak-subdomains': 'Make sp and np as strict as p: names below the domain can be forged as they are.',
-  'dmarc.no-reports': 'Add a rua address, so that receivers report who sends in the domain’s name.',
-  'dmarc.unauthorized-reports':
-    'Have the report receiver publish its consent below _report._dmarc of its host, or send the reports to an address of the domain.',
-  'dkim.weak': 'Replace DKIM keys below 1,024 bits: receivers do not accept them.',
-  'dkim.short': 'Replace DKIM keys below 2,048 bits.',
-  'dkim.unusable': 'Correct or remove the DKIM key that receivers cannot use.',
-  'dkim.testing': 'Remove t=y from the DKIM key once signing works.',
-  'dnssec.unsigned': 'Sign the zone, and have the registrar publish its DS record.',
-  'dnssec.bogus': 'Repair the signatures or the DS record at once: validating resolvers do not answer for the domain.',
-  'dnssec.weak': 'Roll over to ECDSA P-256 (algorithm 13) or Ed25519 (15), with a SHA-256 digest in the DS record.',
-  'dnssec.unvalidated': 'Check the chain from the DS record: a validating resolver takes the zone for unsigned.',
-  'caa.missing': 'Publish CAA records with the authorities that may issue certificates for the domain.',
-  'caa.unrestricted': 'Add an issue property to the CAA records: the present ones limit no authority.',
-  'caa.unknown-critical': 'Remove the critical CAA property that no authority knows: none may issue as it is.',
-  'mta_sts.missing': 'Publish an MTA-STS record and policy, so that mail cannot be sent to the domain in the clear.',
-  'mta_sts.invalid': 'Correct the id of the MTA-STS record: 1 to 32 letters and digits.',
-  'mta_sts.no-policy': 'Publish the MTA-STS policy file that the record promises: without it the record does nothing.',
-  'mta_sts.bad-policy': 'Correct the MTA-STS policy file: senders cannot read it.',
-  'mta_sts.off': 'Set the mode of the MTA-STS policy to testing and then to enforce: none switches it off.',
-  'mta_sts.mx-mismatch':
-    'Name every mail exchange in the MTA-STS policy: mail to the others is refused when it is enforced.',
-  'mta_sts.testing': 'Set the mode of the MTA-STS policy to enforce once the TLS reports are clean.',
-  'mta_sts.short': 'Raise max_age of the MTA-STS policy to weeks: senders forget it within a day.',
-  'tls_rpt.missing': 'Publish a TLS-RPT record with a rua address, to hear when mail cannot be delivered over TLS.',
-  'tls_rpt.no-address': 'Give the TLS-RPT record a rua address that reports can be sent to.',
-  'bimi.ineligible': 'Enforce DMARC for the domain and the names below it: no receiver shows the logo before.',
-  'bimi.no-logo': 'Give the BIMI record an https address of an SVG logo.',
-  'tls.missing': 'Offer the web site over HTTPS.',
-  'tls.expired': 'Renew the certificate, and let renewal run by itself.',
-  'tls.not-yet-valid': 'Use the new certificate from the day that it is valid, or set the server’s clock.',
-  'tls.name-mismatch': 'Use a certificate that names the domain.',
-  'tls.self-signed': 'Replace the self-signed certificate by one from a public authority.',
-  'tls.untrusted-root': 'Use a certificate from an authority that browsers trust.',
-  'tls.incomplete-chain': 'Send the intermediate certificate with the site’s own.',
-  'tls.revoked': 'Replace the certificate: it was revoked.',
-  'tls.untrusted': 'Replace the certificate by one that browsers accept.',
-  'tls.old-protocol': 'Offer TLS 1.2 and 1.3, and switch older protocols off.',
-  'tls.expires-soon': 'Renew the certificate now, and look why it was not renewed in time.',
-  'hsts.missing': 'Send Strict-Transport-Security with a max-age of a year over HTTPS.',
-  'hsts.short': 'Raise max-age of Strict-Transport-Security to at least 180 days.',
-  'headers.no-csp': 'Send a Content-Security-Policy that limits where scripts come from.',
-  'headers.report-only-csp': 'Enforce the Content-Security-Policy that is only reported so far.',
-  'headers.weak-csp': 'Limit scripts in the Content-Security-Policy by host and by nonce or hash.',
-  'headers.sniffing': 'Send X-Content-Type-Options: nosniff.',
-  'headers.framing': 'Say with frame-ancestors in the Content-Security-Policy who may frame the site.',
-  'headers.referrer':
-    'Choose a Referrer-Policy that keeps paths from other sites, such as strict-origin-when-cross-origin.',
-  'security_txt.missing': 'Publish /.well-known/security.txt with a contact for those who find a hole.',
-  'security_txt.no-contact': 'Give security.txt a Contact that is an https, mailto or tel address.',
-  'security_txt.no-expiry': 'Give security.txt exactly one Expires.',
-  'security_txt.expired': 'Renew security.txt: its Expires has passed.',
-} as const;
+export interface Issue {
+  /** Points taken from the factor's; never more than it has. */
+  readonly cost: number;
+  readonly advice: string;
+}
 
-export type IssueId = keyof typeof ADVICE;
+/** Takes whatever the factor weighs. */
+const ALL = Number.POSITIVE_INFINITY;
+
+export const ISSUES = {
+  'spf.missing': {
+    cost: ALL,
+    advice:
+      'Publish an SPF record that names who sends for the domain and ends in -all; v=spf1 -all where nobody does.',
+  },
+  'spf.several': { cost: ALL, advice: 'Merge the SPF records into one: with several, receivers take none of them.' },
+  'spf.syntax': {
+    cost: ALL,
+    advice: 'Correct the term of the SPF record that cannot be read: one mistake voids the whole policy.',
+  },
+  'spf.too-many-lookups': {
+    cost: ALL,
+    advice:
+      'Bring the SPF policy under ten look-ups: remove services no longer in use, or give senders subdomains of their own.',
+  },
+  'spf.too-many-voids': {
+    cost: ALL,
+    advice: 'Remove the terms of the SPF record that lead nowhere: after two of them receivers stop.',
+  },
+  'spf.dead-include': {
+    cost: ALL,
+    advice: 'Remove the include or redirect that leads to a name without an SPF policy: it voids the whole policy.',
+  },
+  'spf.loop': { cost: ALL, advice: 'Break the circle of includes: receivers that follow it stop with an error.' },
+  'spf.open': {
+    cost: ALL,
+    advice: 'Remove +all, or the include that has it: as it is, anybody may send for the domain.',
+  },
+  'spf.neutral': {
+    cost: 15,
+    advice:
+      'End the SPF record in -all, or in ~all while senders are still being found: neutral protects from nothing.',
+  },
+  'spf.softfail': { cost: 2, advice: 'Change ~all to -all once every sender is named.' },
+  'spf.ptr': { cost: 5, advice: 'Replace the ptr mechanism by addresses or includes: receivers may ignore it.' },
+  'spf.void': {
+    cost: 5,
+    advice: 'Remove the terms of the SPF record that have no answer, before a third one voids the policy.',
+  },
+  'spf.wide': { cost: 5, advice: 'Narrow the networks of the SPF record to the addresses that really send.' },
+  'spf.not-refusing': {
+    cost: ALL,
+    advice: 'Publish v=spf1 -all: the domain takes no mail, and nothing should be sent in its name.',
+  },
+  'dmarc.missing': {
+    cost: ALL,
+    advice: 'Publish a DMARC record at _dmarc with p=none and a rua address, and move on to quarantine and reject.',
+  },
+  'dmarc.several': { cost: ALL, advice: 'Keep one DMARC record: with several, receivers take none of them.' },
+  'dmarc.invalid': {
+    cost: ALL,
+    advice: 'Correct the DMARC record: its policy cannot be read, so receivers ignore it.',
+  },
+  'dmarc.none': {
+    cost: 27,
+    advice: 'Move from p=none to p=quarantine and then p=reject once the reports show that real mail passes.',
+  },
+  'dmarc.quarantine': {
+    cost: 7,
+    advice: 'Move from p=quarantine to p=reject once the reports show that real mail passes.',
+  },
+  'dmarc.testing': { cost: 7, advice: 'Remove t=y: receivers are asked to apply one step less than the policy says.' },
+  'dmarc.testing-quarantine': { cost: 27, advice: 'Remove t=y: with it receivers take p=quarantine for p=none.' },
+  'dmarc.weak-subdomains': {
+    cost: 5,
+    advice: 'Make sp and np as strict as p: names below the domain can be forged as they are.',
+  },
+  'dmarc.no-reports': {
+    cost: 5,
+    advice: 'Add a rua address, so that receivers report who sends in the domain’s name.',
+  },
+  'dmarc.unauthorized-reports': {
+    cost: 5,
+    advice:
+      'Have the report receiver publish its consent below _report._dmarc of its host, or send the reports to an address of the domain.',
+  },
+  'dkim.weak': { cost: 0, advice: 'Replace DKIM keys below 1,024 bits: receivers do not accept them.' },
+  'dkim.short': { cost: 0, advice: 'Replace DKIM keys below 2,048 bits.' },
+  'dkim.unusable': { cost: 0, advice: 'Correct or remove the DKIM key that receivers cannot use.' },
+  'dkim.testing': { cost: 0, advice: 'Remove t=y from the DKIM key once signing works.' },
+  'dnssec.unsigned': { cost: ALL, advice: 'Sign the zone, and have the registrar publish its DS record.' },
+  'dnssec.bogus': {
+    cost: ALL,
+    advice: 'Repair the signatures or the DS record at once: validating resolvers do not answer for the domain.',
+  },
+  'dnssec.weak': {
+    cost: 5,
+    advice: 'Roll over to ECDSA P-256 (algorithm 13) or Ed25519 (15), with a SHA-256 digest in the DS record.',
+  },
+  'dnssec.unvalidated': {
+    cost: 5,
+    advice: 'Check the chain from the DS record: a validating resolver takes the zone for unsigned.',
+  },
+  'caa.missing': {
+    cost: ALL,
+    advice: 'Publish CAA records with the authorities that may issue certificates for the domain.',
+  },
+  'caa.unrestricted': {
+    cost: ALL,
+    advice: 'Add an issue property to the CAA records: the present ones limit no authority.',
+  },
+  'caa.unknown-critical': {
+    cost: 2,
+    advice: 'Remove the critical CAA property that no authority knows: none may issue as it is.',
+  },
+  'mta_sts.missing': {
+    cost: ALL,
+    advice: 'Publish an MTA-STS record and policy, so that mail cannot be sent to the domain in the clear.',
+  },
+  'mta_sts.invalid': { cost: ALL, advice: 'Correct the id of the MTA-STS record: 1 to 32 letters and digits.' },
+  'mta_sts.no-policy': {
+    cost: ALL,
+    advice: 'Publish the MTA-STS policy file that the record promises: without it the record does nothing.',
+  },
+  'mta_sts.bad-policy': { cost: ALL, advice: 'Correct the MTA-STS policy file: senders cannot read it.' },
+  'mta_sts.off': {
+    cost: ALL,
+    advice: 'Set the mode of the MTA-STS policy to testing and then to enforce: none switches it off.',
+  },
+  'mta_sts.mx-mismatch': {
+    cost: 8,
+    advice: 'Name every mail exchange in the MTA-STS policy: mail to the others is refused when it is enforced.',
+  },
+  'mta_sts.testing': {
+    cost: 5,
+    advice: 'Set the mode of the MTA-STS policy to enforce once the TLS reports are clean.',
+  },
+  'mta_sts.short': { cost: 2, advice: 'Raise max_age of the MTA-STS policy to weeks: senders forget it within a day.' },
+  'tls_rpt.missing': {
+    cost: ALL,
+    advice: 'Publish a TLS-RPT record with a rua address, to hear when mail cannot be delivered over TLS.',
+  },
+  'tls_rpt.no-address': { cost: 3, advice: 'Give the TLS-RPT record a rua address that reports can be sent to.' },
+  'bimi.ineligible': {
+    cost: 0,
+    advice: 'Enforce DMARC for the domain and the names below it: no receiver shows the logo before.',
+  },
+  'bimi.no-logo': { cost: 0, advice: 'Give the BIMI record an https address of an SVG logo.' },
+  'tls.missing': { cost: ALL, advice: 'Offer the web site over HTTPS.' },
+  'tls.expired': { cost: ALL, advice: 'Renew the certificate, and let renewal run by itself.' },
+  'tls.not-yet-valid': {
+    cost: ALL,
+    advice: 'Use the new certificate from the day that it is valid, or set the server’s clock.',
+  },
+  'tls.name-mismatch': { cost: ALL, advice: 'Use a certificate that names the domain.' },
+  'tls.self-signed': { cost: ALL, advice: 'Replace the self-signed certificate by one from a public authority.' },
+  'tls.untrusted-root': { cost: ALL, advice: 'Use a certificate from an authority that browsers trust.' },
+  'tls.incomplete-chain': { cost: ALL, advice: 'Send the intermediate certificate with the site’s own.' },
+  'tls.revoked': { cost: ALL, advice: 'Replace the certificate: it was revoked.' },
+  'tls.untrusted': { cost: ALL, advice: 'Replace the certificate by one that browsers accept.' },
+  'tls.old-protocol': { cost: 5, advice: 'Offer TLS 1.2 and 1.3, and switch older protocols off.' },
+  'tls.expires-soon': { cost: 2, advice: 'Renew the certificate now, and look why it was not renewed in time.' },
+  'hsts.missing': { cost: ALL, advice: 'Send Strict-Transport-Security with a max-age of a year over HTTPS.' },
+  'hsts.short': { cost: 3, advice: 'Raise max-age of Strict-Transport-Security to at least 180 days.' },
+  'headers.no-csp': { cost: 3, advice: 'Send a Content-Security-Policy that limits where scripts come from.' },
+  'headers.report-only-csp': { cost: 2, advice: 'Enforce the Content-Security-Policy that is only reported so far.' },
+  'headers.weak-csp': { cost: 2, advice: 'Limit scripts in the Content-Security-Policy by host and by nonce or hash.' },
+  'headers.sniffing': { cost: 1, advice: 'Send X-Content-Type-Options: nosniff.' },
+  'headers.framing': {
+    cost: 1,
+    advice: 'Say with frame-ancestors in the Content-Security-Policy who may frame the site.',
+  },
+  'headers.referrer': {
+    cost: 1,
+    advice: 'Choose a Referrer-Policy that keeps paths from other sites, such as strict-origin-when-cross-origin.',
+  },
+  'security_txt.missing': {
+    cost: ALL,
+    advice: 'Publish /.well-known/security.txt with a contact for those who find a hole.',
+  },
+  'security_txt.no-contact': {
+    cost: 1,
+    advice: 'Give security.txt a Contact that is an https, mailto or tel address.',
+  },
+  'security_txt.no-expiry': { cost: 1, advice: 'Give security.txt exactly one Expires.' },
+  'security_txt.expired': { cost: 1, advice: 'Renew security.txt: its Expires has passed.' },
+} as const satisfies Readonly<Record<string, Issue>>;
+
+export type IssueId = keyof typeof ISSUES;

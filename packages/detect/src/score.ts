@@ -1,5 +1,5 @@
 // The posture's score and grade from its factors; the formula stands in docs/posture.md under the version below.
-import type { IssueId } from './issues.ts';
+import { ISSUES, type IssueId } from './issues.ts';
 import type { FactorName, Finding, Posture, PostureFactor } from './posture-type.ts';
 
 /** Changes whenever the same posture would get another score. */
@@ -40,14 +40,14 @@ export function scoreOf(factors: readonly PostureFactor[]): Score {
   return { factors, score, grade, coverage, scoreVersion: SCORE_VERSION };
 }
 
-/** A factor that was measured, for `possible` points of its weight. One that weighs nothing is judged by its issues. */
+/** A factor that was measured: its points, less what its issues cost. One that weighs nothing is judged by its issues. */
 export function judged(
   factor: FactorName,
   weight: number,
-  points: number,
   issues: readonly IssueId[],
   possible: number = weight,
 ): PostureFactor {
+  const points = Math.max(0, possible - sum(issues, (issue) => ISSUES[issue].cost));
   return { factor, finding: findingOf(points, possible, issues), points, possible, weight, issues };
 }
 

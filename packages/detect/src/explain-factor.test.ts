@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { explainFactor } from './explain-factor.ts';
+import { assessPosture } from './posture.ts';
+import type { Posture, PostureFactor } from './posture-type.ts';
+import { upgradePosture } from './posture-upgrade.ts';
+import { best } from './test/best-posture.ts';
+import { type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
+
+const postureOf = (parts: EvidenceParts) => assessPosture(evidenceOf(parts));
+describe('a factor in words', () => {
+  it('tells the record and nothing to do where it passes', () => {
+    const posture = postureOf(best);
+    const spf = posture.factors[0] as PostureFactor;
+    assert.deepEqual(explainFactor(posture, spf), { id: 'spf.pass', evidence: 'v=spf1 mx -all', advice: null });
+  });
+
+  it('tells where in another record the mistake stands', () => {
+    const posture = postureOf({
+      ...best,
+      txt: ['v=spf1 include:_spf.a.test -all'],
+      policies: { spf: { '_spf.a.test': ['v=spf1 nonsense'] } },
+    });
+    const { id, evidence, advice } = explainFactor(posture, posture.factors[0] as PostureFactor);
+    assert.deepEqual([id, evidence], ['spf.syntax', 'syntax in _spf.a.test: nonsense']);
+    assert.match(advice ?? '', /^Correct the term/);
+  });
+
+  it('has a sentence for each issue, and nothing for what was not measured', () => {
+    for (const parts of [best, {}, { txt: 'timeout', dmarc: 'timeout' } as const, { ...best, mx: ['0 '] }]) {
+      const posture = postureOf(parts);
+      for (const factor of posture.factors) {
+        const { id, evidence, advice } = explainFactor(posture, factor);
+        assert.equal(advice === null, factor.issues.length === 0, id);
+        assert.ok(id.startsWith(`${factor.factor}.`));
+        if (factor.finding === 'unmeasured') assert.equal(evidence, null);
+      }
+    }
+  });
+});
+
+describe('a posture stored by an earlier version', () => {
+  const { policies: _, files: __, ...earlier } = best;
+  const { hsts: _h, headers: _e, securityTxt: _s, ...old } = postureOf(earlier);
+  const factors = old.factors.map(({ factor, finding, points, possible }) => ({ factor, finding, points, possible }));
+  const stored = {
+    ...old,
+    dkim: { status: old.dkim.status, selectors: [] },
+    factors,
+    scoreVersion: '1',
+  } as unknown as Posture;
+
+  it('is read whole, with its own score', () => {
+    const upgraded = upgradePosture(JSON.parse(JSON.stringify(stored)) as Posture);
+    assert.deepEqual([upgraded.score, upgraded.scoreVersion], [old.score, '1']);
+    assert.deepEqual(
+      [upgraded.hsts.status, upgraded.dkim.keys, upgraded.spf.record],
+      ['unmeasured', [], old.spf.record],
+    );
+    assert.deepEqual(Object.keys(upgraded).sort(), Object.keys(postureOf(best)).sort());
+    for (const factor of upgraded.factors) assert.equal(explainFactor(upgraded, factor).advice, null);
+  });
+
+  it('of this version is left as it is', () => {
+    const present = postureOf(best);
+    assert.equal(upgradePosture(present), present);
+  });
+});

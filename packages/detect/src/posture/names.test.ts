@@ -1,0 +1,97 @@
+// What a domain publishes in the DNS beside mail: DNSSEC, CAA, BIMI.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assessPosture } from '../posture.ts';
+import type { Posture } from '../posture-type.ts';
+import { type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
+import { testRulebook } from '../test/rulebook-of.ts';
+
+const postureOf = (parts: EvidenceParts) => assessPosture(evidenceOf(parts), testRulebook);
+const ds = (algorithm: number, digestType = 2) => ({ keyTag: 1, algorithm, digestType, digest: 'ab' });
+
+describe('DNSSEC', () => {
+  const table: [why: string, records: ReturnType<typeof ds>[], isWeak: boolean | null, algorithms: number[]][] = [
+    ['ECDSA', [ds(13)], false, [13]],
+    ['Ed25519 with SHA-384', [ds(15, 4)], false, [15]],
+    ['RSA with SHA-256', [ds(8)], false, [8]],
+    ['RSA with SHA-1', [ds(5)], true, [5]],
+    ['RSA with SHA-1 beside ECDSA, in a roll-over', [ds(7), ds(13)], true, [7, 13]],
+    ['a SHA-1 digest alone', [ds(13, 1)], true, [13]],
+    ['a SHA-1 digest beside a better one', [ds(13, 1), ds(13, 2)], false, [13]],
+    ['GOST', [ds(12, 3)], true, [12]],
+    ['no DS', [], null, []],
+  ];
+  for (const [why, records, isWeak, algorithms] of table) {
+    it(`with ${why} is ${isWeak === null ? 'not there' : isWeak ? 'weak' : 'in order'}`, () => {
+      const { dnssec } = postureOf({ ds: records });
+      assert.deepEqual([dnssec.isWeak, dnssec.algorithms], [isWeak, algorithms]);
+    });
+  }
+
+  it('is validated where the resolver does so', () => {
+    assert.equal(postureOf({ ds: [ds(13)] }).dnssec.validation, 'unknown');
+    assert.equal(postureOf({ ds: [ds(13)], policies: { validation: 'bogus' } }).dnssec.validation, 'bogus');
+  });
+});
+
+describe('CAA', () => {
+  const table: [why: string, caa: string[], expected: Partial<Posture['caa']>][] = [
+    [
+      'lists who may issue, without parameters',
+      ['0 issue b.test; x=1', '0 issuewild a.test', '0 iodef mailto:c@c.test'],
+      { issuers: ['a.test', 'b.test'], wildcardIssuers: ['a.test'], isRestricted: true, hasIncidentContact: true },
+    ],
+    ['may permit nobody', ['0 issue ;'], { issuers: [], isRestricted: true }],
+    ['limits nobody without an issue property', ['0 iodef mailto:c@c.test'], { isRestricted: false }],
+    ['has properties that nobody knows', ['0 issue a.test', '0 future x'], { unknownCritical: [] }],
+    ['has critical ones', ['0 issue a.test', '128 future x', '128 issue b.test'], { unknownCritical: ['future'] }],
+  ];
+  for (const [why, caa, expected] of table) {
+    it(why, () => {
+      const found = postureOf({ caa }).caa;
+      for (const [key, value] of Object.entries(expected))
+        assert.deepEqual(found[key as keyof typeof found], value, key);
+    });
+  }
+
+  it('says whether the certificate’s authority is permitted, where both are known', () => {
+    const permits = (caa: string[], issuer: string, isTrusted = true) =>
+      postureOf({ caa, tls: { issuer, isTrusted } }).caa.permitsIssuer;
+    assert.equal(permits(['0 issue certy.test'], 'Certy'), true);
+    assert.equal(permits(['0 issue signly.test'], 'Certy'), false);
+    assert.equal(permits(['0 issue signly.test', '0 issue unheard.test'], 'Certy'), null);
+    assert.equal(permits(['0 issue certy.test'], 'Nobody Knows'), null);
+    assert.equal(permits(['0 issue certy.test'], 'Certy', false), null);
+    assert.equal(
+      assessPosture(evidenceOf({ caa: ['0 issue certy.test'], tls: { issuer: 'Certy' } })).caa.permitsIssuer,
+      null,
+    );
+  });
+});
+
+describe('BIMI', () => {
+  const logo = 'v=BIMI1; l=https://example.com/logo.svg; a=https://example.com/vmc.pem';
+  const bimiOf = (bimi: string[], dmarc = 'v=DMARC1; p=reject') => postureOf({ bimi, dmarc: [dmarc] }).bimi;
+
+  it('has a logo and a certificate', () => {
+    assert.deepEqual(bimiOf([logo]), {
+      status: 'observed',
+      hasRecord: true,
+      hasLogo: true,
+      hasCertificate: true,
+      isEligible: true,
+    });
+    assert.deepEqual([bimiOf(['v=BIMI1; l=; a=']).hasLogo, bimiOf(['v=BIMI1; l=; a=']).hasCertificate], [false, false]);
+    assert.equal(bimiOf(['v=BIMI1; l=http://example.com/logo.svg']).hasLogo, false);
+    assert.equal(bimiOf(['v=BIMI1; l=https://example.com/logo.png']).hasLogo, false);
+  });
+
+  it('is shown under an enforced policy only, for names below too', () => {
+    assert.equal(bimiOf([logo], 'v=DMARC1; p=none').isEligible, false);
+    assert.equal(bimiOf([logo], 'v=DMARC1; p=reject; sp=none').isEligible, false);
+    assert.equal(bimiOf([logo], 'v=DMARC1; p=quarantine; t=y').isEligible, false);
+    assert.equal(bimiOf([logo], 'v=DMARC1; p=quarantine').isEligible, true);
+  });
+
+  it('is none without a record', () => assert.equal(bimiOf([]).isEligible, null));
+});

@@ -1,0 +1,179 @@
+// What a web site shows of itself: TLS, HSTS, protective headers, security.txt.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assessPosture } from '../posture.ts';
+import type { Posture } from '../posture-type.ts';
+import { type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
+
+// Evidence of tests is observed on 2026-01-02.
+const postureOf = (parts: EvidenceParts) => assessPosture(evidenceOf(parts));
+const withHeaders = (headers: Record<string, string>, http: EvidenceParts['http'] = {}) =>
+  postureOf({ http: { headers, ...http } });
+
+describe('TLS', () => {
+  const issues: [problem: string, issue: string][] = [
+    ['CERT_HAS_EXPIRED', 'expired'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'name-mismatch'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'incomplete-chain'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'untrusted-root'],
+    ['constructor', 'untrusted'],
+  ];
+  for (const [problem, issue] of issues) {
+    it(`tells ${problem} as ${issue}`, () =>
+      assert.equal(postureOf({ tls: { isTrusted: false, problem } }).tls.issue, issue));
+  }
+
+  const lives: [validFrom: string | null, validTo: string, expiresSoon: boolean, why: string][] = [
+    ['2025-11-01T00:00:00Z', '2026-01-30T00:00:00Z', false, '28 of 90 days left'],
+    ['2025-10-10T00:00:00Z', '2026-01-08T00:00:00Z', true, '6 of 90 days left'],
+    ['2025-01-10T00:00:00Z', '2026-01-15T00:00:00Z', true, '13 days of a year left'],
+    ['2025-12-29T00:00:00Z', '2026-01-04T00:00:00Z', false, '2 of 6 days left, as is usual for short lives'],
+    ['2025-12-28T00:00:00Z', '2026-01-02T12:00:00Z', true, 'hours of 5 days left'],
+    [null, '2026-01-10T00:00:00Z', true, 'a life of unknown length'],
+  ];
+  for (const [validFrom, validTo, expiresSoon, why] of lives) {
+    it(`is ${expiresSoon ? '' : 'not '}renewed late with ${why}`, () =>
+      assert.equal(postureOf({ tls: { validFrom, validTo } }).tls.expiresSoon, expiresSoon));
+  }
+});
+
+describe('HSTS', () => {
+  const table: [header: string, expected: Partial<Posture['hsts']>][] = [
+    ['max-age=31536000', { status: 'observed', maxAge: 31_536_000, includesSubdomains: false, isPreload: false }],
+    [
+      'Max-Age="63072000"; includeSubDomains; preload',
+      { maxAge: 63_072_000, includesSubdomains: true, isPreload: true },
+    ],
+    ['max-age=0', { status: 'observed', maxAge: 0 }],
+    ['max-age=100, max-age=31536000', { maxAge: 100 }],
+    ['includeSubDomains', { status: 'absent', maxAge: null }],
+    ['max-age=-1', { status: 'absent', maxAge: null }],
+    [`${';'.repeat(60_000)}max-age=1`, { status: 'absent' }],
+  ];
+  for (const [header, expected] of table) {
+    it(`reads ${header.slice(0, 60)}`, () => {
+      const { hsts } = withHeaders({ 'strict-transport-security': header });
+      for (const [key, value] of Object.entries(expected)) assert.equal(hsts[key as keyof typeof hsts], value, key);
+    });
+  }
+
+  const header = { 'strict-transport-security': 'max-age=31536000' };
+  const whose: [why: string, http: EvidenceParts['http'], status: string][] = [
+    ['over HTTP is nothing', { url: 'http://example.com/' }, 'absent'],
+    ['of a wall says nothing', { status: 'blocked' }, 'unmeasured'],
+    ['of an error that passes says nothing', { statusCode: 503 }, 'unmeasured'],
+    ['of another domain says nothing', { url: 'https://other.test/', statusCode: 200 }, 'unmeasured'],
+    [
+      'of the domain’s own redirect to another is its own',
+      { url: 'https://other.test/', statusCode: 301, redirects: ['https://example.com/'] },
+      'observed',
+    ],
+    [
+      'of such a redirect over HTTP is nothing',
+      { url: 'https://other.test/', statusCode: 301, redirects: ['http://example.com/'] },
+      'absent',
+    ],
+    ['of a page not found is its own', { statusCode: 404 }, 'observed'],
+    ['is not there without an answer', { status: 'timeout', url: null, statusCode: null }, 'unmeasured'],
+  ];
+  for (const [why, http, status] of whose) {
+    it(why, () => assert.equal(withHeaders(header, http).hsts.status, status));
+  }
+});
+
+describe('protective headers', () => {
+  const table: [why: string, headers: Record<string, string>, expected: Partial<Posture['headers']>][] = [
+    [
+      'none',
+      {},
+      { status: 'observed', csp: 'none', isSniffingOff: false, isFramingLimited: false, isReferrerCareful: true },
+    ],
+    [
+      'a strong policy',
+      { 'content-security-policy': "default-src 'self'; frame-ancestors 'none'" },
+      { csp: 'strong', isFramingLimited: true },
+    ],
+    [
+      'inline scripts',
+      { 'content-security-policy': "script-src 'self' 'unsafe-inline'" },
+      { csp: 'weak', isFramingLimited: false },
+    ],
+    [
+      'inline scripts by nonce',
+      { 'content-security-policy': "script-src 'nonce-abc' 'unsafe-inline'" },
+      { csp: 'strong' },
+    ],
+    ['scripts from anywhere', { 'content-security-policy': 'default-src https:' }, { csp: 'weak' }],
+    [
+      'a policy on frames alone',
+      { 'content-security-policy': 'FRAME-ANCESTORS https://a.test' },
+      { csp: 'weak', isFramingLimited: true },
+    ],
+    ['frames by anybody', { 'content-security-policy': 'frame-ancestors *' }, { isFramingLimited: false }],
+    [
+      'a policy that is only reported',
+      { 'content-security-policy-report-only': "default-src 'self'" },
+      { csp: 'report-only' },
+    ],
+    ['the old header for frames', { 'x-frame-options': 'SAMEORIGIN' }, { isFramingLimited: true }],
+    ['an old header that says nothing', { 'x-frame-options': 'ALLOWALL' }, { isFramingLimited: false }],
+    ['no sniffing', { 'x-content-type-options': 'NoSniff' }, { isSniffingOff: true }],
+    ['a careless referrer', { 'referrer-policy': 'unsafe-url' }, { isReferrerCareful: false }],
+    ['the last referrer policy', { 'referrer-policy': 'no-referrer, unsafe-url' }, { isReferrerCareful: false }],
+    ['permissions', { 'permissions-policy': 'camera=()' }, { hasPermissionsPolicy: true }],
+    ['64 KiB of a policy', { 'content-security-policy': `${'a '.repeat(32_768)}` }, { csp: 'weak' }],
+  ];
+  for (const [why, headers, expected] of table) {
+    it(`tell ${why}`, () => {
+      const found = withHeaders(headers).headers;
+      for (const [key, value] of Object.entries(expected)) assert.equal(found[key as keyof typeof found], value, key);
+    });
+  }
+
+  it('are the site’s own only', () => {
+    const csp = { 'content-security-policy': "default-src 'self'" };
+    assert.equal(withHeaders(csp, { status: 'blocked' }).headers.status, 'unmeasured');
+    assert.equal(withHeaders(csp, { url: 'https://other.test/' }).headers.status, 'unmeasured');
+    assert.equal(withHeaders(csp, { url: 'https://other.test/', statusCode: 302 }).headers.status, 'absent');
+  });
+});
+
+describe('security.txt', () => {
+  const good = 'Contact: mailto:security@example.com\nExpires: 2026-12-31T23:59:59Z\n';
+  const partOf = (text: string) => postureOf({ files: { securityTxt: { text } } }).securityTxt;
+  const table: [why: string, text: string, problem: string | null][] = [
+    ['in order', good, null],
+    [
+      'with fields in any case and order',
+      'EXPIRES: 2026-12-31T23:59:59+02:00\r\n# hi\r\ncontact: https://example.com/report\r\n',
+      null,
+    ],
+    ['without a contact', 'Expires: 2026-12-31T23:59:59Z', 'no-contact'],
+    ['with a contact that is none', good.replace('mailto:', ''), 'no-contact'],
+    ['without an end', 'Contact: mailto:s@example.com', 'no-expiry'],
+    ['with two ends', `${good}Expires: 2027-01-01T00:00:00Z`, 'no-expiry'],
+    ['with an end that is no time', good.replace('2026-12-31T23:59:59Z', 'never'), 'no-expiry'],
+    ['that has ended', good.replace('2026-12', '2025-12'), 'expired'],
+    ['of 64 KiB', `${good}${'#'.repeat(65_536)}`, null],
+  ];
+  for (const [why, text, problem] of table)
+    it(why, () => assert.deepEqual([partOf(text).status, partOf(text).problem], ['observed', problem]));
+
+  it('may be signed', () => {
+    const signed = `-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n${good}-----BEGIN PGP SIGNATURE-----\n`;
+    assert.deepEqual([partOf(signed).isSigned, partOf(signed).problem, partOf(good).isSigned], [true, null, false]);
+  });
+
+  it('is not the home page that some sites answer everything with', () => {
+    assert.equal(partOf('<!DOCTYPE html><p>Contact: us').status, 'absent');
+    const html = postureOf({ files: { securityTxt: { text: good, contentType: 'text/html; charset=utf-8' } } });
+    assert.equal(html.securityTxt.status, 'absent');
+  });
+
+  it('is absent where it is missing, and unmeasured where nobody could look', () => {
+    assert.equal(postureOf({ files: { securityTxt: { status: 'missing' } } }).securityTxt.status, 'absent');
+    assert.equal(postureOf({ files: { securityTxt: { status: 'timeout' } } }).securityTxt.status, 'unmeasured');
+    assert.equal(postureOf({}).securityTxt.status, 'unmeasured');
+  });
+});
