@@ -75,6 +75,12 @@ describe('the DMARC policy in force', () => {
         { 'gov.test': 'timeout' },
         { policy: 'none', isUnsettled: false },
       ],
+      [
+        'is not a parent’s where the domain’s own record is void',
+        ['v=DMARC1; p=junk'],
+        { 'example.gov.test': ['v=DMARC1; p=reject'] },
+        { policy: null, foundAt: domain },
+      ],
       ['shows a record that is void', ['v=DMARC1; p=junk'], {}, { policy: null, record: 'v=DMARC1; p=junk' }],
     ];
   for (const [why, own, dmarcParents, expected] of table) {

@@ -7,7 +7,7 @@ import { registrableDomain } from './names.ts';
 export type Reporting = 'none' | 'authorized' | 'unauthorized' | 'unknown';
 
 export interface Dmarc {
-  /** The record in force, or the domain's own void one, and the name that it was found under: a parent's by the tree walk. */
+  /** The record in force, or the void one in its place, and the name that it was found under: a parent's by the tree walk. */
   readonly record: string | null;
   readonly foundAt: string | null;
   readonly organizationalDomain: string;
@@ -52,13 +52,14 @@ export function readDmarc(domain: string, txt: Lookup<string>, policies?: Policy
   const inherited = answers.flatMap(({ name, answer }) => onlyRecord(name, selectDmarc(answer?.records ?? [])) ?? []);
   const found = [...(own ? [own] : []), ...inherited];
   const organizationalDomain = organizationalDomainOf(domain, found);
-  const hasOwn = own !== undefined && own.record.policy !== null;
-  const force = hasOwn ? own : inForce(organizationalDomain, inherited);
+  // A record that is void asks for nothing, and keeps a parent's from being asked.
+  const shown = own ?? inForce(organizationalDomain, inherited);
+  const force = shown?.record.policy === null ? undefined : shown;
   const record = force?.record;
-  const [policy, subdomainPolicy, nonexistentPolicy] = record ? policiesOf(record, hasOwn) : [null, null, null];
+  const [policy, subdomainPolicy, nonexistentPolicy] = record
+    ? policiesOf(record, own !== undefined)
+    : [null, null, null];
   const lower = (each: DmarcPolicy | null) => (each !== null && record?.isTesting ? LOWERED[each] : each);
-  // A record that is void is shown, and asks for nothing.
-  const shown = force ?? own;
   const isSeveral = selected.length > 1;
   return {
     record: shown?.record.record ?? null,
@@ -74,7 +75,7 @@ export function readDmarc(domain: string, txt: Lookup<string>, policies?: Policy
     hasReporting: record !== undefined && record.aggregateHosts.length > 0,
     ...consentsOf(force, policies?.reportConsents),
     reportHosts: own ? [...new Set([...own.record.aggregateHosts, ...own.record.failureHosts])] : [],
-    isUnsettled: !force && answers.some(({ answer }) => answer !== undefined && !isMeasured(answer.status)),
+    isUnsettled: !shown && answers.some(({ answer }) => answer !== undefined && !isMeasured(answer.status)),
     problems: isSeveral ? [{ code: 'several-records', term: '' }] : (own?.record.problems ?? []),
   };
 }
@@ -111,8 +112,9 @@ function childOf(parent: string, domain: string): string {
 
 /** §4.10.1: without a record of its own a name has that of its organizational domain, else of its public suffix. */
 function inForce(organizationalDomain: string, inherited: readonly Found[]): Found | undefined {
-  const usable = inherited.filter(({ record }) => record.policy !== null);
-  return usable.find(({ name }) => name === organizationalDomain) ?? usable.find(({ record }) => record.psd === 'y');
+  return (
+    inherited.find(({ name }) => name === organizationalDomain) ?? inherited.find(({ record }) => record.psd === 'y')
+  );
 }
 
 /** For the domain, names below it, and names below it that do not exist. A parent's `sp` is the domain's policy. */

@@ -40,6 +40,12 @@ describe('parseDmarc reads', () => {
       ['bad-value'],
       'the same as none where reports are wanted',
     ],
+    [
+      'v=DMARC1; p=junk; rua=https://b.test',
+      { policy: 'none', aggregateHosts: [] },
+      ['bad-address', 'bad-value'],
+      'or reports by another way',
+    ],
     ['v=DMARC1; p=reject; sp=junk', { policy: null }, ['bad-value'], 'an sp that cannot be read as void too'],
     [
       'v=DMARC1; p=reject; np=junk; rua=mailto:a@b.test',

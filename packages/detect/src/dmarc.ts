@@ -72,7 +72,7 @@ export function parseDmarc(record: string): DmarcRecord {
   const aggregateHosts = readAddresses(tags.get('rua'), report);
   const failureHosts = readAddresses(tags.get('ruf'), report);
   if (!tags.has('p')) report('no-policy', '');
-  const [policy, subdomainPolicy, nonexistentPolicy] = readPolicies(tags, aggregateHosts.length > 0, report);
+  const [policy, subdomainPolicy, nonexistentPolicy] = readPolicies(tags, wantsReports(tags.get('rua')), report);
   const letter = (tag: string) => tags.get(tag)?.toLowerCase();
   const psd = letter('psd');
   return {
@@ -112,7 +112,7 @@ function readTags(record: string, report: Report): Map<string, string> {
  * §4.10.1: where `p`, `sp` or `np` is there and cannot be read, the record asks for nothing if reports are wanted, and is
  * void if not.
  */
-function readPolicies(tags: ReadonlyMap<string, string>, wantsReports: boolean, report: Report) {
+function readPolicies(tags: ReadonlyMap<string, string>, isReported: boolean, report: Report) {
   const read = ['p', 'sp', 'np'].map((tag) => {
     const value = tags.get(tag);
     const policy = toPolicy(value);
@@ -121,8 +121,13 @@ function readPolicies(tags: ReadonlyMap<string, string>, wantsReports: boolean, 
   });
   const [p, sp, np] = read.map(({ policy }) => policy);
   if (read.some(({ isBad }) => isBad))
-    return wantsReports ? (['none', null, null] as const) : ([null, null, null] as const);
+    return isReported ? (['none', null, null] as const) : ([null, null, null] as const);
   return [p ?? 'none', sp ?? null, np ?? null] as const;
+}
+
+/** Any URI will do (§4.8), though reports are only sent by mail. */
+function wantsReports(uris = ''): boolean {
+  return uris.split(',', MAX_PARTS).some((uri) => /^\s*[a-z][a-z0-9+.-]*:/i.test(uri));
 }
 
 function toPolicy(value: string | undefined): DmarcPolicy | null {
