@@ -7,6 +7,7 @@ import {
   packPosture,
   postureBit,
   type Rulebook,
+  shortenPosture,
 } from '@strata/detect';
 
 /** One summary for each posture that occurs. Throws where detection finds other bits or another score than were loaded. */
@@ -18,7 +19,10 @@ export function summaries(rulebook: Rulebook): (posture: number, score: number) 
       const { security, roles, sources, redirectsTo } = detect(evidenceOf(posture), rulebook);
       const found = packPosture(security);
       if (found !== posture) throw new Error(`posture ${posture.toString(2)} reads as ${found.toString(2)}`);
-      summary = { text: JSON.stringify({ security, roles, sources, redirectsTo }), score: security.score };
+      summary = {
+        text: JSON.stringify({ security: shortenPosture(security), roles, sources, redirectsTo }),
+        score: security.score,
+      };
       known.set(posture, summary);
     }
     if (summary.score !== score)
@@ -44,8 +48,17 @@ function evidenceOf(posture: number): Evidence {
     caa: has('caa') ? ['0 issue "ca.example"'] : [],
     tls_issuer: 'Example CA',
   });
+  // The loaded world's scores take an MTA-STS record for one whose policy is being tested.
+  const stsPolicy = 'version: STSv1\nmode: testing\nmx: mx.example.net\nmax_age: 604800\n';
+  const skipped = { status: 'skipped', statusCode: null, contentType: null, text: '' } as const;
   return {
     ...evidence,
+    files: {
+      mtaSts: has('mta_sts')
+        ? { status: 'found', statusCode: 200, contentType: 'text/plain', text: stsPolicy }
+        : skipped,
+      securityTxt: skipped,
+    },
     dns: {
       ...evidence.dns,
       a: { status: 'found', records: ['192.0.2.1'], aliases: [] },

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { explainFactor } from './explain-factor.ts';
 import { assessPosture } from './posture.ts';
-import type { Posture, PostureFactor } from './posture-type.ts';
-import { upgradePosture } from './posture-upgrade.ts';
+import type { PostureFactor } from './posture-type.ts';
 import { best } from './test/best-posture.ts';
 import { type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
 
@@ -36,33 +35,5 @@ describe('a factor in words', () => {
         if (factor.finding === 'unmeasured') assert.equal(evidence, null);
       }
     }
-  });
-});
-
-describe('a posture stored by an earlier version', () => {
-  const { policies: _, files: __, ...earlier } = best;
-  const { hsts: _h, headers: _e, securityTxt: _s, ...old } = postureOf(earlier);
-  const factors = old.factors.map(({ factor, finding, points, possible }) => ({ factor, finding, points, possible }));
-  const stored = {
-    ...old,
-    dkim: { status: old.dkim.status, selectors: [] },
-    factors,
-    scoreVersion: '1',
-  } as unknown as Posture;
-
-  it('is read whole, with its own score', () => {
-    const upgraded = upgradePosture(JSON.parse(JSON.stringify(stored)) as Posture);
-    assert.deepEqual([upgraded.score, upgraded.scoreVersion], [old.score, '1']);
-    assert.deepEqual(
-      [upgraded.hsts.status, upgraded.dkim.keys, upgraded.spf.record],
-      ['unmeasured', [], old.spf.record],
-    );
-    assert.deepEqual(Object.keys(upgraded).sort(), Object.keys(postureOf(best)).sort());
-    for (const factor of upgraded.factors) assert.equal(explainFactor(upgraded, factor).advice, null);
-  });
-
-  it('of this version is left as it is', () => {
-    const present = postureOf(best);
-    assert.equal(upgradePosture(present), present);
   });
 });

@@ -20,10 +20,10 @@ export {
   type Regression,
   regressionsOf,
 } from './posture-flags.ts';
-export { upgradePosture } from './posture-upgrade.ts';
 export * from './profile.ts';
 export { compileRulebook, type Rulebook } from './rulebook.ts';
 export { gradeOf } from './score.ts';
 export { SECTORS, sectorOf } from './sector.ts';
 export { type SpfSender, spfTargets } from './spf/senders.ts';
+export { restorePosture, type StoredPosture, shortenPosture } from './stored-posture.ts';
 export type { ShownVersion } from './version.ts';

@@ -97,6 +97,8 @@ describe('what got worse', () => {
     ['SPF is gone', best, { ...best, txt: ['hello'] }, ['spf_removed']],
     ['SPF is softer, which many are on purpose', best, { ...best, txt: ['v=spf1 ~all'] }, []],
     ['DNSSEC is gone', best, { ...best, ds: [] }, ['dnssec_broken']],
+    ['signatures do not hold', best, { ...best, policies: { validation: 'bogus' } }, ['dnssec_broken']],
+    ['signatures held no better before', { ...best, policies: { validation: 'bogus' } }, { ...best, ds: [] }, []],
     [
       'the certificate has expired',
       best,

@@ -107,7 +107,12 @@ export function regressionsOf(before: Posture, after: Posture): Regression[] {
     else if (dmarc[0] && dmarc[1] && STRENGTH[dmarc[1]] < STRENGTH[dmarc[0]]) found.push('dmarc_weakened');
   }
   if (before.spf.result === 'valid' && after.spf.result === 'none') found.push('spf_removed');
-  if (before.dnssec.isSigned === true && after.dnssec.isSigned === false) found.push('dnssec_broken');
+  if (isSound(before) && (after.dnssec.isSigned === false || after.dnssec.validation === 'bogus'))
+    found.push('dnssec_broken');
   if (before.tls.isTrusted === true && after.tls.problem === 'CERT_HAS_EXPIRED') found.push('certificate_expired');
   return found;
+}
+
+function isSound({ dnssec }: Posture): boolean {
+  return dnssec.isSigned === true && dnssec.validation !== 'bogus';
 }

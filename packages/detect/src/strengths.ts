@@ -6,7 +6,7 @@ import type { ConfidenceLevel, Role } from './profile.ts';
  * Part of the rulebook's version: raise it when a strength or a rule of judgement changes what old evidence would say,
  * so that the difference reads as a reclassification and never as a migration.
  */
-export const ENGINE_VERSION = 3;
+export const ENGINE_VERSION = 4;
 
 /** Kinds of evidence that fail independently of each other; within one, only the strongest finding counts. */
 export type Family = 'routing' | 'authorisation' | 'token' | 'transport' | 'network' | 'content';

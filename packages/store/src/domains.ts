@@ -7,8 +7,9 @@ import {
   type Importance,
   type Profile,
   type Role,
+  restorePosture,
   type ServiceEvidence,
-  upgradePosture,
+  type StoredPosture,
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { batches } from './batches.ts';
@@ -194,10 +195,12 @@ export function storedChange(row: Selectable<Database['changes']>): StoredChange
   };
 }
 
-/** A summary that an earlier version wrote lacks parts of the posture. */
-function summaryOf(text: string): ProfileSummary {
-  const summary = JSON.parse(text) as ProfileSummary;
-  return { ...summary, security: upgradePosture(summary.security) };
+/** What `toldOf` wrote, whole. */
+export function summaryOf(text: string): ProfileSummary {
+  const { security, ...rest } = JSON.parse(text) as Omit<ProfileSummary, 'security'> & {
+    readonly security: StoredPosture;
+  };
+  return { ...rest, security: restorePosture(security) };
 }
 
 /** Public id of a change: stable, and growing with the order of confirmation. */

@@ -2,15 +2,15 @@
 import {
   type Importance,
   type KnownService,
-  type Posture,
   type Profile,
   packHolders,
   packPosture,
   type Reconciliation,
   regressionsOf,
+  shortenPosture,
 } from '@strata/detect';
 import type { Selectable, Transaction } from 'kysely';
-import { changeId } from './domains.ts';
+import { changeId, summaryOf } from './domains.ts';
 import type { ChangeConfirmed, DomainChanged, PostureRegressed } from './events.ts';
 import type { FeedService } from './index-feed.ts';
 import type { Database } from './schema.ts';
@@ -26,7 +26,7 @@ export function toldOf({ state, sector, rulebook, security, roles, holders, sour
     posture_bits: packPosture(security),
     holder_bits: packHolders(holders),
     score: security.score,
-    summary: JSON.stringify({ security, roles, sources, redirectsTo }),
+    summary: JSON.stringify({ security: shortenPosture(security), roles, sources, redirectsTo }),
   };
 }
 
@@ -118,8 +118,7 @@ export async function tellDomain(
   };
   await insertEvent(tx, 'domain-changed', profile.domain, now, payload);
   if (domain.summary === null || domain.state === 'nonexistent' || profile.state === 'nonexistent') return;
-  const postureBefore = (JSON.parse(domain.summary) as { readonly security: Posture }).security;
-  const regressions = regressionsOf(postureBefore, profile.security);
+  const regressions = regressionsOf(summaryOf(domain.summary).security, profile.security);
   if (regressions.length === 0) return;
   const regressed: PostureRegressed = { domainId: domain.id, regressions };
   await insertEvent(tx, 'posture-regressed', profile.domain, now, regressed);

@@ -65,7 +65,7 @@ export function makePosture(random: Random): number {
 
 const has = (bits: number, place: number): boolean => ((bits >>> place) & 1) === 1;
 
-/** Points of each flag of those that are made here, and all that could be had; docs/detection.md has the formula. */
+/** Points of each flag of those that are made here, and all that could be had; docs/posture.md has the formula. */
 const POINTS = [
   [FLAG.spfFail, 25],
   [FLAG.spfSoftfail, 23],
