@@ -96,8 +96,10 @@ function listOf(value: string | undefined): readonly string[] {
 
 /** Folding white space may stand anywhere in the value (§3.2). */
 function decodeBase64(text: string): Uint8Array | null {
-  const packed = text.replace(/\s+/g, '');
-  if (packed === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(packed) || packed.replace(/=+$/, '').length % 4 === 1)
-    return null;
-  return Uint8Array.from(atob(packed.replace(/=+$/, '')), (character) => character.charCodeAt(0));
+  const digits = text.replace(/\s+/g, '').replace(/={1,2}$/, '');
+  if (!/^[A-Za-z0-9+/]+$/.test(digits) || digits.length % 4 === 1) return null;
+  const characters = atob(digits);
+  const bytes = new Uint8Array(characters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i);
+  return bytes;
 }

@@ -10,7 +10,6 @@ export interface IpNetwork extends IpAddress {
   readonly bits: number;
 }
 
-const OCTET = /^(?:0|[1-9]\d{0,2})$/;
 const HEXTET = /^[0-9a-f]{1,4}$/i;
 /** §12: no leading zeros. */
 const PREFIX_LENGTH = /^(?:0|[1-9]\d{0,2})$/;
@@ -92,39 +91,60 @@ function formatIpv4(value: bigint): string {
   return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.');
 }
 
+/** Four numbers below 256 without leading zeros. By characters: policies have dozens of them. */
 function parseIpv4(text: string): bigint | null {
-  const octets = text.split('.', 5);
-  if (octets.length !== 4 || !octets.every((octet) => OCTET.test(octet) && Number(octet) < 256)) return null;
-  return octets.reduce((value, octet) => (value << 8n) | BigInt(octet), 0n);
+  const value = ipv4Value(text);
+  return value === null ? null : BigInt(value);
+}
+
+function ipv4Value(text: string): number | null {
+  if (text.length > 15) return null;
+  let value = 0;
+  let octet = -1;
+  let dots = 0;
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 0x30;
+    if (digit === -2) {
+      if (octet < 0 || ++dots > 3) return null;
+      value = value * 256 + octet;
+      octet = -1;
+    } else if (digit < 0 || digit > 9 || octet === 0) {
+      return null;
+    } else {
+      octet = octet < 0 ? digit : octet * 10 + digit;
+      if (octet > 255) return null;
+    }
+  }
+  return octet < 0 || dots !== 3 ? null : value * 256 + octet;
 }
 
 /** RFC 4291 §2.2, all three forms. */
 function parseIpv6(text: string): bigint | null {
   if (text.length > 45) return null;
-  const [before = '', after, ...more] = text.split('::');
-  if (more.length > 0) return null;
-  const head = parseGroups(before);
-  const tail = after === undefined ? [] : parseGroups(after);
+  const gap = text.indexOf('::');
+  const head = parseGroups(gap === -1 ? text : text.slice(0, gap));
+  const tail = gap === -1 ? [] : parseGroups(text.slice(gap + 2));
   if (head === null || tail === null) return null;
   const missing = 8 - head.length - tail.length;
-  if (after === undefined ? missing !== 0 : missing < 1) return null;
-  const groups = [...head, ...Array<bigint>(missing).fill(0n), ...tail];
-  return groups.reduce((value, group) => (value << 16n) | group, 0n);
+  if (gap === -1 ? missing !== 0 : missing < 1) return null;
+  const groups = [...head, ...Array<string>(missing).fill('0000'), ...tail];
+  return BigInt(`0x${groups.join('')}`);
 }
 
-/** 16-bit groups; the last one may be a dotted quad, which is two. */
-function parseGroups(text: string): bigint[] | null {
+/** Groups of four digits; the last one may be a dotted quad, which is two. */
+function parseGroups(text: string): string[] | null {
   if (text === '') return [];
   const parts = text.split(':');
-  const groups: bigint[] = [];
+  const groups: string[] = [];
   for (const [i, part] of parts.entries()) {
     if (HEXTET.test(part)) {
-      groups.push(BigInt(`0x${part}`));
+      groups.push(part.padStart(4, '0'));
       continue;
     }
-    const quad = i === parts.length - 1 ? parseIpv4(part) : null;
+    const quad = i === parts.length - 1 ? ipv4Value(part) : null;
     if (quad === null) return null;
-    groups.push(quad >> 16n, quad & 0xffffn);
+    const hex = quad.toString(16).padStart(8, '0');
+    groups.push(hex.slice(0, 4), hex.slice(4));
   }
   return groups;
 }

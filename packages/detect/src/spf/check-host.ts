@@ -3,6 +3,7 @@ import type { Lookup, MxRecord } from '../evidence.ts';
 import { dotted, type IpAddress, isInNetwork, parseAddress, readable, reverseName, unmapped } from './address.ts';
 import { expand, expandDomain, type MacroValues, parseExplanation } from './macro.ts';
 import { type DomainSpec, type Mechanism, parseRecord, type Qualifier, selectRecords } from './record.ts';
+import { isSameOrBelow } from './senders.ts';
 
 export type SpfResult = 'none' | 'neutral' | 'pass' | 'fail' | 'softfail' | 'temperror' | 'permerror';
 
@@ -212,10 +213,6 @@ function valuesOf(check: Check, domain: string): MacroValues {
 function bestName(names: readonly string[], domain: string): string {
   const found = names.find((name) => name === domain) ?? names.find((name) => isSameOrBelow(name, domain));
   return found ?? names[0] ?? 'unknown';
-}
-
-function isSameOrBelow(name: string, domain: string): boolean {
-  return name === domain || name.endsWith(`.${domain}`);
 }
 
 /** §4.3: several labels of 1 to 63 characters; what else there is has no policy. */

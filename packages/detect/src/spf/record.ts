@@ -47,7 +47,7 @@ export function parseRecord(record: string): SpfRecord {
   const errors: string[] = [];
   for (const term of record.slice(6).split(' ')) {
     if (term === '') continue;
-    const modifier = MODIFIER.exec(term);
+    const modifier = term.includes('=') ? MODIFIER.exec(term) : null;
     if (!modifier) {
       const mechanism = parseMechanism(term);
       if (mechanism) mechanisms.push(mechanism);

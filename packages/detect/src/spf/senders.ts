@@ -1,5 +1,4 @@
 // Who an SPF policy lets send: the hosts that it names, and how far from the domain's own words they stand.
-import { registrableDomain } from '../names.ts';
 import type { SpfPolicy } from './policy.ts';
 
 export interface SpfSender {
@@ -22,9 +21,7 @@ export function spfTargets({ senders }: Pick<SpfPolicy, 'senders'>): readonly Sp
   return senders.toSorted((a, b) => a.depth - b.depth);
 }
 
-/** Under the same registrable domain. */
-export function isOwnName(host: string, domain: string): boolean {
-  return (
-    host === domain || host.endsWith(`.${domain}`) || registrableDomain(host) === (registrableDomain(domain) ?? domain)
-  );
+/** The name, or a name below it. */
+export function isSameOrBelow(host: string, name: string): boolean {
+  return host === name || (host.endsWith(name) && host.at(-name.length - 1) === '.');
 }

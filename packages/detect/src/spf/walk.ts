@@ -1,14 +1,16 @@
 // The way through an SPF policy and the records that it leads to, as far as a sender goes that nothing matches
 // (RFC 7208 §4.6.4, §5.2, §6.1).
 import { isMeasured, type Lookup } from '../evidence.ts';
+import { registrableDomain } from '../names.ts';
 import { cutText } from '../text.ts';
 import { MAX_HOSTS, MAX_LOOKUPS, MAX_VOIDS } from './check-host.ts';
 import { hasMacro } from './macro.ts';
 import type { SpfAll, SpfPolicy, SpfSurroundings } from './policy.ts';
 import { isSpfError, type SpfProblem, type SpfProblemCode } from './problems.ts';
 import { countAddresses, type Range, rangeOf } from './ranges.ts';
-import { type Mechanism, parseRecord, type SpfRecord, selectRecords } from './record.ts';
-import { isOwnName, type SpfSender } from './senders.ts';
+import { type Mechanism, type SpfRecord, selectRecords } from './record.ts';
+import { isSameOrBelow, type SpfSender } from './senders.ts';
+import { parseShared } from './shared-records.ts';
 
 /** Far beyond any policy that can be evaluated; bounds the work for endless includes. */
 const MAX_COUNTED = 64;
@@ -39,8 +41,9 @@ export const NO_END: End = { all: null, isRedirected: false };
 /** One reading of a policy: follows it record by record, and notes what it meets. */
 export class SpfWalk {
   readonly #domain: string;
+  /** Names below it are the domain's own. */
+  readonly #owner: string;
   readonly #surroundings: SpfSurroundings;
-  readonly #parsed = new Map<string, SpfRecord>();
   readonly #problems: SpfProblem[] = [];
   readonly #senders = new Map<string, SpfSender>();
   readonly #ranges: Range[] = [];
@@ -54,6 +57,7 @@ export class SpfWalk {
 
   constructor(domain: string, surroundings: SpfSurroundings) {
     this.#domain = domain;
+    this.#owner = registrableDomain(domain) ?? domain;
     this.#surroundings = surroundings;
   }
 
@@ -201,13 +205,8 @@ export class SpfWalk {
       return NO_END;
     }
     if (others.length > 0) this.report('several-records', host, '');
-    let parsed = this.#parsed.get(record);
-    if (!parsed) {
-      parsed = parseRecord(record);
-      this.#parsed.set(record, parsed);
-    }
-    const depth = step.depth + (isOwnName(host, this.#domain) ? 0 : 1);
-    return this.visit(host, parsed, { ...step, depth, path: [...step.path, host] });
+    const depth = step.depth + (isSameOrBelow(host, this.#owner) ? 0 : 1);
+    return this.visit(host, parseShared(record), { ...step, depth, path: [...step.path, host] });
   }
 
   /** Whether the term may still be followed: counted on for a while past the limit, so as to say by how much it is over. */
