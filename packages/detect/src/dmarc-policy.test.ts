@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Dmarc, readDmarc } from './dmarc-policy.ts';
+import { type Dmarc, dmarcReportHosts, readDmarc } from './dmarc-policy.ts';
 import type { EvidenceParts } from './test/evidence-of.ts';
 import { evidenceOf } from './test/evidence-of.ts';
 
@@ -166,4 +166,13 @@ describe('reports of DMARC', () => {
   }
 
   it('are none without an address', () => assert.equal(read('example.com', ['v=DMARC1; p=none']).reporting, 'none'));
+});
+
+describe('the hosts of reports', () => {
+  it('are those of one record, each once', () => {
+    const record = 'v=DMARC1; p=none; rua=mailto:a@Rua.test,mailto:b@rua.test; ruf=mailto:c@ruf.test';
+    assert.deepEqual(dmarcReportHosts(['other', record]), ['rua.test', 'ruf.test']);
+    assert.deepEqual(dmarcReportHosts([record, record]), []);
+    assert.deepEqual(dmarcReportHosts([]), []);
+  });
 });

@@ -74,10 +74,20 @@ export function readDmarc(domain: string, txt: Lookup<string>, policies?: Policy
     isTesting: record?.isTesting ?? false,
     hasReporting: record !== undefined && record.aggregateHosts.length > 0,
     ...consentsOf(force, policies?.reportConsents),
-    reportHosts: own ? [...new Set([...own.record.aggregateHosts, ...own.record.failureHosts])] : [],
+    reportHosts: own ? reportHostsOf(own.record) : [],
     isUnsettled: !shown && answers.some(({ answer }) => answer !== undefined && !isMeasured(answer.status)),
     problems: isSeveral ? [{ code: 'several-records', term: '' }] : (own?.record.problems ?? []),
   };
+}
+
+/** Lower-case hosts that the record among a name's TXT records sends reports to. */
+export function dmarcReportHosts(txts: readonly string[]): readonly string[] {
+  const [record, ...others] = selectDmarc(txts);
+  return record === undefined || others.length > 0 ? [] : reportHostsOf(parseDmarc(record));
+}
+
+function reportHostsOf({ aggregateHosts, failureHosts }: DmarcRecord): readonly string[] {
+  return [...new Set([...aggregateHosts, ...failureHosts])];
 }
 
 /** §4.10: several records under a name are none. */

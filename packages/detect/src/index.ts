@@ -1,6 +1,7 @@
 // What @strata/detect offers: names, the rulebook, detection, and the types that evidence and profiles have.
 export { Provider, productKeysOf, RuleGroup } from './catalog.ts';
 export { detect } from './detect.ts';
+export { dmarcReportHosts } from './dmarc-policy.ts';
 export * from './evidence.ts';
 export { type Explanation, evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
 export { explainFactor, type FactorExplanation } from './explain-factor.ts';
@@ -24,6 +25,7 @@ export * from './profile.ts';
 export { compileRulebook, type Rulebook } from './rulebook.ts';
 export { gradeOf } from './score.ts';
 export { SECTORS, sectorOf } from './sector.ts';
+export { spfNames } from './spf/policy.ts';
 export { type SpfSender, spfTargets } from './spf/senders.ts';
 export { restorePosture, type StoredPosture, shortenPosture } from './stored-posture.ts';
 export type { ShownVersion } from './version.ts';

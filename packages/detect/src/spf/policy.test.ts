@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { evidenceOf } from '../test/evidence-of.ts';
-import { type SpfPolicy, spfOf } from './policy.ts';
+import { type SpfPolicy, spfNames, spfOf } from './policy.ts';
 import { spfTargets } from './senders.ts';
 
 function policyOf(txt: readonly string[], spf?: Record<string, readonly string[]>): SpfPolicy {
@@ -55,6 +55,17 @@ describe('an SPF policy names', () => {
         ['near.test', 0, 'example.com'],
       ],
     );
+  });
+});
+
+describe('the names that policies lead to', () => {
+  it('are those of includes and redirects, each once, without macros', () => {
+    const names = spfNames([
+      'other',
+      'v=spf1 include:A.test. include:a.test exists:x.test a:y.test include:%{d}.test redirect=b.test',
+      'v=spf1 redirect=c.test ~all',
+    ]);
+    assert.deepEqual(names, ['a.test', 'b.test']);
   });
 });
 

@@ -1,10 +1,11 @@
 // What a domain's SPF policy comes to without a sender: followed through includes and redirects, counted against the
 // limits of RFC 7208 §4.6.4 as for a sender that nothing matches, since that is how far a receiver may have to go.
 import type { Evidence, Lookup, MxRecord } from '../evidence.ts';
+import { hasMacro } from './macro.ts';
 import type { SpfProblem } from './problems.ts';
 import { parseRecord, type SpfRecord, selectRecords } from './record.ts';
 import type { SpfSender } from './senders.ts';
-import { NO_END, SpfWalk } from './walk.ts';
+import { hostOf, NO_END, SpfWalk } from './walk.ts';
 
 export type SpfAll = '-all' | '~all' | '?all' | '+all';
 
@@ -44,6 +45,17 @@ export interface SpfSurroundings {
   readonly lookup: (name: string) => Lookup<string> | undefined;
   readonly addresses?: readonly Lookup<string>[];
   readonly exchanges?: Lookup<MxRecord>;
+}
+
+/** Names whose TXT records the policies lead to, by `include:` and `redirect=`; those with macros depend on the sender. */
+export function spfNames(txts: readonly string[]): readonly string[] {
+  const names = selectRecords(txts).flatMap((record) => {
+    const { mechanisms, redirect } = parseRecord(record);
+    const included = mechanisms.flatMap((mechanism) => (mechanism.kind === 'include' ? [mechanism.target] : []));
+    const isFinal = mechanisms.some(({ kind }) => kind === 'all');
+    return redirect && !isFinal ? [...included, redirect] : included;
+  });
+  return [...new Set(names.filter(({ text }) => !hasMacro(text)).map(({ text }) => hostOf(text)))];
 }
 
 /** The policy of a domain by its evidence; what was not looked up stays open. */

@@ -234,7 +234,8 @@ function isVoid({ status, records }: Lookup<unknown>): boolean {
   return isMeasured(status) && records.length === 0;
 }
 
-function hostOf(text: string): string {
+/** The name that a domain-spec without macros asks for. */
+export function hostOf(text: string): string {
   const host = text.toLowerCase();
   return host.endsWith('.') ? host.slice(0, -1) : host;
 }
