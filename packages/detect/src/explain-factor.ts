@@ -52,7 +52,17 @@ const EVIDENCE: Readonly<Record<FactorName, (posture: Posture) => string | null>
       : [`max-age=${hsts.maxAge}`, hsts.includesSubdomains && 'includeSubDomains', hsts.isPreload && 'preload']
           .filter(Boolean)
           .join('; '),
-  headers: ({ headers }) => (headers.csp === null ? null : `content-security-policy: ${headers.csp}`),
+  headers: ({ headers }) =>
+    headers.csp === null
+      ? null
+      : [
+          `content-security-policy: ${headers.csp}`,
+          headers.isSniffingOff && 'nosniff',
+          headers.isFramingLimited && 'frames limited',
+          headers.isReferrerCareful || 'referrers given away',
+        ]
+          .filter((part) => typeof part === 'string')
+          .join('; '),
   security_txt: ({ securityTxt }) =>
     securityTxt.status === 'observed' ? `expires: ${securityTxt.expires ?? 'never said'}` : null,
 };

@@ -80,14 +80,14 @@ export class SpfWalk {
     return NO_END;
   }
 
-  /** Hosts that a record lets send, whether or not they can be looked into. */
-  nameSenders(name: string, record: SpfRecord, depth: number): void {
-    const all = record.mechanisms.findIndex(({ kind }) => kind === 'all');
-    for (const mechanism of record.mechanisms) {
-      if (mechanism.kind === 'include' || mechanism.kind === 'exists')
-        this.#addSender(name, mechanism.target.text, mechanism.kind, depth);
+  /** Hosts that a record lets send, whether or not they can be looked into: no term after `all`, none that refuses. */
+  nameSenders(name: string, { mechanisms, redirect }: SpfRecord, depth: number): void {
+    for (const mechanism of mechanisms) {
+      if (mechanism.kind === 'all') return;
+      const isNaming = mechanism.kind === 'include' || mechanism.kind === 'exists';
+      if (isNaming && mechanism.qualifier !== '-') this.#addSender(name, mechanism.target.text, mechanism.kind, depth);
     }
-    if (record.redirect && all === -1) this.#addSender(name, record.redirect.text, 'redirect', depth);
+    if (redirect) this.#addSender(name, redirect.text, 'redirect', depth);
   }
 
   report(code: SpfProblemCode, at: string, term: string): void {
@@ -144,6 +144,8 @@ export class SpfWalk {
         break;
       case 'a':
       case 'mx':
+        if (isOwn && (mechanism.bits4 < WIDE[4] || mechanism.bits6 < WIDE[6]))
+          this.report('wide-range', name, mechanism.text);
         this.#weighHosts(name, mechanism);
         break;
       case 'exists':
