@@ -57,6 +57,13 @@ describe('the score', () => {
       23,
       ['spf.softfail'],
     ],
+    [
+      'a redirect to a policy without end',
+      including('v=spf1 redirect=_spf.a.test', ['v=spf1 a:b.test']),
+      'spf',
+      10,
+      ['spf.neutral'],
+    ],
     ['no record', { txt: [] }, 'spf', 0, ['spf.missing']],
     ['quarantine', { dmarc: ['v=DMARC1; p=quarantine'] }, 'dmarc', 33, ['dmarc.quarantine', 'dmarc.no-reports']],
     ['none', { dmarc: ['v=DMARC1; p=none'] }, 'dmarc', 13, ['dmarc.none', 'dmarc.no-reports']],

@@ -83,7 +83,7 @@ export function readSpf(domain: string, txt: Lookup<string>, surroundings: SpfSu
     return walk.policy(record, ownAll(parseRecord(record)), NO_END);
   }
   const parsed = parseRecord(record);
-  const end = walk.visit(domain, parsed, { depth: 0, path: [domain], isPassing: true });
+  const end = walk.visit(domain, parsed, { depth: 0, path: [domain], isPassing: true, isFinal: true });
   return walk.policy(record, ownAll(parsed), end);
 }
 

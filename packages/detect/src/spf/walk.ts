@@ -33,6 +33,8 @@ interface Step {
   readonly path: readonly string[];
   /** A match here lets the sender in: no include on the way has another qualifier. */
   readonly isPassing: boolean;
+  /** The policy ends as this record does: it is the domain's own, or its redirect led here. */
+  readonly isFinal: boolean;
 }
 
 /** No `all` and no redirect: neutral (§4.7). */
@@ -76,7 +78,7 @@ export class SpfWalk {
       this.#weigh(name, mechanism, step);
     }
     if (record.redirect) return this.#redirect(name, record.redirect.text, step);
-    if (step.path.length === 1) this.report('no-all', name, '');
+    if (step.isFinal) this.report('no-all', name, '');
     return NO_END;
   }
 
@@ -154,7 +156,7 @@ export class SpfWalk {
         const isPassing = step.isPassing && mechanism.qualifier === '+';
         this.#follow(
           { name, term: mechanism.text, target: mechanism.target.text, kind: 'include' },
-          { ...step, isPassing },
+          { ...step, isPassing, isFinal: false },
         );
         break;
       }
