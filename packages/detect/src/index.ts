@@ -25,6 +25,7 @@ export * from './profile.ts';
 export { compileRulebook, type Rulebook } from './rulebook.ts';
 export { gradeOf } from './score.ts';
 export { SECTORS, sectorOf } from './sector.ts';
+export { checkHost, type SpfLookups, type SpfQuestion, type SpfVerdict } from './spf/check-host.ts';
 export { spfNames } from './spf/policy.ts';
 export { type SpfSender, spfTargets } from './spf/senders.ts';
 export { restorePosture, type StoredPosture, shortenPosture } from './stored-posture.ts';

@@ -21,8 +21,8 @@ const REGRESSION: Readonly<
   spf_removed: { severity: 'medium', title: 'SPF removed', detail: 'had an SPF record and publishes none any more.' },
   dnssec_broken: {
     severity: 'high',
-    title: 'DNSSEC gone',
-    detail: 'was signed, and its parent zone has no DS record for it any more.',
+    title: 'DNSSEC gone or broken',
+    detail: 'was signed, and has no DS record at its parent any more, or signatures that do not hold.',
   },
   certificate_expired: {
     severity: 'high',
