@@ -233,6 +233,39 @@ describe('record vendors and senders', () => {
     ]);
   });
 
+  it('shows a sender that an unknown host’s policy includes, with less confidence', () => {
+    const txt = ['v=spf1 include:_spf.reseller.test -all'];
+    const spf = { '_spf.reseller.test': ['v=spf1 include:deeper.reseller.test ~all'] };
+    const deeper = { ...spf, 'deeper.reseller.test': ['v=spf1 ip4:192.0.2.1 include:sendy.test ~all'] };
+    assert.deepEqual(servicesOf({ txt, spf }), []);
+    assert.deepEqual(servicesOf({ txt, spf: deeper }), ['email_sending sendy medium']);
+  });
+
+  it('does not show those whom a known provider’s own policy includes', () => {
+    const spf = { '_spf.googly.test': ['v=spf1 include:sendy.test ~all'] };
+    assert.deepEqual(servicesOf({ mx: googlyMx, txt: ['v=spf1 include:_spf.googly.test ~all'], spf }), [
+      'email googly high',
+    ]);
+  });
+
+  it('ends where policies include each other', () => {
+    const spf = {
+      'a.test': ['v=spf1 include:b.test ~all'],
+      'b.test': ['v=spf1 include:a.test redirect=__proto__ ~all'],
+    };
+    assert.deepEqual(servicesOf({ txt: ['v=spf1 include:a.test ~all'], spf }), []);
+  });
+
+  it('is not absent while a policy behind the record cannot be had', () => {
+    const senderWith = (policy: 'timeout' | readonly string[]) =>
+      profileOf({
+        named: Object.fromEntries(testRulebook.probeLabels.map((label) => [label, 'nxdomain'])),
+        txt: ['v=spf1 include:_spf.reseller.test ~all'],
+        spf: { '_spf.reseller.test': policy },
+      }).roles.sender;
+    assert.deepEqual([senderWith('timeout'), senderWith(['v=spf1 -all'])], ['unmeasured', 'absent']);
+  });
+
   it('follows a redirect and not one that `all` makes void', () => {
     assert.deepEqual(servicesOf({ txt: ['v=spf1 redirect=sendy.test'] }), ['email_sending sendy high']);
     assert.deepEqual(servicesOf({ txt: ['v=spf1 redirect=sendy.test -all'] }), []);

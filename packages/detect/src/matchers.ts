@@ -41,7 +41,7 @@ export interface Matchers {
   readonly hosts: Readonly<Record<'ns' | 'soa' | 'mx' | 'spf' | 'dmarc' | 'caa' | 'cname', HostTrie<Rule>>>;
   readonly named: Map<string, HostTrie<Rule>>;
   readonly prefixes: Readonly<Record<'txt' | 'generator' | 'tls', TextTrie<Rule>>>;
-  readonly networks: Readonly<Record<'asn' | 'mail-asn', Map<number, Rule[]>>>;
+  readonly networks: Readonly<Record<'asn' | 'mail-asn' | 'ns-asn', Map<number, Rule[]>>>;
   readonly headers: Map<string, HeaderMatcher>;
   readonly cookies: Map<string, Rule[]>;
   readonly cookiePrefixes: TextTrie<Rule>;
@@ -65,7 +65,7 @@ export function createMatchers(): Matchers {
     },
     named: new Map(),
     prefixes: { txt: new TextTrie(), generator: new TextTrie(), tls: new TextTrie() },
-    networks: { asn: new Map(), 'mail-asn': new Map() },
+    networks: { asn: new Map(), 'mail-asn': new Map(), 'ns-asn': new Map() },
     headers: new Map(),
     cookies: new Map(),
     cookiePrefixes: new TextTrie(),
@@ -99,6 +99,7 @@ export function addRule(matchers: Matchers, { channel, pattern, key = '', target
       break;
     case 'asn':
     case 'mail-asn':
+    case 'ns-asn':
       push(matchers.networks[channel], Number(pattern), rule);
       break;
     case 'private-header':

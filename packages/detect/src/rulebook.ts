@@ -1,5 +1,5 @@
 // The catalog compiled for matching: tries and maps, made once; a look-up costs the same at 100 or 10,000 rules.
-import type { Provider } from './catalog.ts';
+import type { Provider, RuleGroup } from './catalog.ts';
 import { addRule, createMatchers, getOrCreate, type Matchers, type Rule } from './matchers.ts';
 import { type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
 import { type Category, ROLES, type Role, type Source } from './profile.ts';
@@ -26,7 +26,7 @@ export function compileRulebook(catalog: readonly Provider[]): Rulebook {
   for (const provider of catalog) {
     const isGateway = provider.rules.some((group) => group.category === 'email_security' && group.mx !== undefined);
     for (const group of provider.rules) {
-      for (const pattern of patternsOf(group)) {
+      for (const pattern of [...patternsOf(group), ...primariesOf(group)]) {
         const rule = createRule(provider.id, group.category, pattern, { isParking: group.parking === true, isGateway });
         rules.push(rule);
         addRule(matchers, pattern, rule);
@@ -46,6 +46,16 @@ export function compileRulebook(catalog: readonly Provider[]): Rulebook {
     matchers,
     sourcesOf: sourcesByRole(rules),
   };
+}
+
+/**
+ * Behind vanity name servers the SOA's MNAME is often still one of the provider's own. A seller's name there is left
+ * over too often to call a domain parked by it.
+ */
+function primariesOf({ ns = [], soa = [], category, parking }: RuleGroup): Pattern[] {
+  if (category !== 'dns' || parking) return [];
+  const added = ns.filter((pattern) => !soa.includes(pattern));
+  return added.map((pattern, i) => ({ channel: 'soa', pattern, path: `ns.${i}` }));
 }
 
 function createRule(
