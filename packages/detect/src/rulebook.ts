@@ -3,6 +3,7 @@ import type { Provider, RuleGroup } from './catalog.ts';
 import { addRule, createMatchers, getOrCreate, type Matchers, type Rule } from './matchers.ts';
 import { type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
 import { type Category, ROLES, type Role, type Source } from './profile.ts';
+import type { SectorList } from './sector.ts';
 import { ENGINE_VERSION, FAMILY_OF, HOSTED_RECORD_STRENGTH, strengthOf } from './strengths.ts';
 
 /** A compiled catalog. Immutable once made; share one among all probes. */
@@ -15,12 +16,19 @@ export interface Rulebook {
   /** By id, name or alias, case-insensitive. */
   findProvider(nameOrAlias: string): Provider | undefined;
   readonly matchers: Matchers;
+  /** The operator's own. */
+  readonly sectors: SectorList;
   /** Where a role's evidence can come from under this rulebook. */
   readonly sourcesOf: ReadonlyMap<Role, ReadonlySet<Source>>;
 }
 
+/** What an operator adds to the catalog. */
+export interface CompileOptions {
+  readonly sectors?: SectorList;
+}
+
 /** Compiles validated providers; pure, tens of milliseconds for thousands of rules. */
-export function compileRulebook(catalog: readonly Provider[]): Rulebook {
+export function compileRulebook(catalog: readonly Provider[], { sectors = new Map() }: CompileOptions = {}): Rulebook {
   const matchers = createMatchers();
   const rules: Rule[] = [];
   for (const provider of catalog) {
@@ -39,11 +47,12 @@ export function compileRulebook(catalog: readonly Provider[]): Rulebook {
     ),
   );
   return {
-    version: versionOf(rules),
+    version: versionOf(rules, sectors),
     providers: new Map(catalog.map((provider) => [provider.id, provider])),
     probeLabels: [...matchers.named.keys()].sort(),
     findProvider: (nameOrAlias) => names.get(nameOrAlias.toLowerCase()),
     matchers,
+    sectors,
     sourcesOf: sourcesByRole(rules),
   };
 }
@@ -101,8 +110,9 @@ function sourcesByRole(rules: readonly Rule[]): ReadonlyMap<Role, ReadonlySet<So
 }
 
 /** Two 32-bit FNV-1a sums over the sorted rules: 64 bits, no order of files or of entries in it. */
-function versionOf(rules: readonly Rule[]): string {
-  const lines = rules.map(lineOf).sort();
+function versionOf(rules: readonly Rule[], sectors: SectorList): string {
+  const listed = Array.from(sectors, ([domain, sector]) => `sector ${domain} ${sector}`);
+  const lines = [...rules.map(lineOf), ...listed].sort();
   const text = `${ENGINE_VERSION}\n${lines.join('\n')}`;
   let low = 0x811c9dc5;
   let high = 0x9747b28c;

@@ -79,6 +79,10 @@ export const DomainReportSchema = z.object({
   scanned_at: Time,
   state: z.enum(['active', 'parked', 'nonexistent', 'unmeasured']),
   sector: z.string(),
+  sector_source: z
+    .enum(['list', 'suffix', 'page'])
+    .nullable()
+    .describe('What tells it: the list of whoever runs this service, the suffix, the home page.'),
   services: z.array(ServiceSchema),
   security: SecuritySchema,
   roles: z.record(z.string(), MeasurementSchema).describe('How well each role was measured by the last scan.'),
@@ -113,6 +117,7 @@ export function domainReport(
     scanned_at: profile.scannedAt.toISOString(),
     state: profile.state,
     sector: profile.sector,
+    sector_source: profile.sectorSource ?? null,
     services: [...profile.services]
       .sort((a, b) => CATEGORIES.indexOf(a.category) - CATEGORIES.indexOf(b.category) || b.score - a.score)
       .map((service) => ({
