@@ -24,4 +24,5 @@ export { type CompileOptions, compileRulebook, type Rulebook } from './rulebook.
 export { gradeOf } from './score.ts';
 export { SECTORS, type Sector, type SectorList, type SectorSource, sectorOf } from './sector.ts';
 export { SectorListError, sectorListOf } from './sector-list.ts';
+export { sentenceOf } from './sentence.ts';
 export type { ShownVersion } from './version.ts';

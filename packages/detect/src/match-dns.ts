@@ -2,6 +2,7 @@
 import type { Lookup } from './evidence.ts';
 import type { Finding } from './finding.ts';
 import type { HostTrie } from './host-trie.ts';
+import { isMachineName } from './machine-name.ts';
 import type { Rule } from './matchers.ts';
 import type { Reading } from './reading.ts';
 import type { Rulebook } from './rulebook.ts';
@@ -79,6 +80,7 @@ function matchExchanges(findings: Finding[], reading: Reading, trie: HostTrie<Ru
   let hasKnown = false;
   for (const { host, isPreferred } of reading.exchanges) {
     for (const rule of trie.find(host)) {
+      if (rule.role === 'mailbox' && isMachineName(host)) continue;
       const strength = isPreferred ? rule.strength : Math.min(rule.strength, BACKUP_MX_STRENGTH);
       findings.push({ rule, value: host, strength, isPreferred });
       if (isPreferred) hasKnown = true;
