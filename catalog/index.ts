@@ -4,9 +4,20 @@ import certificateAuthorities from './certificate-authorities.json' with { type:
 import dmarc from './dmarc.json' with { type: 'json' };
 import dns from './dns.json' with { type: 'json' };
 import email from './email.json' with { type: 'json' };
+import forwarding from './forwarding.json' with { type: 'json' };
 import gateways from './gateways.json' with { type: 'json' };
 import hosting from './hosting.json' with { type: 'json' };
+import networkOperators from './network-operators.json' with { type: 'json' };
+import parking from './parking.json' with { type: 'json' };
 import platforms from './platforms.json' with { type: 'json' };
+import registrarsAfricaMiddleEast from './registrars-africa-middle-east.json' with { type: 'json' };
+import registrarsAmericas from './registrars-americas.json' with { type: 'json' };
+import registrarsAsiaPacific from './registrars-asia-pacific.json' with { type: 'json' };
+import registrarsCorporate from './registrars-corporate.json' with { type: 'json' };
+import registrarsEuropeEast from './registrars-europe-east.json' with { type: 'json' };
+import registrarsEuropeNorth from './registrars-europe-north.json' with { type: 'json' };
+import registrarsEuropeSouth from './registrars-europe-south.json' with { type: 'json' };
+import registrarsEuropeWest from './registrars-europe-west.json' with { type: 'json' };
 import senders from './senders.json' with { type: 'json' };
 import verification from './verification.json' with { type: 'json' };
 
@@ -16,9 +27,20 @@ export const entries: readonly unknown[] = [
   ...dmarc,
   ...dns,
   ...email,
+  ...forwarding,
   ...gateways,
   ...hosting,
+  ...networkOperators,
+  ...parking,
   ...platforms,
+  ...registrarsAfricaMiddleEast,
+  ...registrarsAmericas,
+  ...registrarsAsiaPacific,
+  ...registrarsCorporate,
+  ...registrarsEuropeEast,
+  ...registrarsEuropeNorth,
+  ...registrarsEuropeSouth,
+  ...registrarsEuropeWest,
   ...senders,
   ...verification,
 ];
