@@ -168,10 +168,15 @@ describe('the mailbox behind a gateway', () => {
     }
   });
 
-  it('is not shown by an account for calls and meetings', () => {
-    assert.deepEqual(behind({ 'lyncdiscover.example.com': 'webdir.online.lync.com' }), [
+  it('is not shown by an account for meetings or for the devices of the staff', () => {
+    const alias = {
+      'lyncdiscover.example.com': 'webdir.online.lync.com',
+      'enterpriseenrollment.example.com': 'enterpriseenrollment-s.manage.microsoft.com',
+    };
+    assert.deepEqual(behind(alias), [
       'email_security cisco-secure-email',
       'verified_service microsoft-365',
+      'verified_service microsoft-intune',
     ]);
   });
 });
