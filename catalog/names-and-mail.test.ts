@@ -96,7 +96,8 @@ const EXCHANGES: readonly (readonly [service: string, exchange: string])[] = [
   ['email_security staysecure', 'example-com.mx1.staysecuregroup.com'],
   ['email_security synaq', 'securemail-mx1.synaq.com'],
   ['email_security trend-micro', 'example.in.tmes-sg.trendmicro.com'],
-  // Forwarders receive and keep nothing.
+  // What receives for programs, and forwarders, keep nothing.
+  ['email_security amazon-ses', 'inbound-smtp.eu-west-1.amazonaws.com'],
   ['email_security addy-io', 'mail.anonaddy.me'],
   ['email_security google-domains', 'gmr-smtp-in.l.google.com'],
   ['email_security porkbun', 'fwd1.porkbun.com'],
