@@ -183,6 +183,12 @@ describe('the mailbox behind a gateway', () => {
 });
 
 describe('policies of gateways', () => {
+  it('of those that only look at or seal outgoing mail claim nothing about its receipt', () => {
+    const txt = ['v=spf1 include:_spf.zivver.com include:spf.egress.com include:spf.hdems.com -all'];
+    const senders = ['email_sending egress', 'email_sending hennge', 'email_sending zivver'];
+    assert.deepEqual(servicesOf({ ...mx('mail.example.com'), txt }), senders);
+  });
+
   it('name a sender while the mail arrives elsewhere', () => {
     const includes: readonly (readonly [string, string])[] = [
       ['barracuda', 'spf.ess.de.barracudanetworks.com'],
