@@ -1,4 +1,5 @@
 // Every provider entry, unchecked; `loadCatalog` of @strata/detect validates them.
+import addressRanges from './address-ranges.json' with { type: 'json' };
 import cdn from './cdn.json' with { type: 'json' };
 import certificateAuthorities from './certificate-authorities.json' with { type: 'json' };
 import dmarc from './dmarc.json' with { type: 'json' };
@@ -44,3 +45,6 @@ export const entries: readonly unknown[] = [
   ...senders,
   ...verification,
 ];
+
+/** What the tags of published address ranges mean, unchecked; `loadAddressRanges` of @strata/detect validates them. */
+export const rangeMeanings: readonly unknown[] = addressRanges;
