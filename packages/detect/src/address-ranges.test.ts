@@ -103,6 +103,7 @@ describe('the published formats', () => {
     ];
     const oracle = loadJson({ last_updated_timestamp: 'x', regions: [{ region: 'uk-london-1', cidrs }] });
     assert.deepEqual(found(oracle, '192.0.2.1', '198.51.100.1'), ['host hosting 192.0.2.0/24', '']);
+    assert.equal(loadText('\uFEFF{"addresses": ["192.0.2.0/24"], "ipv6_addresses": []}').size, 1);
     const fastly = loadJson({ addresses: ['192.0.2.0/24'], ipv6_addresses: ['2001:db8::/32'] });
     assert.deepEqual(found(fastly, '192.0.2.1', '2001:db8::1'), ['edge cdn 192.0.2.0/24', 'edge cdn 2001:db8::/32']);
     const domains = { website: ['*.github.test'] };

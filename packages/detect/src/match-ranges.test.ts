@@ -78,6 +78,16 @@ describe('a published range', () => {
     assert.equal(roles.origin, 'blocked');
   });
 
+  it('of an edge hides the host, whatever network another address is in', () => {
+    const addresses = [
+      { address: '192.0.2.200', asn: AMAZON },
+      { address: '203.0.113.9', asn: AMAZON, use: 'www' as const },
+    ];
+    const { services, roles } = profileOf({ addresses });
+    assert.deepEqual(linesOf(services), ['cdn amazon-cloudfront high']);
+    assert.equal(roles.origin, 'blocked');
+  });
+
   it('of a host gives way to whose name or header the site has', () => {
     const www = aliasTo('cname.vercel-dns.com');
     assert.deepEqual(servicesOf({ www, addresses: [{ address: '192.0.2.7', asn: AMAZON }] }), ['hosting vercel high']);

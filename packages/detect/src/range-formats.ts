@@ -95,7 +95,8 @@ export function readRangeFile(text: string, name: string): ReadFile | string {
 function readJson(text: string): ReadFile | string {
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    // Some publishers begin with a byte order mark, which counts as blank here and not in JSON.
+    json = JSON.parse(text.trim());
   } catch {
     return 'is no JSON, though it begins so';
   }
