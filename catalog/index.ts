@@ -2,6 +2,7 @@
 import addressRanges from './address-ranges.json' with { type: 'json' };
 import cdn from './cdn.json' with { type: 'json' };
 import certificateAuthorities from './certificate-authorities.json' with { type: 'json' };
+import clouds from './clouds.json' with { type: 'json' };
 import dmarc from './dmarc.json' with { type: 'json' };
 import dns from './dns.json' with { type: 'json' };
 import email from './email.json' with { type: 'json' };
@@ -21,10 +22,12 @@ import registrarsEuropeSouth from './registrars-europe-south.json' with { type: 
 import registrarsEuropeWest from './registrars-europe-west.json' with { type: 'json' };
 import senders from './senders.json' with { type: 'json' };
 import verification from './verification.json' with { type: 'json' };
+import waf from './waf.json' with { type: 'json' };
 
 export const entries: readonly unknown[] = [
   ...cdn,
   ...certificateAuthorities,
+  ...clouds,
   ...dmarc,
   ...dns,
   ...email,
@@ -44,6 +47,7 @@ export const entries: readonly unknown[] = [
   ...registrarsEuropeWest,
   ...senders,
   ...verification,
+  ...waf,
 ];
 
 /** What the tags of published address ranges mean, unchecked; `loadAddressRanges` of @strata/detect validates them. */
