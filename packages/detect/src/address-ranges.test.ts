@@ -142,7 +142,7 @@ describe('the published formats', () => {
       'both cdn 203.0.113.0/24',
     ]);
     assert.deepEqual(
-      ranges.names.map(({ provider, category }) => `${provider} ${category}`),
+      ranges.products.map(({ provider, category }) => `${provider} ${category}`),
       ['both cdn', 'edge cdn', 'edge hosting', 'host hosting'],
     );
   });

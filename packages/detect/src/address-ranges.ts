@@ -20,8 +20,10 @@ export interface RangeFileReport {
   readonly ignored: number;
 }
 
+type Product = Pick<Meaning, 'provider' | 'category'>;
+
 /** The range that an address lies in. */
-export interface PublishedRange extends Pick<Meaning, 'provider' | 'category'> {
+export interface PublishedRange extends Product {
   /** `192.0.2.0/24`. */
   readonly prefix: string;
 }
@@ -36,7 +38,7 @@ export interface AddressRanges {
   readonly digest: string;
   readonly files: readonly RangeFileReport[];
   /** Every provider and category that a range may name, sorted. */
-  readonly names: readonly Pick<Meaning, 'provider' | 'category'>[];
+  readonly products: readonly Product[];
   /** The longest range that holds an address; undefined for none, and for text that is no address. */
   find(address: string): PublishedRange | undefined;
 }
@@ -61,9 +63,8 @@ const MIN_LENGTH_IPV4 = 8;
 const MIN_LENGTH_IPV6 = 16;
 const MAX_PROBLEMS = 100;
 
-interface NamedRange extends Omit<TableEntry, 'label'> {
-  /** `provider category`. */
-  readonly name: string;
+interface ProductRange extends Omit<TableEntry, 'label'> {
+  readonly product: Product;
 }
 
 /** Reads the files under the catalog's table of meanings; throws AddressRangeError with all that is wrong with them. */
@@ -73,7 +74,7 @@ export function loadAddressRanges(
 ): AddressRanges {
   const meaningOf = createMeanings(meanings, catalog);
   const problems = new Problems();
-  const ranges: NamedRange[] = [];
+  const ranges: ProductRange[] = [];
   const reports: RangeFileReport[] = [];
   for (const { name, text } of files) {
     const read = readRangeFile(text, name.replace(/\.[^.]*$/, ''));
@@ -97,49 +98,48 @@ export function loadAddressRanges(
   return createRanges(ranges, reports);
 }
 
-function toRange({ prefix }: TaggedPrefix, { provider, category, rank }: Meaning): NamedRange | string {
+function toRange({ prefix }: TaggedPrefix, meaning: Meaning): ProductRange | string {
   const cidr = parseCidr(prefix);
   const shown = prefix.slice(0, 64);
   if (typeof cidr === 'string') return `'${shown}' ${cidr}`;
   const least = cidr.words.length === 1 ? MIN_LENGTH_IPV4 : MIN_LENGTH_IPV6;
   if (cidr.length < least) return `'${shown}' is wider than /${least}`;
-  return { ...cidr, rank, name: `${provider} ${category}` };
+  return { ...cidr, rank: meaning.rank, product: meaning };
 }
 
-function createRanges(ranges: readonly NamedRange[], files: readonly RangeFileReport[]): AddressRanges {
-  const byName = new Map(ranges.map(({ name }) => [name, 0]));
-  const sortedNames = [...byName.keys()].sort();
-  for (const [label, name] of sortedNames.entries()) byName.set(name, label);
+function createRanges(ranges: readonly ProductRange[], files: readonly RangeFileReport[]): AddressRanges {
+  const byName = new Map(ranges.map(({ product }) => [nameOf(product), product]));
+  const sorted = [...byName].sort(([a], [b]) => (a < b ? -1 : 1));
+  const labels = new Map(sorted.map(([name], label) => [name, label]));
   const tableOf = (width: 1 | 4) =>
     new PrefixTable(
       ranges
         .filter(({ words }) => words.length === width)
-        .map(({ name, ...entry }) => ({ ...entry, label: byName.get(name) ?? 0 })),
+        .map(({ product, ...entry }) => ({ ...entry, label: labels.get(nameOf(product)) ?? 0 })),
       width,
     );
   const [ipv4, ipv6] = [tableOf(1), tableOf(4)];
-  const digest = new Digest().addText(sortedNames.join('\n'));
+  const digest = new Digest().addText([...labels.keys()].join('\n'));
   for (const words of [...ipv4.words, ...ipv6.words]) digest.addText('\n').addWords(words);
-  const names = sortedNames.map(toName);
+  const products = sorted.map(([, { provider, category }]) => ({ provider, category }));
   return {
     size: ranges.length,
     sizeBytes: ipv4.sizeBytes + ipv6.sizeBytes,
     digest: digest.hex,
     files,
-    names,
+    products,
     find: (address) => {
       const words = parseAddress(address);
       if (!words) return undefined;
       const hit = (words.length === 1 ? ipv4 : ipv6).find(words);
-      const name = hit && names[hit.label];
-      return name && { ...name, prefix: prefixText(words, hit.length) };
+      const product = hit && products[hit.label];
+      return product && { ...product, prefix: prefixText(words, hit.length) };
     },
   };
 }
 
-function toName(name: string): Pick<Meaning, 'provider' | 'category'> {
-  const [provider = '', category] = name.split(' ');
-  return { provider, category: category as Meaning['category'] };
+function nameOf({ provider, category }: Product): string {
+  return `${provider} ${category}`;
 }
 
 class Problems {

@@ -15,6 +15,9 @@ const RangeMeaning = z.strictObject({
   category: RangeCategory,
 });
 
+/** Of what a complaint quotes. */
+const MAX_SHOWN_LENGTH = 64;
+
 export interface Meaning {
   readonly provider: string;
   readonly category: RangeCategory;
@@ -46,12 +49,12 @@ function meaningOfId(
   provider: Provider | undefined,
   { tag, category }: Pick<TaggedPrefix, 'tag' | 'category'>,
 ): Meaning | string {
-  if (!provider) return `'${tag}' is no id of a provider`;
+  if (!provider) return `'${tag.slice(0, MAX_SHOWN_LENGTH)}' is no id of a provider`;
   if (category !== undefined) {
     const parsed = RangeCategory.safeParse(category);
     return parsed.success
       ? { provider: tag, category: parsed.data, rank: 0 }
-      : `'${category}' is no hosting, cdn or security`;
+      : `'${category.slice(0, MAX_SHOWN_LENGTH)}' is no hosting, cdn or security`;
   }
   const [only, ...others] = categoriesOf(provider);
   if (only === undefined) return `'${tag}' runs no hosting, cdn or security`;

@@ -118,7 +118,7 @@ function sourcesByRole(
   const sources = new Map<Role, Set<Source>>();
   const all = rules.flatMap((rule) => (rule.asSender ? [rule, rule.asSender] : [rule]));
   for (const { role, source } of all) getOrCreate(sources, role, () => new Set()).add(source);
-  for (const { category } of ranges?.names ?? []) {
+  for (const { category } of ranges?.products ?? []) {
     getOrCreate(sources, ROLES[category], () => new Set()).add(SOURCE_OF.range);
   }
   return sources;

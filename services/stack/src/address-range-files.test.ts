@@ -7,6 +7,7 @@ import { entries } from '@strata/catalog';
 import { loadCatalog } from '@strata/detect';
 import { describeRanges, readAddressRanges } from './address-range-files.ts';
 import { readConfig } from './config.ts';
+import { openRulebook } from './open-rulebook.ts';
 import { StartError } from './start-error.ts';
 
 const catalog = loadCatalog(entries);
@@ -56,6 +57,15 @@ describe('STRATA_ADDRESS_RANGES', () => {
       providers: ['cloudflare', 'hetzner', 'linode'],
       sizeBytes: ranges.sizeBytes,
     });
+  });
+
+  it('makes another rulebook, for the service and for every scan without it', async () => {
+    const some = await folderWith({ 'ips-v4': '192.0.2.0/24' });
+    const [plain, ranged] = await Promise.all(
+      [[], [some]].map((addressRanges) => openRulebook({ sectorsFile: undefined, addressRanges })),
+    );
+    assert.equal(ranged?.ranges?.find('192.0.2.1')?.provider, 'cloudflare');
+    assert.notEqual(ranged?.version, plain?.version);
   });
 
   it('stops the start with every problem of the files', async () => {

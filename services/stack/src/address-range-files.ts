@@ -30,8 +30,8 @@ export async function readAddressRanges(
 }
 
 /** For the log: what was read of each file, and who is named in them. */
-export function describeRanges({ files, size, names, sizeBytes }: AddressRanges): object {
-  return { files, ranges: size, providers: [...new Set(names.map(({ provider }) => provider))], sizeBytes };
+export function describeRanges({ files, size, products, sizeBytes }: AddressRanges): object {
+  return { files, ranges: size, providers: [...new Set(products.map(({ provider }) => provider))], sizeBytes };
 }
 
 /** The path itself, or what lies in the folder; neither hidden files nor folders within. */
