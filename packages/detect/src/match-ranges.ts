@@ -27,6 +27,7 @@ export function matchRange(
     family: FAMILY_OF.range,
     strength: strengthOf('range', role),
     isParking: false,
+    hasNetworks: true,
     version: undefined,
     service: `${category} ${provider}`,
   };
