@@ -1,6 +1,8 @@
 // Every provider entry, unchecked; `loadCatalog` of @strata/detect validates them.
+import addressRanges from './address-ranges.json' with { type: 'json' };
 import cdn from './cdn.json' with { type: 'json' };
 import certificateAuthorities from './certificate-authorities.json' with { type: 'json' };
+import clouds from './clouds.json' with { type: 'json' };
 import dmarc from './dmarc.json' with { type: 'json' };
 import dns from './dns.json' with { type: 'json' };
 import email from './email.json' with { type: 'json' };
@@ -20,10 +22,12 @@ import registrarsEuropeSouth from './registrars-europe-south.json' with { type: 
 import registrarsEuropeWest from './registrars-europe-west.json' with { type: 'json' };
 import senders from './senders.json' with { type: 'json' };
 import verification from './verification.json' with { type: 'json' };
+import waf from './waf.json' with { type: 'json' };
 
 export const entries: readonly unknown[] = [
   ...cdn,
   ...certificateAuthorities,
+  ...clouds,
   ...dmarc,
   ...dns,
   ...email,
@@ -43,4 +47,8 @@ export const entries: readonly unknown[] = [
   ...registrarsEuropeWest,
   ...senders,
   ...verification,
+  ...waf,
 ];
+
+/** What the tags of published address ranges mean, unchecked; `loadAddressRanges` of @strata/detect validates them. */
+export const rangeMeanings: readonly unknown[] = addressRanges;
