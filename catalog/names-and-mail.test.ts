@@ -35,6 +35,7 @@ const NAME_SERVERS: readonly (readonly [id: string, first: string, second: strin
   ['fasthosts', 'ns1.livedns.co.uk', 'ns2.livedns.co.uk'],
   ['glesys', 'ns1.namesystem.se', 'ns2.namesystem.se'],
   ['gname', 'a.share-dns.com', 'b.share-dns.net'],
+  ['hostgator', 'hgns1.hostgator.com', 'ns8001.websitewelcome.com'],
   ['hosting-kr', 'ns1.hosting.co.kr', 'ns2.hosting.co.kr'],
   ['hostnet-nl', 'ns1.hostnetbv.com', 'ns2.hostnetbv.nl'],
   ['internetx', 'a.ns14.net', 'b.ns14.net'],
@@ -71,9 +72,12 @@ const EXCHANGES: readonly (readonly [service: string, exchange: string])[] = [
   ['email forpsi', 'mxavas.forpsi.com'],
   ['email hiworks', 'mail.hiworks.co.kr'],
   ['email hostopia', 'mx1c76.carrierzone.com'],
+  ['email ionos', 'mx00.ionos.mx'],
   ['email kinghost', 'mx-vip-01.uni5.net'],
   ['email lark', 'mx1.larksuite.com'],
   ['email microsoft-365', 'example-com.mail.protection.partner.outlook.cn'],
+  ['email namecheap', 'mx1-hosting.jellyfish.systems'],
+  ['email netcup', 'mx2f4c.netcup.net'],
   ['email netease-mail', 'qiye163mx01.mxmail.netease.com'],
   ['email piensa-solutions', 'mx.buzondecorreo.com'],
   ['email rediffmail-pro', 'mx.rediffmailpro.com'],
@@ -141,7 +145,9 @@ describe('the mailbox behind a gateway', () => {
     const services: readonly (readonly [string, string])[] = [
       ['arsys', 'autodiscover.serviciodecorreo.es'],
       ['beget', 'autoconfig.beget.com'],
+      ['hostinger', 'autodiscover.mail.hostinger.com'],
       ['infomaniak', 'infomaniak.com'],
+      ['ionos', 'adsredir.ionos.info'],
       ['kinghost', 'autoconfig.uni5.net'],
       ['locaweb', 'autodiscover.email.locaweb.com.br'],
       ['microsoft-365', 'autodiscover.outlook.com'],
@@ -219,12 +225,14 @@ describe('names for sale', () => {
       { ns: ['ns1.example.net'], ...mx('park-mx.above.com') },
       { ns: ['ns1.example.net'], cname: { 'www.example.com': 'traff-https.hugedomains.com' } },
       { ns: ['ns1.example.net'], cname: { 'www.example.com': '712936.parkingcrew.net' } },
+      { ns: ['dns1.registrar-servers.com'], cname: { 'www.example.com': 'parkingpage.namecheap.com' } },
     ];
     for (const record of records) assert.equal(stateOf(record), 'parked', JSON.stringify(record));
   });
 
   it('are not all names of a registrar that also sells them', () => {
     const records: readonly object[] = [
+      { ns: ['dns1.registrar-servers.com'] },
       { ns: ['ns1.systemdns.com'] },
       { ns: ['ns1.worldnic.com'] },
       { ns: ['nsg1.namebrightdns.com'] },
