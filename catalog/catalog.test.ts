@@ -116,12 +116,12 @@ describe('the catalog', () => {
       dns: 60,
       email: 40,
       email_security: 40,
-      email_sending: 50,
+      email_sending: 170,
       hosting: 40,
       cdn: 20,
       security: 10,
-      verified_service: 60,
-      certificate_authority: 20,
+      verified_service: 190,
+      certificate_authority: 70,
       web_platform: 50,
     };
     const count = (category: string) =>
