@@ -116,12 +116,12 @@ describe('the catalog', () => {
       dns: 60,
       email: 40,
       email_security: 40,
-      email_sending: 170,
+      email_sending: 200,
       hosting: 40,
       cdn: 20,
       security: 10,
-      verified_service: 190,
-      certificate_authority: 70,
+      verified_service: 210,
+      certificate_authority: 74,
       web_platform: 50,
     };
     const count = (category: string) =>

@@ -60,7 +60,7 @@ describe('the patterns of senders, tokens and authorities', () => {
   });
 
   it('belong to providers whose kind is said', () => {
-    assert.ok(providers.length >= 450, `${providers.length} providers`);
+    assert.ok(providers.length >= 490, `${providers.length} providers`);
     assert.deepEqual(
       providers.filter(({ kinds }) => kinds.length === 0).map(({ id }) => id),
       [],
