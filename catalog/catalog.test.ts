@@ -116,11 +116,11 @@ describe('the catalog', () => {
       dns: 60,
       email: 40,
       email_security: 40,
-      email_sending: 200,
+      email_sending: 220,
       hosting: 40,
       cdn: 20,
       security: 10,
-      verified_service: 210,
+      verified_service: 236,
       certificate_authority: 74,
       web_platform: 50,
     };

@@ -52,6 +52,12 @@ describe('SPF policies', () => {
       [spf('include:spf.topdesk.net include:_spf.emply.com -all'), senderIds('emply', 'topdesk')],
       [spf('include:_spf.embluemail.com include:spf.fromdoppler.com -all'), senderIds('doppler', 'embluemail')],
       [spf('include:_spf.everlytic.net ?all'), senderIds('everlytic')],
+      [
+        spf('include:_spf.rdstation.com.br include:_spf.octadesk.com include:spf_12392.aknamail.com.br -all'),
+        senderIds('akna', 'octadesk', 'rd-station'),
+      ],
+      [spf('include:spf-au.iress.com include:a._spf.brightspace.com -all'), senderIds('brightspace', 'iress')],
+      [spf('include:_spf.qemailserver.com include:_spf.sidetrade.net -all'), senderIds('qualtrics', 'sidetrade')],
       [spf('include:spf.nl2go.com -all'), senderIds('brevo')],
       [spf('include:spf.umantis.com include:spf.de.umantis.com -all'), senderIds('umantis')],
     );
@@ -177,6 +183,15 @@ describe('verification tokens', () => {
         tokens('android-enroll=https://mdm.example.com/c', 'android-mdm-enroll=https://mdm.example.com/d'),
         accountIds('ivanti'),
       ],
+      [
+        tokens('mentimeter-8599dcd1-e0da-4326-882e-7570e7c942fb', 'slido-domain-verification=87b6e1fe-2406-444f-90df'),
+        accountIds('mentimeter', 'slido'),
+      ],
+      [
+        tokens('meltwater_sso_20260521_triton-36710', 'prowly-verification=bebd281d'),
+        accountIds('meltwater', 'prowly'),
+      ],
+      [tokens('UK-federation-domain-verification=d262373b2f27d3ca'), accountIds('uk-federation')],
       [tokens('pardot801473=19f8d9f3e51c', 'sending_domain801473=07a4a2149977'), accountIds('pardot')],
       [tokens('mgverify=fa8deab5e1cdad1a', 'unione-validate-hash=483bb362ebdb'), accountIds('mailgun', 'unione')],
       [
