@@ -119,12 +119,12 @@ describe('the catalog', () => {
       dns: 550,
       email: 230,
       email_security: 100,
-      email_sending: 50,
+      email_sending: 220,
       hosting: 320,
       cdn: 50,
       security: 70,
-      verified_service: 60,
-      certificate_authority: 20,
+      verified_service: 236,
+      certificate_authority: 74,
       web_platform: 50,
     };
     const count = (category: string) =>

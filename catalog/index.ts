@@ -21,7 +21,11 @@ import registrarsEuropeNorth from './registrars-europe-north.json' with { type: 
 import registrarsEuropeSouth from './registrars-europe-south.json' with { type: 'json' };
 import registrarsEuropeWest from './registrars-europe-west.json' with { type: 'json' };
 import senders from './senders.json' with { type: 'json' };
+import sendersBusiness from './senders-business.json' with { type: 'json' };
 import verification from './verification.json' with { type: 'json' };
+import verificationBusiness from './verification-business.json' with { type: 'json' };
+import verificationDeveloper from './verification-developer.json' with { type: 'json' };
+import verificationSecurity from './verification-security.json' with { type: 'json' };
 import waf from './waf.json' with { type: 'json' };
 
 export const entries: readonly unknown[] = [
@@ -46,7 +50,11 @@ export const entries: readonly unknown[] = [
   ...registrarsEuropeSouth,
   ...registrarsEuropeWest,
   ...senders,
+  ...sendersBusiness,
   ...verification,
+  ...verificationBusiness,
+  ...verificationDeveloper,
+  ...verificationSecurity,
   ...waf,
 ];
 
