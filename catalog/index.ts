@@ -8,7 +8,14 @@ import gateways from './gateways.json' with { type: 'json' };
 import hosting from './hosting.json' with { type: 'json' };
 import platforms from './platforms.json' with { type: 'json' };
 import senders from './senders.json' with { type: 'json' };
+import siteAdvertising from './site-advertising.json' with { type: 'json' };
+import siteAnalytics from './site-analytics.json' with { type: 'json' };
+import siteCommerce from './site-commerce.json' with { type: 'json' };
+import siteMedia from './site-media.json' with { type: 'json' };
+import siteServices from './site-services.json' with { type: 'json' };
+import siteTools from './site-tools.json' with { type: 'json' };
 import verification from './verification.json' with { type: 'json' };
+import webSoftware from './web-software.json' with { type: 'json' };
 
 export const entries: readonly unknown[] = [
   ...cdn,
@@ -20,5 +27,12 @@ export const entries: readonly unknown[] = [
   ...hosting,
   ...platforms,
   ...senders,
+  ...siteAdvertising,
+  ...siteAnalytics,
+  ...siteCommerce,
+  ...siteMedia,
+  ...siteServices,
+  ...siteTools,
   ...verification,
+  ...webSoftware,
 ];
