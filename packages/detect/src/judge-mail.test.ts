@@ -70,13 +70,14 @@ describe('the mailbox', () => {
     assert.ok(servicesOf({ mx: guardMx, txt }).includes('email googly medium'));
   });
 
-  it('goes by DKIM and not by an include of another provider', () => {
-    const named = { 'selector1._domainkey': aliasTo('x.onmicro.test') };
-    assert.deepEqual(servicesOf({ mx: guardMx, named, txt: ['v=spf1 include:_spf.googly.test -all'] }), [
-      'email micro medium',
-      'email_security guard high',
-      'email_sending googly high',
-    ]);
+  it('goes by two kinds of names and not by an include of another provider, which one kind does not outweigh', () => {
+    const dkim = { 'selector1._domainkey': aliasTo('x.onmicro.test') };
+    const both = { ...dkim, autodiscover: aliasTo('autodiscover.micro.test') };
+    const txt = ['v=spf1 include:_spf.googly.test -all'];
+    const others = ['email_security guard high', 'email_sending googly high'];
+    assert.deepEqual(servicesOf({ mx: guardMx, named: both, txt }), ['email micro high', ...others]);
+    assert.deepEqual(servicesOf({ mx: guardMx, named: dkim, txt }), others);
+    assert.deepEqual(servicesOf({ mx: guardMx, named: dkim, txt: 'timeout' }), ['email_security guard high']);
   });
 
   it('is not where an SPF include points without a gateway: that is a sender', () => {
@@ -271,9 +272,11 @@ describe('record vendors and senders', () => {
     assert.deepEqual(servicesOf({ txt: ['v=spf1 redirect=sendy.test -all'] }), []);
   });
 
-  it('counts a DKIM alias whose target is not there by half', () => {
+  it('takes a DKIM alias whose target is not there for left over, unless something else shows the sender', () => {
     const dangling = { status: 'nxdomain' as const, records: [], aliases: ['s1.dkim.sendy.test'] };
-    assert.deepEqual(servicesOf({ named: { 's1._domainkey': dangling } }), ['email_sending sendy low']);
+    assert.deepEqual(servicesOf({ named: { 's1._domainkey': dangling } }), []);
+    const { services } = profileOf({ named: { 's1._domainkey': dangling }, txt: ['v=spf1 include:sendy.test -all'] });
+    assert.deepEqual([services.length, services[0]?.evidence.length], [1, 2]);
   });
 
   it('reads a verification token as a past verification and nothing else', () => {

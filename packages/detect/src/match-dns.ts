@@ -1,5 +1,4 @@
 // DNS records against the rulebook: every look-up is a trie or map walk, none a loop over rules.
-import type { Lookup } from './evidence.ts';
 import type { Finding } from './finding.ts';
 import type { HostTrie } from './host-trie.ts';
 import { isMachineName } from './machine-name.ts';
@@ -61,16 +60,18 @@ export function caaIssuer(value: string): string {
 function matchSpf(findings: Finding[], { spf, evidence }: Reading, trie: HostTrie<Rule>): void {
   const policies = new Map(Object.entries(evidence.policies?.spf ?? {}));
   const factor = spf.result === 'permerror' ? BROKEN_SPF_FACTOR : 1;
-  const queue = spf.targets.map((target) => ({ target, depth: 0 }));
+  const queue = spf.targets.map((target) => ({ target, depth: 0, isOwn: true }));
   const seen = new Set(spf.targets);
-  for (const { target, depth } of queue) {
+  for (const { target, depth, isOwn } of queue) {
     const known = findings.length;
-    addHost(findings, trie, target, depth === 0 ? factor : factor * NESTED_SPF_FACTOR);
+    addHost(findings, trie, target, isOwn ? factor : factor * NESTED_SPF_FACTOR);
     if (findings.length > known || depth === MAX_SPF_DEPTH) continue;
+    // A policy that the domain has split into names of its own is one policy.
+    const isStillOwn = isOwn && target.endsWith(`.${evidence.domain}`);
     for (const next of parseSpf(policies.get(target)?.records ?? []).targets) {
       if (seen.has(next) || seen.size === MAX_SPF_TARGETS) continue;
       seen.add(next);
-      queue.push({ target: next, depth: depth + 1 });
+      queue.push({ target: next, depth: depth + 1, isOwn: isStillOwn });
     }
   }
 }
@@ -101,13 +102,15 @@ function matchNamed(findings: Finding[], reading: Reading, byLabel: ReadonlyMap<
     if (lookup.aliases.length === 0) continue;
     const trie = byLabel.get(label);
     if (!trie) continue;
-    for (const alias of lookup.aliases) addHost(findings, trie, alias, danglingFactor(lookup));
+    // DKIM selectors are often published before the provider has put a key behind them.
+    const isDangling = lookup.status === 'nxdomain';
+    const factor = isDangling ? DANGLING_FACTOR : 1;
+    for (const alias of lookup.aliases) {
+      for (const rule of trie.find(alias)) {
+        findings.push({ rule, value: alias, strength: rule.strength * factor, isDangling });
+      }
+    }
   }
-}
-
-/** DKIM selectors are often published before the provider has put a key behind them. */
-function danglingFactor({ status }: Lookup<string>): number {
-  return status === 'nxdomain' ? DANGLING_FACTOR : 1;
 }
 
 function addHost(findings: Finding[], trie: HostTrie<Rule>, host: string, factor = 1): void {

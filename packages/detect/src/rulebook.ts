@@ -35,7 +35,11 @@ export function compileRulebook(catalog: readonly Provider[], { sectors = new Ma
     const isGateway = provider.rules.some((group) => group.category === 'email_security' && group.mx !== undefined);
     for (const group of provider.rules) {
       for (const pattern of [...patternsOf(group), ...primariesOf(group)]) {
-        const rule = createRule(provider.id, group.category, pattern, { isParking: group.parking === true, isGateway });
+        const hasNetworks = provider.rules.some(
+          ({ category, asn }) => category === group.category && asn !== undefined,
+        );
+        const isParking = group.parking === true;
+        const rule = createRule(provider.id, group.category, pattern, { isParking, isGateway, hasNetworks });
         rules.push(rule);
         addRule(matchers, pattern, rule);
       }
@@ -71,7 +75,7 @@ function createRule(
   provider: string,
   category: Category,
   { channel, pattern, version }: Pattern,
-  options: { isParking: boolean; isGateway: boolean },
+  options: { isParking: boolean; isGateway: boolean; hasNetworks: boolean },
 ): Rule {
   const role = ROLES[category];
   const source = SOURCE_OF[channel];
@@ -86,6 +90,7 @@ function createRule(
     family: FAMILY_OF[channel],
     strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(channel, role),
     isParking: options.isParking,
+    hasNetworks: options.hasNetworks,
     version,
     service: `${category} ${provider}`,
   };

@@ -80,6 +80,8 @@ export const NESTED_SPF_FACTOR = 0.6;
 export const DANGLING_FACTOR = 0.5;
 /** An expired certificate, or one without its intermediate: its issuer's name is likely and was not proven. */
 export const UNPROVEN_ISSUER_STRENGTH = 0.6;
+/** A `Server` header that names a provider in whose network the site is not. */
+export const FORGED_STRENGTH = 0.3;
 /** A vendor that hosts the SPF or DMARC record itself (`_spf.vendor.example`), and no gateway that merely relays. */
 export const HOSTED_RECORD_STRENGTH = 0.9;
 
