@@ -116,13 +116,13 @@ describe('the catalog', () => {
       dns: 60,
       email: 40,
       email_security: 40,
-      email_sending: 50,
+      email_sending: 220,
       hosting: 40,
       cdn: 20,
       security: 10,
-      verified_service: 60,
-      certificate_authority: 20,
-      web_platform: 1200,
+      verified_service: 236,
+      certificate_authority: 74,
+      web_platform: 1400,
     };
     const count = (category: string) =>
       providers.filter((provider) => provider.rules.some((group) => group.category === category)).length;

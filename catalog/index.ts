@@ -8,6 +8,7 @@ import gateways from './gateways.json' with { type: 'json' };
 import hosting from './hosting.json' with { type: 'json' };
 import platforms from './platforms.json' with { type: 'json' };
 import senders from './senders.json' with { type: 'json' };
+import sendersBusiness from './senders-business.json' with { type: 'json' };
 import siteAdvertising from './site-advertising.json' with { type: 'json' };
 import siteAnalytics from './site-analytics.json' with { type: 'json' };
 import siteCommerce from './site-commerce.json' with { type: 'json' };
@@ -15,6 +16,9 @@ import siteMedia from './site-media.json' with { type: 'json' };
 import siteServices from './site-services.json' with { type: 'json' };
 import siteTools from './site-tools.json' with { type: 'json' };
 import verification from './verification.json' with { type: 'json' };
+import verificationBusiness from './verification-business.json' with { type: 'json' };
+import verificationDeveloper from './verification-developer.json' with { type: 'json' };
+import verificationSecurity from './verification-security.json' with { type: 'json' };
 import webSoftware from './web-software.json' with { type: 'json' };
 
 export const entries: readonly unknown[] = [
@@ -27,6 +31,7 @@ export const entries: readonly unknown[] = [
   ...hosting,
   ...platforms,
   ...senders,
+  ...sendersBusiness,
   ...siteAdvertising,
   ...siteAnalytics,
   ...siteCommerce,
@@ -34,5 +39,8 @@ export const entries: readonly unknown[] = [
   ...siteServices,
   ...siteTools,
   ...verification,
+  ...verificationBusiness,
+  ...verificationDeveloper,
+  ...verificationSecurity,
   ...webSoftware,
 ];
