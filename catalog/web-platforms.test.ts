@@ -1,32 +1,10 @@
-// Answers as sites give them, and the software and services that headers, cookies, pages and names of these show.
-import assert from 'node:assert/strict';
+// Answers as sites give them, and the software that headers, cookies, pages and aliases show behind them.
 import { describe, it } from 'node:test';
-import { compileRulebook, explainRecord, loadCatalog } from '@strata/detect';
-import { entries } from './index.ts';
-
-const providers = loadCatalog(entries);
-const rulebook = compileRulebook(providers);
-
-/** A record of example.com, and what it shows: ids, each with the version where one is shown. */
-type Shape = readonly [record: object, shown: readonly string[]];
-
-const servicesOf = (record: object) =>
-  explainRecord({ domain: 'example.com', ...record }, rulebook)
-    .services.map(({ provider_id, version }) => (version === undefined ? provider_id : `${provider_id} ${version}`))
-    .sort();
-const show = (...shapes: readonly Shape[]) => {
-  for (const [record, shown] of shapes) assert.deepEqual(servicesOf(record), shown.toSorted(), JSON.stringify(record));
-};
-
-const generator = (content: string) => ({ html: `<meta name="generator" content="${content}">` });
-const scripts = (...urls: readonly string[]) => ({
-  html: urls.map((url) => `<script src="${url}"></script>`).join(''),
-});
-const alias = (label: string, target: string) => ({ cname: { [`${label}.example.com`]: target } });
+import { alias, assertShown, generator, scripts } from './test/shapes.ts';
 
 describe('servers and languages', () => {
   it('tell themselves and their versions in the Server header', () => {
-    show(
+    assertShown(
       [
         { headers: { server: 'IBM_HTTP_Server/6.1.0.47 Apache/2.0.47 (Unix)' } },
         ['apache 2.0.47', 'ibm-http-server 6.1.0.47'],
@@ -52,7 +30,7 @@ describe('servers and languages', () => {
   });
 
   it('tell themselves in headers of their own', () => {
-    show(
+    assertShown(
       [{ headers: { via: '1.1 varnish (Varnish/6.0), 1.1 varnish', 'x-varnish': '32770 5' } }, ['varnish']],
       [{ headers: { via: 'kong/3.4.2', 'x-kong-upstream-latency': '12' } }, ['kong 3.4.2']],
       [{ headers: { server: 'istio-envoy', 'x-envoy-upstream-service-time': '7' } }, ['envoy']],
@@ -71,7 +49,7 @@ describe('servers and languages', () => {
   });
 
   it('are known by their cookies', () => {
-    show(
+    assertShown(
       [{ cookies: ['.AspNetCore.Antiforgery.w5W7x28NAIs'] }, ['kestrel']],
       [{ cookies: ['PLAY_SESSION'] }, ['play-framework']],
       [{ cookies: ['CFID', 'CFTOKEN'] }, ['coldfusion']],
@@ -83,7 +61,7 @@ describe('servers and languages', () => {
 
 describe('frameworks and libraries', () => {
   it('leave their marks in a page', () => {
-    show(
+    assertShown(
       [{ html: '<app-root ng-version="17.3.1"></app-root>' }, ['angular']],
       [
         {
@@ -106,7 +84,7 @@ describe('frameworks and libraries', () => {
   });
 
   it('are told apart from the network that serves them, and both are named', () => {
-    show(
+    assertShown(
       [scripts('https://code.jquery.com/jquery-3.7.1.min.js'), ['jquery', 'jquery-cdn']],
       [
         scripts('https://ajax.googleapis.com/ajax/libs/jqueryui/1.13.2/jquery-ui.min.js'),
@@ -125,7 +103,7 @@ describe('frameworks and libraries', () => {
 
 describe('content management', () => {
   it('is named with its version by the generator where that is whole', () => {
-    show(
+    assertShown(
       [generator('MediaWiki 1.39.5'), ['mediawiki 1.39.5']],
       [generator('Sitefinity 14.4.8133.0 DX'), ['sitefinity 14.4.8133.0']],
       [generator('concrete5 - 8.5.12'), ['concrete-cms 8.5.12']],
@@ -149,7 +127,7 @@ describe('content management', () => {
   });
 
   it('is named without a version where only a branch or none is shown', () => {
-    show(
+    assertShown(
       [generator('TYPO3 CMS'), ['typo3']],
       [generator('Contao Open Source CMS'), ['contao']],
       [generator('Movable Type Pro 7'), ['movable-type']],
@@ -163,7 +141,7 @@ describe('content management', () => {
   });
 
   it('shows in paths, headers and cookies', () => {
-    show(
+    assertShown(
       [scripts('/etc.clientlibs/site/clientlibs/base.lc-6f1.min.js'), ['adobe-experience-manager']],
       [{ html: '<img src="/-/media/images/logo.ashx">', cookies: ['SC_ANALYTICS_GLOBAL_COOKIE'] }, ['sitecore']],
       [
@@ -192,7 +170,7 @@ describe('content management', () => {
   });
 
   it('shows where www leads', () => {
-    show(
+    assertShown(
       [alias('www', 'sites.framer.app'), ['framer']],
       [alias('www', 'external.notion.site'), ['notion-sites']],
       [alias('www', 'unbouncepages.com'), ['unbounce']],
@@ -204,7 +182,7 @@ describe('content management', () => {
 
 describe('shops', () => {
   it('are known all over the world', () => {
-    show(
+    assertShown(
       [
         {
           html: '<link rel="stylesheet" href="//www.example.com/cdn/shop/t/2/assets/base.css">',
@@ -227,96 +205,5 @@ describe('shops', () => {
       [scripts('https://cdn.salla.network/js/twilight.js'), ['salla']],
       [scripts('https://static.insales-cdn.com/assets/1/shop.js'), ['insales']],
     );
-  });
-});
-
-describe('what pages load', () => {
-  it('measures visitors', () => {
-    show(
-      [scripts('https://www.googletagmanager.com/gtm.js?id=GTM-ABC123'), ['google-tag-manager']],
-      [scripts('https://www.googletagmanager.com/gtag/js?id=G-ABC123'), ['google-analytics']],
-      [scripts('https://www.googletagmanager.com/gtag/js?id=AW-123456'), ['google-ads']],
-      [{ cookies: ['AMCV_1234%40AdobeOrg', 's_vi'] }, ['adobe-analytics', 'adobe-experience-cloud-id']],
-      [scripts('https://hm.baidu.com/hm.js?1'), ['baidu-tongji']],
-      [{ cookies: ['CNZZDATA1256'] }, ['umeng-cnzz']],
-      [scripts('https://code.etracker.com/code/e.js'), ['etracker']],
-      [scripts('https://example.piwik.pro/containers/1.js'), ['piwik-pro']],
-      [{ html: '<noscript><img src="https://www.facebook.com/tr?id=1&ev=PageView"></noscript>' }, ['meta-pixel']],
-      [{ cookies: ['_clck', '_uetsid'] }, ['microsoft-advertising', 'microsoft-clarity']],
-      [scripts('https://cdn-4.convertexperiments.com/js/1-2.js'), ['convert']],
-      [{ cookies: ['ai_user'], headers: { 'request-context': 'appId=cid-v1:1' } }, ['azure-application-insights']],
-    );
-  });
-
-  it('asks for consent, chats, searches and pays', () => {
-    show(
-      [scripts('https://sdk.privacy-center.org/1/loader.js'), ['didomi']],
-      [scripts('https://static.axept.io/sdk.js'), ['axeptio']],
-      [{ cookies: ['_iub_cs-123'] }, ['iubenda']],
-      [scripts('https://code.jivosite.com/widget/abc'), ['jivochat']],
-      [scripts('https://salesiq.zoho.eu/widget'), ['zoho-salesiq']],
-      [scripts('https://widget.trustpilot.com/bootstrap/v5/tp.widget.bootstrap.min.js'), ['trustpilot']],
-      [scripts('https://js.klevu.com/core/v2/klevu.js'), ['klevu']],
-      [
-        scripts('https://checkout.razorpay.com/v1/checkout.js', 'https://js.paystack.co/v1/inline.js'),
-        ['paystack', 'razorpay'],
-      ],
-      [
-        {
-          html: '<iframe src="https://www.youtube-nocookie.com/embed/1"></iframe><iframe src="https://www.google.com/maps/embed?pb=1"></iframe>',
-        },
-        ['google-maps', 'youtube'],
-      ],
-      [{ html: '<iframe src="https://www.google.com/search"></iframe>' }, []],
-      [scripts('https://cdn.weglot.com/weglot.min.js'), ['weglot']],
-      [scripts('https://acsbapp.com/apps/app/dist/js/app.js'), ['accessibe']],
-    );
-  });
-});
-
-describe('names beside the site', () => {
-  it('lead to status pages, help centres, documentation, sign-in and careers', () => {
-    show(
-      [alias('status', 'statuspage.betteruptime.com'), ['better-stack']],
-      [alias('status', 'stats.uptimerobot.com'), ['uptimerobot']],
-      [alias('help', 'example.zendesk.com'), ['zendesk-guide']],
-      [alias('support', 'example.freshdesk.com'), ['freshdesk-portal']],
-      [alias('help', 'custom.intercom.help'), ['intercom-help-center']],
-      [alias('docs', 'ssl.readmessl.com'), ['readme']],
-      [alias('docs', '9ff1e7ed3a-hosting.gitbook.io'), ['gitbook']],
-      [alias('auth', 'example-cd-1.edge.tenants.auth0.com'), ['auth0']],
-      [alias('careers', 'ext.teamtailor.com'), ['teamtailor']],
-      [alias('jobs', 'example.jobs2web.com'), ['successfactors-recruiting']],
-    );
-  });
-
-  it('name sign-in as an account that was verified, and the rest as part of the web presence', () => {
-    const categoryOf = (record: object) =>
-      explainRecord({ domain: 'example.com', ...record }, rulebook).services.map(({ category }) => category);
-    assert.deepEqual(categoryOf(alias('login', 'cname.descope.com')), ['verified_service']);
-    assert.deepEqual(categoryOf(alias('status', 'cname.instatus.com')), ['web_platform']);
-  });
-});
-
-describe('every provider of the web', () => {
-  it('says what it is', () => {
-    const silent = providers.filter(
-      ({ rules, kinds }) => kinds.length === 0 && rules.every(({ category }) => category === 'web_platform'),
-    );
-    assert.deepEqual(
-      silent.map(({ id }) => id),
-      [],
-    );
-  });
-
-  it('has no pattern that a page without it shows', () => {
-    show([
-      {
-        headers: { server: 'Community Stats/1.0', 'x-powered-by': 'x' },
-        cookies: ['session', 'sid', 'lang', 'consent', 'csrf', 'token', 'cart', 'user'],
-        html: '<div id="app"><div id="root"><div id="main"><div id="header" data-id="1"><script src="/js/app.js"></script><link rel="stylesheet" href="/assets/css/style.css"><img src="/media/images/logo.png"><img src="/themes/main/img.png"><script src="/static/js/main.js"></script>',
-      },
-      [],
-    ]);
   });
 });
