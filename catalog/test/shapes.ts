@@ -20,7 +20,8 @@ export function assertShown(...shapes: readonly Shape[]): void {
     const ids = servicesOf(record).map(({ provider_id, version }) =>
       version === undefined ? provider_id : `${provider_id} ${version}`,
     );
-    assert.deepEqual(ids.toSorted(), shown.toSorted(), JSON.stringify(record));
+    // One that runs the site and makes it is two services.
+    assert.deepEqual([...new Set(ids)].toSorted(), shown.toSorted(), JSON.stringify(record));
   }
 }
 
