@@ -8,8 +8,6 @@ import { type RecordOf, type RecordType, readData, readSoaMinimum, TYPE_CODES } 
 export const MAX_ALIASES = 16;
 /** Records kept of one answer; some zones hold thousands. */
 const MAX_RECORDS = 500;
-/** Characters of TXT kept of one answer: several times what the busiest honest apex holds. */
-const MAX_TEXT_LENGTH = 32_768;
 /** RFC 2308 §5: negative answers live three hours at most, and an hour is plenty for us. */
 const MAX_NEGATIVE_TTL_SECONDS = 3_600;
 const CNAME_CODE = TYPE_CODES.CNAME;
@@ -100,17 +98,8 @@ function readRecords<Type extends RecordType>(
   aliases: readonly string[],
 ): Lookup<RecordOf[Type]> {
   const records: RecordOf[Type][] = [];
-  let textLength = 0;
   for (const { start } of owned) {
-    const record = readData(message.bytes, start, type);
-    if (typeof record !== 'string' || type !== 'TXT') records.push(record);
-    else {
-      records.push(record.slice(0, MAX_TEXT_LENGTH - textLength) as RecordOf[Type]);
-      textLength += record.length;
-      if (textLength > MAX_TEXT_LENGTH) {
-        return { status: 'found', records, aliases, detail: `cut after ${MAX_TEXT_LENGTH} characters of text` };
-      }
-    }
+    records.push(readData(message.bytes, start, type));
     if (records.length === MAX_RECORDS && owned.length > MAX_RECORDS) {
       return { status: 'found', records, aliases, detail: `only ${MAX_RECORDS} of ${owned.length} records were kept` };
     }

@@ -80,6 +80,7 @@ it('a domain in order comes out whole', async () => {
     'bimi nxdomain',
     'wildcardTxt nxdomain',
     'wildcardA nxdomain',
+    'wildcardMx nxdomain',
   ]);
   assert.equal(dns.named['s2._domainkey']?.status, 'nxdomain');
   assert.deepEqual(

@@ -133,7 +133,7 @@ describe('hostile answers', () => {
       },
     ));
 
-  it('a 64 KB TXT set comes over TCP and is cut', () =>
+  it('a 64 KB TXT set comes over TCP whole', () =>
     withServers(
       [
         (q) => [
@@ -145,8 +145,8 @@ describe('hostile answers', () => {
       async (resolver) => {
         const lookup = await resolver.query('a.test', 'TXT');
         assert.equal(lookup.status, 'found');
-        assert.ok(lookup.records.join('').length <= 40_000, `${lookup.records.join('').length} characters kept`);
-        assert.match(lookup.detail ?? '', /cut/);
+        assert.equal(lookup.records.length, 240);
+        assert.equal(lookup.records.at(-1)?.slice(0, 4), '239x');
       },
     ));
 
