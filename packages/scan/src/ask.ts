@@ -1,5 +1,6 @@
 // How a probe asks: each question once, and below a domain whose signatures are broken without their being checked.
 import type { Lookup } from '@strata/detect';
+import { without } from './answer.ts';
 import type { RecordOf, RecordType } from './records.ts';
 import type { Resolver } from './resolver.ts';
 
@@ -25,6 +26,18 @@ export function askOnce(resolver: Resolver, { uncheckedBelow, signal }: AskOptio
     // Holds because the key names the type of the records.
     return answer as Promise<Lookup<RecordOf[Type]>>;
   };
+}
+
+/**
+ * `ask`, unless the zone is silent: one that answers nothing about its name servers, addresses and exchanges would not
+ * answer forty questions more either, each of which holds a place at the resolver until its last try is over.
+ */
+export async function unlessSilent(ask: Ask, domain: string, ns: Lookup<string>): Promise<Ask> {
+  if (ns.status !== 'timeout') return ask;
+  const others = await Promise.all([ask(domain, 'A'), ask(domain, 'MX')]);
+  if (others.some(({ status }) => status !== 'timeout')) return ask;
+  const unasked = without<never>('timeout', 'not asked: the zone is silent');
+  return async (name, type) => (isWithin(name, domain) ? unasked : ask(name, type));
 }
 
 /** Whether a host is the domain or stands below it. */

@@ -2,7 +2,7 @@
 import type { Evidence, Lookup } from '@strata/detect';
 import { createAddressGuard } from './address-guard.ts';
 import { without } from './answer.ts';
-import { askOnce } from './ask.ts';
+import { askOnce, unlessSilent } from './ask.ts';
 import { type AsnZones, CYMRU, lookUpNetwork } from './asn.ts';
 import { addressesOf } from './checked-address.ts';
 import { askDmarcParents, askReportConsents } from './dmarc-questions.ts';
@@ -94,7 +94,8 @@ export function createProber(options: ProberOptions): Prober {
       const visited = siteSkipped('the name does not exist');
       return { domain, observedAt, durationMs: sinceMs(startedAt), dns, addresses: [], ...visited, policies };
     }
-    const ask = askOnce(resolver, { uncheckedBelow: apex.isUnchecked ? domain : undefined, signal });
+    const once = askOnce(resolver, { uncheckedBelow: apex.isUnchecked ? domain : undefined, signal });
+    const ask = await unlessSilent(once, domain, apex.ns);
     const networkOf = (address: string) => lookUpNetwork(resolver, address, zones, { signal });
     const site = { ...web, addressesOf: (host: string) => addressesOf(ask, host) };
     const hasMtaSts = ask(`_mta-sts.${domain}`, 'TXT').then(isMtaSts);
