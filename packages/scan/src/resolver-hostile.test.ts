@@ -95,6 +95,18 @@ describe('hostile answers', () => {
           : { raw: Buffer.from([0xff, 0xff, 1, 2, 3]) },
       'malformed',
     ],
+    [
+      'truncation, and 10 MB of records over TCP',
+      (q) => {
+        if (q.transport === 'udp') return [reply(q, { flags: dnsPacket.TRUNCATED_RESPONSE })];
+        const record = reply(q, { answers: [a(q.name, '192.0.2.1')] }).subarray(q.bytes.length - 11);
+        const head = reply(q);
+        head.writeUInt16BE(0xffff, 6);
+        const flood = Buffer.alloc(10_000_000, record);
+        return { raw: Buffer.concat([Buffer.from([0xff, 0xff]), head, flood]) };
+      },
+      'malformed',
+    ],
   ];
   for (const [what, script, status] of cases) {
     it(`${what} ends as ${status}`, () =>

@@ -84,14 +84,18 @@ for (const [what, scripts, isValidating] of [
     [ns, (q) => [reply(q, { answers: [{ type: 'NS', name: q.name, ttl: 9, data: 'x.test' }] })]],
     false,
   ],
+  ['the other one is silent', [ns, () => []], true],
   ['its verdict comes with an error', [(q) => [reply(q, { rcode: 2, flags: AUTHENTIC_DATA })]], false],
   ['it is silent', [() => []], false],
 ] as const satisfies readonly (readonly [string, readonly DnsScript[], boolean])[]) {
   it(`upstreams ${isValidating ? 'check' : 'are not known to check'} signatures when ${what}`, () =>
     withServers(scripts, async (resolver, servers) => {
       assert.equal(await resolver.isValidating(), isValidating);
-      if (!isValidating) return;
-      await resolver.isValidating();
-      for (const server of servers) assert.deepEqual(server.asked, ['NS com']);
+      const asked = servers.map((server) => server.asked.length);
+      assert.equal(await resolver.isValidating(), isValidating);
+      assert.deepEqual(
+        servers.map((server) => server.asked.length),
+        asked,
+      );
     }));
 }

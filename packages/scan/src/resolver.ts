@@ -51,6 +51,8 @@ export interface QueryOptions {
 const DEFAULT_TRIES = 4;
 /** Signed since 2011: an upstream that checks signatures says so of an answer about it. */
 const SIGNED_ZONE = 'com';
+/** How long what an upstream does is taken for granted at least. */
+const UPSTREAM_TTL_SECONDS = 60;
 
 export class Resolver implements AsyncDisposable {
   readonly #clients: readonly UpstreamClient[];
@@ -106,13 +108,14 @@ export class Resolver implements AsyncDisposable {
   }
 
   /**
-   * Whether all upstreams check signatures, as each says when asked about a zone that is surely signed. Kept like any
-   * answer, so that it costs a question an upstream and hour.
+   * Whether the upstreams check signatures, all that answer, as each says when asked about a zone that is surely signed.
+   * Kept like any answer, so that it costs a question an upstream and hour.
    */
   async isValidating({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<boolean> {
     const asking = { question: SIGNED_ZONE, type: 'NS', isUnchecked: false } as const;
     const answers = await Promise.all(this.#clients.map((client) => this.#shared({ ...asking, client }, signal)));
-    return answers.every(({ lookup, isAuthentic }) => lookup.status === 'found' && isAuthentic);
+    const answered = answers.filter(({ lookup }) => lookup.status === 'found');
+    return answered.length > 0 && answered.every(({ isAuthentic }) => isAuthentic);
   }
 
   #shared<Type extends RecordType>(
@@ -143,7 +146,8 @@ export class Resolver implements AsyncDisposable {
       ({ lookup, isAuthentic, ttlSeconds }) => {
         forget();
         const answer = { lookup, isAuthentic };
-        this.#cache.keep(key, answer, ttlSeconds);
+        // An upstream that does not answer about itself is not waited for by every probe.
+        this.#cache.keep(key, answer, asking.client ? Math.max(ttlSeconds, UPSTREAM_TTL_SECONDS) : ttlSeconds);
         return answer;
       },
       (cause) => {
