@@ -1,6 +1,7 @@
 // The SPF policies that a domain's policy leads to, asked for as far as receivers would go (RFC 7208 §4.6.4).
 import { type Lookup, parseSpf } from '@strata/detect';
 import type { Ask } from './ask.ts';
+import { cutTexts } from './texts.ts';
 
 /** Receivers stop at ten look-ups; twice as many names are enough to see by how much a policy is too long. */
 const MAX_NAMES = 20;
@@ -34,7 +35,8 @@ function targetsOf(...policies: readonly (readonly string[])[]): string[] {
   return [...new Set(targets.filter((target) => PLAIN_NAME.test(target)))];
 }
 
-/** The name may be a busy one whose other records are nobody's business here. */
+/** The name may be a busy one whose other records are nobody's business here; one is kept, since it is not empty. */
 function onlySpf(lookup: Lookup<string>): Lookup<string> {
-  return { ...lookup, records: lookup.records.filter((record) => SPF_RECORD.test(record)) };
+  const policies = lookup.records.filter((record) => SPF_RECORD.test(record));
+  return cutTexts({ ...lookup, records: policies.length > 0 ? policies : lookup.records.slice(0, 1) });
 }
