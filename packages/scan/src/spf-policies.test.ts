@@ -85,6 +85,16 @@ describe('SPF policies', () => {
     assert.equal(asked.length, 10);
   });
 
+  it('of a chain of slow servers are followed as long as there is time', async () => {
+    const { ask, asked } = table((name) => [`v=spf1 include:a${name}`]);
+    const slow = (async (name, type) => {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      return ask(name, type);
+    }) as Ask;
+    await askSpfPolicies(['v=spf1 include:x.test'], slow, { patienceMs: 20 });
+    assert.deepEqual(asked, ['x.test']);
+  });
+
   it('of a name that would change what objects are, are only a name’s', async () => {
     const { ask } = table({});
     const policies = await askSpfPolicies(['v=spf1 include:__proto__.test'], ask);

@@ -12,16 +12,20 @@ const PATIENCE_MS = 10_000;
 const PLAIN_NAME = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/;
 const SPF_RECORD = /^v=spf1(?: |$)/i;
 
-/** TXT of each name that the records lead to, level by level; a name that leads back to itself is asked for once. */
+/**
+ * TXT of each name that the records lead to, level by level; a name that leads back to itself is asked for once. No
+ * level is begun after `patienceMs`.
+ */
 export async function askSpfPolicies(
   records: readonly string[],
   ask: Ask,
+  { patienceMs = PATIENCE_MS }: { readonly patienceMs?: number } = {},
 ): Promise<Readonly<Record<string, Lookup<string>>>> {
   const policies = new Map<string, Lookup<string>>();
   const startedAt = performance.now();
   let targets = targetsOf(records);
   for (let depth = 0; depth < MAX_DEPTH && targets.length > 0; depth++) {
-    if (performance.now() - startedAt > PATIENCE_MS) break;
+    if (performance.now() - startedAt > patienceMs) break;
     const names = targets.filter((name) => !policies.has(name)).slice(0, MAX_NAMES - policies.size);
     const lookups = await Promise.all(names.map(async (name) => [name, onlySpf(await ask(name, 'TXT'))] as const));
     for (const [name, lookup] of lookups) policies.set(name, lookup);
