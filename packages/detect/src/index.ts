@@ -1,4 +1,12 @@
 // What @strata/detect offers: names, the rulebook, detection, and the types that evidence and profiles have.
+export {
+  AddressRangeError,
+  type AddressRanges,
+  loadAddressRanges,
+  type PublishedRange,
+  type RangeFile,
+  type RangeFileReport,
+} from './address-ranges.ts';
 export { Provider, productKeysOf, RuleGroup } from './catalog.ts';
 export { detect } from './detect.ts';
 export { dmarcReportHosts } from './dmarc-policy.ts';
@@ -22,9 +30,11 @@ export {
   regressionsOf,
 } from './posture-flags.ts';
 export * from './profile.ts';
-export { compileRulebook, type Rulebook } from './rulebook.ts';
+export { type CompileOptions, compileRulebook, type Rulebook } from './rulebook.ts';
 export { gradeOf } from './score.ts';
-export { SECTORS, sectorOf } from './sector.ts';
+export { SECTORS, type Sector, type SectorList, type SectorSource, sectorOf } from './sector.ts';
+export { SectorListError, sectorListOf } from './sector-list.ts';
+export { sentenceOf } from './sentence.ts';
 export { checkHost, type SpfLookups, type SpfQuestion, type SpfVerdict } from './spf/check-host.ts';
 export { spfNames } from './spf/policy.ts';
 export { type SpfSender, spfTargets } from './spf/senders.ts';
