@@ -3,6 +3,8 @@ export { Provider, productKeysOf, RuleGroup } from './catalog.ts';
 export { detect } from './detect.ts';
 export * from './evidence.ts';
 export { type Explanation, evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
+export type { FingerprintSet, LoadReport, SetProblem } from './fingerprints/fingerprint-set.ts';
+export { readFingerprints, type SetFile } from './fingerprints/read-set.ts';
 export * from './history.ts';
 export { HOLDERS, type Holder, holderAt, packHolders } from './holders.ts';
 export { KINDS, type Kind } from './kinds.ts';
@@ -20,7 +22,7 @@ export {
   regressionsOf,
 } from './posture-flags.ts';
 export * from './profile.ts';
-export { compileRulebook, type Rulebook } from './rulebook.ts';
+export { type CompileOptions, compileRulebook, type Rulebook } from './rulebook.ts';
 export { gradeOf } from './score.ts';
 export { SECTORS, sectorOf } from './sector.ts';
 export type { ShownVersion } from './version.ts';

@@ -105,7 +105,7 @@ export function patternsOf(group: RuleGroup): readonly Pattern[] {
     ...texts('asn', group.asn?.map(String), 'asn'),
     ...texts('mail-asn', group.mailAsn?.map(String), 'mailAsn'),
     ...(group.header ?? []).map(({ name, value, version }, i) => ({
-      channel: COMMON_HEADERS.has(name) ? ('common-header' as const) : ('private-header' as const),
+      channel: channelOfHeader(name),
       pattern: value === undefined ? name : `${name}: ${value}`,
       path: `header.${i}`,
       key: name,
@@ -124,6 +124,11 @@ export function patternsOf(group: RuleGroup): readonly Pattern[] {
     ...texts('marker', group.html?.marker, 'html.marker'),
     ...texts('tls', group.tls),
   ];
+}
+
+/** Whether one maker or anyone sends a header of this lower-case name. */
+export function channelOfHeader(name: string): 'common-header' | 'private-header' {
+  return COMMON_HEADERS.has(name) ? 'common-header' : 'private-header';
 }
 
 export function isDkimLabel(label: string): boolean {

@@ -1,5 +1,7 @@
 // The catalog compiled for matching: tries and maps, made once; a look-up costs the same at 100 or 10,000 rules.
 import type { Provider } from './catalog.ts';
+import { type CompiledSets, compileSets } from './fingerprints/compile-sets.ts';
+import type { FingerprintSet } from './fingerprints/fingerprint-set.ts';
 import { addRule, createMatchers, getOrCreate, type Matchers, type Rule } from './matchers.ts';
 import { type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
 import { type Category, ROLES, type Role, type Source } from './profile.ts';
@@ -17,10 +19,18 @@ export interface Rulebook {
   readonly matchers: Matchers;
   /** Where a role's evidence can come from under this rulebook. */
   readonly sourcesOf: ReadonlyMap<Role, ReadonlySet<Source>>;
+  /** Community sets that were loaded beside the catalog. */
+  readonly sets: CompiledSets | undefined;
+}
+
+/** What a rulebook may have beside the catalog. */
+export interface CompileOptions {
+  /** Community sets, as `readFingerprints` read them. */
+  readonly sets?: FingerprintSet;
 }
 
 /** Compiles validated providers; pure, tens of milliseconds for thousands of rules. */
-export function compileRulebook(catalog: readonly Provider[]): Rulebook {
+export function compileRulebook(catalog: readonly Provider[], options: CompileOptions = {}): Rulebook {
   const matchers = createMatchers();
   const rules: Rule[] = [];
   for (const provider of catalog) {
@@ -33,18 +43,22 @@ export function compileRulebook(catalog: readonly Provider[]): Rulebook {
       }
     }
   }
+  const sets = options.sets && compileSets(options.sets, catalog);
+  const providers = [...(sets?.added ?? []), ...catalog];
+  // The catalog's names come last and win.
   const names = new Map(
-    catalog.flatMap((provider) =>
+    providers.flatMap((provider) =>
       [provider.id, provider.name, ...provider.aliases].map((name) => [name.toLowerCase(), provider] as const),
     ),
   );
   return {
-    version: versionOf(rules),
-    providers: new Map(catalog.map((provider) => [provider.id, provider])),
+    version: versionOf([...rules.map(lineOf), ...(sets?.lines ?? [])]),
+    providers: new Map(providers.map((provider) => [provider.id, provider])),
     probeLabels: [...matchers.named.keys()].sort(),
     findProvider: (nameOrAlias) => names.get(nameOrAlias.toLowerCase()),
     matchers,
-    sourcesOf: sourcesByRole(rules),
+    sourcesOf: sourcesByRole(rules, sets?.sources ?? []),
+    sets,
   };
 }
 
@@ -83,17 +97,20 @@ function createRule(
   };
 }
 
-function sourcesByRole(rules: readonly Rule[]): ReadonlyMap<Role, ReadonlySet<Source>> {
+function sourcesByRole(
+  rules: readonly Rule[],
+  ofSets: CompiledSets['sources'],
+): ReadonlyMap<Role, ReadonlySet<Source>> {
   const sources = new Map<Role, Set<Source>>();
+  for (const [role, source] of ofSets) getOrCreate(sources, role, () => new Set()).add(source);
   const all = rules.flatMap((rule) => (rule.asSender ? [rule, rule.asSender] : [rule]));
   for (const { role, source } of all) getOrCreate(sources, role, () => new Set()).add(source);
   return sources;
 }
 
 /** Two 32-bit FNV-1a sums over the sorted rules: 64 bits, no order of files or of entries in it. */
-function versionOf(rules: readonly Rule[]): string {
-  const lines = rules.map(lineOf).sort();
-  const text = `${ENGINE_VERSION}\n${lines.join('\n')}`;
+function versionOf(lines: readonly string[]): string {
+  const text = `${ENGINE_VERSION}\n${lines.toSorted().join('\n')}`;
   let low = 0x811c9dc5;
   let high = 0x9747b28c;
   for (let i = 0; i < text.length; i++) {

@@ -63,10 +63,10 @@ export function productOf(cpe: string): string | null {
   const match = /^cpe:(?:2\.3:|\/)[aoh]:((?:\\.|[^:\\]){1,100}):((?:\\.|[^:\\]){1,100})/i.exec(cpe);
   if (!match) return null;
   const [, vendor = '', product = ''] = match;
-  const pair = `${unescape(vendor)}:${unescape(product)}`.toLowerCase();
+  const pair = `${unescaped(vendor)}:${unescaped(product)}`.toLowerCase();
   return /^[a-z0-9_.!+~-]+:[a-z0-9_.!+~-]+$/.test(pair) ? pair : null;
 }
 
-function unescape(text: string): string {
+function unescaped(text: string): string {
   return text.replaceAll(/\\(.)/g, '$1');
 }

@@ -1,0 +1,119 @@
+// What a finding of a community set counts as: its channel, and so its family and strength, are those of our own rules.
+import type { Provider, RuleGroup } from '../catalog.ts';
+import type { Rule } from '../matchers.ts';
+import { type Channel, channelOfHeader, patternsOf, SOURCE_OF } from '../patterns.ts';
+import { type Category, ROLES } from '../profile.ts';
+import { FAMILY_OF, strengthOf } from '../strengths.ts';
+import type { FieldPattern } from './fingerprint-set.ts';
+
+/** A page may write of a product that it does not use: what it only says in words counts half. */
+const TEXT_FACTOR = 0.5;
+const MAX_SHOWN_LENGTH = 160;
+
+const IMPLIABLE: ReadonlySet<Category> = new Set<Category>(['hosting', 'cdn', 'security', 'web_platform']);
+const DNS_CHANNELS: ReadonlyMap<string, Channel> = new Map([
+  ['NS', 'ns'],
+  ['SOA', 'soa'],
+  ['MX', 'mx'],
+  ['TXT', 'txt'],
+  ['CNAME', 'cname'],
+]);
+
+/** Of a TXT pattern, where it stands in the SPF record: that lets somebody send, and verifies no account. */
+export type Reading = 'plain' | 'spf';
+
+/** A header's value may be anyone's to write, its name alone is not: only a name counts as one maker's own. */
+function channelOf({ field, key, regex }: FieldPattern, reading: Reading): Channel {
+  switch (field) {
+    case 'headers':
+      return regex === null ? channelOfHeader(key) : 'common-header';
+    case 'cookies':
+      return 'cookie';
+    case 'meta':
+      return key === 'generator' ? 'generator' : 'marker';
+    case 'scriptSrc':
+    case 'url':
+      return 'asset';
+    case 'html':
+    case 'text':
+      return 'marker';
+    case 'certIssuer':
+      return 'tls';
+    case 'dns':
+      return reading === 'spf' ? 'spf' : (DNS_CHANNELS.get(key) ?? 'txt');
+    default:
+      return field satisfies never;
+  }
+}
+
+/** What a technology is to its rules: the provider that it is, and as what its own answer or alias counts. */
+export interface SetProvider {
+  readonly provider: Provider;
+  readonly category: Category;
+  /** An exchange of it filters mail, and keeps none. */
+  readonly isMailSecurity: boolean;
+}
+
+/** The rule that a pattern of a technology is. */
+export function ruleOfPattern(of: SetProvider, pattern: FieldPattern, reading: Reading): Rule {
+  const channel = channelOf(pattern, reading);
+  const { field, key, expression } = pattern;
+  const shown = `set:${field}:${key}${key !== '' && expression !== '' ? ': ' : ''}${expression}`;
+  return createRule(of, channel, shown, field === 'text' ? TEXT_FACTOR : 1);
+}
+
+/** The rule by which another technology's finding speaks for this one: never for a role in names, mail or certificates. */
+export function ruleOfImplication(of: SetProvider, cause: Rule): Rule {
+  const rule = createRule(of, cause.channel, `set:implies:${cause.provider}`, 1);
+  const category = IMPLIABLE.has(rule.category) ? rule.category : 'web_platform';
+  const strength = strengthOf(cause.channel, ROLES[category]);
+  return { ...rule, category, role: ROLES[category], strength, service: `${category} ${rule.provider}` };
+}
+
+function createRule(of: SetProvider, channel: Channel, shown: string, factor: number): Rule {
+  const { id } = of.provider;
+  const category = categoryOf(of, channel);
+  const role = ROLES[category];
+  const source = SOURCE_OF[channel];
+  return {
+    id: `${id}/${source}/${shown.slice(0, MAX_SHOWN_LENGTH)}`,
+    provider: id,
+    category,
+    role,
+    channel,
+    source,
+    family: FAMILY_OF[channel],
+    strength: strengthOf(channel, role) * factor,
+    isParking: false,
+    version: undefined,
+    service: `${category} ${id}`,
+  };
+}
+
+/** Our own rules of the channel say it, where the provider has some; else what the channel can prove. */
+function categoryOf({ provider, category, isMailSecurity }: SetProvider, channel: Channel): Category {
+  if (channel === 'spf') return 'email_sending';
+  if (channel === 'tls') return 'certificate_authority';
+  const own = provider.rules.find((group) => group.parking !== true && hasChannel(group, channel));
+  if (own) return own.category;
+  switch (channel) {
+    case 'ns':
+    case 'soa':
+      return 'dns';
+    case 'mx':
+      return isMailSecurity ? 'email_security' : 'email';
+    case 'txt':
+      return 'verified_service';
+    case 'private-header':
+    case 'common-header':
+    case 'cookie':
+    case 'cname':
+      return category;
+    default:
+      return 'web_platform';
+  }
+}
+
+function hasChannel(group: RuleGroup, channel: Channel): boolean {
+  return patternsOf(group).some((pattern) => pattern.channel === channel);
+}

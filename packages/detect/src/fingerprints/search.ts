@@ -1,0 +1,95 @@
+// Patterns run on texts, within a bound on the work that one domain's evidence may cause.
+import type { Field } from './fingerprint-set.ts';
+import { fillTemplate } from './pattern.ts';
+import type { OwnedPattern, PatternIndex } from './pattern-index.ts';
+
+/**
+ * Steps of the engine at worst, a pattern's size times the text's length: about a second at the engine's slowest. Real
+ * pages take a hundredth. What is left out beyond it are the last fields, page source and text.
+ */
+const MAX_STEPS = 64_000_000;
+/** A single pattern's template may repeat what it captured. */
+const MAX_FILLED_LENGTH = 256;
+
+/** Longer values are a page's, and shown in part. */
+const MAX_WHOLE_LENGTH = 2048;
+/** How far around a literal the match is looked for that is shown. */
+const EXCERPT_REACH = 256;
+
+/** A pattern that matched. */
+export interface Match extends OwnedPattern {
+  /** What it matched in, or the matching part of a page. */
+  readonly value: string;
+  /** What the pattern's template makes of the match; '' where it shows nothing. */
+  readonly filled: string;
+}
+
+/** One domain's search. */
+export class Search {
+  readonly #patterns: PatternIndex;
+  #stepsLeft = MAX_STEPS;
+
+  constructor(patterns: PatternIndex) {
+    this.#patterns = patterns;
+  }
+
+  has(field: Field): boolean {
+    return this.#patterns.has(field);
+  }
+
+  /** Steps that the work so far may have taken at worst. */
+  get steps(): number {
+    return MAX_STEPS - this.#stepsLeft;
+  }
+
+  /** Matches of the patterns for a field, and for one name in it. */
+  matches(field: Field, key: string, text: string): Match[] {
+    const found: Match[] = [];
+    for (const owned of this.#patterns.candidates(field, key, text)) {
+      const filled = this.#run(owned, text);
+      if (filled !== null) found.push({ ...owned, value: this.#excerpt(owned, text), filled });
+    }
+    return found;
+  }
+
+  /** As `matches` over many texts: of each pattern the first match, or the first that shows a version. */
+  firstMatches(field: Field, texts: Iterable<string>): Match[] {
+    const found = new Map<OwnedPattern, Match>();
+    for (const text of texts) {
+      for (const owned of this.#patterns.candidates(field, '', text)) {
+        const known = found.get(owned);
+        if (known && (known.filled !== '' || owned.pattern.version === undefined)) continue;
+        const filled = this.#run(owned, text);
+        if (filled !== null && (!known || filled !== '')) found.set(owned, { ...owned, value: text, filled });
+      }
+    }
+    return [...found.values()];
+  }
+
+  /** Of a page the part that matched, where it stands near a literal of the pattern; else its beginning, all else whole. */
+  #excerpt({ pattern: { regex } }: OwnedPattern, text: string): string {
+    if (text.length <= MAX_WHOLE_LENGTH || regex === null) return text;
+    const lower = text.toLowerCase();
+    const at = Math.min(
+      ...(regex.literals ?? []).map((literal) => lower.indexOf(literal)).filter((place) => place >= 0),
+    );
+    if (!Number.isFinite(at)) return text.slice(0, EXCERPT_REACH);
+    const around = text.slice(Math.max(0, at - EXCERPT_REACH), at + EXCERPT_REACH);
+    this.#stepsLeft -= regex.size * around.length;
+    return regex.captures(around)?.[0] || text.slice(at, at + EXCERPT_REACH);
+  }
+
+  /** Null without a match. */
+  #run({ pattern: { regex, version } }: OwnedPattern, text: string): string | null {
+    if (regex === null) return '';
+    const steps = regex.size * (text.length + 1);
+    if (steps > this.#stepsLeft) return null;
+    this.#stepsLeft -= steps;
+    if (!regex.test(text)) return null;
+    if (version === undefined) return '';
+    if (steps > this.#stepsLeft) return '';
+    this.#stepsLeft -= steps;
+    const captures = regex.captures(text);
+    return captures === null ? '' : fillTemplate(version, captures).slice(0, MAX_FILLED_LENGTH);
+  }
+}
