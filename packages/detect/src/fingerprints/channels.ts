@@ -46,12 +46,24 @@ function channelOf({ field, key, regex }: FieldPattern, reading: Reading): Chann
   }
 }
 
-/** What a technology is to its rules: the provider that it is, and as what its own answer or alias counts. */
+/** What a technology is to its rules: the provider that it is, and as what it counts. */
 export interface SetProvider {
   readonly provider: Provider;
+  /** Of its own answer or alias. */
   readonly category: Category;
   /** An exchange of it filters mail, and keeps none. */
   readonly isMailSecurity: boolean;
+  /** As what the catalog's own rules count it, by channel; empty for a provider that the catalog does not have. */
+  readonly own: ReadonlyMap<Channel, Category>;
+}
+
+/** The categories of a provider's own rules by channel, the first of each; parking is no service. */
+export function ownCategories(rules: readonly RuleGroup[]): ReadonlyMap<Channel, Category> {
+  const own = new Map<Channel, Category>();
+  for (const group of rules.filter(({ parking }) => parking !== true)) {
+    for (const { channel } of patternsOf(group)) if (!own.has(channel)) own.set(channel, group.category);
+  }
+  return own;
 }
 
 /** The rule that a pattern of a technology is. */
@@ -91,29 +103,25 @@ function createRule(of: SetProvider, channel: Channel, shown: string, factor: nu
 }
 
 /** Our own rules of the channel say it, where the provider has some; else what the channel can prove. */
-function categoryOf({ provider, category, isMailSecurity }: SetProvider, channel: Channel): Category {
-  if (channel === 'spf') return 'email_sending';
-  if (channel === 'tls') return 'certificate_authority';
-  const own = provider.rules.find((group) => group.parking !== true && hasChannel(group, channel));
-  if (own) return own.category;
+function categoryOf({ own, category, isMailSecurity }: SetProvider, channel: Channel): Category {
   switch (channel) {
+    case 'spf':
+      return 'email_sending';
+    case 'tls':
+      return 'certificate_authority';
     case 'ns':
     case 'soa':
-      return 'dns';
+      return own.get(channel) ?? 'dns';
     case 'mx':
-      return isMailSecurity ? 'email_security' : 'email';
+      return own.get(channel) ?? (isMailSecurity ? 'email_security' : 'email');
     case 'txt':
-      return 'verified_service';
+      return own.get(channel) ?? 'verified_service';
     case 'private-header':
     case 'common-header':
     case 'cookie':
     case 'cname':
-      return category;
+      return own.get(channel) ?? category;
     default:
-      return 'web_platform';
+      return own.get(channel) ?? 'web_platform';
   }
-}
-
-function hasChannel(group: RuleGroup, channel: Channel): boolean {
-  return patternsOf(group).some((pattern) => pattern.channel === channel);
 }

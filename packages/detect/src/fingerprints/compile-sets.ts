@@ -106,6 +106,11 @@ function compileProviders(
       if (provider !== null && provider !== id) known.implies.push({ provider, confidence });
     }
   }
+  // Implied by name, known to the catalog alone.
+  for (const { provider } of [...providers.values()].flatMap(({ implies }) => implies)) {
+    const own = names.inCatalog(provider);
+    if (own && !providers.has(provider)) providers.set(provider, { ...own, categories: new Set(), implies: [] });
+  }
   return providers;
 }
 

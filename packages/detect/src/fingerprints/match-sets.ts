@@ -11,15 +11,12 @@ import { type Sighting, sightingsIn, standsAtWall } from './sightings.ts';
 const CERTAIN = 100;
 
 /** All findings of the rulebook's sets; `own` are those of its own rules, which `requires` may ask for. */
-export function matchSets(reading: Reading, { sets, providers }: Rulebook, own: readonly Finding[]): Finding[] {
+export function matchSets(reading: Reading, { sets }: Rulebook, own: readonly Finding[]): Finding[] {
   if (!sets || reading.existence === 'nonexistent') return [];
   const sightings = sightingsIn(reading, sets);
   const usable = reading.webAnswer === 'wall' ? sightings.filter(standsAtWall) : sightings;
   const { standing, implied } = settle(seenIn(usable), new Set(own.map(({ rule }) => rule.provider)), sets);
-  return [
-    ...standing.flatMap(({ findings }) => findings),
-    ...implied.flatMap((each) => findingOf(each, sets, providers)),
-  ];
+  return [...standing.flatMap(({ findings }) => findings), ...implied.flatMap((each) => findingOf(each, sets))];
 }
 
 /**
@@ -56,15 +53,8 @@ function confidenceByFamily(group: readonly Sighting[]): ReadonlyMap<Family, num
   return sums;
 }
 
-function findingOf(
-  { provider, cause, strength }: Implied,
-  sets: CompiledSets,
-  known: Rulebook['providers'],
-): Finding[] {
-  const own = known.get(provider);
-  const of =
-    sets.providers.get(provider) ??
-    (own && { provider: own, category: 'web_platform' as const, isMailSecurity: false });
+function findingOf({ provider, cause, strength }: Implied, sets: CompiledSets): Finding[] {
+  const of = sets.providers.get(provider);
   if (!of || strength <= 0) return [];
   const rule = ruleOfImplication(of, cause.rule);
   return [{ rule, value: cause.value, strength: Math.min(rule.strength, strength) }];

@@ -2,7 +2,7 @@
 import type { Provider } from '../catalog.ts';
 import type { Kind } from '../kinds.ts';
 import { type CategoryNames, setCategoryOf } from './categories.ts';
-import type { SetProvider } from './channels.ts';
+import { ownCategories, type SetProvider } from './channels.ts';
 import type { FingerprintSet, FingerprintTechnology } from './fingerprint-set.ts';
 
 /** As the catalog's schema has it. */
@@ -22,6 +22,8 @@ export interface KnownNames {
   /** The provider's id; null for a name that neither knows, which is kept in `unresolved`. */
   idOf(name: string): string | null;
   readonly unresolved: ReadonlySet<string>;
+  /** A provider of the catalog that no technology may be. */
+  inCatalog(id: string): SetProvider | undefined;
 }
 
 /** Finds each technology's provider in the catalog, by id, name, alias, product or the host of its website, or makes one. */
@@ -33,11 +35,11 @@ export function providersOf(
   const added = new Map<string, Provider>();
   let merged = 0;
   const of = technologies.map((technology) => {
-    const own = known.find(technology);
-    if (own) merged += 1;
-    const provider = own ?? added.get(technology.slug) ?? createProvider(technology, categoryNames, known);
-    if (!own) added.set(provider.id, provider);
-    return { provider, ...countsAs(technology, categoryNames) };
+    const found = known.find(technology);
+    if (found) merged += 1;
+    const provider = found ?? added.get(technology.slug) ?? createProvider(technology, categoryNames, known);
+    if (!found) added.set(provider.id, provider);
+    return { provider, ...countsAs(technology, categoryNames), own: ownCategories(provider.rules) };
   });
   const ids = new Map(technologies.map(({ name }, i) => [name.toLowerCase(), of[i]?.provider.id ?? '']));
   return { of, added: [...added.values()], merged, names: namesOf(ids, known) };
@@ -50,10 +52,19 @@ function namesOf(ids: ReadonlyMap<string, string>, known: KnownProviders): Known
     if (id === undefined) unresolved.add(name);
     return id ?? null;
   };
-  return { idOf, unresolved };
+  const inCatalog = (id: string): SetProvider | undefined => {
+    const provider = known.findName(id);
+    return (
+      provider && { provider, category: 'web_platform', isMailSecurity: false, own: ownCategories(provider.rules) }
+    );
+  };
+  return { idOf, unresolved, inCatalog };
 }
 
-function countsAs({ categories }: FingerprintTechnology, names: CategoryNames): Omit<SetProvider, 'provider'> {
+function countsAs(
+  { categories }: FingerprintTechnology,
+  names: CategoryNames,
+): Pick<SetProvider, 'category' | 'isMailSecurity'> {
   const found = categories.map((id) => setCategoryOf(id, names)?.category ?? 'web_platform');
   return {
     category: found.find((category) => category !== 'web_platform') ?? 'web_platform',
