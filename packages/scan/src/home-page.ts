@@ -4,12 +4,12 @@ import { tlsNone } from './certificate.ts';
 import { type AddressParts, checkAddress } from './checked-address.ts';
 import type { KeyedLimit } from './keyed-limit.ts';
 import { isWeb, redirectTarget } from './redirect.ts';
-import { type Answered, evidenceOf } from './response-evidence.ts';
+import { type Answered, type EvidenceOptions, evidenceOf } from './response-evidence.ts';
 import { welcomeOf } from './robots.ts';
 import { Connections, type Visit, type WebClient } from './web-client.ts';
 
 /** Hosts are looked up by the resolver that the rest of the probe uses. */
-export interface HomePageParts extends AddressParts {
+export interface HomePageParts extends AddressParts, EvidenceOptions {
   readonly client: WebClient;
   readonly perAddress: KeyedLimit;
   readonly userAgent: string;
@@ -85,14 +85,14 @@ class HomePageVisit {
       this.#signal?.throwIfAborted();
       if (!('kind' in answer)) return this.#failed(answer, url, redirects);
       const next = redirectTarget(answer.statusCode, answer.headers.location, url);
-      if (!next || !isWeb(next)) return this.#ended(evidenceOf(answer, url, redirects));
+      if (!next || !isWeb(next)) return this.#ended(evidenceOf(answer, { url, redirects }, this.#parts));
       redirects.push(url.href);
       // To another owner's domain: where it leads is the finding; that site is not ours to visit in this scan.
       if (registrableDomain(next.hostname) !== this.#domain)
-        return this.#ended({ ...evidenceOf(answer, next, redirects), page: null });
+        return this.#ended({ ...evidenceOf(answer, { url: next, redirects }, this.#parts), page: null });
       if (redirects.includes(next.href) || redirects.length > MAX_REDIRECTS) {
         const detail = 'the redirects do not end';
-        return this.#ended({ ...evidenceOf(answer, url, redirects), status: 'failed', detail });
+        return this.#ended({ ...evidenceOf(answer, { url, redirects }, this.#parts), status: 'failed', detail });
       }
       url = next;
     }
