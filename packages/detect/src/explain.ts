@@ -79,7 +79,7 @@ const NO_TIME = '1970-01-01T00:00:00Z';
 
 /** Reads one record (API.md, "Explain") and says what it proves; unknown members are ignored. Throws RecordError. */
 export function explainRecord(record: unknown, rulebook: Rulebook): Explanation {
-  const profile = detect(evidenceFromRecord(record), rulebook);
+  const profile = detect(evidenceFromRecord(record, { keepSource: rulebook.sets?.needsSource ?? false }), rulebook);
   return {
     domain: profile.domain,
     services: profile.services.map(({ category, provider, confidence, evidence, version }) => ({
@@ -93,8 +93,8 @@ export function explainRecord(record: unknown, rulebook: Rulebook): Explanation 
   };
 }
 
-/** The same record as Evidence: a part that was not given was not measured. */
-export function evidenceFromRecord(record: unknown): Evidence {
+/** The same record as Evidence: a part that was not given was not measured. `keepSource` is for community sets. */
+export function evidenceFromRecord(record: unknown, { keepSource = false } = {}): Evidence {
   const parsed = DnsRecord.safeParse(record);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
@@ -109,7 +109,7 @@ export function evidenceFromRecord(record: unknown): Evidence {
     durationMs: 0,
     dns: dnsPart(domain, parsed.data),
     addresses: (parsed.data.a ?? []).map(toAddress),
-    http: httpPart(domain, parsed.data),
+    http: httpPart(domain, parsed.data, keepSource),
     tls: tlsPart(parsed.data.tls_issuer),
   };
 }
@@ -177,7 +177,7 @@ function toAddress({ address, asn, as_name }: NonNullable<DnsRecord['a']>[number
   return { address, use: 'web', status, asn: asn ?? null, asName: as_name ?? null, prefix: null };
 }
 
-function httpPart(domain: string, { headers, cookies, html }: DnsRecord): HttpEvidence {
+function httpPart(domain: string, { headers, cookies, html }: DnsRecord, keepSource: boolean): HttpEvidence {
   const isGiven = headers !== undefined || cookies !== undefined || html !== undefined;
   const url = `https://${domain}/`;
   return {
@@ -187,7 +187,7 @@ function httpPart(domain: string, { headers, cookies, html }: DnsRecord): HttpEv
     statusCode: isGiven ? 200 : null,
     headers: Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])),
     cookies: (cookies ?? []).map(cookieName),
-    page: html === undefined ? null : extractPage(html, { url, isTruncated: false }),
+    page: html === undefined ? null : extractPage(html, { url, isTruncated: false, keepSource }),
   };
 }
 

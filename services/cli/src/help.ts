@@ -25,6 +25,14 @@ Fields (only domain is needed; others that are given are named on standard error
    "a": [{"address": "192.0.2.1", "asn": 64496, "as_name": "..."}], "headers": {"server": "..."},
    "cookies": ["..."], "html": "...", "tls_issuer": "..."}`;
 
+export const fingerprintsHelp = `
+A set in the format of Wappalyzer, as its open successors publish it. Loaded with STRATA_FINGERPRINTS, its technologies
+are detected beside the catalog's.
+
+Exit codes:
+  0  the set can be used, whatever of it is refused
+  1  a path is wrong, or nothing in it can be used`;
+
 export const gatewayHelp = `
 Examples:
   strata inference gateway                         workers join it; it prints what they type
