@@ -73,7 +73,7 @@ export class LinearRegex {
 
   /** Compiled when it is first run: of thousands of patterns few ever are. */
   get #engine(): RE2JS {
-    this.#compiled ??= RE2JS.compile(this.#source, RE2JS.CASE_INSENSITIVE);
+    this.#compiled ??= RE2JS.compile(this.#source);
     return this.#compiled;
   }
 

@@ -7,6 +7,8 @@ const MAX_SIZE = 2000;
 
 const ASSERTIONS = { start: '\\A', end: '\\z', 'word-edge': '\\b', 'no-word-edge': '\\B' } as const;
 const ANY: readonly Range[] = [[0, 0x10ffff]];
+const UPPER: Range = [0x41, 0x5a];
+const CASE_GAP = 0x20;
 
 /** The source in RE2 syntax. */
 export function regexSource(node: RegexNode): string {
@@ -34,14 +36,38 @@ function countSource({ min, max, isLazy }: RepeatNode): string {
 }
 
 function charactersSource(ranges: readonly Range[], isNegated: boolean): string {
-  const only = ranges[0];
-  if (!isNegated && ranges.length === 1 && only && only[0] === only[1]) return hex(only[0]);
   // RE2 has no empty class: nothing is the negation of all.
-  if (ranges.length === 0) return isNegated ? classSource(ANY, false) : classSource(ANY, true);
-  return classSource(ranges, isNegated);
+  if (ranges.length === 0) return classSource(ANY, !isNegated);
+  return classSource(ranges.flatMap(inAnyCase), isNegated);
+}
+
+/**
+ * A range with its letters in the other case. Written out, since the engine's own folding takes `ſ` for an `s` and the
+ * Kelvin sign for a `k`, which JavaScript does not. Beyond ASCII, single characters alone have two cases.
+ */
+function inAnyCase(range: Range): readonly Range[] {
+  const [low, high] = range;
+  if (low === high && low > 0x7f) return [range, ...otherCases(low)];
+  const cases: Range[] = [range];
+  const add = (from: number, to: number, by: number) => {
+    const [start, end] = [Math.max(low, from), Math.min(high, to)];
+    if (start <= end) cases.push([start + by, end + by]);
+  };
+  add(UPPER[0], UPPER[1], CASE_GAP);
+  add(UPPER[0] + CASE_GAP, UPPER[1] + CASE_GAP, -CASE_GAP);
+  return cases;
+}
+
+function otherCases(code: number): readonly Range[] {
+  const character = String.fromCharCode(code);
+  return [character.toLowerCase(), character.toUpperCase()]
+    .filter((other) => other.length === 1 && other !== character && other.charCodeAt(0) > 0x7f)
+    .map((other) => [other.charCodeAt(0), other.charCodeAt(0)]);
 }
 
 function classSource(ranges: readonly Range[], isNegated: boolean): string {
+  const [only] = ranges;
+  if (!isNegated && ranges.length === 1 && only && only[0] === only[1]) return hex(only[0]);
   return `[${isNegated ? '^' : ''}${ranges.map(([low, high]) => `${hex(low)}-${hex(high)}`).join('')}]`;
 }
 
