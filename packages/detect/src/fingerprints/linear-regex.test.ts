@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { fillTemplate, LinearRegex, readPattern } from './pattern.ts';
+import { LinearRegex, readPattern, versionShown } from './pattern.ts';
 
 /** Sources of expressions, of all that is supported, over few letters so that they often match. */
 const { expression } = fc.letrec<{ expression: string; atom: string; piece: string }>((tie) => ({
@@ -190,22 +190,26 @@ describe('an expression of a community set', () => {
     }
   });
 
-  it('shows a version by its template', () => {
-    const { version = '', confidence, regex } = readPattern('acme-([\\d.]+)(-pro)?\\;version:\\1\\;confidence:50');
+  it('shows a version by its template, where that makes a whole one', () => {
+    const { version = '', confidence, regex } = readPattern('acme-v([\\d.]+)(-pro)?\\;version:\\1\\;confidence:50');
     assert.equal(confidence, 50);
-    assert.equal(fillTemplate(version, regex?.captures('/acme-1.2.3.js') ?? []), '1.2.3.');
-    const captures = ['', '1', '2', ''];
-    const filled = {
-      '\\1': '1',
-      '\\1.\\2': '1.2',
-      'v\\1': 'v1',
-      '\\3': '',
-      '\\1?a:b': 'a',
-      '\\3?a:b': 'b',
-      '\\3?a:': '',
-      '\\1?\\2:b': '2',
+    assert.equal(versionShown(version, regex?.captures('/acme-v1.2.3.js') ?? []), '1.2.3');
+    const captures = ['', '1.5', '2', '', 'x'.repeat(1e6)];
+    const shown = {
+      '\\1': '1.5',
+      '\\1.\\2': '1.5.2',
+      'v\\1': '1.5',
+      '\\2': null,
+      '\\3': null,
+      '\\9': null,
+      '\\1?2.0:3.0': '2.0',
+      '\\3?2.0:3.0': '3.0',
+      '\\3?2.0:': null,
+      '\\1?\\2.1:': '2.1',
+      [`1.${'\\4'.repeat(400)}`]: null,
+      GA4: null,
     };
-    for (const [template, expected] of Object.entries(filled))
-      assert.equal(fillTemplate(template, captures), expected, template);
+    for (const [template, expected] of Object.entries(shown))
+      assert.equal(versionShown(template, captures), expected, template);
   });
 });

@@ -1,10 +1,13 @@
 // One pattern of a community set: `expression\;confidence:50\;version:\1`, made ready for a linear-time engine.
 import { RE2JS } from 're2js';
+import { versionAfter } from '../version.ts';
 import { regexSize, regexSource } from './regex-source.ts';
 import { parseRegex, type RegexNode, RegexRefusal } from './regex-syntax.ts';
 import { requiredLiterals } from './required-literals.ts';
 
 const MAX_PATTERN_LENGTH = 1000;
+/** Longer than any version; a template may repeat what was captured. */
+const MAX_CAPTURE_LENGTH = 128;
 const TAG_MARK = '\\;';
 
 /** A pattern's tags: how sure it is, and how a version is made of what it captures. */
@@ -109,8 +112,18 @@ function isAlwaysTrue(node: RegexNode): boolean {
   }
 }
 
-/** The version that a template makes of captures; '' for none. A ternary is told by its first question mark. */
-export function fillTemplate(template: string, captures: readonly string[]): string {
+/**
+ * The version that a template makes of captures, read as our own rules read one; null for none. A single number is none:
+ * of `10` nobody can tell whether it is a branch, and no set says it.
+ */
+export function versionShown(template: string, captures: readonly string[]): string | null {
+  const bounded = captures.map((capture) => capture.slice(0, MAX_CAPTURE_LENGTH));
+  const version = versionAfter('', fillTemplate(template, bounded));
+  return version?.includes('.') ? version : null;
+}
+
+/** `\1?a:b` is `a` where group 1 took part with some text, and else `b`. */
+function fillTemplate(template: string, captures: readonly string[]): string {
   const fill = (part: string) => part.replace(/\\(\d)/g, (_, group: string) => captures[Number(group)] ?? '');
   const ternary = /^\\(\d)\?([^:]*):(.*)$/s.exec(template);
   if (!ternary) return fill(template);

@@ -1,6 +1,6 @@
 // Patterns run on texts, within a bound on the work that one domain's evidence may cause.
 import type { Field } from './fingerprint-set.ts';
-import { fillTemplate } from './pattern.ts';
+import { versionShown } from './pattern.ts';
 import type { OwnedPattern, PatternIndex } from './pattern-index.ts';
 
 /**
@@ -8,20 +8,18 @@ import type { OwnedPattern, PatternIndex } from './pattern-index.ts';
  * pages take a hundredth. What is left out beyond it are the last fields, page source and text.
  */
 const MAX_STEPS = 64_000_000;
-/** A single pattern's template may repeat what it captured. */
-const MAX_FILLED_LENGTH = 256;
 
 /** Longer values are a page's, and shown in part. */
 const MAX_WHOLE_LENGTH = 2048;
 /** How far around a literal the match is looked for that is shown. */
 const EXCERPT_REACH = 256;
+const NO_VERSION = { version: null };
 
 /** A pattern that matched. */
 export interface Match extends OwnedPattern {
   /** What it matched in, or the matching part of a page. */
   readonly value: string;
-  /** What the pattern's template makes of the match; '' where it shows nothing. */
-  readonly filled: string;
+  readonly version: string | null;
 }
 
 /** One domain's search. */
@@ -46,8 +44,8 @@ export class Search {
   matches(field: Field, key: string, text: string): Match[] {
     const found: Match[] = [];
     for (const owned of this.#patterns.candidates(field, key, text)) {
-      const filled = this.#run(owned, text);
-      if (filled !== null) found.push({ ...owned, value: this.#excerpt(owned, text), filled });
+      const ran = this.#run(owned, text);
+      if (ran) found.push({ ...owned, value: this.#excerpt(owned, text), ...ran });
     }
     return found;
   }
@@ -58,9 +56,9 @@ export class Search {
     for (const text of texts) {
       for (const owned of this.#patterns.candidates(field, '', text)) {
         const known = found.get(owned);
-        if (known && (known.filled !== '' || owned.pattern.version === undefined)) continue;
-        const filled = this.#run(owned, text);
-        if (filled !== null && (!known || filled !== '')) found.set(owned, { ...owned, value: text, filled });
+        if (known && (known.version !== null || owned.pattern.version === undefined)) continue;
+        const ran = this.#run(owned, text);
+        if (ran && (!known || ran.version !== null)) found.set(owned, { ...owned, value: text, ...ran });
       }
     }
     return [...found.values()];
@@ -80,16 +78,14 @@ export class Search {
   }
 
   /** Null without a match. */
-  #run({ pattern: { regex, version } }: OwnedPattern, text: string): string | null {
-    if (regex === null) return '';
+  #run({ pattern: { regex, version } }: OwnedPattern, text: string): Pick<Match, 'version'> | null {
+    if (regex === null) return NO_VERSION;
     const steps = regex.size * (text.length + 1);
     if (steps > this.#stepsLeft) return null;
     this.#stepsLeft -= steps;
     if (!regex.test(text)) return null;
-    if (version === undefined) return '';
-    if (steps > this.#stepsLeft) return '';
+    if (version === undefined || steps > this.#stepsLeft) return NO_VERSION;
     this.#stepsLeft -= steps;
-    const captures = regex.captures(text);
-    return captures === null ? '' : fillTemplate(version, captures).slice(0, MAX_FILLED_LENGTH);
+    return { version: versionShown(version, regex.captures(text) ?? []) };
   }
 }

@@ -4,7 +4,7 @@ import { webAliases } from '../match-dns.ts';
 import { issuerCap, showsTheWall } from '../match-web.ts';
 import type { Reading } from '../reading.ts';
 import { BACKUP_MX_STRENGTH, BROKEN_SPF_FACTOR } from '../strengths.ts';
-import { distributionIn, platformOf, type ShownVersion, versionAfter } from '../version.ts';
+import { distributionIn, platformOf, type ShownVersion } from '../version.ts';
 import { ruleOfPattern, type Reading as TextReading } from './channels.ts';
 import type { CompiledSets } from './compile-sets.ts';
 import { type Match, Search } from './search.ts';
@@ -40,7 +40,7 @@ export function sightingsIn(reading: Reading, sets: CompiledSets): Sighting[] {
         value: how.shownAs ?? match.value,
         strength: rule.strength * (how.factor ?? 1),
         ...(isPreferred === undefined ? {} : { isPreferred }),
-        shown: shownIn(match.filled, { header, serverHeader }),
+        shown: shownIn(match.version, { header, serverHeader }),
       };
       sightings.push({ owner: match.owner, finding, confidence: match.pattern.confidence, cap: how.cap ?? 1 });
     }
@@ -107,16 +107,11 @@ function seeWeb({ webAnswer, evidence: { http } }: Reading, search: Search, see:
   if (search.has('text')) see(search.matches('text', '', visibleText(source)));
 }
 
-/**
- * A version as our own rules read one. A single number is none: of `10` nobody can tell whether it is a branch, and no
- * set says it.
- */
 function shownIn(
-  filled: string,
+  version: string | null,
   { header, serverHeader }: { readonly header: string | null; readonly serverHeader: string | null },
 ): ShownVersion | undefined {
-  const version = versionAfter('', filled);
-  if (!version?.includes('.')) return undefined;
+  if (version === null) return undefined;
   const own = platformOf(version, header === 'server' ? serverHeader : null);
   return { version, platform: own ?? (header === null ? null : distributionIn(serverHeader)) };
 }
