@@ -42,7 +42,7 @@ const text = fc
   .array(
     fc.constantFrom('a', 'b', 'c', 'A', 'B', '1', '/', '.', '-', ' ', '\n', 'abc', 'ABC', '{', 'ſ', '\u212a', 'é'),
     {
-      maxLength: 10,
+      maxLength: 6,
     },
   )
   .map((parts) => parts.join(''));
@@ -73,7 +73,7 @@ describe('an expression of a community set', () => {
           assert.deepEqual(linear.captures(each), captures, JSON.stringify([source, each]));
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: 2_000 },
     );
   });
 
