@@ -25,6 +25,7 @@ export {
   type Subscriptions,
   withoutCredentials,
 } from './feeds/subscriptions.ts';
+export { readFingerprintFiles } from './fingerprint-files.ts';
 export { openFetcher } from './open-fetcher.ts';
 export { loadFingerprints, openRulebook } from './open-rulebook.ts';
 export { openConfiguredStore, openScanning, type Scanning } from './open-scanning.ts';

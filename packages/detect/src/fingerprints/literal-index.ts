@@ -40,6 +40,8 @@ class EdgeTable {
 /** Finds which values have one of their literals in a text. Immutable once made. */
 export class LiteralIndex<T> {
   readonly #edges: EdgeTable;
+  /** The edges of the start, where most characters of a text end. */
+  readonly #start: Int32Array;
   readonly #fallback: Int32Array;
   /** The nearest node on the way of fallbacks, itself included, where a literal ends; -1 where none does. */
   readonly #ending: Int32Array;
@@ -66,6 +68,7 @@ export class LiteralIndex<T> {
     }
     this.#values = values;
     this.#edges = new EdgeTable(edges);
+    this.#start = Int32Array.from({ length: ALPHABET }, (_, code) => edges.get(ROOT * ALPHABET + code) ?? ROOT);
     this.#fallback = new Int32Array(values.length);
     this.#ending = new Int32Array(values.length).fill(FREE);
     this.#link(edges);
@@ -97,11 +100,11 @@ export class LiteralIndex<T> {
   }
 
   #step(from: number, code: number): number {
-    for (let node = from; ; node = this.#fallback[node] as number) {
+    for (let node = from; node !== ROOT; node = this.#fallback[node] as number) {
       const next = this.#edges.follow(node * ALPHABET + code);
       if (next !== FREE) return next;
-      if (node === ROOT) return ROOT;
     }
+    return this.#start[code] as number;
   }
 
   /** Each value once for every literal of it in `text`. Time in proportion to the text and to what is found. */

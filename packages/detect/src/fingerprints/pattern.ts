@@ -56,7 +56,7 @@ export function readPattern(text: string): FingerprintPattern {
 
 /** A regular expression with JavaScript's meaning, any case, run in time linear in the text. */
 export class LinearRegex {
-  readonly #source: string;
+  readonly #expression: string;
   #compiled: RE2JS | undefined;
   /** Steps a character in the worst case. */
   readonly size: number;
@@ -69,14 +69,14 @@ export class LinearRegex {
   constructor(expression: string) {
     const node = parseRegex(expression);
     this.size = regexSize(node);
-    this.#source = regexSource(node);
+    this.#expression = expression;
     this.literals = requiredLiterals(node);
     this.isAlwaysTrue = isAlwaysTrue(node);
   }
 
   /** Compiled when it is first run: of thousands of patterns few ever are. */
   get #engine(): RE2JS {
-    this.#compiled ??= RE2JS.compile(this.#source);
+    this.#compiled ??= RE2JS.compile(regexSource(parseRegex(this.#expression)));
     return this.#compiled;
   }
 

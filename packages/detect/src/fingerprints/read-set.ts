@@ -15,7 +15,7 @@ export interface SetFile {
   readonly content: unknown;
 }
 
-const MAX_TECHNOLOGIES = 50_000;
+const MAX_TECHNOLOGIES = 100_000;
 const MAX_NAME_LENGTH = 64;
 
 /** Reads a set; of two entries of one name the first counts. Never throws: what cannot be read stands in the report. */
