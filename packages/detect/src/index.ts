@@ -24,5 +24,7 @@ export {
 export * from './profile.ts';
 export { type CompileOptions, compileRulebook, type Rulebook } from './rulebook.ts';
 export { gradeOf } from './score.ts';
-export { SECTORS, sectorOf } from './sector.ts';
+export { SECTORS, type Sector, type SectorList, type SectorSource, sectorOf } from './sector.ts';
+export { SectorListError, sectorListOf } from './sector-list.ts';
+export { sentenceOf } from './sentence.ts';
 export type { ShownVersion } from './version.ts';

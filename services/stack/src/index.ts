@@ -26,8 +26,9 @@ export {
   withoutCredentials,
 } from './feeds/subscriptions.ts';
 export { readFingerprintFiles } from './fingerprint-files.ts';
+export { loadFingerprints } from './load-fingerprints.ts';
 export { openFetcher } from './open-fetcher.ts';
-export { loadFingerprints, openRulebook } from './open-rulebook.ts';
+export { openRulebook } from './open-rulebook.ts';
 export { openConfiguredStore, openScanning, type Scanning } from './open-scanning.ts';
 export type { ScanOutcome } from './scanner.ts';
 export { type RunningStack, serve, startStack } from './serve.ts';

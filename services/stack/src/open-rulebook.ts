@@ -1,23 +1,41 @@
-// The rulebook that the settings ask for: the catalog, and the community sets beside it.
+// The rulebook as this installation has it: the catalog, and what the operator adds to it.
+import { open } from 'node:fs/promises';
 import { entries } from '@strata/catalog';
-import { compileRulebook, type FingerprintSet, loadCatalog, type Rulebook, readFingerprints } from '@strata/detect';
+import {
+  type CompileOptions,
+  compileRulebook,
+  loadCatalog,
+  type Rulebook,
+  SectorListError,
+  sectorListOf,
+} from '@strata/detect';
+import { CsvError, parse } from 'csv-parse/sync';
 import type { Logger } from 'pino';
-import type { World } from './app.ts';
 import type { Config } from './config.ts';
-import { readFingerprintFiles } from './fingerprint-files.ts';
-import { StartError } from './start-error.ts';
+import { loadFingerprints } from './load-fingerprints.ts';
+import { StartError, startErrorOf } from './start-error.ts';
 
-/** Compiles the catalog with the sets of `STRATA_FINGERPRINTS`; throws StartError where a set cannot be used at all. */
+/** A million domains are 30 MB. */
+const MOST_LIST_BYTES = 64 * 1024 * 1024;
+
+export interface RulebookParts {
+  /** In place of the bundled ones. */
+  readonly catalogEntries?: readonly unknown[];
+  /** Told what was loaded. */
+  readonly logger?: Logger;
+}
+
+/** Rejects with StartError that names the setting where a file cannot be used. */
 export async function openRulebook(
-  { fingerprints }: Pick<Config, 'fingerprints'>,
-  { catalogEntries = entries }: Pick<World, 'catalogEntries'> = {},
-  logger?: Logger,
+  { sectorsFile, fingerprints = [] }: Partial<Pick<Config, 'sectorsFile' | 'fingerprints'>>,
+  { catalogEntries = entries, logger }: RulebookParts = {},
 ): Promise<Rulebook> {
   const catalog = loadCatalog(catalogEntries);
-  if (fingerprints.length === 0) return compileRulebook(catalog);
+  const options: CompileOptions = sectorsFile === undefined ? {} : { sectors: await readSectors(sectorsFile) };
+  if (fingerprints.length === 0) return compileRulebook(catalog, options);
   const startedAt = performance.now();
   const { set, sizeBytes } = await loadFingerprints(fingerprints);
-  const rulebook = compileRulebook(catalog, { sets: set });
+  const rulebook = compileRulebook(catalog, { ...options, sets: set });
   const { technologies, usable, refusedPatterns, badEntries } = set.report;
   const counts = { technologies, usable, merged: rulebook.sets?.merged, refusedPatterns, badEntries };
   const ms = Math.round(performance.now() - startedAt);
@@ -25,16 +43,22 @@ export async function openRulebook(
   return rulebook;
 }
 
-/** Reads sets from files and folders; throws StartError where a path is wrong or nothing in it can be used. */
-export async function loadFingerprints(
-  paths: readonly string[],
-): Promise<{ readonly set: FingerprintSet; readonly sizeBytes: number }> {
-  const { files, sizeBytes } = await readFingerprintFiles(paths);
-  const set = readFingerprints(files);
-  if (set.report.usable > 0) return { set, sizeBytes };
-  const [first] = set.report.problems;
-  const why = first
-    ? `: ${first.file}: ${[first.technology, first.field, first.problem].filter(Boolean).join(' ')}`
-    : '';
-  throw new StartError(`no technology of the fingerprints ${paths.join(', ')} can be used${why}`);
+async function readSectors(file: string): Promise<NonNullable<CompileOptions['sectors']>> {
+  try {
+    const rows: string[][] = parse(await readBounded(file), {
+      ...{ bom: true, comment: '#', relaxColumnCount: true, skipEmptyLines: true, trim: true },
+    });
+    return sectorListOf(rows);
+  } catch (cause) {
+    if (cause instanceof SectorListError || cause instanceof CsvError)
+      throw new StartError(`cannot use the list of sectors ${file}: ${cause.message}`, { cause });
+    throw startErrorOf(cause, { doing: `read the list of sectors ${file}`, advice: 'see STRATA_SECTORS' });
+  }
+}
+
+async function readBounded(file: string): Promise<string> {
+  await using handle = await open(file);
+  const { size } = await handle.stat();
+  if (size > MOST_LIST_BYTES) throw new StartError(`${file} has ${size} bytes, more than ${MOST_LIST_BYTES}`);
+  return handle.readFile('utf8');
 }

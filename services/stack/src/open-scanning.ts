@@ -1,4 +1,5 @@
 // Constructs what a scan needs, for the service and for scans without one.
+
 import { mkdir, readFile } from 'node:fs/promises';
 import type { Rulebook } from '@strata/detect';
 import { createOptOut, createProber, type Prober, Resolver } from '@strata/scan';
@@ -43,7 +44,7 @@ export async function openScanning(
 ): Promise<Scanning> {
   await using stack = new AsyncDisposableStack();
   const now = world.now ?? (() => new Date());
-  const rulebook = await openRulebook(config, world, parts.logger);
+  const rulebook = await openRulebook(config, { ...world, logger: parts.logger });
   const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
   const store = stack.use(await openConfiguredStore(config, { now }));
   const resolving = {

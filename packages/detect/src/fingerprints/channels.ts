@@ -55,10 +55,18 @@ export interface SetProvider {
   readonly isMailSecurity: boolean;
   /** As what the catalog's own rules count it, by channel; empty for a provider that the catalog does not have. */
   readonly own: ReadonlyMap<Channel, Category>;
+  /** Categories in which the catalog knows its networks. */
+  readonly networks: ReadonlySet<Category>;
+}
+
+/** What the catalog says of one of its providers. */
+export function catalogParts({ rules }: Provider): Pick<SetProvider, 'own' | 'networks'> {
+  const networks = rules.filter(({ asn }) => asn !== undefined).map(({ category }) => category);
+  return { own: ownCategories(rules), networks: new Set(networks) };
 }
 
 /** The categories of a provider's own rules by channel, the first of each; parking is no service. */
-export function ownCategories(rules: readonly RuleGroup[]): ReadonlyMap<Channel, Category> {
+function ownCategories(rules: readonly RuleGroup[]): ReadonlyMap<Channel, Category> {
   const own = new Map<Channel, Category>();
   for (const group of rules.filter(({ parking }) => parking !== true)) {
     for (const { channel } of patternsOf(group)) if (!own.has(channel)) own.set(channel, group.category);
@@ -97,6 +105,7 @@ function createRule(of: SetProvider, channel: Channel, shown: string, factor: nu
     family: FAMILY_OF[channel],
     strength: strengthOf(channel, role) * factor,
     isParking: false,
+    hasNetworks: of.networks.has(category),
     version: undefined,
     service: `${category} ${id}`,
   };

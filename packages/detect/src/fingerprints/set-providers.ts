@@ -2,7 +2,7 @@
 import type { Provider } from '../catalog.ts';
 import type { Kind } from '../kinds.ts';
 import { type CategoryNames, setCategoryOf } from './categories.ts';
-import { ownCategories, type SetProvider } from './channels.ts';
+import { catalogParts, type SetProvider } from './channels.ts';
 import type { FingerprintSet, FingerprintTechnology } from './fingerprint-set.ts';
 
 /** As the catalog's schema has it. */
@@ -39,7 +39,7 @@ export function providersOf(
     if (found) merged += 1;
     const provider = found ?? added.get(technology.slug) ?? createProvider(technology, categoryNames, known);
     if (!found) added.set(provider.id, provider);
-    return { provider, ...countsAs(technology, categoryNames), own: ownCategories(provider.rules) };
+    return { provider, ...countsAs(technology, categoryNames), ...catalogParts(provider) };
   });
   const ids = new Map(technologies.map(({ name }, i) => [name.toLowerCase(), of[i]?.provider.id ?? '']));
   return { of, added: [...added.values()], merged, names: namesOf(ids, known) };
@@ -54,9 +54,7 @@ function namesOf(ids: ReadonlyMap<string, string>, known: KnownProviders): Known
   };
   const inCatalog = (id: string): SetProvider | undefined => {
     const provider = known.findName(id);
-    return (
-      provider && { provider, category: 'web_platform', isMailSecurity: false, own: ownCategories(provider.rules) }
-    );
+    return provider && { provider, category: 'web_platform', isMailSecurity: false, ...catalogParts(provider) };
   };
   return { idOf, unresolved, inCatalog };
 }

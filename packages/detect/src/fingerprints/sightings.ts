@@ -1,5 +1,6 @@
 // The evidence against a set's patterns, field by field: what matched, what it counts as, how much of its strength.
 import type { Finding } from '../finding.ts';
+import { isMachineName } from '../machine-name.ts';
 import { webAliases } from '../match-dns.ts';
 import { issuerCap, showsTheWall } from '../match-web.ts';
 import type { Reading } from '../reading.ts';
@@ -35,6 +36,8 @@ export function sightingsIn(reading: Reading, sets: CompiledSets): Sighting[] {
       if (!of) continue;
       const rule = ruleOfPattern(of, match.pattern, how.reading ?? 'plain');
       const { isPreferred, serverHeader = null, header = null } = how;
+      // A rented machine that bears its landlord's name is no mail product of his.
+      if (isPreferred !== undefined && rule.role === 'mailbox' && isMachineName(match.value)) continue;
       const finding: Finding = {
         rule,
         value: how.shownAs ?? match.value,

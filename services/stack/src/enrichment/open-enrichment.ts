@@ -1,4 +1,5 @@
 // What a sync needs, without a server: the sources as configured, the store, and who asks the web.
+
 import path from 'node:path';
 import type { Fetcher } from '@strata/scan';
 import type { Store } from '@strata/store';
