@@ -214,6 +214,12 @@ describe('a community set', () => {
     assert.deepEqual(found(servicesOf({ tls })), []);
   });
 
+  it('takes no picture or style for a script', () => {
+    const others = ['halfway-core.js.png', 'lib/halfway-core.js/theme.css?v=1', 'halfway-core.js/a.SVG#x'];
+    assert.deepEqual(servicesOf(withAssets(...others)), []);
+    assert.deepEqual(found(servicesOf(withAssets(...others, 'halfway-core.js?v=a.png'))), ['web_platform halfway']);
+  });
+
   it('shows a version only where it is a whole one', () => {
     const versionOf = (...assets: string[]) =>
       servicesOf(withAssets(...assets)).find(({ provider }) => provider === 'tally-analytics')?.version;

@@ -24,6 +24,8 @@ export interface Sighting {
 /** Of longer header values, as of our own rules, the beginning is searched. */
 const MAX_VALUE_LENGTH = 1024;
 const MAX_TXT_LENGTH = 2048;
+/** Evidence does not tell which element loads an address: what is no script by its ending is left out. */
+const NO_SCRIPT = /\.(?:css|png|jpe?g|gif|svg|webp|avif|ico|bmp|woff2?|ttf|otf|eot|mp[34]|webm|pdf|xml|webmanifest)$/i;
 const SPF_RECORD = /^v=spf1(?: |$)/i;
 
 /** All sightings in a reading; time in proportion to the evidence, within the search's bound. */
@@ -103,7 +105,7 @@ function seeWeb({ webAnswer, evidence: { http } }: Reading, search: Search, see:
   for (const [name, content] of Object.entries(page.metas)) {
     see(search.matches('meta', name, content), name === 'generator' ? {} : { shownAs: `${name}: ${content}` });
   }
-  see(search.firstMatches('scriptSrc', page.assets));
+  see(search.firstMatches('scriptSrc', page.assets.filter(mayBeScript)));
   const { source } = page;
   if (source === undefined) return;
   see(search.matches('html', '', source));
@@ -117,6 +119,11 @@ function shownIn(
   if (version === null) return undefined;
   const own = platformOf(version, header === 'server' ? serverHeader : null);
   return { version, platform: own ?? (header === null ? null : distributionIn(serverHeader)) };
+}
+
+function mayBeScript(address: string): boolean {
+  const [place = ''] = address.split(/[?#]/, 1);
+  return !NO_SCRIPT.test(place);
 }
 
 /** Whether a sighting stands although a wall answered. */
