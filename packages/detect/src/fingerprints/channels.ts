@@ -10,6 +10,17 @@ import type { FieldPattern } from './fingerprint-set.ts';
 const TEXT_FACTOR = 0.5;
 const MAX_SHOWN_LENGTH = 160;
 
+/** They name what a page may load or be loaded by: a host that stands in them serves the page nothing more. */
+const MENTIONING_HEADERS: ReadonlySet<string> = new Set([
+  'content-security-policy',
+  'content-security-policy-report-only',
+  'access-control-allow-origin',
+  'access-control-allow-headers',
+  'permissions-policy',
+  'feature-policy',
+  'link',
+]);
+/** Roles that an implication may speak for: those of the web. */
 const IMPLIABLE: ReadonlySet<Category> = new Set<Category>(['hosting', 'cdn', 'security', 'web_platform']);
 const DNS_CHANNELS: ReadonlyMap<string, Channel> = new Map([
   ['NS', 'ns'],
@@ -20,10 +31,10 @@ const DNS_CHANNELS: ReadonlyMap<string, Channel> = new Map([
 ]);
 
 /** Of a TXT pattern, where it stands in the SPF record: that lets somebody send, and verifies no account. */
-export type Reading = 'plain' | 'spf';
+export type TxtReading = 'plain' | 'spf';
 
 /** A header's value may be anyone's to write, its name alone is not: only a name counts as one maker's own. */
-function channelOf({ field, key, regex }: FieldPattern, reading: Reading): Channel {
+function channelOf({ field, key, regex }: FieldPattern, reading: TxtReading): Channel {
   switch (field) {
     case 'headers':
       return regex === null ? channelOfHeader(key) : 'common-header';
@@ -75,24 +86,28 @@ function ownCategories(rules: readonly RuleGroup[]): ReadonlyMap<Channel, Catego
 }
 
 /** The rule that a pattern of a technology is. */
-export function ruleOfPattern(of: SetProvider, pattern: FieldPattern, reading: Reading): Rule {
+export function ruleOfPattern(of: SetProvider, pattern: FieldPattern, reading: TxtReading): Rule {
   const channel = channelOf(pattern, reading);
   const { field, key, expression } = pattern;
   const shown = `set:${field}:${key}${key !== '' && expression !== '' ? ': ' : ''}${expression}`;
-  return createRule(of, channel, shown, field === 'text' ? TEXT_FACTOR : 1);
+  const isMentioned = field === 'headers' && MENTIONING_HEADERS.has(key);
+  const category = isMentioned ? 'web_platform' : categoryOf(of, channel);
+  const rule = createRule(of, { channel, category, shown });
+  return field === 'text' ? { ...rule, strength: rule.strength * TEXT_FACTOR } : rule;
 }
 
 /** The rule by which another technology's finding speaks for this one: never for a role in names, mail or certificates. */
 export function ruleOfImplication(of: SetProvider, cause: Rule): Rule {
-  const rule = createRule(of, cause.channel, `set:implies:${cause.provider}`, 1);
-  const category = IMPLIABLE.has(rule.category) ? rule.category : 'web_platform';
-  const strength = strengthOf(cause.channel, ROLES[category]);
-  return { ...rule, category, role: ROLES[category], strength, service: `${category} ${rule.provider}` };
+  const own = categoryOf(of, cause.channel);
+  const category = IMPLIABLE.has(own) ? own : 'web_platform';
+  return createRule(of, { channel: cause.channel, category, shown: `set:implies:${cause.provider}` });
 }
 
-function createRule(of: SetProvider, channel: Channel, shown: string, factor: number): Rule {
+function createRule(
+  of: SetProvider,
+  { channel, category, shown }: { readonly channel: Channel; readonly category: Category; readonly shown: string },
+): Rule {
   const { id } = of.provider;
-  const category = categoryOf(of, channel);
   const role = ROLES[category];
   const source = SOURCE_OF[channel];
   return {
@@ -103,7 +118,7 @@ function createRule(of: SetProvider, channel: Channel, shown: string, factor: nu
     channel,
     source,
     family: FAMILY_OF[channel],
-    strength: strengthOf(channel, role) * factor,
+    strength: strengthOf(channel, role),
     isParking: false,
     hasNetworks: of.networks.has(category),
     version: undefined,

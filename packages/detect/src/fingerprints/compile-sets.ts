@@ -1,7 +1,7 @@
 // A set and the catalog, compiled for matching: whose each technology is, where its patterns are looked up, what it needs.
 import type { Provider } from '../catalog.ts';
 import { ROLES, type Role, type Source } from '../profile.ts';
-import { type Reading, ruleOfPattern, type SetProvider } from './channels.ts';
+import { ruleOfPattern, type SetProvider, type TxtReading } from './channels.ts';
 import type { FingerprintSet, FingerprintTechnology } from './fingerprint-set.ts';
 import { type OwnedPattern, PatternIndex } from './pattern-index.ts';
 import { type KnownNames, providersOf } from './set-providers.ts';
@@ -40,8 +40,8 @@ export interface CompiledSets {
   readonly lines: readonly string[];
 }
 
-const PLAIN: readonly Reading[] = ['plain'];
-const PLAIN_AND_SPF: readonly Reading[] = ['plain', 'spf'];
+const PLAIN: readonly TxtReading[] = ['plain'];
+const PLAIN_AND_SPF: readonly TxtReading[] = ['plain', 'spf'];
 
 /** Compiles a set; pure, milliseconds a thousand technologies. */
 export function compileSets(set: FingerprintSet, catalog: readonly Provider[]): CompiledSets {

@@ -214,6 +214,11 @@ describe('a community set', () => {
     assert.deepEqual(found(servicesOf({ tls })), []);
   });
 
+  it('takes what a header merely mentions for nothing that serves the page', () => {
+    const headers = { 'content-security-policy': 'script-src cdn.fastlane.example' };
+    assert.deepEqual(found(servicesOf({ http: { headers } })), ['web_platform fastlane']);
+  });
+
   it('takes no picture or style for a script', () => {
     const others = ['halfway-core.js.png', 'lib/halfway-core.js/theme.css?v=1', 'halfway-core.js/a.SVG#x'];
     assert.deepEqual(servicesOf(withAssets(...others)), []);

@@ -6,7 +6,7 @@ import { issuerCap, showsTheWall } from '../match-web.ts';
 import type { Reading } from '../reading.ts';
 import { BACKUP_MX_STRENGTH, BROKEN_SPF_FACTOR } from '../strengths.ts';
 import { distributionIn, platformOf, type ShownVersion } from '../version.ts';
-import { ruleOfPattern, type Reading as TextReading } from './channels.ts';
+import { ruleOfPattern, type TxtReading } from './channels.ts';
 import type { CompiledSets } from './compile-sets.ts';
 import { type Match, Search } from './search.ts';
 import { visibleText } from './visible-text.ts';
@@ -56,7 +56,7 @@ export function sightingsIn(reading: Reading, sets: CompiledSets): Sighting[] {
 }
 
 interface Circumstances {
-  readonly reading?: TextReading;
+  readonly reading?: TxtReading;
   readonly shownAs?: string;
   readonly factor?: number;
   readonly cap?: number;

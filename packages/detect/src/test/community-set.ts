@@ -55,7 +55,7 @@ export const communityTechnologies: Readonly<Record<string, unknown>> = {
     cats: [31],
     website: 'https://fastlane.example',
     dns: { CNAME: ['\\.fastlane\\.example'] },
-    headers: { Via: 'fastlane' },
+    headers: { Via: 'fastlane', 'Content-Security-Policy': '\\.fastlane\\.example' },
   },
   'Honest Certificates': { cats: [70], website: 'https://honest.example', certIssuer: 'Honest (Root) Ltd.' },
   // Confidence adds up within a family.
