@@ -177,9 +177,13 @@ describe('an expression of a community set', () => {
     ];
     const timeOf = (regex: LinearRegex, length: number) => {
       const subject = `${'a'.repeat(length)}!`;
-      const startedAt = performance.now();
-      for (let run = 0; run < 5; run++) regex.captures(subject);
-      return performance.now() - startedAt;
+      let best = Number.POSITIVE_INFINITY;
+      for (let run = 0; run < 7; run++) {
+        const startedAt = performance.now();
+        regex.captures(subject);
+        best = Math.min(best, performance.now() - startedAt);
+      }
+      return best;
     };
     for (const source of hostile) {
       const regex = new LinearRegex(source);
@@ -194,7 +198,7 @@ describe('an expression of a community set', () => {
     const { version = '', confidence, regex } = readPattern('acme-v([\\d.]+)(-pro)?\\;version:\\1\\;confidence:50');
     assert.equal(confidence, 50);
     assert.equal(versionShown(version, regex?.captures('/acme-v1.2.3.js') ?? []), '1.2.3');
-    const captures = ['', '1.5', '2', '', 'x'.repeat(1e6)];
+    const captures = ['', '1.5', '2', '', 'x'.repeat(2e6)];
     const shown = {
       '\\1': '1.5',
       '\\1.\\2': '1.5.2',

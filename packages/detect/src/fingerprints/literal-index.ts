@@ -8,13 +8,14 @@ const FREE = -1;
 
 /** Edges in one flat table with open addressing: a quarter of what maps or dense rows would take. */
 class EdgeTable {
-  readonly #keys: Int32Array;
+  /** Sixteen million nodes would be too many for 32 bits. */
+  readonly #keys: Float64Array;
   readonly #targets: Int32Array;
   readonly #mask: number;
 
   constructor(edges: ReadonlyMap<number, number>) {
     const size = 2 ** Math.ceil(Math.log2(Math.max(8, edges.size * 2)));
-    this.#keys = new Int32Array(size).fill(FREE);
+    this.#keys = new Float64Array(size).fill(FREE);
     this.#targets = new Int32Array(size);
     this.#mask = size - 1;
     for (const [key, target] of edges) {

@@ -90,6 +90,7 @@ describe('a community set', () => {
     assert.equal(scoreOf(servicesOf(all), 'halfway'), 0.7, 'at most 100 together');
     const twice = withAssets('halfway-core.js', 'a/halfway-core.js');
     assert.equal(scoreOf(servicesOf(twice), 'halfway'), 0.35, 'the same pattern twice is one pattern');
+    assert.equal(scoreOf(servicesOf({ http: { cookies: ['keep_a', 'keep_b'] } }), 'session-keeper'), 0.3);
     const both = { http: { headers: { 'x-halfway': '' }, page: { assets: ['https://example.com/halfway-core.js'] } } };
     assert.equal(scoreOf(servicesOf(both), 'halfway'), 0.643, 'families are weighed against each other, not added up');
   });
@@ -144,7 +145,7 @@ describe('a community set', () => {
         excludes: ['Left'],
         implies: ['Glove'],
       },
-      Hand: { cats: [1], website: 'https://hand.example' },
+      Hand: { cats: [1], website: 'https://hand.example', headers: { 'x-hand': '' }, implies: ['Right'] },
       Glove: { cats: [1], website: 'https://glove.example' },
     });
     const services = servicesOf({ http: { headers: { 'x-left': '1' }, cookies: ['right'] } }, mutual);

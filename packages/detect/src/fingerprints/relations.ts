@@ -56,8 +56,7 @@ function standingAmong(seen: readonly Seen[], { own, sets, excluded }: Circumsta
       }
       standing.push(each);
       present.add(providerOf(sets, each.owner));
-      for (const follows of impliedBy(each, sets)) {
-        if (excluded.has(follows.provider)) continue;
+      for (const follows of impliedBy(each, sets, excluded)) {
         implied.push(follows);
         present.add(follows.provider);
       }
@@ -96,7 +95,7 @@ class Presence {
 }
 
 /** Nearest first, each provider once: by the shortest way, and so by the strongest of its kind. */
-function impliedBy(seen: Seen, sets: CompiledSets): Implied[] {
+function impliedBy(seen: Seen, sets: CompiledSets, excluded: ReadonlySet<string>): Implied[] {
   const cause = strongestOf(seen);
   if (!cause) return [];
   const implied: Implied[] = [];
@@ -106,7 +105,7 @@ function impliedBy(seen: Seen, sets: CompiledSets): Implied[] {
     const next: typeof level = [];
     for (const { provider, strength } of level) {
       for (const follows of sets.providers.get(provider)?.implies ?? []) {
-        if (reached.has(follows.provider)) continue;
+        if (reached.has(follows.provider) || excluded.has(follows.provider)) continue;
         reached.add(follows.provider);
         const weaker = (strength * IMPLIED_FACTOR * follows.confidence) / 100;
         implied.push({ provider: follows.provider, cause, strength: weaker });

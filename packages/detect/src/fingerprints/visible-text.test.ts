@@ -7,7 +7,7 @@ describe('visibleText', () => {
     const page =
       '<title>T</title><p>One&nbsp;&amp;\n <b>two</b>three</p><!-- no --><style>p{}</style><SCRIPT>x("<p>no</p>")</SCRIPT>four';
     assert.equal(visibleText(page), 'T One & two three four');
-    assert.equal(visibleText('<img alt="no"><template><i>no</i></template><noscript>no</noscript>yes'), 'yes');
+    assert.equal(visibleText('<img alt="no"><template><i>no</i>no</template><noscript>no</noscript>yes'), 'yes');
   });
 
   it('takes pages of any quality', () => {
