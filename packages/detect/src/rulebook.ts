@@ -1,5 +1,7 @@
 // The catalog compiled for matching: tries and maps, made once; a look-up costs the same at 100 or 10,000 rules.
+import type { AddressRanges } from './address-ranges.ts';
 import type { Provider, RuleGroup } from './catalog.ts';
+import { Digest } from './digest.ts';
 import { type CompiledSets, compileSets } from './fingerprints/compile-sets.ts';
 import type { FingerprintSet } from './fingerprints/fingerprint-set.ts';
 import { addRule, createMatchers, getOrCreate, type Matchers, type Rule } from './matchers.ts';
@@ -20,6 +22,8 @@ export interface Rulebook {
   readonly matchers: Matchers;
   /** The operator's own. */
   readonly sectors: SectorList;
+  /** Published address ranges, where some were loaded. */
+  readonly ranges: AddressRanges | undefined;
   /** Where a role's evidence can come from under this rulebook. */
   readonly sourcesOf: ReadonlyMap<Role, ReadonlySet<Source>>;
   /** Community sets that were loaded beside the catalog. */
@@ -29,14 +33,15 @@ export interface Rulebook {
 /** What an operator adds to the catalog. */
 export interface CompileOptions {
   readonly sectors?: SectorList;
+  readonly ranges?: AddressRanges | undefined;
   /** Community sets, as `readFingerprints` read them. */
-  readonly sets?: FingerprintSet;
+  readonly sets?: FingerprintSet | undefined;
 }
 
 /** Compiles validated providers; pure, tens of milliseconds for thousands of rules. */
 export function compileRulebook(
   catalog: readonly Provider[],
-  { sectors = new Map(), sets: given }: CompileOptions = {},
+  { sectors = new Map(), ranges, sets: given }: CompileOptions = {},
 ): Rulebook {
   const matchers = createMatchers();
   const rules: Rule[] = [];
@@ -63,13 +68,14 @@ export function compileRulebook(
     ),
   );
   return {
-    version: versionOf([...rules.map(lineOf), ...(sets?.lines ?? [])], sectors),
+    version: versionOf([...rules.map(lineOf), ...(sets?.lines ?? [])], { sectors, ranges }),
     providers: new Map(providers.map((provider) => [provider.id, provider])),
     probeLabels: [...matchers.named.keys()].sort(),
     findProvider: (nameOrAlias) => names.get(nameOrAlias.toLowerCase()),
     matchers,
     sectors,
-    sourcesOf: sourcesByRole(rules, sets?.sources ?? []),
+    ranges,
+    sourcesOf: sourcesByRole(rules, { ranges, ofSets: sets?.sources ?? [] }),
     sets,
   };
 }
@@ -122,34 +128,29 @@ function createRule(
 
 function sourcesByRole(
   rules: readonly Rule[],
-  ofSets: CompiledSets['sources'],
+  { ranges, ofSets }: { readonly ranges: AddressRanges | undefined; readonly ofSets: CompiledSets['sources'] },
 ): ReadonlyMap<Role, ReadonlySet<Source>> {
   const sources = new Map<Role, Set<Source>>();
   for (const [role, source] of ofSets) getOrCreate(sources, role, () => new Set()).add(source);
   const all = rules.flatMap((rule) => (rule.asSender ? [rule, rule.asSender] : [rule]));
   for (const { role, source } of all) getOrCreate(sources, role, () => new Set()).add(source);
+  for (const { category } of ranges?.products ?? []) {
+    getOrCreate(sources, ROLES[category], () => new Set()).add(SOURCE_OF.range);
+  }
   return sources;
 }
 
-/** Two 32-bit FNV-1a sums over the sorted rules: 64 bits, no order of files or of entries in it. */
-function versionOf(ofRules: readonly string[], sectors: SectorList): string {
+/** No order of files or of entries is in it; what the operator adds is, for it decides as rules do. */
+function versionOf(
+  ofRules: readonly string[],
+  { sectors, ranges }: { readonly sectors: SectorList; readonly ranges: AddressRanges | undefined },
+): string {
   const listed = Array.from(sectors, ([domain, sector]) => `sector ${domain} ${sector}`);
   const lines = [...ofRules, ...listed].sort();
-  const text = `${ENGINE_VERSION}\n${lines.join('\n')}`;
-  let low = 0x811c9dc5;
-  let high = 0x9747b28c;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul(high ^ (code + i), 0x01000193);
-  }
-  return `${ENGINE_VERSION}-${hex(high)}${hex(low)}`;
+  if (ranges) lines.push(`ranges ${ranges.digest}`);
+  return `${ENGINE_VERSION}-${new Digest().addText(`${ENGINE_VERSION}\n${lines.join('\n')}`).hex}`;
 }
 
 function lineOf({ id, category, isParking, version }: Rule): string {
   return `${category} ${id}${isParking ? ' parking' : ''}${version === undefined ? '' : ` version ${version}`}`;
-}
-
-function hex(word: number): string {
-  return (word >>> 0).toString(16).padStart(8, '0');
 }

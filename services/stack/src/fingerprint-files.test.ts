@@ -81,7 +81,7 @@ describe('files of fingerprints', () => {
     const logger = pino({ base: null, timestamp: false }, { write: (line: string) => lines.push(JSON.parse(line)) });
     const config = readConfig({ STRATA_FINGERPRINTS: `${at('public')}, ${at('flat')} ,` });
     assert.deepEqual(config.fingerprints, [at('public'), at('flat')]);
-    const rulebook = await openRulebook(config, { logger });
+    const rulebook = await openRulebook(config, undefined, logger);
     const record = { domain: 'example.com', headers: { 'x-alpha': '1' }, html: '<i>beta' };
     const found = explainRecord(record, rulebook).services.map(({ provider_id }) => provider_id);
     assert.deepEqual(found, ['alpha', 'beta']);

@@ -11,6 +11,7 @@ import {
 } from '@strata/detect';
 import { CsvError, parse } from 'csv-parse/sync';
 import type { Logger } from 'pino';
+import { readAddressRanges } from './address-range-files.ts';
 import type { Config } from './config.ts';
 import { loadFingerprints } from './load-fingerprints.ts';
 import { StartError, startErrorOf } from './start-error.ts';
@@ -18,20 +19,18 @@ import { StartError, startErrorOf } from './start-error.ts';
 /** A million domains are 30 MB. */
 const MOST_LIST_BYTES = 64 * 1024 * 1024;
 
-export interface RulebookParts {
-  /** In place of the bundled ones. */
-  readonly catalogEntries?: readonly unknown[];
-  /** Told what was loaded. */
-  readonly logger?: Logger;
-}
-
 /** Rejects with StartError that names the setting where a file cannot be used. */
 export async function openRulebook(
-  { sectorsFile, fingerprints = [] }: Partial<Pick<Config, 'sectorsFile' | 'fingerprints'>>,
-  { catalogEntries = entries, logger }: RulebookParts = {},
+  settings: Partial<Pick<Config, 'sectorsFile' | 'addressRanges' | 'fingerprints'>>,
+  catalogEntries: readonly unknown[] = entries,
+  logger?: Logger,
 ): Promise<Rulebook> {
+  const { sectorsFile, addressRanges = [], fingerprints = [] } = settings;
   const catalog = loadCatalog(catalogEntries);
-  const options: CompileOptions = sectorsFile === undefined ? {} : { sectors: await readSectors(sectorsFile) };
+  const options: CompileOptions = {
+    ...(sectorsFile === undefined ? {} : { sectors: await readSectors(sectorsFile) }),
+    ranges: await readAddressRanges(addressRanges, catalog),
+  };
   if (fingerprints.length === 0) return compileRulebook(catalog, options);
   const startedAt = performance.now();
   const { set, sizeBytes } = await loadFingerprints(fingerprints);

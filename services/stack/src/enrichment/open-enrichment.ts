@@ -28,7 +28,7 @@ export async function openEnrichment(config: Config, world: World = {}): Promise
   const now = world.now ?? (() => new Date());
   const store = stack.use(await openConfiguredStore(config, { now }));
   const fetcher = world.fetcher ?? stack.use(openFetcher(config, world));
-  const rulebook = await openRulebook(config, world);
+  const rulebook = await openRulebook(config, world.catalogEntries);
   const sources = configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs });
   const owned = stack.move();
   return {
