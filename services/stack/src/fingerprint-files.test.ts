@@ -26,13 +26,13 @@ describe('files of fingerprints', () => {
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fingerprints-'));
     for (const name of ['public/technologies', 'flat', 'empty']) await mkdir(at(name), { recursive: true });
-    await write('public/technologies/b.json', technologies('beta'));
-    await write('public/technologies/a.json', `\ufeff${JSON.stringify(technologies('alpha'))}`);
+    await write('public/technologies/b.json', technologies('our-beta'));
+    await write('public/technologies/a.json', `\ufeff${JSON.stringify(technologies('our-alpha'))}`);
     await write('public/technologies/readme.md', 'no JSON');
     await write('public/categories.json', { 1: { name: 'Live chat' } });
     await write('public/groups.json', {});
     await write('public/package.json', { name: 'not a set' });
-    await write('flat/own.json', technologies('gamma'));
+    await write('flat/own.json', technologies('our-gamma'));
     await write('broken.json', '{"a": ');
     await write('unusable.json', { Bad: { cats: [1] } });
   });
@@ -82,10 +82,10 @@ describe('files of fingerprints', () => {
     const config = readConfig({ STRATA_FINGERPRINTS: `${at('public')}, ${at('flat')} ,` });
     assert.deepEqual(config.fingerprints, [at('public'), at('flat')]);
     const rulebook = await openRulebook(config, undefined, logger);
-    const record = { domain: 'example.com', headers: { 'x-alpha': '1' }, html: '<i>beta' };
+    const record = { domain: 'example.com', headers: { 'x-our-alpha': '1' }, html: '<i>our-beta' };
     const found = explainRecord(record, rulebook).services.map(({ provider_id }) => provider_id);
-    assert.deepEqual(found, ['alpha', 'beta']);
-    assert.deepEqual(rulebook.providers.get('alpha')?.kinds, ['live-chat']);
+    assert.deepEqual(found, ['our-alpha', 'our-beta']);
+    assert.deepEqual(rulebook.providers.get('our-alpha')?.kinds, ['live-chat']);
     const [line] = lines;
     assert.equal(lines.length, 1);
     assert.deepEqual(
