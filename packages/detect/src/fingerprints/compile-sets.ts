@@ -2,6 +2,7 @@
 import type { Provider } from '../catalog.ts';
 import { ROLES, type Role, type Source } from '../profile.ts';
 import { ruleOfPattern, type SetProvider, type TxtReading } from './channels.ts';
+import { EngineMemory } from './engine-memory.ts';
 import type { FingerprintSet, FingerprintTechnology } from './fingerprint-set.ts';
 import { type OwnedPattern, PatternIndex } from './pattern-index.ts';
 import { type KnownNames, providersOf } from './set-providers.ts';
@@ -26,6 +27,8 @@ export interface CompiledSets {
   readonly technologies: readonly CompiledTechnology[];
   readonly providers: ReadonlyMap<string, CompiledProvider>;
   readonly patterns: PatternIndex;
+  /** The one part that changes, and nothing that is found depends on it. */
+  readonly memory: EngineMemory;
   /** Providers that the catalog does not have. */
   readonly added: readonly Provider[];
   /** Technologies that are providers of the catalog. */
@@ -62,6 +65,7 @@ export function compileSets(set: FingerprintSet, catalog: readonly Provider[]): 
     technologies: set.technologies.map((technology, i) => compileTechnology(technology, at(of, i), names)),
     providers: compileProviders(set.technologies, of, names),
     patterns,
+    memory: new EngineMemory(),
     added,
     merged,
     unresolved: [...names.unresolved],

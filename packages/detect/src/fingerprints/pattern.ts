@@ -80,6 +80,11 @@ export class LinearRegex {
     return this.#compiled;
   }
 
+  /** Drops the engine, and with it all that it has learnt of texts; it is made anew when needed. */
+  forget(): void {
+    this.#compiled = undefined;
+  }
+
   test(text: string): boolean {
     return this.#engine.test(text);
   }

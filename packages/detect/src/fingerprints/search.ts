@@ -1,6 +1,8 @@
 // Patterns run on texts, within a bound on the work that one domain's evidence may cause.
+import type { CompiledSets } from './compile-sets.ts';
+import type { EngineMemory } from './engine-memory.ts';
 import type { Field } from './fingerprint-set.ts';
-import { versionShown } from './pattern.ts';
+import { type LinearRegex, versionShown } from './pattern.ts';
 import type { OwnedPattern, PatternIndex } from './pattern-index.ts';
 
 /**
@@ -25,10 +27,12 @@ export interface Match extends OwnedPattern {
 /** One domain's search. */
 export class Search {
   readonly #patterns: PatternIndex;
+  readonly #memory: EngineMemory;
   #stepsLeft = MAX_STEPS;
 
-  constructor(patterns: PatternIndex) {
+  constructor({ patterns, memory }: Pick<CompiledSets, 'patterns' | 'memory'>) {
     this.#patterns = patterns;
+    this.#memory = memory;
   }
 
   has(field: Field): boolean {
@@ -73,7 +77,7 @@ export class Search {
     );
     if (!Number.isFinite(at)) return text.slice(0, EXCERPT_REACH);
     const around = text.slice(Math.max(0, at - EXCERPT_REACH), at + EXCERPT_REACH);
-    this.#stepsLeft -= regex.size * around.length;
+    this.#spend(regex, regex.size * around.length);
     return regex.captures(around)?.[0] || text.slice(at, at + EXCERPT_REACH);
   }
 
@@ -82,10 +86,15 @@ export class Search {
     if (regex === null) return NO_VERSION;
     const steps = regex.size * (text.length + 1);
     if (steps > this.#stepsLeft) return null;
-    this.#stepsLeft -= steps;
+    this.#spend(regex, steps);
     if (!regex.test(text)) return null;
     if (version === undefined || steps > this.#stepsLeft) return NO_VERSION;
-    this.#stepsLeft -= steps;
+    this.#spend(regex, steps);
     return { version: versionShown(version, regex.captures(text) ?? []) };
+  }
+
+  #spend(regex: LinearRegex, steps: number): void {
+    this.#stepsLeft -= steps;
+    this.#memory.count(regex, steps);
   }
 }

@@ -30,7 +30,7 @@ const SPF_RECORD = /^v=spf1(?: |$)/i;
 
 /** All sightings in a reading; time in proportion to the evidence, within the search's bound. */
 export function sightingsIn(reading: Reading, sets: CompiledSets): Sighting[] {
-  const search = new Search(sets.patterns);
+  const search = new Search(sets);
   const sightings: Sighting[] = [];
   const see = (matches: readonly Match[], how: Circumstances = {}) => {
     for (const match of matches) {
