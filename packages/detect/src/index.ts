@@ -9,6 +9,7 @@ export {
 } from './address-ranges.ts';
 export { Provider, productKeysOf, RuleGroup } from './catalog.ts';
 export { detect } from './detect.ts';
+export { parseDmarc } from './dmarc.ts';
 export * from './evidence.ts';
 export { type Explanation, evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
 export type { FingerprintSet, LoadReport, SetProblem } from './fingerprints/fingerprint-set.ts';
@@ -35,4 +36,5 @@ export { gradeOf } from './score.ts';
 export { SECTORS, type Sector, type SectorList, type SectorSource, sectorOf } from './sector.ts';
 export { SectorListError, sectorListOf } from './sector-list.ts';
 export { sentenceOf } from './sentence.ts';
+export { parseSpf } from './spf.ts';
 export type { ShownVersion } from './version.ts';

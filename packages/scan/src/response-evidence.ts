@@ -16,11 +16,10 @@ export interface EvidenceOptions {
 
 export function evidenceOf(
   answer: Answered,
-  at: { readonly url: URL; readonly redirects: readonly string[] },
+  { url, redirects }: { readonly url: URL; readonly redirects: readonly string[] },
   { keepSource }: EvidenceOptions,
 ): HttpEvidence {
-  const { url, redirects } = at;
-  const isBlocked = WALL_STATUS.has(answer.statusCode);
+  const isBlocked = isWall(answer);
   const isHtml = /^(?:text\/html|application\/xhtml\+xml)\b/i.test(answer.headers['content-type'] ?? 'text/html');
   const html = isHtml ? decodeText(answer) : '';
   return {
@@ -32,6 +31,11 @@ export function evidenceOf(
     cookies: cookieNames(answer),
     page: isBlocked ? null : extractPage(html, { url: url.href, isTruncated: answer.isTruncated, keepSource }),
   };
+}
+
+/** Whether we were kept out. */
+export function isWall({ statusCode }: Answered): boolean {
+  return WALL_STATUS.has(statusCode);
 }
 
 /** The declared character set when Node knows it, else UTF-8; what is invalid becomes U+FFFD. */

@@ -135,7 +135,13 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
   );
   const certificates = await Certificates.create();
   const web = stack.use(
-    await startWebServers({ seed, companyOf: (host) => model.companyOf(host), certificates, feeds }),
+    await startWebServers({
+      seed,
+      companyOf: (host) => model.companyOf(host),
+      exchangesOf: (plan) => model.exchangesOf(plan),
+      certificates,
+      feeds,
+    }),
   );
   const owned = stack.move();
 

@@ -2,6 +2,7 @@
 import { type DnsServer, type Reply, type Responder, startDnsServer } from './dns-server.ts';
 import { type DnsRecord, dnsSuffixOf, type Model, soaOf } from './model.ts';
 import type { Plan, ZoneFault } from './plan.ts';
+import { validating } from './validation.ts';
 import { SELF_HOSTED_SERVER as SELF_HOSTED } from './zone.ts';
 
 export interface NameServers extends AsyncDisposable {
@@ -61,7 +62,7 @@ export async function startNameServers(
   const front = stack.use(
     await startDnsServer(
       { address: RECURSIVE, port: options.port, isRecursive: true },
-      recursive(model, plan, options.faultOf),
+      validating(recursive(model, plan, options.faultOf), model),
     ),
   );
   const tree = stack.use(await startTree(model, plan, options.faultOf));

@@ -40,6 +40,8 @@ export interface Plan {
   readonly dmarc: DmarcPolicy | null;
   readonly spfAll: '-all' | '~all' | '?all' | null;
   readonly isSigned: boolean;
+  /** Signed, and the signatures do not verify: who checks them gets no answer (RFC 4035 section 5.5). */
+  readonly isBogus: boolean;
   readonly hasCaa: boolean;
   readonly hasMtaSts: boolean;
   readonly hasTlsRpt: boolean;
@@ -109,6 +111,7 @@ export function planOf(domain: string, { seed, hasFaults, other }: PlanOptions):
         ]).a
       : null,
     isSigned: r.chance(0.08),
+    isBogus: false,
     hasCaa: r.chance(0.12),
     hasMtaSts: r.chance(0.04),
     hasTlsRpt: r.chance(0.05),

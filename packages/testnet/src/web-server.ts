@@ -10,6 +10,7 @@ import type { Plan } from './plan.ts';
 import { templates } from './providers/index.ts';
 import { mintFor } from './random.ts';
 import { softwareOf } from './software.ts';
+import { answerWellKnown, policyHost } from './well-known.ts';
 
 export interface WebServers extends AsyncDisposable {
   /** The loopback listener that stands for an address of the simulated internet. */
@@ -19,6 +20,8 @@ export interface WebServers extends AsyncDisposable {
 export interface WebOptions {
   readonly seed: string;
   readonly companyOf: (host: string) => Plan | undefined;
+  /** Where a company's mail is received. */
+  readonly exchangesOf: (plan: Plan) => readonly string[];
   readonly certificates: Certificates;
   /** Answer before the sites that they are on. */
   readonly feeds: Pick<Feeds, 'answer'>;
@@ -34,14 +37,17 @@ export async function startWebServers(options: WebOptions): Promise<WebServers> 
     if (options.feeds.answer(request, response)) return;
     const host = (request.headers.host ?? '').split(':')[0]?.toLowerCase() ?? '';
     const isSecure = 'encrypted' in request.socket;
-    serve(companyOf(host), { host, isSecure, seed: options.seed }, request, response);
+    const plan = companyOf(host);
+    if (plan && isSecure && answerWellKnown(plan, { ...options, host }, request, response)) return;
+    serve(plan, { host, isSecure, seed: options.seed }, request, response);
   };
   const plain = createServer(listener);
   const SNICallback: TlsOptions['SNICallback'] = (name, done) => {
     const plan = companyOf(name.toLowerCase());
     // No site, no certificate: the handshake fails, as it does at an address that serves others.
     if (!plan || plan.site === 'http-only') return done(new Error('no site of this name'));
-    return void certificates.context(plan.domain, plan.authority, plan.certificate).then(
+    const subject = name.toLowerCase() === policyHost(plan) ? policyHost(plan) : plan.domain;
+    return void certificates.context(subject, plan.authority, plan.certificate).then(
       (context) => done(null, context),
       (error: Error) => done(error),
     );

@@ -5,6 +5,7 @@ import { edgeAddresses } from './providers/cdn.ts';
 import { templates } from './providers/index.ts';
 import { dkimKey } from './providers/mail.ts';
 import { type Mint, mintFor } from './random.ts';
+import { policyHost } from './well-known.ts';
 
 /** Loopback address of the server of self-hosted zones: its A records and its glue say the same, and nothing leaves the machine. */
 export const SELF_HOSTED_SERVER = '127.53.3.1';
@@ -178,6 +179,7 @@ function putMail(plan: Plan, mint: Mint, put: Put): void {
     put('_dmarc', 'TXT', [`v=DMARC1; p=${plan.dmarc}${rua}`]);
   }
   if (plan.hasMtaSts && hasMail) put('_mta-sts', 'TXT', [`v=STSv1; id=${mint.number('sts', 20240101, 20261231)}`]);
+  if (plan.hasMtaSts && hasMail) put('mta-sts', 'A', addressIn('amazon-east', policyHost(plan)));
   if (plan.hasTlsRpt && hasMail) put('_smtp._tls', 'TXT', [`v=TLSRPTv1; rua=mailto:tls@${plan.domain}`]);
   if (plan.hasBimi && hasMail) put('default._bimi', 'TXT', [`v=BIMI1; l=https://${plan.domain}/logo.svg; a=`]);
 }
