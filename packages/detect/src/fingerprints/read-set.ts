@@ -27,7 +27,8 @@ export function readFingerprints(files: readonly SetFile[]): FingerprintSet {
   for (const { name, content } of files) {
     const file = name.slice(name.lastIndexOf('/') + 1);
     if (file === 'groups.json') continue;
-    if (file === 'categories.json') categoryNames = readCategories(content, name, report);
+    if (file === 'categories.json')
+      categoryNames = new Map([...categoryNames, ...readCategories(content, name, report)]);
     else readTechnologies(content, name, { report, patterns, technologies });
   }
   return { technologies: [...technologies.values()], categoryNames, report: report.finish() };
