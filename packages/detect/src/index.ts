@@ -13,6 +13,8 @@ export { dmarcReportHosts } from './dmarc-policy.ts';
 export * from './evidence.ts';
 export { type Explanation, evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
 export { explainFactor, type FactorExplanation } from './explain-factor.ts';
+export type { FingerprintSet, LoadReport, SetProblem } from './fingerprints/fingerprint-set.ts';
+export { readFingerprints, type SetFile } from './fingerprints/read-set.ts';
 export * from './history.ts';
 export { HOLDERS, type Holder, holderAt, packHolders } from './holders.ts';
 export { KINDS, type Kind } from './kinds.ts';
