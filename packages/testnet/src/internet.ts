@@ -4,19 +4,23 @@ import { Certificates } from './certificates.ts';
 import { createFeeds, type FeedRequests, type FeedTruth, type ListedFeed } from './feeds/feeds.ts';
 import { applyMigration, type MigratingCategory, type Migration, migrationOn } from './migrate.ts';
 import { Model } from './model.ts';
-import { NameServerPlan, startNameServers } from './name-servers.ts';
+import { startNameServers, treeOf } from './name-servers.ts';
 import { companyNames, SUFFIXES } from './names.ts';
 import { type Plan, planOf, stateOf } from './plan.ts';
-import { providerNames, templates } from './providers/index.ts';
-import { mintFor } from './random.ts';
-import { type Truth, truthOf } from './truth.ts';
+import { handWrittenIn, type Truth, truthOf } from './truth.ts';
 import { startWebServers } from './web-server.ts';
+import { type World, worldOf } from './world.ts';
 
 export interface InternetOptions {
   /** Same seed, same internet. */
   readonly seed?: string;
   /** Companies; 500 by default, tried to 20,000. */
   readonly domains?: number;
+  /**
+   * A rulebook's entries. A fifth of every kind of provider is then drawn from those of them that no template was written
+   * for by hand, and publishes what their patterns ask for.
+   */
+  readonly catalog?: readonly unknown[];
   /** Broken zones, slow and refusing sites, bad certificates; on by default. */
   readonly hasFaults?: boolean;
   /** Share of the companies that change something on a day. */
@@ -34,6 +38,8 @@ export interface Internet extends AsyncDisposable {
   domains(): readonly string[];
   /** What a company really runs. Throws RangeError for a name that is none of its companies. */
   truth(domain: string): Truth;
+  /** Whether a template was written for the provider; those of a catalog's long tail publish what its patterns ask for. */
+  isHandWritten(category: string, provider: string): boolean;
   /** Moves the clock; returns what changed. */
   advance(days: number): readonly Migration[];
   /** Makes one company change now. */
@@ -64,9 +70,11 @@ export interface Internet extends AsyncDisposable {
 
 export async function createInternet(options: InternetOptions = {}): Promise<Internet> {
   const { seed = 'strata', domains: count = 500, hasFaults = true, migrationShare = 0.005, port = 0 } = options;
-  const taken = new Set(providerNames.map(({ suffix }) => suffix.split('.').slice(-2).join('.')));
+  const world = worldOf(seed, options.catalog);
+  const taken = new Set(world.providerNames.map(({ suffix }) => suffix.split('.').slice(-2).join('.')));
   const names = companyNames(seed, count, (name) => taken.has(name));
   const companies = new Set(names);
+  const handWritten = handWrittenIn(world.templates);
   const changed = new Map<string, { plan: Plan; version: number }>();
   const faults = new Map<string, Map<string, 'servfail' | 'timeout'>>();
   let day = 0;
@@ -80,8 +88,7 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     return targets;
   };
   const basePlan = (domain: string) =>
-    planOf(domain, {
-      seed,
+    planOf(domain, world, {
       hasFaults,
       other: (random) => random.pick(hosts().filter((name) => name !== domain)),
     });
@@ -107,6 +114,7 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
 
   const feeds = createFeeds({
     seed,
+    world,
     count: options.feeds ?? 40,
     companies: names,
     isTaken: (name) => taken.has(name) || companies.has(name),
@@ -117,25 +125,27 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
   });
 
   await using stack = new AsyncDisposableStack();
-  const nameServers = new NameServerPlan(tldsOf());
-  // Every provider's servers get their addresses now, before they are started.
-  for (const row of [...templates.dns.rows, ...templates.parking.rows])
-    for (const host of row.ns(mintFor(seed, 'any.example'))) nameServers.addressOf(host);
   const model = new Model({
-    seed,
+    world,
     planOf: (domain) => currentPlan(domain) ?? feeds.planOf(domain),
     versionOf: (domain) => changed.get(domain)?.version ?? 0,
-    nameServerAddress: (host) => nameServers.addressOf(host),
   });
   const dns = stack.use(
-    await startNameServers(model, nameServers, {
+    await startNameServers(model, treeOf(tldsOf(world), world.servers), {
       port,
       faultOf: (domain, type) => faults.get(domain)?.get(type) ?? faults.get(domain)?.get('*'),
     }),
   );
-  const certificates = await Certificates.create();
+  const certificates = await Certificates.create(world.templates);
   const web = stack.use(
-    await startWebServers({ seed, companyOf: (host) => model.companyOf(host), certificates, feeds }),
+    await startWebServers({
+      world,
+      companyOf: (host) => model.companyOf(host),
+      // Who shares a certificate: any of the first thousand.
+      neighbours: () => hosts(),
+      certificates,
+      feeds,
+    }),
   );
   const owned = stack.move();
 
@@ -144,7 +154,8 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
       return day;
     },
     domains: () => names,
-    truth: (domain) => truthOf(known(domain), seed),
+    truth: (domain) => truthOf(known(domain), world),
+    isHandWritten: (category, provider) => handWritten.has(`${category} ${provider}`),
     advance(days) {
       const migrations: Migration[] = [];
       for (let i = 0; i < days; i += 1) {
@@ -201,9 +212,9 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
 }
 
 /** Top-level domains of the companies and of every provider's names. */
-function tldsOf(): string[] {
+function tldsOf({ templates, providerNames }: World): string[] {
   const last = (name: string) => name.slice(name.lastIndexOf('.') + 1);
-  const hosts = [...templates.dns.rows, ...templates.parking.rows].flatMap((row) => row.zones);
+  const hosts = [...templates.dns.rows, ...templates.dns.tail, ...templates.parking.rows].flatMap((row) => row.zones);
   return [
     ...new Set([
       ...SUFFIXES.map(({ suffix }) => last(suffix)),

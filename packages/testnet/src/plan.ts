@@ -1,13 +1,16 @@
 // What one company runs: drawn from (seed, domain), then changed by migrations.
 import type { NetworkId } from './networks.ts';
-import { templates } from './providers/index.ts';
+import { holders } from './providers/extras.ts';
+import type { Table, Templates } from './providers/index.ts';
 import { regionalHosters } from './providers/mail.ts';
 import { type Random, randomFor } from './random.ts';
+import { type Situation, situationOf } from './situations.ts';
+import type { World } from './world.ts';
 
 /** How a zone fails: a server that errors, one that does not know the zone, silence, or long thought. */
 export type ZoneFault = 'servfail' | 'lame' | 'silent' | 'slow';
-/** How a site behaves. `redirects` sends every visitor to another company. */
-export type SiteBehaviour = 'ok' | 'wall' | 'refused' | 'reset' | 'slow' | 'redirects' | 'http-only';
+/** How a site behaves. `redirects` sends every visitor to another company; `holding` is the registrar's page. */
+export type SiteBehaviour = 'ok' | 'holding' | 'wall' | 'refused' | 'reset' | 'slow' | 'redirects' | 'http-only';
 export type CertificateKind = 'good' | 'expired' | 'self-signed' | 'wrong-name';
 export type DmarcPolicy = 'none' | 'quarantine' | 'reject';
 
@@ -18,8 +21,6 @@ export interface Plan {
   readonly parking: string;
   /** DNS providers; empty is self-hosted. */
   readonly dns: readonly string[];
-  /** Name servers under the company's own name, at the provider. */
-  readonly isVanity: boolean;
   /** Provider id, `self`, `regional`, `null-mx` or `none`. */
   readonly mailbox: string;
   readonly gateway: string | null;
@@ -40,14 +41,16 @@ export interface Plan {
   readonly dmarc: DmarcPolicy | null;
   readonly spfAll: '-all' | '~all' | '?all' | null;
   readonly isSigned: boolean;
+  /** Signed, and the signatures do not verify: who checks them gets no answer (RFC 4035 section 5.5). */
+  readonly isBogus: boolean;
   readonly hasCaa: boolean;
   readonly hasMtaSts: boolean;
   readonly hasTlsRpt: boolean;
   readonly hasBimi: boolean;
   readonly hasIpv6: boolean;
-  readonly hasWildcard: boolean;
   /** Speaks nothing newer than TLS 1.2, where the site has an address of its own. */
   readonly isOldTls: boolean;
+  readonly situation: Situation;
 }
 
 /** Providers of the mailbox table that only pass mail on. */
@@ -55,19 +58,36 @@ export const FORWARDERS: ReadonlySet<string> = new Set(['cloudflare-email-routin
 
 const ACCESS: readonly NetworkId[] = ['telekom', 'comcast', 'bt', 'orange', 'kpn'];
 
+/** How much of every kind of provider the long tail has, where there is one. */
+const TAIL_SHARE = 0.2;
+
 export interface PlanOptions {
-  readonly seed: string;
   readonly hasFaults: boolean;
   /** Another company, to redirect to. */
   readonly other: (random: Random) => string;
 }
 
-export function planOf(domain: string, { seed, hasFaults, other }: PlanOptions): Plan {
-  const r = randomFor(seed, domain, 'plan');
+export function planOf(domain: string, { seed, templates }: World, { hasFaults, other }: PlanOptions): Plan {
+  const base = basePlanOf(domain, randomFor(seed, domain, 'plan'), templates, { hasFaults, other });
+  // Streams of their own: a world with a long tail, or with one situation more, keeps all else.
+  const tailed = withTail(base, randomFor(seed, domain, 'tail'), templates);
+  return fitted(
+    { ...tailed, situation: situationOf(randomFor(seed, domain, 'situation'), templates) },
+    templates,
+    seed,
+  );
+}
+
+function basePlanOf(
+  domain: string,
+  r: Random,
+  templates: Templates,
+  { hasFaults, other }: PlanOptions,
+): Omit<Plan, 'situation'> {
   const state = drawState(r, hasFaults);
   const fault = r.pick<ZoneFault>(['servfail', 'lame', 'silent', 'slow']);
   const cdn = r.chance(0.34) ? r.weighted(templates.cdn.rows).id : null;
-  const mailbox = drawMailbox(r);
+  const mailbox = drawMailbox(r, templates);
   const site = drawSite(r, hasFaults);
   const hosting = r.chance(0.07) ? 'self' : r.weighted(templates.hosting.rows).id;
   const hasGateway = !['null-mx', 'none'].includes(mailbox) && !FORWARDERS.has(mailbox) && r.chance(0.14);
@@ -76,8 +96,7 @@ export function planOf(domain: string, { seed, hasFaults, other }: PlanOptions):
     state,
     fault: state === 'broken' ? fault : null,
     parking: r.weighted(templates.parking.rows).id,
-    dns: drawDns(r, cdn),
-    isVanity: r.chance(0.03),
+    dns: drawDns(r, cdn, templates),
     mailbox,
     gateway: hasGateway ? r.weighted(templates.gateway.rows).id : null,
     senders: draw(r, templates.sender.rows, [0.42, 0.28, 0.18, 0.12]),
@@ -86,10 +105,10 @@ export function planOf(domain: string, { seed, hasFaults, other }: PlanOptions):
     hosting,
     accessNetwork: r.pick(ACCESS),
     regional: r.pick(regionalHosters).zone,
-    cdn: hosting !== 'self' && fitsBehindCdn(hosting) ? cdn : null,
-    platform: drawPlatform(r, hosting),
+    cdn: hosting !== 'self' && fitsBehindCdn(hosting, templates) ? cdn : null,
+    platform: drawPlatform(r, hosting, templates),
     server: r.weighted(templates.server.rows).id,
-    authority: drawAuthority(r, hosting, cdn),
+    authority: drawAuthority(r, hosting, cdn, templates),
     certificate:
       hasFaults && r.chance(0.03) ? r.pick<CertificateKind>(['expired', 'self-signed', 'wrong-name']) : 'good',
     site,
@@ -109,19 +128,96 @@ export function planOf(domain: string, { seed, hasFaults, other }: PlanOptions):
         ]).a
       : null,
     isSigned: r.chance(0.08),
+    isBogus: false,
     hasCaa: r.chance(0.12),
     hasMtaSts: r.chance(0.04),
     hasTlsRpt: r.chance(0.05),
     hasBimi: r.chance(0.03),
     hasIpv6: r.chance(0.25),
-    hasWildcard: r.chance(0.05),
     isOldTls: hasFaults && r.chance(0.12),
   };
 }
 
 /** A company's state alone, without growing the rest of it. */
-export function stateOf(domain: string, { seed, hasFaults }: Pick<PlanOptions, 'seed' | 'hasFaults'>): Plan['state'] {
+export function stateOf(
+  domain: string,
+  { seed, hasFaults }: { readonly seed: string; readonly hasFaults: boolean },
+): Plan['state'] {
   return drawState(randomFor(seed, domain, 'plan'), hasFaults);
+}
+
+/** A share of every kind of provider is of the long tail. */
+function withTail(plan: Omit<Plan, 'situation'>, r: Random, templates: Templates): Omit<Plan, 'situation'> {
+  const one = <T extends { readonly id: string }>({ tail, rows }: Table<T>, id: string) =>
+    tail.length > 0 && rows.some((row) => row.id === id) && r.chance(TAIL_SHARE) ? r.pick(tail).id : id;
+  const all = <T extends { readonly id: string }>(table: Table<T>, ids: readonly string[]) => [
+    ...new Set(ids.map((id) => one(table, id))),
+  ];
+  const hosting = plan.cdn === null ? one(templates.hosting, plan.hosting) : plan.hosting;
+  const cdn = plan.cdn && one(templates.cdn, plan.cdn);
+  const hasMoved = hosting !== plan.hosting || cdn !== plan.cdn;
+  return {
+    ...plan,
+    // A proxied zone stays with its CDN's name servers.
+    dns: plan.cdn !== null && plan.dns.includes(plan.cdn) ? plan.dns : all(templates.dns, plan.dns),
+    mailbox: FORWARDERS.has(plan.mailbox) ? plan.mailbox : one(templates.mailbox, plan.mailbox),
+    gateway: plan.gateway && one(templates.gateway, plan.gateway),
+    senders: all(templates.sender, plan.senders),
+    reports: plan.reports && one(templates.reports, plan.reports),
+    tokens: all(templates.token, plan.tokens),
+    hosting,
+    cdn,
+    platform: hasMoved || isAnyPlatform(plan, templates) ? one(templates.platform, plan.platform) : plan.platform,
+    authority:
+      cdn === null && hosting === plan.hosting && isAnyIssuer(plan, templates)
+        ? one(templates.authority, plan.authority)
+        : plan.authority,
+  };
+}
+
+function isAnyPlatform({ hosting }: Pick<Plan, 'hosting'>, templates: Templates): boolean {
+  return hosting === 'self' || templates.hosting.of(hosting).platforms === undefined;
+}
+
+function isAnyIssuer({ hosting }: Pick<Plan, 'hosting'>, templates: Templates): boolean {
+  return hosting === 'self' || templates.hosting.of(hosting).issuers === undefined;
+}
+
+/** The plan as its situation makes it. */
+function fitted(plan: Plan, templates: Templates, seed: string): Plan {
+  const { situation } = plan;
+  const r = randomFor(seed, plan.domain, 'fitting');
+  const isBogus = plan.isSigned && r.chance(0.06);
+  const hasRealMail = templates.mailbox.has(plan.mailbox) && !FORWARDERS.has(plan.mailbox);
+  if (plan.state === 'parked' && situation.parking !== 'name-servers') return { ...plan, dns: [registrarOf(r)] };
+  if (plan.state !== 'active') return plan;
+  // Records that a processor keeps for all of its customers say the same for each.
+  const dmarc = hasDmarcAlias(plan, templates) ? 'quarantine' : plan.dmarc;
+  if (!situation.isHolding || !hasRealMail) return { ...plan, dmarc, isBogus };
+  const registrar = registrarOf(r);
+  const hosting = templates.hosting.has(registrar) ? registrar : plan.hosting;
+  return {
+    ...plan,
+    dmarc,
+    isBogus,
+    dns: [registrar],
+    hosting,
+    cdn: null,
+    platform: 'static',
+    site: 'holding',
+    redirectsTo: null,
+  };
+}
+
+function registrarOf(r: Random): string {
+  return r.pick(Object.keys(holders));
+}
+
+/** Whether `_dmarc` leads to the report processor's own record. */
+export function hasDmarcAlias({ situation, reports, dmarc }: Plan, templates: Templates): boolean {
+  return (
+    situation.hasDmarcAlias && dmarc !== null && reports !== null && templates.reports.of(reports).hosted !== undefined
+  );
 }
 
 function drawState(r: Random, hasFaults: boolean): Plan['state'] {
@@ -130,7 +226,7 @@ function drawState(r: Random, hasFaults: boolean): Plan['state'] {
 }
 
 /** Sites that already stand behind their platform's own network take no second one. */
-function fitsBehindCdn(hosting: string): boolean {
+function fitsBehindCdn(hosting: string, templates: Templates): boolean {
   const { also = [] } = templates.hosting.of(hosting);
   return (
     !also.some((each) => each.category === 'cdn') &&
@@ -138,7 +234,7 @@ function fitsBehindCdn(hosting: string): boolean {
   );
 }
 
-function drawDns(r: Random, cdn: string | null): string[] {
+function drawDns(r: Random, cdn: string | null, templates: Templates): string[] {
   if (r.chance(0.04)) return [];
   const share = cdn === null ? 0 : (templates.cdn.of(cdn).dnsShare ?? 0);
   const first = cdn !== null && r.chance(share) && templates.dns.has(cdn) ? cdn : r.weighted(templates.dns.rows).id;
@@ -146,7 +242,7 @@ function drawDns(r: Random, cdn: string | null): string[] {
   return [...new Set([first, second])];
 }
 
-function drawMailbox(r: Random): string {
+function drawMailbox(r: Random, templates: Templates): string {
   const fate = r.next();
   if (fate < 0.05) return 'none';
   if (fate < 0.08) return 'null-mx';
@@ -166,12 +262,12 @@ function drawSite(r: Random, hasFaults: boolean): SiteBehaviour {
   return fate < 0.115 ? 'slow' : 'ok';
 }
 
-function drawPlatform(r: Random, hosting: string): string {
+function drawPlatform(r: Random, hosting: string, templates: Templates): string {
   const only = hosting === 'self' ? undefined : templates.hosting.of(hosting).platforms;
   return only ? r.pick(only) : r.weighted(templates.platform.rows.filter((row) => row.weight > 0)).id;
 }
 
-function drawAuthority(r: Random, hosting: string, cdn: string | null): string {
+function drawAuthority(r: Random, hosting: string, cdn: string | null, templates: Templates): string {
   const issuers = cdn
     ? templates.cdn.of(cdn).issuers
     : hosting === 'self'

@@ -1,16 +1,19 @@
 // What is really so, in the words that detection is judged by.
 import { FORWARDERS, type Plan } from './plan.ts';
-import { templates } from './providers/index.ts';
-import { mintFor } from './random.ts';
+import type { Templates } from './providers/index.ts';
+import { type Mint, mintFor } from './random.ts';
 import { softwareOf, type TrueVersion } from './software.ts';
-import { wwwAliases } from './zone.ts';
+import type { World } from './world.ts';
+import { hasVanityServers } from './zone.ts';
+import { hasMail, listsSenders, policyHost, resellerOf, splitWith } from './zone-mail.ts';
+import { wwwAliases } from './zone-web.ts';
 
 export interface TrueService {
   /** `dns`, `email`, `email_security`, `email_sending`, `hosting`, `cdn`, `security`, `verified_service`, `certificate_authority`, `web_platform`. */
   readonly category: string;
   /** Provider id, kebab-case brand. */
   readonly provider: string;
-  /** Whether anything that the domain publishes shows it. */
+  /** Whether what the domain publishes shows it, to someone who looks wherever there is something to look at. */
   readonly isVisible: boolean;
 }
 
@@ -21,48 +24,105 @@ export interface Truth {
   /** What the site shows of its software, by provider id; empty where it is not seen. */
   readonly versions: Readonly<Record<string, TrueVersion>>;
   readonly redirectsTo: string | null;
-  readonly security: Pick<Plan, 'dmarc' | 'spfAll' | 'isSigned' | 'hasMtaSts'>;
-}
-
-export function truthOf(plan: Plan, seed: string): Truth {
-  const { domain, state, redirectsTo, dmarc, spfAll, isSigned, hasMtaSts } = plan;
-  const services: TrueService[] = [];
-  const add = (category: string, provider: string, isVisible = true) => {
-    if (services.some((each) => each.category === category && each.provider === provider)) return;
-    services.push({ category, provider, isVisible });
-  };
-  if (state === 'parked') add('dns', plan.parking);
-  if (state === 'active') {
-    for (const id of plan.dns) add('dns', id, !(plan.isVanity && templates.dns.of(id).hasVanity === true));
-    addMail(plan, add);
-    addWeb(plan, seed, add);
-    for (const id of plan.tokens) add('verified_service', id);
-  }
-  const versions = state === 'active' && isRead(plan) ? softwareOf(plan, seed).versions : {};
-  return { domain, state, services, versions, redirectsTo, security: { dmarc, spfAll, isSigned, hasMtaSts } };
+  /** What makes this stack hard to read, in words; empty for most. */
+  readonly situations: readonly string[];
+  readonly security: Pick<Plan, 'dmarc' | 'spfAll' | 'isSigned' | 'isBogus' | 'hasMtaSts'>;
 }
 
 type Add = (category: string, provider: string, isVisible?: boolean) => void;
 
-function addMail(plan: Plan, add: Add): void {
-  if (['none', 'null-mx'].includes(plan.mailbox)) return;
-  if (plan.gateway) add('email_security', plan.gateway);
-  if (templates.mailbox.has(plan.mailbox)) {
-    // Behind a gateway only a client's set-up names show the mailbox.
-    const isVisible = plan.gateway === null || templates.mailbox.of(plan.mailbox).hasHint === true;
-    add(FORWARDERS.has(plan.mailbox) ? 'email_security' : 'email', plan.mailbox, isVisible);
-    if (!FORWARDERS.has(plan.mailbox)) add('email_sending', plan.mailbox, false);
+export function truthOf(plan: Plan, world: World): Truth {
+  const { domain, state, redirectsTo, dmarc, spfAll, isSigned, isBogus, hasMtaSts, situation } = plan;
+  const services: TrueService[] = [];
+  const add: Add = (category, provider, isVisible = true) => {
+    const at = services.findIndex((each) => each.category === category && each.provider === provider);
+    if (at === -1) services.push({ category, provider, isVisible });
+    else if (isVisible) services[at] = { category, provider, isVisible };
+  };
+  if (state === 'parked') {
+    if (situation.parking === 'name-servers') add('dns', plan.parking);
+    else for (const id of plan.dns) add('dns', id);
   }
-  for (const id of plan.senders) add('email_sending', id, plan.spfAll !== null);
-  if (plan.reports && plan.dmarc) add('email_security', plan.reports);
+  if (state === 'active') {
+    addNameServers(plan, world, add);
+    addMail(plan, world, add);
+    addWeb(plan, world, add);
+    for (const id of plan.tokens) add('verified_service', id);
+  }
+  const versions = state === 'active' && isRead(plan) ? softwareOf(plan, world).versions : {};
+  return {
+    domain,
+    state,
+    services,
+    versions,
+    redirectsTo,
+    situations: situationsOf(plan, world),
+    security: { dmarc, spfAll, isSigned, isBogus, hasMtaSts },
+  };
 }
 
-function addWeb(plan: Plan, seed: string, add: Add): void {
+function addNameServers(plan: Plan, world: World, add: Add): void {
+  const isHidden = hasVanityServers(plan, world);
+  for (const id of plan.dns) {
+    const { isOwnNetwork, rname } = world.templates.dns.of(id);
+    const mint = mintFor(world.seed, plan.domain);
+    // An SOA that names the provider, or an address where nobody else's servers stand.
+    const isTold = plan.situation.nameServers !== 'silent' && !rname(mint).endsWith(plan.domain);
+    add('dns', id, !isHidden || isTold || isOwnNetwork === true);
+  }
+}
+
+function addMail(plan: Plan, world: World, add: Add): void {
+  const { templates, seed } = world;
+  const { situation } = plan;
+  const mint = mintFor(seed, plan.domain);
+  if (situation.leftovers.includes('token')) {
+    // The account was verified once, whatever became of it.
+    for (const id of ['microsoft-365', 'proton-mail', situation.formerMailbox]) add('verified_service', id, false);
+  }
+  if (!hasMail(plan)) return;
+  if (plan.gateway) add('email_security', plan.gateway);
+  for (const id of [plan.mailbox, splitWith(plan, world) ?? '']) {
+    if (!templates.mailbox.has(id)) continue;
+    // Behind a gateway a client's set-up names show the mailbox, or an exchange that was left.
+    const isShown =
+      plan.gateway === null || templates.mailbox.of(id).hasHint === true || situation.exchange === 'bypass';
+    add(FORWARDERS.has(id) ? 'email_security' : 'email', id, isShown);
+    if (!FORWARDERS.has(id)) add('email_sending', id, false);
+  }
+  if (plan.gateway) add('email_sending', plan.gateway, false);
+  for (const id of plan.senders) {
+    const hasAlias = (templates.sender.of(id).customer?.(mint) ?? []).some(({ cname }) => cname !== undefined);
+    add('email_sending', id, listsSenders(plan) || hasAlias);
+  }
+  if (situation.policy === 'reseller' && plan.spfAll !== null) addResold(mint, add);
+  const vendor = policyHost(plan, world);
+  if (vendor) add('email_security', vendor);
+  if (plan.reports && plan.dmarc) {
+    add('email_security', plan.reports);
+    if (situation.secondReports) add('email_security', situation.secondReports, !situation.hasDmarcAlias);
+  }
+}
+
+/** A reseller's customers may all send with whatever its record lists; whether they do, nobody sees. */
+function addResold(mint: Mint, add: Add): void {
+  const ids: Readonly<Record<string, string>> = {
+    'spf.protection.outlook.com': 'microsoft-365',
+    '_spf.google.com': 'google-workspace',
+    'sendgrid.net': 'sendgrid',
+    'servers.mcsv.net': 'mailchimp',
+  };
+  for (const host of resellerOf(mint).includes) add('email_sending', ids[host] ?? host, false);
+}
+
+function addWeb(plan: Plan, world: World, add: Add): void {
+  const { templates } = world;
   const isSeen = isRead(plan);
   const cdn = plan.cdn ? templates.cdn.of(plan.cdn) : null;
   const hosting = plan.hosting === 'self' ? null : templates.hosting.of(plan.hosting);
-  const hasAlias = wwwAliases(plan, mintFor(seed, plan.domain)).length > 0;
+  const hasAlias = wwwAliases(plan, mintFor(world.seed, plan.domain), world).length > 0;
   const isUp = plan.site !== 'refused' && plan.site !== 'reset';
+  const isOwn = plan.site !== 'holding';
   if (cdn) {
     add('cdn', cdn.id, isUp);
     for (const { category, provider } of cdn.also ?? []) add(category, provider, false);
@@ -74,13 +134,16 @@ function addWeb(plan: Plan, seed: string, add: Add): void {
     add('hosting', hosting.id, isVisible && !isSoftware);
     for (const { category, provider } of hosting.also ?? []) add(category, provider, false);
   }
-  const isSecure = isUp && plan.site !== 'http-only' && plan.site !== 'slow';
-  if (plan.certificate !== 'self-signed') add('certificate_authority', plan.authority, isSecure);
+  const isSecure = isUp && isOwn && plan.site !== 'http-only' && plan.site !== 'slow';
+  if (plan.certificate !== 'self-signed' && isOwn) add('certificate_authority', plan.authority, isSecure);
   if (plan.hasCaa) add('certificate_authority', plan.authority, false);
+  if (!isOwn) return;
   if (plan.platform !== 'static') add('web_platform', plan.platform, isSeen);
   const isOwnServer = hosting?.server === undefined;
-  if (isOwnServer) add('web_platform', plan.server, isSeen && cdn?.server === undefined);
-  const { versions } = softwareOf(plan, seed);
+  const isForged = plan.situation.forgedServer !== null;
+  if (isOwnServer) add('web_platform', plan.server, isSeen && cdn?.server === undefined && !isForged);
+  for (const id of plan.situation.widgets) add('web_platform', id, isSeen);
+  const { versions } = softwareOf(plan, world);
   for (const id of ['php', 'asp-net']) if (versions[id]) add('web_platform', id, isSeen);
   // Configured not to say so, it is still there.
   if (templates.platform.of(plan.platform).isPhp) add('web_platform', 'php', false);
@@ -91,4 +154,56 @@ function addWeb(plan: Plan, seed: string, add: Add): void {
 /** Whether a visitor gets to the site's own pages. */
 function isRead({ site }: Plan): boolean {
   return site === 'ok' || site === 'http-only';
+}
+
+/** For the tables of mistakes: what of its situation makes this domain special. */
+function situationsOf(plan: Plan, world: World): string[] {
+  const { situation: s, state, site } = plan;
+  if (state === 'parked') return [`parked by ${s.parking}`];
+  if (state !== 'active') return [];
+  const unusual = (what: string, form: string, usual = 'usual') => (form === usual ? [] : [`${what} ${form}`]);
+  const flags: readonly (readonly [boolean, string])[] = [
+    [plan.gateway !== null, 'gateway'],
+    [splitWith(plan, world) !== null, 'split delivery'],
+    [s.leftovers.length > 0, `leftovers ${s.leftovers.join(' ')}`],
+    [s.formerSender !== null, 'former sender'],
+    [s.hasHugeTxt, 'huge TXT'],
+    [s.hasDmarcAlias && plan.reports !== null, 'DMARC alias'],
+    [s.formerDns !== null, 'parent delegates elsewhere'],
+    [plan.isBogus, 'DNSSEC broken'],
+    [s.hasSharedCertificate, 'shared certificate'],
+    [s.forgedServer !== null, 'forged Server header'],
+    [s.hasForeignAsset, 'foreign asset'],
+    [s.isDangling, 'dangling www'],
+    [s.isIpv6Only, 'IPv6 only'],
+    [plan.certificate !== 'good', `certificate ${plan.certificate}`],
+    [site !== 'ok', `site ${site}`],
+  ];
+  return [
+    ...unusual('exchange', s.exchange),
+    ...unusual('policy', s.policy),
+    ...unusual('name servers', s.nameServers),
+    ...unusual('wildcard', s.wildcard, 'none'),
+    ...unusual('leak', s.leak, 'none'),
+    ...flags.flatMap(([is, name]) => (is ? [name] : [])),
+  ];
+}
+
+/** `category provider` of everything that a template written by hand can bring about. */
+export function handWrittenIn(templates: Templates): ReadonlySet<string> {
+  const of = (category: string, rows: readonly { readonly id: string }[]) => rows.map(({ id }) => `${category} ${id}`);
+  const also = [...templates.hosting.rows, ...templates.cdn.rows].flatMap((row) => row.also ?? []);
+  return new Set([
+    ...of('dns', [...templates.dns.rows, ...templates.parking.rows]),
+    ...of('email', templates.mailbox.rows),
+    ...of('email_security', [...templates.gateway.rows, ...templates.reports.rows, ...templates.mailbox.rows]),
+    ...of('email_sending', [...templates.sender.rows, ...templates.mailbox.rows, ...templates.gateway.rows]),
+    ...of('verified_service', templates.token.rows),
+    ...of('hosting', templates.hosting.rows),
+    ...of('cdn', templates.cdn.rows),
+    ...of('certificate_authority', templates.authority.rows),
+    ...of('web_platform', [...templates.platform.rows, ...templates.server.rows, ...templates.widget.rows]),
+    ...of('web_platform', [{ id: 'php' }, { id: 'asp-net' }, { id: 'openssl' }]),
+    ...also.map(({ category, provider }) => `${category} ${provider}`),
+  ]);
 }

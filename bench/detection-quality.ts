@@ -1,0 +1,218 @@
+// How right and how complete detection is on the simulated internet, beside what is really so.
+import { type Category, detect, type Profile, type Rulebook, type Service } from '@strata/detect';
+import { createProber } from '@strata/scan';
+import { createInternet, type Internet, type Truth } from '@strata/testnet';
+
+export interface Score {
+  right: number;
+  wrong: number;
+  visible: number;
+  missed: number;
+}
+
+/** A claim that is not so, or a service that can be seen and was not found. */
+export interface Mistake {
+  readonly kind: 'wrong' | 'missed';
+  readonly domain: string;
+  readonly category: string;
+  readonly provider: string;
+  readonly isLongTail: boolean;
+  readonly situations: readonly string[];
+  /** Of a wrong claim. */
+  readonly service?: Service;
+}
+
+/** Claims of one level or score, and how many are right. */
+export interface Calibration {
+  claims: number;
+  right: number;
+}
+
+export interface Quality {
+  readonly companies: number;
+  readonly all: Score;
+  readonly byCategory: ReadonlyMap<string, Score>;
+  /** By the source of the strongest evidence. Recall has no source: what was missed was read nowhere. */
+  readonly bySource: ReadonlyMap<string, Score>;
+  readonly handWritten: Score;
+  readonly longTail: Score;
+  readonly byLevel: ReadonlyMap<string, Calibration>;
+  /** By tenths of the score, `0.9–1.0`. */
+  readonly byScore: ReadonlyMap<string, Calibration>;
+  readonly mistakes: readonly Mistake[];
+  /** Domains whose state was read as another. */
+  readonly wrongStates: readonly {
+    readonly domain: string;
+    readonly truth: string;
+    readonly said: string;
+    readonly situations: readonly string[];
+  }[];
+}
+
+const emptyScore = (): Score => ({ right: 0, wrong: 0, visible: 0, missed: 0 });
+export const precision = ({ right, wrong }: Score): number => right / (right + wrong);
+export const recall = ({ visible, missed }: Score): number => 1 - missed / visible;
+
+export interface MeasureOptions {
+  readonly domains: number;
+  readonly hasFaults: boolean;
+  readonly catalog: readonly unknown[];
+  readonly seed?: string;
+  /** Probes at once. */
+  readonly concurrency?: number;
+}
+
+/** Probes every company of an internet, detects, and compares; broken zones are asked only not to be lied about. */
+export async function measureQuality(rulebook: Rulebook, options: MeasureOptions): Promise<Quality> {
+  await using internet = await createInternet({ feeds: 0, ...options });
+  const tally = new Tally(internet);
+  await using prober = createProber({
+    probeLabels: rulebook.probeLabels,
+    resolver: { upstreams: [internet.resolver], tryTimeoutMs: 500 },
+    requestTimeoutMs: 2_000,
+    visitTimeoutMs: 4_000,
+    // One listener stands for every address here: a limit by address would queue the customers of one host.
+    perAddress: 64,
+    userAgent: 'StrataBot/bench',
+    dial: internet.dial,
+    trustedCa: [internet.caPem],
+  });
+  const queue = [...internet.domains()];
+  const worker = async () => {
+    for (let domain = queue.pop(); domain; domain = queue.pop())
+      tally.add(internet.truth(domain), detect(await prober.probe(domain), rulebook));
+  };
+  await Promise.all(Array.from({ length: options.concurrency ?? 64 }, worker));
+  return tally.quality();
+}
+
+class Tally {
+  readonly #internet: Internet;
+  readonly #all = emptyScore();
+  readonly #handWritten = emptyScore();
+  readonly #longTail = emptyScore();
+  readonly #byCategory = new Map<string, Score>();
+  readonly #bySource = new Map<string, Score>();
+  readonly #byLevel = new Map<string, Calibration>();
+  readonly #byScore = new Map<string, Calibration>();
+  readonly #mistakes: Mistake[] = [];
+  readonly #wrongStates: Quality['wrongStates'][number][] = [];
+  #companies = 0;
+
+  constructor(internet: Internet) {
+    this.#internet = internet;
+  }
+
+  add(truth: Truth, profile: Profile): void {
+    this.#companies += 1;
+    // What a broken zone still shows of itself is luck.
+    if (truth.state === 'broken') return;
+    const { domain, situations } = truth;
+    if (profile.state !== truth.state)
+      this.#wrongStates.push({ domain, truth: truth.state, said: profile.state, situations });
+    const isTrue = (category: string, provider: string) =>
+      truth.services.some((each) => each.category === category && each.provider === provider);
+    for (const service of profile.services) {
+      const { category, provider } = service;
+      const isRight = isTrue(category, provider);
+      for (const score of this.#scoresOf(category, provider, service)) score[isRight ? 'right' : 'wrong'] += 1;
+      const tenth = Math.min(9, Math.floor(service.score * 10)) / 10;
+      for (const calibration of [
+        at(this.#byLevel, service.confidence, () => ({ claims: 0, right: 0 })),
+        at(this.#byScore, `${tenth.toFixed(1)}–${(tenth + 0.1).toFixed(1)}`, () => ({ claims: 0, right: 0 })),
+      ]) {
+        calibration.claims += 1;
+        if (isRight) calibration.right += 1;
+      }
+      if (!isRight) this.#mistakes.push({ kind: 'wrong', service, ...this.#named(truth, category, provider) });
+    }
+    const said = new Set(profile.services.map(({ category, provider }) => `${category} ${provider}`));
+    for (const { category, provider, isVisible } of truth.services) {
+      if (!isVisible) continue;
+      const isMissed = !said.has(`${category} ${provider}`);
+      for (const score of this.#scoresOf(category, provider)) {
+        score.visible += 1;
+        if (isMissed) score.missed += 1;
+      }
+      if (isMissed) this.#mistakes.push({ kind: 'missed', ...this.#named(truth, category, provider) });
+    }
+  }
+
+  #named({ domain, situations }: Truth, category: string, provider: string): Omit<Mistake, 'kind'> {
+    return { domain, category, provider, situations, isLongTail: !this.#internet.isHandWritten(category, provider) };
+  }
+
+  #scoresOf(category: Category | string, provider: string, service?: Service): Score[] {
+    const group = this.#internet.isHandWritten(category, provider) ? this.#handWritten : this.#longTail;
+    const source = service?.evidence[0]?.source;
+    return [
+      this.#all,
+      group,
+      at(this.#byCategory, category, emptyScore),
+      ...(source ? [at(this.#bySource, source, emptyScore)] : []),
+    ];
+  }
+
+  quality(): Quality {
+    return {
+      companies: this.#companies,
+      all: this.#all,
+      handWritten: this.#handWritten,
+      longTail: this.#longTail,
+      byCategory: sorted(this.#byCategory),
+      bySource: sorted(this.#bySource),
+      byLevel: sorted(this.#byLevel),
+      byScore: sorted(this.#byScore),
+      mistakes: this.#mistakes,
+      wrongStates: this.#wrongStates,
+    };
+  }
+}
+
+function at<V>(map: Map<string, V>, key: string, create: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const created = create();
+  map.set(key, created);
+  return created;
+}
+
+function sorted<V>(map: ReadonlyMap<string, V>): ReadonlyMap<string, V> {
+  return new Map([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Mistakes by kind, category and what made the domain hard to read, the most common first, each with an example. */
+export function commonMistakes(
+  mistakes: readonly Mistake[],
+  count: number,
+): { readonly what: string; readonly count: number; readonly example: string }[] {
+  const groups = new Map<string, Mistake[]>();
+  for (const mistake of mistakes) {
+    const source = mistake.service ? ` by ${mistake.service.evidence[0]?.source}` : '';
+    const key = `${mistake.kind} ${mistake.category}${source}${mistake.isLongTail ? ' (long tail)' : ''}`;
+    at(groups, key, () => []).push(mistake);
+  }
+  return [...groups]
+    .sort((a, b) => b[1].length - a[1].length)
+    .slice(0, count)
+    .map(([what, all]) => {
+      const common = mostCommon(all.flatMap(({ situations }) => situations));
+      const example = all.find(({ situations }) => common === '' || situations.includes(common)) ?? all[0];
+      return {
+        what: common ? `${what}, often ${common}` : what,
+        count: all.length,
+        example: example ? exampleOf(example) : '',
+      };
+    });
+}
+
+function mostCommon(words: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? '';
+}
+
+function exampleOf({ domain, provider, service }: Mistake): string {
+  const shown = service?.evidence[0];
+  return `${domain}: ${provider}${shown ? ` (${service.confidence}) from ${shown.source} \`${shown.value.slice(0, 80)}\`` : ''}`;
+}
