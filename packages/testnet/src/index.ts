@@ -31,3 +31,4 @@ export type { MigratingCategory, Migration } from './migrate.ts';
 export { tinyChatModel } from './models.ts';
 export type { TrueVersion } from './software.ts';
 export type { TrueService, Truth } from './truth.ts';
+export type { VantageOptions } from './vantage.ts';

@@ -8,6 +8,7 @@ import { startNameServers, treeOf } from './name-servers.ts';
 import { companyNames, SUFFIXES } from './names.ts';
 import { type Plan, planOf, stateOf } from './plan.ts';
 import { handWrittenIn, type Truth, truthOf } from './truth.ts';
+import { type VantageOptions, vantageOf } from './vantage.ts';
 import { startWebServers } from './web-server.ts';
 import { type World, worldOf } from './world.ts';
 
@@ -23,6 +24,8 @@ export interface InternetOptions {
   readonly catalog?: readonly unknown[];
   /** Broken zones, slow and refusing sites, bad certificates; on by default. */
   readonly hasFaults?: boolean;
+  /** What befalls answers on their way; by default only with faults. */
+  readonly vantage?: VantageOptions;
   /** Share of the companies that change something on a day. */
   readonly migrationShare?: number;
   /** Port of the recursive resolver; 0 lets the system choose. */
@@ -67,6 +70,8 @@ export interface Internet extends AsyncDisposable {
   /** Root certificate that the sites' chains end in. */
   readonly caPem: string;
 }
+
+const FAULTY_VANTAGE = { lossShare: 0.05, poisonShare: 0.02 } as const satisfies VantageOptions;
 
 export async function createInternet(options: InternetOptions = {}): Promise<Internet> {
   const { seed = 'strata', domains: count = 500, hasFaults = true, migrationShare = 0.005, port = 0 } = options;
@@ -133,6 +138,7 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
   const dns = stack.use(
     await startNameServers(model, treeOf(tldsOf(world), world.servers), {
       port,
+      vantage: vantageOf(seed, { ...(hasFaults ? FAULTY_VANTAGE : {}), ...options.vantage }),
       faultOf: (domain, type) => faults.get(domain)?.get(type) ?? faults.get(domain)?.get('*'),
     }),
   );

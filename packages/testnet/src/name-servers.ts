@@ -3,6 +3,7 @@ import { type DnsServer, type Reply, type Responder, startDnsServer } from './dn
 import { type DnsRecord, type Model, soaOf } from './model.ts';
 import type { Plan, ZoneFault } from './plan.ts';
 import { SELF_HOSTED_SERVER as SELF_HOSTED, type ServerAddresses } from './server-addresses.ts';
+import type { Vantage } from './vantage.ts';
 
 export interface NameServers extends AsyncDisposable {
   /** The recursive front, for stub use. */
@@ -34,12 +35,12 @@ export function treeOf(tlds: readonly string[], providers: ServerAddresses): Tre
 export async function startNameServers(
   model: Model,
   tree: Tree,
-  options: { readonly faultOf: FaultOf; readonly port: number },
+  options: { readonly faultOf: FaultOf; readonly port: number; readonly vantage: Vantage },
 ): Promise<NameServers> {
   await using stack = new AsyncDisposableStack();
   const front = stack.use(
     await startDnsServer(
-      { address: RECURSIVE, port: options.port, isRecursive: true },
+      { address: RECURSIVE, port: options.port, isRecursive: true, vantage: options.vantage },
       recursive(model, tree, options.faultOf),
     ),
   );

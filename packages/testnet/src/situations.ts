@@ -31,9 +31,9 @@ export type OriginLeak = 'none' | 'mail' | 'label' | 'policy';
 
 export interface Situation {
   readonly exchange: ExchangeForm;
-  readonly secondMailbox: string;
+  readonly secondMailbox: string | null;
   /** A mailbox that was given up; what of it still stands in the zone. */
-  readonly formerMailbox: string;
+  readonly formerMailbox: string | null;
   readonly leftovers: readonly ('token' | 'selectors' | 'autodiscover')[];
   readonly policy: PolicyForm;
   /** Sent once; its DKIM alias stands and leads nowhere. */
@@ -66,8 +66,8 @@ export interface Situation {
 /** A stack without surprises. */
 export const CALM: Situation = {
   exchange: 'usual',
-  secondMailbox: '',
-  formerMailbox: '',
+  secondMailbox: null,
+  formerMailbox: null,
   leftovers: [],
   policy: 'usual',
   formerSender: null,

@@ -78,7 +78,7 @@ function addMail(plan: Plan, world: World, add: Add): void {
   const mint = mintFor(seed, plan.domain);
   if (situation.leftovers.includes('token')) {
     // The account was verified once, whatever became of it.
-    for (const id of ['microsoft-365', 'proton-mail', situation.formerMailbox]) add('verified_service', id, false);
+    if (situation.formerMailbox) add('verified_service', situation.formerMailbox, false);
   }
   if (!hasMail(plan)) return;
   if (plan.gateway) add('email_security', plan.gateway);

@@ -20,8 +20,8 @@ export function hasMail({ mailbox }: Plan): boolean {
 export function splitWith({ situation, mailbox, gateway }: Plan, { templates }: World): string | null {
   const { exchange, secondMailbox } = situation;
   const isOwn = templates.mailbox.has(mailbox) && !FORWARDERS.has(mailbox);
-  const isOther = secondMailbox !== mailbox && !FORWARDERS.has(secondMailbox);
-  return exchange === 'split' && isOwn && isOther && gateway === null ? secondMailbox : null;
+  if (exchange !== 'split' || !isOwn || gateway !== null || secondMailbox === null) return null;
+  return secondMailbox !== mailbox && !FORWARDERS.has(secondMailbox) ? secondMailbox : null;
 }
 
 /** Whether the policy names the services that send. */
@@ -75,7 +75,10 @@ function exchangesOf(plan: Plan, mint: Mint, { templates }: World): Exchange[] {
   const used = plan.gateway ? templates.gateway.of(plan.gateway).mx(mint) : own;
   const lowest = Math.min(...used.map(([preference]) => preference));
   const second = splitWith(plan, { templates } as World);
-  const others = situation.secondMailbox === plan.mailbox ? [] : templates.mailbox.of(situation.secondMailbox).mx(mint);
+  const others =
+    situation.secondMailbox === null || situation.secondMailbox === plan.mailbox
+      ? []
+      : templates.mailbox.of(situation.secondMailbox).mx(mint);
   const more: Exchange[] = [];
   if (second) more.push([lowest, others[0]?.[1] ?? '']);
   if (situation.exchange === 'backup' && !plan.gateway && others[0]) more.push([90, others[0][1]]);
@@ -109,9 +112,9 @@ function putLeftovers(
   putOnce: (names: readonly CustomerName[]) => void,
 ): void {
   const { formerMailbox, leftovers, formerSender } = plan.situation;
-  const former = templates.mailbox.of(formerMailbox);
+  const former = formerMailbox === null ? null : templates.mailbox.of(formerMailbox);
   const mailbox = templates.mailbox.has(plan.mailbox) ? templates.mailbox.of(plan.mailbox) : null;
-  if (former !== mailbox && hasMail(plan)) {
+  if (former && former !== mailbox && hasMail(plan)) {
     const names = former.customer?.(mint) ?? [];
     if (leftovers.includes('selectors')) putOnce(names.filter(({ label }) => label.endsWith('._domainkey')));
     if (leftovers.includes('autodiscover')) putOnce(names.filter(({ label }) => label === 'autodiscover'));

@@ -53,7 +53,7 @@ function workingCompanies({ companies, companyPlan }: PublishersOptions, count: 
   for (const domain of companies) {
     if (working.length === count) break;
     const { state, site, certificate, isBogus, situation } = companyPlan(domain);
-    const isReached = !isBogus && !situation.isIpv6Only;
+    const isReached = !isBogus && !situation.isIpv6Only && !situation.isDangling;
     if (state === 'active' && site === 'ok' && certificate === 'good' && isReached) working.push(domain);
   }
   return working;
