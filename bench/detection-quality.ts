@@ -1,7 +1,7 @@
 // How right and how complete detection is on the simulated internet, beside what is really so.
-import { type Category, detect, type Profile, type Rulebook, type Service } from '@strata/detect';
+import { detect, type Evidence, type Profile, type Rulebook, type Service } from '@strata/detect';
 import { createProber } from '@strata/scan';
-import { createInternet, type Internet, type Truth } from '@strata/testnet';
+import type { Internet, Truth } from '@strata/testnet';
 
 export interface Score {
   right: number;
@@ -32,7 +32,7 @@ export interface Quality {
   readonly companies: number;
   readonly all: Score;
   readonly byCategory: ReadonlyMap<string, Score>;
-  /** By the source of the strongest evidence. Recall has no source: what was missed was read nowhere. */
+  /** By kind of evidence: claims by the strongest that they rest on, what can be seen by where it is shown most plainly. */
   readonly bySource: ReadonlyMap<string, Score>;
   readonly handWritten: Score;
   readonly longTail: Score;
@@ -53,41 +53,50 @@ const emptyScore = (): Score => ({ right: 0, wrong: 0, visible: 0, missed: 0 });
 export const precision = ({ right, wrong }: Score): number => right / (right + wrong);
 export const recall = ({ visible, missed }: Score): number => 1 - missed / visible;
 
-export interface MeasureOptions {
-  readonly domains: number;
-  readonly hasFaults: boolean;
-  readonly catalog: readonly unknown[];
-  readonly seed?: string;
-  /** Probes at once. */
-  readonly concurrency?: number;
+/** What is measured against: an internet, here or in another process. */
+export interface Measured extends Pick<Internet, 'resolver' | 'dial' | 'caPem' | 'handWritten'> {
+  readonly truths: readonly Truth[];
 }
 
-/** Probes every company of an internet, detects, and compares; broken zones are asked only not to be lied about. */
-export async function measureQuality(rulebook: Rulebook, options: MeasureOptions): Promise<Quality> {
-  await using internet = await createInternet({ feeds: 0, ...options });
-  const tally = new Tally(internet);
+export interface MeasureOptions {
+  /** Probes at once. */
+  readonly concurrency?: number;
+  /** Sees every piece of evidence. */
+  readonly onEvidence?: (evidence: Evidence, truth: Truth) => void;
+}
+
+/** Probes every company, detects, and compares; of broken zones nothing is asked. */
+export async function measureQuality(
+  { truths, resolver, dial, caPem, handWritten }: Measured,
+  rulebook: Rulebook,
+  { concurrency = 64, onEvidence }: MeasureOptions = {},
+): Promise<Quality> {
+  const tally = new Tally(new Set(handWritten));
   await using prober = createProber({
     probeLabels: rulebook.probeLabels,
-    resolver: { upstreams: [internet.resolver], tryTimeoutMs: 500 },
-    requestTimeoutMs: 2_000,
-    visitTimeoutMs: 4_000,
+    resolver: { upstreams: [resolver], tryTimeoutMs: 500 },
+    requestTimeoutMs: 5_000,
+    visitTimeoutMs: 8_000,
     // One listener stands for every address here: a limit by address would queue the customers of one host.
-    perAddress: 64,
+    perAddress: concurrency,
     userAgent: 'StrataBot/bench',
-    dial: internet.dial,
-    trustedCa: [internet.caPem],
+    dial,
+    trustedCa: [caPem],
   });
-  const queue = [...internet.domains()];
+  const queue = [...truths];
   const worker = async () => {
-    for (let domain = queue.pop(); domain; domain = queue.pop())
-      tally.add(internet.truth(domain), detect(await prober.probe(domain), rulebook));
+    for (let truth = queue.pop(); truth; truth = queue.pop()) {
+      const evidence = await prober.probe(truth.domain);
+      onEvidence?.(evidence, truth);
+      tally.add(truth, detect(evidence, rulebook));
+    }
   };
-  await Promise.all(Array.from({ length: options.concurrency ?? 64 }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   return tally.quality();
 }
 
 class Tally {
-  readonly #internet: Internet;
+  readonly #handWrittenPairs: ReadonlySet<string>;
   readonly #all = emptyScore();
   readonly #handWritten = emptyScore();
   readonly #longTail = emptyScore();
@@ -99,8 +108,8 @@ class Tally {
   readonly #wrongStates: Quality['wrongStates'][number][] = [];
   #companies = 0;
 
-  constructor(internet: Internet) {
-    this.#internet = internet;
+  constructor(handWritten: ReadonlySet<string>) {
+    this.#handWrittenPairs = handWritten;
   }
 
   add(truth: Truth, profile: Profile): void {
@@ -115,7 +124,8 @@ class Tally {
     for (const service of profile.services) {
       const { category, provider } = service;
       const isRight = isTrue(category, provider);
-      for (const score of this.#scoresOf(category, provider, service)) score[isRight ? 'right' : 'wrong'] += 1;
+      for (const score of this.#scoresOf(category, provider, service.evidence[0]?.source))
+        score[isRight ? 'right' : 'wrong'] += 1;
       const tenth = Math.min(9, Math.floor(service.score * 10)) / 10;
       for (const calibration of [
         at(this.#byLevel, service.confidence, () => ({ claims: 0, right: 0 })),
@@ -127,10 +137,10 @@ class Tally {
       if (!isRight) this.#mistakes.push({ kind: 'wrong', service, ...this.#named(truth, category, provider) });
     }
     const said = new Set(profile.services.map(({ category, provider }) => `${category} ${provider}`));
-    for (const { category, provider, isVisible } of truth.services) {
-      if (!isVisible) continue;
+    for (const { category, provider, shownBy } of truth.services) {
+      if (shownBy === null) continue;
       const isMissed = !said.has(`${category} ${provider}`);
-      for (const score of this.#scoresOf(category, provider)) {
+      for (const score of this.#scoresOf(category, provider, shownBy)) {
         score.visible += 1;
         if (isMissed) score.missed += 1;
       }
@@ -139,12 +149,15 @@ class Tally {
   }
 
   #named({ domain, situations }: Truth, category: string, provider: string): Omit<Mistake, 'kind'> {
-    return { domain, category, provider, situations, isLongTail: !this.#internet.isHandWritten(category, provider) };
+    return { domain, category, provider, situations, isLongTail: !this.#isHandWritten(category, provider) };
   }
 
-  #scoresOf(category: Category | string, provider: string, service?: Service): Score[] {
-    const group = this.#internet.isHandWritten(category, provider) ? this.#handWritten : this.#longTail;
-    const source = service?.evidence[0]?.source;
+  #isHandWritten(category: string, provider: string): boolean {
+    return this.#handWrittenPairs.has(`${category} ${provider}`);
+  }
+
+  #scoresOf(category: string, provider: string, source: string | undefined): Score[] {
+    const group = this.#isHandWritten(category, provider) ? this.#handWritten : this.#longTail;
     return [
       this.#all,
       group,

@@ -41,8 +41,8 @@ export interface Internet extends AsyncDisposable {
   domains(): readonly string[];
   /** What a company really runs. Throws RangeError for a name that is none of its companies. */
   truth(domain: string): Truth;
-  /** Whether a template was written for the provider; those of a catalog's long tail publish what its patterns ask for. */
-  isHandWritten(category: string, provider: string): boolean;
+  /** `category provider` of what templates were written for; a catalog's long tail publishes what its patterns ask for. */
+  readonly handWritten: readonly string[];
   /** Moves the clock; returns what changed. */
   advance(days: number): readonly Migration[];
   /** Makes one company change now. */
@@ -79,7 +79,6 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
   const taken = new Set(world.providerNames.map(({ suffix }) => suffix.split('.').slice(-2).join('.')));
   const names = companyNames(seed, count, (name) => taken.has(name));
   const companies = new Set(names);
-  const handWritten = handWrittenIn(world.templates);
   const changed = new Map<string, { plan: Plan; version: number }>();
   const faults = new Map<string, Map<string, 'servfail' | 'timeout'>>();
   let day = 0;
@@ -161,7 +160,7 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     },
     domains: () => names,
     truth: (domain) => truthOf(known(domain), world),
-    isHandWritten: (category, provider) => handWritten.has(`${category} ${provider}`),
+    handWritten: [...handWrittenIn(world.templates)],
     advance(days) {
       const migrations: Migration[] = [];
       for (let i = 0; i < days; i += 1) {

@@ -1,5 +1,5 @@
 // What is really so, in the words that detection is judged by.
-import { FORWARDERS, type Plan } from './plan.ts';
+import { FORWARDERS, hasDmarcAlias, type Plan } from './plan.ts';
 import type { Templates } from './providers/index.ts';
 import { type Mint, mintFor } from './random.ts';
 import { softwareOf, type TrueVersion } from './software.ts';
@@ -8,6 +8,8 @@ import { hasVanityServers } from './zone.ts';
 import { hasMail, listsSenders, policyHost, resellerOf, splitWith } from './zone-mail.ts';
 import { wwwAliases } from './zone-web.ts';
 
+export type Place = 'ns' | 'soa' | 'mx' | 'spf' | 'txt' | 'dmarc' | 'cname' | 'asn' | 'header' | 'html' | 'tls';
+
 export interface TrueService {
   /** `dns`, `email`, `email_security`, `email_sending`, `hosting`, `cdn`, `security`, `verified_service`, `certificate_authority`, `web_platform`. */
   readonly category: string;
@@ -15,6 +17,8 @@ export interface TrueService {
   readonly provider: string;
   /** Whether what the domain publishes shows it, to someone who looks wherever there is something to look at. */
   readonly isVisible: boolean;
+  /** Where it is shown most plainly; null where it is not. */
+  readonly shownBy: Place | null;
 }
 
 export interface Truth {
@@ -29,25 +33,25 @@ export interface Truth {
   readonly security: Pick<Plan, 'dmarc' | 'spfAll' | 'isSigned' | 'isBogus' | 'hasMtaSts'>;
 }
 
-type Add = (category: string, provider: string, isVisible?: boolean) => void;
+type Add = (category: string, provider: string, shownBy: Place | null) => void;
 
 export function truthOf(plan: Plan, world: World): Truth {
   const { domain, state, redirectsTo, dmarc, spfAll, isSigned, isBogus, hasMtaSts, situation } = plan;
   const services: TrueService[] = [];
-  const add: Add = (category, provider, isVisible = true) => {
+  const add: Add = (category, provider, shownBy) => {
     const at = services.findIndex((each) => each.category === category && each.provider === provider);
-    if (at === -1) services.push({ category, provider, isVisible });
-    else if (isVisible) services[at] = { category, provider, isVisible };
+    const service = { category, provider, isVisible: shownBy !== null, shownBy };
+    if (at === -1) services.push(service);
+    else if (shownBy !== null && !services[at]?.isVisible) services[at] = service;
   };
   if (state === 'parked') {
-    if (situation.parking === 'name-servers') add('dns', plan.parking);
-    else for (const id of plan.dns) add('dns', id);
+    for (const id of situation.parking === 'name-servers' ? [plan.parking] : plan.dns) add('dns', id, 'ns');
   }
   if (state === 'active') {
     addNameServers(plan, world, add);
     addMail(plan, world, add);
     addWeb(plan, world, add);
-    for (const id of plan.tokens) add('verified_service', id);
+    for (const id of plan.tokens) add('verified_service', id, 'txt');
   }
   const versions = state === 'active' && isRead(plan) ? softwareOf(plan, world).versions : {};
   return {
@@ -68,7 +72,8 @@ function addNameServers(plan: Plan, world: World, add: Add): void {
     const mint = mintFor(world.seed, plan.domain);
     // An SOA that names the provider, or an address where nobody else's servers stand.
     const isTold = plan.situation.nameServers !== 'silent' && !rname(mint).endsWith(plan.domain);
-    add('dns', id, !isHidden || isTold || isOwnNetwork === true);
+    const hidden = isTold ? 'soa' : isOwnNetwork ? 'asn' : null;
+    add('dns', id, isHidden ? hidden : 'ns');
   }
 }
 
@@ -78,29 +83,30 @@ function addMail(plan: Plan, world: World, add: Add): void {
   const mint = mintFor(seed, plan.domain);
   if (situation.leftovers.includes('token')) {
     // The account was verified once, whatever became of it.
-    if (situation.formerMailbox) add('verified_service', situation.formerMailbox, false);
+    if (situation.formerMailbox) add('verified_service', situation.formerMailbox, null);
   }
   if (!hasMail(plan)) return;
-  if (plan.gateway) add('email_security', plan.gateway);
+  if (plan.gateway) add('email_security', plan.gateway, 'mx');
   for (const id of [plan.mailbox, splitWith(plan, world) ?? '']) {
     if (!templates.mailbox.has(id)) continue;
     // Behind a gateway a client's set-up names show the mailbox, or an exchange that was left.
-    const isShown =
-      plan.gateway === null || templates.mailbox.of(id).hasHint === true || situation.exchange === 'bypass';
-    add(FORWARDERS.has(id) ? 'email_security' : 'email', id, isShown);
-    if (!FORWARDERS.has(id)) add('email_sending', id, false);
+    const isReached = plan.gateway === null || situation.exchange === 'bypass';
+    const hint = templates.mailbox.of(id).hasHint ? 'cname' : null;
+    add(FORWARDERS.has(id) ? 'email_security' : 'email', id, isReached ? 'mx' : hint);
+    if (!FORWARDERS.has(id)) add('email_sending', id, null);
   }
-  if (plan.gateway) add('email_sending', plan.gateway, false);
+  if (plan.gateway) add('email_sending', plan.gateway, null);
   for (const id of plan.senders) {
     const hasAlias = (templates.sender.of(id).customer?.(mint) ?? []).some(({ cname }) => cname !== undefined);
-    add('email_sending', id, listsSenders(plan) || hasAlias);
+    add('email_sending', id, listsSenders(plan) ? 'spf' : hasAlias ? 'cname' : null);
   }
   if (situation.policy === 'reseller' && plan.spfAll !== null) addResold(mint, add);
   const vendor = policyHost(plan, world);
-  if (vendor) add('email_security', vendor);
+  if (vendor) add('email_security', vendor, 'spf');
   if (plan.reports && plan.dmarc) {
-    add('email_security', plan.reports);
-    if (situation.secondReports) add('email_security', situation.secondReports, !situation.hasDmarcAlias);
+    add('email_security', plan.reports, 'dmarc');
+    const isListed = !hasDmarcAlias(plan, templates);
+    if (situation.secondReports) add('email_security', situation.secondReports, isListed ? 'dmarc' : null);
   }
 }
 
@@ -112,7 +118,7 @@ function addResold(mint: Mint, add: Add): void {
     'sendgrid.net': 'sendgrid',
     'servers.mcsv.net': 'mailchimp',
   };
-  for (const host of resellerOf(mint).includes) add('email_sending', ids[host] ?? host, false);
+  for (const host of resellerOf(mint).includes) add('email_sending', ids[host] ?? host, null);
 }
 
 function addWeb(plan: Plan, world: World, add: Add): void {
@@ -124,31 +130,37 @@ function addWeb(plan: Plan, world: World, add: Add): void {
   const isUp = plan.site !== 'refused' && plan.site !== 'reset';
   const isOwn = plan.site !== 'holding';
   if (cdn) {
-    add('cdn', cdn.id, isUp);
-    for (const { category, provider } of cdn.also ?? []) add(category, provider, false);
+    // The network's addresses say so where nothing else does.
+    const shownBy = cdn.www ? 'cname' : 'asn';
+    add('cdn', cdn.id, isUp ? shownBy : null);
+    for (const { category, provider } of cdn.also ?? []) add(category, provider, null);
   }
   if (hosting) {
     const isSoftware = templates.platform.has(hosting.id) && hosting.platforms?.includes(hosting.id) === true;
     const showsHeader = hosting.headers !== undefined && isSeen;
-    const isVisible = cdn ? showsHeader : isSeen || (isUp && hasAlias);
-    add('hosting', hosting.id, isVisible && !isSoftware);
-    for (const { category, provider } of hosting.also ?? []) add(category, provider, false);
+    const byName = isUp && hasAlias && !cdn ? 'cname' : showsHeader ? 'header' : null;
+    const byAddress = isSeen && !cdn ? 'asn' : null;
+    add('hosting', hosting.id, isSoftware ? null : (byName ?? byAddress));
+    for (const { category, provider } of hosting.also ?? []) add(category, provider, null);
   }
   const isSecure = isUp && isOwn && plan.site !== 'http-only' && plan.site !== 'slow';
-  if (plan.certificate !== 'self-signed' && isOwn) add('certificate_authority', plan.authority, isSecure);
-  if (plan.hasCaa) add('certificate_authority', plan.authority, false);
+  // A certificate for another name says nothing of whose the domain's own would be.
+  const isShown = isSecure && plan.certificate !== 'wrong-name';
+  if (plan.certificate !== 'self-signed' && isOwn) add('certificate_authority', plan.authority, isShown ? 'tls' : null);
+  if (plan.hasCaa) add('certificate_authority', plan.authority, null);
   if (!isOwn) return;
-  if (plan.platform !== 'static') add('web_platform', plan.platform, isSeen);
+  if (plan.platform !== 'static') add('web_platform', plan.platform, isSeen ? 'html' : null);
   const isOwnServer = hosting?.server === undefined;
   const isForged = plan.situation.forgedServer !== null;
-  if (isOwnServer) add('web_platform', plan.server, isSeen && cdn?.server === undefined && !isForged);
-  for (const id of plan.situation.widgets) add('web_platform', id, isSeen);
+  const isTold = isSeen && cdn?.server === undefined && !isForged;
+  if (isOwnServer) add('web_platform', plan.server, isTold ? 'header' : null);
+  for (const id of plan.situation.widgets) add('web_platform', id, isSeen ? 'html' : null);
   const { versions } = softwareOf(plan, world);
-  for (const id of ['php', 'asp-net']) if (versions[id]) add('web_platform', id, isSeen);
+  for (const id of ['php', 'asp-net']) if (versions[id]) add('web_platform', id, isSeen ? 'header' : null);
   // Configured not to say so, it is still there.
-  if (templates.platform.of(plan.platform).isPhp) add('web_platform', 'php', false);
+  if (templates.platform.of(plan.platform).isPhp) add('web_platform', 'php', null);
   // A library that only stands in the server's own line: right to say, no fault to miss.
-  if (versions.openssl) add('web_platform', 'openssl', false);
+  if (versions.openssl) add('web_platform', 'openssl', null);
 }
 
 /** Whether a visitor gets to the site's own pages. */
