@@ -114,9 +114,14 @@ class Tally {
 
   add(truth: Truth, profile: Profile): void {
     this.#companies += 1;
-    // What a broken zone still shows of itself is luck.
-    if (truth.state === 'broken') return;
     const { domain, situations } = truth;
+    // What a broken zone still shows of itself is luck: only a lie about it counts.
+    if (truth.state === 'broken') {
+      const isLie = ['parked', 'nonexistent'].includes(profile.state);
+      const isGuess = profile.state === 'unmeasured' && profile.services.length > 0;
+      if (isLie || isGuess) this.#wrongStates.push({ domain, truth: 'broken', said: profile.state, situations });
+      return;
+    }
     if (profile.state !== truth.state)
       this.#wrongStates.push({ domain, truth: truth.state, said: profile.state, situations });
     const isTrue = (category: string, provider: string) =>

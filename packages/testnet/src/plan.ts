@@ -191,13 +191,16 @@ function fitted(plan: Plan, templates: Templates, seed: string): Plan {
   const hasRealMail = templates.mailbox.has(plan.mailbox) && !FORWARDERS.has(plan.mailbox);
   if (plan.state === 'parked' && situation.parking !== 'name-servers') return { ...plan, dns: [registrarOf(r)] };
   if (plan.state !== 'active') return plan;
+  const keepers = templates.reports.rows.filter(({ hosted }) => hosted !== undefined);
+  const reports = situation.policy === 'hosted' ? r.weighted(keepers).id : plan.reports;
   // Records that a processor keeps for all of its customers say the same for each.
-  const dmarc = hasDmarcAlias(plan, templates) ? 'quarantine' : plan.dmarc;
-  if (!situation.isHolding || !hasRealMail) return { ...plan, dmarc, isBogus };
+  const dmarc = hasDmarcAlias({ ...plan, reports }, templates) ? 'quarantine' : plan.dmarc;
+  if (!situation.isHolding || !hasRealMail) return { ...plan, reports, dmarc, isBogus };
   const registrar = registrarOf(r);
   const hosting = templates.hosting.has(registrar) ? registrar : plan.hosting;
   return {
     ...plan,
+    reports,
     dmarc,
     isBogus,
     dns: [registrar],
