@@ -1,6 +1,6 @@
 // What one company runs: drawn from (seed, domain), then changed by migrations.
 import type { NetworkId } from './networks.ts';
-import { holders } from './providers/extras.ts';
+import { holders, whiteLabels } from './providers/extras.ts';
 import type { Table, Templates } from './providers/index.ts';
 import { regionalHosters } from './providers/mail.ts';
 import { type Random, randomFor } from './random.ts';
@@ -195,7 +195,11 @@ function fitted(plan: Plan, templates: Templates, seed: string): Plan {
   const reports = situation.policy === 'hosted' ? r.weighted(keepers).id : plan.reports;
   // Records that a processor keeps for all of its customers say the same for each.
   const dmarc = hasDmarcAlias({ ...plan, reports }, templates) ? 'quarantine' : plan.dmarc;
-  if (!situation.isHolding || !hasRealMail) return { ...plan, reports, dmarc, isBogus };
+  if (!situation.isHolding || !hasRealMail) {
+    const isResold = situation.nameServers === 'white-label' && plan.cdn === null;
+    const dns = isResold ? [r.pick(whiteLabels).dns] : plan.dns;
+    return { ...plan, dns, reports, dmarc, isBogus };
+  }
   const registrar = registrarOf(r);
   const hosting = templates.hosting.has(registrar) ? registrar : plan.hosting;
   return {

@@ -138,6 +138,16 @@ describe('the situations of companies', () => {
     assert.match(origin ?? '', /^(?:13335|62597|12008|33517|20940) \|/);
   });
 
+  it('have servers that a reseller names after itself, told by the SOA alone', async () => {
+    const domain = some('name servers white-label', (each) =>
+      internet.truth(each).services.some(({ category, shownBy }) => category === 'dns' && shownBy === 'soa'),
+    );
+    const servers = (await answers(domain, 'NS')).records.map(({ data }) => String(data));
+    assert.match(servers.join(), /nordwall-dns\.de|tidewater-names\.net|valserre-dns\.fr/);
+    const [soa] = (await answers(domain, 'SOA')).records.map(({ data }) => data as { rname: string });
+    assert.match(soa?.rname ?? '', /cloudns|dnsimple|google/);
+  });
+
   it('have a parent zone that still delegates to the former provider', async () => {
     const domain = some('parent delegates elsewhere', (each) => each.endsWith('.com'));
     const tld = await digOverTcp(internet.root, domain, 'NS');

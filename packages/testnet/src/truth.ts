@@ -4,7 +4,7 @@ import type { Templates } from './providers/index.ts';
 import { type Mint, mintFor } from './random.ts';
 import { softwareOf, type TrueVersion } from './software.ts';
 import type { World } from './world.ts';
-import { hasVanityServers } from './zone.ts';
+import { hasVanityServers, whiteLabelOf } from './zone.ts';
 import { hasMail, listsSenders, policyHost, resellerOf, splitWith } from './zone-mail.ts';
 import { wwwAliases } from './zone-web.ts';
 
@@ -66,7 +66,7 @@ export function truthOf(plan: Plan, world: World): Truth {
 }
 
 function addNameServers(plan: Plan, world: World, add: Add): void {
-  const isHidden = hasVanityServers(plan, world);
+  const isHidden = hasVanityServers(plan, world) || whiteLabelOf(plan) !== undefined;
   for (const id of plan.dns) {
     const { isOwnNetwork, rname } = world.templates.dns.of(id);
     const mint = mintFor(world.seed, plan.domain);
@@ -139,7 +139,7 @@ function addWeb(plan: Plan, world: World, add: Add): void {
     const isSoftware = templates.platform.has(hosting.id) && hosting.platforms?.includes(hosting.id) === true;
     const showsHeader = hosting.headers !== undefined && isSeen;
     const byName = isUp && hasAlias && !cdn ? 'cname' : showsHeader ? 'header' : null;
-    const byAddress = isSeen && !cdn ? 'asn' : null;
+    const byAddress = isSeen && !cdn && !hosting.isScattered ? 'asn' : null;
     add('hosting', hosting.id, isSoftware ? null : (byName ?? byAddress));
     for (const { category, provider } of hosting.also ?? []) add(category, provider, null);
   }
@@ -154,7 +154,11 @@ function addWeb(plan: Plan, world: World, add: Add): void {
   const isForged = plan.situation.forgedServer !== null;
   const isTold = isSeen && cdn?.server === undefined && !isForged;
   if (isOwnServer) add('web_platform', plan.server, isTold ? 'header' : null);
-  for (const id of plan.situation.widgets) add('web_platform', id, isSeen ? 'html' : null);
+  for (const id of plan.situation.widgets) {
+    const { delivers } = templates.widget.of(id);
+    add('web_platform', id, isSeen ? 'html' : null);
+    if (delivers) add('web_platform', delivers, null);
+  }
   const { versions } = softwareOf(plan, world);
   for (const id of ['php', 'asp-net']) if (versions[id]) add('web_platform', id, isSeen ? 'header' : null);
   // Configured not to say so, it is still there.

@@ -31,6 +31,8 @@ export interface WebOptions {
 const LOOPBACK = '127.0.0.1';
 /** Longer than any client should wait. */
 const SLOW_MS = 30_000;
+/** All the ways to send a visitor elsewhere, the usual one more often. */
+const REDIRECT_CODES = [301, 301, 302, 307, 308];
 /** Names of others on a shared certificate. */
 const SHARED_NAMES = 12;
 
@@ -114,7 +116,8 @@ function serve(plan: Plan | undefined, visit: Visit, request: IncomingMessage, r
   if (request.url === '/robots.txt') {
     return void response.writeHead(200, { 'content-type': 'text/plain' }).end('User-agent: *\nDisallow: /private/\n');
   }
-  const moved = (location: string) => void response.writeHead(301, { ...headers, location }).end();
+  const code = REDIRECT_CODES[mint.number('moved', 0, REDIRECT_CODES.length - 1)] ?? 301;
+  const moved = (location: string) => void response.writeHead(code, { ...headers, location }).end();
   if (plan.site === 'wall')
     return void response
       .writeHead(403, {

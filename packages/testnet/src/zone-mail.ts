@@ -147,7 +147,7 @@ function termsOf(plan: Plan, mint: Mint, world: World): { mailbox: string[]; sen
 function putPolicy(plan: Plan, mint: Mint, world: World, put: Put): void {
   const { mailbox, senders } = termsOf(plan, mint, world);
   if (!plan.spfAll) return;
-  if (mailbox.length + senders.length > 0) {
+  if (mailbox.length + senders.length > 0 || (hasMail(plan) && policyHost(plan, world) !== null)) {
     const { apex, below } = policyTexts(plan, mint, world, { all: plan.spfAll, mailbox, senders });
     for (const text of apex) put('', 'TXT', [text]);
     if (below !== undefined) put('_spf', 'TXT', [below]);

@@ -8,9 +8,16 @@ export interface WidgetTemplate {
   readonly id: string;
   readonly weight: number;
   readonly asset: (mint: Mint) => string;
+  /** Software that the file is, where the service only delivers it. */
+  readonly delivers?: string;
 }
 
-const widget = (id: string, weight: number, asset: WidgetTemplate['asset']): WidgetTemplate => ({ id, weight, asset });
+const widget = (id: string, weight: number, asset: WidgetTemplate['asset'], delivers?: string): WidgetTemplate => ({
+  id,
+  weight,
+  asset,
+  ...(delivers ? { delivers } : {}),
+});
 
 export const widgets: readonly WidgetTemplate[] = [
   widget(
@@ -20,12 +27,12 @@ export const widgets: readonly WidgetTemplate[] = [
   ),
   widget('google-analytics', 40, () => 'https://www.google-analytics.com/analytics.js'),
   widget('google-fonts', 40, () => 'https://fonts.googleapis.com/css2?family=Inter'),
-  widget('jsdelivr', 16, () => 'https://cdn.jsdelivr.net/npm/swiper@11/swiper-bundle.min.js'),
-  widget('cdnjs', 14, () => 'https://cdnjs.cloudflare.com/ajax/libs/gsap/3.12.5/gsap.min.js'),
+  widget('jsdelivr', 16, () => 'https://cdn.jsdelivr.net/npm/swiper@11/swiper-bundle.min.js', 'swiper'),
+  widget('cdnjs', 14, () => 'https://cdnjs.cloudflare.com/ajax/libs/gsap/3.12.5/gsap.min.js', 'gsap'),
   widget('cookiebot', 12, (m) => `https://consent.cookiebot.com/${m.hex('cb', 8)}/cd.js`),
   widget('hotjar', 12, (m) => `https://static.hotjar.com/c/hotjar-${m.number('hj', 100000, 4999999)}.js?sv=6`),
   widget('typekit', 8, (m) => `https://use.typekit.net/${m.code('tk', 7).toLowerCase()}.js`),
-  widget('unpkg', 6, () => 'https://unpkg.com/aos@2.3.4/dist/aos.js'),
+  widget('unpkg', 6, () => 'https://unpkg.com/aos@2.3.4/dist/aos.js', 'aos'),
   widget('usercentrics', 6, () => 'https://app.usercentrics.eu/browser-ui/latest/loader.js'),
   widget('sentry', 5, (m) => `https://js.sentry-cdn.com/${m.hex('sentry', 32)}.min.js`),
   widget('plausible', 4, () => 'https://plausible.io/js/script.js'),

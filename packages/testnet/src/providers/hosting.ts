@@ -7,6 +7,8 @@ export interface HostingTemplate {
   readonly id: string;
   readonly weight: number;
   readonly network: NetworkRef;
+  /** Its addresses lie in other people's networks. */
+  readonly isScattered?: true;
   /** The provider's published address for everybody's apex, where it has one. */
   readonly apex?: readonly string[];
   /** Aliases that `www` goes through. Without: www has the apex's address. */

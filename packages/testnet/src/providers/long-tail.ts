@@ -161,6 +161,7 @@ function hostingTemplate(
     id,
     weight: 1,
     network,
+    ...(number === undefined ? { isScattered: true as const } : {}),
     ...(alias ? { www: (m: Mint) => [`${m.slug}.${alias}`], apex: [apexOf(id, network)] } : {}),
     ...(headers ? { headers } : {}),
     ...(also.length > 0 ? { also } : {}),
