@@ -44,9 +44,13 @@ export const RuleGroup = z
     named: z
       .array(z.strictObject({ label: z.string().regex(/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/), target: HostPattern }))
       .optional(),
-    /** Numbers of autonomous systems that announce the web address; `mailAsn` the most preferred MX's. */
+    /**
+     * Numbers of autonomous systems that announce the web address; `mailAsn` the most preferred MX's; `nsAsn` the name
+     * servers', only networks that carry nothing but the provider's own services.
+     */
     asn: z.array(z.int().positive()).optional(),
     mailAsn: z.array(z.int().positive()).optional(),
+    nsAsn: z.array(z.int().positive()).optional(),
     /** Response header: present, or its value contains `value` (case-insensitive). */
     header: z
       .array(

@@ -9,7 +9,7 @@ import { posture } from './posture.ts';
 import type { DomainState, Profile } from './profile.ts';
 import { type Reading, readEvidence } from './reading.ts';
 import type { Rulebook } from './rulebook.ts';
-import { sectorOf } from './sector.ts';
+import { decideSector } from './sector.ts';
 import { weighFindings } from './weigh.ts';
 
 /** What the evidence says about a domain under a rulebook. Deterministic; never throws on hostile records. */
@@ -20,6 +20,8 @@ export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
   const { isParked, findings, unsettled } = judge(matched, reading);
   const services = weighFindings(findings);
   const sources = measureSources(reading, rulebook);
+  const page = reading.webAnswer === 'own' ? evidence.http.page : null;
+  const { sector, source: sectorSource } = decideSector(evidence.domain, { list: rulebook.sectors, page });
   const roles = measureRoles(reading, rulebook, { sources, services, findings, unsettled });
   return {
     domain: evidence.domain,
@@ -30,7 +32,8 @@ export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
     sources,
     roles,
     holders: holdersOf(reading, services, roles),
-    sector: sectorOf(evidence.domain),
+    sector,
+    sectorSource,
     redirectsTo: reading.redirectsTo,
     security: posture(reading),
   };

@@ -112,6 +112,8 @@ export interface Page {
   readonly assets: readonly string[];
   /** Ids, and names of `data-…` and `ng-…` attributes, lower-case: `__next_data__`, `data-wf-site`. */
   readonly markers: readonly string[];
+  /** schema.org types by which the page describes its subject: `Hospital`; missing in evidence of earlier probes. */
+  readonly types?: readonly string[];
   /** The page was longer than the limit and only its beginning was read. */
   readonly isTruncated: boolean;
 }

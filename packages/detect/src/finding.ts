@@ -11,6 +11,8 @@ export interface Finding {
   readonly strength: number;
   /** From the most preferred exchanges; set on MX findings only. */
   readonly isPreferred?: boolean;
+  /** An alias whose target does not exist (any more, or yet). */
+  readonly isDangling?: boolean;
   /** The product's version, where the value shows it. */
   readonly shown?: ShownVersion | undefined;
 }

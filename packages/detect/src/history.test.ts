@@ -59,6 +59,7 @@ function profileOf(
     roles: Object.fromEntries(roles) as Profile['roles'],
     holders: {} as Profile['holders'],
     sector: 'unknown',
+    sectorSource: null,
     redirectsTo: null,
     // Posture plays no part in history.
     security: {} as Profile['security'],

@@ -11,7 +11,11 @@ const roles: readonly Role[] = Object.values(ROLES);
 /** Looked at in full: every label asked for, the networks of web and mail known to nobody, a certificate of an unknown issuer. */
 const measured: EvidenceParts = {
   named: Object.fromEntries([...testRulebook.probeLabels].map((label) => [label, 'nxdomain'])),
-  addresses: [{ asn: 64997 }, { asn: 64998, use: 'mail', address: '192.0.2.2' }],
+  addresses: [
+    { asn: 64997 },
+    { asn: 64998, use: 'mail', address: '192.0.2.2' },
+    { asn: 64996, use: 'ns', address: '192.0.2.3' },
+  ],
   tls: { issuer: 'Anybody' },
 };
 const holdersOf = (parts: EvidenceParts) => detect(evidenceOf({ ...measured, ...parts }), testRulebook).holders;

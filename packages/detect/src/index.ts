@@ -20,7 +20,9 @@ export {
   regressionsOf,
 } from './posture-flags.ts';
 export * from './profile.ts';
-export { compileRulebook, type Rulebook } from './rulebook.ts';
+export { type CompileOptions, compileRulebook, type Rulebook } from './rulebook.ts';
 export { gradeOf } from './score.ts';
-export { SECTORS, sectorOf } from './sector.ts';
+export { SECTORS, type Sector, type SectorList, type SectorSource, sectorOf } from './sector.ts';
+export { SectorListError, sectorListOf } from './sector-list.ts';
+export { sentenceOf } from './sentence.ts';
 export type { ShownVersion } from './version.ts';

@@ -70,13 +70,14 @@ describe('the mailbox', () => {
     assert.ok(servicesOf({ mx: guardMx, txt }).includes('email googly medium'));
   });
 
-  it('goes by DKIM and not by an include of another provider', () => {
-    const named = { 'selector1._domainkey': aliasTo('x.onmicro.test') };
-    assert.deepEqual(servicesOf({ mx: guardMx, named, txt: ['v=spf1 include:_spf.googly.test -all'] }), [
-      'email micro medium',
-      'email_security guard high',
-      'email_sending googly high',
-    ]);
+  it('goes by two kinds of names and not by an include of another provider, which one kind does not outweigh', () => {
+    const dkim = { 'selector1._domainkey': aliasTo('x.onmicro.test') };
+    const both = { ...dkim, autodiscover: aliasTo('autodiscover.micro.test') };
+    const txt = ['v=spf1 include:_spf.googly.test -all'];
+    const others = ['email_security guard high', 'email_sending googly high'];
+    assert.deepEqual(servicesOf({ mx: guardMx, named: both, txt }), ['email micro high', ...others]);
+    assert.deepEqual(servicesOf({ mx: guardMx, named: dkim, txt }), others);
+    assert.deepEqual(servicesOf({ mx: guardMx, named: dkim, txt: 'timeout' }), ['email_security guard high']);
   });
 
   it('is not where an SPF include points without a gateway: that is a sender', () => {
@@ -233,14 +234,49 @@ describe('record vendors and senders', () => {
     ]);
   });
 
+  it('shows a sender that an unknown host’s policy includes, with less confidence', () => {
+    const txt = ['v=spf1 include:_spf.reseller.test -all'];
+    const spf = { '_spf.reseller.test': ['v=spf1 include:deeper.reseller.test ~all'] };
+    const deeper = { ...spf, 'deeper.reseller.test': ['v=spf1 ip4:192.0.2.1 include:sendy.test ~all'] };
+    assert.deepEqual(servicesOf({ txt, spf }), []);
+    assert.deepEqual(servicesOf({ txt, spf: deeper }), ['email_sending sendy medium']);
+  });
+
+  it('does not show those whom a known provider’s own policy includes', () => {
+    const spf = { '_spf.googly.test': ['v=spf1 include:sendy.test ~all'] };
+    assert.deepEqual(servicesOf({ mx: googlyMx, txt: ['v=spf1 include:_spf.googly.test ~all'], spf }), [
+      'email googly high',
+    ]);
+  });
+
+  it('ends where policies include each other', () => {
+    const spf = {
+      'a.test': ['v=spf1 include:b.test ~all'],
+      'b.test': ['v=spf1 include:a.test redirect=__proto__ ~all'],
+    };
+    assert.deepEqual(servicesOf({ txt: ['v=spf1 include:a.test ~all'], spf }), []);
+  });
+
+  it('is not absent while a policy behind the record cannot be had', () => {
+    const senderWith = (policy: 'timeout' | readonly string[]) =>
+      profileOf({
+        named: Object.fromEntries(testRulebook.probeLabels.map((label) => [label, 'nxdomain'])),
+        txt: ['v=spf1 include:_spf.reseller.test ~all'],
+        spf: { '_spf.reseller.test': policy },
+      }).roles.sender;
+    assert.deepEqual([senderWith('timeout'), senderWith(['v=spf1 -all'])], ['unmeasured', 'absent']);
+  });
+
   it('follows a redirect and not one that `all` makes void', () => {
     assert.deepEqual(servicesOf({ txt: ['v=spf1 redirect=sendy.test'] }), ['email_sending sendy high']);
     assert.deepEqual(servicesOf({ txt: ['v=spf1 redirect=sendy.test -all'] }), []);
   });
 
-  it('counts a DKIM alias whose target is not there by half', () => {
+  it('takes a DKIM alias whose target is not there for left over, unless something else shows the sender', () => {
     const dangling = { status: 'nxdomain' as const, records: [], aliases: ['s1.dkim.sendy.test'] };
-    assert.deepEqual(servicesOf({ named: { 's1._domainkey': dangling } }), ['email_sending sendy low']);
+    assert.deepEqual(servicesOf({ named: { 's1._domainkey': dangling } }), []);
+    const { services } = profileOf({ named: { 's1._domainkey': dangling }, txt: ['v=spf1 include:sendy.test -all'] });
+    assert.deepEqual([services.length, services[0]?.evidence.length], [1, 2]);
   });
 
   it('reads a verification token as a past verification and nothing else', () => {

@@ -37,7 +37,13 @@ export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<
     }
     return [finding];
   });
-  return { findings: judged, unsettled };
+  return { findings: judged.filter(isBorneOut), unsettled };
+}
+
+/** A sender's alias without a target is left over from it, unless something else speaks of it too. */
+function isBorneOut({ rule, isDangling }: Finding, _: number, all: readonly Finding[]): boolean {
+  if (!isDangling || rule.role !== 'sender') return true;
+  return all.some((other) => other.rule.service === rule.service && !other.isDangling);
 }
 
 /** What a provider's hold on the mailbox rests on. */
@@ -53,10 +59,31 @@ function mailboxHolders(findings: readonly Finding[], { mail, failures }: Readin
   const candidates = findings.filter(({ rule }) => rule.role === 'mailbox');
   const byExchange = candidates.filter(({ isPreferred }) => isPreferred);
   if (byExchange.length > 0) return holders(byExchange, 'exchange');
-  const shown = candidates.filter(({ rule }) => !HINTS.has(rule.channel));
-  if (shown.length > 0) return holders(shown, 'alias');
   const isBehindGateway = findings.some(({ rule, isPreferred }) => rule.role === 'gateway' && isPreferred);
+  // Behind a gateway the exchange that is not preferred is where mail goes on to; before an own one it only queues.
+  const shown = candidates.filter(
+    ({ rule, isPreferred }) => !HINTS.has(rule.channel) && (isPreferred === undefined || isBehindGateway),
+  );
+  const settled = uncontested(shown, candidates, failures);
+  if (shown.length > 0) return holders(settled, 'alias');
   return isBehindGateway && !failures.named ? holders(strongestHinted(candidates), 'hint') : new Map();
+}
+
+/**
+ * Client set-up or selectors alone are what a dormant account leaves too: where the policy names another mailbox provider and not this
+ * one, neither is known. While the policy cannot be had, it might.
+ */
+function uncontested(
+  shown: readonly Finding[],
+  candidates: readonly Finding[],
+  failures: Reading['failures'],
+): readonly Finding[] {
+  const hinted = new Set(candidates.filter(({ rule }) => rule.channel === 'spf').map(({ rule }) => rule.provider));
+  return shown.filter(({ rule: { provider } }) => {
+    const channels = new Set(shown.filter(({ rule }) => rule.provider === provider).map(({ rule }) => rule.channel));
+    if (channels.size > 1 || channels.has('mx') || hinted.has(provider)) return true;
+    return hinted.size === 0 && !failures.txt;
+  });
 }
 
 function holders(findings: readonly Finding[], holding: Holding): Map<string, Holding> {

@@ -1,14 +1,38 @@
 // Where a site lives, behind whatever stands in front of it. An address in front says nothing of the host behind.
 import type { Finding } from './finding.ts';
 import type { Channel } from './patterns.ts';
+import type { Role } from './profile.ts';
 import type { Reading } from './reading.ts';
+import { FORGED_STRENGTH } from './strengths.ts';
 
 /** Evidence that requests pass through, not merely that an account exists. */
 const ON_PATH: ReadonlySet<Channel> = new Set(['cname', 'asn', 'private-header', 'common-header', 'cookie']);
 
 /** Whether an edge or a protection stands before the host. */
 export function isFronted(findings: readonly Finding[]): boolean {
-  return findings.some(({ rule }) => (rule.role === 'edge' || rule.role === 'protection') && ON_PATH.has(rule.channel));
+  return findings.some(
+    ({ rule, strength }) =>
+      (rule.role === 'edge' || rule.role === 'protection') && ON_PATH.has(rule.channel) && strength > FORGED_STRENGTH,
+  );
+}
+
+/** Roles that stand at the web address: their provider's network is there, or something before it. */
+const AT_ADDRESS: ReadonlySet<Role> = new Set(['edge', 'protection', 'origin']);
+
+/** A header that anybody may send, against an address in a network that is not its provider's, is likely somebody's joke. */
+export function judgeHeaders(findings: readonly Finding[], { evidence }: Reading): Finding[] {
+  const web = evidence.addresses.filter(({ use }) => use === 'web' || use === 'www');
+  const isLocated = web.length > 0 && web.every(({ asn }) => asn !== null);
+  if (!isLocated || isFronted(findings.filter(({ rule }) => rule.channel !== 'common-header'))) return [...findings];
+  const borneOut = new Set(
+    findings.filter(({ rule }) => rule.channel !== 'common-header').map(({ rule }) => rule.service),
+  );
+  return findings.map((finding) => {
+    const { rule, strength } = finding;
+    const isDoubtful = rule.channel === 'common-header' && AT_ADDRESS.has(rule.role) && rule.hasNetworks;
+    if (!isDoubtful || borneOut.has(rule.service)) return finding;
+    return { ...finding, strength: Math.min(strength, FORGED_STRENGTH) };
+  });
 }
 
 /** Hosting by address falls away behind an edge, and where a name or header already says whose it is. */

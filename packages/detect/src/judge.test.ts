@@ -27,6 +27,33 @@ describe('dns', () => {
     assert.deepEqual(servicesOf({ ns: 'timeout', soa }), []);
   });
 
+  it('behind vanity name servers is shown by an SOA that names one of the provider’s own', () => {
+    const soa = [{ mname: 'ns3.dnsco.test', rname: 'hostmaster.example.com', serial: 1 }];
+    assert.deepEqual(servicesOf({ ns: ['ns1.example.com'], soa }), ['dns dnsco medium']);
+  });
+
+  it('behind vanity name servers is shown by the network of their addresses', () => {
+    const at = (asn: number) => [{ use: 'ns' as const, asn, host: 'ns1.example.com' }];
+    assert.deepEqual(servicesOf({ ns: ['ns1.example.com'], addresses: at(64502) }), ['dns dnsco medium']);
+    assert.deepEqual(servicesOf({ ns: ['ns-7.awsdns-12.test'], addresses: at(64502) }), ['dns awsdns high']);
+    // A name server on a host's network is the customer's own.
+    assert.deepEqual(servicesOf({ ns: ['ns1.example.com'], addresses: at(64499) }), []);
+  });
+
+  it('behind vanity name servers is not absent while their addresses are unknown', () => {
+    const ns = ['ns1.example.com'];
+    const dnsOf = (addresses: EvidenceParts['addresses']) =>
+      profileOf({ ns, addresses: [{ asn: 64511 }, ...(addresses ?? [])] }).roles.dns;
+    assert.equal(dnsOf([]), 'unmeasured');
+    assert.equal(dnsOf([{ use: 'ns', asn: 64511 }]), 'absent');
+  });
+
+  it('is not a parking provider that only the SOA still names', () => {
+    const soa = [{ mname: 'ns1.parker.test', rname: 'x.example.com', serial: 1 }];
+    const profile = profileOf({ ns: ['ns1.example.com'], soa });
+    assert.deepEqual([profile.state, profile.services.length], ['active', 0]);
+  });
+
   it('is not the SOA’s former provider where the NS names another', () => {
     const soa = [{ mname: 'ns1.dnsco.test', rname: 'hostmaster.dnsco.test', serial: 1 }];
     assert.deepEqual(servicesOf({ ns: ['ns-7.awsdns-12.test'], soa }), ['dns awsdns high']);

@@ -1,7 +1,7 @@
 // What findings mean together: each role's rules in turn. Decides nothing by provider, only by kind of evidence.
 import type { Finding, Judgement } from './finding.ts';
 import { judgeMail } from './judge-mail.ts';
-import { judgeIssuer, judgeOrigin } from './judge-web.ts';
+import { judgeHeaders, judgeIssuer, judgeOrigin } from './judge-web.ts';
 import type { Channel } from './patterns.ts';
 import type { Reading } from './reading.ts';
 
@@ -10,12 +10,12 @@ const PROVES_PARKING: ReadonlySet<Channel> = new Set(['ns', 'soa', 'mx', 'cname'
 
 /** Drops and re-assigns findings until each stands for what it proves. */
 export function judge(findings: readonly Finding[], reading: Reading): Judgement {
-  if (isParked(findings)) {
+  if (isParked(findings, reading)) {
     return { isParked: true, findings: judgeNameServers(findings.filter(servesNames), reading), unsettled: new Set() };
   }
   const live = findings.filter(({ rule }) => !rule.isParking);
   const mail = judgeMail(judgeNameServers(live, reading), reading);
-  const web = judgeIssuer(judgeOrigin(mail.findings, reading), reading);
+  const web = judgeIssuer(judgeOrigin(judgeHeaders(mail.findings, reading), reading), reading);
   return { isParked: false, findings: web, unsettled: mail.unsettled };
 }
 
@@ -25,10 +25,10 @@ function servesNames({ rule }: Finding): boolean {
 }
 
 /** What only the web says of parking counts unless a known provider receives the domain's mail. */
-function isParked(findings: readonly Finding[]): boolean {
+function isParked(findings: readonly Finding[], { isForSale }: Reading): boolean {
   const parking = findings.filter(({ rule }) => rule.isParking);
   if (parking.some(({ rule }) => PROVES_PARKING.has(rule.channel))) return true;
-  return parking.length > 0 && !findings.some(({ rule, isPreferred }) => isPreferred && !rule.isParking);
+  return (parking.length > 0 || isForSale) && !findings.some(({ rule, isPreferred }) => isPreferred && !rule.isParking);
 }
 
 /** An SOA speaks for vanity name servers only: where the NS names a provider, another one in the SOA is a leftover. */

@@ -67,6 +67,23 @@ describe('loadCatalog', () => {
     ]);
   });
 
+  it('refuses patterns of two providers that fit one host equally well', () => {
+    const ns = (id: string, pattern: string) => provider(id, { category: 'dns', ns: [pattern] });
+    assert.deepEqual(problemsOf([ns('a', 'ns*a.x.test'), ns('b', 'nsb*.x.test')]), [
+      "b rules.0.ns.0: 'nsb*.x.test' and 'ns*a.x.test' of a fit the same hosts equally well",
+    ]);
+    for (const [one, other] of [
+      ['ns*a.x.test', 'ns*b.x.test'],
+      ['ns*.x.test', 'nsb*.x.test'],
+      ['ns*.x.test', 'ns*.y.test'],
+      ['*.dns-*.test', 'ns1.dns-*.test'],
+      ['*.dns-*.test', '*.dns-1.test'],
+    ] as const) {
+      assert.deepEqual(problemsOf([ns('a', one), ns('b', other)]), [], `${one} ${other}`);
+    }
+    assert.deepEqual(problemsOf([provider('a', { category: 'dns', ns: ['ns*a.x.test', 'nsb*.x.test'] })]), []);
+  });
+
   it('refuses product names that are escaped, versioned, in upper case or without a vendor', () => {
     const named = (names: object) => problemsOf([{ ...(provider('a', mx('a.test')) as object), ...names }]).length;
     for (const cpe of ['f5:nginx', 'joomla:joomla!', 'microsoft:asp.net']) assert.equal(named({ cpe: [cpe] }), 0, cpe);

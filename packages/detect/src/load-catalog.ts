@@ -1,5 +1,6 @@
 // Catalog entries as they come (JSON) -> validated providers, or every problem at once.
 import { Provider, productKeysOf } from './catalog.ts';
+import { ambiguousPatterns } from './overlaps.ts';
 import { patternsOf } from './patterns.ts';
 
 /** What is wrong with a catalog; `problems` has one line each: entry, path, complaint. */
@@ -31,6 +32,7 @@ export function loadCatalog(entries: readonly unknown[]): readonly Provider[] {
     ...duplicateIds(providers),
     ...duplicateNames(providers),
     ...sharedPatterns(providers),
+    ...ambiguousPatterns(providers),
     ...sharedProducts(providers),
   );
   if (problems.length > 0) throw new CatalogError(problems);

@@ -1,15 +1,21 @@
 // DNS records against the rulebook: every look-up is a trie or map walk, none a loop over rules.
-import type { Lookup } from './evidence.ts';
 import type { Finding } from './finding.ts';
 import type { HostTrie } from './host-trie.ts';
+import { isMachineName } from './machine-name.ts';
 import type { Rule } from './matchers.ts';
 import type { Reading } from './reading.ts';
 import type { Rulebook } from './rulebook.ts';
-import { BACKUP_MX_STRENGTH, BROKEN_SPF_FACTOR, DANGLING_FACTOR } from './strengths.ts';
+import { parseSpf } from './spf.ts';
+import { BACKUP_MX_STRENGTH, BROKEN_SPF_FACTOR, DANGLING_FACTOR, NESTED_SPF_FACTOR } from './strengths.ts';
 
 /** No TXT pattern is longer, see `Texts` in catalog.ts. */
 const MAX_TOKEN_LENGTH = 128;
+/** Policies behind policies: receivers give up after ten look-ups (RFC 7208 §4.6.4). */
+const MAX_SPF_DEPTH = 10;
+const MAX_SPF_TARGETS = 64;
 const CAA_ISSUE = /^issue(?:wild)?$/i;
+
+const NETWORKS_OF = { web: 'asn', www: 'asn', mail: 'mail-asn', ns: 'ns-asn' } as const;
 
 /** All findings of the DNS part of a reading. */
 export function matchDns(reading: Reading, { matchers }: Rulebook): Finding[] {
@@ -17,13 +23,13 @@ export function matchDns(reading: Reading, { matchers }: Rulebook): Finding[] {
   const { hosts, prefixes, networks } = matchers;
   const findings: Finding[] = [];
   for (const host of dns.ns.records) addHost(findings, hosts.ns, host);
+  const hasKnownServer = findings.length > 0;
   for (const { mname, rname } of dns.soa.records) {
     addHost(findings, hosts.soa, mname);
     addHost(findings, hosts.soa, rname);
   }
   const hasKnownExchange = matchExchanges(findings, reading, hosts.mx);
-  const spfFactor = reading.spf.result === 'permerror' ? BROKEN_SPF_FACTOR : 1;
-  for (const target of reading.spf.targets) addHost(findings, hosts.spf, target, spfFactor);
+  matchSpf(findings, reading, hosts.spf);
   for (const txt of dns.txt.records) {
     add(findings, prefixes.txt.findAt(txt.slice(0, MAX_TOKEN_LENGTH).toLowerCase()), txt);
   }
@@ -35,8 +41,8 @@ export function matchDns(reading: Reading, { matchers }: Rulebook): Finding[] {
   for (const alias of webAliases(reading)) addHost(findings, hosts.cname, alias);
   matchNamed(findings, reading, matchers.named);
   for (const { use, asn, asName, address } of reading.evidence.addresses) {
-    if (asn === null || (use === 'mail' && hasKnownExchange)) continue;
-    const rules = networks[use === 'mail' ? 'mail-asn' : 'asn'].get(asn);
+    if (asn === null || (use === 'mail' && hasKnownExchange) || (use === 'ns' && hasKnownServer)) continue;
+    const rules = networks[NETWORKS_OF[use]].get(asn);
     if (rules) add(findings, rules, `AS${asn}${asName === null ? '' : ` ${asName}`} (${address})`);
   }
   return findings;
@@ -47,11 +53,35 @@ export function caaIssuer(value: string): string {
   return (value.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
+/**
+ * The policy's own targets, and those of the policies behind targets that nobody is known by: a reseller's record lets
+ * its suppliers send. What a known provider lists in its own record is its business.
+ */
+function matchSpf(findings: Finding[], { spf, evidence }: Reading, trie: HostTrie<Rule>): void {
+  const policies = new Map(Object.entries(evidence.policies?.spf ?? {}));
+  const factor = spf.result === 'permerror' ? BROKEN_SPF_FACTOR : 1;
+  const queue = spf.targets.map((target) => ({ target, depth: 0, isOwn: true }));
+  const seen = new Set(spf.targets);
+  for (const { target, depth, isOwn } of queue) {
+    const known = findings.length;
+    addHost(findings, trie, target, isOwn ? factor : factor * NESTED_SPF_FACTOR);
+    if (findings.length > known || depth === MAX_SPF_DEPTH) continue;
+    // A policy that the domain has split into names of its own is one policy.
+    const isStillOwn = isOwn && target.endsWith(`.${evidence.domain}`);
+    for (const next of parseSpf(policies.get(target)?.records ?? []).targets) {
+      if (seen.has(next) || seen.size === MAX_SPF_TARGETS) continue;
+      seen.add(next);
+      queue.push({ target: next, depth: depth + 1, isOwn: isStillOwn });
+    }
+  }
+}
+
 /** Returns whether a preferred exchange is of a provider known by name, so that its network adds nothing. */
 function matchExchanges(findings: Finding[], reading: Reading, trie: HostTrie<Rule>): boolean {
   let hasKnown = false;
   for (const { host, isPreferred } of reading.exchanges) {
     for (const rule of trie.find(host)) {
+      if (rule.role === 'mailbox' && isMachineName(host)) continue;
       const strength = isPreferred ? rule.strength : Math.min(rule.strength, BACKUP_MX_STRENGTH);
       findings.push({ rule, value: host, strength, isPreferred });
       if (isPreferred) hasKnown = true;
@@ -72,13 +102,15 @@ function matchNamed(findings: Finding[], reading: Reading, byLabel: ReadonlyMap<
     if (lookup.aliases.length === 0) continue;
     const trie = byLabel.get(label);
     if (!trie) continue;
-    for (const alias of lookup.aliases) addHost(findings, trie, alias, danglingFactor(lookup));
+    // DKIM selectors are often published before the provider has put a key behind them.
+    const isDangling = lookup.status === 'nxdomain';
+    const factor = isDangling ? DANGLING_FACTOR : 1;
+    for (const alias of lookup.aliases) {
+      for (const rule of trie.find(alias)) {
+        findings.push({ rule, value: alias, strength: rule.strength * factor, isDangling });
+      }
+    }
   }
-}
-
-/** DKIM selectors are often published before the provider has put a key behind them. */
-function danglingFactor({ status }: Lookup<string>): number {
-  return status === 'nxdomain' ? DANGLING_FACTOR : 1;
 }
 
 function addHost(findings: Finding[], trie: HostTrie<Rule>, host: string, factor = 1): void {

@@ -30,7 +30,7 @@ export function matchWeb(reading: Reading, { matchers }: Rulebook): Finding[] {
     case 'own':
       matchHeaders(findings, http, matchers);
       matchCookies(findings, http, matchers);
-      if (http.page) matchPage(findings, http.page, matchers);
+      if (http.page) matchPage(findings, http.page, { domain: reading.evidence.domain, matchers });
       break;
     case 'wall': {
       const atWall: Finding[] = [];
@@ -42,10 +42,10 @@ export function matchWeb(reading: Reading, { matchers }: Rulebook): Finding[] {
     case 'redirect':
       matchHeaders(findings, http, matchers);
       matchCookies(findings, http, matchers);
-      matchSeller(findings, http, matchers);
+      matchSeller(findings, reading, matchers);
       break;
     case 'elsewhere':
-      matchSeller(findings, http, matchers);
+      matchSeller(findings, reading, matchers);
       break;
     case 'none':
       break;
@@ -57,9 +57,9 @@ export function matchWeb(reading: Reading, { matchers }: Rulebook): Finding[] {
 }
 
 /** Names for sale redirect to their seller: where it leads is all that another's answer says of this domain. */
-function matchSeller(findings: Finding[], { redirects, url }: HttpEvidence, matchers: Matchers): void {
-  for (const target of [...redirects, url ?? '']) {
-    const rules = rulesOfAsset(target, matchers, new Map());
+function matchSeller(findings: Finding[], { evidence: { domain, http } }: Reading, matchers: Matchers): void {
+  for (const target of [...http.redirects, http.url ?? '']) {
+    const rules = rulesOfAsset(target, { domain, matchers, byHost: new Map() });
     add(
       findings,
       rules.filter(({ isParking }) => isParking),
@@ -112,7 +112,11 @@ function matchCookies(findings: Finding[], { cookies }: HttpEvidence, matchers: 
   }
 }
 
-function matchPage(findings: Finding[], { metas, assets, markers }: Page, matchers: Matchers): void {
+function matchPage(
+  findings: Finding[],
+  { metas, assets, markers }: Page,
+  { domain, matchers }: { readonly domain: string; readonly matchers: Matchers },
+): void {
   const generator = Object.hasOwn(metas, 'generator') ? metas.generator : undefined;
   if (generator !== undefined) {
     for (const rule of matchers.prefixes.generator.findAt(generator.toLowerCase())) {
@@ -122,7 +126,7 @@ function matchPage(findings: Finding[], { metas, assets, markers }: Page, matche
   const named = new Set<Rule>();
   const byHost = new Map<string, readonly AssetRule[]>();
   for (const asset of assets) {
-    for (const rule of rulesOfAsset(asset, matchers, byHost)) {
+    for (const rule of rulesOfAsset(asset, { domain, matchers, byHost })) {
       // A page loads a hundred files from one place: the first one says it.
       if (named.has(rule)) continue;
       named.add(rule);
@@ -135,8 +139,14 @@ function matchPage(findings: Finding[], { metas, assets, markers }: Page, matche
   }
 }
 
-/** `byHost` saves the host walk for the many assets of one host. */
-function rulesOfAsset(asset: string, matchers: Matchers, byHost: Map<string, readonly AssetRule[]>): readonly Rule[] {
+interface AssetPlace {
+  readonly domain: string;
+  readonly matchers: Matchers;
+  /** Saves the host walk for the many assets of one host. */
+  readonly byHost: Map<string, readonly AssetRule[]>;
+}
+
+function rulesOfAsset(asset: string, { domain, matchers, byHost }: AssetPlace): readonly Rule[] {
   const url = asset.toLowerCase();
   const hostStart = url.indexOf('://') + 3;
   if (hostStart === 2) return NO_RULES;
@@ -150,10 +160,18 @@ function rulesOfAsset(asset: string, matchers: Matchers, byHost: Map<string, rea
   }
   const rules: Rule[] = [];
   for (const { path, rule } of hostRules) if (url.startsWith(path, pathStart)) rules.push(rule);
+  // A picture from a partner's WordPress is no WordPress here; scripts and styles from a host for assets are.
+  if (!isWithin(host, domain) && !CODE.test(url)) return rules;
   for (let at = pathStart; at !== -1 && at < url.length; at = url.indexOf('/', at + 1)) {
     for (const rule of matchers.assetFragments.findAt(url, at + 1)) rules.push(rule);
   }
   return rules;
+}
+
+const CODE = /\.(?:m?js|css)(?:\?|$)/;
+
+function isWithin(host: string, domain: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`);
 }
 
 function hostWithoutPort(authority: string): string {

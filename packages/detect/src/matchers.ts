@@ -17,6 +17,8 @@ export interface Rule {
   readonly family: Family;
   readonly strength: number;
   readonly isParking: boolean;
+  /** The provider's networks for this category are known. */
+  readonly hasNetworks: boolean;
   /** After which text of the value the version stands, '' for all of it; undefined where none is shown. */
   readonly version: string | undefined;
   /** `category provider`: findings of one service have the same. */
@@ -41,7 +43,7 @@ export interface Matchers {
   readonly hosts: Readonly<Record<'ns' | 'soa' | 'mx' | 'spf' | 'dmarc' | 'caa' | 'cname', HostTrie<Rule>>>;
   readonly named: Map<string, HostTrie<Rule>>;
   readonly prefixes: Readonly<Record<'txt' | 'generator' | 'tls', TextTrie<Rule>>>;
-  readonly networks: Readonly<Record<'asn' | 'mail-asn', Map<number, Rule[]>>>;
+  readonly networks: Readonly<Record<'asn' | 'mail-asn' | 'ns-asn', Map<number, Rule[]>>>;
   readonly headers: Map<string, HeaderMatcher>;
   readonly cookies: Map<string, Rule[]>;
   readonly cookiePrefixes: TextTrie<Rule>;
@@ -65,7 +67,7 @@ export function createMatchers(): Matchers {
     },
     named: new Map(),
     prefixes: { txt: new TextTrie(), generator: new TextTrie(), tls: new TextTrie() },
-    networks: { asn: new Map(), 'mail-asn': new Map() },
+    networks: { asn: new Map(), 'mail-asn': new Map(), 'ns-asn': new Map() },
     headers: new Map(),
     cookies: new Map(),
     cookiePrefixes: new TextTrie(),
@@ -99,6 +101,7 @@ export function addRule(matchers: Matchers, { channel, pattern, key = '', target
       break;
     case 'asn':
     case 'mail-asn':
+    case 'ns-asn':
       push(matchers.networks[channel], Number(pattern), rule);
       break;
     case 'private-header':

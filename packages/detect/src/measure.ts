@@ -1,5 +1,5 @@
 // How well each source and role was measured. Only `absent` can end a provider, so a doubt is always `unmeasured`.
-import type { LookupStatus } from './evidence.ts';
+import type { Evidence, LookupStatus } from './evidence.ts';
 import { isMeasured } from './evidence.ts';
 import type { Finding } from './finding.ts';
 import { isFronted } from './judge-web.ts';
@@ -27,7 +27,7 @@ export function measureSources(reading: Reading, rulebook: Rulebook): SourceMeas
     ns: measurementOf(dns.ns.status),
     soa: measurementOf(dns.soa.status),
     mx: measurementOf(dns.mx.status),
-    spf: txt === 'observed' && reading.spf.record === null ? 'absent' : txt,
+    spf: measureSpf(reading, txt),
     txt,
     dmarc: measurementOf(reading.dmarc.status),
     caa: measurementOf(dns.caa.status),
@@ -79,6 +79,13 @@ function everySource(measurement: Measurement): SourceMeasurements {
   return Object.fromEntries(SOURCES.map((source) => [source, measurement])) as Record<Source, Measurement>;
 }
 
+/** A policy behind the record that could not be had may name a sender. */
+function measureSpf({ spf, evidence }: Reading, txt: Measurement): Measurement {
+  if (txt === 'observed' && spf.record === null) return 'absent';
+  const policies = Object.values(evidence.policies?.spf ?? {});
+  return policies.every(({ status }) => isMeasured(status)) ? txt : 'unmeasured';
+}
+
 /** Apex, www and every label of the rulebook: one failure, or a label never asked for, and absence is not known. */
 function measureAliases({ evidence, named }: Reading, { probeLabels }: Rulebook): Measurement {
   const { a, www } = evidence.dns;
@@ -97,11 +104,17 @@ function measureNetworks({ evidence, hasNoWeb, exchanges }: Reading, { matchers 
   const { dns, addresses } = evidence;
   const needsMail = exchanges.length > 0 && matchers.networks['mail-asn'].size > 0;
   if (needsMail && !addresses.some(({ use }) => use === 'mail')) return 'unmeasured';
+  const needsServers = matchers.networks['ns-asn'].size > 0 && hasVanityServers(evidence);
+  if (needsServers && !addresses.some(({ use }) => use === 'ns')) return 'unmeasured';
   if (addresses.some(({ status }) => !isMeasured(status))) return 'unmeasured';
   if (addresses.some(({ asn }) => asn !== null)) {
     return isMeasured(dns.a.status) && isMeasured(dns.www.status) ? 'observed' : 'unmeasured';
   }
   return addresses.length > 0 || hasNoWeb ? 'absent' : 'unmeasured';
+}
+
+function hasVanityServers({ domain, dns }: Evidence): boolean {
+  return dns.ns.records.some((host) => host.endsWith(`.${domain}`));
 }
 
 /** The page of an error says little of the site that failed: then what is missing was not measured. */

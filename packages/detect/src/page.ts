@@ -1,6 +1,7 @@
 // What detection reads of an HTML page, in one pass over its tokens: no tree, no stack, linear in the page's length.
 import { Tokenizer } from 'htmlparser2';
 import type { Page } from './evidence.ts';
+import { schemaTypeName, schemaTypesOf } from './structured-data.ts';
 import { cutText } from './text.ts';
 
 /** Longer pages are read this far; the probe cuts far earlier. */
@@ -10,6 +11,9 @@ const MAX_METAS = 64;
 const MAX_MARKERS = 200;
 /** Ids of scripts have room of their own: `__NEXT_DATA__` stands at the very end of long pages. */
 const MAX_SCRIPT_IDS = 32;
+const MAX_TYPES = 32;
+/** Of all JSON-LD of one page. A longer document cannot be read in part. */
+const MAX_JSON_LENGTH = 65_536;
 const MAX_URL_LENGTH = 512;
 const MAX_NAME_LENGTH = 96;
 const MAX_TEXT_LENGTH = 256;
@@ -50,6 +54,10 @@ class PageReader {
   #attributeName = '';
   #attributeValue = '';
   #titleText: string | null = null;
+  readonly #types = new Set<string>();
+  /** Of the JSON-LD script that is being read; null outside of one. */
+  #json: string | null = null;
+  #jsonLength = 0;
 
   constructor(html: string, url: string) {
     this.#html = html;
@@ -71,8 +79,11 @@ class PageReader {
         onattribend: () => this.#endAttribute(),
         onopentagend: () => this.#endTag(),
         onselfclosingtag: () => this.#endTag(),
-        onclosetag: () => this.#closeTitle(),
-        ontext: (start, end) => this.#addToTitle(this.#html.slice(start, Math.min(end, start + MAX_TEXT_LENGTH))),
+        onclosetag: () => this.#closeText(),
+        ontext: (start, end) => {
+          this.#addToTitle(this.#html.slice(start, Math.min(end, start + MAX_TEXT_LENGTH)));
+          this.#addToJson(start, end);
+        },
         ontextentity: (codePoint) => this.#addToTitle(String.fromCodePoint(codePoint)),
         oncdata: ignore,
         oncomment: ignore,
@@ -84,17 +95,19 @@ class PageReader {
     tokenizer.write(this.#html);
     tokenizer.end();
     this.#closeTitle();
+    this.#json = null;
     return {
       title: this.#title,
       metas: Object.fromEntries(this.#metas),
       assets: [...this.#assets],
       markers: [...new Set([...this.#markers, ...this.#scriptIds])],
+      types: [...this.#types],
       isTruncated,
     };
   }
 
   #openTag(start: number, end: number): void {
-    this.#closeTitle();
+    this.#closeText();
     this.#tag = end - start > MAX_NAME_LENGTH ? '' : this.#html.slice(start, end).toLowerCase();
     this.#attributes = new Map();
   }
@@ -116,6 +129,8 @@ class PageReader {
     if (this.#tag === 'title' && this.#title === null) this.#titleText = '';
     else if (this.#tag === 'base') this.#base = resolveUrl(attributes.get('href') ?? '', this.#base) ?? this.#base;
     else if (this.#tag === 'meta') this.#addMeta(attributes);
+    else if (this.#tag === 'script' && isJsonLd(attributes.get('type'))) this.#json = '';
+    this.#addTypes(itemTypes(attributes.get('itemtype')));
     this.#addAsset(attributes);
     this.#addMarkers(attributes);
     this.#attributes = new Map();
@@ -123,6 +138,24 @@ class PageReader {
 
   #addToTitle(text: string): void {
     if (this.#titleText !== null && this.#titleText.length < MAX_TEXT_LENGTH) this.#titleText += text;
+  }
+
+  #addToJson(start: number, end: number): void {
+    if (this.#json === null) return;
+    this.#jsonLength += end - start;
+    if (this.#jsonLength <= MAX_JSON_LENGTH) this.#json += this.#html.slice(start, end);
+    else this.#json = null;
+  }
+
+  #addTypes(types: readonly string[]): void {
+    for (const type of types) if (this.#types.size < MAX_TYPES) this.#types.add(type);
+  }
+
+  #closeText(): void {
+    this.#closeTitle();
+    if (this.#json === null) return;
+    this.#addTypes(schemaTypesOf(this.#json));
+    this.#json = null;
   }
 
   #closeTitle(): void {
@@ -151,6 +184,15 @@ class PageReader {
     if (id) addMarker(this.#tag === 'script' ? this.#scriptIds : this.#markers, id, this.#tag === 'script');
     for (const name of attributes.keys()) if (MARKER_ATTRIBUTE.test(name)) addMarker(this.#markers, name, false);
   }
+}
+
+function isJsonLd(type: string | undefined): boolean {
+  return type?.trim().toLowerCase() === 'application/ld+json';
+}
+
+/** Microdata: URLs with blanks between them. */
+function itemTypes(value: string | undefined): readonly string[] {
+  return value === undefined ? [] : value.split(/\s+/, 4).flatMap((type) => schemaTypeName(type) ?? []);
 }
 
 function addMarker(markers: Set<string>, marker: string, isScript: boolean): void {

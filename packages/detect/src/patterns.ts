@@ -16,6 +16,7 @@ export type Channel =
   | 'dkim'
   | 'asn'
   | 'mail-asn'
+  | 'ns-asn'
   | 'private-header'
   | 'common-header'
   | 'cookie'
@@ -37,6 +38,7 @@ export const SOURCE_OF = {
   dkim: 'cname',
   asn: 'asn',
   'mail-asn': 'asn',
+  'ns-asn': 'asn',
   'private-header': 'header',
   'common-header': 'header',
   cookie: 'cookie',
@@ -104,6 +106,7 @@ export function patternsOf(group: RuleGroup): readonly Pattern[] {
     })),
     ...texts('asn', group.asn?.map(String), 'asn'),
     ...texts('mail-asn', group.mailAsn?.map(String), 'mailAsn'),
+    ...texts('ns-asn', group.nsAsn?.map(String), 'nsAsn'),
     ...(group.header ?? []).map(({ name, value, version }, i) => ({
       channel: COMMON_HEADERS.has(name) ? ('common-header' as const) : ('private-header' as const),
       pattern: value === undefined ? name : `${name}: ${value}`,

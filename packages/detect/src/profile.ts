@@ -1,6 +1,7 @@
 // What detection says about a domain: services with their reasons, how well each role was measured, the posture.
 
 import type { Holder } from './holders.ts';
+import type { Sector, SectorSource } from './sector.ts';
 
 /** The public categories of a service. */
 export const CATEGORIES = [
@@ -99,7 +100,8 @@ export interface Profile {
   readonly roles: Readonly<Record<Role, Measurement>>;
   /** Who holds each role, for shares: see holders.ts. */
   readonly holders: Readonly<Record<Role, Holder>>;
-  readonly sector: string;
+  readonly sector: Sector;
+  readonly sectorSource: SectorSource;
   /** Registrable domain of another owner that the home page redirects to, or null. */
   readonly redirectsTo: string | null;
   readonly security: Posture;

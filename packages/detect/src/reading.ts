@@ -24,6 +24,7 @@ export type WebAnswer = 'own' | 'redirect' | 'wall' | 'elsewhere' | 'none';
 export interface Failures {
   readonly ns: boolean;
   readonly mx: boolean;
+  readonly txt: boolean;
   readonly dmarc: boolean;
   /** Any of the labels that the rulebook asked for. */
   readonly named: boolean;
@@ -52,6 +53,8 @@ export interface Reading {
   readonly named: ReadonlyMap<string, Lookup<string>>;
   readonly webAnswer: WebAnswer;
   readonly redirectsTo: string | null;
+  /** The domain's own page offers the name for sale. */
+  readonly isForSale: boolean;
   /** The certificate was shown for this domain. */
   readonly hasOwnCertificate: boolean;
   readonly failures: Failures;
@@ -89,10 +92,12 @@ export function readEvidence(evidence: Evidence): Reading {
     named: new Map(Object.entries(dns.named).map(([label, lookup]) => [label, own(lookup)])),
     webAnswer,
     redirectsTo,
+    isForSale: webAnswer === 'own' && offersDomain(evidence),
     hasOwnCertificate,
     failures: {
       ns: isFailed(dns.ns.status),
       mx: isFailed(dns.mx.status),
+      txt: isFailed(dns.txt.status),
       dmarc: isFailed(dns.dmarc.status),
       named: Object.values(dns.named).some(({ status }) => isFailed(status)),
       aliases: isFailed(dns.a.status) || isFailed(dns.www.status),
@@ -162,6 +167,14 @@ function webAnswerOf({ http }: Evidence, redirectsTo: string | null): WebAnswer 
   if (redirectsTo !== null) return isRedirect(http.statusCode) ? 'redirect' : 'elsewhere';
   if (http.status === 'found') return 'own';
   return http.status === 'blocked' ? 'wall' : 'none';
+}
+
+const OFFER = /\b(?:is|may be) for sale\b|\bbuy this domain\b|\bdomain (?:name )?for sale\b/i;
+
+/** Sellers put the name and the offer into the title; an estate agent's `Houses for sale` names no domain. */
+function offersDomain({ domain, http }: Evidence): boolean {
+  const title = http.page?.title ?? '';
+  return OFFER.test(title) && (title.toLowerCase().includes(domain) || /\bdomain\b/i.test(title));
 }
 
 function coversDomain({ domain, tls }: Evidence): boolean {

@@ -1,8 +1,9 @@
 // The catalog compiled for matching: tries and maps, made once; a look-up costs the same at 100 or 10,000 rules.
-import type { Provider } from './catalog.ts';
+import type { Provider, RuleGroup } from './catalog.ts';
 import { addRule, createMatchers, getOrCreate, type Matchers, type Rule } from './matchers.ts';
 import { type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
 import { type Category, ROLES, type Role, type Source } from './profile.ts';
+import type { SectorList } from './sector.ts';
 import { ENGINE_VERSION, FAMILY_OF, HOSTED_RECORD_STRENGTH, strengthOf } from './strengths.ts';
 
 /** A compiled catalog. Immutable once made; share one among all probes. */
@@ -15,19 +16,30 @@ export interface Rulebook {
   /** By id, name or alias, case-insensitive. */
   findProvider(nameOrAlias: string): Provider | undefined;
   readonly matchers: Matchers;
+  /** The operator's own. */
+  readonly sectors: SectorList;
   /** Where a role's evidence can come from under this rulebook. */
   readonly sourcesOf: ReadonlyMap<Role, ReadonlySet<Source>>;
 }
 
+/** What an operator adds to the catalog. */
+export interface CompileOptions {
+  readonly sectors?: SectorList;
+}
+
 /** Compiles validated providers; pure, tens of milliseconds for thousands of rules. */
-export function compileRulebook(catalog: readonly Provider[]): Rulebook {
+export function compileRulebook(catalog: readonly Provider[], { sectors = new Map() }: CompileOptions = {}): Rulebook {
   const matchers = createMatchers();
   const rules: Rule[] = [];
   for (const provider of catalog) {
     const isGateway = provider.rules.some((group) => group.category === 'email_security' && group.mx !== undefined);
     for (const group of provider.rules) {
-      for (const pattern of patternsOf(group)) {
-        const rule = createRule(provider.id, group.category, pattern, { isParking: group.parking === true, isGateway });
+      for (const pattern of [...patternsOf(group), ...primariesOf(group)]) {
+        const hasNetworks = provider.rules.some(
+          ({ category, asn }) => category === group.category && asn !== undefined,
+        );
+        const isParking = group.parking === true;
+        const rule = createRule(provider.id, group.category, pattern, { isParking, isGateway, hasNetworks });
         rules.push(rule);
         addRule(matchers, pattern, rule);
       }
@@ -39,20 +51,31 @@ export function compileRulebook(catalog: readonly Provider[]): Rulebook {
     ),
   );
   return {
-    version: versionOf(rules),
+    version: versionOf(rules, sectors),
     providers: new Map(catalog.map((provider) => [provider.id, provider])),
     probeLabels: [...matchers.named.keys()].sort(),
     findProvider: (nameOrAlias) => names.get(nameOrAlias.toLowerCase()),
     matchers,
+    sectors,
     sourcesOf: sourcesByRole(rules),
   };
+}
+
+/**
+ * Behind vanity name servers the SOA's MNAME is often still one of the provider's own. A seller's name there is left
+ * over too often to call a domain parked by it.
+ */
+function primariesOf({ ns = [], soa = [], category, parking }: RuleGroup): Pattern[] {
+  if (category !== 'dns' || parking) return [];
+  const added = ns.filter((pattern) => !soa.includes(pattern));
+  return added.map((pattern, i) => ({ channel: 'soa', pattern, path: `ns.${i}` }));
 }
 
 function createRule(
   provider: string,
   category: Category,
   { channel, pattern, version }: Pattern,
-  options: { isParking: boolean; isGateway: boolean },
+  options: { isParking: boolean; isGateway: boolean; hasNetworks: boolean },
 ): Rule {
   const role = ROLES[category];
   const source = SOURCE_OF[channel];
@@ -67,6 +90,7 @@ function createRule(
     family: FAMILY_OF[channel],
     strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(channel, role),
     isParking: options.isParking,
+    hasNetworks: options.hasNetworks,
     version,
     service: `${category} ${provider}`,
   };
@@ -91,8 +115,9 @@ function sourcesByRole(rules: readonly Rule[]): ReadonlyMap<Role, ReadonlySet<So
 }
 
 /** Two 32-bit FNV-1a sums over the sorted rules: 64 bits, no order of files or of entries in it. */
-function versionOf(rules: readonly Rule[]): string {
-  const lines = rules.map(lineOf).sort();
+function versionOf(rules: readonly Rule[], sectors: SectorList): string {
+  const listed = Array.from(sectors, ([domain, sector]) => `sector ${domain} ${sector}`);
+  const lines = [...rules.map(lineOf), ...listed].sort();
   const text = `${ENGINE_VERSION}\n${lines.join('\n')}`;
   let low = 0x811c9dc5;
   let high = 0x9747b28c;

@@ -1,5 +1,8 @@
-// The sector that a domain's own suffix proves, for suffixes that registries keep for one; anything else is 'unknown'.
+// The sector of a domain's owner: from the operator's list, else from a suffix that a registry keeps for one sector, else from what
+// the home page says of its owner in schema.org's words; anything else is 'unknown'.
 import { parse } from 'tldts';
+import type { Page } from './evidence.ts';
+import { SECTOR_OF_TYPE } from './sector-types.ts';
 
 /**
  * Every sector that may be told: NAICSlite's top level (Ziv et al., ASdb, IMC 2021) and `unknown`. Append only: stored
@@ -25,9 +28,16 @@ export const SECTORS = [
   'manufacturing',
   'other',
 ] as const;
+export type Sector = (typeof SECTORS)[number];
+
+/** What a sector was told by: the operator's list, the domain's suffix, its home page; null for `unknown`. */
+export type SectorSource = 'list' | 'suffix' | 'page' | null;
+
+/** By registrable domain. */
+export type SectorList = ReadonlyMap<string, Sector>;
 
 /** Public suffixes under which only one sector may register. */
-const BY_LAST_LABEL: ReadonlyMap<string, string> = new Map([
+const BY_LAST_LABEL: ReadonlyMap<string, Sector> = new Map([
   ['gov', 'government'],
   ['mil', 'government'],
   ['edu', 'education_research'],
@@ -42,7 +52,7 @@ const BY_LAST_LABEL: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Second-level labels with the same meaning under country suffixes: `gov.uk`, `ac.jp`, `mil.br`. */
-const BY_FIRST_LABEL: ReadonlyMap<string, string> = new Map([
+const BY_FIRST_LABEL: ReadonlyMap<string, Sector> = new Map([
   ['gov', 'government'],
   ['gob', 'government'],
   ['gouv', 'government'],
@@ -62,8 +72,25 @@ const BY_FIRST_LABEL: ReadonlyMap<string, string> = new Map([
 /** Look the same and are open to all: Gorizia's province, and Poland's `edu`. */
 const OPEN_SUFFIXES: ReadonlySet<string> = new Set(['go.it', 'edu.pl']);
 
-/** Sector of a registrable domain by its public suffix; a NAICSlite name, or `unknown`. */
-export function sectorOf(domain: string): string {
+const UNKNOWN = { sector: 'unknown', source: null } as const;
+
+/** The sector and what tells it. `page` is the domain's own home page, or null. */
+export function decideSector(
+  domain: string,
+  { list, page }: { readonly list: SectorList; readonly page: Page | null },
+): { readonly sector: Sector; readonly source: SectorSource } {
+  const listed = list.get(domain);
+  if (listed !== undefined) return { sector: listed, source: 'list' };
+  const bySuffix = sectorOf(domain);
+  if (bySuffix !== 'unknown') return { sector: bySuffix, source: 'suffix' };
+  const told = new Set((page?.types ?? []).flatMap((type) => SECTOR_OF_TYPE.get(type) ?? []));
+  const [only, another] = told;
+  // A page that speaks of several sectors (a directory, a university hospital) decides nothing.
+  return only === undefined || another !== undefined ? UNKNOWN : { sector: only, source: 'page' };
+}
+
+/** Sector of a registrable domain by its public suffix; `unknown` where the suffix is open to all. */
+export function sectorOf(domain: string): Sector {
   const suffix = parse(domain, {
     allowPrivateDomains: false,
     extractHostname: false,

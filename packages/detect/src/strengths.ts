@@ -6,7 +6,7 @@ import type { ConfidenceLevel, Role } from './profile.ts';
  * Part of the rulebook's version: raise it when a strength or a rule of judgement changes what old evidence would say,
  * so that the difference reads as a reclassification and never as a migration.
  */
-export const ENGINE_VERSION = 3;
+export const ENGINE_VERSION = 4;
 
 /** Kinds of evidence that fail independently of each other; within one, only the strongest finding counts. */
 export type Family = 'routing' | 'authorisation' | 'token' | 'transport' | 'network' | 'content';
@@ -28,6 +28,7 @@ export const FAMILY_OF = {
   tls: 'transport',
   asn: 'network',
   'mail-asn': 'network',
+  'ns-asn': 'network',
   generator: 'content',
   asset: 'content',
   marker: 'content',
@@ -62,6 +63,7 @@ export const STRENGTHS: Readonly<Record<Channel, Strength>> = {
   // The owner of a network is not the product on it; an edge network carries little but the edge.
   asn: { any: 0.6, roles: { edge: 0.7 } },
   'mail-asn': { any: 0.6 },
+  'ns-asn': { any: 0.6 },
   // What a page says of itself is direct for the platform that made it, and weak for everything that it merely loads.
   generator: { any: 0.5, roles: { platform: 0.8 } },
   asset: { any: 0.4, roles: { platform: 0.7 } },
@@ -72,10 +74,14 @@ export const STRENGTHS: Readonly<Record<Channel, Strength>> = {
 export const BACKUP_MX_STRENGTH = 0.45;
 /** Several SPF records are a permanent error (RFC 7208 §4.5): what they list is wished, not in force. */
 export const BROKEN_SPF_FACTOR = 0.5;
+/** An include that stands in the policy of somebody whom the domain includes: permitted to send, and not by its own decision. */
+export const NESTED_SPF_FACTOR = 0.6;
 /** The CNAME stands, its target does not (yet, or any more). */
 export const DANGLING_FACTOR = 0.5;
 /** An expired certificate, or one without its intermediate: its issuer's name is likely and was not proven. */
 export const UNPROVEN_ISSUER_STRENGTH = 0.6;
+/** A `Server` header that names a provider in whose network the site is not. */
+export const FORGED_STRENGTH = 0.3;
 /** A vendor that hosts the SPF or DMARC record itself (`_spf.vendor.example`), and no gateway that merely relays. */
 export const HOSTED_RECORD_STRENGTH = 0.9;
 

@@ -33,7 +33,7 @@ export interface StoredService {
 }
 
 /** What the last scan said besides its services. */
-export type ProfileSummary = Pick<Profile, 'security' | 'roles' | 'sources' | 'redirectsTo'>;
+export type ProfileSummary = Pick<Profile, 'security' | 'roles' | 'sources' | 'redirectsTo' | 'sectorSource'>;
 
 export interface StoredProfile extends ProfileSummary {
   readonly domain: string;

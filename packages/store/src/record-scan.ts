@@ -79,7 +79,7 @@ async function recordScan(
   await writeIntervals(tx, domain, known, result, now);
   const changes = await insertChanges(tx, { domain, scanId, result, known });
 
-  const told = toldOf(profile);
+  const told = toldOf(profile, domain);
   const isChanged = isFirst || differs(domain, told) || servicesToldOf(known) !== servicesToldOf(result.open);
   if (isChanged) await tellDomain(tx, domain, profile, { now, isFirst, told, known, open: result.open });
   // While something waits, the newest look is kept even if it changes nothing that is told: a new rulebook must not

@@ -8,6 +8,7 @@ import {
   packPosture,
   type Reconciliation,
   regressionsOf,
+  type Sector,
 } from '@strata/detect';
 import type { Selectable, Transaction } from 'kysely';
 import { changeId } from './domains.ts';
@@ -18,7 +19,9 @@ import type { Database } from './schema.ts';
 type DomainRow = Selectable<Database['domains']>;
 
 /** What the scan says besides its services, in the order of keys that makes equal summaries equal texts. */
-export function toldOf({ state, sector, rulebook, security, roles, holders, sources, redirectsTo }: Profile) {
+export function toldOf(profile: Profile, domain: Pick<DomainRow, 'sector' | 'rulebook'>) {
+  const { state, rulebook, security, roles, holders, sources, redirectsTo } = profile;
+  const { sector, sectorSource } = sectorTold(profile, domain);
   return {
     state,
     sector,
@@ -26,8 +29,18 @@ export function toldOf({ state, sector, rulebook, security, roles, holders, sour
     posture_bits: packPosture(security),
     holder_bits: packHolders(holders),
     score: security.score,
-    summary: JSON.stringify({ security, roles, sources, redirectsTo }),
+    summary: JSON.stringify({ security, roles, sources, redirectsTo, sectorSource }),
   };
+}
+
+/** A page that could not be had this time says nothing against what it said before. */
+function sectorTold(
+  { sector, sectorSource, sources, rulebook }: Profile,
+  before: Pick<DomainRow, 'sector' | 'rulebook'>,
+): Pick<Profile, 'sector' | 'sectorSource'> {
+  const isPageSeen = sources.html === 'observed' || sources.html === 'absent';
+  const isKept = sector === 'unknown' && !isPageSeen && before.sector !== 'unknown' && before.rulebook === rulebook;
+  return isKept ? { sector: before.sector as Sector, sectorSource: 'page' } : { sector, sectorSource };
 }
 
 export type Told = ReturnType<typeof toldOf>;

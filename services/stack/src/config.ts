@@ -61,6 +61,7 @@ export const Environment = z.object({
   STRATA_TRUSTED_PROXIES: List.pipe(z.array(Cidr)).default([]),
   STRATA_ALLOW_ADDRESSES: List.pipe(z.array(Cidr)).default([]),
   STRATA_OPT_OUT_FILE: z.string().min(1).optional(),
+  STRATA_SECTORS: z.string().min(1).optional(),
   STRATA_CONTACT_URL: z.url({ protocol: /^https?$/ }).default('https://strata.invalid/bot'),
   STRATA_SCAN: Switch.default(true),
   STRATA_SCAN_CONCURRENCY: z.coerce.number().int().min(1).max(5_000).default(64),
@@ -109,6 +110,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   readonly allowAddresses: readonly string[];
   readonly optOutFile: string | undefined;
+  /** CSV, `domain,sector`. */
+  readonly sectorsFile: string | undefined;
   readonly contactUrl: string;
   readonly isScanning: boolean;
   readonly scanConcurrency: number;
@@ -173,6 +176,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustedProxies: value.STRATA_TRUSTED_PROXIES,
     allowAddresses: value.STRATA_ALLOW_ADDRESSES,
     optOutFile: value.STRATA_OPT_OUT_FILE,
+    sectorsFile: value.STRATA_SECTORS,
     contactUrl: value.STRATA_CONTACT_URL,
     isScanning: value.STRATA_SCAN,
     scanConcurrency: value.STRATA_SCAN_CONCURRENCY,

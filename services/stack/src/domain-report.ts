@@ -1,5 +1,5 @@
 // What the API says of a domain: the stored profile in the words and shapes of the interface.
-import { CATEGORIES, type Measurement, ROLES, SOURCES } from '@strata/detect';
+import { CATEGORIES, KINDS, type Measurement, ROLES, SOURCES, sentenceOf } from '@strata/detect';
 import type { StoredChange, StoredProfile } from '@strata/store';
 import { z } from 'zod';
 import { OpenAdvisoriesSchema } from './enrichment/advisory-report.ts';
@@ -25,6 +25,8 @@ export const ServiceSchema = z
     version: z.string().nullable().describe('As a header or the page shows it.'),
     platform: z.string().nullable().describe('What the version was made for, where that is shown: `ubuntu`.'),
     evidence: z.array(z.object({ source: z.enum(SOURCES), value: z.string(), rule: z.string() })),
+    explanation: z.string().describe('Why it is claimed, in one sentence.'),
+    kinds: z.array(z.enum(KINDS)).describe('What the provider is, finer than the category.'),
   })
   .meta({ id: 'Service' });
 
@@ -79,6 +81,10 @@ export const DomainReportSchema = z.object({
   scanned_at: Time,
   state: z.enum(['active', 'parked', 'nonexistent', 'unmeasured']),
   sector: z.string(),
+  sector_source: z
+    .enum(['list', 'suffix', 'page'])
+    .nullable()
+    .describe('What tells it: the list of whoever runs this service, the suffix, the home page.'),
   services: z.array(ServiceSchema),
   security: SecuritySchema,
   roles: z.record(z.string(), MeasurementSchema).describe('How well each role was measured by the last scan.'),
@@ -113,6 +119,7 @@ export function domainReport(
     scanned_at: profile.scannedAt.toISOString(),
     state: profile.state,
     sector: profile.sector,
+    sector_source: profile.sectorSource ?? null,
     services: [...profile.services]
       .sort((a, b) => CATEGORIES.indexOf(a.category) - CATEGORIES.indexOf(b.category) || b.score - a.score)
       .map((service) => ({
@@ -126,6 +133,8 @@ export function domainReport(
         version: service.version,
         platform: service.platform,
         evidence: service.evidence.map(({ source, value, rule }) => ({ source, value, rule })),
+        explanation: sentenceOf(service, names.nameOf(service.provider)),
+        kinds: [...names.kindsOf(service.provider)],
       })),
     security: securityReport(profile.security),
     roles: profile.roles,

@@ -1,13 +1,14 @@
 // Constructs what a scan needs, for the service and for scans without one.
+
 import { mkdir, readFile } from 'node:fs/promises';
-import { entries } from '@strata/catalog';
-import { compileRulebook, loadCatalog, type Rulebook } from '@strata/detect';
+import type { Rulebook } from '@strata/detect';
 import { createOptOut, createProber, type Prober, Resolver } from '@strata/scan';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { World } from './app.ts';
 import type { Config } from './config.ts';
 import { userAgentOf } from './open-fetcher.ts';
+import { openRulebook } from './open-rulebook.ts';
 import { createScanner, type Scanner, type ScannerParts } from './scanner.ts';
 import { startErrorOf } from './start-error.ts';
 
@@ -43,7 +44,7 @@ export async function openScanning(
 ): Promise<Scanning> {
   await using stack = new AsyncDisposableStack();
   const now = world.now ?? (() => new Date());
-  const rulebook = compileRulebook(loadCatalog(world.catalogEntries ?? entries));
+  const rulebook = await openRulebook(config, world.catalogEntries);
   const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
   const store = stack.use(await openConfiguredStore(config, { now }));
   const resolving = {

@@ -9,6 +9,7 @@ import type {
   LookupStatus,
   MxRecord,
   Page,
+  PolicyEvidence,
   TlsEvidence,
 } from '../evidence.ts';
 
@@ -36,6 +37,8 @@ export interface EvidenceParts {
   wildcardTxt?: Given<string>;
   wildcardA?: Given<string>;
   addresses?: readonly Partial<AddressEvidence>[];
+  /** TXT of the names that SPF leads to. */
+  spf?: Record<string, Given<string>>;
   http?: Partial<Omit<HttpEvidence, 'page'>> & { page?: Partial<Page> };
   tls?: Partial<TlsEvidence>;
 }
@@ -57,6 +60,7 @@ export function evidenceOf(parts: EvidenceParts = {}): Evidence {
       prefix: null,
       ...address,
     })),
+    ...(parts.spf ? { policies: { ...NO_POLICIES, spf: lookupsOf(parts.spf) } } : {}),
     http: httpOf(domain, parts.http),
     tls: {
       status: parts.tls ? 'found' : 'failed',
@@ -93,10 +97,16 @@ function dnsOf(parts: EvidenceParts): DnsEvidence {
     mtaSts: lookupOf(parts.mtaSts),
     tlsRpt: lookupOf(parts.tlsRpt),
     bimi: lookupOf(parts.bimi),
-    named: Object.fromEntries(Object.entries(parts.named ?? {}).map(([label, given]) => [label, lookupOf(given)])),
+    named: lookupsOf(parts.named ?? {}),
     wildcardTxt: lookupOf(parts.wildcardTxt ?? 'nxdomain'),
     wildcardA: lookupOf(parts.wildcardA ?? 'nxdomain'),
   };
+}
+
+const NO_POLICIES: PolicyEvidence = { spf: {}, dmarcParents: {}, reportConsents: {}, validation: 'unknown' };
+
+function lookupsOf(given: Record<string, Given<string>>): Record<string, Lookup<string>> {
+  return Object.fromEntries(Object.entries(given).map(([name, each]) => [name, lookupOf(each)]));
 }
 
 function lookupOf<T>(given: Given<T> | undefined): Lookup<T> {

@@ -37,7 +37,7 @@ export const testEntries: readonly unknown[] = [
     named: [{ label: 's1._domainkey', target: 'dkim.sendy.test' }],
   }),
   // Names.
-  provider('dnsco', { category: 'dns', ns: ['dnsco.test'], soa: ['hostmaster.dnsco.test'] }),
+  provider('dnsco', { category: 'dns', ns: ['dnsco.test'], soa: ['hostmaster.dnsco.test'], nsAsn: [64502] }),
   provider('awsdns', { category: 'dns', ns: ['*.awsdns-*.test'] }),
   provider('parker', { category: 'dns', ns: ['parker.test'], mx: ['mx.parker.test'], parking: true }),
   provider('seller', {

@@ -1,12 +1,12 @@
 // What a sync needs, without a server: the sources as configured, the store, and who asks the web.
+
 import path from 'node:path';
-import { entries } from '@strata/catalog';
-import { compileRulebook, loadCatalog } from '@strata/detect';
 import type { Fetcher } from '@strata/scan';
 import type { Store } from '@strata/store';
 import type { World } from '../app.ts';
 import type { Config } from '../config.ts';
 import { openFetcher } from '../open-fetcher.ts';
+import { openRulebook } from '../open-rulebook.ts';
 import { openConfiguredStore } from '../open-scanning.ts';
 import type { AdvisorySource } from './source.ts';
 import { configuredSources } from './sources.ts';
@@ -28,7 +28,7 @@ export async function openEnrichment(config: Config, world: World = {}): Promise
   const now = world.now ?? (() => new Date());
   const store = stack.use(await openConfiguredStore(config, { now }));
   const fetcher = world.fetcher ?? stack.use(openFetcher(config, world));
-  const rulebook = compileRulebook(loadCatalog(world.catalogEntries ?? entries));
+  const rulebook = await openRulebook(config, world.catalogEntries);
   const sources = configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs });
   const owned = stack.move();
   return {

@@ -1,6 +1,6 @@
 // One provider: its domains, its markets, how it moves.
 import { categoriesOf, dayOf, inNameOrder, markets, rankOf, TREND_DAYS } from '@strata/analytics';
-import { CATEGORIES } from '@strata/detect';
+import { CATEGORIES, KINDS } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
@@ -28,6 +28,7 @@ export const getProvider = route(
         owner: z.string(),
         aliases: z.array(z.string()),
         website: z.string().nullable(),
+        kinds: z.array(z.enum(KINDS)).describe('What it is, the most characteristic first.'),
         categories: z.array(z.enum(CATEGORIES)).describe('In which some domain uses it.'),
         domains: z.object({
           total: count,
@@ -86,6 +87,7 @@ export const getProvider = route(
       owner,
       aliases: [...(rulebook.providers.get(id)?.aliases ?? [])],
       website,
+      kinds: [...names.kindsOf(id)],
       categories: number === undefined ? [] : categoriesOf(index, number),
       domains: {
         total: set?.size ?? 0,

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { compileRulebook, detect, evidenceFromRecord } from '@strata/detect';
+import { toldOf } from './tell.ts';
+
+describe('the sector that is told', () => {
+  const rulebook = compileRulebook([]);
+  const told = (html: string | undefined, before: { readonly sector: string; readonly rulebook: string | null }) => {
+    const evidence = evidenceFromRecord({ domain: 'example.com', a: [], ...(html === undefined ? {} : { html }) });
+    const { sector, summary } = toldOf(detect(evidence, rulebook), before);
+    return [sector, JSON.parse(summary).sectorSource];
+  };
+  const hospital = '<div itemscope itemtype="https://schema.org/Hospital">';
+  const health = { sector: 'health', rulebook: rulebook.version };
+
+  it('is what the page says, and unknown once it says nothing', () => {
+    assert.deepEqual(told(hospital, { sector: 'unknown', rulebook: null }), ['health', 'page']);
+    assert.deepEqual(told('<p>', health), ['unknown', null]);
+  });
+
+  it('stays while the page cannot be had, under the same rulebook', () => {
+    assert.deepEqual(told(undefined, health), ['health', 'page']);
+    assert.deepEqual(told(undefined, { ...health, rulebook: 'another' }), ['unknown', null]);
+  });
+});

@@ -1,0 +1,52 @@
+// Records as a person would write them down, and what the whole rulebook says of them.
+import { entries } from '@strata/catalog';
+import {
+  compileRulebook,
+  type DnsEvidence,
+  detect,
+  type Evidence,
+  evidenceFromRecord,
+  type Lookup,
+  loadCatalog,
+  type Profile,
+} from '@strata/detect';
+
+export const rulebook = compileRulebook(loadCatalog(entries));
+
+type Policies = Readonly<Record<string, readonly string[]>>;
+type Rest = Partial<Omit<Evidence, 'dns'>> & { readonly dns?: Partial<DnsEvidence> };
+
+/** A record as `strata stack explain` reads it, without its domain; `policies` is what SPF leads to; `rest` replaces parts. */
+function evidence(record: object, policies: Policies = {}, { dns, ...rest }: Rest = {}): Evidence {
+  const base = evidenceFromRecord({ domain: 'example.com', ...record });
+  const spf = Object.fromEntries(Object.entries(policies).map(([name, texts]) => [name, lookup(texts)]));
+  return {
+    ...base,
+    policies: { spf, dmarcParents: {}, reportConsents: {}, validation: 'unknown' },
+    ...rest,
+    dns: { ...base.dns, ...dns },
+  };
+}
+
+export function profileOf(...parts: Parameters<typeof evidence>): Profile {
+  return detect(evidence(...parts), rulebook);
+}
+profileOf.evidence = evidence;
+
+/** `category provider confidence` of each service, in order of the alphabet. */
+export function seen(...parts: Parameters<typeof evidence>): string[] {
+  const { services } = profileOf(...parts);
+  return services.map(({ category, provider, confidence }) => `${category} ${provider} ${confidence}`).sort();
+}
+
+/** `10 mx.example.net`. */
+export function mx(...lines: readonly string[]): { readonly preference: number; readonly exchange: string }[] {
+  return lines.map((line) => {
+    const [preference = '0', exchange = ''] = line.split(' ');
+    return { preference: Number(preference), exchange };
+  });
+}
+
+function lookup(records: readonly string[]): Lookup<string> {
+  return { status: 'found', records, aliases: [] };
+}
