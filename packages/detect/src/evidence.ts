@@ -61,7 +61,7 @@ export interface DnsEvidence {
   readonly txt: Lookup<string>;
   readonly caa: Lookup<CaaRecord>;
   readonly ds: Lookup<DsRecord>;
-  /** A of `www`; its CNAME chain is `www.aliases`. */
+  /** A of `www`, or AAAA where it has none; its CNAME chain is `www.aliases`. */
   readonly www: Lookup<string>;
   /** TXT of `_dmarc`, `_mta-sts`, `_smtp._tls`, `default._bimi`. */
   readonly dmarc: Lookup<string>;

@@ -96,12 +96,53 @@ describe('explainRecord', () => {
     }
   });
 
+  it('reads the parts beyond the usual records as a probe would bring them', () => {
+    const { dns, addresses, policies, files } = evidenceFromRecord({
+      domain: 'example.com',
+      soa: 'NS1.example.com. hostmaster.example.com. 2026112101 7200 3600 1209600 300',
+      ds: ['60485 13 2 D4B7 D520'],
+      aaaa: [{ address: '2001:db8::1', asn: 64496 }],
+      www: [{ address: '192.0.2.2' }],
+      ns_addresses: [{ host: 'NS1.example.com.', address: '192.0.2.53', asn: 64502, as_name: 'DNSCO' }],
+      spf_policies: { '_SPF.mail.test.': ['v=spf1 -all'], 'gone.test': [] },
+      dmarc_parents: { com: [] },
+      report_consents: { 'reports.test': ['v=DMARC1'] },
+      mta_sts_policy: 'version: STSv1\nmode: enforce\n',
+    });
+    assert.deepEqual(dns.soa.records, [
+      { mname: 'ns1.example.com', rname: 'hostmaster.example.com', serial: 2026112101 },
+    ]);
+    assert.deepEqual(dns.ds.records, [{ keyTag: 60485, algorithm: 13, digestType: 2, digest: 'd4b7d520' }]);
+    assert.deepEqual([dns.aaaa.records, dns.www.records], [['2001:db8::1'], ['192.0.2.2']]);
+    assert.deepEqual(
+      addresses.map(({ use, host, address, asn, status }) => [use, host, address, asn, status]),
+      [
+        ['web', 'example.com', '2001:db8::1', 64496, 'found'],
+        ['www', 'www.example.com', '192.0.2.2', null, 'skipped'],
+        ['ns', 'ns1.example.com', '192.0.2.53', 64502, 'found'],
+      ],
+    );
+    assert.deepEqual(policies?.spf['_spf.mail.test']?.records, ['v=spf1 -all']);
+    assert.equal(policies?.spf['gone.test']?.status, 'empty');
+    assert.equal(policies?.dmarcParents.com?.status, 'empty');
+    assert.deepEqual(policies?.reportConsents['reports.test']?.records, ['v=DMARC1']);
+    assert.equal(policies?.validation, 'unknown');
+    assert.deepEqual([files?.mtaSts.status, files?.mtaSts.text.length], ['found', 29]);
+    assert.equal(files?.securityTxt.status, 'skipped');
+  });
+
+  it('keeps of a file as much as a probe does', () => {
+    const { files } = evidenceFromRecord({ domain: 'example.com', security_txt: 'x'.repeat(20_000) });
+    assert.equal(files?.securityTxt.text.length, 16_384);
+  });
+
   it('tells a part not given from one given empty', () => {
-    const { dns, http, tls } = evidenceFromRecord({ domain: 'example.com', mx: [] });
+    const { dns, http, tls, policies, files } = evidenceFromRecord({ domain: 'example.com', mx: [] });
     assert.deepEqual(
       [dns.mx.status, dns.ns.status, http.status, tls.status],
       ['empty', 'skipped', 'skipped', 'skipped'],
     );
+    assert.deepEqual([policies, files], [undefined, undefined]);
   });
 });
 
@@ -128,6 +169,10 @@ describe('explainRecord refuses', () => {
     ],
     [{ domain: 'example.com', cname: ['x'] }, 'cname'],
     [{ domain: 'example.com', tls_issuer: null }, 'tls_issuer'],
+    [{ domain: 'example.com', soa: 'ns1.example.com' }, 'soa'],
+    [{ domain: 'example.com', ds: ['1 13 2 d4b7', '1 13 2 xyz'] }, 'ds.1'],
+    [{ domain: 'example.com', ns_addresses: [{ address: '192.0.2.1' }] }, 'ns_addresses.0.host'],
+    [{ domain: 'example.com', spf_policies: { 'a.test': 'v=spf1 -all' } }, 'spf_policies.a.test'],
   ];
   for (const [record, field] of table) {
     it(`${JSON.stringify(record).slice(0, 70)}, naming ${field}`, () => {
@@ -142,7 +187,7 @@ describe('explainRecord refuses', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (value, other) => {
         try {
-          explain({ domain: 'example.com', headers: value, txt: other });
+          explain({ domain: 'example.com', headers: value, txt: other, soa: value, ds: other, spf_policies: value });
         } catch (error) {
           assert.ok(error instanceof RecordError);
         }

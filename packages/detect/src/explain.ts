@@ -1,15 +1,15 @@
 // `strata stack explain`: a hand-made record in, the services that its parts prove out. No network, no clock.
-import { z } from 'zod';
 import { detect } from './detect.ts';
 import type {
   AddressEvidence,
-  CaaRecord,
   DnsEvidence,
   Evidence,
+  FileEvidence,
   HttpEvidence,
   Lookup,
   TlsEvidence,
 } from './evidence.ts';
+import { cleanHost, DomainRecord, type GivenAddress } from './explain-record.ts';
 import { parseDomain } from './names.ts';
 import { extractPage } from './page.ts';
 import type { Category, ConfidenceLevel, ServiceEvidence } from './profile.ts';
@@ -40,40 +40,10 @@ export interface Explanation {
   }[];
 }
 
-// Bounds on one record: more than any zone or page that a person pastes, and little enough to hold a million lines at bay.
-const Host = z.string().max(1024).transform(cleanHost);
-const Text = z.string().max(65_535);
-const DnsRecord = z.object({
-  domain: z.string().max(1024),
-  ns: z.array(Host).max(64).optional(),
-  mx: z
-    .array(z.object({ preference: z.int().min(0).max(65_535), exchange: Host }))
-    .max(64)
-    .optional(),
-  txt: z.array(Text).max(5000).optional(),
-  dmarc: Text.optional(),
-  caa: z.array(Text).max(64).optional(),
-  cname: z.record(z.string().max(1024), Host).refine(isShort, 'has too many entries').optional(),
-  a: z
-    .array(
-      z.object({
-        address: z.string().max(64),
-        asn: z.int().positive().max(4_294_967_295).nullish(),
-        as_name: z.string().max(256).nullish(),
-      }),
-    )
-    .max(64)
-    .optional(),
-  headers: z.record(z.string().max(256), Text).refine(isShort, 'has too many entries').optional(),
-  cookies: z.array(z.string().max(4096)).max(512).optional(),
-  html: z.string().max(16_777_216).optional(),
-  tls_issuer: z.string().max(1024).optional(),
-});
-type DnsRecord = z.infer<typeof DnsRecord>;
-
-const MAX_ENTRIES = 512;
 /** Longest alias chain that is followed inside a record's `cname`. */
 const MAX_CHAIN = 16;
+/** As much of a file as a probe keeps. */
+const MAX_FILE_LENGTH = 16_384;
 /** A record has no time of its own. */
 const NO_TIME = '1970-01-01T00:00:00Z';
 
@@ -95,7 +65,7 @@ export function explainRecord(record: unknown, rulebook: Rulebook): Explanation 
 
 /** The same record as Evidence: a part that was not given was not measured. */
 export function evidenceFromRecord(record: unknown): Evidence {
-  const parsed = DnsRecord.safeParse(record);
+  const parsed = DomainRecord.safeParse(record);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     throw new RecordError(issue?.path.map(String).join('.') || 'record', issue?.message ?? 'is not a record');
@@ -108,13 +78,15 @@ export function evidenceFromRecord(record: unknown): Evidence {
     observedAt: NO_TIME,
     durationMs: 0,
     dns: dnsPart(domain, parsed.data),
-    addresses: (parsed.data.a ?? []).map(toAddress),
+    addresses: addressPart(domain, parsed.data),
     http: httpPart(domain, parsed.data),
     tls: tlsPart(parsed.data.tls_issuer),
+    ...policyPart(parsed.data),
+    ...filePart(parsed.data),
   };
 }
 
-function dnsPart(domain: string, record: DnsRecord): DnsEvidence {
+function dnsPart(domain: string, record: DomainRecord): DnsEvidence {
   const aliases = new Map(Object.entries(record.cname ?? {}).map(([from, to]) => [cleanHost(from), to]));
   const aliased = (host: string, addresses?: readonly string[]): Lookup<string> => ({
     ...lookup(addresses ?? (aliases.has(host) ? [] : undefined)),
@@ -123,17 +95,20 @@ function dnsPart(domain: string, record: DnsRecord): DnsEvidence {
   const labels = [...aliases.keys()].filter((host) => host.endsWith(`.${domain}`) && host !== `www.${domain}`);
   return {
     ns: lookup(record.ns),
-    soa: lookup(undefined),
+    soa: lookup(record.soa && [record.soa]),
     a: aliased(
       domain,
       record.a?.map(({ address }) => address),
     ),
-    aaaa: lookup(undefined),
+    aaaa: lookup(record.aaaa?.map(({ address }) => address)),
     mx: lookup(record.mx?.toSorted((a, b) => a.preference - b.preference || (a.exchange < b.exchange ? -1 : 1))),
     txt: lookup(record.txt),
-    caa: lookup(record.caa?.map(toCaa)),
-    ds: lookup(undefined),
-    www: aliased(`www.${domain}`),
+    caa: lookup(record.caa),
+    ds: lookup(record.ds),
+    www: aliased(
+      `www.${domain}`,
+      record.www?.map(({ address }) => address),
+    ),
     dmarc: lookup(record.dmarc === undefined ? undefined : [record.dmarc]),
     mtaSts: lookup(undefined),
     tlsRpt: lookup(undefined),
@@ -160,24 +135,45 @@ function chainFrom(host: string, aliases: ReadonlyMap<string, string>): string[]
   return chain;
 }
 
-/** Zone-file form (`0 issue "ca.example"`) or the bare issuer. */
-function toCaa(text: string): CaaRecord {
-  const match = /^\s*(\d{1,3})\s+([A-Za-z0-9]+)\s+(.*)$/s.exec(text);
-  if (!match) return { critical: false, tag: 'issue', value: unquote(text) };
-  const [, flags = '0', tag = 'issue', value = ''] = match;
-  return { critical: Number(flags) >= 128, tag: tag.toLowerCase(), value: unquote(value) };
+function addressPart(domain: string, { a = [], aaaa = [], www = [], ns_addresses = [] }: DomainRecord) {
+  const toAddress =
+    (use: AddressEvidence['use'], name?: string) =>
+    ({ address, asn, as_name, host = name }: GivenAddress): AddressEvidence => ({
+      address,
+      use,
+      ...(host === undefined ? {} : { host }),
+      status: asn == null ? 'skipped' : 'found',
+      asn: asn ?? null,
+      asName: as_name ?? null,
+      prefix: null,
+    });
+  return [
+    ...[...a, ...aaaa].map(toAddress('web', domain)),
+    ...www.map(toAddress('www', `www.${domain}`)),
+    ...ns_addresses.map(toAddress('ns')),
+  ];
 }
 
-function unquote(text: string): string {
-  return text.trim().replace(/^"|"$/g, '');
+/** Nothing where no policy was given: that is evidence of a probe that never asked. */
+function policyPart({ spf_policies, dmarc_parents, report_consents }: DomainRecord): Pick<Evidence, 'policies'> {
+  if (spf_policies === undefined && dmarc_parents === undefined && report_consents === undefined) return {};
+  const lookups = (given: Readonly<Record<string, readonly string[]>> = {}) =>
+    Object.fromEntries(Object.entries(given).map(([name, texts]) => [cleanHost(name), lookup(texts)]));
+  const dmarcParents = lookups(dmarc_parents);
+  const reportConsents = lookups(report_consents);
+  return { policies: { spf: lookups(spf_policies), dmarcParents, reportConsents, validation: 'unknown' } };
 }
 
-function toAddress({ address, asn, as_name }: NonNullable<DnsRecord['a']>[number]): AddressEvidence {
-  const status = asn == null ? 'skipped' : 'found';
-  return { address, use: 'web', status, asn: asn ?? null, asName: as_name ?? null, prefix: null };
+function filePart({ mta_sts_policy, security_txt }: DomainRecord): Pick<Evidence, 'files'> {
+  if (mta_sts_policy === undefined && security_txt === undefined) return {};
+  const file = (text: string | undefined): FileEvidence =>
+    text === undefined
+      ? { status: 'skipped', statusCode: null, contentType: null, text: '' }
+      : { status: 'found', statusCode: 200, contentType: 'text/plain', text: text.slice(0, MAX_FILE_LENGTH) };
+  return { files: { mtaSts: file(mta_sts_policy), securityTxt: file(security_txt) } };
 }
 
-function httpPart(domain: string, { headers, cookies, html }: DnsRecord): HttpEvidence {
+function httpPart(domain: string, { headers, cookies, html }: DomainRecord): HttpEvidence {
   const isGiven = headers !== undefined || cookies !== undefined || html !== undefined;
   const url = `https://${domain}/`;
   return {
@@ -208,13 +204,4 @@ function tlsPart(issuer: string | undefined): TlsEvidence {
     isTrusted: null,
     problem: null,
   };
-}
-
-function isShort(entries: object): boolean {
-  return Object.keys(entries).length <= MAX_ENTRIES;
-}
-
-function cleanHost(host: string): string {
-  const lower = host.trim().toLowerCase();
-  return lower.endsWith('.') ? lower.slice(0, -1) : lower;
 }

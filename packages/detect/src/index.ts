@@ -1,6 +1,7 @@
 // What @strata/detect offers: names, the rulebook, detection, and the types that evidence and profiles have.
 export { Provider, productKeysOf, RuleGroup } from './catalog.ts';
 export { detect } from './detect.ts';
+export { parseDmarc } from './dmarc.ts';
 export * from './evidence.ts';
 export { type Explanation, evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
 export * from './history.ts';
@@ -25,4 +26,5 @@ export { gradeOf } from './score.ts';
 export { SECTORS, type Sector, type SectorList, type SectorSource, sectorOf } from './sector.ts';
 export { SectorListError, sectorListOf } from './sector-list.ts';
 export { sentenceOf } from './sentence.ts';
+export { parseSpf } from './spf.ts';
 export type { ShownVersion } from './version.ts';

@@ -1,6 +1,7 @@
 // Answers by question, kept as long as their TTL allows and memory has room.
 import type { Lookup } from '@strata/detect';
 import { LRUCache } from 'lru-cache';
+import type { Answer } from './answer.ts';
 
 export interface AnswerCacheOptions {
   readonly entries: number;
@@ -13,7 +14,7 @@ export interface AnswerCacheOptions {
 const ENTRY_BYTES = 400;
 
 export class AnswerCache {
-  readonly #cache: LRUCache<string, Lookup<unknown>>;
+  readonly #cache: LRUCache<string, Answer<unknown>>;
   readonly #maxTtlMs: number;
 
   constructor({ entries, maxBytes, maxTtlMs }: AnswerCacheOptions) {
@@ -31,14 +32,14 @@ export class AnswerCache {
     return this.#cache.size;
   }
 
-  get(key: string): Lookup<unknown> | undefined {
+  get(key: string): Answer<unknown> | undefined {
     return this.#cache.get(key);
   }
 
   /** Failures and answers with TTL 0 come with no time to live and are not kept. */
-  keep(key: string, lookup: Lookup<unknown>, ttlSeconds: number): void {
+  keep(key: string, answer: Answer<unknown>, ttlSeconds: number): void {
     const ttl = Math.min(ttlSeconds * 1_000, this.#maxTtlMs);
-    if (ttl > 0) this.#cache.set(key, lookup, { ttl, size: weigh(lookup) });
+    if (ttl > 0) this.#cache.set(key, answer, { ttl, size: weigh(answer.lookup) });
   }
 }
 

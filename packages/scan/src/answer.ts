@@ -8,14 +8,18 @@ import { type RecordOf, type RecordType, readData, readSoaMinimum, TYPE_CODES } 
 export const MAX_ALIASES = 16;
 /** Records kept of one answer; some zones hold thousands. */
 const MAX_RECORDS = 500;
-/** Characters of TXT kept of one answer: several times what the busiest honest apex holds. */
-const MAX_TEXT_LENGTH = 32_768;
 /** RFC 2308 §5: negative answers live three hours at most, and an hour is plenty for us. */
 const MAX_NEGATIVE_TTL_SECONDS = 3_600;
 const CNAME_CODE = TYPE_CODES.CNAME;
 
-export interface Reading<T> {
+/** A look-up, and how far its answer may be trusted. */
+export interface Answer<T> {
   readonly lookup: Lookup<T>;
+  /** The server says that it checked the signatures of all of it (RFC 4035 §3.2.3). */
+  readonly isAuthentic: boolean;
+}
+
+export interface Reading<T> extends Answer<T> {
   /** How long it may be kept: the least TTL on the way. Failures have 0. */
   readonly ttlSeconds: number;
   /** The alias to ask next: the server left the chain unfinished. */
@@ -28,7 +32,7 @@ export function without<T>(status: LookupStatus, detail?: string, aliases: reado
 }
 
 export function failed<T>(status: LookupStatus, detail: string, aliases: readonly string[] = []): Reading<T> {
-  return { lookup: without(status, detail, aliases), ttlSeconds: 0, unfinished: null };
+  return { lookup: without(status, detail, aliases), ttlSeconds: 0, isAuthentic: false, unfinished: null };
 }
 
 /** Reads the answer to `name` and `type`; every fault in it becomes the status `malformed`. */
@@ -53,22 +57,23 @@ export function readAnswer<Type extends RecordType>(
 function readChain<Type extends RecordType>(message: Message, name: string, type: Type): Reading<RecordOf[Type]> {
   const chain = type === 'CNAME' ? { end: name, aliases: [], ttlSeconds: Infinity } : followAliases(message, name);
   const { end, aliases } = chain;
+  const { isAuthentic } = message;
   const code = TYPE_CODES[type];
   const owned = message.answers.filter((record) => record.code === code && record.name === end);
   if (owned.length > 0) {
     const ttlSeconds = Math.min(chain.ttlSeconds, ...owned.slice(0, MAX_RECORDS).map((record) => record.ttlSeconds));
-    return { lookup: readRecords(message, owned, type, aliases), ttlSeconds, unfinished: null };
+    return { lookup: readRecords(message, owned, type, aliases), ttlSeconds, isAuthentic, unfinished: null };
   }
   if (aliases.length === 0 && message.answers.length > 0) {
     return failed('malformed', 'the answer is about another name');
   }
   const ttlSeconds = Math.min(chain.ttlSeconds, negativeTtlOf(message));
   if (message.rcode === RCODE.nameError) {
-    return { lookup: without('nxdomain', undefined, aliases), ttlSeconds, unfinished: null };
+    return { lookup: without('nxdomain', undefined, aliases), ttlSeconds, isAuthentic, unfinished: null };
   }
   // A chain that stops without the SOA that would say "nothing there" was not followed to its end by the server.
   const unfinished = aliases.length > 0 && message.authority === null ? end : null;
-  return { lookup: without('empty', undefined, aliases), ttlSeconds, unfinished };
+  return { lookup: without('empty', undefined, aliases), ttlSeconds, isAuthentic, unfinished };
 }
 
 function followAliases(message: Message, name: string) {
@@ -93,17 +98,8 @@ function readRecords<Type extends RecordType>(
   aliases: readonly string[],
 ): Lookup<RecordOf[Type]> {
   const records: RecordOf[Type][] = [];
-  let textLength = 0;
   for (const { start } of owned) {
-    const record = readData(message.bytes, start, type);
-    if (typeof record !== 'string' || type !== 'TXT') records.push(record);
-    else {
-      records.push(record.slice(0, MAX_TEXT_LENGTH - textLength) as RecordOf[Type]);
-      textLength += record.length;
-      if (textLength > MAX_TEXT_LENGTH) {
-        return { status: 'found', records, aliases, detail: `cut after ${MAX_TEXT_LENGTH} characters of text` };
-      }
-    }
+    records.push(readData(message.bytes, start, type));
     if (records.length === MAX_RECORDS && owned.length > MAX_RECORDS) {
       return { status: 'found', records, aliases, detail: `only ${MAX_RECORDS} of ${owned.length} records were kept` };
     }

@@ -17,7 +17,7 @@ export async function lookUpNetwork(
   address: string,
   zones: AsnZones,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
-): Promise<Omit<AddressEvidence, 'use'>> {
+): Promise<Omit<AddressEvidence, 'use' | 'host'>> {
   const unknown = { address, asn: null, asName: null, prefix: null };
   const origin = await resolver.query(originName(address, zones), 'TXT', { signal });
   if (origin.status !== 'found') return { ...unknown, status: origin.status };

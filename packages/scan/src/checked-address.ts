@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { Lookup } from '@strata/detect';
 import type { Verdict } from './address-guard.ts';
-import type { Resolver } from './resolver.ts';
+import type { Ask } from './ask.ts';
 
 export interface AddressParts {
   readonly guard: (address: string) => Verdict;
@@ -41,11 +41,7 @@ export async function checkAddress(
 }
 
 /** The addresses of a host; those of IPv6 where it has none of IPv4. */
-export async function addressesOf(
-  resolver: Resolver,
-  host: string,
-  signal: AbortSignal | undefined,
-): Promise<Lookup<string>> {
-  const v4 = await resolver.query(host, 'A', { signal });
-  return v4.status === 'empty' ? resolver.query(host, 'AAAA', { signal }) : v4;
+export async function addressesOf(ask: Ask, host: string): Promise<Lookup<string>> {
+  const v4 = await ask(host, 'A');
+  return v4.status === 'empty' ? ask(host, 'AAAA') : v4;
 }

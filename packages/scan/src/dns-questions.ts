@@ -1,9 +1,9 @@
-// Every DNS question of a profile, asked at once; the resolver's own limits keep that polite.
+// The DNS questions about a domain's own names, asked at once; the resolver's own limits keep that polite.
 import { randomBytes } from 'node:crypto';
 import type { DnsEvidence, Lookup, MxRecord } from '@strata/detect';
-import type { RecordOf, RecordType } from './records.ts';
-
-export type Ask = <Type extends RecordType>(name: string, type: Type) => Promise<Lookup<RecordOf[Type]>>;
+import type { Ask } from './ask.ts';
+import { addressesOf } from './checked-address.ts';
+import { cutTexts } from './texts.ts';
 
 /** What `ask` rejects with, this rejects with, once. */
 export async function askEverything(
@@ -15,45 +15,28 @@ export async function askEverything(
   const random = `strata-${randomBytes(6).toString('hex')}`;
   const keyLabels = labels.filter(isKeyLabel);
   const hostLabels = labels.filter((label) => !isKeyLabel(label));
+  const askText = async (label: string) => cutTexts(await ask(`${label}.${domain}`, 'TXT'));
   // All in one Promise.all: were they awaited in turn, an abort would leave the later ones rejecting unheard.
-  const [
-    soa,
-    a,
-    aaaa,
-    mx,
-    txt,
-    caa,
-    ds,
-    www,
-    dmarc,
-    mtaSts,
-    tlsRpt,
-    bimi,
-    wildcardTxt,
-    wildcardA,
-    wildcardKey,
-    keys,
-    hosts,
-  ] = await Promise.all([
-    ask(domain, 'SOA'),
-    ask(domain, 'A'),
-    ask(domain, 'AAAA'),
-    ask(domain, 'MX'),
-    ask(domain, 'TXT'),
-    ask(domain, 'CAA'),
-    ask(domain, 'DS'),
-    ask(`www.${domain}`, 'A'),
-    ask(`_dmarc.${domain}`, 'TXT'),
-    ask(`_mta-sts.${domain}`, 'TXT'),
-    ask(`_smtp._tls.${domain}`, 'TXT'),
-    ask(`default._bimi.${domain}`, 'TXT'),
-    ask(`${random}.${domain}`, 'TXT'),
-    ask(`${random}.${domain}`, 'A'),
-    keyLabels.length > 0 ? ask(`${random}._domainkey.${domain}`, 'TXT') : undefined,
-    // A key is a TXT record, other names are hosts; either way the aliases come along.
-    Promise.all(keyLabels.map((label) => ask(`${label}.${domain}`, 'TXT'))),
-    Promise.all(hostLabels.map((label) => ask(`${label}.${domain}`, 'A'))),
-  ]);
+  const [soa, a, aaaa, mx, txt, caa, ds, www, dmarc, mtaSts, tlsRpt, bimi, wildcard, wildcardKey, keys, hosts] =
+    await Promise.all([
+      ask(domain, 'SOA'),
+      ask(domain, 'A'),
+      ask(domain, 'AAAA'),
+      ask(domain, 'MX'),
+      ask(domain, 'TXT'),
+      ask(domain, 'CAA'),
+      ask(domain, 'DS'),
+      addressesOf(ask, `www.${domain}`),
+      askText('_dmarc'),
+      askText('_mta-sts'),
+      askText('_smtp._tls'),
+      askText('default._bimi'),
+      askWildcard(`${random}.${domain}`, ask),
+      keyLabels.length > 0 ? askText(`${random}._domainkey`) : undefined,
+      // A key is a TXT record, other names are hosts; either way the aliases come along.
+      Promise.all(keyLabels.map(askText)),
+      Promise.all(hostLabels.map((label) => ask(`${label}.${domain}`, 'A'))),
+    ]);
   const named = Object.fromEntries(
     [
       ...keyLabels.map((label, i) => [label, seenThrough(keys[i], wildcardKey)] as const),
@@ -75,9 +58,25 @@ export async function askEverything(
     tlsRpt,
     bimi,
     named,
-    wildcardTxt,
-    wildcardA,
+    ...wildcard,
   };
+}
+
+/**
+ * What a name that nobody set is answered. When it has no address because it does not exist, it has nothing else
+ * (RFC 8020), so most domains cost one question here instead of three.
+ */
+async function askWildcard(
+  name: string,
+  ask: Ask,
+): Promise<Pick<Required<DnsEvidence>, 'wildcardTxt' | 'wildcardA' | 'wildcardMx'>> {
+  const wildcardA = await ask(name, 'A');
+  if (wildcardA.status === 'nxdomain') {
+    const nothing = { ...wildcardA, records: [] };
+    return { wildcardTxt: nothing, wildcardA, wildcardMx: nothing };
+  }
+  const [wildcardTxt, wildcardMx] = await Promise.all([ask(name, 'TXT'), ask(name, 'MX')]);
+  return { wildcardTxt: cutTexts(wildcardTxt), wildcardA, wildcardMx };
 }
 
 function isKeyLabel(label: string): boolean {

@@ -118,7 +118,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
     // Made once: reading the roots costs milliseconds.
     secureContext: tls.createSecureContext({ ca: [...tls.rootCertificates, ...(options.trustedCa ?? [])] }),
     guard: createAddressGuard(options.allowAddresses),
-    addressesOf: (host, signal) => addressesOf(resolver, host, signal),
+    addressesOf: (host, signal) => addressesOf((name, type) => resolver.query(name, type, { signal }), host),
     dial: options.dial ?? ((target) => target),
     perHost: new KeyedLimit(perHost),
     overall: new KeyedLimit(maxSockets - maxIdle),

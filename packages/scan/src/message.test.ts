@@ -12,7 +12,8 @@ for (const name of ['a', 'example.com', '_dmarc.xn--bcher-kva.example', `${'x'.r
       stampId(query, 0xabcd);
       const read = dnsPacket.decode(query);
       assert.equal(read.id, 0xabcd);
-      assert.equal(read.flags, dnsPacket.RECURSION_DESIRED);
+      const asksForValidation = hasEdns ? dnsPacket.AUTHENTIC_DATA : 0;
+      assert.equal(read.flags, dnsPacket.RECURSION_DESIRED | asksForValidation);
       assert.deepEqual(read.questions, [{ name, type: 'CAA', class: 'IN' }]);
       const [opt] = read.additionals ?? [];
       assert.equal(opt?.type === 'OPT' && opt.udpPayloadSize, hasEdns ? 1_232 : false);
@@ -20,3 +21,9 @@ for (const name of ['a', 'example.com', '_dmarc.xn--bcher-kva.example', `${'x'.r
     });
   }
 }
+
+it('a question that is not to be checked says so, and without EDNS0 says nothing of it', () => {
+  const flagsOf = (hasEdns: boolean) => dnsPacket.decode(encodeQuery('a', 'A', { hasEdns, isUnchecked: true })).flags;
+  assert.equal(flagsOf(true), dnsPacket.RECURSION_DESIRED | dnsPacket.CHECKING_DISABLED);
+  assert.equal(flagsOf(false), dnsPacket.RECURSION_DESIRED);
+});

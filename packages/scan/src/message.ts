@@ -8,6 +8,9 @@ const OPT_BYTES = 11;
 /** Passes everywhere without fragments (DNS flag day 2020). */
 const UDP_PAYLOAD_BYTES = 1_232;
 const RECURSION_DESIRED = 0x01;
+/** Flags of the second byte, RFC 4035 §3.2: in a question `AD` asks to be told, and `CD` not to check at all. */
+const AUTHENTIC_DATA = 0x20;
+const CHECKING_DISABLED = 0x10;
 const DOT = 0x2e;
 const IN_CLASS = 1;
 const CNAME_CODE = 5;
@@ -26,6 +29,8 @@ export interface RawRecord {
 export interface Message {
   readonly bytes: Buffer;
   readonly rcode: number;
+  /** The server says that it checked the signatures of all of it (RFC 4035 §3.2.3). */
+  readonly isAuthentic: boolean;
   /** Records of the asked type and CNAMEs, in order. */
   readonly answers: readonly RawRecord[];
   /** The SOA of the authority section: says that absence is meant, and for how long (RFC 2308). */
@@ -36,13 +41,15 @@ export interface Message {
 const OPT = Buffer.from([0, 0, 41, UDP_PAYLOAD_BYTES >> 8, UDP_PAYLOAD_BYTES & 0xff, 0, 0, 0, 0, 0, 0]);
 
 /**
- * A recursive query; its id is zero until `stampId`. The name must be askable. Without EDNS0 it is for servers that
- * answered FORMERR to it (RFC 6891 §7).
+ * A recursive query; its id is zero until `stampId`. The name must be askable. It asks to be told whether signatures
+ * were checked by the AD bit (RFC 6840 §5.7), which unlike DO does not bring them along, or by CD not to check them.
+ * Without EDNS0 it is for servers that answered FORMERR to it (RFC 6891 §7), and has none of this.
  */
-export function encodeQuery(name: string, type: RecordType, { hasEdns = true } = {}): Buffer {
+export function encodeQuery(name: string, type: RecordType, { hasEdns = true, isUnchecked = false } = {}): Buffer {
   const end = HEADER_BYTES + name.length + 6;
   const query = Buffer.alloc(hasEdns ? end + OPT_BYTES : end);
   query[2] = RECURSION_DESIRED;
+  if (hasEdns) query[3] = isUnchecked ? CHECKING_DISABLED : AUTHENTIC_DATA;
   query[5] = 1;
   // Each dot gives its place to the next label's length; the name is ASCII without empty labels.
   query.write(name, HEADER_BYTES + 1, 'latin1');
@@ -101,6 +108,10 @@ export function isTruncated(bytes: Buffer): boolean {
   return ((bytes[2] ?? 0) & 0x02) !== 0;
 }
 
+function isAuthentic(bytes: Buffer): boolean {
+  return ((bytes[3] ?? 0) & AUTHENTIC_DATA) !== 0;
+}
+
 export function rcodeOf(bytes: Buffer): number {
   return (bytes[3] ?? 0) & 0x0f;
 }
@@ -126,7 +137,7 @@ export function readMessage(bytes: Buffer, query: Buffer, type: RecordType): Mes
     const record = readRecord(reader);
     if (record?.code === SOA_CODE) authority ??= record;
   }
-  return { bytes, rcode: rcodeOf(bytes), answers, authority };
+  return { bytes, rcode: rcodeOf(bytes), isAuthentic: isAuthentic(bytes), answers, authority };
 }
 
 /** Null for a class other than IN. */

@@ -1,52 +1,11 @@
 // A probe end to end, over scripted DNS and web servers: every part's status, and what one part's trouble does to the others.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type Evidence, isMeasured } from '@strata/detect';
-import { createProber, type ProberOptions } from './prober.ts';
-import { a, cname, type DnsScript, type DnsServer, reply, soa, startDnsServer, txt, zone } from './test/dns-server.ts';
-import { page, startWebServer, usualCertificate, type WebScript, type WebServer } from './test/web-server.ts';
-
-const ADDRESS = '93.184.216.34';
-const records = [
-  { type: 'NS', name: 'example.com', ttl: 60, data: 'ns2.example.net' },
-  { type: 'NS', name: 'example.com', ttl: 60, data: 'ns1.example.net' },
-  soa('example.com'),
-  a('example.com', ADDRESS),
-  { type: 'MX', name: 'example.com', ttl: 60, data: { preference: 20, exchange: 'b.mx.test' } },
-  { type: 'MX', name: 'example.com', ttl: 60, data: { preference: 10, exchange: 'a.mx.test' } },
-  a('a.mx.test', '1.1.1.1'),
-  txt('example.com', 'v=spf1 -all'),
-  { type: 'CAA', name: 'example.com', ttl: 60, data: { flags: 0, tag: 'issue', value: 'ca.test' } },
-  cname('www.example.com', 'edge.test'),
-  a('edge.test', '93.184.216.35'),
-  txt('_dmarc.example.com', 'v=DMARC1; p=reject'),
-  cname('s1._domainkey.example.com', 's1.keys.test'),
-  cname('autodiscover.example.com', 'auto.test'),
-  a('auto.test', '1.1.1.2'),
-  txt('34.216.184.93.origin.asn.cymru.com', '15133 | 93.184.216.0/24 | EU | ripencc | 2008-06-02'),
-  txt('as15133.asn.cymru.com', '15133 | US | arin | 2007-03-19 | EDGECAST, US'),
-] as const;
-
-async function probed(
-  dnsScript: DnsScript,
-  webScript: WebScript,
-  options: Partial<ProberOptions> & { readonly signal?: AbortSignal } = {},
-): Promise<{ evidence: Evidence; dns: DnsServer; web: WebServer }> {
-  const { signal, ...proberOptions } = options;
-  await using dns = await startDnsServer(dnsScript);
-  await using web = await startWebServer(webScript);
-  await using prober = createProber({
-    probeLabels: ['s1._domainkey', 's2._domainkey', 'autodiscover'],
-    userAgent: 'StrataBot/test',
-    trustedCa: [usualCertificate.cert],
-    dial: web.dial,
-    requestTimeoutMs: 2_000,
-    now: () => new Date('2026-01-02T03:04:05Z'),
-    ...proberOptions,
-    resolver: { tryTimeoutMs: 200, totalTimeoutMs: 400, ...proberOptions.resolver, upstreams: [dns] },
-  });
-  return { evidence: await prober.probe('example.com', signal ? { signal } : {}), dns, web };
-}
+import { isMeasured } from '@strata/detect';
+import { createProber } from './prober.ts';
+import { a, type DnsScript, reply, soa, startDnsServer, txt, zone } from './test/dns-server.ts';
+import { ADDRESS, probed, records } from './test/probed.ts';
+import { page, type WebScript } from './test/web-server.ts';
 
 it('a domain in order comes out whole', async () => {
   const { evidence, web } = await probed(zone(records), page('<title>Home</title>'));
@@ -80,14 +39,15 @@ it('a domain in order comes out whole', async () => {
     'bimi nxdomain',
     'wildcardTxt nxdomain',
     'wildcardA nxdomain',
+    'wildcardMx nxdomain',
   ]);
   assert.equal(dns.named['s2._domainkey']?.status, 'nxdomain');
   assert.deepEqual(
-    addresses.map(({ use, address, asn, asName, status }) => [use, address, asn, asName, status]),
+    addresses.map(({ use, host, address, asn, asName, status }) => [use, host, address, asn, asName, status]),
     [
-      ['web', ADDRESS, 15133, 'EDGECAST, US', 'found'],
-      ['www', '93.184.216.35', null, null, 'nxdomain'],
-      ['mail', '1.1.1.1', null, null, 'nxdomain'],
+      ['web', 'example.com', ADDRESS, 15133, 'EDGECAST, US', 'found'],
+      ['www', 'www.example.com', '93.184.216.35', null, null, 'nxdomain'],
+      ['mail', 'a.mx.test', '1.1.1.1', null, null, 'nxdomain'],
     ],
   );
   assert.equal(http.page?.title, 'Home');
@@ -102,7 +62,21 @@ it('a name that does not exist is asked for once, and nothing is dialled', async
   assert.equal(evidence.dns.txt.status, 'nxdomain');
   assert.equal(evidence.dns.named.autodiscover?.status, 'nxdomain');
   assert.equal(evidence.http.status, 'skipped');
+  assert.equal(evidence.files?.securityTxt.status, 'skipped');
+  assert.deepEqual(evidence.policies, { spf: {}, dmarcParents: {}, reportConsents: {}, validation: 'unknown' });
   assert.deepEqual(web.dialled, []);
+});
+
+it('a silent zone is asked three questions, each until it is given up, and nothing more', async () => {
+  const { dns } = await probed((q) => (q.name.endsWith('example.com') ? [] : zone([])(q)), page(''));
+  const asked = dns.asked.filter((question) => question.endsWith('example.com'));
+  assert.deepEqual([...new Set(asked)].sort(), ['A example.com', 'MX example.com', 'NS example.com']);
+});
+
+it('a zone that is only silent about its name servers is asked everything', async () => {
+  const { evidence } = await probed((q) => (q.type === 'NS' ? [] : zone(records)(q)), page('x'));
+  assert.equal(evidence.dns.ns.status, 'timeout');
+  assert.equal(evidence.dns.dmarc.status, 'found');
 });
 
 for (const [what, script, status] of [

@@ -1,13 +1,19 @@
 // A domain to its Evidence: asks DNS everything at once, then the networks and the home page. Failures are statuses.
-import type { AddressEvidence, DnsEvidence, Evidence } from '@strata/detect';
+import type { Evidence, Lookup } from '@strata/detect';
 import { createAddressGuard } from './address-guard.ts';
 import { without } from './answer.ts';
+import { askOnce, unlessSilent } from './ask.ts';
 import { type AsnZones, CYMRU, lookUpNetwork } from './asn.ts';
 import { addressesOf } from './checked-address.ts';
-import { type Ask, askEverything } from './dns-questions.ts';
-import { type HomePageParts, visitHomePage, webSkipped } from './home-page.ts';
+import { askDmarcParents, askReportConsents } from './dmarc-questions.ts';
+import { askEverything } from './dns-questions.ts';
 import { KeyedLimit } from './keyed-limit.ts';
+import { askNetworks } from './networks.ts';
 import { Resolver, type ResolverOptions, type ResolverStats } from './resolver.ts';
+import { siteSkipped, visitSite } from './site.ts';
+import type { SiteParts } from './site-visit.ts';
+import { askSpfPolicies } from './spf-policies.ts';
+import { askApex, validationOf } from './validation.ts';
 import { WebClient } from './web-client.ts';
 import type { Target } from './web-request.ts';
 
@@ -25,7 +31,7 @@ export interface ProberOptions {
   /** Where a checked address is really dialled: only the demo and tests send it elsewhere. */
   readonly dial?: (target: Target) => Target;
   readonly requestTimeoutMs?: number;
-  /** For robots.txt, redirects and the page together, over HTTPS and HTTP: 12 s when left out. */
+  /** For robots.txt, redirects, the page and the well-known files together, over HTTPS and HTTP: 12 s when left out. */
   readonly visitTimeoutMs?: number;
   readonly maxBodyBytes?: number;
   /** Visits at one address at once. */
@@ -43,7 +49,7 @@ export function createProber(options: ProberOptions): Prober {
   const resolver = new Resolver(options.resolver);
   const now = options.now ?? (() => new Date());
   const zones = options.asnZones ?? CYMRU;
-  const web: HomePageParts = {
+  const web: Omit<SiteParts, 'addressesOf'> = {
     client: new WebClient({
       userAgent: options.userAgent,
       trustedCa: options.trustedCa ?? [],
@@ -51,7 +57,6 @@ export function createProber(options: ProberOptions): Prober {
       maxBodyBytes: options.maxBodyBytes ?? 512 * 1024,
     }),
     guard: createAddressGuard(options.allowAddresses),
-    addressesOf: (host, signal) => addressesOf(resolver, host, signal),
     perAddress: new KeyedLimit(options.perAddress ?? 2),
     userAgent: options.userAgent,
     requestTimeoutMs: options.requestTimeoutMs ?? 8_000,
@@ -81,36 +86,33 @@ export function createProber(options: ProberOptions): Prober {
   async function observe(domain: string, signal: AbortSignal): Promise<Evidence> {
     const observedAt = now().toISOString();
     const startedAt = performance.now();
-    const ask: Ask = (name, type) => resolver.query(name, type, { signal });
-    const ns = await ask(domain, 'NS');
+    const apex = await askApex(resolver, domain, { signal });
     // RFC 8020: below a name that does not exist there is nothing, so there is nothing more to ask.
-    if (ns.status === 'nxdomain') {
-      const dns = await askEverything(domain, ns, options.probeLabels, async () => without('nxdomain'));
-      const visited = webSkipped('the name does not exist');
-      return { domain, observedAt, durationMs: sinceMs(startedAt), dns, addresses: [], ...visited };
+    if (apex.ns.status === 'nxdomain') {
+      const dns = await askEverything(domain, apex.ns, options.probeLabels, async () => without('nxdomain'));
+      const policies = { spf: {}, dmarcParents: {}, reportConsents: {}, validation: 'unknown' } as const;
+      const visited = siteSkipped('the name does not exist');
+      return { domain, observedAt, durationMs: sinceMs(startedAt), dns, addresses: [], ...visited, policies };
     }
-    const [[dns, addresses], visited] = await Promise.all([
-      askEverything(domain, ns, options.probeLabels, ask).then(
-        async (dns) => [dns, await networksOf(dns, signal)] as const,
+    const once = askOnce(resolver, { uncheckedBelow: apex.isUnchecked ? domain : undefined, signal });
+    const ask = await unlessSilent(once, domain, apex.ns);
+    const networkOf = (address: string) => lookUpNetwork(resolver, address, zones, { signal });
+    const site = { ...web, addressesOf: (host: string) => addressesOf(ask, host) };
+    const hasMtaSts = ask(`_mta-sts.${domain}`, 'TXT').then(isMtaSts);
+    // All in one Promise.all: were they awaited in turn, an abort would leave the later ones rejecting unheard.
+    const [[dns, addresses], visited, spf, dmarcParents, reportConsents, validation] = await Promise.all([
+      askEverything(domain, apex.ns, options.probeLabels, ask).then(
+        async (dns) => [dns, await askNetworks(domain, dns, { ask, networkOf })] as const,
       ),
-      visitHomePage(web, domain, signal),
+      visitSite(site, domain, { hasMtaSts, signal }),
+      ask(domain, 'TXT').then(({ records }) => askSpfPolicies(records, ask)),
+      askDmarcParents(domain, ask),
+      ask(`_dmarc.${domain}`, 'TXT').then(({ records }) => askReportConsents(domain, records, ask)),
+      ask(domain, 'DS').then((ds) => validationOf(resolver, domain, { apex, ds, signal })),
     ]);
     signal.throwIfAborted();
-    return { domain, observedAt, durationMs: sinceMs(startedAt), dns, addresses, ...visited };
-  }
-
-  async function networksOf(dns: DnsEvidence, signal: AbortSignal): Promise<AddressEvidence[]> {
-    const mail = dns.mx.records[0]?.exchange;
-    const mailAddress = mail ? (await resolver.query(mail, 'A', { signal })).records[0] : undefined;
-    const uses = [
-      { use: 'web', address: dns.a.records[0] ?? dns.aaaa.records[0] },
-      { use: 'www', address: dns.www.records[0] },
-      { use: 'mail', address: mailAddress },
-    ] as const;
-    const found = uses.map(async ({ use, address }) =>
-      address === undefined ? [] : [{ use, ...(await lookUpNetwork(resolver, address, zones, { signal })) }],
-    );
-    return (await Promise.all(found)).flat();
+    const policies = { spf, dmarcParents, reportConsents, validation };
+    return { domain, observedAt, durationMs: sinceMs(startedAt), dns, addresses, ...visited, policies };
   }
 
   return {
@@ -118,6 +120,11 @@ export function createProber(options: ProberOptions): Prober {
     stats: () => resolver.stats(),
     [Symbol.asyncDispose]: () => resolver[Symbol.asyncDispose](),
   };
+}
+
+/** Whether a policy is announced (RFC 8461 §3.1); how many records do so is for the posture to judge. */
+function isMtaSts({ records }: Lookup<string>): boolean {
+  return records.some((record) => record.startsWith('v=STSv1'));
 }
 
 function sinceMs(startedAt: number): number {

@@ -1,14 +1,14 @@
 // A stub resolver for scanning: several upstreams, retries, TCP on truncation, shared questions, a cache that obeys TTLs.
 import { getServers } from 'node:dns';
 import type { Lookup } from '@strata/detect';
-import { failed, MAX_ALIASES, type Reading, readAnswer, without } from './answer.ts';
+import { type Answer, failed, MAX_ALIASES, type Reading } from './answer.ts';
 import { AnswerCache } from './answer-cache.ts';
-import { encodeQuery, isAskable, RCODE, rcodeOf, readMessage } from './message.ts';
-import { Malformed } from './message-reader.ts';
+import { encodeQuery, isAskable, RCODE, rcodeOf } from './message.ts';
 import type { RecordOf, RecordType } from './records.ts';
 import { SharedWork } from './shared-work.ts';
 import { TimerWheel } from './timer-wheel.ts';
-import { type Exchange, StopSwitch, type Upstream } from './udp-channel.ts';
+import { conclude, type Failure, readExchange } from './tries.ts';
+import { StopSwitch, type Upstream } from './udp-channel.ts';
 import { UpstreamClient } from './upstream-client.ts';
 
 export interface ResolverOptions {
@@ -41,8 +41,18 @@ export interface ResolverStats {
   readonly failures: number;
 }
 
+export interface QueryOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Upstreams are asked not to check signatures (CD, RFC 4035 §3.2.2). */
+  readonly isUnchecked?: boolean;
+}
+
 /** Enough for a lost packet or two. */
 const DEFAULT_TRIES = 4;
+/** Signed since 2011: an upstream that checks signatures says so of an answer about it. */
+const SIGNED_ZONE = 'com';
+/** How long what an upstream does is taken for granted at least. */
+const UPSTREAM_TTL_SECONDS = 60;
 
 export class Resolver implements AsyncDisposable {
   readonly #clients: readonly UpstreamClient[];
@@ -51,7 +61,7 @@ export class Resolver implements AsyncDisposable {
   readonly #tryTimeoutMs: number;
   readonly #totalTimeoutMs: number;
   readonly #tries: number;
-  readonly #asking = new Map<string, SharedWork<Lookup<unknown>>>();
+  readonly #asking = new Map<string, SharedWork<Answer<unknown>>>();
   readonly #stats = { questions: 0, cacheHits: 0, shared: 0, failures: 0 };
   #turn = 0;
   #isDisposed = false;
@@ -85,42 +95,67 @@ export class Resolver implements AsyncDisposable {
   query<Type extends RecordType>(
     name: string,
     type: Type,
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+    options: QueryOptions = {},
   ): Promise<Lookup<RecordOf[Type]>> {
-    if (signal?.aborted) return Promise.reject(signal.reason);
-    this.#stats.questions += 1;
+    return this.ask(name, type, options).then(({ lookup }) => lookup);
+  }
+
+  /** As `query`, and says whether the upstream vouches for the answer. */
+  ask<Type extends RecordType>(name: string, type: Type, options: QueryOptions = {}): Promise<Answer<RecordOf[Type]>> {
     const lower = name.toLowerCase();
     const question = lower.endsWith('.') ? lower.slice(0, -1) : lower;
-    const key = `${type} ${question}`;
+    return this.#shared({ question, type, isUnchecked: options.isUnchecked === true }, options.signal);
+  }
+
+  /**
+   * Whether the upstreams check signatures, all that answer, as each says when asked about a zone that is surely signed.
+   * Kept like any answer, so that it costs a question an upstream and hour.
+   */
+  async isValidating({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<boolean> {
+    const asking = { question: SIGNED_ZONE, type: 'NS', isUnchecked: false } as const;
+    const answers = await Promise.all(this.#clients.map((client) => this.#shared({ ...asking, client }, signal)));
+    const answered = answers.filter(({ lookup }) => lookup.status === 'found');
+    return answered.length > 0 && answered.every(({ isAuthentic }) => isAuthentic);
+  }
+
+  #shared<Type extends RecordType>(
+    asking: Asking & { readonly type: Type },
+    signal: AbortSignal | undefined,
+  ): Promise<Answer<RecordOf[Type]>> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    this.#stats.questions += 1;
+    const key = keyOf(asking);
     // The casts hold because a key names the type of its records.
     const kept = this.#cache.get(key);
     if (kept !== undefined) {
       this.#stats.cacheHits += 1;
-      return Promise.resolve(kept as Lookup<RecordOf[Type]>);
+      return Promise.resolve(kept as Answer<RecordOf[Type]>);
     }
     let work = this.#asking.get(key);
-    if (work === undefined) work = this.#start(key, question, type);
+    if (work === undefined) work = this.#start(key, asking);
     else this.#stats.shared += 1;
-    return work.join(signal) as Promise<Lookup<RecordOf[Type]>>;
+    return work.join(signal) as Promise<Answer<RecordOf[Type]>>;
   }
 
-  #start(key: string, name: string, type: RecordType): SharedWork<Lookup<unknown>> {
+  #start(key: string, asking: Asking): SharedWork<Answer<unknown>> {
     const stop = new StopSwitch();
     const forget = () => {
       if (this.#asking.get(key) === work) this.#asking.delete(key);
     };
-    const result = this.#resolve(name, type, stop).then(
-      ({ lookup, ttlSeconds }) => {
+    const result = this.#resolve(asking, stop).then(
+      ({ lookup, isAuthentic, ttlSeconds }) => {
         forget();
-        this.#cache.keep(key, lookup, ttlSeconds);
-        return lookup;
+        const answer = { lookup, isAuthentic };
+        // An upstream that does not answer about itself is not waited for by every probe.
+        this.#cache.keep(key, answer, asking.client ? Math.max(ttlSeconds, UPSTREAM_TTL_SECONDS) : ttlSeconds);
+        return answer;
       },
       (cause) => {
         forget();
         throw new Error(`resolve ${key}`, { cause });
       },
     );
-    const work = new SharedWork<Lookup<unknown>>(result, () => {
+    const work = new SharedWork<Answer<unknown>>(result, () => {
       // Who asks from now on must not wait for work that was given up.
       this.#asking.delete(key);
       stop.stop();
@@ -130,16 +165,15 @@ export class Resolver implements AsyncDisposable {
   }
 
   /** Asks, and goes on where a server left a CNAME chain unfinished. */
-  async #resolve(name: string, type: RecordType, stop: StopSwitch): Promise<Reading<unknown>> {
+  async #resolve(asking: Asking, stop: StopSwitch): Promise<Reading<unknown>> {
+    const name = asking.question;
     if (this.#isDisposed) return failed('skipped', 'the resolver has been disposed');
-    if (!isAskable(name)) {
-      return { lookup: without('skipped', 'not a name that DNS can carry'), ttlSeconds: 0, unfinished: null };
-    }
-    let reading: Reading<unknown> = await this.#askAll(name, type, stop);
+    if (!isAskable(name)) return failed('skipped', 'not a name that DNS can carry');
+    let reading: Reading<unknown> = await this.#askAll(asking, stop);
     while (reading.unfinished !== null) {
-      const { lookup, ttlSeconds, unfinished } = reading;
+      const { lookup, isAuthentic, ttlSeconds, unfinished } = reading;
       if (!isAskable(unfinished)) return failed('malformed', 'the alias is no host name', lookup.aliases);
-      const next = await this.#askAll(unfinished, type, stop);
+      const next = await this.#askAll({ ...asking, question: unfinished }, stop);
       const aliases = [...lookup.aliases, ...next.lookup.aliases];
       if (new Set([name, ...aliases]).size <= aliases.length) {
         return failed('malformed', 'the CNAME chain is a loop', lookup.aliases);
@@ -147,15 +181,20 @@ export class Resolver implements AsyncDisposable {
       if (aliases.length > MAX_ALIASES) {
         return failed('malformed', `the CNAME chain has more than ${MAX_ALIASES} links`, lookup.aliases);
       }
-      reading = { ...next, lookup: { ...next.lookup, aliases }, ttlSeconds: Math.min(ttlSeconds, next.ttlSeconds) };
+      reading = {
+        ...next,
+        lookup: { ...next.lookup, aliases },
+        isAuthentic: isAuthentic && next.isAuthentic,
+        ttlSeconds: Math.min(ttlSeconds, next.ttlSeconds),
+      };
     }
     return reading;
   }
 
   /** Tries upstreams until one gives an answer that says something about the name. */
-  async #askAll(name: string, type: RecordType, stop: StopSwitch): Promise<Reading<unknown>> {
-    const query = encodeQuery(name, type);
-    const candidates = this.#inTurn();
+  async #askAll({ question, type, isUnchecked, client: only }: Asking, stop: StopSwitch): Promise<Reading<unknown>> {
+    const query = encodeQuery(question, type, { isUnchecked });
+    const candidates = only === undefined ? this.#inTurn() : [only];
     const failures: Failure[] = [];
     let leftMs = this.#totalTimeoutMs;
     for (let i = 0; i < this.#tries && leftMs > 0; i++) {
@@ -170,15 +209,15 @@ export class Resolver implements AsyncDisposable {
       let exchange = await client.ask(sent, patienceMs, stop);
       if (exchange.kind === 'answer' && rcodeOf(exchange.bytes) === RCODE.formatError) {
         // RFC 6891 §7: a server that knows no EDNS0 says FORMERR, and is asked again without.
-        sent = encodeQuery(name, type, { hasEdns: false });
+        sent = encodeQuery(question, type, { hasEdns: false });
         exchange = await client.ask(sent, patienceMs, stop);
       }
       client.leave();
       if (exchange.kind === 'stopped') return failed('skipped', 'given up before the answer');
-      const reading = readExchange(exchange, sent, name, type);
+      const reading = readExchange(exchange, sent, question, type);
       const { status } = reading.lookup;
       if (status === 'found' || status === 'empty' || status === 'nxdomain') return reading;
-      failures.push({ client, reading });
+      failures.push({ label: client.label, reading });
       if (exchange.kind === 'timeout') candidates.push(client);
       leftMs -= performance.now() - startedAt;
     }
@@ -203,44 +242,19 @@ export class Resolver implements AsyncDisposable {
   }
 }
 
-interface Failure {
-  readonly client: UpstreamClient;
-  readonly reading: Reading<unknown>;
+/** One question, as it is shared and kept. */
+interface Asking {
+  readonly question: string;
+  readonly type: RecordType;
+  readonly isUnchecked: boolean;
+  /** The only upstream to ask; all of them when left out. */
+  readonly client?: UpstreamClient;
 }
 
-function readExchange(exchange: Exchange, query: Buffer, name: string, type: RecordType): Reading<unknown> {
-  switch (exchange.kind) {
-    case 'answer':
-      try {
-        return readAnswer(readMessage(exchange.bytes, query, type), name, type);
-      } catch (error) {
-        if (error instanceof Malformed) return failed('malformed', error.message);
-        throw error;
-      }
-    case 'timeout':
-      return failed(
-        'timeout',
-        exchange.strays === 0 ? 'no answer' : `no answer, but ${exchange.strays} to no question`,
-      );
-    case 'unreachable':
-      return failed('timeout', `unreachable (${exchange.code})`);
-    case 'garbled':
-      return failed('malformed', exchange.reason);
-    case 'stopped':
-      return failed('skipped', 'given up before the answer');
-    default:
-      return exchange satisfies never;
-  }
-}
-
-/** What a server said outweighs another one's silence, and what it said about the name outweighs what it said about us. */
-const WEIGHT = ['servfail', 'malformed', 'refused', 'timeout'] as const;
-
-function conclude(failures: readonly Failure[]): Reading<unknown> {
-  const status = WEIGHT.find((each) => failures.some(({ reading }) => reading.lookup.status === each)) ?? 'timeout';
-  const said = failures.map(({ client, reading }) => `${client.label}: ${reading.lookup.detail}`);
-  const aliases = failures.find(({ reading }) => reading.lookup.status === status)?.reading.lookup.aliases ?? [];
-  return failed(status, said.join('; '), aliases);
+function keyOf({ question, type, isUnchecked, client }: Asking): string {
+  const key = `${type} ${question}`;
+  if (isUnchecked) return `${key} unchecked`;
+  return client === undefined ? key : `${key} @${client.label}`;
 }
 
 function systemUpstreams(): Upstream[] {

@@ -10,7 +10,7 @@ const MAX_HEADERS = 100;
 const MAX_COOKIES = 100;
 
 export function evidenceOf(answer: Answered, url: URL, redirects: readonly string[]): HttpEvidence {
-  const isBlocked = WALL_STATUS.has(answer.statusCode);
+  const isBlocked = isWall(answer);
   const isHtml = /^(?:text\/html|application\/xhtml\+xml)\b/i.test(answer.headers['content-type'] ?? 'text/html');
   const html = isHtml ? decodeText(answer) : '';
   return {
@@ -22,6 +22,11 @@ export function evidenceOf(answer: Answered, url: URL, redirects: readonly strin
     cookies: cookieNames(answer),
     page: isBlocked ? null : extractPage(html, { url: url.href, isTruncated: answer.isTruncated }),
   };
+}
+
+/** Whether we were kept out. */
+export function isWall({ statusCode }: Answered): boolean {
+  return WALL_STATUS.has(statusCode);
 }
 
 /** The declared character set when Node knows it, else UTF-8; what is invalid becomes U+FFFD. */

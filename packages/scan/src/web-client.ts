@@ -37,8 +37,16 @@ export interface GetOptions {
   /** From dialling to the last byte that is wanted. */
   readonly timeoutMs: number;
   readonly connections: Connections;
+  /** What is wanted, as the Accept header says it; a page when left out. */
+  readonly accept?: string | undefined;
+  /** That of the client when left out. */
+  readonly maxBodyBytes?: number | undefined;
+  /** A certificate that is not trusted, or is another name's, ends the visit. */
+  readonly isVerified?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+const ACCEPT_PAGE = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1';
 
 /** The connections of one visit: the page comes over the one that brought robots.txt. Disposing closes them. */
 export class Connections implements Agents, Disposable {
@@ -66,24 +74,25 @@ export class WebClient {
   }
 
   /** Visits `url` at `address`. Never rejects: failure, time-out and abort are outcomes. */
-  async get(url: URL, address: string, { timeoutMs, connections, signal }: GetOptions): Promise<Visit> {
-    using patience = new Patience(timeoutMs, signal);
-    return await patience.during(() => this.#visit(url, address, connections, patience));
+  async get(url: URL, address: string, options: GetOptions): Promise<Visit> {
+    using patience = new Patience(options.timeoutMs, options.signal);
+    return await patience.during(() => this.#visit(url, address, options, patience));
   }
 
-  async #visit(url: URL, address: string, agents: Agents, patience: Patience): Promise<Visit> {
+  async #visit(url: URL, address: string, options: GetOptions, patience: Patience): Promise<Visit> {
+    const agents: Agents = options.connections;
     let tlsEvidence: TlsEvidence | undefined;
     const head = await requestHead({
       url,
       target: this.#options.dial({ address, port: portOf(url) }),
       headers: {
         'user-agent': this.#options.userAgent,
-        accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1',
+        accept: options.accept ?? ACCEPT_PAGE,
         'accept-encoding': 'gzip, br, deflate',
       },
       agents,
       secureContext: this.#context,
-      isVerified: false,
+      isVerified: options.isVerified === true,
       onHandshake: (socket) => {
         tlsEvidence = readCertificate(socket);
       },
@@ -94,7 +103,7 @@ export class WebClient {
       return { kind: 'failed', reason: failure.reason, detail: failure.detail, tls: tlsEvidence };
     }
     const { response } = head;
-    const { body, isTruncated } = await readBody(response, this.#options.maxBodyBytes);
+    const { body, isTruncated } = await readBody(response, options.maxBodyBytes ?? this.#options.maxBodyBytes);
     // What was not read to its end cannot carry another request.
     if (isTruncated) response.destroy();
     const { statusCode = 0, headers } = response;

@@ -11,11 +11,20 @@ export interface Reply {
   readonly authorities?: readonly DnsRecord[];
   readonly additionals?: readonly DnsRecord[];
   readonly isAuthoritative?: boolean;
+  /** Its signatures were checked and hold: told to those who ask with AD or DO (RFC 6840 section 5.8). */
+  readonly isAuthentic?: boolean;
   readonly delayMs?: number;
 }
 
+export interface Question {
+  readonly name: string;
+  readonly type: string;
+  /** False when asked not to check signatures (CD, RFC 4035 section 3.2.2). */
+  readonly isChecked: boolean;
+}
+
 /** `null` drops the question. */
-export type Responder = (question: { readonly name: string; readonly type: string }) => Reply | null;
+export type Responder = (question: Question) => Reply | null;
 
 export interface DnsServer extends AsyncDisposable {
   readonly address: string;
@@ -146,15 +155,20 @@ function handle(
     send(packet.encode({ type: 'response', id: query.id ?? 0, flags }));
     return;
   }
+  const isChecked = ((query.flags ?? 0) & packet.CHECKING_DISABLED) === 0;
   const isOdd = more.length > 0 || question.class !== 'IN' || ['AXFR', 'IXFR'].includes(question.type);
   const reply = isOdd
     ? ({ rcode: 'REFUSED' } as const)
-    : respond({ name: question.name.toLowerCase(), type: question.type });
+    : respond({ name: question.name.toLowerCase(), type: question.type, isChecked });
   if (!reply) return;
   if (poison === 'twin') send(twinOf(query.id ?? 0, question.type));
 
   const opt = query.additionals?.find((record) => record.type === 'OPT');
+  const wantsVerdict =
+    ((query.flags ?? 0) & packet.AUTHENTIC_DATA) !== 0 || (opt !== undefined && 'flag_do' in opt && opt.flag_do);
   const flags =
+    (reply.isAuthentic && isChecked && wantsVerdict ? packet.AUTHENTIC_DATA : 0) |
+    ((query.flags ?? 0) & packet.CHECKING_DISABLED) |
     (reply.isAuthoritative ? packet.AUTHORITATIVE_ANSWER : 0) |
     (isRecursive ? packet.RECURSION_AVAILABLE : 0) |
     ((query.flags ?? 0) & packet.RECURSION_DESIRED) |

@@ -148,6 +148,7 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
       companyOf: (host) => model.companyOf(host),
       // Who shares a certificate: any of the first thousand.
       neighbours: () => hosts(),
+      exchangesOf: (plan) => model.exchangesOf(plan),
       certificates,
       feeds,
     }),

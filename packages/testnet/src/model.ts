@@ -2,6 +2,7 @@
 import { addressIn, addressV6In, type Network, parseV4, parseV4Prefix } from './networks.ts';
 import type { Plan } from './plan.ts';
 import { ABANDONED_LABEL } from './providers/extras.ts';
+import { leadingSpf } from './providers/spf-records.ts';
 import type { ProviderName } from './providers/template.ts';
 import { hashOf } from './random.ts';
 import type { World } from './world.ts';
@@ -65,6 +66,12 @@ export class Model {
     if (this.#zones.size >= MAX_ZONES) this.#zones.clear();
     this.#zones.set(plan.domain, { version, zone });
     return zone;
+  }
+
+  /** Hosts of a company's MX records. */
+  exchangesOf(plan: Plan): string[] {
+    const { answers } = this.answer(plan.domain, 'MX');
+    return answers.map(({ data }) => (data as { readonly exchange: string }).exchange);
   }
 
   /** The whole answer, aliases followed across zones. */
@@ -170,7 +177,7 @@ function recordsOf(name: string, { network, has, text }: ProviderName): ZoneReco
           return [{ type: 'A', data: addressIn(network, name) }, ...(v6 ? [{ type: 'AAAA' as const, data: v6 }] : [])];
         }
         case 'spf':
-          return [{ type: 'TXT', data: [`v=spf1 ip4:${addressIn(network, name)} ~all`] }];
+          return [{ type: 'TXT', data: [leadingSpf(name) ?? `v=spf1 ip4:${addressIn(network, name)} ~all`] }];
         case 'dkim':
           return [{ type: 'TXT', data: [`v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQ${hashOf(name)}IDAQAB`] }];
         case 'report':

@@ -3,6 +3,7 @@ import { type DnsServer, type Reply, type Responder, startDnsServer } from './dn
 import { type DnsRecord, type Model, soaOf } from './model.ts';
 import type { Plan, ZoneFault } from './plan.ts';
 import { SELF_HOSTED_SERVER as SELF_HOSTED, type ServerAddresses } from './server-addresses.ts';
+import { validating } from './validation.ts';
 import type { Vantage } from './vantage.ts';
 
 export interface NameServers extends AsyncDisposable {
@@ -41,7 +42,7 @@ export async function startNameServers(
   const front = stack.use(
     await startDnsServer(
       { address: RECURSIVE, port: options.port, isRecursive: true, vantage: options.vantage },
-      recursive(model, tree, options.faultOf),
+      validating(recursive(model, tree, options.faultOf), model),
     ),
   );
   const servers = stack.use(await startTree(model, tree, options.faultOf));

@@ -5,7 +5,7 @@ import { type Mint, mintFor } from './random.ts';
 import { softwareOf, type TrueVersion } from './software.ts';
 import type { World } from './world.ts';
 import { hasVanityServers, whiteLabelOf } from './zone.ts';
-import { hasMail, listsSenders, policyHost, resellerOf, splitWith } from './zone-mail.ts';
+import { hasMail, listsSenders, resellerOf, spfKeeper, splitWith } from './zone-mail.ts';
 import { wwwAliases } from './zone-web.ts';
 
 export type Place = 'ns' | 'soa' | 'mx' | 'spf' | 'txt' | 'dmarc' | 'cname' | 'asn' | 'header' | 'html' | 'tls';
@@ -101,7 +101,7 @@ function addMail(plan: Plan, world: World, add: Add): void {
     add('email_sending', id, listsSenders(plan) ? 'spf' : hasAlias ? 'cname' : null);
   }
   if (situation.policy === 'reseller' && plan.spfAll !== null) addResold(mint, add);
-  const vendor = policyHost(plan, world);
+  const vendor = spfKeeper(plan, world);
   if (vendor) add('email_security', vendor, 'spf');
   if (plan.reports && plan.dmarc) {
     add('email_security', plan.reports, 'dmarc');

@@ -10,6 +10,7 @@ import type { Plan } from './plan.ts';
 import { holders, sellers } from './providers/extras.ts';
 import { mintFor, randomFor } from './random.ts';
 import { softwareOf } from './software.ts';
+import { answerWellKnown, policyHost } from './well-known.ts';
 import type { World } from './world.ts';
 import { isDangling } from './zone-web.ts';
 
@@ -23,6 +24,8 @@ export interface WebOptions {
   readonly companyOf: (host: string) => Plan | undefined;
   /** Companies that certificates may be shared with. */
   readonly neighbours: () => readonly string[];
+  /** Where a company's mail is received. */
+  readonly exchangesOf: (plan: Plan) => readonly string[];
   readonly certificates: Certificates;
   /** Answer before the sites that they are on. */
   readonly feeds: Pick<Feeds, 'answer'>;
@@ -42,7 +45,10 @@ export async function startWebServers(options: WebOptions): Promise<WebServers> 
     if (options.feeds.answer(request, response)) return;
     const host = (request.headers.host ?? '').split(':')[0]?.toLowerCase() ?? '';
     const isSecure = 'encrypted' in request.socket;
-    serve(companyOf(host), { host, isSecure, world: options.world }, request, response);
+    const plan = companyOf(host);
+    if (plan && isSecure && answerWellKnown(plan, { ...options, seed: options.world.seed, host }, request, response))
+      return;
+    serve(plan, { host, isSecure, world: options.world }, request, response);
   };
   const plain = createServer(listener);
   const SNICallback: TlsOptions['SNICallback'] = (name, done) => {
@@ -51,7 +57,8 @@ export async function startWebServers(options: WebOptions): Promise<WebServers> 
     if (!plan || !hasCertificate(plan)) return done(new Error('no site of this name'));
     const { authority, certificate: kind } = plan;
     const others = plan.situation.hasSharedCertificate ? strangers(plan.domain, options) : [];
-    return void certificates.context(plan.domain, { authority, kind, others }).then(
+    const subject = name.toLowerCase() === policyHost(plan) ? policyHost(plan) : plan.domain;
+    return void certificates.context(subject, { authority, kind, others }).then(
       (context) => done(null, context),
       (error: Error) => done(error),
     );

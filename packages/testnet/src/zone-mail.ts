@@ -4,6 +4,7 @@ import { FORWARDERS, hasDmarcAlias, type Plan } from './plan.ts';
 import { ABANDONED_LABEL, rentedServers, resellers } from './providers/extras.ts';
 import { type CustomerName, dkimKey, type Exchange } from './providers/mail.ts';
 import type { Mint } from './random.ts';
+import { policyHost } from './well-known.ts';
 import type { World } from './world.ts';
 import type { Put } from './zone.ts';
 import { addressOfOrigin, networkOfSite } from './zone-web.ts';
@@ -30,7 +31,7 @@ export function listsSenders({ situation, spfAll }: Plan): boolean {
 }
 
 /** The processor that keeps the SPF record, where there is one that does. */
-export function policyHost({ situation, reports, spfAll }: Plan, { templates }: World): string | null {
+export function spfKeeper({ situation, reports, spfAll }: Plan, { templates }: World): string | null {
   if (situation.policy !== 'hosted' || reports === null || spfAll === null) return null;
   return templates.reports.of(reports).hosted ? reports : null;
 }
@@ -147,7 +148,7 @@ function termsOf(plan: Plan, mint: Mint, world: World): { mailbox: string[]; sen
 function putPolicy(plan: Plan, mint: Mint, world: World, put: Put): void {
   const { mailbox, senders } = termsOf(plan, mint, world);
   if (!plan.spfAll) return;
-  if (mailbox.length + senders.length > 0 || (hasMail(plan) && policyHost(plan, world) !== null)) {
+  if (mailbox.length + senders.length > 0 || (hasMail(plan) && spfKeeper(plan, world) !== null)) {
     const { apex, below } = policyTexts(plan, mint, world, { all: plan.spfAll, mailbox, senders });
     for (const text of apex) put('', 'TXT', [text]);
     if (below !== undefined) put('_spf', 'TXT', [below]);
@@ -185,7 +186,7 @@ function policyTexts(
     case 'flattened':
       return { apex: [record(...flat)] };
     case 'hosted': {
-      const vendor = policyHost({ domain, situation, ...plan }, world);
+      const vendor = spfKeeper({ domain, situation, ...plan }, world);
       const hosted = vendor === null ? undefined : world.templates.reports.of(vendor).hosted?.spf(mint);
       return { apex: [record(...(hosted === undefined ? flat : [hosted]))] };
     }
@@ -218,7 +219,10 @@ function putReports(plan: Plan, mint: Mint, world: World, put: Put): void {
     const addresses = [...new Set(ids)].map((id) => `mailto:${templates.reports.of(id ?? '').address(mint)}`);
     put('_dmarc', 'TXT', [`v=DMARC1; p=${plan.dmarc}${addresses.length > 0 ? `; rua=${addresses.join(',')}` : ''}`]);
   }
-  if (plan.hasMtaSts) put('_mta-sts', 'TXT', [`v=STSv1; id=${mint.number('sts', 20240101, 20261231)}`]);
+  if (plan.hasMtaSts) {
+    put('_mta-sts', 'TXT', [`v=STSv1; id=${mint.number('sts', 20240101, 20261231)}`]);
+    put('mta-sts', 'A', addressIn('amazon-east', policyHost(plan)));
+  }
   if (plan.hasTlsRpt) put('_smtp._tls', 'TXT', [`v=TLSRPTv1; rua=mailto:tls@${plan.domain}`]);
   if (plan.hasBimi) put('default._bimi', 'TXT', [`v=BIMI1; l=https://${plan.domain}/logo.svg; a=`]);
 }

@@ -23,7 +23,15 @@ Fields (only domain is needed; others that are given are named on standard error
   {"domain": "example.com", "ns": ["..."], "mx": [{"preference": 10, "exchange": "..."}], "txt": ["..."],
    "dmarc": "...", "caa": ["..."], "cname": {"www.example.com": "..."},
    "a": [{"address": "192.0.2.1", "asn": 64496, "as_name": "..."}], "headers": {"server": "..."},
-   "cookies": ["..."], "html": "...", "tls_issuer": "..."}`;
+   "cookies": ["..."], "html": "...", "tls_issuer": "...",
+   "soa": "ns1.example.net hostmaster.example.net 1", "ds": ["60485 13 2 D4B7D520"],
+   "aaaa": [{"address": "2001:db8::1", "asn": 64496}], "www": [{"address": "192.0.2.1", "asn": 64496}],
+   "ns_addresses": [{"host": "ns1.example.com", "address": "192.0.2.53", "asn": 64496}],
+   "spf_policies": {"_spf.example.net": ["..."]}, "dmarc_parents": {"com": ["..."]},
+   "report_consents": {"example.net": ["..."]}, "mta_sts_policy": "...", "security_txt": "..."}
+
+Of spf_policies, dmarc_parents and report_consents the values are TXT records: of the name that the SPF policy leads to,
+of _dmarc below the parent, of example.com._report._dmarc below the host. The last two fields are the text of the files.`;
 
 export const gatewayHelp = `
 Examples:

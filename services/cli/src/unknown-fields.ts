@@ -11,7 +11,17 @@ const places: readonly { readonly of: string; readonly record: (field: object) =
     of: 'mx',
     record: (field) => ({ domain: 'example.com', mx: [{ preference: 1, exchange: 'a.example', ...field }] }),
   },
-  { of: 'a', record: (field) => ({ domain: 'example.com', a: [{ address: '192.0.2.1', ...field }] }) },
+  ...['a', 'aaaa', 'www'].map((of) => ({
+    of,
+    record: (field: object) => ({ domain: 'example.com', [of]: [{ address: '192.0.2.1', ...field }] }),
+  })),
+  {
+    of: 'ns_addresses',
+    record: (field) => ({
+      domain: 'example.com',
+      ns_addresses: [{ host: 'a.example', address: '192.0.2.1', ...field }],
+    }),
+  },
 ];
 
 /** Returns a function that calls `tell` once for each field name that no record can have. */

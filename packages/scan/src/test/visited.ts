@@ -1,14 +1,15 @@
 // Visits of example.com at a scripted web server, with addresses from a table instead of DNS.
 import type { Lookup } from '@strata/detect';
 import { createAddressGuard } from '../address-guard.ts';
-import { type HomePageParts, visitHomePage, type WebEvidence } from '../home-page.ts';
+import { type HomePage, visitHomePage } from '../home-page.ts';
 import { KeyedLimit } from '../keyed-limit.ts';
+import { type SiteParts, SiteVisit } from '../site-visit.ts';
 import { WebClient } from '../web-client.ts';
 import { startWebServer, type WebScript, type WebServer, type WebServerOptions } from './web-server.ts';
 
 export const PUBLIC = '93.184.216.34';
 
-export interface VisitOptions extends WebServerOptions, Partial<Pick<HomePageParts, 'visitTimeoutMs'>> {
+export interface VisitOptions extends WebServerOptions, Partial<Pick<SiteParts, 'visitTimeoutMs'>> {
   /** By host; what is not listed does not exist. */
   readonly addresses?: Readonly<Record<string, readonly string[]>>;
   readonly addressesOf?: (host: string) => readonly string[];
@@ -18,10 +19,21 @@ export interface VisitOptions extends WebServerOptions, Partial<Pick<HomePagePar
   readonly signal?: AbortSignal;
 }
 
+/** What a visit of the home page brings. */
 export async function visited(
   script: WebScript,
   options: VisitOptions = {},
-): Promise<WebEvidence & { readonly server: WebServer }> {
+): Promise<HomePage & { readonly server: WebServer }> {
+  const { value, server } = await visiting(script, options, visitHomePage);
+  return { ...value, server };
+}
+
+/** What `work` makes of a visit. */
+export async function visiting<T>(
+  script: WebScript,
+  options: VisitOptions,
+  work: (visit: SiteVisit) => Promise<T>,
+): Promise<{ readonly value: T; readonly server: WebServer }> {
   await using server = await startWebServer(script, options);
   const addresses = options.addresses ?? { 'example.com': [PUBLIC], 'www.example.com': ['93.184.216.35'] };
   const client = new WebClient({
@@ -30,7 +42,7 @@ export async function visited(
     dial: server.dial,
     maxBodyBytes: options.maxBodyBytes ?? 65_536,
   });
-  const evidence = await visitHomePage(
+  using visit = new SiteVisit(
     {
       client,
       guard: createAddressGuard(),
@@ -43,7 +55,7 @@ export async function visited(
     'example.com',
     options.signal,
   );
-  return { ...evidence, server };
+  return { value: await work(visit), server };
 }
 
 function found(records: readonly string[]): Lookup<string> {

@@ -77,6 +77,7 @@ export const mailboxes: readonly MailTemplate[] = [
     names: [
       ...names('google', ['host'], 'aspmx.l.google.com', 'smtp.google.com'),
       ...names('google', ['spf'], '_spf.google.com'),
+      ...names('google', ['spf'], '_netblocks.google.com', '_netblocks2.google.com', '_netblocks3.google.com'),
     ],
   },
   {

@@ -1,0 +1,46 @@
+// How a probe asks: each question once, and below a domain whose signatures are broken without their being checked.
+import type { Lookup } from '@strata/detect';
+import { without } from './answer.ts';
+import type { RecordOf, RecordType } from './records.ts';
+import type { Resolver } from './resolver.ts';
+
+export type Ask = <Type extends RecordType>(name: string, type: Type) => Promise<Lookup<RecordOf[Type]>>;
+
+export interface AskOptions {
+  /** Names at and below this one are asked for without a check of signatures. */
+  readonly uncheckedBelow?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Asks `resolver`, each question once: parts of a probe share answers even where a zone allows nobody to keep them. */
+export function askOnce(resolver: Resolver, { uncheckedBelow, signal }: AskOptions): Ask {
+  const asked = new Map<string, Promise<Lookup<unknown>>>();
+  return <Type extends RecordType>(name: string, type: Type) => {
+    const key = `${type} ${name}`;
+    let answer = asked.get(key);
+    if (answer === undefined) {
+      const isUnchecked = uncheckedBelow !== undefined && isWithin(name, uncheckedBelow);
+      answer = resolver.query(name, type, { signal, isUnchecked });
+      asked.set(key, answer);
+    }
+    // Holds because the key names the type of the records.
+    return answer as Promise<Lookup<RecordOf[Type]>>;
+  };
+}
+
+/**
+ * `ask`, unless the zone is silent: one that answers nothing about its name servers, addresses and exchanges would not
+ * answer forty questions more either, each of which holds a place at the resolver until its last try is over.
+ */
+export async function unlessSilent(ask: Ask, domain: string, ns: Lookup<string>): Promise<Ask> {
+  if (ns.status !== 'timeout') return ask;
+  const others = await Promise.all([ask(domain, 'A'), ask(domain, 'MX')]);
+  if (others.some(({ status }) => status !== 'timeout')) return ask;
+  const unasked = without<never>('timeout', 'not asked: the zone is silent');
+  return async (name, type) => (isWithin(name, domain) ? unasked : ask(name, type));
+}
+
+/** Whether a host is the domain or stands below it. */
+export function isWithin(host: string, domain: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`);
+}

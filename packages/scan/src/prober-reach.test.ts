@@ -1,0 +1,204 @@
+// What a probe brings home beyond the domain's own names, at what cost in questions, and over bad lines.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import dnsPacket, { type Answer } from 'dns-packet';
+import { createProber } from './prober.ts';
+import { a, type DnsScript, reply, startDnsServer, txt, zone } from './test/dns-server.ts';
+import { probed, records } from './test/probed.ts';
+import { makeCertificate, page, startWebServer, withoutRobots } from './test/web-server.ts';
+
+const { AUTHENTIC_DATA, CHECKING_DISABLED, TRUNCATED_RESPONSE } = dnsPacket;
+const without = (...names: readonly string[]) => records.filter(({ name, type }) => !names.includes(`${type} ${name}`));
+const ns = (name: string, data: string): Answer => ({ type: 'NS', name, ttl: 60, data });
+const ds: Answer = {
+  type: 'DS',
+  name: 'example.com',
+  ttl: 60,
+  data: { keyTag: 1, algorithm: 13, digestType: 2, digest: Buffer.from('d4b7', 'hex') },
+};
+
+const reaching: readonly Answer[] = [
+  ...without('TXT example.com', 'TXT _dmarc.example.com', 'NS example.com'),
+  ns('example.com', 'ns1.example.com'),
+  ns('example.com', 'ns2.example.com'),
+  a('ns1.example.com', '198.51.100.7'),
+  { type: 'AAAA', name: 'ns2.example.com', ttl: 60, data: '2620:fe::9' },
+  txt('example.com', 'v=spf1 include:_spf.mail.test redirect=spf.sender.test'),
+  txt('_spf.mail.test', 'v=spf1 ip4:192.0.2.0/24 ~all'),
+  txt('spf.sender.test', 'unrelated', 'v=spf1 -all'),
+  txt('_dmarc.example.com', 'v=DMARC1; p=reject; rua=mailto:a@reports.test'),
+  txt('_dmarc.com', 'v=DMARC1; p=none; psd=y'),
+  txt('example.com._report._dmarc.reports.test', 'v=DMARC1'),
+  txt('_mta-sts.example.com', 'v=STSv1; id=1'),
+  a('mta-sts.example.com', '93.184.216.36'),
+  ns('com', 'a.nic.com'),
+  txt('s1.keys.test', 'v=DKIM1; p=key'),
+];
+const files = withoutRobots((request, response) => {
+  const isPolicy = request.headers.host === 'mta-sts.example.com';
+  if (request.url?.startsWith('/.well-known/'))
+    response.writeHead(200, { 'content-type': 'text/plain' }).end(isPolicy ? 'version: STSv1' : 'Contact: x');
+  else response.end('<title>Home</title>');
+});
+
+describe('a probe reaches', () => {
+  it('policies of others, name servers under the domain, and the files at well-known places', async () => {
+    const { evidence } = await probed(zone(reaching), files);
+    const { policies } = evidence;
+    assert.deepEqual(policies?.spf['_spf.mail.test']?.records, ['v=spf1 ip4:192.0.2.0/24 ~all']);
+    assert.equal(policies?.spf['spf.sender.test']?.status, 'found');
+    assert.deepEqual(policies?.dmarcParents.com?.records, ['v=DMARC1; p=none; psd=y']);
+    assert.deepEqual(policies?.reportConsents['reports.test']?.records, ['v=DMARC1']);
+    assert.deepEqual(
+      evidence.addresses.filter(({ use }) => use === 'ns').map(({ host, address }) => [host, address]),
+      [
+        ['ns1.example.com', '198.51.100.7'],
+        ['ns2.example.com', '2620:fe::9'],
+      ],
+    );
+    assert.equal(evidence.files?.mtaSts.text, 'version: STSv1');
+    assert.equal(evidence.files?.securityTxt.text, 'Contact: x');
+    assert.deepEqual(JSON.parse(JSON.stringify(evidence)), evidence);
+  });
+
+  it('no policy file where no record announces one', async () => {
+    const { evidence, web } = await probed(zone(records), files);
+    assert.equal(evidence.files?.mtaSts.status, 'skipped');
+    assert.ok(web.asked.every((request) => !request.includes('mta-sts')));
+  });
+
+  it('a site of IPv6 alone, at the apex and at www', async () => {
+    const six: readonly Answer[] = [
+      ...without('A example.com', 'CNAME www.example.com', 'A edge.test'),
+      { type: 'AAAA', name: 'example.com', ttl: 60, data: '2606:4700::1' },
+      { type: 'AAAA', name: 'www.example.com', ttl: 60, data: '2606:4700::2' },
+    ];
+    const { evidence, web } = await probed(zone(six), page('<title>Six</title>'));
+    assert.equal(evidence.http.page?.title, 'Six');
+    assert.ok(web.dialled.every(({ address }) => address === '2606:4700::1'));
+    assert.deepEqual(evidence.dns.www.records, ['2606:4700::2']);
+    assert.deepEqual(
+      evidence.addresses.slice(0, 2).map(({ use, host, address }) => [use, host, address]),
+      [
+        ['web', 'example.com', '2606:4700::1'],
+        ['www', 'www.example.com', '2606:4700::2'],
+      ],
+    );
+  });
+
+  it('all of a domain whose signatures are broken, and says that they are', async () => {
+    const signed = [...records, ds, ns('com', 'a.nic.com')];
+    const checking: DnsScript = (q) => {
+      const isChecked = (q.bytes.readUInt16BE(2) & CHECKING_DISABLED) === 0;
+      if (isChecked && q.name.endsWith('example.com') && q.type !== 'DS') return [reply(q, { rcode: 2 })];
+      return zone(signed)(q);
+    };
+    const { evidence } = await probed(checking, page('<title>Home</title>'));
+    assert.equal(evidence.policies?.validation, 'bogus');
+    assert.equal(evidence.dns.mx.status, 'found');
+    assert.equal(evidence.http.page?.title, 'Home');
+  });
+
+  it('a verdict on signatures that are in order, and on none', async () => {
+    const vouching: (signed: readonly Answer[]) => DnsScript = (signed) => (q) => {
+      const [bytes] = zone(signed)(q) as Buffer[];
+      const isVouched = q.name === 'com' || signed.includes(ds);
+      return [
+        reply(q, { ...dnsPacket.decode(bytes as Buffer), ...(isVouched ? { flags: AUTHENTIC_DATA } : {}) } as object),
+      ];
+    };
+    const unsigned = [...records, ns('com', 'a.nic.com')];
+    assert.equal((await probed(vouching([...unsigned, ds]), page(''))).evidence.policies?.validation, 'secure');
+    assert.equal((await probed(vouching(unsigned), page(''))).evidence.policies?.validation, 'insecure');
+    assert.equal((await probed(zone(unsigned), page(''))).evidence.policies?.validation, 'unknown');
+  });
+});
+
+describe('over bad lines', () => {
+  it('a lost packet in twenty loses no record', async () => {
+    let count = 0;
+    const whole = zone(reaching);
+    const { evidence } = await probed((q) => (count++ % 20 === 7 ? [] : whole(q)), files, {
+      resolver: { tryTimeoutMs: 150, totalTimeoutMs: 2_000 },
+    });
+    const { named, ...lookups } = evidence.dns;
+    for (const [part, { status }] of [...Object.entries(lookups), ...Object.entries(named)])
+      assert.ok(['found', 'empty', 'nxdomain'].includes(status), `${part}: ${status}`);
+    assert.equal(evidence.http.status, 'found');
+  });
+
+  it('answers about other names are failures, not records', async () => {
+    const other: DnsScript = (q) => [reply(q, { answers: [a('other.test', '192.0.2.66')] })];
+    const { evidence } = await probed((q) => (q.type === 'A' ? other(q) : zone(records)(q)), page(''));
+    assert.equal(evidence.dns.a.status, 'malformed');
+    assert.equal(evidence.http.status, 'failed');
+    assert.equal(evidence.dns.mx.status, 'found');
+  });
+
+  it('200 texts over TCP come whole, and the policy at their end counts', async () => {
+    const many = Array.from({ length: 199 }, (_, i) => txt('example.com', `token-${i}=`.padEnd(250, 'x')));
+    const big = [...many, txt('example.com', 'v=spf1 include:_spf.mail.test -all')];
+    const all = [...without('TXT example.com'), ...big, txt('_spf.mail.test', 'v=spf1 -all')];
+    const { evidence } = await probed(
+      (q) =>
+        q.type === 'TXT' && q.name === 'example.com' && q.transport === 'udp'
+          ? [reply(q, { flags: TRUNCATED_RESPONSE })]
+          : zone(all)(q),
+      page(''),
+    );
+    assert.equal(evidence.dns.txt.records.length, 200);
+    assert.ok(evidence.policies?.spf['_spf.mail.test']);
+  });
+
+  it('a text flood at any other name is cut', async () => {
+    const flood = Array.from({ length: 200 }, (_, i) => txt('_dmarc.example.com', String(i).padEnd(250, 'x')));
+    const { evidence } = await probed(
+      (q) =>
+        q.name.startsWith('_dmarc.ex') && q.transport === 'udp'
+          ? [reply(q, { flags: TRUNCATED_RESPONSE })]
+          : zone([...without('TXT _dmarc.example.com'), ...flood])(q),
+      page(''),
+    );
+    assert.equal(evidence.dns.dmarc.records.join('').length, 8_192);
+    assert.match(evidence.dns.dmarc.detail ?? '', /cut/);
+  });
+
+  it('a zone that allows nobody to keep its answers is asked each question once', async () => {
+    const { dns } = await probed(zone(reaching.map((record) => ({ ...record, ttl: 0 }))), files);
+    assert.deepEqual(
+      dns.asked.filter((question, i) => dns.asked.indexOf(question) !== i),
+      [],
+    );
+  });
+});
+
+describe('questions', () => {
+  it('are counted: cold, again at once, and for a second domain of the same providers', async (test) => {
+    const twin = (name: string) =>
+      name.replace(/\bexample\.com\b/, 'example.net').replace(/^_dmarc\.com$/, '_dmarc.net');
+    const both = [...reaching, ...reaching.map((record) => ({ ...record, name: twin(record.name) }) as Answer)];
+    await using dns = await startDnsServer(zone(both));
+    const certificate = await makeCertificate(['example.com', 'mta-sts.example.com', 'example.net']);
+    await using web = await startWebServer(files, { certificate });
+    await using prober = createProber({
+      probeLabels: ['s1._domainkey', 's2._domainkey', 'autodiscover'],
+      userAgent: 'StrataBot/test',
+      trustedCa: [certificate.cert],
+      dial: web.dial,
+      resolver: { upstreams: [dns] },
+    });
+    const cost = async (domain: string) => {
+      const before = dns.asked.length;
+      await prober.probe(domain);
+      return dns.asked.length - before;
+    };
+    const costs = {
+      cold: await cost('example.com'),
+      again: await cost('example.com'),
+      twin: await cost('example.net'),
+    };
+    test.diagnostic(`questions of a domain with three labels, ${JSON.stringify(costs)}`);
+    // A random label and its selector are new each time; of a twin all but its own names are known.
+    assert.deepEqual(costs, { cold: 34, again: 2, twin: 21 });
+  });
+});

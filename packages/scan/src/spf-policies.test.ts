@@ -1,0 +1,88 @@
+// SPF policies asked for: what receivers would ask for, and no more, however the records lead on.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Lookup } from '@strata/detect';
+import type { Ask } from './ask.ts';
+import { askSpfPolicies } from './spf-policies.ts';
+
+/** Answers from a table; `asked` lists the names in order. */
+function table(policies: Readonly<Record<string, string | readonly string[]>> | ((name: string) => readonly string[])) {
+  const asked: string[] = [];
+  const recordsOf = typeof policies === 'function' ? policies : (name: string) => [policies[name] ?? []].flat();
+  const ask = (async (name: string): Promise<Lookup<string>> => {
+    asked.push(name);
+    const records = recordsOf(name);
+    return { status: records.length > 0 ? 'found' : 'nxdomain', records, aliases: [] };
+  }) as Ask;
+  return { ask, asked };
+}
+
+describe('SPF policies', () => {
+  it('are followed through include and redirect, each level at once', async () => {
+    const { ask, asked } = table({
+      'a.test': 'v=spf1 include:c.test -all',
+      'b.test': 'v=spf1 redirect=d.test',
+      'c.test': 'v=spf1 ip4:192.0.2.1 ~all',
+      'd.test': 'v=spf1 -all',
+    });
+    const policies = await askSpfPolicies(['v=spf1 include:a.test include:B.test. ~all'], ask);
+    assert.deepEqual(asked, ['a.test', 'b.test', 'c.test', 'd.test']);
+    assert.deepEqual(policies['d.test']?.records, ['v=spf1 -all']);
+  });
+
+  it('that include each other are asked for once', async () => {
+    const { ask, asked } = table({
+      'example.com': 'v=spf1 include:a.test',
+      'a.test': 'v=spf1 include:b.test include:a.test',
+      'b.test': 'v=spf1 include:a.test include:example.com',
+    });
+    await askSpfPolicies(['v=spf1 include:a.test'], ask);
+    assert.deepEqual(asked, ['a.test', 'b.test', 'example.com']);
+  });
+
+  it('that are not there are told as that', async () => {
+    const { ask } = table({});
+    const policies = await askSpfPolicies(['v=spf1 include:gone.test -all'], ask);
+    assert.equal(policies['gone.test']?.status, 'nxdomain');
+  });
+
+  it('with macros, without a dot, or no names at all are left out', async () => {
+    const { ask, asked } = table({});
+    const record =
+      'v=spf1 include:%{d}.a.test exists:%{i}.b.test include:local include:a..b include:x/24 redirect=é.test';
+    await askSpfPolicies([record], ask);
+    assert.deepEqual(asked, []);
+  });
+
+  it('keep only what is SPF of a busy name', async () => {
+    const { ask } = table({ 'a.test': ['site-verification=1', 'V=SPF1 -all', 'v=spf10 -all'] });
+    const policies = await askSpfPolicies(['v=spf1 include:a.test'], ask);
+    assert.deepEqual(policies['a.test'], { status: 'found', records: ['V=SPF1 -all'], aliases: [] });
+  });
+
+  for (const [what, recordOf] of [
+    ['a tree without end', (name: string) => `v=spf1 include:a${name} include:b${name}`],
+    [
+      'sixty names in one record',
+      () => `v=spf1 ${Array.from({ length: 60 }, (_, i) => `include:n${i}.test`).join(' ')}`,
+    ],
+  ] as const) {
+    it(`of ${what} cost 20 questions`, async () => {
+      const { ask, asked } = table((name) => [recordOf(name)]);
+      await askSpfPolicies([recordOf('x.test')], ask);
+      assert.equal(asked.length, 20);
+    });
+  }
+
+  it('of a chain without end cost 10', async () => {
+    const { ask, asked } = table((name) => [`v=spf1 include:a${name}`]);
+    await askSpfPolicies(['v=spf1 include:x.test'], ask);
+    assert.equal(asked.length, 10);
+  });
+
+  it('of a name that would change what objects are, are only a name’s', async () => {
+    const { ask } = table({});
+    const policies = await askSpfPolicies(['v=spf1 include:__proto__.test'], ask);
+    assert.deepEqual(Object.keys(policies), ['__proto__.test']);
+  });
+});

@@ -1,0 +1,49 @@
+// Probes of example.com over a scripted name server and a scripted web server.
+import type { Evidence } from '@strata/detect';
+import { createProber, type ProberOptions } from '../prober.ts';
+import { a, cname, type DnsScript, type DnsServer, soa, startDnsServer, txt } from './dns-server.ts';
+import { startWebServer, usualCertificate, type WebScript, type WebServer } from './web-server.ts';
+
+export const ADDRESS = '93.184.216.34';
+/** A domain in order. */
+export const records = [
+  { type: 'NS', name: 'example.com', ttl: 60, data: 'ns2.example.net' },
+  { type: 'NS', name: 'example.com', ttl: 60, data: 'ns1.example.net' },
+  soa('example.com'),
+  a('example.com', ADDRESS),
+  { type: 'MX', name: 'example.com', ttl: 60, data: { preference: 20, exchange: 'b.mx.test' } },
+  { type: 'MX', name: 'example.com', ttl: 60, data: { preference: 10, exchange: 'a.mx.test' } },
+  a('a.mx.test', '1.1.1.1'),
+  txt('example.com', 'v=spf1 -all'),
+  { type: 'CAA', name: 'example.com', ttl: 60, data: { flags: 0, tag: 'issue', value: 'ca.test' } },
+  cname('www.example.com', 'edge.test'),
+  a('edge.test', '93.184.216.35'),
+  txt('_dmarc.example.com', 'v=DMARC1; p=reject'),
+  cname('s1._domainkey.example.com', 's1.keys.test'),
+  cname('autodiscover.example.com', 'auto.test'),
+  a('auto.test', '1.1.1.2'),
+  txt('34.216.184.93.origin.asn.cymru.com', '15133 | 93.184.216.0/24 | EU | ripencc | 2008-06-02'),
+  txt('as15133.asn.cymru.com', '15133 | US | arin | 2007-03-19 | EDGECAST, US'),
+] as const;
+
+/** What a probe brings, three of the rulebook's labels asked for. */
+export async function probed(
+  dnsScript: DnsScript,
+  webScript: WebScript,
+  options: Partial<ProberOptions> & { readonly signal?: AbortSignal } = {},
+): Promise<{ evidence: Evidence; dns: DnsServer; web: WebServer }> {
+  const { signal, ...proberOptions } = options;
+  await using dns = await startDnsServer(dnsScript);
+  await using web = await startWebServer(webScript);
+  await using prober = createProber({
+    probeLabels: ['s1._domainkey', 's2._domainkey', 'autodiscover'],
+    userAgent: 'StrataBot/test',
+    trustedCa: [usualCertificate.cert],
+    dial: web.dial,
+    requestTimeoutMs: 2_000,
+    now: () => new Date('2026-01-02T03:04:05Z'),
+    ...proberOptions,
+    resolver: { tryTimeoutMs: 200, totalTimeoutMs: 400, ...proberOptions.resolver, upstreams: [dns] },
+  });
+  return { evidence: await prober.probe('example.com', signal ? { signal } : {}), dns, web };
+}

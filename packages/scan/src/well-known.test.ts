@@ -1,0 +1,221 @@
+// The files at well-known places, over scripted web servers: what counts as one, and what a hostile server may cost.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { PUBLIC, type VisitOptions, visiting } from './test/visited.ts';
+import { makeCertificate, usualCertificate, type WebScript, withoutRobots } from './test/web-server.ts';
+import { fetchMtaSts, fetchSecurityTxt } from './well-known.ts';
+
+const POLICY = 'version: STSv1\r\nmode: enforce\r\nmx: mx.example.com\r\nmax_age: 604800\r\n';
+const CONTACT = 'Contact: mailto:security@example.com\nExpires: 2030-01-01T00:00:00Z\n';
+const HOSTS = { 'example.com': [PUBLIC], 'www.example.com': ['93.184.216.35'], 'mta-sts.example.com': [PUBLIC] };
+
+const answer = (status: number, type: string | null, body: string | Buffer = ''): WebScript =>
+  withoutRobots((_request, response) => {
+    response.writeHead(status, type === null ? {} : { 'content-type': type }).end(body);
+  });
+const text = (body: string) => answer(200, 'text/plain; charset=utf-8', body);
+/** Sends for as long as anybody listens; `told` counts the bytes. */
+const endless = (told: { bytes: number }): WebScript =>
+  withoutRobots((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/plain' });
+    const chunk = Buffer.alloc(65_536, 'Contact: mailto:a@example.com\n');
+    const pour = () => {
+      while (!response.destroyed && told.bytes < 100_000_000) {
+        told.bytes += chunk.length;
+        if (!response.write(chunk)) return void response.once('drain', pour);
+      }
+      response.end();
+    };
+    pour();
+  });
+
+const securityTxt = async (script: WebScript, options: VisitOptions = {}) => {
+  const { value, server } = await visiting(script, { addresses: HOSTS, ...options }, fetchSecurityTxt);
+  return { file: value, server };
+};
+const mtaSts = async (script: WebScript, options: VisitOptions = {}) => {
+  const trusting = { addresses: HOSTS, trustedCa: [usualCertificate.cert], ...options };
+  const { value, server } = await visiting(script, trusting, fetchMtaSts);
+  return { file: value, server };
+};
+
+describe('security.txt', () => {
+  it('is read where it stands', async () => {
+    const { file, server } = await securityTxt(text(CONTACT));
+    assert.deepEqual(file, {
+      status: 'found',
+      statusCode: 200,
+      contentType: 'text/plain; charset=utf-8',
+      text: CONTACT,
+    });
+    assert.deepEqual(server.asked, ['https example.com /robots.txt', 'https example.com /.well-known/security.txt']);
+    assert.equal(server.connections(), 1);
+  });
+
+  for (const [what, script, status] of [
+    ['a 404', answer(404, 'text/plain', 'no'), 'missing'],
+    ['a 410', answer(410, null), 'missing'],
+    ['a page', answer(200, 'text/html', CONTACT), 'missing'],
+    ['a page that says it is text', text('\n <!doctype html>'), 'missing'],
+    ['no type', answer(200, null, CONTACT), 'missing'],
+    ['a wall', answer(403, 'text/plain', CONTACT), 'blocked'],
+    ['an error', answer(500, 'text/plain', CONTACT), 'failed'],
+    ['nothing found out', answer(400, 'text/plain', CONTACT), 'failed'],
+  ] as const) {
+    it(`answered with ${what} is ${status}`, async () => {
+      const { file } = await securityTxt(script);
+      assert.equal(file.status, status);
+      assert.equal(file.text, '');
+    });
+  }
+
+  it('is asked for at www when the domain sends there', async () => {
+    const { file, server } = await securityTxt(
+      withoutRobots((request, response) => {
+        if (request.headers.host === 'example.com')
+          response.writeHead(301, { location: `https://www.example.com${request.url}` }).end();
+        else response.writeHead(200, { 'content-type': 'text/plain' }).end(CONTACT);
+      }),
+    );
+    assert.equal(file.text, CONTACT);
+    assert.equal(server.asked.at(-1), 'https www.example.com /.well-known/security.txt');
+  });
+
+  for (const location of [
+    'https://example.org/security.txt',
+    'https://127.0.0.1/',
+    'https://169.254.169.254/latest/meta-data/',
+    'http://www.example.com/.well-known/security.txt',
+    'file:///etc/passwd',
+  ]) {
+    it(`sent on to ${location} is not visited there`, async () => {
+      const script = withoutRobots((_request, response) => void response.writeHead(302, { location }).end());
+      const { file, server } = await securityTxt(script);
+      assert.equal(file.status, 'skipped');
+      assert.equal(file.statusCode, 302);
+      assert.ok(server.asked.every((each) => each.startsWith('https example.com ')));
+    });
+  }
+
+  it('sent on to a host of its own with a private address is refused', async () => {
+    const location = 'https://intern.example.com/security.txt';
+    const { file, server } = await securityTxt(
+      withoutRobots((_request, response) => void response.writeHead(302, { location }).end()),
+      { addresses: { ...HOSTS, 'intern.example.com': ['10.0.0.1'] } },
+    );
+    assert.equal(file.status, 'refused');
+    assert.match(file.detail ?? '', /not dialled/);
+    assert.ok(server.dialled.every(({ address }) => address === PUBLIC));
+  });
+
+  it('that sends on and on is given up', async () => {
+    let count = 0;
+    const { file, server } = await securityTxt(
+      withoutRobots((_request, response) => void response.writeHead(302, { location: `/${count++}` }).end()),
+    );
+    assert.equal(file.status, 'failed');
+    assert.equal(server.asked.length, 7);
+  });
+
+  it('of 100 MB counts by its beginning, and the rest is left', async () => {
+    const told = { bytes: 0 };
+    const { file } = await securityTxt(endless(told));
+    assert.equal(file.status, 'found');
+    assert.equal(file.text.length, 16 * 1024);
+    assert.match(file.detail ?? '', /beginning/);
+    assert.ok(told.bytes < 50_000_000, `${told.bytes} bytes were taken`);
+  });
+
+  it('is not asked for where robots.txt says so', async () => {
+    const { file, server } = await securityTxt((request, response) => {
+      if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /.well-known/');
+      else response.writeHead(200, { 'content-type': 'text/plain' }).end(CONTACT);
+    });
+    assert.equal(file.status, 'blocked');
+    assert.equal(server.asked.length, 1);
+  });
+
+  it('has no place at a domain without address', async () => {
+    const { file, server } = await securityTxt(text(CONTACT), { addresses: {} });
+    assert.equal(file.status, 'missing');
+    assert.deepEqual(server.dialled, []);
+  });
+
+  it('has no more time than the visit', async () => {
+    const startedAt = performance.now();
+    const { file } = await securityTxt(() => {}, { requestTimeoutMs: 20_000, visitTimeoutMs: 300 });
+    assert.equal(file.status, 'timeout');
+    assert.ok(performance.now() - startedAt < 3_000);
+  });
+});
+
+describe('an MTA-STS policy', () => {
+  it('is read from its own host, whose certificate is trusted', async () => {
+    const { file, server } = await mtaSts(text(POLICY));
+    assert.equal(file.status, 'found');
+    assert.equal(file.text, POLICY);
+    assert.equal(server.asked.at(-1), 'https mta-sts.example.com /.well-known/mta-sts.txt');
+  });
+
+  for (const [what, making] of [
+    ['self-signed', Promise.resolve(usualCertificate)],
+    ["another name's", makeCertificate(['other.test'])],
+    ['expired', makeCertificate(['mta-sts.example.com'], { fromDays: -9, toDays: -2 })],
+  ] as const) {
+    it(`under a certificate that is ${what} is none`, async () => {
+      const certificate = await making;
+      const trustedCa = what === 'self-signed' ? [] : [certificate.cert];
+      const { file, server } = await mtaSts(text(POLICY), { certificate, trustedCa });
+      assert.equal(file.status, 'failed');
+      assert.match(file.detail ?? '', /CERT/);
+      assert.deepEqual(server.asked, []);
+    });
+  }
+
+  for (const location of ['/policy.txt', 'https://www.example.com/mta-sts.txt', 'https://127.0.0.1/']) {
+    it(`is not sought at ${location} where the server sends there`, async () => {
+      const script = withoutRobots((_request, response) => void response.writeHead(301, { location }).end());
+      const { file, server } = await mtaSts(script);
+      assert.equal(file.status, 'failed');
+      assert.equal(file.statusCode, 301);
+      assert.equal(server.asked.length, 2);
+    });
+  }
+
+  for (const [what, script, status] of [
+    ['a 404', answer(404, 'text/plain'), 'missing'],
+    ['a page', answer(200, 'text/html', POLICY), 'failed'],
+    ['more than 64 KiB', text(POLICY.padEnd(70_000, ' ')), 'failed'],
+  ] as const) {
+    it(`answered with ${what} is ${status}`, async () => {
+      assert.equal((await mtaSts(script)).file.status, status);
+    });
+  }
+
+  it('that never ends is given up at 64 KiB', async () => {
+    const told = { bytes: 0 };
+    const { file } = await mtaSts(endless(told));
+    assert.equal(file.status, 'failed');
+    assert.ok(told.bytes < 50_000_000, `${told.bytes} bytes were taken`);
+  });
+
+  it('that drips has no more time than the visit', async () => {
+    const startedAt = performance.now();
+    const { file } = await mtaSts(
+      withoutRobots((_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/plain' });
+        const timer = setInterval(() => response.write('v'), 20);
+        response.on('close', () => clearInterval(timer));
+      }),
+      { requestTimeoutMs: 20_000, visitTimeoutMs: 400 },
+    );
+    assert.equal(file.status, 'failed');
+    assert.ok(performance.now() - startedAt < 3_000);
+  });
+
+  it('at a private address is not dialled', async () => {
+    const { file, server } = await mtaSts(text(POLICY), { addresses: { 'mta-sts.example.com': ['127.0.0.1'] } });
+    assert.equal(file.status, 'refused');
+    assert.deepEqual(server.dialled, []);
+  });
+});

@@ -1,0 +1,53 @@
+// The files at well-known places: there for those who publish them, and a 404 or a page for the others.
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { createInternet, type Internet } from './internet.ts';
+import { ask } from './test/ask.ts';
+import { dig } from './test/dig.ts';
+
+let internet: Internet;
+before(async () => {
+  internet = await createInternet({ domains: 400, hasFaults: false });
+});
+after(() => internet[Symbol.asyncDispose]());
+
+it('policies are served where a record says that there is one, with the exchanges of the domain', async () => {
+  let policies = 0;
+  for (const domain of internet.domains()) {
+    const { state, security } = internet.truth(domain);
+    if (state !== 'active' || !security.hasMtaSts) continue;
+    const [record] = (await dig(internet.resolver, `_mta-sts.${domain}`, 'TXT'))?.answers ?? [];
+    const [address] = (await dig(internet.resolver, `mta-sts.${domain}`, 'A'))?.answers ?? [];
+    assert.equal(address?.type, record === undefined ? undefined : 'A', domain);
+    if (record === undefined || policies >= 3) continue;
+    const { status, headers, body } = await ask(internet, `https://mta-sts.${domain}/.well-known/mta-sts.txt`).catch(
+      () => ({ status: 0, headers: {} as Readonly<Record<string, string>>, body: Buffer.alloc(0) }),
+    );
+    // A company without HTTPS has none for its policy either.
+    if (status === 0) continue;
+    assert.equal(headers['content-type'], 'text/plain');
+    const [first] = (await dig(internet.resolver, domain, 'MX'))?.answers ?? [];
+    const exchange = first?.type === 'MX' ? first.data.exchange : '';
+    assert.match(body.toString(), /^version: STSv1\r\nmode: (?:enforce|testing)\r\n/);
+    assert.ok(body.toString().includes(`\r\nmx: ${exchange}\r\n`), domain);
+    assert.equal((await ask(internet, `https://mta-sts.${domain}/`)).status, 404);
+    policies += 1;
+  }
+  assert.equal(policies, 3);
+});
+
+it('security.txt is kept by some, denied by most, and answered with a page by others', async () => {
+  const seen = new Map<string, number>();
+  for (const domain of internet
+    .domains()
+    .filter((name) => internet.truth(name).state === 'active')
+    .slice(0, 150)) {
+    const found = await ask(internet, `https://${domain}/.well-known/security.txt`).catch(() => undefined);
+    if (found === undefined) continue;
+    const kind = found.status === 200 ? (found.headers['content-type'] ?? '') : String(found.status);
+    if (kind === 'text/plain') assert.match(found.body.toString(), /^Contact: mailto:security@.+\nExpires: \d{4}-/);
+    seen.set(kind, (seen.get(kind) ?? 0) + 1);
+  }
+  for (const kind of ['text/plain', '404', '301', 'text/html; charset=utf-8'])
+    assert.ok((seen.get(kind) ?? 0) >= 3, `${kind}: ${seen.get(kind)}`);
+});
