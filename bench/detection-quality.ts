@@ -74,9 +74,10 @@ export async function measureQuality(
   const tally = new Tally(new Set(handWritten));
   await using prober = createProber({
     probeLabels: rulebook.probeLabels,
-    resolver: { upstreams: [resolver], tryTimeoutMs: 500 },
-    requestTimeoutMs: 5_000,
-    visitTimeoutMs: 8_000,
+    // Patient enough for a busy machine: what is measured is detection, and no company's server is slower than this.
+    resolver: { upstreams: [resolver], tryTimeoutMs: 1_500 },
+    requestTimeoutMs: 8_000,
+    visitTimeoutMs: 12_000,
     // One listener stands for every address here: a limit by address would queue the customers of one host.
     perAddress: concurrency,
     userAgent: 'StrataBot/bench',
