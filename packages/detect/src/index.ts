@@ -1,4 +1,12 @@
 // What @strata/detect offers: names, the rulebook, detection, and the types that evidence and profiles have.
+export {
+  AddressRangeError,
+  type AddressRanges,
+  loadAddressRanges,
+  type PublishedRange,
+  type RangeFile,
+  type RangeFileReport,
+} from './address-ranges.ts';
 export { Provider, productKeysOf, RuleGroup } from './catalog.ts';
 export { detect } from './detect.ts';
 export { parseDmarc } from './dmarc.ts';

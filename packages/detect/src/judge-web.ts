@@ -6,7 +6,9 @@ import type { Reading } from './reading.ts';
 import { FORGED_STRENGTH } from './strengths.ts';
 
 /** Evidence that requests pass through, not merely that an account exists. */
-const ON_PATH: ReadonlySet<Channel> = new Set(['cname', 'asn', 'private-header', 'common-header', 'cookie']);
+const ON_PATH: ReadonlySet<Channel> = new Set(['cname', 'asn', 'range', 'private-header', 'common-header', 'cookie']);
+/** Evidence of an address alone. */
+const BY_ADDRESS: ReadonlySet<Channel> = new Set(['asn', 'range']);
 
 /** Whether an edge or a protection stands before the host. */
 export function isFronted(findings: readonly Finding[]): boolean {
@@ -40,10 +42,12 @@ export function judgeOrigin(findings: readonly Finding[], { failures }: Reading)
   // An edge or a host's own name may stand in what was not seen.
   const isHidden = isFronted(findings) || failures.web || failures.aliases;
   const named = new Set(
-    findings.filter(({ rule }) => rule.role === 'origin' && rule.channel !== 'asn').map(({ rule }) => rule.provider),
+    findings
+      .filter(({ rule }) => rule.role === 'origin' && !BY_ADDRESS.has(rule.channel))
+      .map(({ rule }) => rule.provider),
   );
   return findings.filter(({ rule }) => {
-    if (rule.role !== 'origin' || rule.channel !== 'asn') return true;
+    if (rule.role !== 'origin' || !BY_ADDRESS.has(rule.channel)) return true;
     if (isHidden) return false;
     // Vercel runs on Amazon's network: the network's owner is not the host.
     return named.size === 0 || named.has(rule.provider);

@@ -2,6 +2,7 @@
 import type { Finding } from './finding.ts';
 import type { HostTrie } from './host-trie.ts';
 import { isMachineName } from './machine-name.ts';
+import { matchRange, withoutOverruled } from './match-ranges.ts';
 import type { Rule } from './matchers.ts';
 import type { Reading } from './reading.ts';
 import type { Rulebook } from './rulebook.ts';
@@ -18,7 +19,7 @@ const CAA_ISSUE = /^issue(?:wild)?$/i;
 const NETWORKS_OF = { web: 'asn', www: 'asn', mail: 'mail-asn', ns: 'ns-asn' } as const;
 
 /** All findings of the DNS part of a reading. */
-export function matchDns(reading: Reading, { matchers }: Rulebook): Finding[] {
+export function matchDns(reading: Reading, { matchers, ranges }: Rulebook): Finding[] {
   const { dns } = reading.evidence;
   const { hosts, prefixes, networks } = matchers;
   const findings: Finding[] = [];
@@ -41,9 +42,11 @@ export function matchDns(reading: Reading, { matchers }: Rulebook): Finding[] {
   for (const alias of webAliases(reading)) addHost(findings, hosts.cname, alias);
   matchNamed(findings, reading, matchers.named);
   for (const { use, asn, asName, address } of reading.evidence.addresses) {
+    const published = matchRange({ address, use }, ranges);
+    if (published) findings.push(published);
     if (asn === null || (use === 'mail' && hasKnownExchange) || (use === 'ns' && hasKnownServer)) continue;
-    const rules = networks[NETWORKS_OF[use]].get(asn);
-    if (rules) add(findings, rules, `AS${asn}${asName === null ? '' : ` ${asName}`} (${address})`);
+    const rules = withoutOverruled(networks[NETWORKS_OF[use]].get(asn) ?? [], published);
+    add(findings, rules, `AS${asn}${asName === null ? '' : ` ${asName}`} (${address})`);
   }
   return findings;
 }

@@ -2,8 +2,11 @@
 import type { RuleGroup } from './catalog.ts';
 import type { Source } from './profile.ts';
 
-/** Where a pattern is looked for. Finer than `Source`: a strength and a matcher belong to a channel. */
-export type Channel =
+/** Where evidence is looked at. Finer than `Source`: a strength and a matcher belong to a channel. */
+export type Channel = PatternChannel | 'range';
+
+/** The channels that the catalog's patterns have; published ranges are loaded beside it. */
+export type PatternChannel =
   | 'ns'
   | 'soa'
   | 'mx'
@@ -39,6 +42,7 @@ export const SOURCE_OF = {
   asn: 'asn',
   'mail-asn': 'asn',
   'ns-asn': 'asn',
+  range: 'asn',
   'private-header': 'header',
   'common-header': 'header',
   cookie: 'cookie',
@@ -49,7 +53,7 @@ export const SOURCE_OF = {
 } as const satisfies Record<Channel, Source>;
 
 export interface Pattern {
-  readonly channel: Channel;
+  readonly channel: PatternChannel;
   /** As the rule id shows it, and unique within its channel. */
   readonly pattern: string;
   /** Where it stands in the group: `mx.0`, `named.2`. */
@@ -133,6 +137,6 @@ export function isDkimLabel(label: string): boolean {
   return label.endsWith('._domainkey');
 }
 
-function texts(channel: Channel, patterns: readonly string[] | undefined, path: string = channel): Pattern[] {
+function texts(channel: PatternChannel, patterns: readonly string[] | undefined, path: string = channel): Pattern[] {
   return (patterns ?? []).map((pattern, i) => ({ channel, pattern, path: `${path}.${i}` }));
 }

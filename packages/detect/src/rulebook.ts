@@ -1,5 +1,7 @@
 // The catalog compiled for matching: tries and maps, made once; a look-up costs the same at 100 or 10,000 rules.
+import type { AddressRanges } from './address-ranges.ts';
 import type { Provider, RuleGroup } from './catalog.ts';
+import { Digest } from './digest.ts';
 import { addRule, createMatchers, getOrCreate, type Matchers, type Rule } from './matchers.ts';
 import { type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
 import { type Category, ROLES, type Role, type Source } from './profile.ts';
@@ -18,6 +20,8 @@ export interface Rulebook {
   readonly matchers: Matchers;
   /** The operator's own. */
   readonly sectors: SectorList;
+  /** Published address ranges, where some were loaded. */
+  readonly ranges: AddressRanges | undefined;
   /** Where a role's evidence can come from under this rulebook. */
   readonly sourcesOf: ReadonlyMap<Role, ReadonlySet<Source>>;
 }
@@ -25,10 +29,14 @@ export interface Rulebook {
 /** What an operator adds to the catalog. */
 export interface CompileOptions {
   readonly sectors?: SectorList;
+  readonly ranges?: AddressRanges | undefined;
 }
 
 /** Compiles validated providers; pure, tens of milliseconds for thousands of rules. */
-export function compileRulebook(catalog: readonly Provider[], { sectors = new Map() }: CompileOptions = {}): Rulebook {
+export function compileRulebook(
+  catalog: readonly Provider[],
+  { sectors = new Map(), ranges }: CompileOptions = {},
+): Rulebook {
   const matchers = createMatchers();
   const rules: Rule[] = [];
   for (const provider of catalog) {
@@ -51,13 +59,14 @@ export function compileRulebook(catalog: readonly Provider[], { sectors = new Ma
     ),
   );
   return {
-    version: versionOf(rules, sectors),
+    version: versionOf(rules, { sectors, ranges }),
     providers: new Map(catalog.map((provider) => [provider.id, provider])),
     probeLabels: [...matchers.named.keys()].sort(),
     findProvider: (nameOrAlias) => names.get(nameOrAlias.toLowerCase()),
     matchers,
     sectors,
-    sourcesOf: sourcesByRole(rules),
+    ranges,
+    sourcesOf: sourcesByRole(rules, ranges),
   };
 }
 
@@ -107,32 +116,30 @@ function createRule(
   };
 }
 
-function sourcesByRole(rules: readonly Rule[]): ReadonlyMap<Role, ReadonlySet<Source>> {
+function sourcesByRole(
+  rules: readonly Rule[],
+  ranges: AddressRanges | undefined,
+): ReadonlyMap<Role, ReadonlySet<Source>> {
   const sources = new Map<Role, Set<Source>>();
   const all = rules.flatMap((rule) => (rule.asSender ? [rule, rule.asSender] : [rule]));
   for (const { role, source } of all) getOrCreate(sources, role, () => new Set()).add(source);
+  for (const { category } of ranges?.products ?? []) {
+    getOrCreate(sources, ROLES[category], () => new Set()).add(SOURCE_OF.range);
+  }
   return sources;
 }
 
-/** Two 32-bit FNV-1a sums over the sorted rules: 64 bits, no order of files or of entries in it. */
-function versionOf(rules: readonly Rule[], sectors: SectorList): string {
+/** No order of files or of entries is in it; what the operator adds is, for it decides as rules do. */
+function versionOf(
+  rules: readonly Rule[],
+  { sectors, ranges }: { readonly sectors: SectorList; readonly ranges: AddressRanges | undefined },
+): string {
   const listed = Array.from(sectors, ([domain, sector]) => `sector ${domain} ${sector}`);
   const lines = [...rules.map(lineOf), ...listed].sort();
-  const text = `${ENGINE_VERSION}\n${lines.join('\n')}`;
-  let low = 0x811c9dc5;
-  let high = 0x9747b28c;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul(high ^ (code + i), 0x01000193);
-  }
-  return `${ENGINE_VERSION}-${hex(high)}${hex(low)}`;
+  if (ranges) lines.push(`ranges ${ranges.digest}`);
+  return `${ENGINE_VERSION}-${new Digest().addText(`${ENGINE_VERSION}\n${lines.join('\n')}`).hex}`;
 }
 
 function lineOf({ id, category, isParking, version }: Rule): string {
   return `${category} ${id}${isParking ? ' parking' : ''}${version === undefined ? '' : ` version ${version}`}`;
-}
-
-function hex(word: number): string {
-  return (word >>> 0).toString(16).padStart(8, '0');
 }

@@ -29,6 +29,7 @@ export const FAMILY_OF = {
   asn: 'network',
   'mail-asn': 'network',
   'ns-asn': 'network',
+  range: 'network',
   generator: 'content',
   asset: 'content',
   marker: 'content',
@@ -64,6 +65,8 @@ export const STRENGTHS: Readonly<Record<Channel, Strength>> = {
   asn: { any: 0.6, roles: { edge: 0.7 } },
   'mail-asn': { any: 0.6 },
   'ns-asn': { any: 0.6 },
+  // What a provider publishes of its own product's addresses; still the address's family, so that a network adds nothing to it.
+  range: { any: 0.9 },
   // What a page says of itself is direct for the platform that made it, and weak for everything that it merely loads.
   generator: { any: 0.5, roles: { platform: 0.8 } },
   asset: { any: 0.4, roles: { platform: 0.7 } },

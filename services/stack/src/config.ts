@@ -62,6 +62,7 @@ export const Environment = z.object({
   STRATA_ALLOW_ADDRESSES: List.pipe(z.array(Cidr)).default([]),
   STRATA_OPT_OUT_FILE: z.string().min(1).optional(),
   STRATA_SECTORS: z.string().min(1).optional(),
+  STRATA_ADDRESS_RANGES: List.default([]),
   STRATA_CONTACT_URL: z.url({ protocol: /^https?$/ }).default('https://strata.invalid/bot'),
   STRATA_SCAN: Switch.default(true),
   STRATA_SCAN_CONCURRENCY: z.coerce.number().int().min(1).max(5_000).default(64),
@@ -112,6 +113,8 @@ export interface Config {
   readonly optOutFile: string | undefined;
   /** CSV, `domain,sector`. */
   readonly sectorsFile: string | undefined;
+  /** Files and folders. */
+  readonly addressRanges: readonly string[];
   readonly contactUrl: string;
   readonly isScanning: boolean;
   readonly scanConcurrency: number;
@@ -177,6 +180,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     allowAddresses: value.STRATA_ALLOW_ADDRESSES,
     optOutFile: value.STRATA_OPT_OUT_FILE,
     sectorsFile: value.STRATA_SECTORS,
+    addressRanges: value.STRATA_ADDRESS_RANGES,
     contactUrl: value.STRATA_CONTACT_URL,
     isScanning: value.STRATA_SCAN,
     scanConcurrency: value.STRATA_SCAN_CONCURRENCY,

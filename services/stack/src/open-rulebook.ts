@@ -10,6 +10,7 @@ import {
   sectorListOf,
 } from '@strata/detect';
 import { CsvError, parse } from 'csv-parse/sync';
+import { readAddressRanges } from './address-range-files.ts';
 import type { Config } from './config.ts';
 import { StartError, startErrorOf } from './start-error.ts';
 
@@ -18,11 +19,15 @@ const MOST_LIST_BYTES = 64 * 1024 * 1024;
 
 /** Rejects with StartError that names the setting where a file cannot be used. */
 export async function openRulebook(
-  { sectorsFile }: Pick<Config, 'sectorsFile'>,
+  { sectorsFile, addressRanges = [] }: Pick<Config, 'sectorsFile'> & Partial<Pick<Config, 'addressRanges'>>,
   catalogEntries: readonly unknown[] = entries,
 ): Promise<Rulebook> {
-  const options: CompileOptions = sectorsFile === undefined ? {} : { sectors: await readSectors(sectorsFile) };
-  return compileRulebook(loadCatalog(catalogEntries), options);
+  const catalog = loadCatalog(catalogEntries);
+  const options: CompileOptions = {
+    ...(sectorsFile === undefined ? {} : { sectors: await readSectors(sectorsFile) }),
+    ranges: await readAddressRanges(addressRanges, catalog),
+  };
+  return compileRulebook(catalog, options);
 }
 
 async function readSectors(file: string): Promise<NonNullable<CompileOptions['sectors']>> {

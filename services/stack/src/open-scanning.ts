@@ -5,6 +5,7 @@ import type { Rulebook } from '@strata/detect';
 import { createOptOut, createProber, type Prober, Resolver } from '@strata/scan';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
+import { describeRanges } from './address-range-files.ts';
 import type { World } from './app.ts';
 import type { Config } from './config.ts';
 import { userAgentOf } from './open-fetcher.ts';
@@ -45,6 +46,7 @@ export async function openScanning(
   await using stack = new AsyncDisposableStack();
   const now = world.now ?? (() => new Date());
   const rulebook = await openRulebook(config, world.catalogEntries);
+  if (rulebook.ranges) parts.logger.info(describeRanges(rulebook.ranges), 'address ranges loaded');
   const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
   const store = stack.use(await openConfiguredStore(config, { now }));
   const resolving = {

@@ -1,0 +1,254 @@
+// Each published format by a small document of its shape, then what must be refused, and how large and quick the tables are.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { AddressRangeError, type AddressRanges, loadAddressRanges, type RangeFile } from './address-ranges.ts';
+import { loadCatalog } from './load-catalog.ts';
+import { provider } from './test/rulebook-of.ts';
+
+const catalog = loadCatalog([
+  provider('host', { category: 'hosting', asn: [64500] }),
+  provider('edge', { category: 'cdn', asn: [64501] }, { category: 'hosting', cname: ['pages.edge.test'] }),
+  provider('both', { category: 'cdn', cname: ['both.test'] }, { category: 'hosting', cname: ['app.both.test'] }),
+  provider('mailer', { category: 'email', mx: ['mailer.test'] }),
+]);
+const meanings = [
+  { format: 'aws', tag: 'FRONT', provider: 'edge', category: 'cdn' },
+  { format: 'aws', tag: 'COMPUTE', provider: 'host', category: 'hosting' },
+  { format: 'azure', tag: 'Front.Door', provider: 'edge', category: 'cdn' },
+  { format: 'google', tag: 'Cloud', provider: 'host', category: 'hosting' },
+  { format: 'google', tag: '*', provider: 'edge', category: 'cdn' },
+  { format: 'oracle', tag: 'OCI', provider: 'host', category: 'hosting' },
+  { format: 'fastly', tag: '*', provider: 'edge', category: 'cdn' },
+  { format: 'github', tag: 'pages', provider: 'host', category: 'hosting' },
+  { format: 'list', tag: 'ips-v4', provider: 'edge', category: 'cdn' },
+];
+
+const load = (...files: RangeFile[]): AddressRanges => loadAddressRanges(files, { meanings, catalog });
+const loadText = (text: string, name = 'ranges.csv') => load({ name, text });
+const loadJson = (json: unknown) => loadText(JSON.stringify(json), 'ranges.json');
+/** `provider category prefix` of each address. */
+const found = (ranges: AddressRanges, ...addresses: string[]) =>
+  addresses.map((address) => Object.values(ranges.find(address) ?? {}).join(' '));
+const problemsOf = (...files: RangeFile[]): readonly string[] => {
+  try {
+    load(...files);
+  } catch (error) {
+    assert.ok(error instanceof AddressRangeError, String(error));
+    return error.problems;
+  }
+  return [];
+};
+
+describe('the published formats', () => {
+  it('of AWS: a service each, of one prefix in two services the first of the table', () => {
+    const ranges = loadJson({
+      syncToken: '1700000000',
+      prefixes: [
+        { ip_prefix: '192.0.2.0/24', region: 'GLOBAL', service: 'AMAZON', network_border_group: 'GLOBAL' },
+        { ip_prefix: '198.51.100.0/24', region: 'eu-west-1', service: 'COMPUTE' },
+        { ip_prefix: '203.0.113.0/24', region: 'GLOBAL', service: 'COMPUTE' },
+        { ip_prefix: '203.0.113.0/24', region: 'GLOBAL', service: 'FRONT' },
+      ],
+      ipv6_prefixes: [{ ipv6_prefix: '2001:db8::/40', region: 'eu-west-1', service: 'COMPUTE' }],
+    });
+    assert.deepEqual(found(ranges, '192.0.2.1', '198.51.100.9', '203.0.113.7', '2001:db8:1::5'), [
+      '',
+      'host hosting 198.51.100.0/24',
+      'edge cdn 203.0.113.0/24',
+      'host hosting 2001:db8::/40',
+    ]);
+    assert.deepEqual(ranges.files, [{ name: 'ranges.json', format: 'aws', ranges: 4, ignored: 1 }]);
+  });
+
+  it('of Azure: service tags', () => {
+    const ranges = loadJson({
+      changeNumber: 1,
+      cloud: 'Public',
+      values: [
+        { name: 'Front.Door', id: 'x', properties: { region: '', addressPrefixes: ['192.0.2.0/25', '2001:db8::/32'] } },
+        { name: 'Other', id: 'y', properties: { addressPrefixes: ['198.51.100.0/24'] } },
+      ],
+    });
+    assert.deepEqual(found(ranges, '192.0.2.127', '192.0.2.128', '198.51.100.1', '2001:db8::1'), [
+      'edge cdn 192.0.2.0/25',
+      '',
+      '',
+      'edge cdn 2001:db8::/32',
+    ]);
+  });
+
+  it('of Google: its cloud within all of it', () => {
+    const whole = { name: 'goog.json', text: JSON.stringify({ prefixes: [{ ipv4Prefix: '10.0.0.0/8' }] }) };
+    const cloud = {
+      name: 'cloud.json',
+      text: JSON.stringify({
+        syncToken: '1',
+        prefixes: [
+          { ipv4Prefix: '10.1.0.0/16', service: 'Cloud', scope: 'europe-west1' },
+          { ipv6Prefix: '2001:db8::/44', service: 'Cloud', scope: 'europe-west1' },
+        ],
+      }),
+    };
+    assert.deepEqual(found(load(cloud, whole), '10.1.2.3', '10.2.2.3', '2001:db8::8'), [
+      'host hosting 10.1.0.0/16',
+      'edge cdn 10.0.0.0/8',
+      'host hosting 2001:db8::/44',
+    ]);
+  });
+
+  it('of Oracle, Fastly and GitHub', () => {
+    const cidrs = [
+      { cidr: '192.0.2.0/24', tags: ['OSN', 'OCI'] },
+      { cidr: '198.51.100.0/24', tags: ['OSN'] },
+    ];
+    const oracle = loadJson({ last_updated_timestamp: 'x', regions: [{ region: 'uk-london-1', cidrs }] });
+    assert.deepEqual(found(oracle, '192.0.2.1', '198.51.100.1'), ['host hosting 192.0.2.0/24', '']);
+    assert.equal(loadText('\uFEFF{"addresses": ["192.0.2.0/24"], "ipv6_addresses": []}').size, 1);
+    const fastly = loadJson({ addresses: ['192.0.2.0/24'], ipv6_addresses: ['2001:db8::/32'] });
+    assert.deepEqual(found(fastly, '192.0.2.1', '2001:db8::1'), ['edge cdn 192.0.2.0/24', 'edge cdn 2001:db8::/32']);
+    const domains = { website: ['*.github.test'] };
+    const github = loadJson({
+      hooks: ['192.0.2.0/24'],
+      web: ['203.0.113.0/24'],
+      pages: ['198.51.100.153/32'],
+      domains,
+    });
+    assert.deepEqual(found(github, '192.0.2.1', '198.51.100.153'), ['', 'host hosting 198.51.100.153/32']);
+  });
+
+  it('of one prefix a line, and a geofeed: whose is said by the name of the file', () => {
+    assert.deepEqual(found(loadText('192.0.2.0/24\r\n198.51.100.7\n', 'ips-v4'), '192.0.2.1', '198.51.100.7'), [
+      'edge cdn 192.0.2.0/24',
+      'edge cdn 198.51.100.7/32',
+    ]);
+    const geofeed = '# prefix,country,region,city,postal\n192.0.2.0/24,NL,NL-NH,Amsterdam,\n2001:db8::/32,US,,,\n';
+    assert.deepEqual(found(loadText(geofeed, 'host.csv'), '192.0.2.1', '2001:db8::1'), [
+      'host hosting 192.0.2.0/24',
+      'host hosting 2001:db8::/32',
+    ]);
+    assert.deepEqual(found(loadText('192.0.2.0/24', 'edge.txt'), '192.0.2.1'), ['edge cdn 192.0.2.0/24']);
+  });
+
+  it('of our own: provider, prefix and where it has several the category; it wins over a published one', () => {
+    const own = {
+      name: 'own.csv',
+      text: '# ours\n\nhost, 192.0.2.0/24\nedge,198.51.100.0/24,hosting\nboth,203.0.113.0/24,cdn',
+    };
+    const ranges = load({ name: 'ips-v4', text: '192.0.2.0/24\n192.0.2.128/25' }, own);
+    assert.deepEqual(found(ranges, '192.0.2.1', '192.0.2.129', '198.51.100.1', '203.0.113.1'), [
+      'host hosting 192.0.2.0/24',
+      'edge cdn 192.0.2.128/25',
+      'edge hosting 198.51.100.0/24',
+      'both cdn 203.0.113.0/24',
+    ]);
+    assert.deepEqual(
+      ranges.products.map(({ provider, category }) => `${provider} ${category}`),
+      ['both cdn', 'edge cdn', 'edge hosting', 'host hosting'],
+    );
+  });
+});
+
+describe('a digest of ranges', () => {
+  const digestOf = (text: string) => loadText(text).digest;
+
+  it('is the same in whatever order and however often they come', () => {
+    const lines = ['host,192.0.2.0/24', 'edge,198.51.100.0/24', 'host,2001:db8::/32'];
+    const digest = digestOf(lines.join('\n'));
+    assert.match(digest, /^[0-9a-f]{16}$/);
+    assert.equal(digestOf(lines.toReversed().join('\n')), digest);
+    assert.equal(digestOf([...lines, ...lines].join('\n')), digest);
+  });
+
+  it('is another for another prefix, provider or category', () => {
+    const texts = ['host,192.0.2.0/24', 'host,192.0.2.0/25', 'edge,192.0.2.0/24', 'edge,192.0.2.0/24,hosting'];
+    assert.equal(new Set(texts.map(digestOf)).size, texts.length);
+  });
+});
+
+describe('what is wrong with the files', () => {
+  it('is told all at once, with file and place', () => {
+    const problems = problemsOf(
+      { name: 'own.csv', text: 'host,192.0.2.1/24\nnobody,192.0.2.0/24\nboth,192.0.2.0/24\nhost,0.0.0.0/0\nhost' },
+      { name: 'mail.csv', text: 'mailer,192.0.2.0/24\nhost,192.0.2.0/24,email\nhost,2000::/3' },
+      { name: 'stranger.txt', text: '192.0.2.0/24' },
+      { name: 'a.json', text: '{"prefixes": [' },
+      { name: 'b.json', text: '{"prefixes": "none"}' },
+      { name: 'c.json', text: '[]' },
+      { name: 'd.txt', text: ' \n' },
+      { name: 'e.txt', text: '# nothing\n' },
+      { name: 'f.html', text: '<!doctype html>' },
+      {
+        name: 'g.json',
+        text: '{"prefixes": [{"ip_prefix": "x/8", "service": "FRONT"}, {"ip_prefix": "y", "service": "Z"}], "ipv6_prefixes": []}',
+      },
+    );
+    assert.deepEqual(problems, [
+      "own.csv line 1: '192.0.2.1/24' has bits set beyond its length",
+      "own.csv line 2: 'nobody' is no id of a provider",
+      "own.csv line 3: 'both' may be cdn or hosting: lines of provider,prefix,category say which",
+      "own.csv line 4: '0.0.0.0/0' is wider than /8",
+      "own.csv line 5: '' is no address and no address/length",
+      "mail.csv line 1: 'mailer' runs no hosting, cdn or security",
+      "mail.csv line 2: 'email' is no hosting, cdn or security",
+      "mail.csv line 3: '2000::/3' is wider than /16",
+      "stranger.txt line 1: 'stranger' is no id of a provider",
+      'a.json is no JSON, though it begins so',
+      'b.json is of no known format (AWS, Azure, Google, Oracle, Fastly, GitHub)',
+      'c.json is of no known format (AWS, Azure, Google, Oracle, Fastly, GitHub)',
+      'd.txt is empty',
+      'e.txt has only comments',
+      'f.html has no prefix in line 1',
+      "g.json prefixes.0: 'x/8' is no address and no address/length",
+    ]);
+  });
+
+  it('is told of a hundred of many, the rest counted', () => {
+    const text = Array.from({ length: 1000 }, (_, i) => `host,10.0.0.${i % 255}/99`).join('\n');
+    assert.equal(problemsOf({ name: 'own.csv', text }).length, 100);
+    assert.throws(() => loadText(text), /the address ranges have 1000 problem\(s\):[\s\S]*and 900 more$/);
+  });
+
+  it('includes more ranges than 500,000, and no more than those are kept', () => {
+    const text = Array.from({ length: 500_001 }, (_, i) => `host,10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`);
+    assert.deepEqual(problemsOf({ name: 'own.csv', text: text.join('\n') }), [
+      'own.csv line 500001: more than 500000 ranges',
+    ]);
+  });
+
+  it('includes a table that names nobody, or one tag twice', () => {
+    const [first] = meanings;
+    for (const table of [[{ ...first, provider: 'nobody' }], [first, first], [{ ...first, category: 'email' }], [{}]]) {
+      assert.throws(() => loadAddressRanges([], { meanings: table, catalog }));
+    }
+  });
+});
+
+describe('the tables', () => {
+  it('take no more than 30 bytes a range, and find one among 200,000 in a few microseconds', () => {
+    const lines: string[] = [];
+    for (let i = 0; i < 160_000; i++)
+      lines.push(`${i % 2 ? 'host' : 'edge'},${11 + (i >> 15)}.${(i >> 7) & 255}.${(i & 127) * 2}.0/24`);
+    for (let i = 0; i < 40_000; i++) lines.push(`${i % 2 ? 'host' : 'edge'},2001:${i.toString(16)}::/33`);
+    const ranges = loadText(lines.join('\n'));
+    assert.equal(ranges.size, 200_000);
+    assert.ok(ranges.sizeBytes <= 30 * ranges.size, `${ranges.sizeBytes} bytes`);
+    const addresses = lines.map((line) => line.slice(5).replace(/\/\d+$/, ''));
+    const start = performance.now();
+    for (const address of addresses) assert.ok(ranges.find(address));
+    // The goal is below one; a busy machine is given some room.
+    const microseconds = ((performance.now() - start) * 1000) / addresses.length;
+    assert.ok(microseconds < 5, `${microseconds} µs a look-up`);
+  });
+
+  it('know nothing of what is no address', () => {
+    const ranges = loadText('host,10.0.0.0/8');
+    assert.deepEqual(found(ranges, '', 'example.com', '10.0.0', '10.0.0.1/32', '::ffff:10.0.0.1', '10.0.0.1'), [
+      '',
+      '',
+      '',
+      '',
+      '',
+      'host hosting 10.0.0.0/8',
+    ]);
+  });
+});

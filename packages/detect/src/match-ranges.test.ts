@@ -1,0 +1,115 @@
+// From a published file through detection to the services of a domain.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { entries, rangeMeanings } from '@strata/catalog';
+import { loadAddressRanges } from './address-ranges.ts';
+import { detect } from './detect.ts';
+import { loadCatalog } from './load-catalog.ts';
+import { compileRulebook } from './rulebook.ts';
+import { aliasTo, type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
+import { linesOf } from './test/rulebook-of.ts';
+
+const amazon = {
+  prefixes: [
+    { ip_prefix: '192.0.2.0/24', service: 'EC2' },
+    { ip_prefix: '192.0.2.128/25', service: 'CLOUDFRONT' },
+  ],
+  ipv6_prefixes: [{ ipv6_prefix: '2001:db8::/32', service: 'CLOUDFRONT' }],
+};
+const catalog = loadCatalog(entries);
+const ranges = loadAddressRanges(
+  [
+    { name: 'ip-ranges.json', text: JSON.stringify(amazon) },
+    { name: 'meta.json', text: JSON.stringify({ hooks: [], pages: ['198.51.100.153/32'] }) },
+    { name: 'public-ip-list.json', text: JSON.stringify({ addresses: ['198.51.100.0/24'], ipv6_addresses: [] }) },
+  ],
+  { meanings: rangeMeanings, catalog },
+);
+const rulebook = compileRulebook(catalog, { ranges });
+const profileOf = (parts: EvidenceParts) => detect(evidenceOf(parts), rulebook);
+const servicesOf = (parts: EvidenceParts) => linesOf(profileOf(parts).services);
+const AMAZON = 16509;
+const FASTLY = 54113;
+
+describe('a published range', () => {
+  it('shows the product at an address, and says in which range', () => {
+    const { services } = profileOf({ addresses: [{ address: '192.0.2.7' }] });
+    assert.deepEqual(linesOf(services), ['hosting amazon-web-services high']);
+    assert.equal(services[0]?.score, 0.9);
+    assert.deepEqual(services[0]?.evidence, [
+      {
+        source: 'asn',
+        value: '192.0.2.7 in 192.0.2.0/24',
+        rule: 'amazon-web-services/asn/range:192.0.2.0/24',
+      },
+    ]);
+  });
+
+  it('and the network of one address are one proof, not two', () => {
+    const { services } = profileOf({ addresses: [{ address: '192.0.2.7', asn: AMAZON }] });
+    assert.deepEqual([services[0]?.score, services[0]?.evidence.length], [0.9, 2]);
+  });
+
+  it('wins over the network of the same address: CloudFront on Amazon’s, GitHub Pages on Fastly’s', () => {
+    assert.deepEqual(servicesOf({ addresses: [{ address: '192.0.2.200', asn: AMAZON }] }), [
+      'cdn amazon-cloudfront high',
+    ]);
+    assert.deepEqual(servicesOf({ addresses: [{ address: '2001:db8::7', asn: AMAZON }] }), [
+      'cdn amazon-cloudfront high',
+    ]);
+    assert.deepEqual(servicesOf({ addresses: [{ address: '198.51.100.153', asn: FASTLY }] }), [
+      'hosting github-pages high',
+    ]);
+    assert.deepEqual(servicesOf({ addresses: [{ address: '198.51.100.7', asn: FASTLY }] }), ['cdn fastly high']);
+  });
+
+  it('leaves the network of another address alone', () => {
+    const addresses = [
+      { address: '198.51.100.153', asn: FASTLY },
+      { address: '203.0.113.9', asn: FASTLY, use: 'www' as const },
+    ];
+    assert.ok(servicesOf({ addresses }).includes('cdn fastly medium'));
+  });
+
+  it('of a host falls away behind an edge, as its network does', () => {
+    const www = aliasTo('d111111abcdef8.cloudfront.net');
+    const { services, roles } = profileOf({ www, addresses: [{ address: '192.0.2.7', asn: AMAZON }] });
+    assert.deepEqual(linesOf(services), ['cdn amazon-cloudfront high']);
+    assert.equal(roles.origin, 'blocked');
+  });
+
+  it('of an edge hides the host, whatever network another address is in', () => {
+    const addresses = [
+      { address: '192.0.2.200', asn: AMAZON },
+      { address: '203.0.113.9', asn: AMAZON, use: 'www' as const },
+    ];
+    const { services, roles } = profileOf({ addresses });
+    assert.deepEqual(linesOf(services), ['cdn amazon-cloudfront high']);
+    assert.equal(roles.origin, 'blocked');
+  });
+
+  it('of a host gives way to whose name or header the site has', () => {
+    const www = aliasTo('cname.vercel-dns.com');
+    assert.deepEqual(servicesOf({ www, addresses: [{ address: '192.0.2.7', asn: AMAZON }] }), ['hosting vercel high']);
+  });
+
+  it('says nothing of exchanges and name servers', () => {
+    const addresses = [
+      { address: '192.0.2.7', use: 'mail' as const },
+      { address: '192.0.2.7', use: 'ns' as const },
+    ];
+    assert.deepEqual(servicesOf({ addresses }), []);
+  });
+
+  it('is part of the rulebook’s version', () => {
+    const plain = compileRulebook(catalog);
+    assert.notEqual(rulebook.version, plain.version);
+    assert.equal(compileRulebook(catalog, { ranges }).version, rulebook.version);
+    assert.equal(compileRulebook(catalog, { ranges: undefined }).version, plain.version);
+  });
+
+  it('is no evidence without a file that was loaded', () => {
+    const profile = detect(evidenceOf({ addresses: [{ address: '192.0.2.200' }] }), compileRulebook(catalog));
+    assert.deepEqual(profile.services, []);
+  });
+});

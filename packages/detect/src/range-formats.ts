@@ -1,0 +1,149 @@
+// The formats in which clouds and edges publish their address ranges: the text of a file in, tagged prefixes out.
+import { z } from 'zod';
+import { parseCidr } from './ip-address.ts';
+
+/** `list`: one prefix a line, or a geofeed (RFC 8805); whose it is stands in the file's name. `own`: `provider,prefix[,category]`. */
+export const RANGE_FORMATS = ['aws', 'azure', 'fastly', 'github', 'google', 'oracle', 'list', 'own'] as const;
+export type RangeFormat = (typeof RANGE_FORMATS)[number];
+
+/** A prefix as the file writes it, and what the file says that it is for. */
+export interface TaggedPrefix {
+  readonly tag: string;
+  readonly prefix: string;
+  /** Where it stands, for complaints: `line 7`, `prefixes.12`. */
+  readonly place: string;
+  /** Third column of our own format. */
+  readonly category?: string | undefined;
+}
+
+export interface ReadFile {
+  readonly format: RangeFormat;
+  readonly prefixes: readonly TaggedPrefix[];
+}
+
+/** Tag of a publisher's file that is all of one kind. */
+export const WHOLE_FILE = '*';
+
+const Prefixes = z.array(z.string());
+// Members that we do not read may come and go: none of these is strict.
+const AmazonFile = z.object({
+  prefixes: z.array(z.object({ ip_prefix: z.string(), service: z.string() })),
+  ipv6_prefixes: z.array(z.object({ ipv6_prefix: z.string(), service: z.string() })),
+});
+const AzureFile = z.object({
+  values: z.array(z.object({ name: z.string(), properties: z.object({ addressPrefixes: Prefixes }) })),
+});
+const GoogleFile = z.object({
+  prefixes: z.array(
+    z.union([
+      z.object({ ipv4Prefix: z.string(), service: z.string().optional() }),
+      z.object({ ipv6Prefix: z.string(), service: z.string().optional() }),
+    ]),
+  ),
+});
+const OracleFile = z.object({
+  regions: z.array(z.object({ cidrs: z.array(z.object({ cidr: z.string(), tags: z.array(z.string()) })) })),
+});
+const FastlyFile = z.object({ addresses: Prefixes, ipv6_addresses: Prefixes });
+/** The parts of GitHub's `meta` that are lists of prefixes; others are lists of names. */
+const GithubFile = z.object({ hooks: Prefixes, pages: Prefixes });
+
+/** In the order in which they are tried: what tells each from the others is required in it. */
+const JSON_FORMATS: readonly ((json: unknown) => ReadFile | undefined)[] = [
+  reader('aws', AmazonFile, ({ prefixes, ipv6_prefixes }) => [
+    ...prefixes.map(({ ip_prefix, service }, i) => ({ tag: service, prefix: ip_prefix, place: `prefixes.${i}` })),
+    ...ipv6_prefixes.map(({ ipv6_prefix, service }, i) => ({
+      tag: service,
+      prefix: ipv6_prefix,
+      place: `ipv6_prefixes.${i}`,
+    })),
+  ]),
+  reader('azure', AzureFile, ({ values }) =>
+    values.flatMap(({ name, properties }) => tagged(name, properties.addressPrefixes, `${name} addressPrefixes`)),
+  ),
+  reader('google', GoogleFile, ({ prefixes }) =>
+    prefixes.map((entry, i) => ({
+      tag: entry.service ?? WHOLE_FILE,
+      prefix: 'ipv4Prefix' in entry ? entry.ipv4Prefix : entry.ipv6Prefix,
+      place: `prefixes.${i}`,
+    })),
+  ),
+  reader('oracle', OracleFile, ({ regions }) =>
+    regions.flatMap(({ cidrs }, region) =>
+      cidrs.flatMap(({ cidr, tags }, i) =>
+        tags.map((tag) => ({ tag, prefix: cidr, place: `regions.${region}.cidrs.${i}` })),
+      ),
+    ),
+  ),
+  reader('fastly', FastlyFile, (file) => [
+    ...tagged(WHOLE_FILE, file.addresses, 'addresses'),
+    ...tagged(WHOLE_FILE, file.ipv6_addresses, 'ipv6_addresses'),
+  ]),
+  reader('github', GithubFile, ({ hooks, pages }) => [
+    ...tagged('hooks', hooks, 'hooks'),
+    ...tagged('pages', pages, 'pages'),
+  ]),
+];
+
+/** Reads one file; a sentence's end where it is of no format that we know. `name` tags a plain list. */
+export function readRangeFile(text: string, name: string): ReadFile | string {
+  const start = /\S/.exec(text)?.[0];
+  if (start === undefined) return 'is empty';
+  return start === '{' || start === '[' ? readJson(text) : readLines(text, name);
+}
+
+function readJson(text: string): ReadFile | string {
+  let json: unknown;
+  try {
+    // Some publishers begin with a byte order mark, which counts as blank here and not in JSON.
+    json = JSON.parse(text.trim());
+  } catch {
+    return 'is no JSON, though it begins so';
+  }
+  for (const read of JSON_FORMATS) {
+    const file = read(json);
+    if (file) return file;
+  }
+  return 'is of no known format (AWS, Azure, Google, Oracle, Fastly, GitHub)';
+}
+
+function reader<T>(
+  format: RangeFormat,
+  schema: z.ZodType<T>,
+  toPrefixes: (file: T) => readonly TaggedPrefix[],
+): (json: unknown) => ReadFile | undefined {
+  return (json) => {
+    const parsed = schema.safeParse(json);
+    return parsed.success ? { format, prefixes: toPrefixes(parsed.data) } : undefined;
+  };
+}
+
+function tagged(tag: string, prefixes: readonly string[], place: string): TaggedPrefix[] {
+  return prefixes.map((prefix, i) => ({ tag, prefix, place: `${place}.${i}` }));
+}
+
+/** The first line that is not a comment decides: a prefix stands first in a list, a provider in ours. */
+function readLines(text: string, name: string): ReadFile | string {
+  const lines = text.split('\n').flatMap((line, i) => {
+    const trimmed = line.trim();
+    return trimmed === '' || trimmed.startsWith('#') ? [] : [{ columns: trimmed.split(','), place: `line ${i + 1}` }];
+  });
+  const [first] = lines;
+  if (!first) return 'has only comments';
+  if (typeof parseCidr(column(first.columns, 0)) !== 'string') {
+    const prefixes = lines.map(({ columns, place }) => ({ tag: name, prefix: column(columns, 0), place }));
+    return { format: 'list', prefixes };
+  }
+  if (first.columns.length === 1) return `has no prefix in ${first.place}`;
+  const prefixes = lines.map(({ columns, place }) => ({
+    tag: column(columns, 0),
+    prefix: column(columns, 1),
+    place,
+    category: columns.length > 2 ? column(columns, 2) : undefined,
+  }));
+  return { format: 'own', prefixes };
+}
+
+function column(columns: readonly string[], index: number): string {
+  return (columns[index] ?? '').trim();
+}
