@@ -1,10 +1,11 @@
 // What one company runs: drawn from (seed, domain), then changed by migrations.
+import { fitted } from './fitted-plan.ts';
 import type { NetworkId } from './networks.ts';
-import { holders, whiteLabels } from './providers/extras.ts';
-import type { Table, Templates } from './providers/index.ts';
-import { regionalHosters } from './providers/mail.ts';
+import type { Templates } from './providers/index.ts';
+import { FORWARDERS, regionalHosters } from './providers/mail.ts';
 import { type Random, randomFor } from './random.ts';
 import { type Situation, situationOf } from './situations.ts';
+import { withTail } from './tailed-plan.ts';
 import type { World } from './world.ts';
 
 /** How a zone fails: a server that errors, one that does not know the zone, silence, or long thought. */
@@ -53,13 +54,7 @@ export interface Plan {
   readonly situation: Situation;
 }
 
-/** Providers of the mailbox table that only pass mail on. */
-export const FORWARDERS: ReadonlySet<string> = new Set(['cloudflare-email-routing', 'improvmx', 'forward-email']);
-
 const ACCESS: readonly NetworkId[] = ['telekom', 'comcast', 'bt', 'orange', 'kpn'];
-
-/** How much of every kind of provider the long tail has, where there is one. */
-const TAIL_SHARE = 0.2;
 
 export interface PlanOptions {
   readonly hasFaults: boolean;
@@ -144,87 +139,6 @@ export function stateOf(
   { seed, hasFaults }: { readonly seed: string; readonly hasFaults: boolean },
 ): Plan['state'] {
   return drawState(randomFor(seed, domain, 'plan'), hasFaults);
-}
-
-/** A share of every kind of provider is of the long tail. */
-function withTail(plan: Omit<Plan, 'situation'>, r: Random, templates: Templates): Omit<Plan, 'situation'> {
-  const one = <T extends { readonly id: string }>({ tail, rows }: Table<T>, id: string) =>
-    tail.length > 0 && rows.some((row) => row.id === id) && r.chance(TAIL_SHARE) ? r.pick(tail).id : id;
-  const all = <T extends { readonly id: string }>(table: Table<T>, ids: readonly string[]) => [
-    ...new Set(ids.map((id) => one(table, id))),
-  ];
-  const hosting = plan.cdn === null ? one(templates.hosting, plan.hosting) : plan.hosting;
-  const cdn = plan.cdn && one(templates.cdn, plan.cdn);
-  const hasMoved = hosting !== plan.hosting || cdn !== plan.cdn;
-  return {
-    ...plan,
-    // A proxied zone stays with its CDN's name servers.
-    dns: plan.cdn !== null && plan.dns.includes(plan.cdn) ? plan.dns : all(templates.dns, plan.dns),
-    mailbox: FORWARDERS.has(plan.mailbox) ? plan.mailbox : one(templates.mailbox, plan.mailbox),
-    gateway: plan.gateway && one(templates.gateway, plan.gateway),
-    senders: all(templates.sender, plan.senders),
-    reports: plan.reports && one(templates.reports, plan.reports),
-    tokens: all(templates.token, plan.tokens),
-    hosting,
-    cdn,
-    platform: hasMoved || isAnyPlatform(plan, templates) ? one(templates.platform, plan.platform) : plan.platform,
-    authority:
-      cdn === null && hosting === plan.hosting && isAnyIssuer(plan, templates)
-        ? one(templates.authority, plan.authority)
-        : plan.authority,
-  };
-}
-
-function isAnyPlatform({ hosting }: Pick<Plan, 'hosting'>, templates: Templates): boolean {
-  return hosting === 'self' || templates.hosting.of(hosting).platforms === undefined;
-}
-
-function isAnyIssuer({ hosting }: Pick<Plan, 'hosting'>, templates: Templates): boolean {
-  return hosting === 'self' || templates.hosting.of(hosting).issuers === undefined;
-}
-
-/** The plan as its situation makes it. */
-function fitted(plan: Plan, templates: Templates, seed: string): Plan {
-  const { situation } = plan;
-  const r = randomFor(seed, plan.domain, 'fitting');
-  const isBogus = plan.isSigned && r.chance(0.06);
-  const hasRealMail = templates.mailbox.has(plan.mailbox) && !FORWARDERS.has(plan.mailbox);
-  if (plan.state === 'parked' && situation.parking !== 'name-servers') return { ...plan, dns: [registrarOf(r)] };
-  if (plan.state !== 'active') return plan;
-  const keepers = templates.reports.rows.filter(({ hosted }) => hosted !== undefined);
-  const reports = situation.policy === 'hosted' ? r.weighted(keepers).id : plan.reports;
-  // Records that a processor keeps for all of its customers say the same for each.
-  const dmarc = hasDmarcAlias({ ...plan, reports }, templates) ? 'quarantine' : plan.dmarc;
-  if (!situation.isHolding || !hasRealMail) {
-    const isResold = situation.nameServers === 'white-label' && plan.cdn === null;
-    const dns = isResold ? [r.pick(whiteLabels).dns] : plan.dns;
-    return { ...plan, dns, reports, dmarc, isBogus };
-  }
-  const registrar = registrarOf(r);
-  const hosting = templates.hosting.has(registrar) ? registrar : plan.hosting;
-  return {
-    ...plan,
-    reports,
-    dmarc,
-    isBogus,
-    dns: [registrar],
-    hosting,
-    cdn: null,
-    platform: 'static',
-    site: 'holding',
-    redirectsTo: null,
-  };
-}
-
-function registrarOf(r: Random): string {
-  return r.pick(Object.keys(holders));
-}
-
-/** Whether `_dmarc` leads to the report processor's own record. */
-export function hasDmarcAlias({ situation, reports, dmarc }: Plan, templates: Templates): boolean {
-  return (
-    situation.hasDmarcAlias && dmarc !== null && reports !== null && templates.reports.of(reports).hosted !== undefined
-  );
 }
 
 function drawState(r: Random, hasFaults: boolean): Plan['state'] {

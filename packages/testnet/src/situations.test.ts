@@ -170,6 +170,23 @@ describe('the situations of companies', () => {
     assert.ok(found.some((each) => each.rcode === 'NXDOMAIN' && each.records[0]?.type === 'CNAME'));
   });
 
+  it('send visitors of the apex on to www, from a registrar’s machine in another network', async () => {
+    const domain = some('apex forwarded');
+    const [apex, www] = await Promise.all([answers(domain, 'A'), answers(`www.${domain}`, 'A')]);
+    assert.ok(apex.records.length === 1 && www.records.length > 0);
+    assert.ok(www.records.every(({ data }) => data !== apex.records[0]?.data));
+  });
+
+  it('permit an authority that they do not use', async () => {
+    const records = await Promise.all(withSituation('spare CAA').map((domain) => answers(domain, 'CAA')));
+    assert.ok(records.some(({ records: list }) => list.length === 2));
+  });
+
+  it('receive mail under their own name at the provider’s address', async () => {
+    const lists = await Promise.all(withSituation('exchange vanity').map(exchanges));
+    assert.ok(lists.some((list) => list.length === 1 && /^mx1\./.test(list[0]?.exchange ?? '')));
+  });
+
   it('have IPv6 alone, where the network has it', async () => {
     const sites = await Promise.all(
       withSituation('IPv6 only').map(async (domain) => ({

@@ -1,5 +1,4 @@
 // What makes real stacks hard to read: split mail, leftovers, hidden origins, odd zones. Drawn apart from the rest of a plan.
-
 import { forgedServers, widgets } from './providers/extras.ts';
 import type { Templates } from './providers/index.ts';
 import type { Random } from './random.ts';
@@ -7,9 +6,10 @@ import type { Random } from './random.ts';
 /**
  * How exchanges differ from the mailbox's usual ones. `split`: a second mailbox at equal preference; `backup`: one behind;
  * `bypass`: the mailbox's own exchange stays behind the gateway; `residue`: a verification record that never received mail;
- * `implicit`: none, mail goes to the domain's address (RFC 5321 section 5.1); `rented`: a rented server's own name.
+ * `implicit`: none, mail goes to the domain's address (RFC 5321 section 5.1); `rented`: a rented server's own name;
+ * `vanity`: a name of the company's own, at the mailbox provider's address.
  */
-export type ExchangeForm = 'usual' | 'split' | 'backup' | 'bypass' | 'residue' | 'implicit' | 'rented';
+export type ExchangeForm = 'usual' | 'split' | 'backup' | 'bypass' | 'residue' | 'implicit' | 'rented' | 'vanity';
 /** How the SPF policy is written. `reseller`: by an include of a reseller, whose record includes many services. */
 export type PolicyForm =
   | 'usual'
@@ -56,6 +56,10 @@ export interface Situation {
   readonly widgets: readonly string[];
   /** The page shows a picture from another company's WordPress. */
   readonly hasForeignAsset: boolean;
+  /** A CAA record permits an authority that the company does not use. */
+  readonly spareAuthority: string | null;
+  /** The apex only sends visitors on to `www`, from a registrar's machine. */
+  readonly isApexForwarded: boolean;
   /** `www` is an alias of a name that is gone. */
   readonly isDangling: boolean;
   readonly isIpv6Only: boolean;
@@ -84,6 +88,8 @@ export const CALM: Situation = {
   forgedServer: null,
   widgets: [],
   hasForeignAsset: false,
+  spareAuthority: null,
+  isApexForwarded: false,
   isDangling: false,
   isIpv6Only: false,
   isHolding: false,
@@ -91,7 +97,7 @@ export const CALM: Situation = {
 
 /** Shares are of all active companies, where what the situation needs is there. */
 const EXCHANGES = shares<ExchangeForm>(
-  { split: 1, backup: 2, bypass: 4, residue: 1.5, implicit: 8, rented: 14 },
+  { split: 1, backup: 2, bypass: 4, residue: 1.5, implicit: 8, rented: 14, vanity: 1 },
   'usual',
 );
 const POLICIES = shares<PolicyForm>(
@@ -127,6 +133,8 @@ export function situationOf(r: Random, templates: Templates): Situation {
     forgedServer: r.chance(0.005) ? r.pick(forgedServers) : null,
     widgets: [...new Set(Array.from({ length: r.between(0, 5) }, () => r.weighted(widgets).id))],
     hasForeignAsset: r.chance(0.015),
+    spareAuthority: r.chance(0.3) ? r.weighted(templates.authority.rows).id : null,
+    isApexForwarded: r.chance(0.08),
     isDangling: r.chance(0.01),
     isIpv6Only: r.chance(0.006),
     isHolding: r.chance(0.02),

@@ -1,12 +1,14 @@
 // What is really so, in the words that detection is judged by.
-import { FORWARDERS, hasDmarcAlias, type Plan } from './plan.ts';
+import { hasDmarcAlias } from './fitted-plan.ts';
+import type { Plan } from './plan.ts';
 import type { Templates } from './providers/index.ts';
+import { FORWARDERS } from './providers/mail.ts';
 import { type Mint, mintFor } from './random.ts';
 import { softwareOf, type TrueVersion } from './software.ts';
 import type { World } from './world.ts';
 import { hasVanityServers, whiteLabelOf } from './zone.ts';
-import { hasMail, listsSenders, resellerOf, spfKeeper, splitWith } from './zone-mail.ts';
-import { wwwAliases } from './zone-web.ts';
+import { hasMail, listsSenders, resellerOf, spfKeeper, splitWith, vanityExchange } from './zone-mail.ts';
+import { forwarderOf, wwwAliases } from './zone-web.ts';
 
 export type Place = 'ns' | 'soa' | 'mx' | 'spf' | 'txt' | 'dmarc' | 'cname' | 'asn' | 'header' | 'html' | 'tls';
 
@@ -90,7 +92,9 @@ function addMail(plan: Plan, world: World, add: Add): void {
   for (const id of [plan.mailbox, splitWith(plan, world) ?? '']) {
     if (!templates.mailbox.has(id)) continue;
     // Behind a gateway a client's set-up names show the mailbox, or an exchange that was left.
-    const isReached = plan.gateway === null || situation.exchange === 'bypass';
+    // An exchange of its own name is told by its address alone, which others may share.
+    const isNamed = plan.gateway === null && vanityExchange(plan, world) === null;
+    const isReached = isNamed || (plan.gateway !== null && situation.exchange === 'bypass');
     const hint = templates.mailbox.of(id).hasHint ? 'cname' : null;
     add(FORWARDERS.has(id) ? 'email_security' : 'email', id, isReached ? 'mx' : hint);
     if (!FORWARDERS.has(id)) add('email_sending', id, null);
@@ -190,6 +194,8 @@ function situationsOf(plan: Plan, world: World): string[] {
     [s.hasSharedCertificate, 'shared certificate'],
     [s.forgedServer !== null, 'forged Server header'],
     [s.hasForeignAsset, 'foreign asset'],
+    [s.spareAuthority !== null && plan.hasCaa, 'spare CAA'],
+    [forwarderOf(plan, world) !== null, 'apex forwarded'],
     [s.isDangling, 'dangling www'],
     [s.isIpv6Only, 'IPv6 only'],
     [plan.certificate !== 'good', `certificate ${plan.certificate}`],

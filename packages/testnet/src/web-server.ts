@@ -12,7 +12,7 @@ import { mintFor, randomFor } from './random.ts';
 import { softwareOf } from './software.ts';
 import { answerWellKnown, policyHost } from './well-known.ts';
 import type { World } from './world.ts';
-import { isDangling } from './zone-web.ts';
+import { forwarderOf, isDangling } from './zone-web.ts';
 
 export interface WebServers extends AsyncDisposable {
   /** The loopback listener that stands for an address of the simulated internet. */
@@ -135,6 +135,9 @@ function serve(plan: Plan | undefined, visit: Visit, request: IncomingMessage, r
       .end('<title>Just a moment</title>');
   if (plan.site === 'redirects' && plan.redirectsTo) return void moved(`https://${plan.redirectsTo}/`);
   if (plan.site !== 'http-only' && !visit.isSecure) return void moved(`https://${visit.host}/`);
+  const isForwarded = forwarderOf(plan, visit.world) !== null;
+  if (visit.host === plan.domain && isForwarded)
+    return void response.writeHead(301, { location: `https://www.${plan.domain}/` }).end();
   const goesToWww = mint.number('apex-www', 0, 2) === 0 && !isDangling(plan);
   if (visit.host === plan.domain && goesToWww) {
     return void moved(`${visit.isSecure ? 'https' : 'http'}://www.${plan.domain}/`);

@@ -1,8 +1,10 @@
 // The mail part of a zone: exchanges, policies, keys, and the texts that services and their forerunners left there.
-import { addressIn } from './networks.ts';
-import { FORWARDERS, hasDmarcAlias, type Plan } from './plan.ts';
+
+import { hasDmarcAlias } from './fitted-plan.ts';
+import { addressIn, type NetworkRef } from './networks.ts';
+import type { Plan } from './plan.ts';
 import { ABANDONED_LABEL, rentedServers, resellers } from './providers/extras.ts';
-import { type CustomerName, dkimKey, type Exchange } from './providers/mail.ts';
+import { type CustomerName, dkimKey, type Exchange, FORWARDERS } from './providers/mail.ts';
 import type { Mint } from './random.ts';
 import { policyHost } from './well-known.ts';
 import type { World } from './world.ts';
@@ -52,6 +54,8 @@ export function putMail(plan: Plan, mint: Mint, world: World, put: Put): void {
     put('mail', 'A', addressIn(network, `${plan.domain}/mail`));
     put('mail._domainkey', 'TXT', [dkimKey(mint, 'self-dkim')]);
   }
+  const host = vanityExchange(plan, world);
+  if (host !== null) put('mx1', 'A', addressIn(host, `${plan.domain}/mx1`));
   putOnce(customerNames(plan, mint, world));
   putLeftovers(plan, mint, world, put, putOnce);
   putPolicy(plan, mint, world, put);
@@ -73,6 +77,7 @@ function exchangesOf(plan: Plan, mint: Mint, { templates }: World): Exchange[] {
   const own: readonly Exchange[] = mailbox ?? [
     [10, plan.mailbox === 'regional' ? `mx1.${plan.regional}` : `mail.${plan.domain}`],
   ];
+  if (mailbox && !plan.gateway && situation.exchange === 'vanity') return [[10, `mx1.${plan.domain}`]];
   const used = plan.gateway ? templates.gateway.of(plan.gateway).mx(mint) : own;
   const lowest = Math.min(...used.map(([preference]) => preference));
   const second = splitWith(plan, { templates } as World);
@@ -85,6 +90,12 @@ function exchangesOf(plan: Plan, mint: Mint, { templates }: World): Exchange[] {
   if (situation.exchange === 'backup' && !plan.gateway && others[0]) more.push([90, others[0][1]]);
   if (situation.exchange === 'bypass' && plan.gateway && mailbox?.[0]) more.push([90, mailbox[0][1]]);
   return [...used, ...more, ...residue];
+}
+
+/** The mailbox provider's network, where its exchange has a name of the company's. */
+export function vanityExchange({ situation, mailbox, gateway }: Plan, { templates }: World): NetworkRef | null {
+  if (situation.exchange !== 'vanity' || gateway !== null || !templates.mailbox.has(mailbox)) return null;
+  return templates.mailbox.of(mailbox).names[0]?.network ?? null;
 }
 
 function rentedHost(mint: Mint): string {

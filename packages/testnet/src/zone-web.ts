@@ -2,7 +2,7 @@
 import { addressIn, addressV6In, type NetworkRef } from './networks.ts';
 import type { Plan } from './plan.ts';
 import { edgeAddresses } from './providers/cdn.ts';
-import { ABANDONED_LABEL, abandoned } from './providers/extras.ts';
+import { ABANDONED_LABEL, abandoned, holders } from './providers/extras.ts';
 import type { Mint } from './random.ts';
 import type { World } from './world.ts';
 import type { Put } from './zone.ts';
@@ -28,6 +28,14 @@ export function webAddresses(plan: Plan, mint: Mint, world: World): string[] {
   const { apex } = plan.hosting === 'self' ? { apex: undefined } : templates.hosting.of(plan.hosting);
   const special = speaksOldTls(plan, world) ? 'oldTls' : undefined;
   return [...(apex ?? [addressIn(networkOfSite(plan, world), plan.domain, special)])];
+}
+
+/** A registrar's machine that sends visitors of the apex on to `www`, where the site is; null where there is none. */
+export function forwarderOf(plan: Plan, { templates }: World): NetworkRef | null {
+  const { situation, site, cdn, dns, hosting } = plan;
+  if (!situation.isApexForwarded || site !== 'ok' || cdn !== null || situation.isDangling || plan.isOldTls) return null;
+  const registrar = dns.find((id) => holders[id] !== undefined && id !== hosting && templates.hosting.has(id));
+  return registrar === undefined ? null : templates.hosting.of(registrar).network;
 }
 
 /** Only a site at an address of its own can have a listener of its own. */
@@ -60,12 +68,14 @@ export function wwwAliases(plan: Plan, mint: Mint, world: World): readonly strin
 
 export function putWeb(plan: Plan, mint: Mint, world: World, put: Put): void {
   const addresses = webAddresses(plan, mint, world);
-  for (const address of addresses) put('', 'A', address);
+  const forwarder = isIpv6Only(plan, world) ? null : forwarderOf(plan, world);
+  const apex = forwarder === null ? addresses : [addressIn(forwarder, `${plan.domain}/forwarder`)];
+  for (const address of apex) put('', 'A', address);
   const network = plan.cdn ? world.templates.cdn.of(plan.cdn).network : networkOfSite(plan, world);
   // What an address's listener does is told by its IPv4 form: those sites have no other.
   const isSpecial = plan.site === 'refused' || plan.site === 'reset' || speaksOldTls(plan, world);
   const hasV6 = (plan.hasIpv6 && !isSpecial) || isIpv6Only(plan, world);
-  const v6 = hasV6 ? addressV6In(network, plan.domain) : null;
+  const v6 = hasV6 && forwarder === null ? addressV6In(network, plan.domain) : null;
   if (v6) put('', 'AAAA', v6);
   const [alias] = wwwAliases(plan, mint, world);
   if (isDangling(plan))

@@ -76,7 +76,9 @@ export function zoneOf(plan: Plan, world: World): Zone {
     });
   if (plan.hasCaa) {
     const caa = world.templates.authority.of(plan.authority).caa;
-    if (caa) put('', 'CAA', { flags: 0, tag: 'issue', value: caa });
+    const spare = plan.situation.spareAuthority;
+    const other = spare === null ? null : world.templates.authority.of(spare).caa;
+    for (const value of new Set([caa, other])) if (value) put('', 'CAA', { flags: 0, tag: 'issue', value });
   }
   putWildcard(plan, mint, world, put);
   const { formerDns } = plan.situation;
