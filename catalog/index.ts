@@ -22,11 +22,18 @@ import registrarsEuropeSouth from './registrars-europe-south.json' with { type: 
 import registrarsEuropeWest from './registrars-europe-west.json' with { type: 'json' };
 import senders from './senders.json' with { type: 'json' };
 import sendersBusiness from './senders-business.json' with { type: 'json' };
+import siteAdvertising from './site-advertising.json' with { type: 'json' };
+import siteAnalytics from './site-analytics.json' with { type: 'json' };
+import siteCommerce from './site-commerce.json' with { type: 'json' };
+import siteMedia from './site-media.json' with { type: 'json' };
+import siteServices from './site-services.json' with { type: 'json' };
+import siteTools from './site-tools.json' with { type: 'json' };
 import verification from './verification.json' with { type: 'json' };
 import verificationBusiness from './verification-business.json' with { type: 'json' };
 import verificationDeveloper from './verification-developer.json' with { type: 'json' };
 import verificationSecurity from './verification-security.json' with { type: 'json' };
 import waf from './waf.json' with { type: 'json' };
+import webSoftware from './web-software.json' with { type: 'json' };
 
 export const entries: readonly unknown[] = [
   ...cdn,
@@ -51,11 +58,18 @@ export const entries: readonly unknown[] = [
   ...registrarsEuropeWest,
   ...senders,
   ...sendersBusiness,
+  ...siteAdvertising,
+  ...siteAnalytics,
+  ...siteCommerce,
+  ...siteMedia,
+  ...siteServices,
+  ...siteTools,
   ...verification,
   ...verificationBusiness,
   ...verificationDeveloper,
   ...verificationSecurity,
   ...waf,
+  ...webSoftware,
 ];
 
 /** What the tags of published address ranges mean, unchecked; `loadAddressRanges` of @strata/detect validates them. */

@@ -55,9 +55,14 @@ describe('SPF policies', () => {
   });
 
   it('keep only what is SPF of a busy name', async () => {
-    const { ask } = table({ 'a.test': ['site-verification=1', 'V=SPF1 -all', 'v=spf10 -all'] });
-    const policies = await askSpfPolicies(['v=spf1 include:a.test'], ask);
+    const { ask } = table({
+      'a.test': ['site-verification=1', 'V=SPF1 -all', 'v=spf10 -all'],
+      'b.test': ['site-verification=1', 'v=spf10 -all'],
+    });
+    const policies = await askSpfPolicies(['v=spf1 include:a.test include:b.test'], ask);
     assert.deepEqual(policies['a.test'], { status: 'found', records: ['V=SPF1 -all'], aliases: [] });
+    // To have texts and no policy is not to be empty, which receivers count.
+    assert.deepEqual(policies['b.test'], { status: 'found', records: ['site-verification=1'], aliases: [] });
   });
 
   for (const [what, recordOf] of [
@@ -78,6 +83,16 @@ describe('SPF policies', () => {
     const { ask, asked } = table((name) => [`v=spf1 include:a${name}`]);
     await askSpfPolicies(['v=spf1 include:x.test'], ask);
     assert.equal(asked.length, 10);
+  });
+
+  it('of a chain of slow servers are followed as long as there is time', async () => {
+    const { ask, asked } = table((name) => [`v=spf1 include:a${name}`]);
+    const slow = (async (name, type) => {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      return ask(name, type);
+    }) as Ask;
+    await askSpfPolicies(['v=spf1 include:x.test'], slow, { patienceMs: 20 });
+    assert.deepEqual(asked, ['x.test']);
   });
 
   it('of a name that would change what objects are, are only a name’s', async () => {
