@@ -13,7 +13,7 @@ import {
   recall,
 } from '../bench/detection-quality.ts';
 
-const COMPANIES = 800;
+const COMPANIES = 600;
 
 describe('detection on the simulated internet, its faults on', () => {
   let quality: Quality;
