@@ -25,3 +25,5 @@ tellReady(
     await internet[Symbol.asyncDispose]();
   },
 );
+// Asked once more when everybody was probed.
+process.on('message', () => process.send?.({ peakBytes: process.resourceUsage().maxRSS * 1_024 }));

@@ -1,4 +1,5 @@
 // Evidence to profile: how right it is on thousands of simulated companies, and how fast with the rulebook and ten times it.
+import { once } from 'node:events';
 import { entries } from '@strata/catalog';
 import { compileRulebook, detect, type Evidence, loadCatalog, type Rulebook } from '@strata/detect';
 import type { Truth } from '@strata/testnet';
@@ -66,13 +67,15 @@ async function measured(
     ...(onEvidence ? { onEvidence } : {}),
   });
   const seconds = (performance.now() - startedAt) / 1_000;
+  child.process.send('size');
+  const [{ peakBytes }] = (await once(child.process, 'message')) as [{ readonly peakBytes: number }];
   const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
   return {
     figures: [
       {
         what: `**faults ${faults}**: ${quality.companies.toLocaleString('en-US')} companies probed`,
         value: perSecond(quality.companies / seconds),
-        against: `internet started in ${(startMs / 1_000).toFixed(1)} s, ${mebibytes(rssBytes)} with every company drawn`,
+        against: `internet started in ${(startMs / 1_000).toFixed(1)} s; RSS ${mebibytes(rssBytes)} with every company drawn, at most ${mebibytes(peakBytes)}`,
       },
       ...qualityFigures(quality),
     ],

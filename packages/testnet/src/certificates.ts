@@ -11,6 +11,8 @@ const crypto = webcrypto as unknown as Crypto;
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY_MS = 86_400_000;
+/** Kept to serve again; what one holds lies outside the heap. */
+const MAX_CONTEXTS = 500;
 
 interface Authority {
   readonly certificate: x509.X509Certificate;
@@ -72,7 +74,7 @@ export class Certificates {
     const key = `${domain} ${authority} ${kind}`;
     let context = this.#contexts.get(key);
     if (!context) {
-      if (this.#contexts.size >= 2_000) this.#contexts.clear();
+      if (this.#contexts.size >= MAX_CONTEXTS) this.#contexts.clear();
       context = this.#make(domain, { authority, kind, others });
       this.#contexts.set(key, context);
     }

@@ -32,7 +32,7 @@ const TTL = 300;
 /** Companies' own records: not to be kept, so that a moved clock outlives every cache. */
 const COMPANY_TTL = 0;
 /** Zones kept built; the rest is built again when asked for. */
-const MAX_ZONES = 4_000;
+const MAX_ZONES = 2_000;
 
 export class Model {
   readonly #options: ModelOptions;
