@@ -40,6 +40,8 @@ export interface Quality {
   /** By tenths of the score, `0.9–1.0`. */
   readonly byScore: ReadonlyMap<string, Calibration>;
   readonly mistakes: readonly Mistake[];
+  /** How many companies are in each situation. */
+  readonly situations: ReadonlyMap<string, number>;
   /** Domains whose state was read as another. */
   readonly wrongStates: readonly {
     readonly domain: string;
@@ -106,6 +108,7 @@ class Tally {
   readonly #byLevel = new Map<string, Calibration>();
   readonly #byScore = new Map<string, Calibration>();
   readonly #mistakes: Mistake[] = [];
+  readonly #situations = new Map<string, number>();
   readonly #wrongStates: Quality['wrongStates'][number][] = [];
   #companies = 0;
 
@@ -116,6 +119,7 @@ class Tally {
   add(truth: Truth, profile: Profile): void {
     this.#companies += 1;
     const { domain, situations } = truth;
+    for (const each of situations) this.#situations.set(each, (this.#situations.get(each) ?? 0) + 1);
     // What a broken zone still shows of itself is luck: only a lie about it counts.
     if (truth.state === 'broken') {
       const isLie = ['parked', 'nonexistent'].includes(profile.state);
@@ -183,6 +187,7 @@ class Tally {
       byLevel: sorted(this.#byLevel),
       byScore: sorted(this.#byScore),
       mistakes: this.#mistakes,
+      situations: this.#situations,
       wrongStates: this.#wrongStates,
     };
   }
@@ -200,9 +205,9 @@ function sorted<V>(map: ReadonlyMap<string, V>): ReadonlyMap<string, V> {
   return new Map([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Mistakes by kind, category and what made the domain hard to read, the most common first, each with an example. */
+/** Mistakes by kind, category and evidence, the most common first, each with what most of them share and an example. */
 export function commonMistakes(
-  mistakes: readonly Mistake[],
+  { mistakes, situations, companies }: Pick<Quality, 'mistakes' | 'situations' | 'companies'>,
   count: number,
 ): { readonly what: string; readonly count: number; readonly example: string }[] {
   const groups = new Map<string, Mistake[]>();
@@ -215,20 +220,23 @@ export function commonMistakes(
     .sort((a, b) => b[1].length - a[1].length)
     .slice(0, count)
     .map(([what, all]) => {
-      const common = mostCommon(all.flatMap(({ situations }) => situations));
-      const example = all.find(({ situations }) => common === '' || situations.includes(common)) ?? all[0];
+      const shared = sharedSituation(all, (name) => (situations.get(name) ?? 0) / companies);
+      const example = all.find((each) => shared === undefined || each.situations.includes(shared)) ?? all[0];
       return {
-        what: common ? `${what}, often ${common}` : what,
+        what: shared === undefined ? what : `${what}, mostly ${shared}`,
         count: all.length,
         example: example ? exampleOf(example) : '',
       };
     });
 }
 
-function mostCommon(words: readonly string[]): string {
+/** What at least half of them have, and few others. */
+function sharedSituation(mistakes: readonly Mistake[], shareOfAll: (situation: string) => number): string | undefined {
   const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? '';
+  for (const { situations } of mistakes) for (const each of situations) counts.set(each, (counts.get(each) ?? 0) + 1);
+  return [...counts]
+    .filter(([name, n]) => n >= mistakes.length / 2 && n / mistakes.length > 3 * shareOfAll(name))
+    .sort((a, b) => b[1] / shareOfAll(b[0]) - a[1] / shareOfAll(a[0]))[0]?.[0];
 }
 
 function exampleOf({ domain, provider, service }: Mistake): string {

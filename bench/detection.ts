@@ -83,7 +83,7 @@ async function measured(
 }
 
 function qualityFigures(quality: Quality): Figure[] {
-  const { all, handWritten, longTail, byCategory, bySource, byLevel, byScore, mistakes, wrongStates } = quality;
+  const { all, handWritten, longTail, byCategory, bySource, byLevel, byScore, wrongStates } = quality;
   const goals: Readonly<Record<string, string>> = { high: 'goal 99.5 %', medium: 'goal 95 %', low: 'goal 80 %' };
   return [
     scoreFigure('all claims', all, 'goal 99 % and 97 %'),
@@ -97,7 +97,7 @@ function qualityFigures(quality: Quality): Figure[] {
     }),
     ...[...byScore].map(([tenth, calibration]) => shareFigure(`score ${tenth}`, calibration, '')),
     { what: 'states read as another', value: String(wrongStates.length), against: stateExample(quality) },
-    ...commonMistakes(mistakes, 10).map(({ what, count, example }) => ({
+    ...commonMistakes(quality, 10).map(({ what, count, example }) => ({
       what,
       value: String(count),
       against: example,

@@ -26,10 +26,10 @@ describe('detection on the simulated internet, its faults on', () => {
   });
 
   it('is right in 99 % of what it says and finds 97 % of what can be seen', (test) => {
-    const { all, byCategory, mistakes } = quality;
+    const { all, byCategory } = quality;
     for (const [name, score] of byCategory)
       test.diagnostic(`${name.padEnd(22)} precision ${percent(precision(score))}, recall ${percent(recall(score))}`);
-    for (const { what, count, example } of commonMistakes(mistakes, 12))
+    for (const { what, count, example } of commonMistakes(quality, 12))
       test.diagnostic(`${count} × ${what}: ${example}`);
     assert.ok(precision(all) >= 0.99, `precision ${percent(precision(all))} of ${all.right + all.wrong}`);
     assert.ok(recall(all) >= 0.97, `recall ${percent(recall(all))} of ${all.visible}`);

@@ -8,7 +8,7 @@ import { softwareOf, type TrueVersion } from './software.ts';
 import type { World } from './world.ts';
 import { hasVanityServers, whiteLabelOf } from './zone.ts';
 import { hasMail, listsSenders, resellerOf, spfKeeper, splitWith, vanityExchange } from './zone-mail.ts';
-import { forwarderOf, wwwAliases } from './zone-web.ts';
+import { forwarderOf, isDangling, isIpv6Only, wwwAliases } from './zone-web.ts';
 
 export type Place = 'ns' | 'soa' | 'mx' | 'spf' | 'txt' | 'dmarc' | 'cname' | 'asn' | 'header' | 'html' | 'tls';
 
@@ -75,7 +75,9 @@ function addNameServers(plan: Plan, world: World, add: Add): void {
     // An SOA that names the provider, or an address where nobody else's servers stand.
     const isTold = plan.situation.nameServers !== 'silent' && !rname(mint).endsWith(plan.domain);
     const hidden = isTold ? 'soa' : isOwnNetwork ? 'asn' : null;
-    add('dns', id, isHidden ? hidden : 'ns');
+    // Servers of one name stand at one provider: of a second one nothing is told.
+    const told = id === plan.dns[0] ? hidden : null;
+    add('dns', id, isHidden ? told : 'ns');
   }
 }
 
@@ -176,39 +178,44 @@ function isRead({ site }: Plan): boolean {
   return site === 'ok' || site === 'http-only';
 }
 
-/** For the tables of mistakes: what of its situation makes this domain special. */
+/** What of its situation makes this domain hard to read: what is drawn and has no effect on it is not told. */
 function situationsOf(plan: Plan, world: World): string[] {
   const { situation: s, state, site } = plan;
   if (state === 'parked') return [`parked by ${s.parking}`];
   if (state !== 'active') return [];
-  const unusual = (what: string, form: string, usual = 'usual') => (form === usual ? [] : [`${what} ${form}`]);
+  const isMailed = hasMail(plan);
+  const hasOwnServer = plan.mailbox === 'self' && plan.gateway === null;
   const flags: readonly (readonly [boolean, string])[] = [
     [plan.gateway !== null, 'gateway'],
     [splitWith(plan, world) !== null, 'split delivery'],
-    [s.leftovers.length > 0, `leftovers ${s.leftovers.join(' ')}`],
+    [s.exchange === 'backup' && isMailed && plan.gateway === null, 'backup exchange'],
+    [s.exchange === 'bypass' && plan.gateway !== null, 'exchange behind the gateway'],
+    [s.exchange === 'residue', 'verification record in MX'],
+    [s.exchange === 'implicit' && hasOwnServer, 'implicit exchange'],
+    [s.exchange === 'rented' && hasOwnServer, 'rented server'],
+    [vanityExchange(plan, world) !== null, 'vanity exchange'],
+    [s.policy !== 'usual' && isMailed && plan.spfAll !== null, `policy ${s.policy}`],
+    [s.leftovers.length > 0 && isMailed && s.formerMailbox !== plan.mailbox, `leftovers ${s.leftovers.join(' ')}`],
     [s.formerSender !== null, 'former sender'],
     [s.hasHugeTxt, 'huge TXT'],
-    [s.hasDmarcAlias && plan.reports !== null, 'DMARC alias'],
+    [hasDmarcAlias(plan, world.templates) && isMailed, 'DMARC alias'],
+    [hasVanityServers(plan, world), `name servers ${s.nameServers}`],
+    [whiteLabelOf(plan) !== undefined, 'name servers white-label'],
     [s.formerDns !== null, 'parent delegates elsewhere'],
+    [s.wildcard !== 'none', `wildcard ${s.wildcard}`],
+    [s.leak !== 'none' && plan.cdn !== null, `leak ${s.leak}`],
     [plan.isBogus, 'DNSSEC broken'],
     [s.hasSharedCertificate, 'shared certificate'],
-    [s.forgedServer !== null, 'forged Server header'],
-    [s.hasForeignAsset, 'foreign asset'],
+    [s.forgedServer !== null && site === 'ok', 'forged Server header'],
+    [s.hasForeignAsset && site === 'ok', 'foreign asset'],
     [s.spareAuthority !== null && plan.hasCaa, 'spare CAA'],
     [forwarderOf(plan, world) !== null, 'apex forwarded'],
-    [s.isDangling, 'dangling www'],
-    [s.isIpv6Only, 'IPv6 only'],
+    [isDangling(plan), 'dangling www'],
+    [isIpv6Only(plan, world), 'IPv6 only'],
     [plan.certificate !== 'good', `certificate ${plan.certificate}`],
     [site !== 'ok', `site ${site}`],
   ];
-  return [
-    ...unusual('exchange', s.exchange),
-    ...unusual('policy', s.policy),
-    ...unusual('name servers', s.nameServers),
-    ...unusual('wildcard', s.wildcard, 'none'),
-    ...unusual('leak', s.leak, 'none'),
-    ...flags.flatMap(([is, name]) => (is ? [name] : [])),
-  ];
+  return flags.flatMap(([is, name]) => (is ? [name] : []));
 }
 
 /** `category provider` of everything that a template written by hand can bring about. */

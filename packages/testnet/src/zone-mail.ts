@@ -71,8 +71,9 @@ function exchangesOf(plan: Plan, mint: Mint, { templates }: World): Exchange[] {
     situation.exchange === 'residue' ? [[32767, `ms${mint.number('ms-token', 10000000, 99999999)}.msv1.invalid`]] : [];
   if (plan.mailbox === 'null-mx') return [[0, '.']];
   if (plan.mailbox === 'none') return residue;
-  if (plan.mailbox === 'self' && situation.exchange === 'implicit') return [];
-  if (plan.mailbox === 'self' && situation.exchange === 'rented') return [[10, rentedHost(mint)]];
+  const isOwnServer = plan.mailbox === 'self' && plan.gateway === null;
+  if (isOwnServer && situation.exchange === 'implicit') return [];
+  if (isOwnServer && situation.exchange === 'rented') return [[10, rentedHost(mint)]];
   const mailbox = templates.mailbox.has(plan.mailbox) ? templates.mailbox.of(plan.mailbox).mx(mint) : null;
   const own: readonly Exchange[] = mailbox ?? [
     [10, plan.mailbox === 'regional' ? `mx1.${plan.regional}` : `mail.${plan.domain}`],
