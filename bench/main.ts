@@ -5,6 +5,7 @@ import { benchDetection } from './detection.ts';
 import { benchDns } from './dns.ts';
 import { benchFalseAlarms } from './false-alarms.ts';
 import { benchFeeds } from './feeds.ts';
+import { benchFingerprints } from './fingerprints.ts';
 import { benchGateway } from './gateway.ts';
 import { benchLedger } from './ledger.ts';
 import { benchNetwork } from './network.ts';
@@ -32,6 +33,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   scan: benchScan,
   sets: benchSets,
   stream: benchStream,
+  fingerprints: benchFingerprints,
   gateway: benchGateway,
   advisories: benchAdvisories,
   'false-alarms': benchFalseAlarms,

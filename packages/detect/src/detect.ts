@@ -1,5 +1,6 @@
 // Evidence and a rulebook -> a profile: read, match, judge, weigh, measure. The one way through the package.
 import type { Evidence } from './evidence.ts';
+import { matchSets } from './fingerprints/match-sets.ts';
 import { holdersOf } from './holders.ts';
 import { judge } from './judge.ts';
 import { matchDns } from './match-dns.ts';
@@ -15,8 +16,9 @@ import { weighFindings } from './weigh.ts';
 /** What the evidence says about a domain under a rulebook. Deterministic; never throws on hostile records. */
 export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
   const reading = readEvidence(evidence);
-  const matched =
+  const own =
     reading.existence === 'nonexistent' ? [] : [...matchDns(reading, rulebook), ...matchWeb(reading, rulebook)];
+  const matched = [...own, ...matchSets(reading, rulebook, own)];
   const { isParked, findings, unsettled } = judge(matched, reading);
   const services = weighFindings(findings);
   const sources = measureSources(reading, rulebook);

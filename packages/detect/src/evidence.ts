@@ -116,6 +116,8 @@ export interface Page {
   readonly types?: readonly string[];
   /** The page was longer than the limit and only its beginning was read. */
   readonly isTruncated: boolean;
+  /** The beginning of the HTML, at most 64 KiB; kept only where a community set has patterns for it. */
+  readonly source?: string;
 }
 
 /** `blocked` is a bot wall or a robots.txt that forbids us: the site exists and was not measured. */

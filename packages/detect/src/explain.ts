@@ -49,7 +49,7 @@ const NO_TIME = '1970-01-01T00:00:00Z';
 
 /** Reads one record (API.md, "Explain") and says what it proves; unknown members are ignored. Throws RecordError. */
 export function explainRecord(record: unknown, rulebook: Rulebook): Explanation {
-  const profile = detect(evidenceFromRecord(record), rulebook);
+  const profile = detect(evidenceFromRecord(record, { keepSource: rulebook.sets?.needsSource ?? false }), rulebook);
   return {
     domain: profile.domain,
     services: profile.services.map(({ category, provider, confidence, evidence, version }) => ({
@@ -63,8 +63,8 @@ export function explainRecord(record: unknown, rulebook: Rulebook): Explanation 
   };
 }
 
-/** The same record as Evidence: a part that was not given was not measured. */
-export function evidenceFromRecord(record: unknown): Evidence {
+/** The same record as Evidence: a part that was not given was not measured. `keepSource` is for community sets. */
+export function evidenceFromRecord(record: unknown, { keepSource = false } = {}): Evidence {
   const parsed = DomainRecord.safeParse(record);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
@@ -79,7 +79,7 @@ export function evidenceFromRecord(record: unknown): Evidence {
     durationMs: 0,
     dns: dnsPart(domain, parsed.data),
     addresses: addressPart(domain, parsed.data),
-    http: httpPart(domain, parsed.data),
+    http: httpPart(domain, parsed.data, keepSource),
     tls: tlsPart(parsed.data.tls_issuer),
     ...policyPart(parsed.data),
     ...filePart(parsed.data),
@@ -173,7 +173,7 @@ function filePart({ mta_sts_policy, security_txt }: DomainRecord): Pick<Evidence
   return { files: { mtaSts: file(mta_sts_policy), securityTxt: file(security_txt) } };
 }
 
-function httpPart(domain: string, { headers, cookies, html }: DomainRecord): HttpEvidence {
+function httpPart(domain: string, { headers, cookies, html }: DomainRecord, keepSource: boolean): HttpEvidence {
   const isGiven = headers !== undefined || cookies !== undefined || html !== undefined;
   const url = `https://${domain}/`;
   return {
@@ -183,7 +183,7 @@ function httpPart(domain: string, { headers, cookies, html }: DomainRecord): Htt
     statusCode: isGiven ? 200 : null,
     headers: Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])),
     cookies: (cookies ?? []).map(cookieName),
-    page: html === undefined ? null : extractPage(html, { url, isTruncated: false }),
+    page: html === undefined ? null : extractPage(html, { url, isTruncated: false, keepSource }),
   };
 }
 

@@ -12,6 +12,8 @@ export { detect } from './detect.ts';
 export { parseDmarc } from './dmarc.ts';
 export * from './evidence.ts';
 export { type Explanation, evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
+export type { FingerprintSet, LoadReport, SetProblem } from './fingerprints/fingerprint-set.ts';
+export { readFingerprints, type SetFile } from './fingerprints/read-set.ts';
 export * from './history.ts';
 export { HOLDERS, type Holder, holderAt, packHolders } from './holders.ts';
 export { KINDS, type Kind } from './kinds.ts';

@@ -22,19 +22,21 @@ export function isFronted(findings: readonly Finding[]): boolean {
 const AT_ADDRESS: ReadonlySet<Role> = new Set(['edge', 'protection', 'origin']);
 
 /** A header that anybody may send, against an address in a network that is not its provider's, is likely somebody's joke. */
-export function judgeHeaders(findings: readonly Finding[], { evidence }: Reading): Finding[] {
+export function judgeHeaders(findings: readonly Finding[], { evidence }: Reading): readonly Finding[] {
+  if (!findings.some(isDoubtful)) return findings;
   const web = evidence.addresses.filter(({ use }) => use === 'web' || use === 'www');
   const isLocated = web.length > 0 && web.every(({ asn }) => asn !== null);
-  if (!isLocated || isFronted(findings.filter(({ rule }) => rule.channel !== 'common-header'))) return [...findings];
-  const borneOut = new Set(
-    findings.filter(({ rule }) => rule.channel !== 'common-header').map(({ rule }) => rule.service),
-  );
+  const others = findings.filter(({ rule }) => rule.channel !== 'common-header');
+  if (!isLocated || isFronted(others)) return findings;
+  const borneOut = new Set(others.map(({ rule }) => rule.service));
   return findings.map((finding) => {
-    const { rule, strength } = finding;
-    const isDoubtful = rule.channel === 'common-header' && AT_ADDRESS.has(rule.role) && rule.hasNetworks;
-    if (!isDoubtful || borneOut.has(rule.service)) return finding;
-    return { ...finding, strength: Math.min(strength, FORGED_STRENGTH) };
+    if (!isDoubtful(finding) || borneOut.has(finding.rule.service)) return finding;
+    return { ...finding, strength: Math.min(finding.strength, FORGED_STRENGTH) };
   });
+}
+
+function isDoubtful({ rule }: Finding): boolean {
+  return rule.channel === 'common-header' && rule.hasNetworks && AT_ADDRESS.has(rule.role);
 }
 
 /** Hosting by address falls away behind an edge, and where a name or header already says whose it is. */

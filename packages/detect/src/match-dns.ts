@@ -94,7 +94,7 @@ function matchExchanges(findings: Finding[], reading: Reading, trie: HostTrie<Ru
 }
 
 /** Chains of the apex and www. One that ends in NXDOMAIN is left over from a service that is gone. */
-function webAliases({ evidence }: Reading): Iterable<string> {
+export function webAliases({ evidence }: Reading): Iterable<string> {
   const { a, aaaa, www } = evidence.dns;
   const live = [a, aaaa, www].filter(({ status, aliases }) => aliases.length > 0 && status !== 'nxdomain');
   return new Set(live.flatMap(({ aliases }) => aliases));

@@ -69,7 +69,7 @@ function matchSeller(findings: Finding[], { evidence: { domain, http } }: Readin
 }
 
 /** The wall itself, and a host that adds its own header to everything that leaves it. */
-function showsTheWall({ rule }: Finding): boolean {
+export function showsTheWall({ rule }: Finding): boolean {
   if (rule.role === 'edge' || rule.role === 'protection') return true;
   return rule.role === 'origin' && rule.channel === 'private-header';
 }
@@ -183,14 +183,19 @@ function hostWithoutPort(authority: string): string {
  * The issuer's name is only as good as the chain: a self-signed certificate says what its maker likes, and one for
  * another name is another site's.
  */
-function matchIssuer(findings: Finding[], { issuer, isTrusted, problem }: TlsEvidence, matchers: Matchers): void {
-  if (issuer === null) return;
-  const isUnproven = isTrusted === false;
-  if (isUnproven && !LIKELY_GENUINE.has(problem ?? '')) return;
+function matchIssuer(findings: Finding[], tls: TlsEvidence, matchers: Matchers): void {
+  const { issuer } = tls;
+  const cap = issuerCap(tls);
+  if (issuer === null || cap === 0) return;
   for (const rule of matchers.prefixes.tls.findAt(issuer.toLowerCase())) {
-    const strength = isUnproven ? Math.min(rule.strength, UNPROVEN_ISSUER_STRENGTH) : rule.strength;
-    findings.push({ rule, value: issuer, strength });
+    findings.push({ rule, value: issuer, strength: Math.min(rule.strength, cap) });
   }
+}
+
+/** The most that an issuer's name can prove in this certificate; 0 for one that anyone could have written. */
+export function issuerCap({ isTrusted, problem }: Pick<TlsEvidence, 'isTrusted' | 'problem'>): number {
+  if (isTrusted !== false) return 1;
+  return LIKELY_GENUINE.has(problem ?? '') ? UNPROVEN_ISSUER_STRENGTH : 0;
 }
 
 function add(findings: Finding[], rules: readonly Rule[], value: string): void {

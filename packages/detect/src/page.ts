@@ -18,6 +18,8 @@ const MAX_URL_LENGTH = 512;
 const MAX_NAME_LENGTH = 96;
 const MAX_TEXT_LENGTH = 256;
 const MAX_ATTRIBUTES = 64;
+/** Of what is kept of a page with its evidence: where most of what names a product stands. */
+const MAX_SOURCE_LENGTH = 65_536;
 
 const ASSET_ATTRIBUTE: ReadonlyMap<string, string> = new Map([
   ['script', 'src'],
@@ -26,18 +28,28 @@ const ASSET_ATTRIBUTE: ReadonlyMap<string, string> = new Map([
   ['frame', 'src'],
   ['link', 'href'],
 ]);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+const UNKEPT_CHARACTERS = /[\x00-\x08\x0b\x0e-\x1f\x7f]/g;
 const MARKER_ATTRIBUTE = /^(?:data|ng)-/;
 
 export interface PageOptions {
   /** The URL that the page was read from; what links resolve against. */
   readonly url: string;
   readonly isTruncated: boolean;
+  /** Whether the page's source is kept, for patterns of community sets. */
+  readonly keepSource?: boolean;
 }
 
 /** Reads title, metas, assets and markers from HTML of any quality; never throws, every list is bounded. */
-export function extractPage(html: string, { url, isTruncated }: PageOptions): Page {
+export function extractPage(html: string, { url, isTruncated, keepSource = false }: PageOptions): Page {
   const reader = new PageReader(html.slice(0, MAX_PAGE_CHARACTERS), url);
-  return reader.read(isTruncated || html.length > MAX_PAGE_CHARACTERS);
+  const page = reader.read(isTruncated || html.length > MAX_PAGE_CHARACTERS);
+  return keepSource ? { ...page, source: keptSource(html) } : page;
+}
+
+/** Lines and tabs stay, since patterns tell blanks; what no database and no signature takes becomes U+FFFD. */
+function keptSource(html: string): string {
+  return html.slice(0, MAX_SOURCE_LENGTH).replace(UNKEPT_CHARACTERS, '\ufffd').toWellFormed();
 }
 
 /** Collects tokens of one page. The tokenizer reports positions in the text that it was given. */

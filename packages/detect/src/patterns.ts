@@ -112,7 +112,7 @@ export function patternsOf(group: RuleGroup): readonly Pattern[] {
     ...texts('mail-asn', group.mailAsn?.map(String), 'mailAsn'),
     ...texts('ns-asn', group.nsAsn?.map(String), 'nsAsn'),
     ...(group.header ?? []).map(({ name, value, version }, i) => ({
-      channel: COMMON_HEADERS.has(name) ? ('common-header' as const) : ('private-header' as const),
+      channel: channelOfHeader(name),
       pattern: value === undefined ? name : `${name}: ${value}`,
       path: `header.${i}`,
       key: name,
@@ -131,6 +131,11 @@ export function patternsOf(group: RuleGroup): readonly Pattern[] {
     ...texts('marker', group.html?.marker, 'html.marker'),
     ...texts('tls', group.tls),
   ];
+}
+
+/** Whether one maker or anyone sends a header of this lower-case name. */
+export function channelOfHeader(name: string): 'common-header' | 'private-header' {
+  return COMMON_HEADERS.has(name) ? 'common-header' : 'private-header';
 }
 
 export function isDkimLabel(label: string): boolean {

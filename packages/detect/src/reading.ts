@@ -72,6 +72,14 @@ export function readEvidence(evidence: Evidence): Reading {
   const own = (lookup: Lookup<string>) =>
     hasWildcard && (isSameAnswer(lookup, wildcardTxt) || isSameAnswer(lookup, wildcardA)) ? NO_ANSWER : lookup;
   const dmarc = own(dns.dmarc);
+  const named = new Map<string, Lookup<string>>();
+  let hasFailedLabel = false;
+  for (const label of Object.keys(dns.named)) {
+    const lookup = dns.named[label];
+    if (!lookup) continue;
+    named.set(label, own(lookup));
+    if (isFailed(lookup.status)) hasFailedLabel = true;
+  }
   const webAnswer = webAnswerOf(evidence, redirectsTo);
   const hasOwnCertificate = evidence.tls.status === 'found' && (webAnswer !== 'elsewhere' || coversDomain(evidence));
   const hasNoWeb = [dns.a, dns.aaaa, dns.www].every(
@@ -89,7 +97,7 @@ export function readEvidence(evidence: Evidence): Reading {
     mtaSts: own(dns.mtaSts),
     tlsRpt: own(dns.tlsRpt),
     bimi: own(dns.bimi),
-    named: new Map(Object.entries(dns.named).map(([label, lookup]) => [label, own(lookup)])),
+    named,
     webAnswer,
     redirectsTo,
     isForSale: webAnswer === 'own' && offersDomain(evidence),
@@ -99,7 +107,7 @@ export function readEvidence(evidence: Evidence): Reading {
       mx: isFailed(dns.mx.status),
       txt: isFailed(dns.txt.status),
       dmarc: isFailed(dns.dmarc.status),
-      named: Object.values(dns.named).some(({ status }) => isFailed(status)),
+      named: hasFailedLabel,
       aliases: isFailed(dns.a.status) || isFailed(dns.www.status),
       web: !hasNoWeb && isUnseen(evidence, webAnswer),
       tls: !hasNoWeb && !hasOwnCertificate && evidence.tls.status !== 'skipped',

@@ -2,6 +2,8 @@
 import type { AddressRanges } from './address-ranges.ts';
 import type { Provider, RuleGroup } from './catalog.ts';
 import { Digest } from './digest.ts';
+import { type CompiledSets, compileSets } from './fingerprints/compile-sets.ts';
+import type { FingerprintSet } from './fingerprints/fingerprint-set.ts';
 import { addRule, createMatchers, getOrCreate, type Matchers, type Rule } from './matchers.ts';
 import { type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
 import { type Category, ROLES, type Role, type Source } from './profile.ts';
@@ -24,18 +26,22 @@ export interface Rulebook {
   readonly ranges: AddressRanges | undefined;
   /** Where a role's evidence can come from under this rulebook. */
   readonly sourcesOf: ReadonlyMap<Role, ReadonlySet<Source>>;
+  /** Community sets that were loaded beside the catalog. */
+  readonly sets: CompiledSets | undefined;
 }
 
 /** What an operator adds to the catalog. */
 export interface CompileOptions {
   readonly sectors?: SectorList;
   readonly ranges?: AddressRanges | undefined;
+  /** Community sets, as `readFingerprints` read them. */
+  readonly sets?: FingerprintSet | undefined;
 }
 
 /** Compiles validated providers; pure, tens of milliseconds for thousands of rules. */
 export function compileRulebook(
   catalog: readonly Provider[],
-  { sectors = new Map(), ranges }: CompileOptions = {},
+  { sectors = new Map(), ranges, sets: given }: CompileOptions = {},
 ): Rulebook {
   const matchers = createMatchers();
   const rules: Rule[] = [];
@@ -53,20 +59,24 @@ export function compileRulebook(
       }
     }
   }
+  const sets = given && compileSets(given, catalog);
+  const providers = [...(sets?.added ?? []), ...catalog];
+  // The catalog's names come last and win.
   const names = new Map(
-    catalog.flatMap((provider) =>
+    providers.flatMap((provider) =>
       [provider.id, provider.name, ...provider.aliases].map((name) => [name.toLowerCase(), provider] as const),
     ),
   );
   return {
-    version: versionOf(rules, { sectors, ranges }),
-    providers: new Map(catalog.map((provider) => [provider.id, provider])),
+    version: versionOf([...rules.map(lineOf), ...(sets?.lines ?? [])], { sectors, ranges }),
+    providers: new Map(providers.map((provider) => [provider.id, provider])),
     probeLabels: [...matchers.named.keys()].sort(),
     findProvider: (nameOrAlias) => names.get(nameOrAlias.toLowerCase()),
     matchers,
     sectors,
     ranges,
-    sourcesOf: sourcesByRole(rules, ranges),
+    sourcesOf: sourcesByRole(rules, { ranges, ofSets: sets?.sources ?? [] }),
+    sets,
   };
 }
 
@@ -118,9 +128,10 @@ function createRule(
 
 function sourcesByRole(
   rules: readonly Rule[],
-  ranges: AddressRanges | undefined,
+  { ranges, ofSets }: { readonly ranges: AddressRanges | undefined; readonly ofSets: CompiledSets['sources'] },
 ): ReadonlyMap<Role, ReadonlySet<Source>> {
   const sources = new Map<Role, Set<Source>>();
+  for (const [role, source] of ofSets) getOrCreate(sources, role, () => new Set()).add(source);
   const all = rules.flatMap((rule) => (rule.asSender ? [rule, rule.asSender] : [rule]));
   for (const { role, source } of all) getOrCreate(sources, role, () => new Set()).add(source);
   for (const { category } of ranges?.products ?? []) {
@@ -131,11 +142,11 @@ function sourcesByRole(
 
 /** No order of files or of entries is in it; what the operator adds is, for it decides as rules do. */
 function versionOf(
-  rules: readonly Rule[],
+  ofRules: readonly string[],
   { sectors, ranges }: { readonly sectors: SectorList; readonly ranges: AddressRanges | undefined },
 ): string {
   const listed = Array.from(sectors, ([domain, sector]) => `sector ${domain} ${sector}`);
-  const lines = [...rules.map(lineOf), ...listed].sort();
+  const lines = [...ofRules, ...listed].sort();
   if (ranges) lines.push(`ranges ${ranges.digest}`);
   return `${ENGINE_VERSION}-${new Digest().addText(`${ENGINE_VERSION}\n${lines.join('\n')}`).hex}`;
 }

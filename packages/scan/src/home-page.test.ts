@@ -23,6 +23,14 @@ describe('a visit', () => {
     for (const target of server.dialled) assert.deepEqual(target, { address: PUBLIC, port: 443 });
   });
 
+  it("keeps the page's source, without what no database takes, only when told to", async () => {
+    const script = page(`<title>S</title>\n<p class="a">\0${'x'.repeat(70_000)}`);
+    const { http } = await visited(script, { keepSource: true, maxBodyBytes: 100_000 });
+    assert.equal(http.page?.source?.length, 65_536);
+    assert.ok(http.page?.source?.startsWith('<title>S</title>\n<p class="a">\ufffdxx'));
+    assert.equal('source' in ((await visited(script)).http.page ?? {}), false);
+  });
+
   it('asks again when the server closed the kept connection', async () => {
     const { http, server } = await visited((request, response) => {
       if (request.url === '/robots.txt') {

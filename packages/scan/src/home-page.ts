@@ -49,14 +49,14 @@ async function follow(visit: SiteVisit, start: URL): Promise<HomePage> {
     const answer = await visit.page(url, { onTls });
     if (!('kind' in answer)) return failed(answer, url, { redirects, tls });
     const next = redirectTarget(answer.statusCode, answer.headers.location, url);
-    if (!next || !isWeb(next)) return { http: evidenceOf(answer, url, redirects), tls };
+    if (!next || !isWeb(next)) return { http: evidenceOf(answer, { url, redirects }, visit), tls };
     redirects.push(url.href);
     // To another owner's domain: where it leads is the finding; that site is not ours to visit in this scan.
     if (registrableDomain(next.hostname) !== visit.domain)
-      return { http: { ...evidenceOf(answer, next, redirects), page: null }, tls };
+      return { http: { ...evidenceOf(answer, { url: next, redirects }, visit), page: null }, tls };
     if (redirects.includes(next.href) || redirects.length > MAX_REDIRECTS) {
       const detail = 'the redirects do not end';
-      return { http: { ...evidenceOf(answer, url, redirects), status: 'failed', detail }, tls };
+      return { http: { ...evidenceOf(answer, { url, redirects }, visit), status: 'failed', detail }, tls };
     }
     url = next;
   }

@@ -34,6 +34,8 @@ export interface ProberOptions {
   /** For robots.txt, redirects, the page and the well-known files together, over HTTPS and HTTP: 12 s when left out. */
   readonly visitTimeoutMs?: number;
   readonly maxBodyBytes?: number;
+  /** Whether up to 64 KiB of the page's source are kept with its evidence: only for community sets that read it. */
+  readonly keepSource?: boolean;
   /** Visits at one address at once. */
   readonly perAddress?: number;
   readonly now?: () => Date;
@@ -59,6 +61,7 @@ export function createProber(options: ProberOptions): Prober {
     guard: createAddressGuard(options.allowAddresses),
     perAddress: new KeyedLimit(options.perAddress ?? 2),
     userAgent: options.userAgent,
+    keepSource: options.keepSource ?? false,
     requestTimeoutMs: options.requestTimeoutMs ?? 8_000,
     visitTimeoutMs: options.visitTimeoutMs ?? 12_000,
   };

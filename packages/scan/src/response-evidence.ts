@@ -9,7 +9,16 @@ const WALL_STATUS = new Set([401, 403, 407, 429, 451, 503]);
 const MAX_HEADERS = 100;
 const MAX_COOKIES = 100;
 
-export function evidenceOf(answer: Answered, url: URL, redirects: readonly string[]): HttpEvidence {
+export interface EvidenceOptions {
+  /** Whether the page's source is kept for patterns of community sets. */
+  readonly keepSource: boolean;
+}
+
+export function evidenceOf(
+  answer: Answered,
+  { url, redirects }: { readonly url: URL; readonly redirects: readonly string[] },
+  { keepSource }: EvidenceOptions,
+): HttpEvidence {
   const isBlocked = isWall(answer);
   const isHtml = /^(?:text\/html|application\/xhtml\+xml)\b/i.test(answer.headers['content-type'] ?? 'text/html');
   const html = isHtml ? decodeText(answer) : '';
@@ -20,7 +29,7 @@ export function evidenceOf(answer: Answered, url: URL, redirects: readonly strin
     statusCode: answer.statusCode,
     headers: headersOf(answer),
     cookies: cookieNames(answer),
-    page: isBlocked ? null : extractPage(html, { url: url.href, isTruncated: answer.isTruncated }),
+    page: isBlocked ? null : extractPage(html, { url: url.href, isTruncated: answer.isTruncated, keepSource }),
   };
 }
 

@@ -2,12 +2,12 @@
 import type { TlsEvidence } from '@strata/detect';
 import { type AddressParts, checkAddress } from './checked-address.ts';
 import type { KeyedLimit } from './keyed-limit.ts';
-import type { Answered } from './response-evidence.ts';
+import type { Answered, EvidenceOptions } from './response-evidence.ts';
 import { welcomeOf } from './robots.ts';
 import { Connections, type GetOptions, type Visit, type WebClient } from './web-client.ts';
 
 /** Hosts are looked up by the resolver that the rest of the probe uses. */
-export interface SiteParts extends AddressParts {
+export interface SiteParts extends AddressParts, EvidenceOptions {
   readonly client: WebClient;
   readonly perAddress: KeyedLimit;
   readonly userAgent: string;
@@ -32,6 +32,7 @@ const STATUS_OF = { unresolved: 'skipped', forbidden: 'refused', timeout: 'timeo
 export class SiteVisit implements Disposable {
   readonly domain: string;
   readonly signal: AbortSignal | undefined;
+  readonly keepSource: boolean;
   readonly #parts: SiteParts;
   readonly #connections = new Connections();
   readonly #welcomes = new Map<string, (url: URL) => boolean>();
@@ -42,6 +43,7 @@ export class SiteVisit implements Disposable {
   constructor(parts: SiteParts, domain: string, signal: AbortSignal | undefined) {
     this.domain = domain;
     this.signal = signal;
+    this.keepSource = parts.keepSource;
     this.#parts = parts;
     this.#leftMs = parts.visitTimeoutMs;
   }

@@ -33,6 +33,14 @@ Fields (only domain is needed; others that are given are named on standard error
 Of spf_policies, dmarc_parents and report_consents the values are TXT records: of the name that the SPF policy leads to,
 of _dmarc below the parent, of example.com._report._dmarc below the host. The last two fields are the text of the files.`;
 
+export const fingerprintsHelp = `
+A set in the format of Wappalyzer, as its open successors publish it. Loaded with STRATA_FINGERPRINTS, its technologies
+are detected beside the catalog's.
+
+Exit codes:
+  0  the set can be used, whatever of it is refused
+  1  a path is wrong, or nothing in it can be used`;
+
 export const gatewayHelp = `
 Examples:
   strata inference gateway                         workers join it; it prints what they type

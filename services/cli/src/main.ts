@@ -2,14 +2,15 @@
 // The `strata` command: thin commands over the packages. Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted;
 // `verify` has more, told in its help.
 import { Command, CommanderError, Option } from 'commander';
+import type { ExplainOptions } from './commands/explain.ts';
 import type { ScanOptions } from './commands/scan.ts';
 import type { VerifyOptions } from './commands/verify.ts';
 import { addEnrichCommands } from './enrich-commands.ts';
 import { addFeedCommands } from './feed-commands.ts';
-import { explainHelp, verifyHelp } from './help.ts';
+import { explainHelp, fingerprintsHelp, verifyHelp } from './help.ts';
 import { addInferenceCommands } from './inference-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
-import { CommandError, counted, plainText } from './output.ts';
+import { CommandError, counted, type OutputOptions, plainText } from './output.ts';
 import { versionText } from './version.ts';
 
 // Each command loads what it needs when it is called: `explain` starts without a server or a database.
@@ -66,11 +67,26 @@ function program(): Command {
     .description(
       'records in on standard input, one JSON object a line; the detected services out, one line each; no network',
     )
+    .addOption(
+      new Option('--fingerprints <paths>', 'community sets beside the catalog, comma-separated').env(
+        'STRATA_FINGERPRINTS',
+      ),
+    )
     .addHelpText('after', explainHelp)
-    .action(async () => {
+    .action(async (options: ExplainOptions) => {
       const { explain } = await import('./commands/explain.ts');
-      const bad = await explain(process.stdin, process.stdout, process.stderr);
+      const streams = { input: process.stdin, output: process.stdout, warnings: process.stderr };
+      const bad = await explain(streams, options);
       if (bad > 0) throw new CommandError(`${counted(bad, 'record')} could not be read`);
+    });
+  stack
+    .command('fingerprints')
+    .description('what a community set of fingerprints holds, and what of it cannot be used')
+    .argument('<path...>', 'files, or folders with technologies/*.json or *.json')
+    .option('--json', 'print the report as JSON')
+    .addHelpText('after', fingerprintsHelp)
+    .action(async (paths: string[], options: OutputOptions) => {
+      await (await import('./commands/fingerprints.ts')).fingerprintsCommand(paths, options);
     });
 
   addFeedCommands(

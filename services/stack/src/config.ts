@@ -14,6 +14,14 @@ const List = z.string().transform((value) =>
     .filter((item) => item.length > 0),
 );
 
+/** File names may have blanks: only commas part them. */
+export const Paths = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item.length > 0),
+);
+
 /** `address` or `address:port` or `[v6]:port`. */
 const ResolverAddress = z.string().transform((value, context) => {
   const match = /^(?:\[([0-9a-fA-F:]+)\]|([0-9.]+|[0-9a-fA-F:]{3,}))(?::(\d{1,5}))?$/.exec(value);
@@ -95,6 +103,7 @@ export const Environment = z.object({
     .min(64, 'must be at least 64, the days that are counted')
     .max(36_500)
     .default(400),
+  STRATA_FINGERPRINTS: Paths.default([]),
   STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -135,6 +144,8 @@ export interface Config {
   readonly feedScansPerDay: number;
   /** Items of feeds, and what they name, are kept this long. */
   readonly feedDays: number;
+  /** Files and folders of community sets of fingerprints. */
+  readonly fingerprints: readonly string[];
   readonly logLevel: string;
 }
 
@@ -197,6 +208,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     isFeedScanning: value.STRATA_FEED_SCAN,
     feedScansPerDay: value.STRATA_FEED_SCAN_PER_DAY,
     feedDays: value.STRATA_FEED_DAYS,
+    fingerprints: value.STRATA_FINGERPRINTS,
     logLevel: value.STRATA_LOG_LEVEL,
   });
 }

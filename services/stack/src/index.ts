@@ -5,7 +5,7 @@ export {
   stackOpenApi,
   type World,
 } from './app.ts';
-export { type Config, ConfigError, readConfig } from './config.ts';
+export { type Config, ConfigError, Paths, readConfig } from './config.ts';
 export { listAdvisories, listAffected } from './enrichment/affected.ts';
 export { Exposures } from './enrichment/exposures.ts';
 export { type Enrichment, openEnrichment } from './enrichment/open-enrichment.ts';
@@ -25,7 +25,10 @@ export {
   type Subscriptions,
   withoutCredentials,
 } from './feeds/subscriptions.ts';
+export { readFingerprintFiles } from './fingerprint-files.ts';
+export { loadFingerprints } from './load-fingerprints.ts';
 export { openFetcher } from './open-fetcher.ts';
+export { openRulebook } from './open-rulebook.ts';
 export { openConfiguredStore, openScanning, type Scanning } from './open-scanning.ts';
 export type { ScanOutcome } from './scanner.ts';
 export { type RunningStack, serve, startStack } from './serve.ts';

@@ -10,8 +10,10 @@ import {
   sectorListOf,
 } from '@strata/detect';
 import { CsvError, parse } from 'csv-parse/sync';
+import type { Logger } from 'pino';
 import { readAddressRanges } from './address-range-files.ts';
 import type { Config } from './config.ts';
+import { loadFingerprints } from './load-fingerprints.ts';
 import { StartError, startErrorOf } from './start-error.ts';
 
 /** A million domains are 30 MB. */
@@ -19,15 +21,25 @@ const MOST_LIST_BYTES = 64 * 1024 * 1024;
 
 /** Rejects with StartError that names the setting where a file cannot be used. */
 export async function openRulebook(
-  { sectorsFile, addressRanges = [] }: Pick<Config, 'sectorsFile'> & Partial<Pick<Config, 'addressRanges'>>,
+  settings: Partial<Pick<Config, 'sectorsFile' | 'addressRanges' | 'fingerprints'>>,
   catalogEntries: readonly unknown[] = entries,
+  logger?: Logger,
 ): Promise<Rulebook> {
+  const { sectorsFile, addressRanges = [], fingerprints = [] } = settings;
   const catalog = loadCatalog(catalogEntries);
   const options: CompileOptions = {
     ...(sectorsFile === undefined ? {} : { sectors: await readSectors(sectorsFile) }),
     ranges: await readAddressRanges(addressRanges, catalog),
   };
-  return compileRulebook(catalog, options);
+  if (fingerprints.length === 0) return compileRulebook(catalog, options);
+  const startedAt = performance.now();
+  const { set, sizeBytes } = await loadFingerprints(fingerprints);
+  const rulebook = compileRulebook(catalog, { ...options, sets: set });
+  const { technologies, usable, refusedPatterns, badEntries } = set.report;
+  const counts = { technologies, usable, merged: rulebook.sets?.merged, refusedPatterns, badEntries };
+  const ms = Math.round(performance.now() - startedAt);
+  logger?.info({ ...counts, ms, mebibytes: Math.round(sizeBytes / 2 ** 20) }, 'community fingerprints loaded');
+  return rulebook;
 }
 
 async function readSectors(file: string): Promise<NonNullable<CompileOptions['sectors']>> {

@@ -45,7 +45,7 @@ export async function openScanning(
 ): Promise<Scanning> {
   await using stack = new AsyncDisposableStack();
   const now = world.now ?? (() => new Date());
-  const rulebook = await openRulebook(config, world.catalogEntries);
+  const rulebook = await openRulebook(config, world.catalogEntries, parts.logger);
   if (rulebook.ranges) parts.logger.info(describeRanges(rulebook.ranges), 'address ranges loaded');
   const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
   const store = stack.use(await openConfiguredStore(config, { now }));
@@ -57,6 +57,7 @@ export async function openScanning(
   const isDnsWorking = async () => (await resolver.query(SURE_NAME, 'NS')).status === 'found';
   const prober = createProber({
     probeLabels: rulebook.probeLabels,
+    keepSource: rulebook.sets?.needsSource ?? false,
     resolver: resolving,
     ...(world.requestTimeoutMs ? { requestTimeoutMs: world.requestTimeoutMs } : {}),
     allowAddresses: config.allowAddresses,

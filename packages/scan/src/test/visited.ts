@@ -9,7 +9,7 @@ import { startWebServer, type WebScript, type WebServer, type WebServerOptions }
 
 export const PUBLIC = '93.184.216.34';
 
-export interface VisitOptions extends WebServerOptions, Partial<Pick<SiteParts, 'visitTimeoutMs'>> {
+export interface VisitOptions extends WebServerOptions, Partial<Pick<SiteParts, 'visitTimeoutMs' | 'keepSource'>> {
   /** By host; what is not listed does not exist. */
   readonly addresses?: Readonly<Record<string, readonly string[]>>;
   readonly addressesOf?: (host: string) => readonly string[];
@@ -51,6 +51,7 @@ export async function visiting<T>(
       userAgent: 'StrataBot/test (+https://example.net/bot)',
       requestTimeoutMs: options.requestTimeoutMs ?? 3_000,
       visitTimeoutMs: options.visitTimeoutMs ?? 6_000,
+      keepSource: options.keepSource ?? false,
     },
     'example.com',
     options.signal,

@@ -2,18 +2,33 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { entries } from '@strata/catalog';
-import { compileRulebook, explainRecord, loadCatalog } from '@strata/detect';
+import { compileRulebook, explainRecord, loadCatalog, type Rulebook } from '@strata/detect';
 import { unknownFieldWatch } from '../unknown-fields.ts';
 
 /** Longest line read: full evidence with a large HTML page stays well below. */
 const maxLineLength = 8 * 1024 * 1024;
 
+export interface ExplainOptions {
+  /** Files and folders of community sets, comma-separated. */
+  readonly fingerprints?: string;
+}
+
+/** The service is loaded only for sets: without, this starts at once. */
+async function rulebookFor({ fingerprints }: ExplainOptions): Promise<Rulebook> {
+  if (!fingerprints) return compileRulebook(loadCatalog(entries));
+  const { openRulebook, Paths } = await import('@strata/stack');
+  return openRulebook({ fingerprints: Paths.parse(fingerprints) });
+}
+
 /**
  * Answers every line; a bad one with `{"error", "line"}`, so that line n out always belongs to line n in (blank ones aside).
  * Fields that mean nothing are named in `warnings`. Returns the number of bad lines.
  */
-export async function explain(input: Readable, output: Writable, warnings: Writable): Promise<number> {
-  const rulebook = compileRulebook(loadCatalog(entries));
+export async function explain(
+  { input, output, warnings }: { readonly input: Readable; readonly output: Writable; readonly warnings: Writable },
+  options: ExplainOptions = {},
+): Promise<number> {
+  const rulebook = await rulebookFor(options);
   const watchFields = unknownFieldWatch((message) => warnings.write(`${message}\n`));
   let number = 0;
   let bad = 0;

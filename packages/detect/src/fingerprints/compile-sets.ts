@@ -1,0 +1,134 @@
+// A set and the catalog, compiled for matching: whose each technology is, where its patterns are looked up, what it needs.
+import type { Provider } from '../catalog.ts';
+import { ROLES, type Role, type Source } from '../profile.ts';
+import { ruleOfPattern, type SetProvider, type TxtReading } from './channels.ts';
+import { EngineMemory } from './engine-memory.ts';
+import type { FingerprintSet, FingerprintTechnology } from './fingerprint-set.ts';
+import { type OwnedPattern, PatternIndex } from './pattern-index.ts';
+import { type KnownNames, providersOf } from './set-providers.ts';
+
+/** A technology; the others that it names are provider ids. */
+export interface CompiledTechnology extends SetProvider {
+  /** Any of these providers, or one of any of the categories, must be there too; nothing is needed where both are empty. */
+  readonly requires: readonly string[];
+  readonly requiresCategory: readonly number[];
+  /** It asked for others and none of them is known: it is never found. */
+  readonly isStranded: boolean;
+  readonly excludes: readonly string[];
+}
+
+/** What a set says of a provider, all its technologies together. */
+export interface CompiledProvider extends SetProvider {
+  readonly categories: ReadonlySet<number>;
+  readonly implies: readonly { readonly provider: string; readonly confidence: number }[];
+}
+
+export interface CompiledSets {
+  readonly technologies: readonly CompiledTechnology[];
+  readonly providers: ReadonlyMap<string, CompiledProvider>;
+  readonly patterns: PatternIndex;
+  /** The one part that changes, and nothing that is found depends on it. */
+  readonly memory: EngineMemory;
+  /** Providers that the catalog does not have. */
+  readonly added: readonly Provider[];
+  /** Technologies that are providers of the catalog. */
+  readonly merged: number;
+  /** Names in `implies`, `requires` and `excludes` that neither the set nor the catalog knows. */
+  readonly unresolved: readonly string[];
+  /** A pattern reads the page's source: the probe must keep it. */
+  readonly needsSource: boolean;
+  /** Where a role's evidence can come from under this set. */
+  readonly sources: readonly (readonly [Role, Source])[];
+  /** One line a technology, for the rulebook's version. */
+  readonly lines: readonly string[];
+}
+
+const PLAIN: readonly TxtReading[] = ['plain'];
+const PLAIN_AND_SPF: readonly TxtReading[] = ['plain', 'spf'];
+
+/** Compiles a set; pure, milliseconds a thousand technologies. */
+export function compileSets(set: FingerprintSet, catalog: readonly Provider[]): CompiledSets {
+  const { of, added, merged, names } = providersOf(set, catalog);
+  const owned: OwnedPattern[] = [];
+  const sources = new Map<string, readonly [Role, Source]>();
+  for (const [owner, technology] of set.technologies.entries()) {
+    for (const pattern of technology.patterns) {
+      owned.push({ pattern, owner });
+      for (const reading of pattern.key === 'TXT' ? PLAIN_AND_SPF : PLAIN) {
+        const { category, source } = ruleOfPattern(at(of, owner), pattern, reading);
+        sources.set(`${category} ${source}`, [ROLES[category], source]);
+      }
+    }
+  }
+  const patterns = new PatternIndex(owned);
+  return {
+    technologies: set.technologies.map((technology, i) => compileTechnology(technology, at(of, i), names)),
+    providers: compileProviders(set.technologies, of, names),
+    patterns,
+    memory: new EngineMemory(),
+    added,
+    merged,
+    unresolved: [...names.unresolved],
+    needsSource: patterns.has('html') || patterns.has('text'),
+    sources: [...sources.values()],
+    lines: set.technologies.map((technology, i) => lineOf(technology, at(of, i))),
+  };
+}
+
+function compileTechnology(
+  { requires, requiresCategory, excludes }: FingerprintTechnology,
+  of: SetProvider,
+  names: KnownNames,
+): CompiledTechnology {
+  const found = requires.flatMap((name) => names.idOf(name) ?? []);
+  return {
+    ...of,
+    requires: found,
+    requiresCategory,
+    isStranded: requires.length > 0 && found.length === 0 && requiresCategory.length === 0,
+    excludes: excludes.flatMap((name) => names.idOf(name) ?? []),
+  };
+}
+
+function compileProviders(
+  technologies: readonly FingerprintTechnology[],
+  of: readonly SetProvider[],
+  names: KnownNames,
+): ReadonlyMap<string, CompiledProvider> {
+  const providers = new Map<
+    string,
+    SetProvider & { categories: Set<number>; implies: { provider: string; confidence: number }[] }
+  >();
+  for (const [i, { categories, implies }] of technologies.entries()) {
+    const own = at(of, i);
+    const { id } = own.provider;
+    const known = providers.get(id) ?? { ...own, categories: new Set(), implies: [] };
+    providers.set(id, known);
+    for (const category of categories) known.categories.add(category);
+    for (const { name, confidence } of implies) {
+      const provider = names.idOf(name);
+      if (provider !== null && provider !== id) known.implies.push({ provider, confidence });
+    }
+  }
+  // Implied by name, known to the catalog alone.
+  for (const { provider } of [...providers.values()].flatMap(({ implies }) => implies)) {
+    const own = names.inCatalog(provider);
+    if (own && !providers.has(provider)) providers.set(provider, { ...own, categories: new Set(), implies: [] });
+  }
+  return providers;
+}
+
+/** Everything by which a technology can be found: a change of any of it is another rulebook. */
+function lineOf(technology: FingerprintTechnology, { provider, category }: SetProvider): string {
+  const { patterns, implies, requires, requiresCategory, excludes, categories } = technology;
+  const shown = patterns.map(({ field, key, expression, confidence, version }) => [
+    ...[field, key, expression, confidence, version],
+  ]);
+  return `set ${JSON.stringify([provider.id, category, categories, shown, implies, requires, requiresCategory, excludes])}`;
+}
+
+function at(of: readonly SetProvider[], i: number): SetProvider {
+  const provider = of[i];
+  if (!provider) throw new Error('a technology without a provider');
+  return provider;
+}

@@ -1,0 +1,219 @@
+// The expressions of community sets: the same meaning as in JavaScript, in linear time, and never without their literals.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { LinearRegex, readPattern, versionShown } from './pattern.ts';
+
+/** Sources of expressions, of all that is supported, over few letters so that they often match. */
+const { expression } = fc.letrec<{ expression: string; atom: string; piece: string }>((tie) => ({
+  atom: fc.oneof(
+    { maxDepth: 2, withCrossShrink: true },
+    fc.constantFrom(
+      'a',
+      'b',
+      'A',
+      'abc',
+      'abc',
+      'c1-',
+      '/',
+      '\\.',
+      '\\/',
+      '\\d',
+      '\\w',
+      '\\s',
+      '\\S',
+      '.',
+      '-',
+      ' ',
+      '\\x61',
+    ),
+    fc.constantFrom('[ab]', '[^a]', '[a-c1]', '[\\w-]', '[\\d.]', '[^\\s]', '[A-C]', '^', '$', '\\b', '\\B', '{', '}'),
+    tie('expression').map((inner) => `(${inner})`),
+    tie('expression').map((inner) => `(?:${inner})`),
+  ),
+  piece: fc
+    .tuple(tie('atom'), fc.constantFrom('', '', '', '*', '+', '?', '{2}', '{1,3}', '{0,2}', '*?', '+?', '??', '{1,}'))
+    .map(([atom, count]) => (/^(?:\^|\$|\\b|\\B)$/.test(atom) ? atom : `${atom}${count}`)),
+  expression: fc
+    .array(fc.array(tie('piece'), { maxLength: 4 }), { minLength: 1, maxLength: 2 })
+    .map((choices) => choices.map((pieces) => pieces.join('')).join('|')),
+}));
+const text = fc
+  .array(
+    fc.constantFrom('a', 'b', 'c', 'A', 'B', '1', '/', '.', '-', ' ', '\n', 'abc', 'ABC', '{', 'ſ', '\u212a', 'é'),
+    {
+      maxLength: 6,
+    },
+  )
+  .map((parts) => parts.join(''));
+
+const reasonFor = (pattern: string): string => {
+  try {
+    readPattern(pattern);
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+describe('an expression of a community set', () => {
+  it('matches what it matches in JavaScript, with the same captures', () => {
+    fc.assert(
+      fc.property(expression, fc.array(text, { minLength: 1, maxLength: 8 }), (source, texts) => {
+        fc.pre(reasonFor(source) === '');
+        const isRepeatedGroup = /\)[*+?{]/.test(source);
+        const native = new RegExp(source, 'i');
+        const linear = new LinearRegex(source);
+        for (const each of texts) {
+          const expected = native.exec(each);
+          assert.equal(linear.test(each), expected !== null, JSON.stringify([source, each]));
+          // JavaScript goes back from an empty round of a group, which moves the end of the match, not its being.
+          if (isRepeatedGroup) continue;
+          const captures = expected === null ? null : [...expected].map((capture) => capture ?? '');
+          assert.deepEqual(linear.captures(each), captures, JSON.stringify([source, each]));
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('captures what JavaScript captures of repeated groups that are not empty', () => {
+    const sources = [
+      'acme(?:-([\\d.]+))?\\.js',
+      '((?:\\d+\\.)+\\d+)/acme',
+      '(?:v|ver)=?(\\d+)*',
+      '(?:a|(b))+',
+      '<[^>]+acme(?:/([\\d.]*))?',
+    ];
+    const texts = ['/acme.js', '/acme-1.2.3.JS', '/10.2/acme', 'ver=12', 'ababb', '<p x=ACME/2.0>', 'é\u2028acme-1.js'];
+    for (const source of sources) {
+      for (const each of texts) {
+        const native = new RegExp(source, 'i').exec(each);
+        const captures = native === null ? null : [...native].map((capture) => capture ?? '');
+        const linear = new LinearRegex(source).captures(each);
+        assert.equal(linear?.[0], captures?.[0], `${source} ${each}`);
+        // Of a loop JavaScript forgets what an earlier round captured, RE2 does not.
+        if (source !== '(?:a|(b))+') assert.deepEqual(linear, captures, `${source} ${each}`);
+      }
+    }
+  });
+
+  it('matches no text that has none of its literals', () => {
+    let literal = 0;
+    fc.assert(
+      fc.property(expression, fc.array(text, { minLength: 1, maxLength: 8 }), (source, texts) => {
+        fc.pre(reasonFor(source) === '');
+        const { literals } = new LinearRegex(source);
+        if (literals === null) return;
+        literal += 1;
+        const native = new RegExp(source, 'i');
+        for (const each of texts.filter((candidate) => native.test(candidate))) {
+          const lower = each.toLowerCase();
+          assert.ok(
+            literals.some((one) => lower.includes(one)),
+            JSON.stringify([source, each, literals]),
+          );
+        }
+      }),
+      { numRuns: 8_000 },
+    );
+    assert.ok(literal > 100, `${literal} expressions had literals`);
+  });
+
+  it('has the literals that a reader would choose', () => {
+    const literalsOf = (source: string) => new LinearRegex(source).literals;
+    assert.deepEqual(literalsOf('jquery(?:\\.min)?\\.js'), ['jquery.min.js', 'jquery.js']);
+    assert.deepEqual(literalsOf('^https?://[^/]+\\.acme\\.test/'), ['.acme.test/']);
+    assert.deepEqual(literalsOf('(?:foobar|bazqux)/\\d+'), ['foobar/', 'bazqux/']);
+    assert.deepEqual(literalsOf('(?:widget)+'), ['widget']);
+    assert.deepEqual(literalsOf('(?:shop){2}x*'), ['shopshop']);
+    assert.deepEqual(literalsOf('acme|acmecorp'), ['acme']);
+    for (const without of ['\\d+', '(?:abc)?', '.*', 'ab', 'abc|\\d', '[a-z]{8}', 'ééé']) {
+      assert.equal(literalsOf(without), null, without);
+    }
+  });
+
+  it('is refused, with the reason, where it has no linear-time match or is no expression', () => {
+    const refused = {
+      'a(?=b)': /look-around/,
+      'a(?!b)': /look-around/,
+      '(?<=a)b': /look-around/,
+      '(?<!a)b': /look-around/,
+      '(a)\\1': /back-reference/,
+      '(?<name>a)': /not supported/,
+      '(?i)a': /not supported/,
+      '\\p{L}': /not supported/,
+      '(a': /not closed/,
+      'a)': /not opened/,
+      '[a': /too early/,
+      'a\\': /too early/,
+      '*a': /nothing before/,
+      'a**': /repeated/,
+      '^*': /assertion is repeated/,
+      'a{3,1}': /out of order/,
+      '[z-a]': /out of order/,
+      'a{9999}': /counts beyond/,
+      '(?:(?:(?:a{0,100}){0,100}){0,100}){0,100}': /steps a character/,
+      [`${'('.repeat(400)}a${')'.repeat(400)}`]: /nested/,
+      '\\x4': /cut short/,
+      'a\\;confidence:many': /confidence/,
+      'a\\;confidence:101': /confidence/,
+      'a\0b': /NUL/,
+      ['a'.repeat(1_001)]: /longer than/,
+    };
+    for (const [pattern, reason] of Object.entries(refused))
+      assert.match(reasonFor(pattern), reason, pattern.slice(0, 40));
+  });
+
+  it('takes time in proportion to the text where backtracking would take for ever', () => {
+    const hostile = [
+      '(a+)+$',
+      '(a|a)*$',
+      '(a*)*b',
+      '^(?:a?){60}a{60}$',
+      '(?:a|aa)+$',
+      '(.*)(.*)(.*)(.*)x',
+      'a.*b.*c.*d.*e',
+    ];
+    const timeOf = (regex: LinearRegex, length: number) => {
+      const subject = `${'a'.repeat(length)}!`;
+      let best = Number.POSITIVE_INFINITY;
+      for (let run = 0; run < 7; run++) {
+        const startedAt = performance.now();
+        regex.captures(subject);
+        best = Math.min(best, performance.now() - startedAt);
+      }
+      return best;
+    };
+    for (const source of hostile) {
+      const regex = new LinearRegex(source);
+      timeOf(regex, 200);
+      const [short, long] = [timeOf(regex, 500), timeOf(regex, 4_000)];
+      // Eight times the text; what is quadratic takes 64 times as long.
+      assert.ok(long < 40 * short + 20, `${source}: ${short.toFixed(1)} ms, then ${long.toFixed(1)} ms`);
+    }
+  });
+
+  it('shows a version by its template, where that makes a whole one', () => {
+    const { version = '', confidence, regex } = readPattern('acme-v([\\d.]+)(-pro)?\\;version:\\1\\;confidence:50');
+    assert.equal(confidence, 50);
+    assert.equal(versionShown(version, regex?.captures('/acme-v1.2.3.js') ?? []), '1.2.3');
+    const captures = ['', '1.5', '2', '', 'x'.repeat(2e6)];
+    const shown = {
+      '\\1': '1.5',
+      '\\1.\\2': '1.5.2',
+      'v\\1': '1.5',
+      '\\2': null,
+      '\\3': null,
+      '\\9': null,
+      '\\1?2.0:3.0': '2.0',
+      '\\3?2.0:3.0': '3.0',
+      '\\3?2.0:': null,
+      '\\1?\\2.1:': '2.1',
+      [`1.${'\\4'.repeat(400)}`]: null,
+      GA4: null,
+    };
+    for (const [template, expected] of Object.entries(shown))
+      assert.equal(versionShown(template, captures), expected, template);
+  });
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { LiteralIndex } from './literal-index.ts';
+
+const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '/'), minLength: 1, maxLength: 6 });
+const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '/', 'A', 'B', 'é', '\u0000'), maxLength: 60 });
+
+describe('LiteralIndex', () => {
+  it('finds what a search for each literal finds', () => {
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 30 }), text, (words, subject) => {
+        const index = new LiteralIndex(words.map((literal, i) => [literal, i] as const));
+        const lower = subject.replace(/[AB]/g, (letter) => letter.toLowerCase());
+        const expected = words.flatMap((literal, i) => (lower.includes(literal) ? [i] : []));
+        assert.deepEqual(
+          [...index.find(subject)].sort((a, b) => a - b),
+          expected,
+        );
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('finds nothing when it holds nothing', () => {
+    assert.equal(new LiteralIndex<string>([]).find('anything').size, 0);
+  });
+
+  it('is not slowed down by how many values a literal has, or how often it stands in the text', () => {
+    const many = Array.from({ length: 20_000 }, (_, i) => ['aaaa', i] as const);
+    const nested = Array.from({ length: 60 }, (_, i) => ['a'.repeat(i + 1), -1 - i] as const);
+    const index = new LiteralIndex([...many, ...nested]);
+    const timeOf = (subject: string) => {
+      const startedAt = performance.now();
+      for (let run = 0; run < 5; run++) assert.equal(index.find(subject).size, many.length + nested.length);
+      return performance.now() - startedAt;
+    };
+    timeOf('a'.repeat(100));
+    const [short, long] = [timeOf('a'.repeat(8_000)), timeOf('a'.repeat(64_000))];
+    assert.ok(long < 20 * short + 20, `${short.toFixed(1)} ms, then ${long.toFixed(1)} ms`);
+  });
+});

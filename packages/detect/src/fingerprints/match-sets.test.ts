@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { detect } from '../detect.ts';
+import { loadCatalog } from '../load-catalog.ts';
+import { extractPage } from '../page.ts';
+import type { Service } from '../profile.ts';
+import { compileRulebook } from '../rulebook.ts';
+import { communityTechnologies } from '../test/community-set.ts';
+import { type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
+import { testEntries } from '../test/rulebook-of.ts';
+import { readFingerprints } from './read-set.ts';
+
+const catalog = loadCatalog(testEntries);
+const rulebookWith = (technologies: unknown) =>
+  compileRulebook(catalog, { sets: readFingerprints([{ name: 'technologies/t.json', content: technologies }]) });
+const rulebook = rulebookWith(communityTechnologies);
+
+const servicesOf = (parts: EvidenceParts, book = rulebook) => detect(evidenceOf(parts), book).services;
+const found = (services: readonly Service[]) => services.map(({ category, provider }) => `${category} ${provider}`);
+const scoreOf = (services: readonly Service[], provider: string) =>
+  services.find((each) => each.provider === provider)?.score;
+const withAssets = (...assets: string[]): EvidenceParts => ({
+  http: { page: { assets: assets.map((path) => `https://example.com/${path}`) } },
+});
+const withHtml = (html: string): EvidenceParts => ({
+  http: { page: extractPage(html, { url: 'https://example.com/', isTruncated: false, keepSource: true }) },
+});
+
+describe('a community set', () => {
+  it('is found in every field of the evidence, with the category that the field can prove', () => {
+    const parts: EvidenceParts = {
+      ns: ['ns1.nameworks.example'],
+      mx: ['10 mx1.postbox.example'],
+      txt: ['postbox-verification=1', 'v=spf1 include:spf.bulkpost.example -all'],
+      www: { status: 'found', records: ['192.0.2.1'], aliases: ['a.fastlane.example'] },
+      tls: { status: 'found', issuer: 'Honest (Root) Ltd.', isTrusted: true },
+      http: {
+        url: 'https://shop.hostling.example/',
+        headers: { server: 'Brisk/1.2.3 (Ubuntu)', 'x-hostling-id': '7' },
+        cookies: ['TALLY_ID', 'KEEP01234567', 'keep_me'],
+        page: { metas: { generator: 'Lumen 4.5.6' }, assets: ['https://cdn.tally.example/v2.1/tally.min.js'] },
+      },
+    };
+    const services = servicesOf({ ...parts, domain: 'hostling.example' });
+    assert.deepEqual(found(services).sort(), [
+      'cdn fastlane',
+      'certificate_authority honest-certificates',
+      'dns nameworks',
+      'email postbox',
+      'email_sending bulkpost',
+      'hosting hostling',
+      'verified_service postbox',
+      'web_platform brisk',
+      'web_platform ember-db',
+      'web_platform hostling',
+      'web_platform inkwell',
+      'web_platform lumen-cms',
+      'web_platform paper',
+      'web_platform quill',
+      'web_platform session-keeper',
+      'web_platform tally-analytics',
+    ]);
+    const versions = services.flatMap(({ provider, version, platform }) =>
+      version ? [[provider, version, platform]] : [],
+    );
+    assert.deepEqual(versions.sort(), [
+      ['brisk', '1.2.3', 'ubuntu'],
+      ['lumen-cms', '4.5.6', null],
+      ['tally-analytics', '2.1', null],
+    ]);
+  });
+
+  it('reads html and text where the source was kept, and nothing of them where it was not', () => {
+    const html =
+      '<div id="a" class="prose-editor x">Powered\n by <b>Signpost 3.1.4</b><script>Powered by Signpost 9.9.9</script></div>';
+    const services = servicesOf(withHtml(`${'<p>padding</p>'.repeat(500)}${html}`));
+    assert.deepEqual(found(services), ['web_platform prose', 'web_platform signpost']);
+    const [prose, signpost] = services;
+    assert.equal(prose?.evidence[0]?.value, '<div id="a" class="prose-editor');
+    assert.deepEqual([signpost?.version, signpost?.evidence[0]?.value], ['3.1.4', 'Powered by Signpost 3.1.4']);
+    assert.deepEqual([prose?.score, signpost?.score], [0.7, 0.35], 'what a page says in words counts half');
+    const unkept = extractPage(html, { url: 'https://example.com/', isTruncated: false });
+    assert.deepEqual(servicesOf({ http: { page: unkept } }), []);
+  });
+
+  it('never says more than our own rules of the channel, and less by its confidence', () => {
+    assert.equal(scoreOf(servicesOf(withAssets('halfway-core.js')), 'halfway'), 0.35);
+    assert.equal(scoreOf(servicesOf(withAssets('halfway-core.js', 'halfway-extra.js')), 'halfway'), 0.56);
+    const all = withAssets('halfway-core.js', 'halfway-extra.js', 'halfway-more.js', 'a/halfway-core.js');
+    assert.equal(scoreOf(servicesOf(all), 'halfway'), 0.7, 'at most 100 together');
+    const twice = withAssets('halfway-core.js', 'a/halfway-core.js');
+    assert.equal(scoreOf(servicesOf(twice), 'halfway'), 0.35, 'the same pattern twice is one pattern');
+    assert.equal(scoreOf(servicesOf({ http: { cookies: ['keep_a', 'keep_b'] } }), 'session-keeper'), 0.3);
+    const both = { http: { headers: { 'x-halfway': '' }, page: { assets: ['https://example.com/halfway-core.js'] } } };
+    assert.equal(scoreOf(servicesOf(both), 'halfway'), 0.643, 'families are weighed against each other, not added up');
+  });
+
+  it('implies others at half of the strength, three deep, and in circles once', () => {
+    const services = servicesOf({ http: { page: { metas: { generator: 'Lumen' } } } });
+    const scores = Object.fromEntries(services.map(({ provider, score }) => [provider, score]));
+    assert.deepEqual(scores, { 'lumen-cms': 0.8, 'ember-db': 0.4, quill: 0.2, inkwell: 0.1, paper: 0.05 });
+    assert.equal(
+      services.find(({ provider }) => provider === 'quill')?.evidence[0]?.rule,
+      'quill/html/set:implies:lumen-cms',
+    );
+  });
+
+  it('drops what requires something that is not there', () => {
+    assert.deepEqual(
+      found(servicesOf(withAssets('lumen-forms/a.js', 'shop-badge.js', 'edgy-boost.js', 'lonely.js'))),
+      [],
+    );
+    const there: EvidenceParts = {
+      http: {
+        headers: { 'x-lumen-page': '1', 'x-edgy-ray': '1' },
+        cookies: ['basketry'],
+        page: {
+          assets: ['lumen-forms/a.js', 'shop-badge.js', 'edgy-boost.js', 'lonely.js'].map(
+            (path) => `https://example.com/${path}`,
+          ),
+        },
+      },
+    };
+    const names = found(servicesOf(there));
+    for (const name of ['lumen-forms', 'any-shop-badge', 'edgy-boost'])
+      assert.ok(names.includes(`web_platform ${name}`), name);
+    assert.ok(!names.includes('web_platform lonely'), 'what it requires is known to nobody');
+    assert.deepEqual(found(servicesOf(withAssets('chicken.js', 'egg-shell.js'))), [], 'a circle holds nobody up');
+  });
+
+  it('drops what another excludes, with all that it implied', () => {
+    assert.deepEqual(found(servicesOf({ http: { headers: { server: 'Brisk-Fork' } } })), ['web_platform brisk-fork']);
+    const mutual = rulebookWith({
+      Left: {
+        cats: [1],
+        website: 'https://left.example',
+        headers: { 'x-left': '' },
+        excludes: ['Right'],
+        implies: ['Hand'],
+      },
+      Right: {
+        cats: [1],
+        website: 'https://right.example',
+        cookies: { right: '' },
+        excludes: ['Left'],
+        implies: ['Glove'],
+      },
+      Hand: { cats: [1], website: 'https://hand.example', headers: { 'x-hand': '' }, implies: ['Right'] },
+      Glove: { cats: [1], website: 'https://glove.example' },
+    });
+    const services = servicesOf({ http: { headers: { 'x-left': '1' }, cookies: ['right'] } }, mutual);
+    assert.deepEqual(found(services), ['web_platform left', 'web_platform hand'], 'the stronger of two stands');
+  });
+
+  it('adds to the provider that the catalog has, in the category that it has there', () => {
+    const services = servicesOf({
+      mx: ['10 aspmx.l.googly.test'],
+      http: {
+        cookies: ['waffle_extra'],
+        page: { assets: ['https://apis.googly.test/x', 'https://example.com/waffle-recipes.js'] },
+      },
+    });
+    assert.deepEqual(found(services), [
+      'email googly',
+      'security waffle',
+      'web_platform googly',
+      'web_platform waffle-recipes',
+    ]);
+    const rules = services[0]?.evidence.map(({ rule }) => rule);
+    assert.deepEqual(rules, ['googly/mx/aspmx.l.googly.test', 'googly/mx/set:dns:MX: aspmx\\.l\\.googly\\.test']);
+    assert.equal(services[0]?.score, 0.95, 'the same record seen twice proves it once');
+  });
+
+  it('makes providers of the rest, with kinds and product names, that are found by name', () => {
+    const lumen = rulebook.findProvider('lumen cms');
+    assert.deepEqual([lumen?.id, lumen?.kinds, lumen?.cpe], ['lumen-cms', ['cms', 'publishing'], ['lumen:lumen_cms']]);
+    assert.equal(rulebook.providers.get('lumen-cms'), lumen);
+    assert.equal(rulebook.findProvider('Waffle Shield'), undefined);
+    assert.deepEqual(rulebook.sets?.unresolved, ['Nobody Knows']);
+  });
+
+  it('judges mail as ever: a filter is no mailbox, a record in the SPF policy no account', () => {
+    const parts: EvidenceParts = {
+      mx: ['10 a.mailwall.example'],
+      txt: ['v=spf1 include:spf.bulkpost.example'],
+    };
+    const services = servicesOf(parts);
+    assert.deepEqual(found(services), ['email_security mailwall', 'email_sending bulkpost']);
+    const broken = servicesOf({ txt: ['v=spf1 include:spf.bulkpost.example', 'v=spf1 -all'] });
+    assert.equal(scoreOf(broken, 'bulkpost'), 0.45, 'receivers cannot evaluate two policies');
+  });
+
+  it('takes nothing of a wall but the wall, nothing of another domain, and no issuer that anyone could write', () => {
+    const page = { assets: ['https://example.com/halfway-core.js'] };
+    const wall: EvidenceParts = {
+      http: {
+        status: 'blocked',
+        statusCode: 403,
+        headers: { via: 'fastlane', 'x-lumen-page': '' },
+        cookies: ['basketry'],
+        page,
+      },
+    };
+    assert.deepEqual(found(servicesOf(wall)), ['cdn fastlane']);
+    const elsewhere: EvidenceParts = {
+      http: { url: 'https://other.example.net/', headers: { 'x-lumen-page': '' }, page },
+    };
+    assert.deepEqual(found(servicesOf(elsewhere)), []);
+    const tls = {
+      status: 'found',
+      issuer: 'Honest (Root) Ltd.',
+      isTrusted: false,
+      problem: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    } as const;
+    assert.deepEqual(found(servicesOf({ tls })), []);
+  });
+
+  it('takes what a header merely mentions for nothing that serves the page', () => {
+    const headers = { 'content-security-policy': 'script-src cdn.fastlane.example' };
+    assert.deepEqual(found(servicesOf({ http: { headers } })), ['web_platform fastlane']);
+  });
+
+  it('takes no picture or style for a script', () => {
+    const others = ['halfway-core.js.png', 'lib/halfway-core.js/theme.css?v=1', 'halfway-core.js/a.SVG#x'];
+    assert.deepEqual(servicesOf(withAssets(...others)), []);
+    assert.deepEqual(found(servicesOf(withAssets(...others, 'halfway-core.js?v=a.png'))), ['web_platform halfway']);
+  });
+
+  it('shows a version only where it is a whole one', () => {
+    const versionOf = (...assets: string[]) =>
+      servicesOf(withAssets(...assets)).find(({ provider }) => provider === 'tally-analytics')?.version;
+    assert.equal(versionOf('tally-legacy.js'), null, 'what a template writes is there only if something was captured');
+    assert.equal(versionOf('cdn.tally.example/v2/tally.js'), null, 'nobody knows whether 2 is a branch');
+    assert.equal(versionOf('cdn.tally.example/v2/tally.js', 'cdn.tally.example/v2.0.1/tally.js'), '2.0.1');
+  });
+
+  it('makes another rulebook version of every difference that detection could see', () => {
+    const base = { A: { cats: [1], website: 'https://a.example', headers: { 'x-a': '' } } };
+    const versionOf = (technologies: unknown) => rulebookWith(technologies).version;
+    const others = [
+      {},
+      { A: { ...base.A, headers: { 'x-b': '' } } },
+      { A: { ...base.A, headers: { 'x-a': '\\;confidence:50' } } },
+      { A: { ...base.A, implies: ['A2'] } },
+      { A: { ...base.A, requires: ['B'] } },
+      { A: { ...base.A, cats: [31] } },
+      { A2: base.A },
+    ];
+    const versions = [versionOf(base), ...others.map(versionOf)];
+    assert.equal(new Set(versions).size, versions.length);
+    assert.equal(versionOf({ A: { ...base.A, description: 'another', icon: 'b.svg' } }), versionOf(base));
+    assert.equal(compileRulebook(catalog).version, versionOf({}), 'an empty set is no set');
+  });
+});
