@@ -4,17 +4,26 @@ import { webcrypto } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import * as x509 from '@peculiar/x509';
 import type { CertificateKind } from './plan.ts';
-import { templates } from './providers/index.ts';
+import type { Templates } from './providers/index.ts';
 
 /** Given each time: the library's default belongs to the process, where libp2p sets another. */
 const crypto = webcrypto as unknown as Crypto;
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY_MS = 86_400_000;
+/** Kept to serve again; what one holds lies outside the heap. */
+const MAX_CONTEXTS = 500;
 
 interface Authority {
   readonly certificate: x509.X509Certificate;
   readonly keys: CryptoKeyPair;
+}
+
+export interface CertificateOptions {
+  readonly authority: string;
+  readonly kind: CertificateKind;
+  /** Names of other companies on the same certificate, before this one's. */
+  readonly others: readonly string[];
 }
 
 export class Certificates {
@@ -25,13 +34,16 @@ export class Certificates {
   readonly #contexts = new Map<string, Promise<SecureContext>>();
   #serial = 1;
 
-  private constructor(root: Authority, leafKeys: CryptoKeyPair, leafPem: string) {
+  readonly #templates: Templates;
+
+  private constructor(root: Authority, leafKeys: CryptoKeyPair, leafPem: string, templates: Templates) {
     this.#root = root;
     this.#leafKeys = leafKeys;
     this.#leafPem = leafPem;
+    this.#templates = templates;
   }
 
-  static async create(): Promise<Certificates> {
+  static async create(templates: Templates): Promise<Certificates> {
     const keys = await generate();
     const certificate = await x509.X509CertificateGenerator.createSelfSigned(
       {
@@ -50,28 +62,28 @@ export class Certificates {
       await webcrypto.subtle.exportKey('pkcs8', leafKeys.privateKey as webcrypto.CryptoKey),
     ).toString('base64');
     const leafPem = `-----BEGIN PRIVATE KEY-----\n${pkcs8.replace(/.{64}/g, '$&\n')}\n-----END PRIVATE KEY-----\n`;
-    return new Certificates({ certificate, keys }, leafKeys, leafPem);
+    return new Certificates({ certificate, keys }, leafKeys, leafPem, templates);
   }
 
   get rootPem(): string {
     return this.#root.certificate.toString('pem');
   }
 
-  /** The context to serve a domain with; made once for each domain, authority and kind. */
-  context(domain: string, authority: string, kind: CertificateKind): Promise<SecureContext> {
+  /** The context to serve a domain with; made once for each domain, authority and kind. `others` share the certificate. */
+  context(domain: string, { authority, kind, others }: CertificateOptions): Promise<SecureContext> {
     const key = `${domain} ${authority} ${kind}`;
     let context = this.#contexts.get(key);
     if (!context) {
-      if (this.#contexts.size >= 2_000) this.#contexts.clear();
-      context = this.#make(domain, authority, kind);
+      if (this.#contexts.size >= MAX_CONTEXTS) this.#contexts.clear();
+      context = this.#make(domain, { authority, kind, others });
       this.#contexts.set(key, context);
     }
     return context;
   }
 
-  async #make(domain: string, authorityId: string, kind: CertificateKind): Promise<SecureContext> {
-    const issuer = await this.#issuer(authorityId);
-    const name = kind === 'wrong-name' ? `other.${authorityId}.example` : domain;
+  async #make(domain: string, { authority, kind, others }: CertificateOptions): Promise<SecureContext> {
+    const issuer = await this.#issuer(authority);
+    const name = kind === 'wrong-name' ? `other.${authority}.example` : domain;
     const notAfter = new Date(Date.now() + (kind === 'expired' ? -5 : 60) * DAY_MS);
     const common = {
       serialNumber: this.#nextSerial(),
@@ -81,8 +93,7 @@ export class Certificates {
       extensions: [
         new x509.BasicConstraintsExtension(false),
         new x509.SubjectAlternativeNameExtension([
-          { type: 'dns', value: name },
-          { type: 'dns', value: `www.${name}` },
+          ...[...others, name, `www.${name}`].map((value) => ({ type: 'dns' as const, value })),
         ]),
       ],
     };
@@ -123,7 +134,7 @@ export class Certificates {
   }
 
   async #makeIssuer(id: string): Promise<Authority> {
-    const { organisation, commonName, country } = templates.authority.of(id);
+    const { organisation, commonName, country } = this.#templates.authority.of(id);
     const keys = await generate();
     const certificate = await x509.X509CertificateGenerator.create(
       {

@@ -3,6 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { type AddressInfo, createServer, type Server, type Socket as TcpSocket } from 'node:net';
 import packet from 'dns-packet';
 import type { DnsRecord } from './model.ts';
+import { type Poison, strangerRecord, type Vantage } from './vantage.ts';
 
 export interface Reply {
   readonly rcode: 'NOERROR' | 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'FORMERR' | 'NOTIMP';
@@ -39,6 +40,8 @@ export interface DnsServerOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   readonly isRecursive: boolean;
+  /** What befalls datagrams; nothing when left out. */
+  readonly vantage?: Vantage;
 }
 
 /** Listens on both transports of one port. */
@@ -54,7 +57,7 @@ export async function startDnsServer(options: DnsServerOptions, respond: Respond
 }
 
 async function startOnce(options: DnsServerOptions, respond: Responder): Promise<DnsServer> {
-  const { address, isRecursive } = options;
+  const { address, isRecursive, vantage } = options;
   const udp = createSocket({ type: 'udp4', recvBufferSize: 4 * 1024 * 1024 });
   await new Promise<void>((resolve, reject) => {
     udp.once('error', reject);
@@ -76,7 +79,7 @@ async function startOnce(options: DnsServerOptions, respond: Responder): Promise
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  serveUdp(udp, isRecursive, respond);
+  serveUdp(udp, { isRecursive, vantage }, respond);
   return {
     address,
     port: (tcp.address() as AddressInfo).port,
@@ -91,13 +94,22 @@ function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-function serveUdp(socket: Socket, isRecursive: boolean, respond: Responder): void {
+type Datagrams = Pick<DnsServerOptions, 'isRecursive'> & { readonly vantage: Vantage | undefined };
+
+function serveUdp(socket: Socket, { isRecursive, vantage }: Datagrams, respond: Responder): void {
   socket.on('error', () => {});
   socket.on('message', (message, from) => {
-    handle(message, { isRecursive, isTcp: false }, respond, (bytes) =>
-      socket.send(bytes, from.port, from.address, () => {}),
-    );
+    if (vantage?.isLost()) return;
+    const send = (bytes: Buffer) => socket.send(bytes, from.port, from.address, () => {});
+    handle(message, { isRecursive, isTcp: false, poison: vantage?.poison() ?? null }, respond, send);
   });
+}
+
+/** An answer with the question's id that answers another. */
+function twinOf(id: number, type: string): Buffer {
+  const stranger = strangerRecord(type);
+  const question = { name: stranger.name, type: stranger.type } as packet.Question;
+  return packet.encode({ type: 'response', id, questions: [question], answers: [stranger as packet.Answer] });
 }
 
 function serveTcp(socket: TcpSocket, isRecursive: boolean, respond: Responder): void {
@@ -110,7 +122,7 @@ function serveTcp(socket: TcpSocket, isRecursive: boolean, respond: Responder): 
       const size = pending.readUInt16BE(0);
       const message = pending.subarray(2, 2 + size);
       pending = pending.subarray(2 + size);
-      handle(message, { isRecursive, isTcp: true }, respond, (bytes) => {
+      handle(message, { isRecursive, isTcp: true, poison: null }, respond, (bytes) => {
         const prefix = Buffer.alloc(2);
         prefix.writeUInt16BE(bytes.length);
         if (socket.writable) socket.write(Buffer.concat([prefix, bytes]));
@@ -121,7 +133,7 @@ function serveTcp(socket: TcpSocket, isRecursive: boolean, respond: Responder): 
 
 function handle(
   message: Buffer,
-  { isRecursive, isTcp }: { isRecursive: boolean; isTcp: boolean },
+  { isRecursive, isTcp, poison }: { isRecursive: boolean; isTcp: boolean; poison: Poison | null },
   respond: Responder,
   send: (bytes: Buffer) => void,
 ): void {
@@ -149,6 +161,7 @@ function handle(
     ? ({ rcode: 'REFUSED' } as const)
     : respond({ name: question.name.toLowerCase(), type: question.type, isChecked });
   if (!reply) return;
+  if (poison === 'twin') send(twinOf(query.id ?? 0, question.type));
 
   const opt = query.additionals?.find((record) => record.type === 'OPT');
   const wantsVerdict =
@@ -180,7 +193,10 @@ function handle(
       id: query.id ?? 0,
       flags: flags | extra,
       questions: [question],
-      answers: [...(sections.answers ?? [])] as packet.Answer[],
+      answers: [
+        ...(sections.answers ?? []),
+        ...(poison === 'stranger' ? [strangerRecord(question.type)] : []),
+      ] as packet.Answer[],
       authorities: [...(sections.authorities ?? [])] as packet.Answer[],
       additionals: [...((sections.additionals ?? []) as packet.Answer[]), ...ours],
     });

@@ -7,7 +7,7 @@ import { dig, digOverTcp, sendRaw } from './test/dig.ts';
 describe('the DNS of the simulated internet', () => {
   let internet: Internet;
   before(async () => {
-    internet = await createInternet({ domains: 400 });
+    internet = await createInternet({ domains: 400, vantage: { lossShare: 0, poisonShare: 0 } });
   });
   after(() => internet[Symbol.asyncDispose]());
 
@@ -56,8 +56,10 @@ describe('the DNS of the simulated internet', () => {
   });
 
   it('truncates what does not fit the client, and tells all over TCP', async () => {
+    const usual = inState('active').filter((domain) => !internet.truth(domain).situations.includes('huge TXT'));
     const sized = await Promise.all(
-      inState('active').map(async (domain) => ({
+      // A huge one fits no datagram: it has a test of its own.
+      usual.map(async (domain) => ({
         domain,
         bytes: JSON.stringify((await digOverTcp(internet.resolver, domain, 'TXT')).answers).length,
       })),

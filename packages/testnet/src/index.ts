@@ -30,4 +30,5 @@ export {
 export type { MigratingCategory, Migration } from './migrate.ts';
 export { tinyChatModel } from './models.ts';
 export type { TrueVersion } from './software.ts';
-export type { TrueService, Truth } from './truth.ts';
+export type { Place, TrueService, Truth } from './truth.ts';
+export type { VantageOptions } from './vantage.ts';

@@ -104,7 +104,7 @@ describe('the companies of the simulated internet', () => {
       const page = await visit(internet, `www.${domain}`);
       assert.equal(page.isTrusted, true, domain);
       assert.equal(page.issuer, templates.authority.of(authority.provider).organisation, domain);
-      assert.ok(page.status === 301 || page.body.includes('<h1>'), domain);
+      assert.ok(isRedirect(page.status) || page.body.includes('<h1>'), domain);
       issuers.add(page.issuer);
       pages += 1;
     }
@@ -118,7 +118,7 @@ describe('the companies of the simulated internet', () => {
   });
 
   it('speak an old TLS, refuse and reset as their addresses say, over IPv4 alone', async () => {
-    await using faulty = await createInternet({ domains: 600 });
+    await using faulty = await createInternet({ domains: 600, vantage: { lossShare: 0, poisonShare: 0 } });
     const seen = new Map<string, number>();
     for (const domain of faulty.domains()) {
       if (faulty.truth(domain).state !== 'active') continue;
@@ -218,7 +218,7 @@ describe('the companies of the simulated internet', () => {
 
   it('are 20,000 in seconds and a few hundred megabytes', async (test) => {
     const startedAt = performance.now();
-    await using large = await createInternet({ domains: 20_000 });
+    await using large = await createInternet({ domains: 20_000, vantage: { lossShare: 0 } });
     for (const domain of large.domains()) large.truth(domain);
     test.diagnostic(
       `20,000 companies known in ${Math.round(performance.now() - startedAt)} ms, RSS ${Math.round(process.memoryUsage().rss / 2 ** 20)} MiB`,
@@ -228,3 +228,7 @@ describe('the companies of the simulated internet', () => {
     assert.ok(answer !== undefined || large.truth(large.domains().at(-1) ?? '').state === 'broken');
   });
 });
+
+function isRedirect(status: number): boolean {
+  return status > 300 && status < 309;
+}

@@ -4,21 +4,28 @@ import { Certificates } from './certificates.ts';
 import { createFeeds, type FeedRequests, type FeedTruth, type ListedFeed } from './feeds/feeds.ts';
 import { applyMigration, type MigratingCategory, type Migration, migrationOn } from './migrate.ts';
 import { Model } from './model.ts';
-import { NameServerPlan, startNameServers } from './name-servers.ts';
+import { startNameServers, treeOf } from './name-servers.ts';
 import { companyNames, SUFFIXES } from './names.ts';
 import { type Plan, planOf, stateOf } from './plan.ts';
-import { providerNames, templates } from './providers/index.ts';
-import { mintFor } from './random.ts';
-import { type Truth, truthOf } from './truth.ts';
+import { handWrittenIn, type Truth, truthOf } from './truth.ts';
+import { type VantageOptions, vantageOf } from './vantage.ts';
 import { startWebServers } from './web-server.ts';
+import { type World, worldOf } from './world.ts';
 
 export interface InternetOptions {
   /** Same seed, same internet. */
   readonly seed?: string;
   /** Companies; 500 by default, tried to 20,000. */
   readonly domains?: number;
+  /**
+   * A rulebook's entries. A fifth of every kind of provider is then drawn from those of them that no template was written
+   * for by hand, and publishes what their patterns ask for.
+   */
+  readonly catalog?: readonly unknown[];
   /** Broken zones, slow and refusing sites, bad certificates; on by default. */
   readonly hasFaults?: boolean;
+  /** What befalls answers on their way; by default only with faults. */
+  readonly vantage?: VantageOptions;
   /** Share of the companies that change something on a day. */
   readonly migrationShare?: number;
   /** Port of the recursive resolver; 0 lets the system choose. */
@@ -34,6 +41,8 @@ export interface Internet extends AsyncDisposable {
   domains(): readonly string[];
   /** What a company really runs. Throws RangeError for a name that is none of its companies. */
   truth(domain: string): Truth;
+  /** `category provider` of what templates were written for; a catalog's long tail publishes what its patterns ask for. */
+  readonly handWritten: readonly string[];
   /** Moves the clock; returns what changed. */
   advance(days: number): readonly Migration[];
   /** Makes one company change now. */
@@ -62,9 +71,12 @@ export interface Internet extends AsyncDisposable {
   readonly caPem: string;
 }
 
+const FAULTY_VANTAGE = { lossShare: 0.05, poisonShare: 0.02 } as const satisfies VantageOptions;
+
 export async function createInternet(options: InternetOptions = {}): Promise<Internet> {
   const { seed = 'strata', domains: count = 500, hasFaults = true, migrationShare = 0.005, port = 0 } = options;
-  const taken = new Set(providerNames.map(({ suffix }) => suffix.split('.').slice(-2).join('.')));
+  const world = worldOf(seed, options.catalog);
+  const taken = new Set(world.providerNames.map(({ suffix }) => suffix.split('.').slice(-2).join('.')));
   const names = companyNames(seed, count, (name) => taken.has(name));
   const companies = new Set(names);
   const changed = new Map<string, { plan: Plan; version: number }>();
@@ -80,8 +92,7 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     return targets;
   };
   const basePlan = (domain: string) =>
-    planOf(domain, {
-      seed,
+    planOf(domain, world, {
       hasFaults,
       other: (random) => random.pick(hosts().filter((name) => name !== domain)),
     });
@@ -107,6 +118,7 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
 
   const feeds = createFeeds({
     seed,
+    world,
     count: options.feeds ?? 40,
     companies: names,
     isTaken: (name) => taken.has(name) || companies.has(name),
@@ -117,27 +129,25 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
   });
 
   await using stack = new AsyncDisposableStack();
-  const nameServers = new NameServerPlan(tldsOf());
-  // Every provider's servers get their addresses now, before they are started.
-  for (const row of [...templates.dns.rows, ...templates.parking.rows])
-    for (const host of row.ns(mintFor(seed, 'any.example'))) nameServers.addressOf(host);
   const model = new Model({
-    seed,
+    world,
     planOf: (domain) => currentPlan(domain) ?? feeds.planOf(domain),
     versionOf: (domain) => changed.get(domain)?.version ?? 0,
-    nameServerAddress: (host) => nameServers.addressOf(host),
   });
   const dns = stack.use(
-    await startNameServers(model, nameServers, {
+    await startNameServers(model, treeOf(tldsOf(world), world.servers), {
       port,
+      vantage: vantageOf(seed, { ...(hasFaults ? FAULTY_VANTAGE : {}), ...options.vantage }),
       faultOf: (domain, type) => faults.get(domain)?.get(type) ?? faults.get(domain)?.get('*'),
     }),
   );
-  const certificates = await Certificates.create();
+  const certificates = await Certificates.create(world.templates);
   const web = stack.use(
     await startWebServers({
-      seed,
+      world,
       companyOf: (host) => model.companyOf(host),
+      // Who shares a certificate: any of the first thousand.
+      neighbours: () => hosts(),
       exchangesOf: (plan) => model.exchangesOf(plan),
       certificates,
       feeds,
@@ -150,7 +160,8 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
       return day;
     },
     domains: () => names,
-    truth: (domain) => truthOf(known(domain), seed),
+    truth: (domain) => truthOf(known(domain), world),
+    handWritten: [...handWrittenIn(world.templates)],
     advance(days) {
       const migrations: Migration[] = [];
       for (let i = 0; i < days; i += 1) {
@@ -207,9 +218,9 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
 }
 
 /** Top-level domains of the companies and of every provider's names. */
-function tldsOf(): string[] {
+function tldsOf({ templates, providerNames }: World): string[] {
   const last = (name: string) => name.slice(name.lastIndexOf('.') + 1);
-  const hosts = [...templates.dns.rows, ...templates.parking.rows].flatMap((row) => row.zones);
+  const hosts = [...templates.dns.rows, ...templates.dns.tail, ...templates.parking.rows].flatMap((row) => row.zones);
   return [
     ...new Set([
       ...SUFFIXES.map(({ suffix }) => last(suffix)),

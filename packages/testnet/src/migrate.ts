@@ -88,6 +88,7 @@ export function migrationOn(
 
 /** The plan after a migration. Throws RangeError where there is no such provider. */
 export function applyMigration(plan: Plan, { category, from, to }: Omit<Migration, 'day' | 'domain'>): Plan {
+  const isFree = (platform: string) => !templates.platform.has(platform) || templates.platform.of(platform).weight > 0;
   const swap = (list: readonly string[]) => [...list.filter((id) => id !== from), ...(to ? [to] : [])];
   switch (category) {
     case 'email':
@@ -95,7 +96,11 @@ export function applyMigration(plan: Plan, { category, from, to }: Omit<Migratio
     case 'email_security':
       return { ...plan, gateway: to ? templates.gateway.of(to).id : null };
     case 'dns':
-      return { ...plan, dns: to ? [templates.dns.of(to).id] : [], isVanity: false };
+      return {
+        ...plan,
+        dns: to ? [templates.dns.of(to).id] : [],
+        situation: { ...plan.situation, nameServers: 'usual' },
+      };
     case 'hosting': {
       if (!to) return { ...plan, hosting: 'self', cdn: null };
       const { platforms, issuers, also = [] } = templates.hosting.of(to);
@@ -104,7 +109,7 @@ export function applyMigration(plan: Plan, { category, from, to }: Omit<Migratio
         ...plan,
         hosting: to,
         cdn: keepsCdn ? plan.cdn : null,
-        platform: platforms?.[0] ?? (templates.platform.of(plan.platform).weight > 0 ? plan.platform : 'wordpress'),
+        platform: platforms?.[0] ?? (isFree(plan.platform) ? plan.platform : 'wordpress'),
         authority: issuers?.[0] ?? plan.authority,
       };
     }

@@ -1,10 +1,11 @@
 // Every name of the simulated internet and its records: companies, what providers keep in DNS, IP-to-ASN zones.
-import { addressIn, addressV6In, allNetworks, parseV4, parseV4Prefix } from './networks.ts';
+import { addressIn, addressV6In, type Network, parseV4, parseV4Prefix } from './networks.ts';
 import type { Plan } from './plan.ts';
-import { providerNames, templates } from './providers/index.ts';
+import { ABANDONED_LABEL } from './providers/extras.ts';
 import { leadingSpf } from './providers/spf-records.ts';
 import type { ProviderName } from './providers/template.ts';
 import { hashOf } from './random.ts';
+import type { World } from './world.ts';
 import { type RecordType, type Zone, type ZoneRecord, zoneOf } from './zone.ts';
 
 export interface DnsRecord extends ZoneRecord {
@@ -21,29 +22,28 @@ export interface ModelAnswer {
 }
 
 export interface ModelOptions {
-  readonly seed: string;
+  readonly world: World;
   readonly planOf: (domain: string) => Plan | undefined;
   /** Changes whenever the plan of a domain does. */
   readonly versionOf: (domain: string) => number;
-  readonly nameServerAddress: (host: string) => string | undefined;
 }
 
 const TTL = 300;
 /** Companies' own records: not to be kept, so that a moved clock outlives every cache. */
 const COMPANY_TTL = 0;
 /** Zones kept built; the rest is built again when asked for. */
-const MAX_ZONES = 4_000;
-
-const bySuffix = new Map<string, ProviderName[]>();
-for (const each of providerNames) bySuffix.set(each.suffix, [...(bySuffix.get(each.suffix) ?? []), each]);
-const dnsHostSuffixes = new Set([...templates.dns.rows, ...templates.parking.rows].flatMap((row) => row.zones));
+const MAX_ZONES = 2_000;
 
 export class Model {
   readonly #options: ModelOptions;
   readonly #zones = new Map<string, { version: number; zone: Zone }>();
 
+  readonly #bySuffix = new Map<string, ProviderName[]>();
+
   constructor(options: ModelOptions) {
     this.#options = options;
+    for (const each of options.world.providerNames)
+      this.#bySuffix.set(each.suffix, [...(this.#bySuffix.get(each.suffix) ?? []), each]);
   }
 
   /** The company that a name belongs to. */
@@ -62,7 +62,7 @@ export class Model {
     const version = this.#options.versionOf(plan.domain);
     const kept = this.#zones.get(plan.domain);
     if (kept?.version === version) return kept.zone;
-    const zone = zoneOf(plan, this.#options.seed);
+    const zone = zoneOf(plan, this.#options.world);
     if (this.#zones.size >= MAX_ZONES) this.#zones.clear();
     this.#zones.set(plan.domain, { version, zone });
     return zone;
@@ -92,14 +92,24 @@ export class Model {
   answer(name: string, type: string): ModelAnswer {
     const company = this.companyOf(name);
     if (company) return this.#ofCompany(company, name, type);
-    const origin = asnRecords(name);
+    const { servers } = this.#options.world;
+    const origin = asnRecords(name, this.#options.world);
     if (origin) return found(name, type, origin, 'asn.cymru.com');
     // A provider's customers and its name servers may share a suffix; its servers are called ns-something there.
-    const provider = ofProvider(name);
-    const host = provider && !/^ns\d/.test(name) ? undefined : this.#options.nameServerAddress(name);
+    const provider = this.#ofProvider(name);
+    const host = provider && !/^ns\d/.test(name) ? undefined : servers.of(name);
     if (host) return found(name, type, [{ type: 'A', data: host }], parent(name));
-    if (provider) return found(name, type, provider, parent(name));
+    if (provider && !name.startsWith(ABANDONED_LABEL)) return found(name, type, provider, parent(name));
     return { rcode: 'NXDOMAIN', answers: [], soa: soaOf(parent(name)) };
+  }
+
+  /** Names that the providers keep themselves: every name below a listed suffix exists. */
+  #ofProvider(name: string): ZoneRecord[] | undefined {
+    for (let suffix = name; suffix.includes('.'); suffix = parent(suffix)) {
+      const rows = this.#bySuffix.get(suffix);
+      if (rows) return rows.flatMap((row) => recordsOf(name, row));
+    }
+    return undefined;
   }
 
   #ofCompany(plan: Plan, name: string, type: string): ModelAnswer {
@@ -107,8 +117,8 @@ export class Model {
     const zone = this.zone(plan);
     const soa = { ...zone.soa, name: plan.domain, ttl: COMPANY_TTL };
     const own = zone.records.get(name);
-    const isBetween = own === undefined && [...zone.records.keys()].some((each) => each.endsWith(`.${name}`));
-    const records = own ?? (isBetween || zone.wildcard.length === 0 ? undefined : zone.wildcard);
+    const isBetween = own === undefined && isAbove(zone, name);
+    const records = own ?? (isBetween ? undefined : wildcardFor(zone, name));
     if (!records) return { rcode: isBetween ? 'NOERROR' : 'NXDOMAIN', answers: [], soa };
     const alias = records.filter((record) => record.type === 'CNAME');
     const matching = alias.length > 0 ? alias : records.filter((record) => record.type === type);
@@ -142,50 +152,49 @@ export function soaOf(zone: string): DnsRecord {
 
 const parent = (name: string) => name.slice(name.indexOf('.') + 1) || name;
 
-/** Names that the providers keep themselves: every name below a listed suffix exists. */
-function ofProvider(name: string): ZoneRecord[] | undefined {
-  for (let suffix = name; suffix.includes('.'); suffix = parent(suffix)) {
-    const rows = bySuffix.get(suffix);
-    if (!rows) continue;
-    return rows.flatMap(({ network, has }) =>
-      has.flatMap((kind): ZoneRecord[] => {
-        switch (kind) {
-          case 'host': {
-            const v6 = addressV6In(network, name);
-            return [
-              { type: 'A', data: addressIn(network, name) },
-              ...(v6 ? [{ type: 'AAAA' as const, data: v6 }] : []),
-            ];
-          }
-          case 'spf':
-            return [{ type: 'TXT', data: [leadingSpf(name) ?? `v=spf1 ip4:${addressIn(network, name)} ~all`] }];
-          case 'dkim':
-            return [
-              { type: 'TXT', data: [`v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQ${hashOf(name)}IDAQAB`] },
-            ];
-          case 'report':
-            return name.includes('._report._dmarc.') ? [{ type: 'TXT', data: ['v=DMARC1'] }] : [];
-          default:
-            return kind satisfies never;
-        }
-      }),
-    );
+/** Whether there are names below it, so that it exists without records (RFC 4592 section 2.2.2). */
+function isAbove(zone: Zone, name: string): boolean {
+  for (const each of zone.records.keys()) if (each.endsWith(`.${name}`)) return true;
+  return false;
+}
+
+/** The wildcard at the closest name that exists, if there is one (RFC 4592 section 3.3.1). */
+function wildcardFor(zone: Zone, name: string): readonly ZoneRecord[] | undefined {
+  for (let above = parent(name); above.endsWith(zone.origin); above = parent(above)) {
+    const records = zone.records.get(`*.${above}`);
+    if (records || zone.records.has(above) || isAbove(zone, above)) return records;
   }
   return undefined;
 }
 
-/** Whether a host name is a name server of one of the DNS providers; its suffix then. */
-export function dnsSuffixOf(host: string): string | undefined {
-  for (let suffix = host; suffix.includes('.'); suffix = parent(suffix)) if (dnsHostSuffixes.has(suffix)) return suffix;
-  return undefined;
+function recordsOf(name: string, { network, has, text }: ProviderName): ZoneRecord[] {
+  const own: ZoneRecord[] = text === undefined ? [] : [{ type: 'TXT', data: [text] }];
+  return own.concat(
+    has.flatMap((kind): ZoneRecord[] => {
+      switch (kind) {
+        case 'host': {
+          const v6 = addressV6In(network, name);
+          return [{ type: 'A', data: addressIn(network, name) }, ...(v6 ? [{ type: 'AAAA' as const, data: v6 }] : [])];
+        }
+        case 'spf':
+          return [{ type: 'TXT', data: [leadingSpf(name) ?? `v=spf1 ip4:${addressIn(network, name)} ~all`] }];
+        case 'dkim':
+          return [{ type: 'TXT', data: [`v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQ${hashOf(name)}IDAQAB`] }];
+        case 'report':
+          return name.includes('._report._dmarc.') ? [{ type: 'TXT', data: ['v=DMARC1'] }] : [];
+        default:
+          return kind satisfies never;
+      }
+    }),
+  );
 }
 
 /** Team Cymru's zones, https://www.team-cymru.com/ip-asn-mapping */
-function asnRecords(name: string): ZoneRecord[] | undefined {
+function asnRecords(name: string, { networks, servers }: World): ZoneRecord[] | undefined {
   const text = (line: string): ZoneRecord[] => [{ type: 'TXT', data: [line] }];
   const named = /^as(\d+)\.asn\.cymru\.com$/.exec(name);
   if (named) {
-    const network = allNetworks.find((each) => each.asn === Number(named[1]));
+    const network = networks.find((each) => each.asn === Number(named[1]));
     return (
       network &&
       text(
@@ -195,12 +204,17 @@ function asnRecords(name: string): ZoneRecord[] | undefined {
   }
   const v4 = /^(\d+)\.(\d+)\.(\d+)\.(\d+)\.origin\.asn\.cymru\.com$/.exec(name);
   if (v4) {
-    const address = parseV4([v4[4], v4[3], v4[2], v4[1]].join('.'));
-    for (const network of allNetworks) {
+    const dotted = [v4[4], v4[3], v4[2], v4[1]].join('.');
+    const origin = ({ asn, country, registry, allocated }: Network, prefix: string) =>
+      text(`${asn} | ${prefix} | ${country} | ${registry} | ${allocated}`);
+    const ofServer = servers.networkAt(dotted);
+    if (ofServer) return origin(ofServer, `${dotted}/32`);
+    const address = parseV4(dotted);
+    for (const network of networks) {
       for (const prefix of network.v4) {
         const { base, bits } = parseV4Prefix(prefix);
         if (Math.floor(address / 2 ** (32 - bits)) === Math.floor(base / 2 ** (32 - bits))) {
-          return text(`${network.asn} | ${prefix} | ${network.country} | ${network.registry} | ${network.allocated}`);
+          return origin(network, prefix);
         }
       }
     }
@@ -209,7 +223,7 @@ function asnRecords(name: string): ZoneRecord[] | undefined {
   const v6 = /^((?:[0-9a-f]\.){32})origin6\.asn\.cymru\.com$/.exec(name);
   if (!v6?.[1]) return undefined;
   const nibbles = v6[1].split('.').reverse().join('');
-  for (const network of allNetworks) {
+  for (const network of networks) {
     if (!network.v6) continue;
     const [base = '', bits = '32'] = network.v6.split('/');
     const head = base

@@ -1,9 +1,10 @@
 // The servers of the simulated DNS: root, top-level domains, one for each DNS provider, and a recursive front.
 import { type DnsServer, type Reply, type Responder, startDnsServer } from './dns-server.ts';
-import { type DnsRecord, dnsSuffixOf, type Model, soaOf } from './model.ts';
+import { type DnsRecord, type Model, soaOf } from './model.ts';
 import type { Plan, ZoneFault } from './plan.ts';
+import { SELF_HOSTED_SERVER as SELF_HOSTED, type ServerAddresses } from './server-addresses.ts';
 import { validating } from './validation.ts';
-import { SELF_HOSTED_SERVER as SELF_HOSTED } from './zone.ts';
+import type { Vantage } from './vantage.ts';
 
 export interface NameServers extends AsyncDisposable {
   /** The recursive front, for stub use. */
@@ -22,67 +23,42 @@ const ROOT = '127.53.0.1';
 const RECURSIVE = '127.0.0.1';
 const INFRASTRUCTURE = '127.53.4.1';
 
-export class NameServerPlan {
-  readonly #byTld: ReadonlyMap<string, string>;
-  readonly #bySuffix = new Map<string, string>();
+/** Where the servers of the tree stand. */
+export interface Tree {
+  readonly tlds: ReadonlyMap<string, string>;
+  readonly providers: ServerAddresses;
+}
 
-  constructor(tlds: readonly string[]) {
-    this.#byTld = new Map(tlds.map((tld, i) => [tld, `127.53.1.${i + 1}`]));
-  }
-
-  tlds(): ReadonlyMap<string, string> {
-    return this.#byTld;
-  }
-
-  /** Address of a name server host of a DNS provider, the same for all hosts of one suffix family. */
-  addressOf(host: string): string | undefined {
-    const suffix = dnsSuffixOf(host);
-    if (suffix === undefined) return undefined;
-    // Route 53 alone has 256 suffixes: they share few servers, told apart by what they are asked.
-    const family = suffix.startsWith('awsdns-') ? 'awsdns' : suffix;
-    let address = this.#bySuffix.get(family);
-    if (!address) {
-      address = `127.53.2.${this.#bySuffix.size + 1}`;
-      this.#bySuffix.set(family, address);
-    }
-    return address;
-  }
-
-  providerAddresses(): string[] {
-    return [...this.#bySuffix.values()];
-  }
+export function treeOf(tlds: readonly string[], providers: ServerAddresses): Tree {
+  return { tlds: new Map(tlds.map((tld, i) => [tld, `127.53.1.${i + 1}`])), providers };
 }
 
 export async function startNameServers(
   model: Model,
-  plan: NameServerPlan,
-  options: { readonly faultOf: FaultOf; readonly port: number },
+  tree: Tree,
+  options: { readonly faultOf: FaultOf; readonly port: number; readonly vantage: Vantage },
 ): Promise<NameServers> {
   await using stack = new AsyncDisposableStack();
   const front = stack.use(
     await startDnsServer(
-      { address: RECURSIVE, port: options.port, isRecursive: true },
-      validating(recursive(model, plan, options.faultOf), model),
+      { address: RECURSIVE, port: options.port, isRecursive: true, vantage: options.vantage },
+      validating(recursive(model, tree, options.faultOf), model),
     ),
   );
-  const tree = stack.use(await startTree(model, plan, options.faultOf));
+  const servers = stack.use(await startTree(model, tree, options.faultOf));
   const owned = stack.move();
   return {
     resolver: { address: front.address, port: front.port },
-    root: { address: ROOT, port: tree.port },
+    root: { address: ROOT, port: servers.port },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-async function startTree(
-  model: Model,
-  plan: NameServerPlan,
-  faultOf: FaultOf,
-): Promise<AsyncDisposable & { port: number }> {
+async function startTree(model: Model, tree: Tree, faultOf: FaultOf): Promise<AsyncDisposable & { port: number }> {
   const authoritative = authority(model, faultOf);
   const rows: [string, Responder][] = [
-    ...[...plan.tlds()].map(([tld, address]): [string, Responder] => [address, topLevel(model, plan, tld)]),
-    ...plan.providerAddresses().map((address): [string, Responder] => [address, authoritative]),
+    ...[...tree.tlds].map(([tld, address]): [string, Responder] => [address, topLevel(model, tree, tld)]),
+    ...tree.providers.all().map((address): [string, Responder] => [address, authoritative]),
     [SELF_HOSTED, authoritative],
     [INFRASTRUCTURE, authoritative],
   ];
@@ -90,7 +66,7 @@ async function startTree(
   for (let tries = 0; ; tries += 1) {
     const servers: DnsServer[] = [];
     try {
-      const root = await startDnsServer({ address: ROOT, port: 0, isRecursive: false }, rootZone(plan));
+      const root = await startDnsServer({ address: ROOT, port: 0, isRecursive: false }, rootZone(tree));
       servers.push(root);
       for (const [address, respond] of rows)
         servers.push(await startDnsServer({ address, port: root.port, isRecursive: false }, respond));
@@ -107,18 +83,18 @@ async function startTree(
   }
 }
 
-function rootZone(plan: NameServerPlan): Responder {
+function rootZone(tree: Tree): Responder {
   return ({ name }) => {
     const tld = name.slice(name.lastIndexOf('.') + 1);
-    const address = plan.tlds().get(tld);
+    const address = tree.tlds.get(tld);
     if (!address) return { rcode: 'NXDOMAIN', authorities: [soaOf('.')], isAuthoritative: true };
     return referral(tld, [`a.nic.${tld}`], () => address);
   };
 }
 
-function topLevel(model: Model, plan: NameServerPlan, tld: string): Responder {
+function topLevel(model: Model, tree: Tree, tld: string): Responder {
   return ({ name, type }) => {
-    if (name === tld) return ofItself(plan, tld, type);
+    if (name === tld) return ofItself(tree, tld, type);
     const company = model.companyOf(name);
     // DS lives in the parent, RFC 4035 section 2.4.
     if (company && type === 'DS' && name === company.domain && company.state !== 'nonexistent') {
@@ -128,10 +104,14 @@ function topLevel(model: Model, plan: NameServerPlan, tld: string): Responder {
     if (company?.state === 'nonexistent')
       return { rcode: 'NXDOMAIN', authorities: [soaOf(tld)], isAuthoritative: true };
     if (company) {
-      const { nameServers } = model.zone(company);
+      const { delegatedTo } = model.zone(company);
       // Lame: delegated to a server that does not know the zone.
       const lame = company.fault === 'lame' ? SELF_HOSTED : undefined;
-      return referral(company.domain, nameServers, (host) => lame ?? plan.addressOf(host) ?? SELF_HOSTED);
+      return referral(
+        company.domain,
+        delegatedTo,
+        (host) => lame ?? tree.providers.of(host) ?? glueOf(model, host) ?? SELF_HOSTED,
+      );
     }
     const answer = model.answer(name, 'A');
     if (answer.rcode === 'NXDOMAIN') return { rcode: 'NXDOMAIN', authorities: [soaOf(tld)], isAuthoritative: true };
@@ -140,8 +120,14 @@ function topLevel(model: Model, plan: NameServerPlan, tld: string): Responder {
   };
 }
 
+/** The address of a name server below the company's own name. */
+function glueOf(model: Model, host: string): string | undefined {
+  const [glue] = model.answer(host, 'A').answers;
+  return glue === undefined ? undefined : String(glue.data);
+}
+
 /** What the servers of a top-level domain say of the domain itself. */
-function ofItself(plan: NameServerPlan, tld: string, type: string): Reply {
+function ofItself(tree: Tree, tld: string, type: string): Reply {
   const host = `a.nic.${tld}`;
   const soa = soaOf(tld);
   if (type === 'SOA') return { rcode: 'NOERROR', answers: [soa], isAuthoritative: true };
@@ -149,7 +135,7 @@ function ofItself(plan: NameServerPlan, tld: string, type: string): Reply {
   return {
     rcode: 'NOERROR',
     answers: [{ name: tld, type: 'NS', ttl: TTL, data: host }],
-    additionals: [{ name: host, type: 'A', ttl: TTL, data: plan.tlds().get(tld) }],
+    additionals: [{ name: host, type: 'A', ttl: TTL, data: tree.tlds.get(tld) }],
     isAuthoritative: true,
   };
 }
@@ -173,9 +159,9 @@ function authority(model: Model, faultOf: FaultOf): Responder {
   };
 }
 
-function recursive(model: Model, plan: NameServerPlan, faultOf: FaultOf): Responder {
+function recursive(model: Model, tree: Tree, faultOf: FaultOf): Responder {
   return ({ name, type }) => {
-    if (type === 'NS' && plan.tlds().has(name)) {
+    if (type === 'NS' && tree.tlds.has(name)) {
       return { rcode: 'NOERROR', answers: [{ name, type, ttl: TTL, data: `a.nic.${name}` }] };
     }
     const company = model.companyOf(name);

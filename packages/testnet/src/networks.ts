@@ -252,6 +252,9 @@ const ROWS = {
     '2008-12-16',
     '205.201.128.0/20',
   ],
+  ns1: [62597, 'NSONE - NSONE Inc', 'US', 'arin', '2013-05-30', '198.51.44.0/22', '2620:4d:4000::/48'],
+  ultradns: [12008, 'ULTRADNS - NeuStar, Inc.', 'US', 'arin', '1999-03-05', '156.154.64.0/22', '2001:502:f3ff::/48'],
+  dyn: [33517, 'DYNDNS - Oracle Corporation', 'US', 'arin', '2004-10-19', '208.78.68.0/22'],
   sedo: [47846, 'SEDO-AS - SEDO GmbH', 'DE', 'ripencc', '2008-10-13', '91.195.240.0/23'],
   bodis: [395082, 'BODIS-NJ - Bodis, LLC', 'US', 'arin', '2015-10-20', '199.59.240.0/22'],
   parkingcrew: [61969, 'TEAMINTERNET-AS - Team Internet AG', 'DE', 'ripencc', '2013-03-07', '185.53.176.0/22'],
@@ -288,7 +291,11 @@ const networks: ReadonlyMap<string, Network> = new Map(
   ]),
 );
 
-export function networkOf(id: NetworkId): Network {
+/** A network of the table, or one that is described. */
+export type NetworkRef = NetworkId | Network;
+
+export function networkOf(id: NetworkRef): Network {
+  if (typeof id !== 'string') return id;
   const network = networks.get(id);
   if (!network) throw new RangeError(`network ${id}`);
   return network;
@@ -302,7 +309,7 @@ export const SPECIAL_OCTETS = { refused: 251, reset: 252, oldTls: 253 } as const
 export type SpecialAddress = keyof typeof SPECIAL_OCTETS;
 
 /** A host's IPv4 address in the network; the same key has the same address. */
-export function addressIn(id: NetworkId, key: string, special?: SpecialAddress): string {
+export function addressIn(id: NetworkRef, key: string, special?: SpecialAddress): string {
   const { v4 } = networkOf(id);
   const prefix = v4[hashOf('prefix', key) % v4.length] ?? '';
   const { base, bits } = parseV4Prefix(prefix);
@@ -312,7 +319,7 @@ export function addressIn(id: NetworkId, key: string, special?: SpecialAddress):
 }
 
 /** A host's IPv6 address in the network, or null where it has none in our table. */
-export function addressV6In(id: NetworkId, key: string): string | null {
+export function addressV6In(id: NetworkRef, key: string): string | null {
   const { v6 } = networkOf(id);
   if (!v6) return null;
   const head = v6.slice(0, v6.indexOf('::')).split(':');

@@ -1,13 +1,17 @@
 // What one company runs: drawn from (seed, domain), then changed by migrations.
+import { fitted } from './fitted-plan.ts';
 import type { NetworkId } from './networks.ts';
-import { templates } from './providers/index.ts';
-import { regionalHosters } from './providers/mail.ts';
+import type { Templates } from './providers/index.ts';
+import { FORWARDERS, regionalHosters } from './providers/mail.ts';
 import { type Random, randomFor } from './random.ts';
+import { type Situation, situationOf } from './situations.ts';
+import { withTail } from './tailed-plan.ts';
+import type { World } from './world.ts';
 
 /** How a zone fails: a server that errors, one that does not know the zone, silence, or long thought. */
 export type ZoneFault = 'servfail' | 'lame' | 'silent' | 'slow';
-/** How a site behaves. `redirects` sends every visitor to another company. */
-export type SiteBehaviour = 'ok' | 'wall' | 'refused' | 'reset' | 'slow' | 'redirects' | 'http-only';
+/** How a site behaves. `redirects` sends every visitor to another company; `holding` is the registrar's page. */
+export type SiteBehaviour = 'ok' | 'holding' | 'wall' | 'refused' | 'reset' | 'slow' | 'redirects' | 'http-only';
 export type CertificateKind = 'good' | 'expired' | 'self-signed' | 'wrong-name';
 export type DmarcPolicy = 'none' | 'quarantine' | 'reject';
 
@@ -18,8 +22,6 @@ export interface Plan {
   readonly parking: string;
   /** DNS providers; empty is self-hosted. */
   readonly dns: readonly string[];
-  /** Name servers under the company's own name, at the provider. */
-  readonly isVanity: boolean;
   /** Provider id, `self`, `regional`, `null-mx` or `none`. */
   readonly mailbox: string;
   readonly gateway: string | null;
@@ -47,29 +49,40 @@ export interface Plan {
   readonly hasTlsRpt: boolean;
   readonly hasBimi: boolean;
   readonly hasIpv6: boolean;
-  readonly hasWildcard: boolean;
   /** Speaks nothing newer than TLS 1.2, where the site has an address of its own. */
   readonly isOldTls: boolean;
+  readonly situation: Situation;
 }
-
-/** Providers of the mailbox table that only pass mail on. */
-export const FORWARDERS: ReadonlySet<string> = new Set(['cloudflare-email-routing', 'improvmx', 'forward-email']);
 
 const ACCESS: readonly NetworkId[] = ['telekom', 'comcast', 'bt', 'orange', 'kpn'];
 
 export interface PlanOptions {
-  readonly seed: string;
   readonly hasFaults: boolean;
   /** Another company, to redirect to. */
   readonly other: (random: Random) => string;
 }
 
-export function planOf(domain: string, { seed, hasFaults, other }: PlanOptions): Plan {
-  const r = randomFor(seed, domain, 'plan');
+export function planOf(domain: string, { seed, templates }: World, { hasFaults, other }: PlanOptions): Plan {
+  const base = basePlanOf(domain, randomFor(seed, domain, 'plan'), templates, { hasFaults, other });
+  // Streams of their own: a world with a long tail, or with one situation more, keeps all else.
+  const tailed = withTail(base, randomFor(seed, domain, 'tail'), templates);
+  return fitted(
+    { ...tailed, situation: situationOf(randomFor(seed, domain, 'situation'), templates) },
+    templates,
+    seed,
+  );
+}
+
+function basePlanOf(
+  domain: string,
+  r: Random,
+  templates: Templates,
+  { hasFaults, other }: PlanOptions,
+): Omit<Plan, 'situation'> {
   const state = drawState(r, hasFaults);
   const fault = r.pick<ZoneFault>(['servfail', 'lame', 'silent', 'slow']);
   const cdn = r.chance(0.34) ? r.weighted(templates.cdn.rows).id : null;
-  const mailbox = drawMailbox(r);
+  const mailbox = drawMailbox(r, templates);
   const site = drawSite(r, hasFaults);
   const hosting = r.chance(0.07) ? 'self' : r.weighted(templates.hosting.rows).id;
   const hasGateway = !['null-mx', 'none'].includes(mailbox) && !FORWARDERS.has(mailbox) && r.chance(0.14);
@@ -78,8 +91,7 @@ export function planOf(domain: string, { seed, hasFaults, other }: PlanOptions):
     state,
     fault: state === 'broken' ? fault : null,
     parking: r.weighted(templates.parking.rows).id,
-    dns: drawDns(r, cdn),
-    isVanity: r.chance(0.03),
+    dns: drawDns(r, cdn, templates),
     mailbox,
     gateway: hasGateway ? r.weighted(templates.gateway.rows).id : null,
     senders: draw(r, templates.sender.rows, [0.42, 0.28, 0.18, 0.12]),
@@ -88,10 +100,10 @@ export function planOf(domain: string, { seed, hasFaults, other }: PlanOptions):
     hosting,
     accessNetwork: r.pick(ACCESS),
     regional: r.pick(regionalHosters).zone,
-    cdn: hosting !== 'self' && fitsBehindCdn(hosting) ? cdn : null,
-    platform: drawPlatform(r, hosting),
+    cdn: hosting !== 'self' && fitsBehindCdn(hosting, templates) ? cdn : null,
+    platform: drawPlatform(r, hosting, templates),
     server: r.weighted(templates.server.rows).id,
-    authority: drawAuthority(r, hosting, cdn),
+    authority: drawAuthority(r, hosting, cdn, templates),
     certificate:
       hasFaults && r.chance(0.03) ? r.pick<CertificateKind>(['expired', 'self-signed', 'wrong-name']) : 'good',
     site,
@@ -117,13 +129,15 @@ export function planOf(domain: string, { seed, hasFaults, other }: PlanOptions):
     hasTlsRpt: r.chance(0.05),
     hasBimi: r.chance(0.03),
     hasIpv6: r.chance(0.25),
-    hasWildcard: r.chance(0.05),
     isOldTls: hasFaults && r.chance(0.12),
   };
 }
 
 /** A company's state alone, without growing the rest of it. */
-export function stateOf(domain: string, { seed, hasFaults }: Pick<PlanOptions, 'seed' | 'hasFaults'>): Plan['state'] {
+export function stateOf(
+  domain: string,
+  { seed, hasFaults }: { readonly seed: string; readonly hasFaults: boolean },
+): Plan['state'] {
   return drawState(randomFor(seed, domain, 'plan'), hasFaults);
 }
 
@@ -133,7 +147,7 @@ function drawState(r: Random, hasFaults: boolean): Plan['state'] {
 }
 
 /** Sites that already stand behind their platform's own network take no second one. */
-function fitsBehindCdn(hosting: string): boolean {
+function fitsBehindCdn(hosting: string, templates: Templates): boolean {
   const { also = [] } = templates.hosting.of(hosting);
   return (
     !also.some((each) => each.category === 'cdn') &&
@@ -141,7 +155,7 @@ function fitsBehindCdn(hosting: string): boolean {
   );
 }
 
-function drawDns(r: Random, cdn: string | null): string[] {
+function drawDns(r: Random, cdn: string | null, templates: Templates): string[] {
   if (r.chance(0.04)) return [];
   const share = cdn === null ? 0 : (templates.cdn.of(cdn).dnsShare ?? 0);
   const first = cdn !== null && r.chance(share) && templates.dns.has(cdn) ? cdn : r.weighted(templates.dns.rows).id;
@@ -149,7 +163,7 @@ function drawDns(r: Random, cdn: string | null): string[] {
   return [...new Set([first, second])];
 }
 
-function drawMailbox(r: Random): string {
+function drawMailbox(r: Random, templates: Templates): string {
   const fate = r.next();
   if (fate < 0.05) return 'none';
   if (fate < 0.08) return 'null-mx';
@@ -169,12 +183,12 @@ function drawSite(r: Random, hasFaults: boolean): SiteBehaviour {
   return fate < 0.115 ? 'slow' : 'ok';
 }
 
-function drawPlatform(r: Random, hosting: string): string {
+function drawPlatform(r: Random, hosting: string, templates: Templates): string {
   const only = hosting === 'self' ? undefined : templates.hosting.of(hosting).platforms;
   return only ? r.pick(only) : r.weighted(templates.platform.rows.filter((row) => row.weight > 0)).id;
 }
 
-function drawAuthority(r: Random, hosting: string, cdn: string | null): string {
+function drawAuthority(r: Random, hosting: string, cdn: string | null, templates: Templates): string {
   const issuers = cdn
     ? templates.cdn.of(cdn).issuers
     : hosting === 'self'

@@ -1,8 +1,8 @@
 // What a site runs and shows of it: the headers of its software, and the versions that they tell.
 import type { Plan } from './plan.ts';
 import { buildFor, phpBuilds } from './providers/builds.ts';
-import { templates } from './providers/index.ts';
 import { type Mint, mintFor } from './random.ts';
+import type { World } from './world.ts';
 
 export interface TrueVersion {
   /** As it is shown, `1.18.0`; null where the site shows none. */
@@ -23,8 +23,9 @@ export interface Software {
 const ASP_NET = '4.0.30319';
 const DISTRIBUTIONS: ReadonlySet<string> = new Set(['ubuntu', 'debian', 'centos']);
 
-export function softwareOf(plan: Plan, seed: string): Software {
-  const mint = mintFor(seed, plan.domain);
+export function softwareOf(plan: Plan, world: World): Software {
+  const { templates } = world;
+  const mint = mintFor(world.seed, plan.domain);
   const cdn = plan.cdn ? templates.cdn.of(plan.cdn) : null;
   const hosting = plan.hosting === 'self' ? null : templates.hosting.of(plan.hosting);
   const platform = templates.platform.of(plan.platform);
@@ -34,23 +35,25 @@ export function softwareOf(plan: Plan, seed: string): Software {
   const { version = null, platform: builder = null, modules = {} } = build;
 
   const versions: Record<string, TrueVersion> = {};
-  if (plan.platform !== 'static') versions[plan.platform] = { version: generatedBy(plan, mint), platform: null };
+  if (plan.platform !== 'static') versions[plan.platform] = { version: generatedBy(plan, mint, world), platform: null };
   const headers: Record<string, string> = {};
   const php = platform.isPhp && !isHostsOwn ? (build.php ?? buildFor(mint, 'php', phpBuilds).version) : null;
+  const isDistributionShown = isServerShown && plan.situation.forgedServer === null;
   if (php !== null) {
     headers['x-powered-by'] = `PHP/${php}`;
-    versions.php = { version: php, platform: packagerOf(php, isServerShown ? builder : null) };
+    versions.php = { version: php, platform: packagerOf(php, isDistributionShown ? builder : null) };
   }
-  if (runsAspNet(plan) && !isHostsOwn) {
+  if (runsAspNet(plan, world) && !isHostsOwn) {
     headers['x-powered-by'] = 'ASP.NET';
     headers['x-aspnet-version'] = ASP_NET;
     versions['asp-net'] = { version: ASP_NET, platform: null };
   }
-  if (isServerShown) {
+  const forged = isServerShown ? plan.situation.forgedServer : null;
+  if (isServerShown && forged === null) {
     versions[plan.server] = { version, platform: builder };
     for (const [id, shown] of Object.entries(modules)) versions[id] = { version: shown, platform: builder };
   }
-  return { server: cdn?.server ?? hosting?.server ?? build.header, headers, versions };
+  return { server: cdn?.server ?? hosting?.server ?? forged ?? build.header, headers, versions };
 }
 
 /** The version's own suffix says it, else the `Server` header beside it, where that names a distribution. */
@@ -60,13 +63,13 @@ function packagerOf(version: string, serverPlatform: string | null): string | nu
 }
 
 /** Pages of nobody's platform on IIS are ASP.NET's. */
-function runsAspNet({ server, platform, hosting }: Plan): boolean {
+function runsAspNet({ server, platform, hosting }: Plan, { templates }: World): boolean {
   const isOwnServer = hosting === 'self' || templates.hosting.of(hosting).server === undefined;
   return server === 'microsoft-iis' && platform === 'static' && isOwnServer;
 }
 
 /** `WordPress 6.4.2` tells a version, `Drupal 10 (…)` only a branch. */
-function generatedBy(plan: Plan, mint: Mint): string | null {
+function generatedBy(plan: Plan, mint: Mint, { templates }: World): string | null {
   const text = templates.platform.of(plan.platform).generator?.(mint) ?? '';
   return / (\d+(?:\.\d+)+)/.exec(text)?.[1] ?? null;
 }

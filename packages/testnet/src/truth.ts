@@ -1,17 +1,26 @@
 // What is really so, in the words that detection is judged by.
-import { FORWARDERS, type Plan } from './plan.ts';
-import { templates } from './providers/index.ts';
-import { mintFor } from './random.ts';
+import { hasDmarcAlias } from './fitted-plan.ts';
+import type { Plan } from './plan.ts';
+import type { Templates } from './providers/index.ts';
+import { FORWARDERS } from './providers/mail.ts';
+import { type Mint, mintFor } from './random.ts';
 import { softwareOf, type TrueVersion } from './software.ts';
-import { wwwAliases } from './zone.ts';
+import type { World } from './world.ts';
+import { hasVanityServers, whiteLabelOf } from './zone.ts';
+import { hasMail, listsSenders, resellerOf, spfKeeper, splitWith, vanityExchange } from './zone-mail.ts';
+import { forwarderOf, isDangling, isIpv6Only, wwwAliases } from './zone-web.ts';
+
+export type Place = 'ns' | 'soa' | 'mx' | 'spf' | 'txt' | 'dmarc' | 'cname' | 'asn' | 'header' | 'html' | 'tls';
 
 export interface TrueService {
   /** `dns`, `email`, `email_security`, `email_sending`, `hosting`, `cdn`, `security`, `verified_service`, `certificate_authority`, `web_platform`. */
   readonly category: string;
   /** Provider id, kebab-case brand. */
   readonly provider: string;
-  /** Whether anything that the domain publishes shows it. */
+  /** Whether what the domain publishes shows it, to someone who looks wherever there is something to look at. */
   readonly isVisible: boolean;
+  /** Where it is shown most plainly; null where it is not. */
+  readonly shownBy: Place | null;
 }
 
 export interface Truth {
@@ -21,74 +30,209 @@ export interface Truth {
   /** What the site shows of its software, by provider id; empty where it is not seen. */
   readonly versions: Readonly<Record<string, TrueVersion>>;
   readonly redirectsTo: string | null;
-  readonly security: Pick<Plan, 'dmarc' | 'spfAll' | 'isSigned' | 'hasMtaSts'>;
+  /** What makes this stack hard to read, in words; empty for most. */
+  readonly situations: readonly string[];
+  readonly security: Pick<Plan, 'dmarc' | 'spfAll' | 'isSigned' | 'isBogus' | 'hasMtaSts'>;
 }
 
-export function truthOf(plan: Plan, seed: string): Truth {
-  const { domain, state, redirectsTo, dmarc, spfAll, isSigned, hasMtaSts } = plan;
+type Add = (category: string, provider: string, shownBy: Place | null) => void;
+
+export function truthOf(plan: Plan, world: World): Truth {
+  const { domain, state, redirectsTo, dmarc, spfAll, isSigned, isBogus, hasMtaSts, situation } = plan;
   const services: TrueService[] = [];
-  const add = (category: string, provider: string, isVisible = true) => {
-    if (services.some((each) => each.category === category && each.provider === provider)) return;
-    services.push({ category, provider, isVisible });
+  const add: Add = (category, provider, shownBy) => {
+    const at = services.findIndex((each) => each.category === category && each.provider === provider);
+    const service = { category, provider, isVisible: shownBy !== null, shownBy };
+    if (at === -1) services.push(service);
+    else if (shownBy !== null && !services[at]?.isVisible) services[at] = service;
   };
-  if (state === 'parked') add('dns', plan.parking);
+  if (state === 'parked') {
+    for (const id of situation.parking === 'name-servers' ? [plan.parking] : plan.dns) add('dns', id, 'ns');
+  }
   if (state === 'active') {
-    for (const id of plan.dns) add('dns', id, !(plan.isVanity && templates.dns.of(id).hasVanity === true));
-    addMail(plan, add);
-    addWeb(plan, seed, add);
-    for (const id of plan.tokens) add('verified_service', id);
+    addNameServers(plan, world, add);
+    addMail(plan, world, add);
+    addWeb(plan, world, add);
+    for (const id of plan.tokens) add('verified_service', id, 'txt');
   }
-  const versions = state === 'active' && isRead(plan) ? softwareOf(plan, seed).versions : {};
-  return { domain, state, services, versions, redirectsTo, security: { dmarc, spfAll, isSigned, hasMtaSts } };
+  const versions = state === 'active' && isRead(plan) ? softwareOf(plan, world).versions : {};
+  return {
+    domain,
+    state,
+    services,
+    versions,
+    redirectsTo,
+    situations: situationsOf(plan, world),
+    security: { dmarc, spfAll, isSigned, isBogus, hasMtaSts },
+  };
 }
 
-type Add = (category: string, provider: string, isVisible?: boolean) => void;
-
-function addMail(plan: Plan, add: Add): void {
-  if (['none', 'null-mx'].includes(plan.mailbox)) return;
-  if (plan.gateway) add('email_security', plan.gateway);
-  if (templates.mailbox.has(plan.mailbox)) {
-    // Behind a gateway only a client's set-up names show the mailbox.
-    const isVisible = plan.gateway === null || templates.mailbox.of(plan.mailbox).hasHint === true;
-    add(FORWARDERS.has(plan.mailbox) ? 'email_security' : 'email', plan.mailbox, isVisible);
-    if (!FORWARDERS.has(plan.mailbox)) add('email_sending', plan.mailbox, false);
+function addNameServers(plan: Plan, world: World, add: Add): void {
+  const isHidden = hasVanityServers(plan, world) || whiteLabelOf(plan) !== undefined;
+  for (const id of plan.dns) {
+    const { isOwnNetwork, rname } = world.templates.dns.of(id);
+    const mint = mintFor(world.seed, plan.domain);
+    // An SOA that names the provider, or an address where nobody else's servers stand.
+    const isTold = plan.situation.nameServers !== 'silent' && !rname(mint).endsWith(plan.domain);
+    const hidden = isTold ? 'soa' : isOwnNetwork ? 'asn' : null;
+    // Servers of one name stand at one provider: of a second one nothing is told.
+    const told = id === plan.dns[0] ? hidden : null;
+    add('dns', id, isHidden ? told : 'ns');
   }
-  for (const id of plan.senders) add('email_sending', id, plan.spfAll !== null);
-  if (plan.reports && plan.dmarc) add('email_security', plan.reports);
 }
 
-function addWeb(plan: Plan, seed: string, add: Add): void {
+function addMail(plan: Plan, world: World, add: Add): void {
+  const { templates, seed } = world;
+  const { situation } = plan;
+  const mint = mintFor(seed, plan.domain);
+  if (situation.leftovers.includes('token')) {
+    // The account was verified once, whatever became of it.
+    if (situation.formerMailbox) add('verified_service', situation.formerMailbox, null);
+  }
+  if (!hasMail(plan)) return;
+  if (plan.gateway) add('email_security', plan.gateway, 'mx');
+  for (const id of [plan.mailbox, splitWith(plan, world) ?? '']) {
+    if (!templates.mailbox.has(id)) continue;
+    // Behind a gateway a client's set-up names show the mailbox, or an exchange that was left.
+    // An exchange of its own name is told by its address alone, which others may share.
+    const isNamed = plan.gateway === null && vanityExchange(plan, world) === null;
+    const isReached = isNamed || (plan.gateway !== null && situation.exchange === 'bypass');
+    const hint = templates.mailbox.of(id).hasHint ? 'cname' : null;
+    add(FORWARDERS.has(id) ? 'email_security' : 'email', id, isReached ? 'mx' : hint);
+    if (!FORWARDERS.has(id)) add('email_sending', id, null);
+  }
+  if (plan.gateway) add('email_sending', plan.gateway, null);
+  for (const id of plan.senders) {
+    const hasAlias = (templates.sender.of(id).customer?.(mint) ?? []).some(({ cname }) => cname !== undefined);
+    add('email_sending', id, listsSenders(plan) ? 'spf' : hasAlias ? 'cname' : null);
+  }
+  if (situation.policy === 'reseller' && plan.spfAll !== null) addResold(mint, add);
+  const vendor = spfKeeper(plan, world);
+  if (vendor) add('email_security', vendor, 'spf');
+  if (plan.reports && plan.dmarc) {
+    add('email_security', plan.reports, 'dmarc');
+    const isListed = !hasDmarcAlias(plan, templates);
+    if (situation.secondReports) add('email_security', situation.secondReports, isListed ? 'dmarc' : null);
+  }
+}
+
+/** A reseller's customers may all send with whatever its record lists; whether they do, nobody sees. */
+function addResold(mint: Mint, add: Add): void {
+  const ids: Readonly<Record<string, string>> = {
+    'spf.protection.outlook.com': 'microsoft-365',
+    '_spf.google.com': 'google-workspace',
+    'sendgrid.net': 'sendgrid',
+    'servers.mcsv.net': 'mailchimp',
+  };
+  for (const host of resellerOf(mint).includes) add('email_sending', ids[host] ?? host, null);
+}
+
+function addWeb(plan: Plan, world: World, add: Add): void {
+  const { templates } = world;
   const isSeen = isRead(plan);
   const cdn = plan.cdn ? templates.cdn.of(plan.cdn) : null;
   const hosting = plan.hosting === 'self' ? null : templates.hosting.of(plan.hosting);
-  const hasAlias = wwwAliases(plan, mintFor(seed, plan.domain)).length > 0;
+  const hasAlias = wwwAliases(plan, mintFor(world.seed, plan.domain), world).length > 0;
   const isUp = plan.site !== 'refused' && plan.site !== 'reset';
+  const isOwn = plan.site !== 'holding';
   if (cdn) {
-    add('cdn', cdn.id, isUp);
-    for (const { category, provider } of cdn.also ?? []) add(category, provider, false);
+    // The network's addresses say so where nothing else does.
+    const shownBy = cdn.www ? 'cname' : 'asn';
+    add('cdn', cdn.id, isUp ? shownBy : null);
+    for (const { category, provider } of cdn.also ?? []) add(category, provider, null);
   }
   if (hosting) {
     const isSoftware = templates.platform.has(hosting.id) && hosting.platforms?.includes(hosting.id) === true;
     const showsHeader = hosting.headers !== undefined && isSeen;
-    const isVisible = cdn ? showsHeader : isSeen || (isUp && hasAlias);
-    add('hosting', hosting.id, isVisible && !isSoftware);
-    for (const { category, provider } of hosting.also ?? []) add(category, provider, false);
+    const byName = isUp && hasAlias && !cdn ? 'cname' : showsHeader ? 'header' : null;
+    const byAddress = isSeen && !cdn && !hosting.isScattered ? 'asn' : null;
+    add('hosting', hosting.id, isSoftware ? null : (byName ?? byAddress));
+    for (const { category, provider } of hosting.also ?? []) add(category, provider, null);
   }
-  const isSecure = isUp && plan.site !== 'http-only' && plan.site !== 'slow';
-  if (plan.certificate !== 'self-signed') add('certificate_authority', plan.authority, isSecure);
-  if (plan.hasCaa) add('certificate_authority', plan.authority, false);
-  if (plan.platform !== 'static') add('web_platform', plan.platform, isSeen);
+  const isSecure = isUp && isOwn && plan.site !== 'http-only' && plan.site !== 'slow';
+  // A certificate for another name says nothing of whose the domain's own would be.
+  const isShown = isSecure && plan.certificate !== 'wrong-name';
+  if (plan.certificate !== 'self-signed' && isOwn) add('certificate_authority', plan.authority, isShown ? 'tls' : null);
+  if (plan.hasCaa) add('certificate_authority', plan.authority, null);
+  if (!isOwn) return;
+  if (plan.platform !== 'static') add('web_platform', plan.platform, isSeen ? 'html' : null);
   const isOwnServer = hosting?.server === undefined;
-  if (isOwnServer) add('web_platform', plan.server, isSeen && cdn?.server === undefined);
-  const { versions } = softwareOf(plan, seed);
-  for (const id of ['php', 'asp-net']) if (versions[id]) add('web_platform', id, isSeen);
+  const isForged = plan.situation.forgedServer !== null;
+  const isTold = isSeen && cdn?.server === undefined && !isForged;
+  if (isOwnServer) add('web_platform', plan.server, isTold ? 'header' : null);
+  for (const id of plan.situation.widgets) {
+    const { delivers } = templates.widget.of(id);
+    add('web_platform', id, isSeen ? 'html' : null);
+    if (delivers) add('web_platform', delivers, null);
+  }
+  const { versions } = softwareOf(plan, world);
+  for (const id of ['php', 'asp-net']) if (versions[id]) add('web_platform', id, isSeen ? 'header' : null);
   // Configured not to say so, it is still there.
-  if (templates.platform.of(plan.platform).isPhp) add('web_platform', 'php', false);
+  if (templates.platform.of(plan.platform).isPhp) add('web_platform', 'php', null);
   // A library that only stands in the server's own line: right to say, no fault to miss.
-  if (versions.openssl) add('web_platform', 'openssl', false);
+  if (versions.openssl) add('web_platform', 'openssl', null);
 }
 
 /** Whether a visitor gets to the site's own pages. */
 function isRead({ site }: Plan): boolean {
   return site === 'ok' || site === 'http-only';
+}
+
+/** What of its situation makes this domain hard to read: what is drawn and has no effect on it is not told. */
+function situationsOf(plan: Plan, world: World): string[] {
+  const { situation: s, state, site } = plan;
+  if (state === 'parked') return [`parked by ${s.parking}`];
+  if (state !== 'active') return [];
+  const isMailed = hasMail(plan);
+  const hasOwnServer = plan.mailbox === 'self' && plan.gateway === null;
+  const flags: readonly (readonly [boolean, string])[] = [
+    [plan.gateway !== null, 'gateway'],
+    [splitWith(plan, world) !== null, 'split delivery'],
+    [s.exchange === 'backup' && isMailed && plan.gateway === null, 'backup exchange'],
+    [s.exchange === 'bypass' && plan.gateway !== null, 'exchange behind the gateway'],
+    [s.exchange === 'residue', 'verification record in MX'],
+    [s.exchange === 'implicit' && hasOwnServer, 'implicit exchange'],
+    [s.exchange === 'rented' && hasOwnServer, 'rented server'],
+    [vanityExchange(plan, world) !== null, 'vanity exchange'],
+    [s.policy !== 'usual' && isMailed && plan.spfAll !== null, `policy ${s.policy}`],
+    [s.leftovers.length > 0 && isMailed && s.formerMailbox !== plan.mailbox, `leftovers ${s.leftovers.join(' ')}`],
+    [s.formerSender !== null, 'former sender'],
+    [s.hasHugeTxt, 'huge TXT'],
+    [hasDmarcAlias(plan, world.templates) && isMailed, 'DMARC alias'],
+    [hasVanityServers(plan, world), `name servers ${s.nameServers}`],
+    [whiteLabelOf(plan) !== undefined, 'name servers white-label'],
+    [s.formerDns !== null, 'parent delegates elsewhere'],
+    [s.wildcard !== 'none', `wildcard ${s.wildcard}`],
+    [s.leak !== 'none' && plan.cdn !== null, `leak ${s.leak}`],
+    [plan.isBogus, 'DNSSEC broken'],
+    [s.hasSharedCertificate, 'shared certificate'],
+    [s.forgedServer !== null && site === 'ok', 'forged Server header'],
+    [s.hasForeignAsset && site === 'ok', 'foreign asset'],
+    [s.spareAuthority !== null && plan.hasCaa, 'spare CAA'],
+    [forwarderOf(plan, world) !== null, 'apex forwarded'],
+    [isDangling(plan), 'dangling www'],
+    [isIpv6Only(plan, world), 'IPv6 only'],
+    [plan.certificate !== 'good', `certificate ${plan.certificate}`],
+    [site !== 'ok', `site ${site}`],
+  ];
+  return flags.flatMap(([is, name]) => (is ? [name] : []));
+}
+
+/** `category provider` of everything that a template written by hand can bring about. */
+export function handWrittenIn(templates: Templates): ReadonlySet<string> {
+  const of = (category: string, rows: readonly { readonly id: string }[]) => rows.map(({ id }) => `${category} ${id}`);
+  const also = [...templates.hosting.rows, ...templates.cdn.rows].flatMap((row) => row.also ?? []);
+  return new Set([
+    ...of('dns', [...templates.dns.rows, ...templates.parking.rows]),
+    ...of('email', templates.mailbox.rows),
+    ...of('email_security', [...templates.gateway.rows, ...templates.reports.rows, ...templates.mailbox.rows]),
+    ...of('email_sending', [...templates.sender.rows, ...templates.mailbox.rows, ...templates.gateway.rows]),
+    ...of('verified_service', templates.token.rows),
+    ...of('hosting', templates.hosting.rows),
+    ...of('cdn', templates.cdn.rows),
+    ...of('certificate_authority', templates.authority.rows),
+    ...of('web_platform', [...templates.platform.rows, ...templates.server.rows, ...templates.widget.rows]),
+    ...of('web_platform', [{ id: 'php' }, { id: 'asp-net' }, { id: 'openssl' }]),
+    ...also.map(({ category, provider }) => `${category} ${provider}`),
+  ]);
 }

@@ -1,14 +1,11 @@
 // A company's zone: every record that follows from its plan.
-import { addressIn, addressV6In, type NetworkId } from './networks.ts';
 import type { Plan } from './plan.ts';
-import { edgeAddresses } from './providers/cdn.ts';
-import { templates } from './providers/index.ts';
-import { dkimKey } from './providers/mail.ts';
+import { whiteLabels } from './providers/extras.ts';
 import { type Mint, mintFor } from './random.ts';
-import { policyHost } from './well-known.ts';
-
-/** Loopback address of the server of self-hosted zones: its A records and its glue say the same, and nothing leaves the machine. */
-export const SELF_HOSTED_SERVER = '127.53.3.1';
+import { SELF_HOSTED_SERVER } from './server-addresses.ts';
+import type { World } from './world.ts';
+import { putMail } from './zone-mail.ts';
+import { addressOfOrigin, putWeb, webAddresses, wwwAliases } from './zone-web.ts';
 
 export type RecordType = 'A' | 'AAAA' | 'NS' | 'SOA' | 'MX' | 'TXT' | 'CAA' | 'DS' | 'CNAME';
 
@@ -18,28 +15,33 @@ export interface ZoneRecord {
   readonly data: unknown;
 }
 
-/** Records by full name; a name in the map without the asked type exists and is empty. */
+/**
+ * Records by full name; a name in the map without the asked type exists and is empty. A first label `*` answers for what
+ * is not in the map (RFC 4592).
+ */
 export interface Zone {
   readonly origin: string;
   readonly soa: ZoneRecord;
   readonly nameServers: readonly string[];
+  /** What the parent zone says instead, where it was not told of a change. */
+  readonly delegatedTo: readonly string[];
   readonly records: ReadonlyMap<string, readonly ZoneRecord[]>;
-  /** What any other name below the origin has. */
-  readonly wildcard: readonly ZoneRecord[];
 }
 
-export function zoneOf(plan: Plan, seed: string): Zone {
-  const mint = mintFor(seed, plan.domain);
+/** Adds a record under a label, '' for the apex. */
+export type Put = (label: string, type: RecordType, data: unknown) => void;
+
+export function zoneOf(plan: Plan, world: World): Zone {
+  const mint = mintFor(world.seed, plan.domain);
   const { domain } = plan;
   const records = new Map<string, ZoneRecord[]>();
-  const put = (label: string, type: RecordType, data: unknown) => {
+  const put: Put = (label, type, data) => {
     const name = label === '' ? domain : `${label}.${domain}`;
     const sized = type === 'TXT' && Array.isArray(data) ? data.flatMap((text) => characterStrings(String(text))) : data;
     records.set(name, [...(records.get(name) ?? []), { type, data: sized }]);
   };
 
-  const isParked = plan.state === 'parked';
-  const { nameServers, mname, rname } = serversOf(plan, mint);
+  const { nameServers, mname, rname } = serversOf(plan, mint, world);
   const soa = {
     type: 'SOA' as const,
     data: {
@@ -55,18 +57,16 @@ export function zoneOf(plan: Plan, seed: string): Zone {
   for (const host of nameServers) put('', 'NS', host);
   put('', 'SOA', soa.data);
   if (nameServers.some((host) => host.endsWith(`.${domain}`)))
-    for (const label of ['ns1', 'ns2']) put(label, 'A', SELF_HOSTED_SERVER);
+    for (const label of ['ns1', 'ns2']) put(label, 'A', ownServerAddress(plan, mint, world));
 
-  if (isParked) {
-    const { network } = templates.parking.of(plan.parking);
-    const address = addressIn(network, plan.parking);
-    put('', 'A', address);
-    put('www', 'A', address);
+  if (plan.state === 'parked') {
+    const address = addressOfOrigin(plan, mint, world);
+    for (const label of ['', 'www', '*']) put(label, 'A', address);
     put('', 'TXT', ['v=spf1 -all']);
-    return { origin: domain, soa, nameServers, records, wildcard: [{ type: 'A', data: address }] };
+    return { origin: domain, soa, nameServers, delegatedTo: nameServers, records };
   }
-  putWeb(plan, mint, put);
-  putMail(plan, mint, put);
+  putWeb(plan, mint, world, put);
+  putMail(plan, mint, world, put);
   if (plan.isSigned)
     put('', 'DS', {
       keyTag: mint.number('ds', 1, 65535),
@@ -75,11 +75,15 @@ export function zoneOf(plan: Plan, seed: string): Zone {
       digest: Buffer.from(mint.hex('ds', 64), 'hex'),
     });
   if (plan.hasCaa) {
-    const caa = templates.authority.of(plan.authority).caa;
-    if (caa) put('', 'CAA', { flags: 0, tag: 'issue', value: caa });
+    const caa = world.templates.authority.of(plan.authority).caa;
+    const spare = plan.situation.spareAuthority;
+    const other = spare === null ? null : world.templates.authority.of(spare).caa;
+    for (const value of new Set([caa, other])) if (value) put('', 'CAA', { flags: 0, tag: 'issue', value });
   }
-  const wildcard: ZoneRecord[] = plan.hasWildcard ? [{ type: 'A', data: webAddresses(plan, mint)[0] }] : [];
-  return { origin: domain, soa, nameServers, records, wildcard };
+  putWildcard(plan, mint, world, put);
+  const { formerDns } = plan.situation;
+  const delegatedTo = formerDns === null ? nameServers : world.templates.dns.of(formerDns).ns(mint);
+  return { origin: domain, soa, nameServers, delegatedTo, records };
 }
 
 /** A text as character strings of at most 255 bytes, RFC 1035 section 3.3. */
@@ -87,99 +91,67 @@ function characterStrings(text: string): string[] {
   return text.match(/.{1,255}/gs) ?? [''];
 }
 
-type Put = (label: string, type: RecordType, data: unknown) => void;
+/** Whether the provider lets its customers hide it, and this one does. */
+export function hasVanityServers({ situation, dns }: Plan, { templates }: World): boolean {
+  const [first] = dns;
+  if (situation.nameServers !== 'vanity' && situation.nameServers !== 'silent') return false;
+  return first !== undefined && templates.dns.of(first).hasVanity === true;
+}
 
-function serversOf(plan: Plan, mint: Mint) {
-  if (plan.state === 'parked') {
+/** The reseller's zone that the name servers are named under, where there is one that resells this provider. */
+export function whiteLabelOf({ situation, dns }: Plan): string | undefined {
+  if (situation.nameServers !== 'white-label') return undefined;
+  return whiteLabels.find((each) => each.dns === dns[0])?.zone;
+}
+
+function serversOf(plan: Plan, mint: Mint, { templates, ...world }: World) {
+  if (plan.state === 'parked' && plan.situation.parking === 'name-servers') {
     const parking = templates.parking.of(plan.parking);
     const nameServers = parking.ns(mint);
     return { nameServers, mname: nameServers[0] ?? plan.domain, rname: parking.rname(mint) };
   }
   const own = [`ns1.${plan.domain}`, `ns2.${plan.domain}`];
   const [first] = plan.dns;
-  if (first === undefined) return { nameServers: own, mname: own[0] ?? '', rname: `hostmaster.${plan.domain}` };
+  const unnamed = { nameServers: own, mname: own[0] ?? '', rname: `hostmaster.${plan.domain}` };
+  if (first === undefined) return unnamed;
+  const isVanity = hasVanityServers(plan, { templates, ...world });
+  if (isVanity && plan.situation.nameServers === 'silent') return unnamed;
   const provider = templates.dns.of(first);
-  const isVanity = plan.isVanity && provider.hasVanity === true;
-  const nameServers = isVanity ? own : plan.dns.flatMap((id) => templates.dns.of(id).ns(mint));
+  const label = whiteLabelOf(plan);
+  const resold = label === undefined ? undefined : [`ns1.${label}`, `ns2.${label}`];
+  const nameServers = isVanity ? own : (resold ?? plan.dns.flatMap((id) => templates.dns.of(id).ns(mint)));
   return { nameServers, mname: nameServers[0] ?? '', rname: provider.rname(mint) };
 }
 
-export function networkOfSite(plan: Plan): NetworkId {
-  return plan.hosting === 'self' ? plan.accessNetwork : templates.hosting.of(plan.hosting).network;
+/** Glue of servers under the company's own name: the provider's server, or the company's. */
+function ownServerAddress(plan: Plan, mint: Mint, world: World): string {
+  const [first] = plan.dns;
+  const host = first === undefined ? undefined : world.templates.dns.of(first).ns(mint)[0];
+  return (host === undefined ? undefined : world.servers.of(host)) ?? SELF_HOSTED_SERVER;
 }
 
-function webAddresses(plan: Plan, mint: Mint): string[] {
-  if (plan.site === 'refused' || plan.site === 'reset') return [addressIn(networkOfSite(plan), plan.domain, plan.site)];
-  if (plan.cdn) return edgeAddresses(templates.cdn.of(plan.cdn), mint);
-  const { apex } = plan.hosting === 'self' ? { apex: undefined } : templates.hosting.of(plan.hosting);
-  return [...(apex ?? [addressIn(networkOfSite(plan), plan.domain, speaksOldTls(plan) ? 'oldTls' : undefined)])];
-}
-
-/** Only a site at an address of its own can have a listener of its own. */
-function speaksOldTls(plan: Plan): boolean {
-  if (!plan.isOldTls || plan.cdn || plan.site !== 'ok') return false;
-  return plan.hosting === 'self' || templates.hosting.of(plan.hosting).apex === undefined;
-}
-
-/** Whether `www` goes through a name of the provider's. */
-export function wwwAliases(plan: Plan, mint: Mint): readonly string[] {
-  if (plan.site === 'refused' || plan.site === 'reset') return [];
-  if (plan.cdn) return templates.cdn.of(plan.cdn).www?.(mint) ?? [];
-  if (speaksOldTls(plan)) return [];
-  return plan.hosting === 'self' ? [] : (templates.hosting.of(plan.hosting).www?.(mint) ?? []);
-}
-
-function putWeb(plan: Plan, mint: Mint, put: Put): void {
-  for (const address of webAddresses(plan, mint)) put('', 'A', address);
-  const network = plan.cdn ? templates.cdn.of(plan.cdn).network : networkOfSite(plan);
-  // What an address's listener does is told by its IPv4 form: those sites have no other.
-  const isSpecial = plan.site === 'refused' || plan.site === 'reset' || speaksOldTls(plan);
-  const v6 = plan.hasIpv6 && !isSpecial ? addressV6In(network, plan.domain) : null;
-  if (v6) put('', 'AAAA', v6);
-  const [alias] = wwwAliases(plan, mint);
-  if (alias) put('www', 'CNAME', alias);
-  else for (const address of webAddresses(plan, mint)) put('www', 'A', address);
-}
-
-function putMail(plan: Plan, mint: Mint, put: Put): void {
-  const mailbox = templates.mailbox.has(plan.mailbox) ? templates.mailbox.of(plan.mailbox) : null;
-  const gateway = plan.gateway ? templates.gateway.of(plan.gateway) : null;
-  const hasMail = !['none', 'null-mx'].includes(plan.mailbox);
-  const spf: string[] = [];
-
-  if (plan.mailbox === 'null-mx') put('', 'MX', { preference: 0, exchange: '.' });
-  else if (gateway) for (const [preference, exchange] of gateway.mx(mint)) put('', 'MX', { preference, exchange });
-  else if (mailbox) for (const [preference, exchange] of mailbox.mx(mint)) put('', 'MX', { preference, exchange });
-  else if (plan.mailbox === 'regional') put('', 'MX', { preference: 10, exchange: `mx1.${plan.regional}` });
-  else if (plan.mailbox === 'self') put('', 'MX', { preference: 10, exchange: `mail.${plan.domain}` });
-  if (plan.mailbox === 'self') {
-    put('mail', 'A', addressIn(plan.accessNetwork, `${plan.domain}/mail`));
-    spf.push('mx');
+function putWildcard(plan: Plan, mint: Mint, world: World, put: Put): void {
+  const { wildcard } = plan.situation;
+  const address = webAddresses(plan, mint, world)[0];
+  switch (wildcard) {
+    case 'none':
+      break;
+    case 'address':
+      if (address !== undefined) put('*', 'A', address);
+      break;
+    case 'alias':
+      put('*', 'CNAME', wwwAliases(plan, mint, world)[0] ?? plan.domain);
+      break;
+    case 'text':
+      put('*', 'TXT', ['v=spf1 -all']);
+      break;
+    case 'exchange':
+      put('*', 'MX', { preference: 10, exchange: `mail.${plan.domain}` });
+      break;
+    case 'selector':
+      put('*._domainkey', 'TXT', ['v=DKIM1; p=']);
+      break;
+    default:
+      wildcard satisfies never;
   }
-  if (plan.mailbox === 'regional') spf.push(`include:_spf.${plan.regional}`);
-  if (gateway?.spf) spf.push(gateway.spf(mint));
-  if (mailbox?.spf) spf.push(mailbox.spf(mint));
-  for (const { label, cname, txt } of mailbox?.customer?.(mint) ?? [])
-    put(label, cname ? 'CNAME' : 'TXT', cname ?? [txt]);
-  if (mailbox?.txt) put('', 'TXT', [mailbox.txt(mint)]);
-  if (hasMail) {
-    for (const id of plan.senders) {
-      const sender = templates.sender.of(id);
-      spf.push(`include:${sender.spf(mint)}`);
-      for (const { label, cname, txt } of sender.customer?.(mint) ?? [])
-        put(label, cname ? 'CNAME' : 'TXT', cname ?? [txt]);
-    }
-  }
-  if (plan.spfAll && spf.length > 0) put('', 'TXT', [`v=spf1 ${spf.join(' ')} ${plan.spfAll}`]);
-  else if (plan.spfAll && !hasMail) put('', 'TXT', ['v=spf1 -all']);
-  for (const id of plan.tokens) put('', 'TXT', [templates.token.of(id).txt(mint)]);
-  if (plan.mailbox === 'self') put('mail._domainkey', 'TXT', [dkimKey(mint, 'self-dkim')]);
-  if (plan.dmarc && hasMail) {
-    const rua = plan.reports ? `; rua=mailto:${templates.reports.of(plan.reports).address(mint)}` : '';
-    put('_dmarc', 'TXT', [`v=DMARC1; p=${plan.dmarc}${rua}`]);
-  }
-  if (plan.hasMtaSts && hasMail) put('_mta-sts', 'TXT', [`v=STSv1; id=${mint.number('sts', 20240101, 20261231)}`]);
-  if (plan.hasMtaSts && hasMail) put('mta-sts', 'A', addressIn('amazon-east', policyHost(plan)));
-  if (plan.hasTlsRpt && hasMail) put('_smtp._tls', 'TXT', [`v=TLSRPTv1; rua=mailto:tls@${plan.domain}`]);
-  if (plan.hasBimi && hasMail) put('default._bimi', 'TXT', [`v=BIMI1; l=https://${plan.domain}/logo.svg; a=`]);
 }

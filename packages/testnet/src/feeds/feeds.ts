@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { companyNames } from '../names.ts';
 import type { Plan } from '../plan.ts';
 import { hashOf } from '../random.ts';
+import type { World } from '../world.ts';
 import { answerFeed } from './answer.ts';
 import { type FeedBehaviour, isReadableOn } from './behaviours.ts';
 import { createCalendar } from './calendar.ts';
@@ -50,6 +51,7 @@ export interface Feeds {
 export interface FeedsOptions extends PublishersOptions {
   /** Companies that can be named. */
   readonly isActive: (domain: string) => boolean;
+  readonly world: World;
   readonly now: () => Date;
   readonly today: () => number;
 }
@@ -67,7 +69,7 @@ export function createFeeds(options: FeedsOptions): Feeds {
   const { seed, now, companies, isTaken } = options;
   const calendar = createCalendar(options);
   const added = addedPublishers(options);
-  const publishers = new Map(added.map((domain) => [domain, publisherPlan(domain, seed)]));
+  const publishers = new Map(added.map((domain) => [domain, publisherPlan(domain, options.world)]));
   const isKnown = (domain: string) => isTaken(domain) || publishers.has(domain);
   // Thousands of companies are looked at for it: not before somebody asks.
   const grown = once(() => {

@@ -1,6 +1,8 @@
 // Who has feeds: companies whose sites work plainly, and every eighth time a publisher that is none of the companies.
 import { companyNames } from '../names.ts';
 import { type Plan, planOf } from '../plan.ts';
+import { CALM } from '../situations.ts';
+import type { World } from '../world.ts';
 import { type FeedPlan, feedPlanOf } from './plan.ts';
 
 export interface PublishersOptions {
@@ -22,9 +24,9 @@ export function addedPublishers({ seed, count, isTaken }: PublishersOptions): st
 }
 
 /** What such a domain runs: anything, as long as it works. */
-export function publisherPlan(domain: string, seed: string): Plan {
-  const plan = planOf(domain, { seed, hasFaults: false, other: () => domain });
-  return { ...plan, state: 'active', fault: null, site: 'ok', redirectsTo: null };
+export function publisherPlan(domain: string, world: World): Plan {
+  const plan = planOf(domain, world, { hasFaults: false, other: () => domain });
+  return { ...plan, state: 'active', fault: null, site: 'ok', redirectsTo: null, isBogus: false, situation: CALM };
 }
 
 /** As many feeds as asked for, several of a publisher where there are few; the first n are the same for any count. */
@@ -50,8 +52,9 @@ function workingCompanies({ companies, companyPlan }: PublishersOptions, count: 
   const working: string[] = [];
   for (const domain of companies) {
     if (working.length === count) break;
-    const { state, site, certificate } = companyPlan(domain);
-    if (state === 'active' && site === 'ok' && certificate === 'good') working.push(domain);
+    const { state, site, certificate, isBogus, situation } = companyPlan(domain);
+    const isReached = !isBogus && !situation.isIpv6Only && !situation.isDangling;
+    if (state === 'active' && site === 'ok' && certificate === 'good' && isReached) working.push(domain);
   }
   return working;
 }

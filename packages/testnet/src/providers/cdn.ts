@@ -1,12 +1,12 @@
 // Content networks in front of a site: what stays visible of the origin is what they let through.
-import { addressIn, type NetworkId } from '../networks.ts';
+import { addressIn, type NetworkRef } from '../networks.ts';
 import type { Mint } from '../random.ts';
 import { names, type ProviderName } from './template.ts';
 
 export interface CdnTemplate {
   readonly id: string;
   readonly weight: number;
-  readonly network: NetworkId;
+  readonly network: NetworkRef;
   /** Aliases that `www` goes through; without, apex and www have the network's addresses (a proxied zone). */
   readonly www?: (mint: Mint) => readonly string[];
   readonly headers: (mint: Mint) => Readonly<Record<string, string>>;

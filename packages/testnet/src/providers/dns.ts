@@ -1,4 +1,5 @@
 // DNS providers: the name servers and the SOA that each gives to a customer's zone.
+import type { NetworkId, NetworkRef } from '../networks.ts';
 import type { Mint } from '../random.ts';
 
 export interface DnsTemplate {
@@ -11,6 +12,10 @@ export interface DnsTemplate {
   readonly rname: (mint: Mint) => string;
   /** Lets customers name the servers after themselves. */
   readonly hasVanity?: true;
+  /** Where its servers stand. */
+  readonly network?: NetworkRef;
+  /** The network carries no servers of customers: an address in it is the provider's. */
+  readonly isOwnNetwork?: true;
 }
 
 const NAMES =
@@ -24,6 +29,8 @@ const fixed =
 export const dnsProviders: readonly DnsTemplate[] = [
   {
     id: 'cloudflare',
+    network: 'cloudflare',
+    isOwnNetwork: true,
     weight: 240,
     zones: ['ns.cloudflare.com'],
     ns: (m) => {
@@ -35,6 +42,7 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'godaddy',
+    network: 'godaddy',
     weight: 130,
     zones: ['domaincontrol.com'],
     ns: (m) => {
@@ -45,6 +53,7 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'amazon-route-53',
+    network: 'amazon',
     weight: 110,
     zones: Array.from({ length: 64 }, (_, i) => String(i).padStart(2, '0')).flatMap((n) =>
       ['com', 'net', 'org', 'co.uk'].map((tld) => `awsdns-${n}.${tld}`),
@@ -59,6 +68,7 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'ionos',
+    network: 'ionos',
     weight: 55,
     zones: ['ui-dns.com', 'ui-dns.de', 'ui-dns.org', 'ui-dns.biz'],
     ns: (m) => ['com', 'de', 'org', 'biz'].map((tld) => `ns${m.number('ui', 1000, 1120)}.ui-dns.${tld}`),
@@ -73,6 +83,7 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'ovhcloud',
+    network: 'ovhcloud',
     weight: 42,
     zones: ['ovh.net'],
     ns: (m) => ['dns', 'ns'].map((p) => `${p}${m.number('ovh-ns', 10, 19)}.ovh.net`),
@@ -80,6 +91,7 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'google-cloud-dns',
+    network: 'google',
     weight: 38,
     zones: ['googledomains.com'],
     ns: (m) => {
@@ -91,6 +103,7 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'azure-dns',
+    network: 'microsoft',
     weight: 34,
     zones: ['azure-dns.com', 'azure-dns.net', 'azure-dns.org', 'azure-dns.info'],
     ns: (m) => {
@@ -109,6 +122,8 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'ns1',
+    network: 'ns1',
+    isOwnNetwork: true,
     weight: 22,
     zones: ['nsone.net'],
     ns: (m) => numbered([1, 2, 3, 4], (n) => `dns${n}.p0${m.number('ns1', 1, 9)}.nsone.net`),
@@ -117,6 +132,8 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'akamai-edge-dns',
+    network: 'akamai',
+    isOwnNetwork: true,
     weight: 22,
     zones: ['akam.net'],
     ns: (m) => {
@@ -132,6 +149,7 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'digitalocean',
+    network: 'cloudflare',
     weight: 20,
     zones: ['digitalocean.com'],
     ns: fixed('ns1.digitalocean.com', 'ns2.digitalocean.com', 'ns3.digitalocean.com'),
@@ -139,6 +157,7 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'gandi',
+    network: 'gandi',
     weight: 18,
     zones: ['gandi.net'],
     ns: (m) => ['a', 'b', 'c'].map((x) => `ns-${m.number(`gandi-${x}`, 1, 240)}-${x}.gandi.net`),
@@ -146,6 +165,7 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'hetzner',
+    network: 'hetzner',
     weight: 17,
     zones: ['ns.hetzner.com', 'ns.hetzner.de'],
     ns: fixed('hydrogen.ns.hetzner.com', 'oxygen.ns.hetzner.com', 'helium.ns.hetzner.de'),
@@ -170,10 +190,13 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'ultradns',
+    network: 'ultradns',
+    isOwnNetwork: true,
     weight: 14,
     zones: ['ultradns.com', 'ultradns.net', 'ultradns.org', 'ultradns.biz'],
     ns: (m) => ['com', 'net', 'org', 'biz'].map((tld) => `pdns${m.number('udns', 1, 210)}.ultradns.${tld}`),
     rname: (m) => `hostmaster.${m.domain}`,
+    hasVanity: true,
   },
   {
     id: 'markmonitor',
@@ -184,6 +207,7 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'dnsimple',
+    network: 'telekom',
     weight: 12,
     zones: ['dnsimple.com', 'dnsimple-edge.net', 'dnsimple-edge.org'],
     ns: fixed('ns1.dnsimple.com', 'ns2.dnsimple-edge.net', 'ns3.dnsimple.com', 'ns4.dnsimple-edge.org'),
@@ -192,6 +216,7 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'linode',
+    network: 'akamai',
     weight: 11,
     zones: ['linode.com'],
     ns: (_) => numbered([1, 2, 3, 4, 5], (n) => `ns${n}.linode.com`),
@@ -213,10 +238,13 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
   {
     id: 'dyn',
+    network: 'dyn',
+    isOwnNetwork: true,
     weight: 8,
     zones: ['dynect.net'],
     ns: (m) => numbered([1, 2, 3, 4], (n) => `ns${n}.p${m.number('dyn', 1, 43)}.dynect.net`),
     rname: (m) => `hostmaster.${m.domain}`,
+    hasVanity: true,
   },
   {
     id: 'dnspod',
@@ -271,7 +299,7 @@ export const dnsProviders: readonly DnsTemplate[] = [
 
 /** Sellers and parkers of names: their name servers mark the domain as parked. */
 export const parkingProviders: readonly (DnsTemplate & {
-  readonly network: 'sedo' | 'bodis' | 'parkingcrew' | 'amazon-accelerator';
+  readonly network: NetworkId;
 })[] = [
   {
     id: 'sedo',

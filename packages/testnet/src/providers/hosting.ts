@@ -1,12 +1,14 @@
 // Where web sites live: addresses, www aliases and private headers by hosting provider.
-import type { NetworkId } from '../networks.ts';
+import type { NetworkRef } from '../networks.ts';
 import type { Mint } from '../random.ts';
 import { names, type ProviderName } from './template.ts';
 
 export interface HostingTemplate {
   readonly id: string;
   readonly weight: number;
-  readonly network: NetworkId;
+  readonly network: NetworkRef;
+  /** Its addresses lie in other people's networks. */
+  readonly isScattered?: true;
   /** The provider's published address for everybody's apex, where it has one. */
   readonly apex?: readonly string[];
   /** Aliases that `www` goes through. Without: www has the apex's address. */
@@ -21,7 +23,7 @@ export interface HostingTemplate {
   readonly issuers?: readonly string[];
   /** What its records and headers show besides: the network it stands on, its own CDN. */
   readonly also?: readonly {
-    readonly category: 'hosting' | 'cdn' | 'web_platform';
+    readonly category: 'hosting' | 'cdn' | 'web_platform' | 'security';
     readonly provider: string;
     readonly isVisible: boolean;
   }[];

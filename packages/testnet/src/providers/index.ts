@@ -2,20 +2,33 @@
 import { authorities } from './authorities.ts';
 import { cdns } from './cdn.ts';
 import { dnsProviders, parkingProviders } from './dns.ts';
+import { extraNames, widgets } from './extras.ts';
 import { hostingProviders } from './hosting.ts';
+import type { LongTail } from './long-tail.ts';
 import { gateways, mailboxes, regionalHosters } from './mail.ts';
 import { platforms, servers } from './platforms.ts';
 import { reportProcessors, senders } from './senders.ts';
 import { names, type ProviderName } from './template.ts';
 import { tokens } from './tokens.ts';
 
-function table<T extends { readonly id: string }>(kind: string, rows: readonly T[]) {
+export interface Table<T extends { readonly id: string }> {
+  /** Written by hand, with weights; `tail` is made from a rulebook. */
+  readonly rows: readonly T[];
+  readonly tail: readonly T[];
+  has(id: string): boolean;
+  /** Throws where there is no such template. */
+  of(id: string): T;
+}
+
+function table<T extends { readonly id: string }>(kind: string, rows: readonly T[], made: readonly T[] = []): Table<T> {
   const byId = new Map(rows.map((row) => [row.id, row]));
+  const tail = made.filter(({ id }) => !byId.has(id));
+  for (const row of tail) byId.set(row.id, row);
   return {
     rows,
-    has: (id: string) => byId.has(id),
-    /** Throws where there is no such template. */
-    of(id: string): T {
+    tail,
+    has: (id) => byId.has(id),
+    of(id) {
       const row = byId.get(id);
       if (!row) throw new RangeError(`no ${kind} template '${id}'`);
       return row;
@@ -23,24 +36,42 @@ function table<T extends { readonly id: string }>(kind: string, rows: readonly T
   };
 }
 
-export const templates = {
-  dns: table('dns', dnsProviders),
-  parking: table('parking', parkingProviders),
-  mailbox: table('mailbox', mailboxes),
-  gateway: table('gateway', gateways),
-  sender: table('sender', senders),
-  reports: table('report processor', reportProcessors),
-  token: table('token', tokens),
-  hosting: table('hosting', hostingProviders),
-  cdn: table('cdn', cdns),
-  platform: table('platform', platforms),
-  server: table('server', servers),
-  authority: table('authority', authorities),
-};
+/** The tables, with the long tail of a rulebook where one is given. */
+export function templatesWith(tail?: LongTail) {
+  return {
+    dns: table('dns', dnsProviders, tail?.dns),
+    parking: table('parking', parkingProviders),
+    mailbox: table('mailbox', mailboxes, tail?.mailbox),
+    gateway: table('gateway', gateways, tail?.gateway),
+    sender: table('sender', senders, tail?.sender),
+    reports: table('report processor', reportProcessors, tail?.reports),
+    token: table('token', tokens, tail?.token),
+    hosting: table('hosting', hostingProviders, tail?.hosting),
+    cdn: table('cdn', cdns, tail?.cdn),
+    platform: table('platform', platforms, tail?.platform),
+    server: table('server', servers),
+    widget: table('widget', widgets, tail?.widget),
+    authority: table('authority', authorities, tail?.authority),
+  };
+}
 
-export const providerNames: readonly ProviderName[] = [
-  ...[...mailboxes, ...gateways, ...senders, ...reportProcessors, ...hostingProviders, ...cdns].flatMap(
-    (row) => row.names,
-  ),
-  ...regionalHosters.flatMap(({ zone, network }) => names(network, ['host', 'spf'], zone)),
-];
+export type Templates = ReturnType<typeof templatesWith>;
+
+export const templates: Templates = templatesWith();
+
+/** Every name that the providers of the tables keep in DNS. */
+export function providerNamesOf(tables: Templates): readonly ProviderName[] {
+  const all = <T extends { readonly id: string }>({ rows, tail }: Table<T>) => [...rows, ...tail];
+  return [
+    ...[
+      ...all(tables.mailbox),
+      ...all(tables.gateway),
+      ...all(tables.sender),
+      ...all(tables.reports),
+      ...all(tables.hosting),
+      ...all(tables.cdn),
+    ].flatMap((row) => row.names),
+    ...regionalHosters.flatMap(({ zone, network }) => names(network, ['host', 'spf'], zone)),
+    ...extraNames,
+  ];
+}

@@ -26,6 +26,9 @@ export interface MailTemplate {
   readonly names: readonly ProviderName[];
 }
 
+/** Providers of the mailbox table that only pass mail on. */
+export const FORWARDERS: ReadonlySet<string> = new Set(['cloudflare-email-routing', 'improvmx', 'forward-email']);
+
 export const dkimKey = (mint: Mint, purpose: string) =>
   `v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQ${mint.code(purpose, 180)}IDAQAB`;
 

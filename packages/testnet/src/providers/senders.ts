@@ -104,19 +104,70 @@ export interface ReportTemplate {
   readonly id: string;
   readonly weight: number;
   readonly address: (mint: Mint) => string;
+  /** Where it keeps customers' records for them: the SPF term that leads there, and what `_dmarc` is an alias of. */
+  readonly hosted?: { readonly spf: (mint: Mint) => string; readonly dmarc: (mint: Mint) => string };
   readonly names: readonly ProviderName[];
 }
 
-function reports(id: string, weight: number, host: string, mailbox: (mint: Mint) => string): ReportTemplate {
-  return { id, weight, address: (m) => `${mailbox(m)}@${host}`, names: names('amazon-east', ['host', 'report'], host) };
+/** Records kept for customers say one thing for all of them. */
+const HOSTED_DMARC = 'v=DMARC1; p=quarantine';
+
+function reports(
+  id: string,
+  weight: number,
+  host: string,
+  mailbox: (mint: Mint) => string,
+  hosted?: NonNullable<ReportTemplate['hosted']> & { readonly spfZone: string; readonly dmarcZone: string },
+): ReportTemplate {
+  const network = 'amazon-east';
+  return {
+    id,
+    weight,
+    address: (m) => `${mailbox(m)}@${host}`,
+    names: [
+      ...names(network, ['host', 'report'], host),
+      ...(hosted
+        ? [
+            ...names(network, ['host', 'spf'], hosted.spfZone),
+            {
+              suffix: hosted.dmarcZone,
+              network,
+              has: [],
+              text: `${HOSTED_DMARC}; rua=mailto:reports@${host}`,
+            } as const,
+          ]
+        : []),
+    ],
+    ...(hosted ? { hosted } : {}),
+  };
 }
 
 export const reportProcessors: readonly ReportTemplate[] = [
   reports('dmarcian', 14, 'ag.dmarcian.com', (m) => m.code('dmarcian', 8).toLowerCase()),
-  reports('valimail', 13, 'vali.email', () => 'dmarc_agg'),
+  reports('valimail', 13, 'vali.email', () => 'dmarc_agg', {
+    spf: () => 'include:%{i}._ip.%{h}._ehlo.%{d}._spf.vali.email',
+    spfZone: '_spf.vali.email',
+    dmarc: (m) => `${m.slug}._dmarc.vali.email`,
+    dmarcZone: '_dmarc.vali.email',
+  }),
   reports('postmark', 10, 'dmarc.postmarkapp.com', (m) => `re+${m.code('pm', 12).toLowerCase()}`),
-  reports('easydmarc', 10, 'rua.easydmarc.com', (m) => m.hex('easy', 10)),
+  reports('easydmarc', 10, 'rua.easydmarc.com', (m) => m.hex('easy', 10), {
+    spf: (m) => `include:${m.slug}._spf.easydmarc.pro`,
+    spfZone: '_spf.easydmarc.pro',
+    dmarc: (m) => `${m.slug}._dmarc.easydmarc.pro`,
+    dmarcZone: '_dmarc.easydmarc.pro',
+  }),
   reports('agari', 8, 'rua.agari.com', (m) => m.slug),
-  reports('powerdmarc', 6, 'rua.powerdmarc.com', (m) => m.hex('power', 8)),
-  reports('ondmarc', 5, 'inbox.ondmarc.com', (m) => m.hex('ond', 8)),
+  reports('powerdmarc', 6, 'rua.powerdmarc.com', (m) => m.hex('power', 8), {
+    spf: (m) => `include:${m.slug}.powerspf.com`,
+    spfZone: 'powerspf.com',
+    dmarc: (m) => `${m.slug}._dmarc.powerdmarc.com`,
+    dmarcZone: '_dmarc.powerdmarc.com',
+  }),
+  reports('ondmarc', 5, 'inbox.ondmarc.com', (m) => m.hex('ond', 8), {
+    spf: (m) => `include:_u.${m.domain}._spf.smart.ondmarc.com`,
+    spfZone: '_spf.smart.ondmarc.com',
+    dmarc: (m) => `${m.domain}._dmarc.ondmarc.com`,
+    dmarcZone: '_dmarc.ondmarc.com',
+  }),
 ];

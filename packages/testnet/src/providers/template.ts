@@ -1,16 +1,17 @@
 // What the provider tables have in common: names that the provider itself keeps in DNS, beside what customers publish.
-import type { NetworkId } from '../networks.ts';
+import type { NetworkRef } from '../networks.ts';
 
 /**
  * A suffix under which every name exists: `host` has A and AAAA in the network, `spf` an SPF record over it,
- * `dkim` a DKIM key, `text` a report authorisation (RFC 7489 §7.1).
+ * `dkim` a DKIM key, `report` a report authorisation (RFC 7489 §7.1); `text` a TXT record as it stands.
  */
 export interface ProviderName {
   readonly suffix: string;
-  readonly network: NetworkId;
+  readonly network: NetworkRef;
   readonly has: readonly ('host' | 'spf' | 'dkim' | 'report')[];
+  readonly text?: string;
 }
 
-export function names(network: NetworkId, has: ProviderName['has'], ...suffixes: readonly string[]): ProviderName[] {
+export function names(network: NetworkRef, has: ProviderName['has'], ...suffixes: readonly string[]): ProviderName[] {
   return suffixes.map((suffix) => ({ suffix, network, has }));
 }

@@ -3,7 +3,7 @@ import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https';
 import { performance } from 'node:perf_hooks';
 import type { Internet } from '../internet.ts';
-import { dig } from './dig.ts';
+import { digOverTcp } from './dig.ts';
 
 export interface AskOptions {
   readonly method?: 'GET' | 'HEAD';
@@ -25,7 +25,7 @@ export interface Asked {
 export async function ask(internet: Internet, url: string, options: AskOptions = {}): Promise<Asked> {
   const { protocol, hostname, host, pathname, search } = new URL(url);
   const isSecure = protocol === 'https:';
-  const records = (await dig(internet.resolver, hostname, 'A', { timeoutMs: 3_000 }))?.answers ?? [];
+  const records = (await digOverTcp(internet.resolver, hostname, 'A')).answers ?? [];
   const address = records.flatMap((record) => (record.type === 'A' ? [record.data] : []))[0];
   if (address === undefined) throw new Error(`no address of '${hostname}'`);
   const to = internet.dial({ address, port: isSecure ? 443 : 80 });

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { mintFor } from '../random.ts';
+import { worldOf } from '../world.ts';
+import { longTailOf } from './long-tail.ts';
+
+const mint = mintFor('seed', 'company.example');
+
+const catalog = [
+  { id: 'nameco', rules: [{ category: 'dns', ns: ['nameco-dns.test'] }] },
+  { id: 'starry', rules: [{ category: 'dns', ns: ['*.starry-*.test'] }] },
+  { id: 'seller', rules: [{ category: 'dns', ns: ['seller.test'], parking: true }] },
+  { id: 'postbox', rules: [{ category: 'email', mx: ['postbox.test'], spf: ['_spf.postbox.test'] }] },
+  { id: 'guard', rules: [{ category: 'email_security', mx: ['guard.test'], dmarc: ['rua.guard.test'] }] },
+  {
+    id: 'bulk',
+    rules: [
+      {
+        category: 'email_sending',
+        spf: ['spf.bulk.test'],
+        named: [{ label: 'b1._domainkey', target: 'dkim.bulk.test' }],
+      },
+    ],
+  },
+  { id: 'club', rules: [{ category: 'verified_service', txt: ['club-verification='] }] },
+  {
+    id: 'rack',
+    rules: [
+      { category: 'hosting', asn: [64500], header: [{ name: 'x-rack' }] },
+      { category: 'web_platform', header: [{ name: 'x-rack' }] },
+    ],
+  },
+  { id: 'edge', rules: [{ category: 'cdn', cname: ['edge.test'], asn: [64501] }] },
+  {
+    id: 'press',
+    rules: [
+      {
+        category: 'web_platform',
+        html: { generator: [{ start: 'Press ' }], asset: ['/press-files/', 'cdn.press.test'], marker: ['press-root'] },
+      },
+    ],
+  },
+  { id: 'seal', rules: [{ category: 'certificate_authority', tls: ['Seal Trust'], caa: ['seal.test'] }] },
+  { id: 'cloudflare', rules: [{ category: 'dns', ns: ['other.test'] }] },
+];
+
+describe('the long tail', () => {
+  it('publishes what the patterns ask for', () => {
+    const { templates } = worldOf('seed', catalog);
+    assert.deepEqual(templates.dns.of('nameco').ns(mint), ['ns1.nameco-dns.test', 'ns2.nameco-dns.test']);
+    assert.deepEqual(templates.dns.of('starry').ns(mint), ['1.starry-1.test', '2.starry-2.test']);
+    assert.deepEqual(templates.mailbox.of('postbox').mx(mint)[0], [10, 'mx1.postbox.test']);
+    assert.equal(templates.mailbox.of('postbox').spf?.(mint), 'include:_spf.postbox.test');
+    assert.match(templates.reports.of('guard').address(mint), /@rua\.guard\.test$/);
+    assert.deepEqual(templates.sender.of('bulk').customer?.(mint), [
+      { label: 'b1._domainkey', cname: 'company-example.dkim.bulk.test' },
+    ]);
+    assert.match(templates.token.of('club').txt(mint), /^club-verification=\w+$/);
+    assert.equal(templates.authority.of('seal').organisation, 'Seal Trust');
+    assert.deepEqual(templates.hosting.of('rack').also, [
+      { category: 'web_platform', provider: 'rack', isVisible: false },
+    ]);
+    assert.ok(templates.platform.of('press').body?.(mint).includes('id="press-root"'));
+    assert.equal(templates.widget.of('press').asset(mint), 'https://cdn.press.test/loader.js');
+  });
+
+  it('has networks of its own for AS numbers that no template knows, and answers for their addresses', () => {
+    const { templates, networks } = worldOf('seed', catalog);
+    const { network } = templates.cdn.of('edge');
+    assert.ok(typeof network !== 'string' && network.asn === 64_501);
+    assert.ok(networks.some(({ asn }) => asn === 64_501));
+  });
+
+  it('leaves out sellers of names, and whoever has a template', () => {
+    const { templates } = worldOf('seed', catalog);
+    assert.equal(templates.dns.has('seller'), false);
+    assert.notDeepEqual(templates.dns.of('cloudflare').zones, ['other.test']);
+    assert.ok(templates.dns.tail.every(({ id }) => id !== 'cloudflare'));
+  });
+
+  it('takes of any JSON what fits', () => {
+    const odd = [
+      null,
+      1,
+      'x',
+      [],
+      {},
+      { id: 1 },
+      { id: 'a' },
+      { id: 'b', rules: 'none' },
+      { id: 'c', rules: [null, { category: 'dns', ns: [1, {}] }] },
+    ];
+    const tail = longTailOf(odd);
+    for (const rows of Object.values(tail)) assert.equal(rows.length, 0);
+  });
+});

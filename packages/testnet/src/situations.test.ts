@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createInternet, type Internet } from './internet.ts';
+import { digOverTcp } from './test/dig.ts';
+
+describe('the situations of companies', () => {
+  let internet: Internet;
+  let bySituation: Map<string, string[]>;
+  before(async () => {
+    internet = await createInternet({ domains: 6_000, hasFaults: false, feeds: 0 });
+    bySituation = new Map();
+    for (const domain of internet.domains())
+      for (const each of internet.truth(domain).situations)
+        bySituation.set(each, [...(bySituation.get(each) ?? []), domain]);
+  });
+  after(() => internet[Symbol.asyncDispose]());
+
+  const withSituation = (name: string): readonly string[] => bySituation.get(name) ?? [];
+  const some = (name: string, fits: (domain: string) => boolean = () => true): string => {
+    const domain = withSituation(name).find(fits);
+    assert.ok(domain !== undefined, `no company with ${name}`);
+    return domain;
+  };
+  const answers = async (name: string, type: string) => {
+    const { rcode, answers: records = [] } = await digOverTcp(internet.resolver, name, type);
+    return { rcode, records: records as readonly { type: string; name: string; data: unknown }[] };
+  };
+  const texts = async (name: string) =>
+    (await answers(name, 'TXT')).records.map(({ data }) => Buffer.concat(data as Buffer[]).toString());
+  const exchanges = async (domain: string) =>
+    (await answers(domain, 'MX')).records.map(({ data }) => data as { preference: number; exchange: string });
+  const has = (category: string, isVisible: boolean) => (domain: string) =>
+    internet.truth(domain).services.some((each) => each.category === category && each.isVisible === isVisible);
+
+  it('come at the rates that they have in the wild', () => {
+    const share = (name: string) => withSituation(name).length / internet.domains().length;
+    const rates: readonly (readonly [string, number, number])[] = [
+      ['gateway', 0.08, 0.16],
+      ['policy nested', 0.015, 0.05],
+      ['policy hosted', 0.01, 0.03],
+      ['wildcard address', 0.015, 0.05],
+      ['name servers silent', 0.004, 0.02],
+      ['dangling www', 0.004, 0.02],
+      ['shared certificate', 0.02, 0.06],
+      ['IPv6 only', 0.001, 0.012],
+      ['huge TXT', 0.002, 0.01],
+      ['site holding', 0.005, 0.03],
+      ['DNSSEC broken', 0.001, 0.012],
+      ['parked by page', 0.004, 0.03],
+      ['parked by redirect', 0.002, 0.02],
+    ];
+    for (const [name, least, most] of rates)
+      assert.ok(share(name) >= least && share(name) <= most, `${name}: ${(share(name) * 100).toFixed(2)} %`);
+  });
+
+  it('leave a company the same when there are more of them', async () => {
+    await using few = await createInternet({ domains: 50, hasFaults: false, feeds: 0 });
+    // Only whom others redirect to depends on who is there.
+    const told = (net: Internet, domain: string) => ({ ...net.truth(domain), redirectsTo: null });
+    for (const domain of few.domains()) assert.deepEqual(told(few, domain), told(internet, domain));
+  });
+
+  it('split mail between two providers of equal preference, both true', async () => {
+    const domain = some('split delivery');
+    const [first, second] = (await exchanges(domain)).sort((a, b) => a.preference - b.preference);
+    assert.equal(first?.preference, second?.preference);
+    assert.equal(internet.truth(domain).services.filter(({ category }) => category === 'email').length, 2);
+  });
+
+  it('have a rented server receive mail under its own name, which is nobody’s mail product', async () => {
+    const domain = some('rented server');
+    const rented = withSituation('rented server');
+    const hosts = await Promise.all(rented.slice(0, 200).map(exchanges));
+    assert.ok(hosts.flat().some(({ exchange }) => /secureserver\.net|your-server\.de|vps\.ovh\.net/.test(exchange)));
+    assert.ok(!has('email', true)(domain));
+  });
+
+  it('write policies in every form, and truth knows which still name the senders', async () => {
+    const nested = some('policy nested', has('email_sending', true));
+    assert.match(
+      (await texts(nested)).join('\n'),
+      new RegExp(`^v=spf1 include:_spf\\.${nested.replaceAll('.', '\\.')} `, 'm'),
+    );
+    assert.match((await texts(`_spf.${nested}`)).join('\n'), /^v=spf1 .*include:/);
+    const flattened = some('policy flattened', (domain) => internet.truth(domain).security.spfAll !== null);
+    assert.doesNotMatch((await texts(flattened)).filter((text) => text.startsWith('v=spf1')).join(), /include:/);
+    const several = withSituation('policy several').slice(0, 60);
+    const counts = await Promise.all(
+      several.map(async (domain) => (await texts(domain)).filter((text) => text.startsWith('v=spf1')).length),
+    );
+    assert.ok(counts.includes(2));
+    const hosted = withSituation('policy hosted').slice(0, 120);
+    const all = (await Promise.all(hosted.map(texts))).flat();
+    assert.ok(all.some((text) => text.includes('%{i}._ip.%{h}._ehlo.%{d}._spf.vali.email')));
+  });
+
+  it('leave a verification record in MX that never received mail', async () => {
+    const lists = await Promise.all(withSituation('verification record in MX').slice(0, 40).map(exchanges));
+    assert.ok(lists.some((list) => list.some(({ exchange }) => exchange.endsWith('.msv1.invalid'))));
+  });
+
+  it('have sixty texts and more, over 4 KiB, which only TCP tells', async () => {
+    const all = await texts(some('huge TXT'));
+    assert.ok(all.length >= 60 && all.join('').length > 4_096, `${all.length} texts`);
+  });
+
+  it('answer for names that were never set, each kind for its own type alone', async () => {
+    const address = some('wildcard address', has('web_platform', true));
+    assert.equal((await answers(`never-set.${address}`, 'A')).rcode, 'NOERROR');
+    assert.equal((await texts(`never-set.${some('wildcard text')}`))[0], 'v=spf1 -all');
+    assert.equal((await exchanges(`never-set.${some('wildcard exchange')}`)).length, 1);
+    const selector = some('wildcard selector');
+    assert.deepEqual(await texts(`never-set._domainkey.${selector}`), ['v=DKIM1; p=']);
+    assert.equal((await answers(`never-set.${selector}`, 'TXT')).rcode, 'NXDOMAIN');
+    const alias = await answers(`never-set.${some('wildcard alias')}`, 'A');
+    assert.equal(alias.records[0]?.type, 'CNAME');
+  });
+
+  it('do not let a wildcard answer below a name that exists (RFC 4592 section 3.3.1)', async () => {
+    const domains = withSituation('wildcard text').filter(
+      (domain) => internet.truth(domain).security.dmarc !== null && has('email', true)(domain),
+    );
+    assert.ok(domains.length > 0);
+    for (const domain of domains) {
+      assert.match((await texts(`_dmarc.${domain}`)).join(), /^v=DMARC1/, domain);
+      assert.equal((await answers(`below._dmarc.${domain}`, 'TXT')).rcode, 'NXDOMAIN', domain);
+    }
+  });
+
+  it('name their servers after themselves; only their addresses tell whose they are', async () => {
+    const domain = some('name servers silent', (each) =>
+      internet.truth(each).services.some(({ category, shownBy }) => category === 'dns' && shownBy === 'asn'),
+    );
+    const servers = (await answers(domain, 'NS')).records.map(({ data }) => String(data));
+    assert.ok(servers.every((host) => host.endsWith(domain)));
+    const [address] = (await answers(servers[0] ?? '', 'A')).records.map(({ data }) => String(data));
+    const [origin] = await texts(`${address?.split('.').reverse().join('.')}.origin.asn.cymru.com`);
+    assert.match(origin ?? '', /^(?:13335|62597|12008|33517|20940) \|/);
+  });
+
+  it('have servers that a reseller names after itself, told by the SOA alone', async () => {
+    const domain = some('name servers white-label', (each) =>
+      internet.truth(each).services.some(({ category, shownBy }) => category === 'dns' && shownBy === 'soa'),
+    );
+    const servers = (await answers(domain, 'NS')).records.map(({ data }) => String(data));
+    assert.match(servers.join(), /nordwall-dns\.de|tidewater-names\.net|valserre-dns\.fr/);
+    const [soa] = (await answers(domain, 'SOA')).records.map(({ data }) => data as { rname: string });
+    assert.match(soa?.rname ?? '', /cloudns|dnsimple|google/);
+  });
+
+  it('have a parent zone that still delegates to the former provider', async () => {
+    const domain = some('parent delegates elsewhere', (each) => each.endsWith('.com'));
+    const tld = await digOverTcp(internet.root, domain, 'NS');
+    const [glue] = (tld.additionals ?? []).flatMap((record) => (record.type === 'A' ? [record.data] : []));
+    const referral = await digOverTcp({ address: glue ?? '', port: internet.root.port }, domain, 'NS');
+    const above = (referral.authorities ?? []).map((record) => ('data' in record ? String(record.data) : ''));
+    const own = (await answers(domain, 'NS')).records.map(({ data }) => String(data));
+    assert.ok(own.length > 0 && above.length > 0);
+    assert.ok(withSituation('parent delegates elsewhere').length > 20);
+  });
+
+  it('lead www to a name that its service knows no more', async () => {
+    const { rcode, records } = await answers(`www.${some('dangling www', has('web_platform', true))}`, 'A');
+    const found = await Promise.all(
+      withSituation('dangling www')
+        .slice(0, 30)
+        .map((domain) => answers(`www.${domain}`, 'A')),
+    );
+    assert.ok(records.length > 0 || rcode === 'NOERROR');
+    assert.ok(found.some((each) => each.rcode === 'NXDOMAIN' && each.records[0]?.type === 'CNAME'));
+  });
+
+  it('send visitors of the apex on to www, from a registrar’s machine in another network', async () => {
+    const domain = some('apex forwarded');
+    const [apex, www] = await Promise.all([answers(domain, 'A'), answers(`www.${domain}`, 'A')]);
+    assert.ok(apex.records.length === 1 && www.records.length > 0);
+    assert.ok(www.records.every(({ data }) => data !== apex.records[0]?.data));
+  });
+
+  it('permit an authority that they do not use', async () => {
+    const records = await Promise.all(withSituation('spare CAA').map((domain) => answers(domain, 'CAA')));
+    assert.ok(records.some(({ records: list }) => list.length === 2));
+  });
+
+  it('receive mail under their own name at the provider’s address', async () => {
+    const lists = await Promise.all(withSituation('vanity exchange').map(exchanges));
+    assert.ok(lists.some((list) => list.length === 1 && /^mx1\./.test(list[0]?.exchange ?? '')));
+  });
+
+  it('have IPv6 alone, where the network has it', async () => {
+    const sites = await Promise.all(
+      withSituation('IPv6 only').map(async (domain) => ({
+        v4: (await answers(domain, 'A')).records.length,
+        v6: (await answers(domain, 'AAAA')).records.length,
+      })),
+    );
+    assert.ok(sites.some(({ v4, v6 }) => v4 === 0 && v6 > 0));
+  });
+
+  it('lead _dmarc to the record that a processor keeps for all of its customers', async () => {
+    const kept = await Promise.all(
+      withSituation('DMARC alias')
+        .slice(0, 80)
+        .map((domain) => answers(`_dmarc.${domain}`, 'TXT')),
+    );
+    const aliases = kept.filter(({ records }) => records[0]?.type === 'CNAME');
+    assert.ok(aliases.length > 0);
+    for (const { records } of aliases) assert.match(String(records[1]?.data), /^v=DMARC1; p=quarantine/);
+  });
+});

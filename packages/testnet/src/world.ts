@@ -1,0 +1,27 @@
+// What plans, zones, pages and truth are made from: the seed, the providers' templates, and where name servers stand.
+import { allNetworks, type Network } from './networks.ts';
+import { providerNamesOf, type Templates, templatesWith } from './providers/index.ts';
+import { longTailOf } from './providers/long-tail.ts';
+import type { ProviderName } from './providers/template.ts';
+import { type ServerAddresses, serverAddressesOf } from './server-addresses.ts';
+
+export interface World {
+  readonly seed: string;
+  readonly templates: Templates;
+  readonly providerNames: readonly ProviderName[];
+  readonly networks: readonly Network[];
+  readonly servers: ServerAddresses;
+}
+
+/** `catalog` brings a long tail of providers; without it there are those written by hand. */
+export function worldOf(seed: string, catalog?: readonly unknown[]): World {
+  const tail = catalog && longTailOf(catalog);
+  const templates = templatesWith(tail);
+  return {
+    seed,
+    templates,
+    providerNames: providerNamesOf(templates),
+    networks: [...allNetworks, ...(tail?.networks ?? [])],
+    servers: serverAddressesOf(templates, seed),
+  };
+}
