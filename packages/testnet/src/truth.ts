@@ -99,7 +99,7 @@ function addMail(plan: Plan, world: World, add: Add): void {
     const isReached = isNamed || (plan.gateway !== null && situation.exchange === 'bypass');
     const hint = templates.mailbox.of(id).hasHint ? 'cname' : null;
     add(FORWARDERS.has(id) ? 'email_security' : 'email', id, isReached ? 'mx' : hint);
-    if (!FORWARDERS.has(id)) add('email_sending', id, null);
+    add('email_sending', id, null);
   }
   if (plan.gateway) add('email_sending', plan.gateway, null);
   for (const id of plan.senders) {
@@ -156,6 +156,7 @@ function addWeb(plan: Plan, world: World, add: Add): void {
   if (plan.hasCaa) add('certificate_authority', plan.authority, null);
   if (!isOwn) return;
   if (plan.platform !== 'static') add('web_platform', plan.platform, isSeen ? 'html' : null);
+  for (const { category, provider } of templates.platform.of(plan.platform).also ?? []) add(category, provider, null);
   const isOwnServer = hosting?.server === undefined;
   const isForged = plan.situation.forgedServer !== null;
   const isTold = isSeen && cdn?.server === undefined && !isForged;

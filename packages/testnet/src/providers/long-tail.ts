@@ -81,7 +81,9 @@ export function longTailOf(catalog: readonly unknown[]): LongTail {
     cdn: of('cdn', (patterns) =>
       cdnTemplate(patterns, networkOfAsn, alsoOf(patterns.id, 'cdn', ['security', 'hosting'])),
     ),
-    platform: of('web_platform', platformTemplate),
+    platform: of('web_platform', (patterns) =>
+      platformTemplate(patterns, alsoOf(patterns.id, 'web_platform', ['hosting', 'cdn', 'security'])),
+    ),
     widget: of('web_platform', widgetTemplate),
     authority: of('certificate_authority', authorityTemplate),
     networks: made,
@@ -196,14 +198,10 @@ function shownHeaders(header: Patterns['header']) {
   return shown && ((m: Mint) => ({ [shown.name]: shown.value ?? m.hex(shown.name, 16) }));
 }
 
-function platformTemplate({
-  id,
-  generator,
-  header,
-  cookie,
-  fragments,
-  markers,
-}: Patterns): PlatformTemplate | undefined {
+function platformTemplate(
+  { id, generator, header, cookie, fragments, markers }: Patterns,
+  also: NonNullable<PlatformTemplate['also']>,
+): PlatformTemplate | undefined {
   const [start] = generator;
   const shown = header.find(({ name }) => !NO_HEADER.has(name));
   const cookies = cookie.slice(0, 1).map((name) => name.replace('*', '1f3a'));
@@ -212,6 +210,7 @@ function platformTemplate({
     id,
     weight: 1,
     isPhp: false,
+    ...(also.length > 0 ? { also } : {}),
     ...(start ? { generator: () => start } : {}),
     ...(shown ? { headers: { [shown.name]: shown.value ?? '1' } } : {}),
     cookies,

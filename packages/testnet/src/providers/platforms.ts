@@ -7,6 +7,8 @@ export interface PlatformTemplate {
   /** How often on a server where anything may run. */
   readonly weight: number;
   readonly isPhp: boolean;
+  /** What its headers show besides: who runs it for everybody. */
+  readonly also?: readonly { readonly category: string; readonly provider: string }[];
   readonly generator?: (mint: Mint) => string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cookies?: readonly string[];
