@@ -111,7 +111,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     headers: { server: 'Google Frontend', 'x-cloud-trace-context': '0' },
     asn: 15169,
     expected: ['hosting google-cloud'],
-    by: 'google-cloud/cname/ghs.googlehosted.com',
+    by: 'google-cloud/header/x-cloud-trace-context',
   },
   'a bucket of Google Cloud Storage': {
     www: ['c.storage.googleapis.com'],
@@ -314,7 +314,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     cookies: ['__ddg1_', '__ddg8_', '__ddg10_'],
     asn: 57724,
     expected: ['cdn ddos-guard'],
-    by: 'ddos-guard/asn/57724',
+    by: 'ddos-guard/cookie/__ddg*',
   },
   'StormWall before a host that nobody sees': {
     asn: 59796,

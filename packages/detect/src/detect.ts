@@ -22,7 +22,7 @@ export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
   const { isParked, findings, unsettled } = judge(matched, reading);
   const services = weighFindings(findings);
   const sources = measureSources(reading, rulebook);
-  const page = reading.webAnswer === 'own' ? evidence.http.page : null;
+  const page = reading.webAnswer === 'own' && !reading.failures.web ? evidence.http.page : null;
   const { sector, source: sectorSource } = decideSector(evidence.domain, { list: rulebook.sectors, page });
   const roles = measureRoles(reading, rulebook, { sources, services, findings, unsettled });
   return {

@@ -66,7 +66,9 @@ function mailboxHolders(findings: readonly Finding[], { mail, failures }: Readin
   );
   const settled = uncontested(shown, candidates, failures);
   if (shown.length > 0) return holders(settled, 'alias');
-  return isBehindGateway && !failures.named ? holders(strongestHinted(candidates), 'hint') : new Map();
+  return isBehindGateway && !failures.named && !failures.policies
+    ? holders(strongestHinted(candidates), 'hint')
+    : new Map();
 }
 
 /**
@@ -82,7 +84,7 @@ function uncontested(
   return shown.filter(({ rule: { provider } }) => {
     const channels = new Set(shown.filter(({ rule }) => rule.provider === provider).map(({ rule }) => rule.channel));
     if (channels.size > 1 || channels.has('mx') || hinted.has(provider)) return true;
-    return hinted.size === 0 && !failures.txt;
+    return hinted.size === 0 && !failures.txt && !failures.policies;
   });
 }
 

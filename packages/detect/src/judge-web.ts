@@ -42,10 +42,12 @@ function isDoubtful({ rule }: Finding): boolean {
 /** Hosting by address falls away behind an edge, and where a name or header already says whose it is. */
 export function judgeOrigin(findings: readonly Finding[], { failures }: Reading): Finding[] {
   // An edge or a host's own name may stand in what was not seen.
-  const isHidden = isFronted(findings) || failures.web || failures.aliases;
+  const isHidden = isFronted(findings) || failures.web || failures.aliases || failures.networks;
   const named = new Set(
     findings
-      .filter(({ rule }) => rule.role === 'origin' && !BY_ADDRESS.has(rule.channel))
+      .filter(({ rule, strength }) => {
+        return rule.role === 'origin' && !BY_ADDRESS.has(rule.channel) && strength > FORGED_STRENGTH;
+      })
       .map(({ rule }) => rule.provider),
   );
   return findings.filter(({ rule }) => {

@@ -3,6 +3,7 @@ import type { Finding, Judgement } from './finding.ts';
 import { judgeMail } from './judge-mail.ts';
 import { judgeHeaders, judgeIssuer, judgeOrigin } from './judge-web.ts';
 import type { Channel } from './patterns.ts';
+import { ROLES } from './profile.ts';
 import type { Reading } from './reading.ts';
 
 /** A parking provider's own records; a page or a header may only mention it. */
@@ -12,6 +13,12 @@ const PROVES_PARKING: ReadonlySet<Channel> = new Set(['ns', 'soa', 'mx', 'cname'
 export function judge(findings: readonly Finding[], reading: Reading): Judgement {
   if (isParked(findings, reading)) {
     return { isParked: true, findings: judgeNameServers(findings.filter(servesNames), reading), unsettled: new Set() };
+  }
+  if (mayBeParked(findings, reading)) {
+    // Whether it is in use stands in what was not answered: but for its names nothing is known.
+    const { dns: _, ...others } = ROLES;
+    const names = judgeNameServers(findings.filter(servesNames), reading);
+    return { isParked: false, findings: names, unsettled: new Set(Object.values(others)) };
   }
   const live = findings.filter(({ rule }) => !rule.isParking);
   const mail = judgeMail(judgeNameServers(live, reading), reading);
@@ -25,10 +32,19 @@ function servesNames({ rule }: Finding): boolean {
 }
 
 /** What only the web says of parking counts unless a known provider receives the domain's mail. */
-function isParked(findings: readonly Finding[], { isForSale }: Reading): boolean {
+function isParked(findings: readonly Finding[], { isForSale, failures }: Reading): boolean {
   const parking = findings.filter(({ rule }) => rule.isParking);
   if (parking.some(({ rule }) => PROVES_PARKING.has(rule.channel))) return true;
-  return (parking.length > 0 || isForSale) && !findings.some(({ rule, isPreferred }) => isPreferred && !rule.isParking);
+  return (parking.length > 0 || isForSale) && !failures.mx && !receivesMail(findings);
+}
+
+/** The web says that it is parked, and who receives the mail could not be asked. */
+function mayBeParked(findings: readonly Finding[], { isForSale, failures }: Reading): boolean {
+  return failures.mx && (isForSale || findings.some(({ rule }) => rule.isParking));
+}
+
+function receivesMail(findings: readonly Finding[]): boolean {
+  return findings.some(({ rule, isPreferred }) => isPreferred && !rule.isParking);
 }
 
 /** An SOA speaks for vanity name servers only: where the NS names a provider, another one in the SOA is a leftover. */

@@ -39,6 +39,8 @@ export function matchDns(reading: Reading, { matchers, ranges }: Rulebook): Find
   for (const alias of webAliases(reading)) addHost(findings, hosts.cname, alias);
   matchNamed(findings, reading, matchers.named);
   for (const { use, asn, asName, address } of reading.evidence.addresses) {
+    // A registrar's forwarder answers at the apex: where it leads to is where the site is.
+    if (use === 'web' && reading.leadsToWww) continue;
     const published = matchRange({ address, use }, ranges);
     if (published) findings.push(published);
     if (asn === null || (use === 'mail' && hasKnownExchange) || (use === 'ns' && hasKnownServer)) continue;

@@ -2,7 +2,7 @@
 import type { HttpEvidence, Page, TlsEvidence } from './evidence.ts';
 import type { Finding } from './finding.ts';
 import type { AssetRule, Matchers, Rule } from './matchers.ts';
-import type { Reading } from './reading.ts';
+import { isPassingError, type Reading } from './reading.ts';
 import type { Rulebook } from './rulebook.ts';
 import { UNPROVEN_ISSUER_STRENGTH } from './strengths.ts';
 import { distributionIn, platformOf, type ShownVersion, versionAfter } from './version.ts';
@@ -28,17 +28,17 @@ export function matchWeb(reading: Reading, { matchers }: Rulebook): Finding[] {
   const findings: Finding[] = [];
   switch (reading.webAnswer) {
     case 'own':
-      matchHeaders(findings, http, matchers);
-      matchCookies(findings, http, matchers);
-      if (http.page) matchPage(findings, http.page, { domain: reading.evidence.domain, matchers });
+      // What answers for a site that fails says of the site no more than a wall does.
+      if (isPassingError(http.statusCode)) matchFront(findings, http, matchers);
+      else {
+        matchHeaders(findings, http, matchers);
+        matchCookies(findings, http, matchers);
+        if (http.page) matchPage(findings, http.page, { domain: reading.evidence.domain, matchers });
+      }
       break;
-    case 'wall': {
-      const atWall: Finding[] = [];
-      matchHeaders(atWall, http, matchers);
-      matchCookies(atWall, http, matchers);
-      findings.push(...atWall.filter(showsTheWall));
+    case 'wall':
+      matchFront(findings, http, matchers);
       break;
-    }
     case 'redirect':
       matchHeaders(findings, http, matchers);
       matchCookies(findings, http, matchers);
@@ -66,6 +66,13 @@ function matchSeller(findings: Finding[], { evidence: { domain, http } }: Readin
       target,
     );
   }
+}
+
+function matchFront(findings: Finding[], http: HttpEvidence, matchers: Matchers): void {
+  const atFront: Finding[] = [];
+  matchHeaders(atFront, http, matchers);
+  matchCookies(atFront, http, matchers);
+  findings.push(...atFront.filter(showsTheWall));
 }
 
 /** The wall itself, and a host that adds its own header to everything that leaves it. */

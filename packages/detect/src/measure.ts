@@ -88,9 +88,9 @@ function measureSpf({ spf, evidence }: Reading, txt: Measurement): Measurement {
 
 /** Apex, www and every label of the rulebook: one failure, or a label never asked for, and absence is not known. */
 function measureAliases({ evidence, named }: Reading, { probeLabels }: Rulebook): Measurement {
-  const { a, www } = evidence.dns;
-  let isObserved = a.aliases.length > 0 || www.aliases.length > 0;
-  if (!isMeasured(a.status) || !isMeasured(www.status)) return 'unmeasured';
+  const { a, aaaa, www } = evidence.dns;
+  let isObserved = a.aliases.length > 0 || aaaa.aliases.length > 0 || www.aliases.length > 0;
+  if (!isMeasured(a.status) || !isMeasured(www.status) || hasFailed(aaaa.status)) return 'unmeasured';
   for (const label of probeLabels) {
     const lookup = named.get(label);
     if (!lookup || !isMeasured(lookup.status)) return 'unmeasured';
@@ -108,7 +108,8 @@ function measureNetworks({ evidence, hasNoWeb, exchanges }: Reading, { matchers 
   if (needsServers && !addresses.some(({ use }) => use === 'ns')) return 'unmeasured';
   if (addresses.some(({ status }) => !isMeasured(status))) return 'unmeasured';
   if (addresses.some(({ asn }) => asn !== null)) {
-    return isMeasured(dns.a.status) && isMeasured(dns.www.status) ? 'observed' : 'unmeasured';
+    const isWhole = isMeasured(dns.a.status) && isMeasured(dns.www.status) && !hasFailed(dns.aaaa.status);
+    return isWhole ? 'observed' : 'unmeasured';
   }
   return addresses.length > 0 || hasNoWeb ? 'absent' : 'unmeasured';
 }
@@ -116,6 +117,9 @@ function measureNetworks({ evidence, hasNoWeb, exchanges }: Reading, { matchers 
 function hasVanityServers({ domain, dns }: Evidence): boolean {
   return dns.ns.records.some((host) => host.endsWith(`.${domain}`));
 }
+
+/** A record that somebody wrote down may leave IPv6 out. */
+const hasFailed = (status: LookupStatus): boolean => status !== 'skipped' && !isMeasured(status);
 
 /** The page of an error says little of the site that failed: then what is missing was not measured. */
 function measureWeb({

@@ -142,7 +142,7 @@ class PageReader {
     else if (this.#tag === 'base') this.#base = resolveUrl(attributes.get('href') ?? '', this.#base) ?? this.#base;
     else if (this.#tag === 'meta') this.#addMeta(attributes);
     else if (this.#tag === 'script' && isJsonLd(attributes.get('type'))) this.#json = '';
-    this.#addTypes(itemTypes(attributes.get('itemtype')));
+    if (this.#tag === 'html' || this.#tag === 'body') this.#addTypes(itemTypes(attributes.get('itemtype')));
     this.#addAsset(attributes);
     this.#addMarkers(attributes);
     this.#attributes = new Map();

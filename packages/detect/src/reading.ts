@@ -25,11 +25,15 @@ export interface Failures {
   readonly ns: boolean;
   readonly mx: boolean;
   readonly txt: boolean;
+  /** A policy that the SPF record leads to. */
+  readonly policies: boolean;
   readonly dmarc: boolean;
   /** Any of the labels that the rulebook asked for. */
   readonly named: boolean;
   /** The addresses, and so the aliases, of the apex or www. */
   readonly aliases: boolean;
+  /** The network of an address of the apex or www. */
+  readonly networks: boolean;
   /** There is a web and nothing of it was seen, a passing error, or a wall. */
   readonly web: boolean;
   readonly tls: boolean;
@@ -54,6 +58,8 @@ export interface Reading {
   readonly named: ReadonlyMap<string, Lookup<string>>;
   readonly webAnswer: WebAnswer;
   readonly redirectsTo: string | null;
+  /** The apex sends its visitors to www, and another network announces that. */
+  readonly leadsToWww: boolean;
   /** The domain's own page offers the name for sale. */
   readonly isForSale: boolean;
   /** The certificate was shown for this domain. */
@@ -101,15 +107,18 @@ export function readEvidence(evidence: Evidence): Reading {
     named,
     webAnswer,
     redirectsTo,
-    isForSale: webAnswer === 'own' && offersDomain(evidence),
+    leadsToWww: leadsToWww(evidence),
+    isForSale: webAnswer === 'own' && !isPassingError(evidence.http.statusCode) && offersDomain(evidence),
     hasOwnCertificate,
     failures: {
       ns: isFailed(dns.ns.status),
       mx: isFailed(dns.mx.status),
       txt: isFailed(dns.txt.status),
+      policies: Object.values(evidence.policies?.spf ?? {}).some(({ status }) => isFailed(status)),
       dmarc: isFailed(dns.dmarc.status),
       named: hasFailedLabel,
-      aliases: isFailed(dns.a.status) || isFailed(dns.www.status),
+      aliases: isFailed(dns.a.status) || isFailed(dns.aaaa.status) || isFailed(dns.www.status),
+      networks: evidence.addresses.some(({ use, status }) => (use === 'web' || use === 'www') && isFailed(status)),
       web: !hasNoWeb && isUnseen(evidence, webAnswer),
       tls: !hasNoWeb && !hasOwnCertificate && evidence.tls.status !== 'skipped',
     },
@@ -128,7 +137,7 @@ function isRedirect(statusCode: number | null): boolean {
 }
 
 /** The site is there and did not answer this time; a 404 or 403 is its answer. */
-function isPassingError(statusCode: number | null): boolean {
+export function isPassingError(statusCode: number | null): boolean {
   return statusCode !== null && (statusCode >= 500 || statusCode === 408 || statusCode === 429);
 }
 
@@ -178,12 +187,20 @@ function webAnswerOf({ http }: Evidence, redirectsTo: string | null): WebAnswer 
   return http.status === 'blocked' ? 'wall' : 'none';
 }
 
+function leadsToWww({ domain, addresses, http }: Evidence): boolean {
+  if (http.redirects.length === 0 || http.url === null || URL.parse(http.url)?.hostname !== `www.${domain}`)
+    return false;
+  const networkOf = (wanted: 'web' | 'www') => addresses.find(({ use }) => use === wanted)?.asn ?? null;
+  const [apex, www] = [networkOf('web'), networkOf('www')];
+  return apex !== null && www !== null && apex !== www;
+}
+
 const OFFER = /\b(?:is|may be) for sale\b|\bbuy this domain\b|\bdomain (?:name )?for sale\b/i;
 
-/** Sellers put the name and the offer into the title; an estate agent's `Houses for sale` names no domain. */
+/** Sellers put the name itself and the offer into the title; whoever writes of selling domains does not name this one. */
 function offersDomain({ domain, http }: Evidence): boolean {
   const title = http.page?.title ?? '';
-  return OFFER.test(title) && (title.toLowerCase().includes(domain) || /\bdomain\b/i.test(title));
+  return OFFER.test(title) && title.toLowerCase().includes(domain);
 }
 
 function coversDomain({ domain, tls }: Evidence): boolean {

@@ -52,7 +52,7 @@ const BY_LAST_LABEL: ReadonlyMap<string, Sector> = new Map([
 ]);
 
 /** Second-level labels with the same meaning under country suffixes: `gov.uk`, `ac.jp`, `mil.br`. */
-const BY_FIRST_LABEL: ReadonlyMap<string, Sector> = new Map([
+const BY_SECOND_LABEL: ReadonlyMap<string, Sector> = new Map([
   ['gov', 'government'],
   ['gob', 'government'],
   ['gouv', 'government'],
@@ -60,11 +60,13 @@ const BY_FIRST_LABEL: ReadonlyMap<string, Sector> = new Map([
   ['gv', 'government'],
   ['gc', 'government'],
   ['go', 'government'],
+  ['lg', 'government'],
   ['mil', 'government'],
   ['police', 'government'],
   ['edu', 'education_research'],
   ['ac', 'education_research'],
   ['sch', 'education_research'],
+  ['school', 'education_research'],
   ['k12', 'education_research'],
   ['nhs', 'health'],
 ]);
@@ -98,6 +100,12 @@ export function sectorOf(domain: string): Sector {
   }).publicSuffix;
   if (suffix === null || OPEN_SUFFIXES.has(suffix)) return 'unknown';
   const labels = suffix.split('.');
-  if (labels.length === 1) return BY_LAST_LABEL.get(suffix) ?? 'unknown';
-  return BY_LAST_LABEL.get(labels.at(-1) ?? '') ?? BY_FIRST_LABEL.get(labels[0] ?? '') ?? 'unknown';
+  const top = BY_LAST_LABEL.get(labels.at(-1) ?? '');
+  if (top !== undefined) return top;
+  // From the right: Acre's `ac.gov.br` is a state's government, and no academy.
+  for (const label of labels.slice(0, -1).reverse()) {
+    const sector = BY_SECOND_LABEL.get(label);
+    if (sector !== undefined) return sector;
+  }
+  return 'unknown';
 }

@@ -41,8 +41,10 @@ describe('schema.org types', () => {
   });
 
   it('of a page are those of its JSON-LD and its microdata, each once', () => {
-    const html = `${script('{"@type":"Hotel"}')}<div itemscope itemtype="https://schema.org/Hotel http://schema.org/Resort">`;
+    const html = `<body itemscope itemtype="https://schema.org/Hotel http://schema.org/Resort">${script('{"@type":"Hotel"}')}`;
     assert.deepEqual(typesOf(html), ['Hotel', 'Resort']);
+    // What stands further in speaks of anything: a shop's products, a directory's hotels.
+    assert.deepEqual(typesOf('<div itemscope itemtype="https://schema.org/Hotel">'), []);
     assert.deepEqual(typesOf('<SCRIPT TYPE="Application/LD+JSON">{"@type":"Hotel"}</SCRIPT>'), ['Hotel']);
   });
 

@@ -11,6 +11,8 @@ const NOTHING: readonly never[] = [];
 export class TextTrie<T> {
   readonly #root: Node<T> = { next: new Map(), values: [] };
   #size = 0;
+  /** Whether a pattern begins with the character, of the first 128: most places of a text are passed over by it. */
+  readonly #begins = new Uint8Array(128);
 
   get size(): number {
     return this.#size;
@@ -18,6 +20,7 @@ export class TextTrie<T> {
 
   add(text: string, value: T): void {
     let node = this.#root;
+    if (text.length > 0) this.#begins[text.charCodeAt(0)] = 1;
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i);
       let next = node.next.get(code);
@@ -48,7 +51,8 @@ export class TextTrie<T> {
     if (this.#size === 0) return NOTHING;
     let found: Set<T> | undefined;
     for (let i = 0; i < text.length; i++) {
-      if (!this.#root.next.has(text.charCodeAt(i))) continue;
+      const code = text.charCodeAt(i);
+      if (code < 128 ? this.#begins[code] === 0 : !this.#root.next.has(code)) continue;
       for (const value of this.findAt(text, i)) {
         found ??= new Set();
         found.add(value);

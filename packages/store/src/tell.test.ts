@@ -10,7 +10,7 @@ describe('the sector that is told', () => {
     const { sector, summary } = toldOf(detect(evidence, rulebook), before);
     return [sector, JSON.parse(summary).sectorSource];
   };
-  const hospital = '<div itemscope itemtype="https://schema.org/Hospital">';
+  const hospital = '<body itemscope itemtype="https://schema.org/Hospital">';
   const health = { sector: 'health', rulebook: rulebook.version };
 
   it('is what the page says, and unknown once it says nothing', () => {

@@ -26,6 +26,7 @@ export function dkimPart({ named }: Pick<Reading, 'named'>): Posture['dkim'] {
     if (!isDkimLabel(label)) continue;
     if (measurementOf(lookup.status) === 'unmeasured') hasFailure = true;
     else isComplete = true;
+    if (lookup.records.length === 0) continue;
     const selector = cutText(label.slice(0, -'._domainkey'.length), 128);
     for (const record of lookup.records) {
       const key = readDkimKey(selector, record);
