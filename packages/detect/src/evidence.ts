@@ -91,6 +91,7 @@ export interface PolicyEvidence {
 
 /** The network that announces an address, from Team Cymru's IP-to-ASN zone. */
 export interface AddressEvidence {
+  /** Empty where the host's address could not be looked up; `status` says how that ended. */
   readonly address: string;
   /** `web`: the apex, `www`: its www name, `mail`: the most preferred MX, `ns`: a name server. */
   readonly use: 'web' | 'www' | 'mail' | 'ns';

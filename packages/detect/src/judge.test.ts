@@ -44,7 +44,7 @@ describe('dns', () => {
     const ns = ['ns1.example.com'];
     const dnsOf = (addresses: EvidenceParts['addresses']) =>
       profileOf({ ns, addresses: [{ asn: 64511 }, ...(addresses ?? [])] }).roles.dns;
-    assert.equal(dnsOf([]), 'unmeasured');
+    assert.equal(dnsOf([{ use: 'ns', asn: null, address: '', status: 'timeout' }]), 'unmeasured');
     assert.equal(dnsOf([{ use: 'ns', asn: 64511 }]), 'absent');
   });
 

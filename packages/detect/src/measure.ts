@@ -1,5 +1,5 @@
 // How well each source and role was measured. Only `absent` can end a provider, so a doubt is always `unmeasured`.
-import type { Evidence, LookupStatus } from './evidence.ts';
+import type { LookupStatus } from './evidence.ts';
 import { isMeasured } from './evidence.ts';
 import type { Finding } from './finding.ts';
 import { isFronted } from './judge-web.ts';
@@ -32,7 +32,7 @@ export function measureSources(reading: Reading, rulebook: Rulebook): SourceMeas
     dmarc: measurementOf(reading.dmarc.status),
     caa: measurementOf(dns.caa.status),
     cname: measureAliases(reading, rulebook),
-    asn: measureNetworks(reading, rulebook),
+    asn: measureNetworks(reading),
     ...measureWeb(reading),
     tls: measureTls(reading),
   };
@@ -99,23 +99,15 @@ function measureAliases({ evidence, named }: Reading, { probeLabels }: Rulebook)
   return isObserved ? 'observed' : 'absent';
 }
 
-/** An exchange whose address was not had leaves its network unknown, which matters once a rule asks for it. */
-function measureNetworks({ evidence, hasNoWeb, exchanges }: Reading, { matchers }: Rulebook): Measurement {
+/** A host whose address could not be had is among the addresses, with the status of that look-up. */
+function measureNetworks({ evidence, hasNoWeb }: Reading): Measurement {
   const { dns, addresses } = evidence;
-  const needsMail = exchanges.length > 0 && matchers.networks['mail-asn'].size > 0;
-  if (needsMail && !addresses.some(({ use }) => use === 'mail')) return 'unmeasured';
-  const needsServers = matchers.networks['ns-asn'].size > 0 && hasVanityServers(evidence);
-  if (needsServers && !addresses.some(({ use }) => use === 'ns')) return 'unmeasured';
   if (addresses.some(({ status }) => !isMeasured(status))) return 'unmeasured';
   if (addresses.some(({ asn }) => asn !== null)) {
     const isWhole = isMeasured(dns.a.status) && isMeasured(dns.www.status) && !hasFailed(dns.aaaa.status);
     return isWhole ? 'observed' : 'unmeasured';
   }
   return addresses.length > 0 || hasNoWeb ? 'absent' : 'unmeasured';
-}
-
-function hasVanityServers({ domain, dns }: Evidence): boolean {
-  return dns.ns.records.some((host) => host.endsWith(`.${domain}`));
 }
 
 /** A record that somebody wrote down may leave IPv6 out. */

@@ -1,5 +1,5 @@
 // The addresses that matter of a domain, and the networks that announce them.
-import { type AddressEvidence, type DnsEvidence, registrableDomain } from '@strata/detect';
+import { type AddressEvidence, type DnsEvidence, isMeasured, registrableDomain } from '@strata/detect';
 import { type Ask, isWithin } from './ask.ts';
 import { addressesOf } from './checked-address.ts';
 
@@ -14,21 +14,23 @@ export async function askNetworks(
   dns: DnsEvidence,
   { ask, networkOf }: { readonly ask: Ask; readonly networkOf: NetworkOf },
 ): Promise<AddressEvidence[]> {
-  const lookUp = async (host: string) => (await addressesOf(ask, host)).records[0];
   const place = async (
     use: AddressEvidence['use'],
     host: string,
-    address: string | undefined | Promise<string | undefined>,
-  ): Promise<AddressEvidence[]> => {
-    const known = await address;
-    return known === undefined ? [] : [{ use, host, ...(await networkOf(known)) }];
+    address: string | undefined,
+  ): Promise<AddressEvidence[]> => (address === undefined ? [] : [{ use, host, ...(await networkOf(address)) }]);
+  /** A host whose address cannot be had may stand in any network, which is told too. */
+  const placeHost = async (use: 'mail' | 'ns', host: string): Promise<AddressEvidence[]> => {
+    const { status, records } = await addressesOf(ask, host);
+    if (records.length > 0 || isMeasured(status)) return place(use, host, records[0]);
+    return [{ use, host, address: '', status, asn: null, asName: null, prefix: null }];
   };
   const exchange = dns.mx.records[0]?.exchange;
   const found = await Promise.all([
     place('web', domain, dns.a.records[0] ?? dns.aaaa.records[0]),
     place('www', `www.${domain}`, dns.www.records[0]),
-    ...(exchange ? [place('mail', exchange, lookUp(exchange))] : []),
-    ...vanityServers(domain, dns.ns.records).map((host) => place('ns', host, lookUp(host))),
+    ...(exchange ? [placeHost('mail', exchange)] : []),
+    ...vanityServers(domain, dns.ns.records).map((host) => placeHost('ns', host)),
   ]);
   return found.flat();
 }
