@@ -10,7 +10,7 @@ interface RecordSet {
   readonly name: string;
   readonly why: string;
   readonly record: { readonly domain: string };
-  /** `category provider`, in order of the alphabet. */
+  /** `category provider confidence`, in order of the alphabet. */
   readonly services: readonly string[];
 }
 
@@ -27,7 +27,10 @@ describe('fifty record sets and more', () => {
   for (const { name, record, services: expected } of sets) {
     it(`${name} (${record.domain})`, () => {
       const { services } = detect(evidenceFromRecord(record), rulebook);
-      assert.deepEqual(services.map(({ category, provider }) => `${category} ${provider}`).sort(), expected);
+      assert.deepEqual(
+        services.map(({ category, provider, confidence }) => `${category} ${provider} ${confidence}`).sort(),
+        expected,
+      );
       for (const service of services) {
         assert.ok(service.evidence.length > 0);
         const provider = rulebook.providers.get(service.provider);

@@ -26,9 +26,18 @@ const parts: fc.Arbitrary<EvidenceParts> = fc.record({
   txt: some(
     'v=spf1 include:_spf.googly.test include:spf.guard.test -all',
     'v=spf1 include:spf.micro.test include:sendy.test ~all',
+    'v=spf1 include:_spf.reseller.test ~all',
     'googly-account=1',
     'socially-verification=1',
   ),
+  spf: fc.record({
+    '_spf.reseller.test': one(
+      ['v=spf1 include:_spf.googly.test ~all'],
+      ['v=spf1 include:spf.micro.test include:_spf.googly.test ~all'],
+      ['v=spf1 include:sendy.test ~all'],
+    ),
+  }),
+  aaaa: one<LookUp>('empty', ['2001:db8::1'], aliasTo('x.edgy.test')),
   dmarc: some('v=DMARC1; p=none; rua=mailto:x@rua.dmarcer.test'),
   caa: some('0 issue certy.test', '0 issue signly.test'),
   www: one<LookUp>('empty', ['192.0.2.1'], aliasTo('x.edgy.test'), aliasTo('x.deploy.test'), aliasTo('lb.cloudy.test')),
@@ -40,7 +49,14 @@ const parts: fc.Arbitrary<EvidenceParts> = fc.record({
       ]),
     ),
   ),
-  addresses: some({ asn: 64499 }, { asn: 64496 }).map((found) => (found.length > 0 ? found : [{ asn: 64511 }])),
+  addresses: fc
+    .tuple(one(64499, 64496, 64511), one(64499, 64496, 64511), one(64502, 64511))
+    .map(([web, www, ns]) => [
+      { asn: web },
+      { asn: www, use: 'www' as const, address: '192.0.2.2' },
+      { asn: 64511, use: 'mail' as const, address: '192.0.2.3' },
+      { asn: ns, use: 'ns' as const, address: '192.0.2.4' },
+    ]),
   http: fc.record({
     headers: one({}, { 'x-edgy-ray': '1' }, { 'x-deploy-id': '1', 'x-waffle': '1' }, { 'x-powered-by': 'Blogger' }),
     cookies: some('waffle_ses_1', 'blog_session'),
@@ -63,9 +79,23 @@ const failures: Record<string, (whole: EvidenceParts) => EvidenceParts> = {
   'the network': ({ addresses }) => ({
     addresses: (addresses ?? []).map(() => ({ asn: null, status: 'timeout' as const })),
   }),
+  'the network of one address': ({ addresses = [] }) => ({
+    addresses: addresses.map((each, i) => (i === 0 ? { ...each, asn: null, status: 'timeout' as const } : each)),
+  }),
+  aaaa: () => ({ aaaa: 'timeout' }),
+  'a policy behind the SPF record': ({ spf = {} }) => ({
+    spf: Object.fromEntries(Object.keys(spf).map((name) => [name, 'timeout' as const])),
+  }),
   'the page': () => ({ http: { status: 'timeout', statusCode: null, url: null } }),
   'a page behind a wall': () => ({ http: { status: 'blocked', statusCode: 403, headers: { date: 'today' } } }),
   'a page with an error': () => ({ http: { statusCode: 503 } }),
+  'a page with an error of somebody else’s': () => ({
+    http: {
+      statusCode: 503,
+      headers: { server: 'Deploy' },
+      page: { metas: { generator: 'Blogger' }, title: 'example.com is for sale' },
+    },
+  }),
   'the certificate': () => ({ tls: { status: 'timeout', issuer: null } }),
 };
 

@@ -99,17 +99,19 @@ function descend<T>(node: Node<T>, host: string, end: number, depth: number, bes
   for (const next of nextNodes(node, host.slice(start, end))) descend(next, host, start - 1, depth + 1, best);
 }
 
-/** Where a label leads: the plain child first, then the globs that fit it. */
+/** Where a label leads: the plain child first, then the globs that fit it, the longest first. */
 function nextNodes<T>(node: Node<T>, label: string): readonly Node<T>[] {
   const child = node.children.get(label);
   if (node.globs.size === 0) return child ? [child] : NOTHING;
-  const next = child ? [child] : [];
+  const fitting: Glob<T>[] = [];
   for (const length of node.globPrefixLengths) {
     for (const glob of node.globs.get(label.slice(0, length)) ?? NOTHING) {
-      if (matchesGlob(glob.parts, label)) next.push(glob.node);
+      if (matchesGlob(glob.parts, label)) fitting.push(glob);
     }
   }
-  return next;
+  if (fitting.length > 1) fitting.sort((a, b) => b.label.length - a.label.length || (a.label < b.label ? -1 : 1));
+  const next = fitting.map((glob) => glob.node);
+  return child ? [child, ...next] : next;
 }
 
 /** The leftmost fit of each middle part is the right one, so one pass without going back decides. */

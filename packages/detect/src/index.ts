@@ -40,5 +40,6 @@ export { sentenceOf } from './sentence.ts';
 export { checkHost, type SpfLookups, type SpfQuestion, type SpfVerdict } from './spf/check-host.ts';
 export { spfNamesToAsk } from './spf/reach.ts';
 export { type SpfSender, spfTargets } from './spf/senders.ts';
+export { stillParked } from './still-parked.ts';
 export { restorePosture, type StoredPosture, shortenPosture } from './stored-posture.ts';
 export type { ShownVersion } from './version.ts';

@@ -11,12 +11,12 @@ const HINTS: ReadonlySet<Channel> = new Set(['spf', 'txt']);
 /** Findings with the mail roles set right; those of other roles pass unchanged. */
 export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<Judgement, 'findings' | 'unsettled'> {
   const { failures } = reading;
-  const mailbox = mailboxHolders(findings, reading);
+  const { holders: mailbox, isUnsettled } = mailboxHolders(findings, reading);
   const hasExchange = [...mailbox.values()].includes('exchange');
   const gateways = new Set(
     findings.filter(({ rule }) => rule.role === 'gateway' && !rule.asSender).map(({ rule }) => rule.provider),
   );
-  const unsettled = new Set<Role>();
+  const unsettled = new Set<Role>(isUnsettled ? ['mailbox'] : []);
   /** An include that speaks for no mailbox or gateway still lets the provider send, once that is known. */
   const toSender = (finding: Finding, isKnown: boolean): Finding[] => {
     if (!finding.rule.asSender) return [];
@@ -27,7 +27,7 @@ export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<
     const { role, provider, asSender: sender } = finding.rule;
     if (role === 'mailbox') {
       const holding = mailbox.get(provider);
-      const isKnown = !failures.mx && (hasExchange || !failures.named);
+      const isKnown = !failures.mx && !isUnsettled && (hasExchange || !failures.named);
       if (holding === undefined) return toSender(finding, isKnown);
       // A hint shows a sender for sure and a mailbox perhaps: both are said, each with its own strength.
       return holding === 'hint' ? [finding, ...toSender(finding, isKnown)] : [finding];
@@ -53,22 +53,32 @@ function asSender({ rule, value, strength }: Finding, sender: Rule): Finding {
   return { rule: sender, value, strength: (strength / rule.strength) * sender.strength };
 }
 
+interface MailboxHolders {
+  readonly holders: ReadonlyMap<string, Holding>;
+  /** Somebody might hold it too, or not, by what was not answered. */
+  readonly isUnsettled: boolean;
+}
+
+const NOBODY: MailboxHolders = { holders: new Map(), isUnsettled: false };
+
 /** Providers that the mailbox is found with. Without an answer about the exchanges nothing else decides. */
-function mailboxHolders(findings: readonly Finding[], { mail, failures }: Reading): ReadonlyMap<string, Holding> {
-  if (mail === 'none' || failures.mx) return new Map();
+function mailboxHolders(findings: readonly Finding[], { mail, failures }: Reading): MailboxHolders {
+  if (mail === 'none' || failures.mx) return NOBODY;
   const candidates = findings.filter(({ rule }) => rule.role === 'mailbox');
   const byExchange = candidates.filter(({ isPreferred }) => isPreferred);
-  if (byExchange.length > 0) return holders(byExchange, 'exchange');
+  if (byExchange.length > 0) return { holders: holders(byExchange, 'exchange'), isUnsettled: false };
   const isBehindGateway = findings.some(({ rule, isPreferred }) => rule.role === 'gateway' && isPreferred);
   // Behind a gateway the exchange that is not preferred is where mail goes on to; before an own one it only queues.
   const shown = candidates.filter(
     ({ rule, isPreferred }) => !HINTS.has(rule.channel) && (isPreferred === undefined || isBehindGateway),
   );
-  const settled = uncontested(shown, candidates, failures);
-  if (shown.length > 0) return holders(settled, 'alias');
-  return isBehindGateway && !failures.named && !failures.policies
-    ? holders(strongestHinted(candidates), 'hint')
-    : new Map();
+  const isPolicyUnknown = failures.txt || failures.policies;
+  if (shown.length > 0) {
+    const settled = uncontested(shown, candidates, { isPolicyUnknown });
+    return { holders: holders(settled, 'alias'), isUnsettled: isPolicyUnknown && settled.length < shown.length };
+  }
+  if (!isBehindGateway || failures.named || isPolicyUnknown) return { ...NOBODY, isUnsettled: isPolicyUnknown };
+  return { holders: holders(strongestHinted(candidates), 'hint'), isUnsettled: false };
 }
 
 /**
@@ -78,13 +88,13 @@ function mailboxHolders(findings: readonly Finding[], { mail, failures }: Readin
 function uncontested(
   shown: readonly Finding[],
   candidates: readonly Finding[],
-  failures: Reading['failures'],
+  { isPolicyUnknown }: { readonly isPolicyUnknown: boolean },
 ): readonly Finding[] {
   const hinted = new Set(candidates.filter(({ rule }) => rule.channel === 'spf').map(({ rule }) => rule.provider));
   return shown.filter(({ rule: { provider } }) => {
     const channels = new Set(shown.filter(({ rule }) => rule.provider === provider).map(({ rule }) => rule.channel));
-    if (channels.size > 1 || channels.has('mx') || hinted.has(provider)) return true;
-    return hinted.size === 0 && !failures.txt && !failures.policies;
+    if (channels.size > 1 || channels.has('mx')) return true;
+    return !isPolicyUnknown && (hinted.size === 0 || hinted.has(provider));
   });
 }
 

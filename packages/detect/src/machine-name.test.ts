@@ -12,6 +12,10 @@ describe('the name of a rented machine', () => {
     'ec2-3-64-1-2.compute.test',
     'ns3012345.ip-51-68-1.test',
     'dedi12.host.test',
+    'ns3012345.ovh.test',
+    'os3-321-50322.vs.sakura.test',
+    'host12-34-static.serverdedicati.aruba.test',
+    'ov-123abc.infomaniak.test',
   ]) {
     it(`is ${host}`, () => assert.equal(isMachineName(host), true));
   }
@@ -25,6 +29,11 @@ describe('the name of a rented machine', () => {
     'vpsmail.test',
     'ipmail.test',
     'clientsmail.test',
+    'ip-law.sakura.test',
+    'vps-hosting-com.mail.test',
+    'dynamic-solutions.test',
+    'static-electric.test',
+    'ns1.test',
     '999-999-999-999.test',
     'mx.2024-01-02.test',
   ]) {

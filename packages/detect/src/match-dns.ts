@@ -43,7 +43,8 @@ export function matchDns(reading: Reading, { matchers, ranges }: Rulebook): Find
     if (use === 'web' && reading.leadsToWww) continue;
     const published = matchRange({ address, use }, ranges);
     if (published) findings.push(published);
-    if (asn === null || (use === 'mail' && hasKnownExchange) || (use === 'ns' && hasKnownServer)) continue;
+    if (asn === null || (use === 'mail' && hasKnownExchange)) continue;
+    if (use === 'ns' && (hasKnownServer || reading.failures.ns)) continue;
     const rules = withoutOverruled(networks[NETWORKS_OF[use]].get(asn) ?? [], published);
     add(findings, rules, `AS${asn}${asName === null ? '' : ` ${asName}`} (${address})`);
   }
@@ -74,7 +75,7 @@ function matchExchanges(findings: Finding[], reading: Reading, trie: HostTrie<Ru
   let hasKnown = false;
   for (const { host, isPreferred } of reading.exchanges) {
     for (const rule of trie.find(host)) {
-      if (rule.role === 'mailbox' && isMachineName(host)) continue;
+      if (rule.isWholeDomain && rule.role === 'mailbox' && isMachineName(host)) continue;
       const strength = isPreferred ? rule.strength : Math.min(rule.strength, BACKUP_MX_STRENGTH);
       findings.push({ rule, value: host, strength, isPreferred });
       if (isPreferred) hasKnown = true;

@@ -87,7 +87,7 @@ function matchHeaders(findings: Finding[], { headers }: HttpEvidence, matchers: 
     const matcher = matchers.headers.get(name);
     if (!matcher) continue;
     const value = headers[name] ?? '';
-    const named = matcher.values.findWithin(value.slice(0, MAX_HEADER_LENGTH).toLowerCase());
+    const named = matcher.values.findWords(value.slice(0, MAX_HEADER_LENGTH).toLowerCase());
     for (const rules of [matcher.present, named]) {
       for (const rule of rules) {
         const shown = shownIn(value, rule, { name, serverHeader });

@@ -17,6 +17,8 @@ export interface Rule {
   readonly family: Family;
   readonly strength: number;
   readonly isParking: boolean;
+  /** The pattern is a registrable domain: everything that its owner runs is below it. */
+  readonly isWholeDomain?: boolean;
   /** The provider's networks for this category are known. */
   readonly hasNetworks: boolean;
   /** After which text of the value the version stands, '' for all of it; undefined where none is shown. */

@@ -5,6 +5,7 @@ import { Digest } from './digest.ts';
 import { type CompiledSets, compileSets } from './fingerprints/compile-sets.ts';
 import type { FingerprintSet } from './fingerprints/fingerprint-set.ts';
 import { addRule, createMatchers, getOrCreate, type Matchers, type Rule } from './matchers.ts';
+import { registrableDomain } from './names.ts';
 import { type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
 import { type Category, ROLES, type Role, type Source } from './profile.ts';
 import type { SectorList } from './sector.ts';
@@ -109,6 +110,7 @@ function createRule(
     family: FAMILY_OF[channel],
     strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(channel, role),
     isParking: options.isParking,
+    isWholeDomain: channel === 'mx' && registrableDomain(pattern) === pattern,
     hasNetworks: options.hasNetworks,
     version,
     service: `${category} ${provider}`,

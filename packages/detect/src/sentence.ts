@@ -1,5 +1,6 @@
 // Why a service is claimed, in one sentence for people.
 import type { ConfidenceLevel, Role, Service, Source } from './profile.ts';
+import { cutText } from './text.ts';
 
 const CLAIM: Readonly<Record<Role, string>> = {
   dns: 'serves the zone',
@@ -44,5 +45,5 @@ export function sentenceOf(
 
 function shortened(value: string): string {
   const text = value.replace(/\s+/g, ' ');
-  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
+  return text.length > MAX_VALUE_LENGTH ? `${cutText(text, MAX_VALUE_LENGTH)}…` : text;
 }

@@ -20,19 +20,20 @@ describe('TextTrie', () => {
     assert.deepEqual(trie.findAt('google-', 99), []);
   });
 
-  it('finds patterns anywhere in a text, each once', () => {
-    assert.deepEqual(trieOf('nginx', 'php').findWithin('php nginx nginx php'), ['php', 'nginx']);
-    assert.deepEqual(trieOf().findWithin('anything'), []);
+  it('finds patterns wherever a word begins, each once', () => {
+    assert.deepEqual(trieOf('nginx', 'php').findWords('php nginx nginx php'), ['php', 'nginx']);
+    assert.deepEqual(trieOf().findWords('anything'), []);
+    assert.deepEqual(trieOf('h2o/', 'x-').findWords('xh2o/1 (h2o/2)ax-'), ['h2o/']);
   });
 
   it('finds in a text whatever the text includes', () => {
     const word = fc.stringMatching(/^[ab]{1,3}$/);
     fc.assert(
-      fc.property(fc.uniqueArray(word, { maxLength: 6 }), fc.stringMatching(/^[ab]{0,12}$/), (words, text) => {
-        const found = trieOf(...words).findWithin(text);
+      fc.property(fc.uniqueArray(word, { maxLength: 6 }), fc.stringMatching(/^[ab ]{0,12}$/), (words, text) => {
+        const found = trieOf(...words).findWords(text);
         assert.equal(
           found.length > 0,
-          words.some((w) => text.includes(w)),
+          words.some((w) => text.startsWith(w) || text.includes(` ${w}`)),
         );
         for (const w of found) assert.ok(text.includes(w));
       }),

@@ -46,13 +46,14 @@ export class TextTrie<T> {
     return best;
   }
 
-  /** Values of the longest pattern at every place of `text`, each once. */
-  findWithin(text: string): readonly T[] {
+  /** Values of the longest pattern at every place of `text` where a word begins, each once: `h2o/` is not in `xh2o/1`. */
+  findWords(text: string): readonly T[] {
     if (this.#size === 0) return NOTHING;
     let found: Set<T> | undefined;
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i);
       if (code < 128 ? this.#begins[code] === 0 : !this.#root.next.has(code)) continue;
+      if (i > 0 && isWordPart(text.charCodeAt(i - 1)) && isWordPart(code)) continue;
       for (const value of this.findAt(text, i)) {
         found ??= new Set();
         found.add(value);
@@ -60,4 +61,9 @@ export class TextTrie<T> {
     }
     return found ? [...found] : NOTHING;
   }
+}
+
+/** ASCII letters and digits. */
+function isWordPart(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 }

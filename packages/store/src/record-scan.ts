@@ -9,6 +9,7 @@ import {
   type ServiceChange,
   SOURCES,
   type Source,
+  stillParked,
 } from '@strata/detect';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { openIntervals, writeIntervals } from './intervals.ts';
@@ -59,10 +60,10 @@ async function recordScan(
   scan: ScanRecord,
   options: RecordOptions & { readonly rescanAfterMs: number },
 ): Promise<RecordedScan> {
-  const { profile } = scan;
-  const now = Date.parse(profile.observedAt);
-  const domain = await ensureDomain(tx, plans, profile, now);
-  const scanId = await insertScan(tx, plans, domain.id, scan);
+  const now = Date.parse(scan.profile.observedAt);
+  const domain = await ensureDomain(tx, plans, scan.profile, now);
+  const profile = stillParked(scan.profile, domain);
+  const scanId = await insertScan(tx, plans, domain.id, { ...scan, profile });
   const isFirst = domain.last_scanned_at === null;
   if (profile.state === 'unmeasured') {
     // It saw nothing: what the last good scan said stands, and the next one comes sooner.

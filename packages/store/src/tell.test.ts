@@ -5,21 +5,21 @@ import { toldOf } from './tell.ts';
 
 describe('the sector that is told', () => {
   const rulebook = compileRulebook([]);
-  const told = (html: string | undefined, before: { readonly sector: string; readonly rulebook: string | null }) => {
+  const told = (html: string | undefined, before: { readonly sector: string; readonly summary: string | null }) => {
     const evidence = evidenceFromRecord({ domain: 'example.com', a: [], ...(html === undefined ? {} : { html }) });
     const { sector, summary } = toldOf(detect(evidence, rulebook), before);
     return [sector, JSON.parse(summary).sectorSource];
   };
   const hospital = '<body itemscope itemtype="https://schema.org/Hospital">';
-  const health = { sector: 'health', rulebook: rulebook.version };
+  const health = { sector: 'health', summary: '{"sectorSource":"page"}' };
 
   it('is what the page says, and unknown once it says nothing', () => {
-    assert.deepEqual(told(hospital, { sector: 'unknown', rulebook: null }), ['health', 'page']);
+    assert.deepEqual(told(hospital, { sector: 'unknown', summary: null }), ['health', 'page']);
     assert.deepEqual(told('<p>', health), ['unknown', null]);
   });
 
-  it('stays while the page cannot be had, under the same rulebook', () => {
+  it('stays while the page that told it cannot be had', () => {
     assert.deepEqual(told(undefined, health), ['health', 'page']);
-    assert.deepEqual(told(undefined, { ...health, rulebook: 'another' }), ['unknown', null]);
+    assert.deepEqual(told(undefined, { ...health, summary: '{"sectorSource":"list"}' }), ['unknown', null]);
   });
 });

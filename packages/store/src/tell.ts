@@ -19,7 +19,7 @@ import type { Database } from './schema.ts';
 type DomainRow = Selectable<Database['domains']>;
 
 /** What the scan says besides its services, in the order of keys that makes equal summaries equal texts. */
-export function toldOf(profile: Profile, domain: Pick<DomainRow, 'sector' | 'rulebook'>) {
+export function toldOf(profile: Profile, domain: Pick<DomainRow, 'sector' | 'summary'>) {
   const { state, rulebook, security, roles, holders, sources, redirectsTo } = profile;
   const { sector, sectorSource } = sectorTold(profile, domain);
   return {
@@ -35,12 +35,14 @@ export function toldOf(profile: Profile, domain: Pick<DomainRow, 'sector' | 'rul
 
 /** A page that could not be had this time says nothing against what it said before. */
 function sectorTold(
-  { sector, sectorSource, sources, rulebook }: Profile,
-  before: Pick<DomainRow, 'sector' | 'rulebook'>,
+  { sector, sectorSource, sources }: Profile,
+  before: Pick<DomainRow, 'sector' | 'summary'>,
 ): Pick<Profile, 'sector' | 'sectorSource'> {
   const isPageSeen = sources.html === 'observed' || sources.html === 'absent';
-  const isKept = sector === 'unknown' && !isPageSeen && before.sector !== 'unknown' && before.rulebook === rulebook;
-  return isKept ? { sector: before.sector as Sector, sectorSource: 'page' } : { sector, sectorSource };
+  if (sector !== 'unknown' || isPageSeen || before.sector === 'unknown' || before.summary === null)
+    return { sector, sectorSource };
+  const wasByPage = (JSON.parse(before.summary) as Partial<Profile>).sectorSource === 'page';
+  return wasByPage ? { sector: before.sector as Sector, sectorSource: 'page' } : { sector, sectorSource };
 }
 
 export type Told = ReturnType<typeof toldOf>;

@@ -14,6 +14,8 @@ import { StartError, startErrorOf } from './start-error.ts';
 /** The largest that is published today, Azure's service tags, has 5 MiB. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 256;
+/** Of all files: they are held until the ranges of all are known. */
+const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
 const ADVICE = 'see STRATA_ADDRESS_RANGES';
 
 /** Undefined where none are configured. Throws StartError: with half of its ranges detection would silently say other things. */
@@ -25,7 +27,14 @@ export async function readAddressRanges(
   const names = (await Promise.all(paths.map(filesAt))).flat();
   if (names.length > MAX_FILES) throw new StartError(`more than ${MAX_FILES} files of address ranges; ${ADVICE}`);
   const files: RangeFile[] = [];
-  for (const name of names) files.push(await readRangeFile(name));
+  let total = 0;
+  for (const name of names) {
+    const file = await readRangeFile(name);
+    total += file.text.length;
+    if (total > MAX_TOTAL_BYTES)
+      throw new StartError(`address ranges of more than ${MAX_TOTAL_BYTES} bytes; ${ADVICE}`);
+    files.push(file);
+  }
   return loadFiles(files, catalog);
 }
 
