@@ -21,8 +21,8 @@ describe('the history of a domain', () => {
         now: () => new Date(now),
         dial: internet.dial,
         trustedCa: [internet.caPem],
-        dnsTryTimeoutMs: 300,
-        requestTimeoutMs: 2_000,
+        dnsTryTimeoutMs: 3_000,
+        requestTimeoutMs: 8_000,
       },
     );
     await scanning.store.addDomains(internet.domains(), { source: 'test' });

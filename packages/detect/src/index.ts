@@ -38,7 +38,7 @@ export { SECTORS, type Sector, type SectorList, type SectorSource, sectorOf } fr
 export { SectorListError, sectorListOf } from './sector-list.ts';
 export { sentenceOf } from './sentence.ts';
 export { checkHost, type SpfLookups, type SpfQuestion, type SpfVerdict } from './spf/check-host.ts';
-export { spfNames } from './spf/policy.ts';
+export { spfNamesToAsk } from './spf/reach.ts';
 export { type SpfSender, spfTargets } from './spf/senders.ts';
 export { stillParked } from './still-parked.ts';
 export { restorePosture, type StoredPosture, shortenPosture } from './stored-posture.ts';

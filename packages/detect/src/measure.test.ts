@@ -67,6 +67,36 @@ describe('a failed look-up', () => {
   });
 });
 
+describe('policies that SPF leads to', () => {
+  const chain = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}.test`, [`v=spf1 include:n${i + 1}.test -all`]]));
+  const wide = Array.from({ length: 25 }, (_, i) => `n${i}.test`);
+  const table: [what: string, parts: EvidenceParts, measurement: 'observed' | 'unmeasured'][] = [
+    ['all seen', { txt: ['v=spf1 include:n0.test -all'], spf: { 'n0.test': ['v=spf1 -all'] } }, 'observed'],
+    ['of which one failed', { txt: ['v=spf1 include:n0.test -all'], spf: { 'n0.test': 'timeout' } }, 'unmeasured'],
+    ['of which the first was not asked for', { txt: ['v=spf1 include:n0.test -all'], spf: {} }, 'unmeasured'],
+    ['of which the third was not asked for', { txt: ['v=spf1 redirect=n0.test'], spf: chain(2) }, 'unmeasured'],
+    ['of which nobody asked, as of old', { txt: ['v=spf1 include:n0.test -all'] }, 'observed'],
+    ['deeper than anybody asks', { txt: ['v=spf1 include:n0.test -all'], spf: chain(10) }, 'observed'],
+    [
+      'more than anybody asks',
+      {
+        txt: [`v=spf1 ${wide.map((name) => `include:${name}`).join(' ')} -all`],
+        spf: Object.fromEntries(wide.slice(0, 20).map((name) => [name, 'empty' as const])),
+      },
+      'observed',
+    ],
+    ['that depend on the mail', { txt: ['v=spf1 include:%{d}.n0.test include:local -all'], spf: {} }, 'observed'],
+  ];
+  for (const [what, parts, measurement] of table) {
+    it(`${what}: SPF is ${measurement}`, () => {
+      const { sources, roles } = profileOf(parts);
+      assert.equal(sources.spf, measurement);
+      assert.equal(roles.sender, measurement === 'observed' ? 'absent' : 'unmeasured');
+    });
+  }
+});
+
 describe('measured absence', () => {
   it('is a domain without addresses: no web source waits for it', () => {
     const { sources, roles } = profileOf({

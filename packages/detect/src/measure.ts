@@ -6,6 +6,7 @@ import { isFronted } from './judge-web.ts';
 import { type Measurement, ROLES, type Role, type Service, SOURCES, type Source } from './profile.ts';
 import type { Reading } from './reading.ts';
 import type { Rulebook } from './rulebook.ts';
+import { spfNamesToAsk } from './spf/reach.ts';
 
 type SourceMeasurements = Readonly<Record<Source, Measurement>>;
 
@@ -79,11 +80,14 @@ function everySource(measurement: Measurement): SourceMeasurements {
   return Object.fromEntries(SOURCES.map((source) => [source, measurement])) as Record<Source, Measurement>;
 }
 
-/** A policy behind the record that could not be had may name a sender. */
+/** A policy behind the record that could not be had, or was not asked for, may name a sender. */
 function measureSpf({ spf, evidence }: Reading, txt: Measurement): Measurement {
   if (txt === 'observed' && spf.record === null) return 'absent';
-  const policies = Object.values(evidence.policies?.spf ?? {});
-  return policies.every(({ status }) => isMeasured(status)) ? txt : 'unmeasured';
+  // Earlier probes asked for none.
+  if (!evidence.policies) return txt;
+  const policies = evidence.policies.spf;
+  const isWhole = spfNamesToAsk(evidence.dns.txt.records, policies).length === 0;
+  return isWhole && Object.values(policies).every(({ status }) => isMeasured(status)) ? txt : 'unmeasured';
 }
 
 /** Apex, www and every label of the rulebook: one failure, or a label never asked for, and absence is not known. */

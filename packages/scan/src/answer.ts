@@ -24,6 +24,8 @@ export interface Reading<T> extends Answer<T> {
   readonly ttlSeconds: number;
   /** The alias to ask next: the server left the chain unfinished. */
   readonly unfinished: string | null;
+  /** All its records are of other names, as forged ones are: the same server may do better when asked again. */
+  readonly isAstray?: true;
 }
 
 /** A look-up that ended without records. */
@@ -65,7 +67,8 @@ function readChain<Type extends RecordType>(message: Message, name: string, type
     return { lookup: readRecords(message, owned, type, aliases), ttlSeconds, isAuthentic, unfinished: null };
   }
   if (aliases.length === 0 && message.answers.length > 0) {
-    return failed('malformed', 'the answer is about another name');
+    // RFC 2181 §5.4.1: records of other names are nothing to go by, and without others they are no answer.
+    return { ...failed('malformed', 'the answer is about another name'), isAstray: true };
   }
   const ttlSeconds = Math.min(chain.ttlSeconds, negativeTtlOf(message));
   if (message.rcode === RCODE.nameError) {

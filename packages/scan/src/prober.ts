@@ -31,7 +31,7 @@ export interface ProberOptions {
   /** Where a checked address is really dialled: only the demo and tests send it elsewhere. */
   readonly dial?: (target: Target) => Target;
   readonly requestTimeoutMs?: number;
-  /** For robots.txt, redirects, the page and the well-known files together, over HTTPS and HTTP: 12 s when left out. */
+  /** For robots.txt, redirects, the page and security.txt together, and again for the MTA-STS policy: 12 s when left out. */
   readonly visitTimeoutMs?: number;
   readonly maxBodyBytes?: number;
   /** Whether up to 64 KiB of the page's source are kept with its evidence: only for community sets that read it. */

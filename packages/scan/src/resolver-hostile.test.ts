@@ -117,6 +117,26 @@ describe('hostile answers', () => {
       }));
   }
 
+  it('an answer for another name alone is asked for again', async () => {
+    const astray: DnsScript = (q) => [reply(q, { answers: [a('other.test', '192.0.2.9')] })];
+    const truthful: DnsScript = (q) => [reply(q, { answers: [a(q.name, '192.0.2.1')] })];
+    let count = 0;
+    await withServers([(q) => (count++ === 0 ? astray(q) : truthful(q))], async (resolver, [server]) => {
+      assert.deepEqual((await resolver.query('a.test', 'A')).records, ['192.0.2.1']);
+      assert.deepEqual(server?.asked, ['A a.test', 'A a.test']);
+    });
+    await withServers([astray, truthful], async (resolver) => {
+      for (const name of ['a.test', 'b.test'])
+        assert.deepEqual((await resolver.query(name, 'A')).records, ['192.0.2.1'], 'the other upstream knows better');
+    });
+    await withServers([astray], async (resolver, [server]) => {
+      const { status, detail } = await resolver.query('a.test', 'A');
+      assert.equal(status, 'malformed');
+      assert.match(detail ?? '', /another name/);
+      assert.equal(server?.asked.length, 4);
+    });
+  });
+
   it('a forged answer before the true one is passed over', () =>
     withServers(
       [

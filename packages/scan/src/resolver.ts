@@ -16,7 +16,7 @@ export interface ResolverOptions {
   readonly upstreams?: readonly Upstream[];
   /** For one try. Longer than a resolver's own patience, else its SERVFAIL would be read as silence. */
   readonly tryTimeoutMs?: number;
-  /** Tries a question at most; an upstream that answered, if only with a failure, is not asked again. */
+  /** Tries a question at most; an upstream that answered to the point, if only with a failure, is not asked again. */
   readonly tries?: number;
   /** For all tries of one question, waiting in line not counted. */
   readonly totalTimeoutMs?: number;
@@ -198,7 +198,8 @@ export class Resolver implements AsyncDisposable {
     const failures: Failure[] = [];
     let leftMs = this.#totalTimeoutMs;
     for (let i = 0; i < this.#tries && leftMs > 0; i++) {
-      // Who answered, if only with SERVFAIL, would say the same again; who was silent may have lost a packet.
+      // Who answered, if only with SERVFAIL, would say the same again; who was silent may have lost a packet, and who
+      // answered about other names may have been outrun by somebody else.
       const client = candidates.shift();
       if (client === undefined) break;
       const room = client.enter();
@@ -218,7 +219,7 @@ export class Resolver implements AsyncDisposable {
       const { status } = reading.lookup;
       if (status === 'found' || status === 'empty' || status === 'nxdomain') return reading;
       failures.push({ label: client.label, reading });
-      if (exchange.kind === 'timeout') candidates.push(client);
+      if (exchange.kind === 'timeout' || reading.isAstray) candidates.push(client);
       leftMs -= performance.now() - startedAt;
     }
     this.#stats.failures += 1;

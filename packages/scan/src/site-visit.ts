@@ -2,7 +2,7 @@
 import type { TlsEvidence } from '@strata/detect';
 import { type AddressParts, checkAddress } from './checked-address.ts';
 import type { KeyedLimit } from './keyed-limit.ts';
-import type { Answered, EvidenceOptions } from './response-evidence.ts';
+import { type Answered, type EvidenceOptions, isWall } from './response-evidence.ts';
 import { welcomeOf } from './robots.ts';
 import { Connections, type GetOptions, type Visit, type WebClient } from './web-client.ts';
 
@@ -36,7 +36,7 @@ export class SiteVisit implements Disposable {
   readonly #parts: SiteParts;
   readonly #connections = new Connections();
   readonly #welcomes = new Map<string, (url: URL) => boolean>();
-  /** Origins that could not be had: not dialled again. */
+  /** Origins that could not be had, or whose wall kept us out: not asked again. */
   readonly #failures = new Map<string, Failure>();
   #leftMs: number;
 
@@ -57,7 +57,10 @@ export class SiteVisit implements Disposable {
     if (known !== undefined) return known;
     const answer = await this.#visit(url, options);
     this.signal?.throwIfAborted();
-    if (!('kind' in answer) && answer.status !== 'blocked') this.#failures.set(url.origin, answer);
+    if ('kind' in answer) {
+      if (isWall(answer))
+        this.#failures.set(url.origin, { status: 'blocked', detail: `not asked after a ${answer.statusCode}` });
+    } else if (answer.status !== 'blocked') this.#failures.set(url.origin, answer);
     return answer;
   }
 

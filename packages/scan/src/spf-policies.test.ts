@@ -46,10 +46,10 @@ describe('SPF policies', () => {
     assert.equal(policies['gone.test']?.status, 'nxdomain');
   });
 
-  it('with macros, without a dot, or no names at all are left out', async () => {
+  it('with macros, without a dot, no names at all or no policies (`exists`) are left out', async () => {
     const { ask, asked } = table({});
     const record =
-      'v=spf1 include:%{d}.a.test exists:%{i}.b.test include:local include:a..b include:x/24 redirect=é.test';
+      'v=spf1 include:%{d}.a.test exists:%{i}.b.test exists:c.test include:local include:a..b include:x/24 redirect=é.test';
     await askSpfPolicies([record], ask);
     assert.deepEqual(asked, []);
   });
@@ -81,8 +81,9 @@ describe('SPF policies', () => {
 
   it('of a chain without end cost 10', async () => {
     const { ask, asked } = table((name) => [`v=spf1 include:a${name}`]);
-    await askSpfPolicies(['v=spf1 include:x.test'], ask);
+    const policies = await askSpfPolicies(['v=spf1 include:x.test'], ask);
     assert.equal(asked.length, 10);
+    assert.equal(Object.keys(policies).length, 10, 'nothing is told of what is too deep');
   });
 
   it('of a chain of slow servers are followed as long as there is time', async () => {
@@ -91,8 +92,12 @@ describe('SPF policies', () => {
       await new Promise((resolve) => setTimeout(resolve, 60));
       return ask(name, type);
     }) as Ask;
-    await askSpfPolicies(['v=spf1 include:x.test'], slow, { patienceMs: 20 });
+    const policies = await askSpfPolicies(['v=spf1 include:x.test'], slow, { patienceMs: 20 });
     assert.deepEqual(asked, ['x.test']);
+    assert.deepEqual(Object.keys(policies), ['x.test', 'ax.test']);
+    const { status, detail } = policies['ax.test'] ?? {};
+    assert.equal(status, 'timeout', 'what was not asked for is not known to be empty');
+    assert.match(detail ?? '', /^not asked/);
   });
 
   it('of a name that would change what objects are, are only a name’s', async () => {

@@ -24,14 +24,17 @@ interface World {
   readonly checksCom?: boolean;
   readonly checksDomain?: boolean;
   readonly hasDs?: boolean;
+  /** The question for the DS record ends in SERVFAIL. */
+  readonly failsDs?: boolean;
   /** Checked questions about the domain end in SERVFAIL: always, or only the first. */
   readonly fails?: 'always' | 'once' | 'unchecked-too';
 }
 
-function world({ checksCom, checksDomain, hasDs, fails }: World): DnsScript {
+function world({ checksCom, checksDomain, hasDs, failsDs, fails }: World): DnsScript {
   let refusals = 0;
   return (q) => {
     if (q.name === 'com') return [reply(q, { answers: [ns('com')], flags: checksCom ? AUTHENTIC_DATA : 0 })];
+    if (q.type === 'DS' && failsDs) return [servfail(q)];
     if (q.type === 'DS') return [hasDs ? reply(q, { answers: [ds] }) : none(q)];
     const isRefused =
       fails === 'unchecked-too' || (fails !== undefined && !isUnchecked(q) && (fails === 'always' || refusals++ === 0));
@@ -47,6 +50,7 @@ const cases: readonly [what: string, world: World, verdict: PolicyEvidence['vali
   ['unsigned, and the upstream does not check', {}, 'unknown', 3],
   ['signed, and nobody checks', { hasDs: true }, 'unknown', 2],
   ['vouched for without a DS record, which is a lie', { checksCom: true, checksDomain: true }, 'unknown', 2],
+  ['vouched for, the DS record not to be had', { checksCom: true, checksDomain: true, failsDs: true }, 'unknown', 2],
   ['refused unless unchecked, and signed', { checksCom: true, hasDs: true, fails: 'always' }, 'bogus', 4],
   ['refused unless unchecked, and not signed', { checksCom: true, fails: 'always' }, 'unknown', 3],
   ['refused once by a server that stumbles', { checksCom: true, hasDs: true, fails: 'once' }, 'unknown', 4],

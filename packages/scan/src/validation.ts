@@ -30,7 +30,7 @@ export async function askApex(resolver: Resolver, domain: string, { signal }: Op
 /**
  * What the check of signatures says of the domain. `bogus` needs a DS record, since a zone that nobody vouches for has
  * nothing to break, and a second refusal: a server that fails now and then is refused once and answers the next time.
- * `insecure` needs resolvers that all check, and no DS record.
+ * `insecure` needs resolvers that all check, and no DS record. `secure` needs one too.
  */
 export async function validationOf(
   resolver: Resolver,
@@ -43,8 +43,9 @@ export async function validationOf(
     const again = await resolver.query(domain, 'SOA', { signal });
     return again.status === 'servfail' ? 'bogus' : 'unknown';
   }
-  // A resolver that vouches for a zone which its parent does not sign vouches for anything.
-  if (apex.isAuthentic) return isUnsigned && apex.ns.status === 'found' ? 'unknown' : 'secure';
+  // A resolver that vouches for a zone which its parent does not sign vouches for anything; and where the parent was
+  // not heard, its word is all there is.
+  if (apex.isAuthentic) return ds.status === 'found' ? 'secure' : 'unknown';
   if (!isUnsigned || !isMeasured(apex.ns.status)) return 'unknown';
   return (await resolver.isValidating({ signal })) ? 'insecure' : 'unknown';
 }

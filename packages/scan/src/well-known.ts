@@ -4,23 +4,25 @@ import { redirectTarget } from './redirect.ts';
 import { type Answered, isWall } from './response-evidence.ts';
 import type { Failure, SiteVisit } from './site-visit.ts';
 
-/** RFC 8461 §3.2 suggests this for policies; longer ones are refused by those who send. */
-const MAX_FILE_BYTES = 64 * 1024;
-const MAX_KEPT_CHARACTERS = 16 * 1024;
+/** As much of a file as is kept: hundreds of exchanges, or keys and contacts in many languages. */
+const MAX_KEPT_BYTES = 16 * 1024;
 const MAX_REDIRECTS = 5;
-const WANTED = { accept: 'text/plain, */*;q=0.1', maxBodyBytes: MAX_FILE_BYTES } as const;
+const WANTED = { accept: 'text/plain, */*;q=0.1', maxBodyBytes: MAX_KEPT_BYTES } as const;
 
 export function noFile(status: FileEvidence['status'], detail: string): FileEvidence {
   return { status, statusCode: null, contentType: null, text: '', detail };
 }
 
-/** As a sending server fetches it (RFC 8461 §3.3): the certificate must be trusted, and no redirect is followed. */
+/**
+ * As a sending server fetches it (RFC 8461 §3.3): the certificate must be trusted, and no redirect is followed. A policy
+ * is whole or none, since a part of it would read as another policy.
+ */
 export async function fetchMtaSts(visit: SiteVisit): Promise<FileEvidence> {
   const url = new URL(`https://mta-sts.${visit.domain}/.well-known/mta-sts.txt`);
   const answer = await visit.page(url, { ...WANTED, isVerified: true });
   if (!('kind' in answer)) return unreached(answer);
   if (answer.statusCode !== 200) return withoutFile(answer);
-  if (answer.isTruncated) return { ...seen(answer), status: 'failed', detail: 'longer than 64 KiB, or cut off' };
+  if (answer.isTruncated) return { ...seen(answer), status: 'failed', detail: 'longer than 16 KiB, or cut off' };
   if (!isPlainText(answer)) return { ...seen(answer), status: 'failed', detail: 'not text/plain' };
   return fileOf(answer);
 }
@@ -52,10 +54,8 @@ function seen({ statusCode, headers }: Answered): Omit<FileEvidence, 'status'> {
 }
 
 function fileOf(answer: Answered): FileEvidence {
-  const whole = answer.body.toString('utf8');
-  const text = whole.slice(0, MAX_KEPT_CHARACTERS);
-  const isCut = answer.isTruncated || text.length < whole.length;
-  return { ...seen(answer), status: 'found', text, ...(isCut ? { detail: 'only its beginning' } : {}) };
+  const text = answer.body.toString('utf8');
+  return { ...seen(answer), status: 'found', text, ...(answer.isTruncated ? { detail: 'only its beginning' } : {}) };
 }
 
 /** Every answer but 200. Only 404 and 410 say that there is no such file. */

@@ -48,9 +48,12 @@ export interface SpfSurroundings {
 }
 
 /** Names whose TXT records the policies lead to, by `include:` and `redirect=`; those with macros depend on the sender. */
-export function spfNames(txts: readonly string[]): readonly string[] {
+export function spfNames(
+  txts: readonly string[],
+  parse: (record: string) => SpfRecord = parseRecord,
+): readonly string[] {
   const names = selectRecords(txts).flatMap((record) => {
-    const { mechanisms, redirect } = parseRecord(record);
+    const { mechanisms, redirect } = parse(record);
     const included = mechanisms.flatMap((mechanism) => (mechanism.kind === 'include' ? [mechanism.target] : []));
     const isFinal = mechanisms.some(({ kind }) => kind === 'all');
     return redirect && !isFinal ? [...included, redirect] : included;
