@@ -53,9 +53,12 @@ export class HostTrie<T> {
 function collect<T>(node: Node<T>, host: string, end: number, found: T[]): void {
   found.push(...node.values);
   if (end <= 0 || (node.children.size === 0 && node.globs.size === 0)) return;
-  for (const next of nextNodes(node, host.slice(host.lastIndexOf('.', end - 1) + 1, end))) {
-    collect(next, host, host.lastIndexOf('.', end - 1), found);
-  }
+  const start = host.lastIndexOf('.', end - 1) + 1;
+  const label = host.slice(start, end);
+  const child = node.children.get(label);
+  if (child) collect(child, host, start - 1, found);
+  if (node.globs.size === 0) return;
+  for (const glob of fittingGlobs(node, label)) collect(glob.node, host, start - 1, found);
 }
 
 function createNode<T>(): Node<T> {
@@ -96,22 +99,26 @@ function descend<T>(node: Node<T>, host: string, end: number, depth: number, bes
   }
   if (end <= 0 || (node.children.size === 0 && node.globs.size === 0)) return;
   const start = host.lastIndexOf('.', end - 1) + 1;
-  for (const next of nextNodes(node, host.slice(start, end))) descend(next, host, start - 1, depth + 1, best);
+  const label = host.slice(start, end);
+  const child = node.children.get(label);
+  if (child) descend(child, host, start - 1, depth + 1, best);
+  if (node.globs.size === 0) return;
+  for (const glob of fittingGlobs(node, label)) descend(glob.node, host, start - 1, depth + 1, best);
 }
 
-/** Where a label leads: the plain child first, then the globs that fit it, the longest first. */
-function nextNodes<T>(node: Node<T>, label: string): readonly Node<T>[] {
-  const child = node.children.get(label);
-  if (node.globs.size === 0) return child ? [child] : NOTHING;
-  const fitting: Glob<T>[] = [];
+/** Globs that fit a label, the longest first: of two the one that says more is tried first. */
+function fittingGlobs<T>(node: Node<T>, label: string): readonly Glob<T>[] {
+  let fitting: Glob<T>[] | undefined;
   for (const length of node.globPrefixLengths) {
     for (const glob of node.globs.get(label.slice(0, length)) ?? NOTHING) {
-      if (matchesGlob(glob.parts, label)) fitting.push(glob);
+      if (!matchesGlob(glob.parts, label)) continue;
+      if (fitting) fitting.push(glob);
+      else fitting = [glob];
     }
   }
-  if (fitting.length > 1) fitting.sort((a, b) => b.label.length - a.label.length || (a.label < b.label ? -1 : 1));
-  const next = fitting.map((glob) => glob.node);
-  return child ? [child, ...next] : next;
+  if (fitting && fitting.length > 1)
+    fitting.sort((a, b) => b.label.length - a.label.length || (a.label < b.label ? -1 : 1));
+  return fitting ?? NOTHING;
 }
 
 /** The leftmost fit of each middle part is the right one, so one pass without going back decides. */

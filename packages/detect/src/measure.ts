@@ -83,8 +83,8 @@ function everySource(measurement: Measurement): SourceMeasurements {
 /** A policy behind the record that could not be had, or was not asked for, may name a sender. */
 function measureSpf({ spf, evidence }: Reading, txt: Measurement): Measurement {
   if (txt === 'observed' && spf.record === null) return 'absent';
-  // Earlier probes asked for none.
-  if (!evidence.policies) return txt;
+  // Earlier probes asked for none; a policy that was read to its end has no gap.
+  if (!evidence.policies || spf.evaluation === 'valid') return txt;
   const policies = evidence.policies.spf;
   const isWhole = spfNamesToAsk(evidence.dns.txt.records, policies).length === 0;
   return isWhole && Object.values(policies).every(({ status }) => isMeasured(status)) ? txt : 'unmeasured';
