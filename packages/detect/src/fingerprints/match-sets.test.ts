@@ -215,6 +215,22 @@ describe('a community set', () => {
     assert.deepEqual(found(servicesOf({ tls })), []);
   });
 
+  it('lets no header of its Security category stand before a host', () => {
+    const set = {
+      HSTS: { cats: [16], website: 'https://hsts.example', headers: { 'Strict-Transport-Security': '' } },
+      Basic: { cats: [16], website: 'https://basic.example', headers: { 'WWW-Authenticate': '^Basic' } },
+    };
+    const parts: EvidenceParts = {
+      addresses: [{ asn: 64499 }],
+      http: { headers: { 'strict-transport-security': 'max-age=1', 'www-authenticate': 'Basic realm="a"' } },
+    };
+    const { services, roles } = detect(evidenceOf(parts), rulebookWith(set));
+    assert.deepEqual(found(services), ['hosting cloudy', 'web_platform hsts', 'web_platform basic']);
+    assert.equal(roles.protection, 'absent');
+    const wall: EvidenceParts = { http: { ...parts.http, status: 'blocked', statusCode: 401 } };
+    assert.deepEqual(found(servicesOf(wall, rulebookWith(set))), []);
+  });
+
   it('takes what a header merely mentions for nothing that serves the page', () => {
     const headers = { 'content-security-policy': 'script-src cdn.fastlane.example' };
     assert.deepEqual(found(servicesOf({ http: { headers } })), ['web_platform fastlane']);

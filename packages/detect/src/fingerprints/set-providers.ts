@@ -63,10 +63,10 @@ function countsAs(
   { categories }: FingerprintTechnology,
   names: CategoryNames,
 ): Pick<SetProvider, 'category' | 'isMailSecurity'> {
-  const found = categories.map((id) => setCategoryOf(id, names)?.category ?? 'web_platform');
+  const found = categories.flatMap((id) => setCategoryOf(id, names) ?? []);
   return {
-    category: found.find((category) => category !== 'web_platform') ?? 'web_platform',
-    isMailSecurity: found.includes('security'),
+    category: found.find(({ category }) => category !== 'web_platform')?.category ?? 'web_platform',
+    isMailSecurity: found.some(({ kinds }) => kinds.includes('security')),
   };
 }
 
