@@ -1,20 +1,25 @@
 // A set and the catalog, compiled for matching: whose each technology is, where its patterns are looked up, what it needs.
 import type { Provider } from '../catalog.ts';
 import { ROLES, type Role, type Source } from '../profile.ts';
-import { ruleOfPattern, type SetProvider, type TxtReading } from './channels.ts';
+import { readingsOf, ruleOfPattern, type SetProvider } from './channels.ts';
 import { EngineMemory } from './engine-memory.ts';
 import type { FingerprintSet, FingerprintTechnology } from './fingerprint-set.ts';
 import { type OwnedPattern, PatternIndex } from './pattern-index.ts';
 import { type KnownNames, providersOf } from './set-providers.ts';
+import { type Circumstances, circumstancesOf } from './standing.ts';
 
 /** A technology; the others that it names are provider ids. */
-export interface CompiledTechnology extends SetProvider {
+export interface RelatedTechnology extends SetProvider {
   /** Any of these providers, or one of any of the categories, must be there too; nothing is needed where both are empty. */
   readonly requires: readonly string[];
   readonly requiresCategory: readonly number[];
   /** It asked for others and none of them is known: it is never found. */
   readonly isStranded: boolean;
   readonly excludes: readonly string[];
+}
+
+export interface CompiledTechnology extends RelatedTechnology {
+  readonly circumstances: Circumstances;
 }
 
 /** What a set says of a provider, all its technologies together. */
@@ -43,27 +48,32 @@ export interface CompiledSets {
   readonly lines: readonly string[];
 }
 
-const PLAIN: readonly TxtReading[] = ['plain'];
-const PLAIN_AND_SPF: readonly TxtReading[] = ['plain', 'spf'];
-
 /** Compiles a set; pure, milliseconds a thousand technologies. */
 export function compileSets(set: FingerprintSet, catalog: readonly Provider[]): CompiledSets {
   const { of, added, merged, names } = providersOf(set, catalog);
   const owned: OwnedPattern[] = [];
   const sources = new Map<string, readonly [Role, Source]>();
+  const sourcesByOwner = set.technologies.map(() => new Set<Source>());
   for (const [owner, technology] of set.technologies.entries()) {
     for (const pattern of technology.patterns) {
       owned.push({ pattern, owner });
-      for (const reading of pattern.key === 'TXT' ? PLAIN_AND_SPF : PLAIN) {
+      for (const reading of readingsOf(pattern)) {
         const { category, source } = ruleOfPattern(at(of, owner), pattern, reading);
         sources.set(`${category} ${source}`, [ROLES[category], source]);
+        sourcesByOwner[owner]?.add(source);
       }
     }
   }
   const patterns = new PatternIndex(owned);
+  const providers = compileProviders(set.technologies, of, names);
+  const related = set.technologies.map((technology, i) => compileTechnology(technology, at(of, i), names));
+  const circumstances = circumstancesOf(
+    related.map((technology, i) => ({ technology, sources: sourcesByOwner[i] ?? [] })),
+    { providers, catalog },
+  );
   return {
-    technologies: set.technologies.map((technology, i) => compileTechnology(technology, at(of, i), names)),
-    providers: compileProviders(set.technologies, of, names),
+    technologies: related.map((technology, i) => ({ ...technology, circumstances: at(circumstances, i) })),
+    providers,
     patterns,
     memory: new EngineMemory(),
     added,
@@ -79,7 +89,7 @@ function compileTechnology(
   { requires, requiresCategory, excludes }: FingerprintTechnology,
   of: SetProvider,
   names: KnownNames,
-): CompiledTechnology {
+): RelatedTechnology {
   const found = requires.flatMap((name) => names.idOf(name) ?? []);
   return {
     ...of,
@@ -127,8 +137,8 @@ function lineOf(technology: FingerprintTechnology, { provider, category }: SetPr
   return `set ${JSON.stringify([provider.id, category, categories, shown, implies, requires, requiresCategory, excludes])}`;
 }
 
-function at(of: readonly SetProvider[], i: number): SetProvider {
-  const provider = of[i];
-  if (!provider) throw new Error('a technology without a provider');
-  return provider;
+function at<T>(list: readonly T[], i: number): T {
+  const item = list[i];
+  if (item === undefined) throw new Error('a list that is shorter than the set');
+  return item;
 }
