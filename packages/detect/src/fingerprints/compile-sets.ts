@@ -4,6 +4,7 @@ import { ROLES, type Role, type Source } from '../profile.ts';
 import { readingsOf, ruleOfPattern, type SetProvider } from './channels.ts';
 import { EngineMemory } from './engine-memory.ts';
 import type { FingerprintSet, FingerprintTechnology } from './fingerprint-set.ts';
+import type { Merge } from './known-providers.ts';
 import { type OwnedPattern, PatternIndex } from './pattern-index.ts';
 import { type KnownNames, providersOf } from './set-providers.ts';
 import { type Circumstances, circumstancesOf } from './standing.ts';
@@ -37,7 +38,7 @@ export interface CompiledSets {
   /** Providers that the catalog does not have. */
   readonly added: readonly Provider[];
   /** Technologies that are providers of the catalog. */
-  readonly merged: number;
+  readonly merges: readonly Merge[];
   /** Names in `implies`, `requires` and `excludes` that neither the set nor the catalog knows. */
   readonly unresolved: readonly string[];
   /** A pattern reads the page's source: the probe must keep it. */
@@ -50,7 +51,7 @@ export interface CompiledSets {
 
 /** Compiles a set; pure, milliseconds a thousand technologies. */
 export function compileSets(set: FingerprintSet, catalog: readonly Provider[]): CompiledSets {
-  const { of, added, merged, names } = providersOf(set, catalog);
+  const { of, added, merges, names } = providersOf(set, catalog);
   const owned: OwnedPattern[] = [];
   const sources = new Map<string, readonly [Role, Source]>();
   const sourcesByOwner = set.technologies.map(() => new Set<Source>());
@@ -77,11 +78,11 @@ export function compileSets(set: FingerprintSet, catalog: readonly Provider[]): 
     patterns,
     memory: new EngineMemory(),
     added,
-    merged,
+    merges,
     unresolved: [...names.unresolved],
     needsSource: patterns.has('html') || patterns.has('text'),
     sources: [...sources.values()],
-    lines: set.technologies.map((technology, i) => lineOf(technology, at(of, i))),
+    lines: set.technologies.map((technology, i) => lineOf(technology, at(related, i), names)),
   };
 }
 
@@ -128,13 +129,21 @@ function compileProviders(
   return providers;
 }
 
-/** Everything by which a technology can be found: a change of any of it is another rulebook. */
-function lineOf(technology: FingerprintTechnology, { provider, category }: SetProvider): string {
-  const { patterns, implies, requires, requiresCategory, excludes, categories } = technology;
+/**
+ * Everything by which a technology can be found: a change of any of it is another rulebook, as is a name of it that now
+ * means another provider, or a category that now means something else.
+ */
+function lineOf(
+  { patterns, implies, requires: required, categories }: FingerprintTechnology,
+  { provider, category, isMailSecurity, requires, requiresCategory, excludes }: RelatedTechnology,
+  names: KnownNames,
+): string {
   const shown = patterns.map(({ field, key, expression, confidence, version }) => [
     ...[field, key, expression, confidence, version],
   ]);
-  return `set ${JSON.stringify([provider.id, category, categories, shown, implies, requires, requiresCategory, excludes])}`;
+  const implied = implies.map(({ name, confidence }) => [names.idOf(name), confidence]);
+  const related = [implied, required.length, requires, requiresCategory, excludes];
+  return `set ${JSON.stringify([provider.id, category, isMailSecurity, categories, shown, related])}`;
 }
 
 function at<T>(list: readonly T[], i: number): T {

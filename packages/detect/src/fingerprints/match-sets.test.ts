@@ -175,7 +175,7 @@ describe('a community set', () => {
     const lumen = rulebook.findProvider('lumen cms');
     assert.deepEqual([lumen?.id, lumen?.kinds, lumen?.cpe], ['lumen-cms', ['cms', 'publishing'], ['lumen:lumen_cms']]);
     assert.equal(rulebook.providers.get('lumen-cms'), lumen);
-    assert.equal(rulebook.findProvider('Waffle Shield'), undefined);
+    assert.equal(rulebook.findProvider('Waffle.js'), undefined);
     assert.deepEqual(rulebook.sets?.unresolved, ['Nobody Knows']);
   });
 
