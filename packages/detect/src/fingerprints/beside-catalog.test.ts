@@ -16,7 +16,12 @@ const rulebook = compileRulebook(catalog, {
       name: 't.json',
       content: {
         // Loaded by a page, an edge, and the clouds that both are said to be made of.
-        Monitor: { ...at('monitor'), cats: [10], headers: { 'Content-Security-Policy': 'js\\.monitor' }, implies: 'Cloud Nine' },
+        Monitor: {
+          ...at('monitor'),
+          cats: [10],
+          headers: { 'Content-Security-Policy': 'js\\.monitor' },
+          implies: 'Cloud Nine',
+        },
         Fastline: { ...at('fastline'), cats: [31], headers: { 'x-fastline': '' }, implies: ['Cloud Nine', 'EDGY'] },
         'Cloud Nine': { ...at('cloud-nine'), cats: [63], headers: { 'x-nine': '' } },
         // Whose records the catalog has under other names.

@@ -264,6 +264,16 @@ describe('a community set', () => {
     ];
     const versions = [versionOf(base), ...others.map(versionOf)];
     assert.equal(new Set(versions).size, versions.length);
+    const meaning = (category: string, alias: string) => {
+      const [first, ...rest] = catalog;
+      assert.ok(first);
+      const content = { A: { ...base.A, cats: [31, 16], excludes: ['Known As'] } };
+      const categories = { name: 'categories.json', content: { 31: { name: 'CDN' }, 16: { name: category } } };
+      const sets = readFingerprints([categories, { name: 't.json', content }]);
+      return compileRulebook([{ ...first, aliases: [alias] }, ...rest], { sets }).version;
+    };
+    const meanings = [meaning('Security', 'Known As'), meaning('Widgets', 'Known As'), meaning('Security', 'Other')];
+    assert.equal(new Set(meanings).size, 3, 'what a category or a name means');
     assert.equal(versionOf({ A: { ...base.A, description: 'another', icon: 'b.svg' } }), versionOf(base));
     assert.equal(compileRulebook(catalog).version, versionOf({}), 'an empty set is no set');
   });
