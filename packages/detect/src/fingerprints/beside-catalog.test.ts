@@ -29,6 +29,8 @@ const rulebook = compileRulebook(catalog, {
         'Other Mail': { ...at('other-mail'), cats: [75], dns: { MX: 'aspmx\\.l\\.googly\\.test' } },
         'Other Edge': { ...at('other-edge'), cats: [62], dns: { CNAME: 'edgy\\.test' } },
         'Other Issuer': { ...at('other-issuer'), cats: [70], certIssuer: 'Certy' },
+        'Other Network': { ...at('other-network'), cats: [31], headers: { Server: '^edgy$' } },
+        'Edge Server': { ...at('edge-server'), cats: [22], headers: { Server: '^edgy$' } },
         DNSCO: { ...at('dnsco'), cats: [88], dns: { NS: 'ns\\d\\.dnsco\\.test' } },
       },
     },
@@ -71,6 +73,11 @@ describe('a record that the catalog knows', () => {
   it('is evidence of a set for the same provider', () => {
     const [dns] = detect(evidenceOf(parts), rulebook).services;
     assert.ok(dns?.evidence.some(({ rule }) => rule.startsWith('dnsco/ns/set:')));
+  });
+
+  it('or a header, names no other edge, but what else is told of it', () => {
+    const headers = { 'x-edgy-ray': '1', server: 'edgy' };
+    assert.deepEqual(found({ http: { headers } }), ['cdn edgy', 'web_platform edge-server']);
   });
 
   it('leaves one that it does not know to the set', () => {

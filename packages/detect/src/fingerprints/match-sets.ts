@@ -1,7 +1,7 @@
 // Community sets against a reading: findings like those of our own rules, to be judged and weighed with them.
 import type { Finding } from '../finding.ts';
-import { getOrCreate } from '../matchers.ts';
-import { type Measurement, SOURCES, type Source } from '../profile.ts';
+import { getOrCreate, type Rule } from '../matchers.ts';
+import { type Measurement, type Role, SOURCES, type Source } from '../profile.ts';
 import type { Reading } from '../reading.ts';
 import type { Rulebook } from '../rulebook.ts';
 import type { Family } from '../strengths.ts';
@@ -12,8 +12,9 @@ import { type Sighting, sightingsIn, standsAtWall } from './sightings.ts';
 
 const CERTAIN = 100;
 
-/** One record names one provider, and the catalog knows better which. */
+/** One record names one provider, and one header or cookie one at the address; the catalog knows better which. */
 const RECORDS: ReadonlySet<Source> = new Set<Source>(['ns', 'soa', 'mx', 'cname', 'tls']);
+const AT_ADDRESS: ReadonlySet<Role> = new Set<Role>(['edge', 'protection', 'origin']);
 
 export interface SetMatches {
   readonly findings: readonly Finding[];
@@ -57,14 +58,19 @@ function withUnsearched(sources: Measurements, unsearched: ReadonlySet<Source>):
 function recordsOf(own: readonly Finding[]): ReadonlyMap<string, ReadonlySet<string>> {
   const records = new Map<string, Set<string>>();
   for (const { rule, value } of own) {
-    if (RECORDS.has(rule.source)) {
+    if (namesOne(rule)) {
       getOrCreate(records, `${rule.source} ${value}`, () => new Set<string>()).add(rule.provider);
     }
   }
   return records;
 }
 
+function namesOne({ source, role }: Rule): boolean {
+  return RECORDS.has(source) || ((source === 'header' || source === 'cookie') && AT_ADDRESS.has(role));
+}
+
 function isNamedOtherwise({ rule, value }: Finding, records: ReadonlyMap<string, ReadonlySet<string>>): boolean {
+  if (!namesOne(rule)) return false;
   const named = records.get(`${rule.source} ${value}`);
   return named !== undefined && !named.has(rule.provider);
 }
