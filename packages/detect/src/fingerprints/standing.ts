@@ -31,7 +31,6 @@ export function circumstancesOf(
   }: { readonly providers: ReadonlyMap<string, CompiledProvider>; readonly catalog: readonly Provider[] },
 ): readonly Circumstances[] {
   const graph = new Graph();
-  const excludersOf = new Map<string, string[]>();
   for (const { rules, id } of catalog) {
     for (const { channel } of rules.flatMap(patternsOf)) graph.add(`p ${id}`, SOURCE_OF[channel]);
   }
@@ -40,8 +39,7 @@ export function circumstancesOf(
     graph.link(`p ${provider.id}`, `t ${i}`);
     for (const source of sources) graph.add(`t ${i}`, source);
     for (const excluded of excludes) {
-      if (excluded === provider.id) continue;
-      excludersOf.set(excluded, [...(excludersOf.get(excluded) ?? []), `t ${i}`]);
+      if (excluded !== provider.id) graph.link(`x ${excluded}`, `t ${i}`);
     }
   }
   for (const [id, { implies, categories }] of providers) {
@@ -50,7 +48,7 @@ export function circumstancesOf(
   }
   const needs = technologies.map(({ technology: { provider, requires, requiresCategory } }) => ({
     required: [...requires.map((id) => `p ${id}`), ...requiresCategory.map((id) => `c ${id}`)],
-    excluding: excludersOf.get(provider.id) ?? [],
+    excluding: [`x ${provider.id}`],
   }));
   for (const [i, { required, excluding }] of needs.entries()) {
     for (const other of [...required, ...excluding]) graph.link(`t ${i}`, other);
@@ -62,7 +60,10 @@ export function circumstancesOf(
   }));
 }
 
-/** Whose presence rests on whose: what is added to one reaches all that rest on it. */
+/**
+ * Whose presence rests on whose: of technologies (`t`), providers (`p`), categories (`c`), and what excludes a provider
+ * (`x`). What is added to one reaches all that rest on it.
+ */
 class Graph {
   readonly #bits = new Map<string, Bits>();
   readonly #dependents = new Map<string, string[]>();
