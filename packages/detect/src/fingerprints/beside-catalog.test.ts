@@ -31,6 +31,8 @@ const rulebook = compileRulebook(catalog, {
         'Other Issuer': { ...at('other-issuer'), cats: [70], certIssuer: 'Certy' },
         'Other Network': { ...at('other-network'), cats: [31], headers: { Server: '^edgy$' } },
         'Edge Server': { ...at('edge-server'), cats: [22], headers: { Server: '^edgy$' } },
+        'Other Sender': { ...at('other-sender'), cats: [75], dns: { TXT: 'other-sender' }, implies: 'Cloud Nine' },
+        'Token Reader': { ...at('token-reader'), cats: [19], dns: { TXT: 'account=' } },
         DNSCO: { ...at('dnsco'), cats: [88], dns: { NS: 'ns\\d\\.dnsco\\.test' } },
       },
     },
@@ -55,12 +57,21 @@ describe('an implication', () => {
   });
 });
 
+describe('what implies nothing of the site', () => {
+  it('is a sender or an issuer', () => {
+    const txt = ['v=spf1 include:spf.other-sender.example -all', 'other-sender=1'];
+    const names = ['email_sending other-sender', 'verified_service other-sender'];
+    assert.deepEqual(found({ txt }), names);
+  });
+});
+
 describe('a record that the catalog knows', () => {
   const parts: EvidenceParts = {
     ns: ['ns1.dnsco.test'],
     soa: [{ mname: 'ns1.dnsco.test', rname: 'hostmaster.dnsco.test', serial: 1 }],
     mx: ['10 aspmx.l.googly.test'],
     www: aliasTo('x.edgy.test'),
+    txt: ['googly-account=1'],
     tls: { status: 'found', issuer: 'Certy', isTrusted: true },
   };
 

@@ -12,8 +12,8 @@ import { type Sighting, sightingsIn, standsAtWall } from './sightings.ts';
 
 const CERTAIN = 100;
 
-/** One record names one provider, and one header or cookie one at the address; the catalog knows better which. */
-const RECORDS: ReadonlySet<Source> = new Set<Source>(['ns', 'soa', 'mx', 'cname', 'tls']);
+/** One record or token names one provider, and one header or cookie one at the address; the catalog knows better which. */
+const RECORDS: ReadonlySet<Source> = new Set<Source>(['ns', 'soa', 'mx', 'txt', 'cname', 'tls']);
 const AT_ADDRESS: ReadonlySet<Role> = new Set<Role>(['edge', 'protection', 'origin']);
 
 export interface SetMatches {

@@ -8,6 +8,8 @@ const MAX_ROUNDS = 8;
 /** An implication of an implication of an implication. */
 const MAX_DEPTH = 3;
 const IMPLIED_FACTOR = 0.5;
+/** What a site is made of follows from the site: who sends mail or issues certificates says nothing of it. */
+const OF_SITE: ReadonlySet<Source> = new Set<Source>(['cname', 'header', 'cookie', 'html']);
 
 /** A technology that was seen: place in the set, and its findings. */
 export interface Seen {
@@ -121,7 +123,7 @@ class Presence {
 
 /** Nearest first, each provider once: by the shortest way, and so by the strongest of its kind. */
 function impliedBy(seen: Seen, sets: CompiledSets, excluded: ReadonlySet<string>): Implied[] {
-  const cause = strongestOf(seen);
+  const cause = strongestOf({ ...seen, findings: seen.findings.filter(({ rule }) => OF_SITE.has(rule.source)) });
   if (!cause) return [];
   const implied: Implied[] = [];
   const reached = new Set([providerOf(sets, seen.owner)]);
