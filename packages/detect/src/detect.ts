@@ -18,10 +18,12 @@ export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
   const reading = readEvidence(evidence);
   const own =
     reading.existence === 'nonexistent' ? [] : [...matchDns(reading, rulebook), ...matchWeb(reading, rulebook)];
-  const matched = [...own, ...matchSets(reading, rulebook, own)];
-  const { isParked, findings, unsettled } = judge(matched, reading);
-  const services = weighFindings(findings);
-  const sources = measureSources(reading, rulebook);
+  const ofSets = matchSets(reading, rulebook, { own, sources: measureSources(reading, rulebook) });
+  const { sources } = ofSets;
+  const { isParked, findings, unsettled: unsettledByJudge } = judge([...own, ...ofSets.findings], reading);
+  const services = weighFindings(findings.filter(({ isUndecided }) => !isUndecided));
+  const undecided = ofSets.findings.filter(({ isUndecided }) => isUndecided);
+  const unsettled = new Set([...unsettledByJudge, ...undecided.map(({ rule }) => rule.role)]);
   const page = reading.webAnswer === 'own' && !reading.failures.web ? evidence.http.page : null;
   const { sector, source: sectorSource } = decideSector(evidence.domain, { list: rulebook.sectors, page });
   const roles = measureRoles(reading, rulebook, { sources, services, findings, unsettled });

@@ -13,6 +13,8 @@ export interface Finding {
   readonly isPreferred?: boolean;
   /** An alias whose target does not exist (any more, or yet). */
   readonly isDangling?: boolean;
+  /** A look-up that failed leaves open whether it stands: judged with the others, for it may hide them, and told to nobody. */
+  readonly isUndecided?: boolean;
   /** The product's version, where the value shows it. */
   readonly shown?: ShownVersion | undefined;
 }

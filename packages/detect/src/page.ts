@@ -19,7 +19,7 @@ const MAX_NAME_LENGTH = 96;
 const MAX_TEXT_LENGTH = 256;
 const MAX_ATTRIBUTES = 64;
 /** Of what is kept of a page with its evidence: where most of what names a product stands. */
-const MAX_SOURCE_LENGTH = 65_536;
+export const MAX_SOURCE_LENGTH = 65_536;
 
 const ASSET_ATTRIBUTE: ReadonlyMap<string, string> = new Map([
   ['script', 'src'],

@@ -34,7 +34,8 @@ describe('files of fingerprints', () => {
     await write('public/package.json', { name: 'not a set' });
     await write('flat/own.json', technologies('our-gamma'));
     await write('broken.json', '{"a": ');
-    await write('unusable.json', { Bad: { cats: [1] } });
+    await write('unusable.json', { 'Bad\u001b[31m': { cats: [1] } });
+    await mkdir(at('odd', 'folder.json'), { recursive: true });
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
@@ -60,8 +61,11 @@ describe('files of fingerprints', () => {
     await assert.rejects(readFingerprintFiles([at('flat'), at('broken.json')]), startError(/broken\.json are no JSON/));
     await assert.rejects(
       loadFingerprints([at('unusable.json')]),
-      startError(/unusable\.json can be used: .*unusable\.json: Bad website/),
+      startError(/unusable\.json can be used: .*unusable\.json: Bad\ufffd\[31m website/),
     );
+    for (const name of [at('odd'), '/dev/zero']) {
+      await assert.rejects(readFingerprintFiles([name]), startError(/(?:folder\.json|zero) are no file/));
+    }
   });
 
   it('are not read when they are too large, by themselves or behind a link', async () => {

@@ -66,9 +66,12 @@ async function jsonIn(folder: string): Promise<readonly string[]> {
 }
 
 async function sizeOf(name: string): Promise<number> {
-  const { size } = await stat(name).catch((cause: unknown) => {
+  const found = await stat(name).catch((cause: unknown) => {
     throw troubleWith(name, cause);
   });
+  // A pipe waits for a writer, and a device may have no end.
+  if (!found.isFile()) throw new StartError(`the fingerprints ${name} are no file`);
+  const { size } = found;
   if (size <= MAX_FILE_BYTES) return size;
   throw new StartError(`the fingerprints ${name} are larger than ${MAX_FILE_BYTES / 2 ** 20} MiB`);
 }
@@ -80,7 +83,7 @@ async function readJson(name: string): Promise<unknown> {
   try {
     return JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text);
   } catch (cause) {
-    throw new StartError(`the fingerprints ${name} are no JSON: ${(cause as Error).message}`, { cause });
+    throw new StartError(`the fingerprints ${name} are no JSON`, { cause });
   }
 }
 

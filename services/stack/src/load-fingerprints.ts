@@ -12,7 +12,12 @@ export async function loadFingerprints(
   if (set.report.usable > 0) return { set, sizeBytes };
   const [first] = set.report.problems;
   const why = first
-    ? `: ${first.file}: ${[first.technology, first.field, first.problem].filter(Boolean).join(' ')}`
+    ? `: ${first.file}: ${withoutControls([first.technology, first.field, first.problem].filter(Boolean).join(' '))}`
     : '';
   throw new StartError(`no technology of the fingerprints ${paths.join(', ')} can be used${why}`);
+}
+
+/** Names are a stranger's, and the message goes to a terminal. */
+function withoutControls(text: string): string {
+  return text.replaceAll(/\p{C}/gu, '\ufffd');
 }

@@ -36,7 +36,7 @@ export async function openRulebook(
   const { set, sizeBytes } = await loadFingerprints(fingerprints);
   const rulebook = compileRulebook(catalog, { ...options, sets: set });
   const { technologies, usable, refusedPatterns, badEntries } = set.report;
-  const counts = { technologies, usable, merged: rulebook.sets?.merged, refusedPatterns, badEntries };
+  const counts = { technologies, usable, merged: rulebook.sets?.merges.length, refusedPatterns, badEntries };
   const ms = Math.round(performance.now() - startedAt);
   logger?.info({ ...counts, ms, mebibytes: Math.round(sizeBytes / 2 ** 20) }, 'community fingerprints loaded');
   return rulebook;

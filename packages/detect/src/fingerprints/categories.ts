@@ -6,7 +6,7 @@ import type { Category } from '../profile.ts';
 export interface SetCategory {
   /** As the public sets name it; a set with a list of its own is read by these names. */
   readonly name: string;
-  readonly category: Extract<Category, 'web_platform' | 'hosting' | 'cdn' | 'security'>;
+  readonly category: Extract<Category, 'web_platform' | 'hosting' | 'cdn'>;
   readonly kinds: readonly Kind[];
 }
 
@@ -29,7 +29,8 @@ const ROWS: readonly Row[] = [
   [13, 'Issue trackers', 'project-management'],
   [14, 'Video players', 'video'],
   [15, 'Comment systems', 'comments'],
-  [16, 'Security', 'security', 'security'],
+  // Holds HSTS, sign-in methods and seals beside firewalls: nobody can tell which of them stands before a site.
+  [16, 'Security', 'security'],
   [17, 'Font scripts', 'fonts'],
   [18, 'Web frameworks', 'web-framework'],
   [19, 'Miscellaneous'],

@@ -20,8 +20,6 @@ const MENTIONING_HEADERS: ReadonlySet<string> = new Set([
   'feature-policy',
   'link',
 ]);
-/** Roles that an implication may speak for: those of the web. */
-const IMPLIABLE: ReadonlySet<Category> = new Set<Category>(['hosting', 'cdn', 'security', 'web_platform']);
 const DNS_CHANNELS: ReadonlyMap<string, Channel> = new Map([
   ['NS', 'ns'],
   ['SOA', 'soa'],
@@ -32,6 +30,13 @@ const DNS_CHANNELS: ReadonlyMap<string, Channel> = new Map([
 
 /** Of a TXT pattern, where it stands in the SPF record: that lets somebody send, and verifies no account. */
 export type TxtReading = 'plain' | 'spf';
+
+const PLAIN: readonly TxtReading[] = ['plain'];
+const PLAIN_AND_SPF: readonly TxtReading[] = ['plain', 'spf'];
+
+export function readingsOf({ key }: FieldPattern): readonly TxtReading[] {
+  return key === 'TXT' ? PLAIN_AND_SPF : PLAIN;
+}
 
 /** A header's value may be anyone's to write, its name alone is not: only a name counts as one maker's own. */
 function channelOf({ field, key, regex }: FieldPattern, reading: TxtReading): Channel {
@@ -96,11 +101,10 @@ export function ruleOfPattern(of: SetProvider, pattern: FieldPattern, reading: T
   return field === 'text' ? { ...rule, strength: rule.strength * TEXT_FACTOR } : rule;
 }
 
-/** The rule by which another technology's finding speaks for this one: never for a role in names, mail or certificates. */
+/** The rule by which another technology's finding speaks for this one: nothing shows that it serves the site. */
 export function ruleOfImplication(of: SetProvider, cause: Rule): Rule {
-  const own = categoryOf(of, cause.channel);
-  const category = IMPLIABLE.has(own) ? own : 'web_platform';
-  return createRule(of, { channel: cause.channel, category, shown: `set:implies:${cause.provider}` });
+  const shown = `set:implies:${cause.provider}`;
+  return createRule(of, { channel: cause.channel, category: 'web_platform', shown });
 }
 
 function createRule(

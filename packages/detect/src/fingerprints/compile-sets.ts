@@ -1,20 +1,26 @@
 // A set and the catalog, compiled for matching: whose each technology is, where its patterns are looked up, what it needs.
 import type { Provider } from '../catalog.ts';
 import { ROLES, type Role, type Source } from '../profile.ts';
-import { ruleOfPattern, type SetProvider, type TxtReading } from './channels.ts';
+import { readingsOf, ruleOfPattern, type SetProvider } from './channels.ts';
 import { EngineMemory } from './engine-memory.ts';
 import type { FingerprintSet, FingerprintTechnology } from './fingerprint-set.ts';
+import type { Merge } from './known-providers.ts';
 import { type OwnedPattern, PatternIndex } from './pattern-index.ts';
 import { type KnownNames, providersOf } from './set-providers.ts';
+import { type Circumstances, circumstancesOf } from './standing.ts';
 
 /** A technology; the others that it names are provider ids. */
-export interface CompiledTechnology extends SetProvider {
+export interface RelatedTechnology extends SetProvider {
   /** Any of these providers, or one of any of the categories, must be there too; nothing is needed where both are empty. */
   readonly requires: readonly string[];
   readonly requiresCategory: readonly number[];
   /** It asked for others and none of them is known: it is never found. */
   readonly isStranded: boolean;
   readonly excludes: readonly string[];
+}
+
+export interface CompiledTechnology extends RelatedTechnology {
+  readonly circumstances: Circumstances;
 }
 
 /** What a set says of a provider, all its technologies together. */
@@ -32,7 +38,7 @@ export interface CompiledSets {
   /** Providers that the catalog does not have. */
   readonly added: readonly Provider[];
   /** Technologies that are providers of the catalog. */
-  readonly merged: number;
+  readonly merges: readonly Merge[];
   /** Names in `implies`, `requires` and `excludes` that neither the set nor the catalog knows. */
   readonly unresolved: readonly string[];
   /** A pattern reads the page's source: the probe must keep it. */
@@ -43,35 +49,40 @@ export interface CompiledSets {
   readonly lines: readonly string[];
 }
 
-const PLAIN: readonly TxtReading[] = ['plain'];
-const PLAIN_AND_SPF: readonly TxtReading[] = ['plain', 'spf'];
-
 /** Compiles a set; pure, milliseconds a thousand technologies. */
 export function compileSets(set: FingerprintSet, catalog: readonly Provider[]): CompiledSets {
-  const { of, added, merged, names } = providersOf(set, catalog);
+  const { of, added, merges, names } = providersOf(set, catalog);
   const owned: OwnedPattern[] = [];
   const sources = new Map<string, readonly [Role, Source]>();
+  const sourcesByOwner = set.technologies.map(() => new Set<Source>());
   for (const [owner, technology] of set.technologies.entries()) {
     for (const pattern of technology.patterns) {
       owned.push({ pattern, owner });
-      for (const reading of pattern.key === 'TXT' ? PLAIN_AND_SPF : PLAIN) {
+      for (const reading of readingsOf(pattern)) {
         const { category, source } = ruleOfPattern(at(of, owner), pattern, reading);
         sources.set(`${category} ${source}`, [ROLES[category], source]);
+        sourcesByOwner[owner]?.add(source);
       }
     }
   }
   const patterns = new PatternIndex(owned);
+  const providers = compileProviders(set.technologies, of, names);
+  const related = set.technologies.map((technology, i) => compileTechnology(technology, at(of, i), names));
+  const circumstances = circumstancesOf(
+    related.map((technology, i) => ({ technology, sources: sourcesByOwner[i] ?? [] })),
+    { providers, catalog },
+  );
   return {
-    technologies: set.technologies.map((technology, i) => compileTechnology(technology, at(of, i), names)),
-    providers: compileProviders(set.technologies, of, names),
+    technologies: related.map((technology, i) => ({ ...technology, circumstances: at(circumstances, i) })),
+    providers,
     patterns,
     memory: new EngineMemory(),
     added,
-    merged,
+    merges,
     unresolved: [...names.unresolved],
     needsSource: patterns.has('html') || patterns.has('text'),
     sources: [...sources.values()],
-    lines: set.technologies.map((technology, i) => lineOf(technology, at(of, i))),
+    lines: set.technologies.map((technology, i) => lineOf(technology, at(related, i), names)),
   };
 }
 
@@ -79,7 +90,7 @@ function compileTechnology(
   { requires, requiresCategory, excludes }: FingerprintTechnology,
   of: SetProvider,
   names: KnownNames,
-): CompiledTechnology {
+): RelatedTechnology {
   const found = requires.flatMap((name) => names.idOf(name) ?? []);
   return {
     ...of,
@@ -118,17 +129,25 @@ function compileProviders(
   return providers;
 }
 
-/** Everything by which a technology can be found: a change of any of it is another rulebook. */
-function lineOf(technology: FingerprintTechnology, { provider, category }: SetProvider): string {
-  const { patterns, implies, requires, requiresCategory, excludes, categories } = technology;
+/**
+ * Everything by which a technology can be found: a change of any of it is another rulebook, as is a name of it that now
+ * means another provider, or a category that now means something else.
+ */
+function lineOf(
+  { patterns, implies, requires: required, categories }: FingerprintTechnology,
+  { provider, category, isMailSecurity, requires, requiresCategory, excludes }: RelatedTechnology,
+  names: KnownNames,
+): string {
   const shown = patterns.map(({ field, key, expression, confidence, version }) => [
     ...[field, key, expression, confidence, version],
   ]);
-  return `set ${JSON.stringify([provider.id, category, categories, shown, implies, requires, requiresCategory, excludes])}`;
+  const implied = implies.map(({ name, confidence }) => [names.idOf(name), confidence]);
+  const related = [implied, required.length, requires, requiresCategory, excludes];
+  return `set ${JSON.stringify([provider.id, category, isMailSecurity, categories, shown, related])}`;
 }
 
-function at(of: readonly SetProvider[], i: number): SetProvider {
-  const provider = of[i];
-  if (!provider) throw new Error('a technology without a provider');
-  return provider;
+function at<T>(list: readonly T[], i: number): T {
+  const item = list[i];
+  if (item === undefined) throw new Error('a list that is shorter than the set');
+  return item;
 }

@@ -175,7 +175,7 @@ describe('a community set', () => {
     const lumen = rulebook.findProvider('lumen cms');
     assert.deepEqual([lumen?.id, lumen?.kinds, lumen?.cpe], ['lumen-cms', ['cms', 'publishing'], ['lumen:lumen_cms']]);
     assert.equal(rulebook.providers.get('lumen-cms'), lumen);
-    assert.equal(rulebook.findProvider('Waffle Shield'), undefined);
+    assert.equal(rulebook.findProvider('Waffle.js'), undefined);
     assert.deepEqual(rulebook.sets?.unresolved, ['Nobody Knows']);
   });
 
@@ -215,6 +215,22 @@ describe('a community set', () => {
     assert.deepEqual(found(servicesOf({ tls })), []);
   });
 
+  it('lets no header of its Security category stand before a host', () => {
+    const set = {
+      HSTS: { cats: [16], website: 'https://hsts.example', headers: { 'Strict-Transport-Security': '' } },
+      Basic: { cats: [16], website: 'https://basic.example', headers: { 'WWW-Authenticate': '^Basic' } },
+    };
+    const parts: EvidenceParts = {
+      addresses: [{ asn: 64499 }],
+      http: { headers: { 'strict-transport-security': 'max-age=1', 'www-authenticate': 'Basic realm="a"' } },
+    };
+    const { services, roles } = detect(evidenceOf(parts), rulebookWith(set));
+    assert.deepEqual(found(services), ['hosting cloudy', 'web_platform hsts', 'web_platform basic']);
+    assert.equal(roles.protection, 'absent');
+    const wall: EvidenceParts = { http: { ...parts.http, status: 'blocked', statusCode: 401 } };
+    assert.deepEqual(found(servicesOf(wall, rulebookWith(set))), []);
+  });
+
   it('takes what a header merely mentions for nothing that serves the page', () => {
     const headers = { 'content-security-policy': 'script-src cdn.fastlane.example' };
     assert.deepEqual(found(servicesOf({ http: { headers } })), ['web_platform fastlane']);
@@ -248,6 +264,16 @@ describe('a community set', () => {
     ];
     const versions = [versionOf(base), ...others.map(versionOf)];
     assert.equal(new Set(versions).size, versions.length);
+    const meaning = (category: string, alias: string) => {
+      const [first, ...rest] = catalog;
+      assert.ok(first);
+      const content = { A: { ...base.A, cats: [31, 16], excludes: ['Known As'] } };
+      const categories = { name: 'categories.json', content: { 31: { name: 'CDN' }, 16: { name: category } } };
+      const sets = readFingerprints([categories, { name: 't.json', content }]);
+      return compileRulebook([{ ...first, aliases: [alias] }, ...rest], { sets }).version;
+    };
+    const meanings = [meaning('Security', 'Known As'), meaning('Widgets', 'Known As'), meaning('Security', 'Other')];
+    assert.equal(new Set(meanings).size, 3, 'what a category or a name means');
     assert.equal(versionOf({ A: { ...base.A, description: 'another', icon: 'b.svg' } }), versionOf(base));
     assert.equal(compileRulebook(catalog).version, versionOf({}), 'an empty set is no set');
   });

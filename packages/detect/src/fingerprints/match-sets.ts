@@ -1,22 +1,78 @@
 // Community sets against a reading: findings like those of our own rules, to be judged and weighed with them.
 import type { Finding } from '../finding.ts';
+import { getOrCreate, type Rule } from '../matchers.ts';
+import { type Measurement, type Role, SOURCES, type Source } from '../profile.ts';
 import type { Reading } from '../reading.ts';
 import type { Rulebook } from '../rulebook.ts';
 import type { Family } from '../strengths.ts';
 import { ruleOfImplication } from './channels.ts';
 import type { CompiledSets } from './compile-sets.ts';
-import { type Implied, type Seen, settle } from './relations.ts';
+import { type Implied, type Seen, type Standing, settle } from './relations.ts';
 import { type Sighting, sightingsIn, standsAtWall } from './sightings.ts';
 
 const CERTAIN = 100;
 
+/** One record or token names one provider, and one header or cookie one at the address; the catalog knows better which. */
+const RECORDS: ReadonlySet<Source> = new Set<Source>(['ns', 'soa', 'mx', 'txt', 'cname', 'tls']);
+const AT_ADDRESS: ReadonlySet<Role> = new Set<Role>(['edge', 'protection', 'origin']);
+
+export interface SetMatches {
+  readonly findings: readonly Finding[];
+  /** The sources' measurements, less what the sets could not look at within their bound. */
+  readonly sources: Measurements;
+}
+type Measurements = Readonly<Record<Source, Measurement>>;
+
 /** All findings of the rulebook's sets; `own` are those of its own rules, which `requires` may ask for. */
-export function matchSets(reading: Reading, { sets }: Rulebook, own: readonly Finding[]): Finding[] {
-  if (!sets || reading.existence === 'nonexistent') return [];
-  const sightings = sightingsIn(reading, sets);
-  const usable = reading.webAnswer === 'wall' ? sightings.filter(standsAtWall) : sightings;
-  const { standing, implied } = settle(seenIn(usable), new Set(own.map(({ rule }) => rule.provider)), sets);
-  return [...standing.flatMap(({ findings }) => findings), ...implied.flatMap((each) => findingOf(each, sets))];
+export function matchSets(
+  reading: Reading,
+  { sets }: Rulebook,
+  known: { readonly own: readonly Finding[]; readonly sources: Measurements },
+): SetMatches {
+  const { own } = known;
+  if (!sets || reading.existence === 'nonexistent') return { findings: [], sources: known.sources };
+  const { sightings, unsearched } = sightingsIn(reading, sets);
+  const sources = withUnsearched(known.sources, unsearched);
+  const unmeasured = new Set(SOURCES.filter((source) => ['unmeasured', 'blocked'].includes(sources[source])));
+  const records = recordsOf(own);
+  const usable = sightings.filter(
+    (each) => (reading.webAnswer !== 'wall' || standsAtWall(each)) && !isNamedOtherwise(each.finding, records),
+  );
+  const providers = new Set(own.map(({ rule }) => rule.provider));
+  const { undecided, ...settled } = settle(seenIn(usable), { own: providers, sets, unmeasured });
+  const findingsOf = ({ standing, implied }: Standing) => [
+    ...standing.flatMap(({ findings }) => findings),
+    ...implied.flatMap((each) => findingOf(each, sets)),
+  ];
+  const open = findingsOf(undecided).map((finding) => ({ ...finding, isUndecided: true }));
+  return { findings: [...findingsOf(settled), ...open], sources };
+}
+
+function withUnsearched(sources: Measurements, unsearched: ReadonlySet<Source>): Measurements {
+  if (unsearched.size === 0) return sources;
+  const left = Array.from(unsearched, (source) => [source, 'unmeasured'] as const);
+  return { ...sources, ...Object.fromEntries(left) };
+}
+
+/** Providers by the record that names them. */
+function recordsOf(own: readonly Finding[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const records = new Map<string, Set<string>>();
+  for (const { rule, value } of own) {
+    if (namesOne(rule)) {
+      getOrCreate(records, `${rule.source} ${value}`, () => new Set<string>()).add(rule.provider);
+    }
+  }
+  return records;
+}
+
+function namesOne({ source, role }: Rule): boolean {
+  return RECORDS.has(source) || ((source === 'header' || source === 'cookie') && AT_ADDRESS.has(role));
+}
+
+function isNamedOtherwise({ rule, value }: Finding, records: ReadonlyMap<string, ReadonlySet<string>>): boolean {
+  if (!namesOne(rule)) return false;
+  const named = records.get(`${rule.source} ${value}`);
+  return named !== undefined && !named.has(rule.provider);
 }
 
 /**

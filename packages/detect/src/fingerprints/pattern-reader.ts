@@ -1,14 +1,32 @@
 // The patterns of one entry, field by field; those that cannot be run, or ask for what is never stored, are refused.
+import { MAX_SOURCE_LENGTH } from '../page.ts';
 import type { Field, FieldPattern } from './fingerprint-set.ts';
 import { readPattern } from './pattern.ts';
 import { RegexRefusal } from './regex-syntax.ts';
 import type { ReportWriter } from './report-writer.ts';
+import { MAX_STEPS } from './search.ts';
 import type { Technology } from './technology.ts';
 
 /** Record types of the domain's own name that every probe asks for. */
 export const DNS_TYPES: ReadonlySet<string> = new Set(['NS', 'SOA', 'MX', 'TXT', 'CNAME']);
+/** Known record types that no probe asks the domain's own name for. */
+const OTHER_DNS_TYPES: ReadonlySet<string> = new Set([
+  'A',
+  'AAAA',
+  'CAA',
+  'DMARC',
+  'DNSKEY',
+  'DS',
+  'PTR',
+  'SPF',
+  'SRV',
+]);
 /** Read against whole pages and every address, not against one named value: without a literal each costs every page. */
 const UNKEYED: ReadonlySet<Field> = new Set<Field>(['scriptSrc', 'html', 'text', 'url']);
+/** Looked for in a whole page. */
+const OF_PAGES: ReadonlySet<Field> = new Set<Field>(['html', 'text']);
+/** One that is larger would be looked for in short pages only: what it finds would come and go with a page's length. */
+const MAX_PAGE_SIZE = Math.floor(MAX_STEPS / (MAX_SOURCE_LENGTH + 1));
 /** Of all sets together. */
 const MAX_WITHOUT_LITERAL = 200;
 /** In no name of a cookie that browsers send, so a name that has one is an expression: `SESS[a-f0-9]{32}`. */
@@ -57,7 +75,7 @@ export class PatternReader {
     return Object.entries(entries).flatMap(([name, texts]) => {
       const key = name.toUpperCase();
       if (DNS_TYPES.has(key)) return texts.flatMap((text) => this.#pattern(at, { field: 'dns', key }, text));
-      this.#report.unsupported(`dns.${key.slice(0, 10)}`);
+      this.#report.unsupported(OTHER_DNS_TYPES.has(key) ? `dns.${key}` : 'dns.other');
       return [];
     });
   }
@@ -88,6 +106,9 @@ export class PatternReader {
     const place = { ...at, field: key === '' ? field : `${field}.${key}`, pattern: text };
     try {
       const pattern = readPattern(text);
+      if (OF_PAGES.has(field) && (pattern.regex?.size ?? 0) > MAX_PAGE_SIZE) {
+        throw new RegexRefusal(`it takes more than ${MAX_PAGE_SIZE} steps a character, too many for a whole page`);
+      }
       if (UNKEYED.has(field) && !pattern.regex?.literals) {
         if (pattern.regex === null || pattern.regex.isAlwaysTrue) throw new RegexRefusal('it matches everything');
         this.#withoutLiteral += 1;

@@ -101,6 +101,29 @@ describe('readFingerprints', () => {
     assert.match(report.problems[0]?.problem ?? '', /given twice/);
   });
 
+  it('tells of names that are one id, and of those that make none', () => {
+    const { technologies, report } = read({ 'Cloud.IQ': entry({}), 'Cloud IQ': entry({}), 百度统计: entry({}) });
+    assert.deepEqual(
+      technologies.map(({ slug }) => slug),
+      ['cloud-iq', 'cloud-iq'],
+    );
+    const [same, none] = report.problems.map(({ technology, problem }) => `${technology} ${problem}`);
+    assert.equal(same, 'Cloud IQ is one provider with Cloud.IQ: as an id both are cloud-iq');
+    assert.match(none ?? '', /^百度统计 .* without Latin letters/);
+  });
+
+  it('refuses an expression that could be looked for in short pages only', () => {
+    const large = 'acme-widget[^>]{1,500}';
+    const { technologies, report } = read({
+      A: entry({ html: large, text: large, scriptSrc: large, headers: { 'x-a': large } }),
+    });
+    assert.deepEqual(
+      technologies[0]?.patterns.map(({ field }) => field),
+      ['headers', 'scriptSrc'],
+    );
+    assert.match(report.problems[0]?.problem ?? '', /too many for a whole page/);
+  });
+
   it("reads categories by the set's own list, and by the public one without", () => {
     const categories = {
       name: 'categories.json',

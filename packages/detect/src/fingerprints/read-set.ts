@@ -23,13 +23,14 @@ export function readFingerprints(files: readonly SetFile[]): FingerprintSet {
   const report = new ReportWriter();
   const patterns = new PatternReader(report);
   const technologies = new Map<string, FingerprintTechnology>();
+  const slugs = new Map<string, string>();
   let categoryNames: CategoryNames = new Map();
   for (const { name, content } of files) {
     const file = name.slice(name.lastIndexOf('/') + 1);
     if (file === 'groups.json') continue;
     if (file === 'categories.json')
       categoryNames = new Map([...categoryNames, ...readCategories(content, name, report)]);
-    else readTechnologies(content, name, { report, patterns, technologies });
+    else readTechnologies(content, name, { report, patterns, technologies, slugs });
   }
   return { technologies: [...technologies.values()], categoryNames, report: report.finish() };
 }
@@ -45,9 +46,11 @@ interface Reading {
   readonly report: ReportWriter;
   readonly patterns: PatternReader;
   readonly technologies: Map<string, FingerprintTechnology>;
+  /** Name of the first technology by id. */
+  readonly slugs: Map<string, string>;
 }
 
-function readTechnologies(content: unknown, file: string, { report, patterns, technologies }: Reading): void {
+function readTechnologies(content: unknown, file: string, { report, patterns, technologies, slugs }: Reading): void {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     report.badEntry({ file, technology: '' }, 'is no object of technologies by name');
     return;
@@ -59,8 +62,18 @@ function readTechnologies(content: unknown, file: string, { report, patterns, te
     }
     const technology = readTechnology(entry, { file, technology: name }, { report, patterns });
     if (technology === null) continue;
-    if (technologies.has(name)) report.badEntry({ file, technology: name }, 'is given twice; the first counts');
-    else technologies.set(name, technology);
+    if (technologies.has(name)) {
+      report.badEntry({ file, technology: name }, 'is given twice; the first counts');
+      continue;
+    }
+    const namesake = slugs.get(technology.slug);
+    if (namesake !== undefined) {
+      report.badEntry(
+        { file, technology: name },
+        `is one provider with ${namesake}: as an id both are ${technology.slug}`,
+      );
+    } else slugs.set(technology.slug, name);
+    technologies.set(name, technology);
   }
 }
 
@@ -73,7 +86,7 @@ function readTechnology(
   const { technology: name } = at;
   const slug = slugOf(name);
   if (slug === '' || name.length > MAX_NAME_LENGTH || name.includes('\0')) {
-    report.badEntry(at, `has a name of more than ${MAX_NAME_LENGTH} characters, or without letters and digits`);
+    report.badEntry(at, `has a name of more than ${MAX_NAME_LENGTH} characters, or without Latin letters and digits`);
     return null;
   }
   const parsed = Technology.safeParse(entry);

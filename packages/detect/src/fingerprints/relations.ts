@@ -1,5 +1,6 @@
 // `requires`, `implies` and `excludes` of community sets: which of what was seen stands, and what follows from it.
 import type { Finding } from '../finding.ts';
+import type { Source } from '../profile.ts';
 import type { CompiledSets, CompiledTechnology } from './compile-sets.ts';
 
 /** Something that must be there may itself need something, so often at most. */
@@ -7,6 +8,8 @@ const MAX_ROUNDS = 8;
 /** An implication of an implication of an implication. */
 const MAX_DEPTH = 3;
 const IMPLIED_FACTOR = 0.5;
+/** What a site is made of follows from the site: who sends mail or issues certificates says nothing of it. */
+const OF_SITE: ReadonlySet<Source> = new Set<Source>(['cname', 'header', 'cookie', 'html']);
 
 /** A technology that was seen: place in the set, and its findings. */
 export interface Seen {
@@ -21,28 +24,52 @@ export interface Implied {
   readonly strength: number;
 }
 
-export interface Settled {
+export interface Standing {
   readonly standing: readonly Seen[];
   readonly implied: readonly Implied[];
 }
 
-/**
- * What stands among the seen, given the providers that our own rules found. Who excludes another must stand itself, and
- * of two that exclude each other the stronger stands. A circle of requirements holds nobody up.
- */
-export function settle(seen: readonly Seen[], own: ReadonlySet<string>, sets: CompiledSets): Settled {
-  const first = standingAmong(seen, { own, sets, excluded: new Set() });
-  const excluded = excludedBy(first.standing, sets);
-  return excluded.size === 0 ? first : standingAmong(seen, { own, sets, excluded });
+export interface Settled extends Standing {
+  /** What may stand or not, for all that was measured, and what would follow from it. */
+  readonly undecided: Standing;
 }
 
-interface Circumstances {
+/** What else is known of the domain. */
+interface Known {
+  /** Providers that our own rules found. */
   readonly own: ReadonlySet<string>;
   readonly sets: CompiledSets;
+  /** Sources of which nobody knows what they would have shown. */
+  readonly unmeasured: ReadonlySet<Source>;
+}
+
+/**
+ * What stands among the seen. Who excludes another must stand itself, and of two that exclude each other the stronger
+ * stands. A circle of requirements holds nobody up. Who may be excluded by what was not measured, or lacks what may stand
+ * there, is undecided.
+ */
+export function settle(seen: readonly Seen[], known: Known): Settled {
+  const { sets, unmeasured } = known;
+  const circumstances = ({ owner }: Seen) => technologyAt(sets, owner).circumstances;
+  const safe = seen.filter((each) => circumstances(each).excluding.isDisjointFrom(unmeasured));
+  const first = standingAmong(safe, { ...known, excluded: new Set() });
+  const excluded = excludedBy(first.standing, sets);
+  const settled = excluded.size === 0 ? first : standingAmong(safe, { ...known, excluded });
+  const standing = new Set(settled.standing);
+  const open = seen.filter((each) => {
+    const { required, excluding } = circumstances(each);
+    if (standing.has(each) || technologyAt(sets, each.owner).isStranded) return false;
+    return !required.isDisjointFrom(unmeasured) || !excluding.isDisjointFrom(unmeasured);
+  });
+  const implied = open.flatMap((each) => impliedBy(each, sets, new Set()));
+  return { ...settled, undecided: { standing: open, implied } };
+}
+
+interface Circumstances extends Known {
   readonly excluded: ReadonlySet<string>;
 }
 
-function standingAmong(seen: readonly Seen[], { own, sets, excluded }: Circumstances): Settled {
+function standingAmong(seen: readonly Seen[], { own, sets, excluded }: Circumstances): Standing {
   const present = new Presence(sets, own);
   const standing: Seen[] = [];
   const implied: Implied[] = [];
@@ -96,7 +123,7 @@ class Presence {
 
 /** Nearest first, each provider once: by the shortest way, and so by the strongest of its kind. */
 function impliedBy(seen: Seen, sets: CompiledSets, excluded: ReadonlySet<string>): Implied[] {
-  const cause = strongestOf(seen);
+  const cause = strongestOf({ ...seen, findings: seen.findings.filter(({ rule }) => OF_SITE.has(rule.source)) });
   if (!cause) return [];
   const implied: Implied[] = [];
   const reached = new Set([providerOf(sets, seen.owner)]);

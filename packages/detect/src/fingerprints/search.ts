@@ -9,7 +9,7 @@ import type { OwnedPattern, PatternIndex } from './pattern-index.ts';
  * Steps of the engine at worst, a pattern's size times the text's length: about a second at the engine's slowest. Real
  * pages take a hundredth. What is left out beyond it are the last fields, page source and text.
  */
-const MAX_STEPS = 64_000_000;
+export const MAX_STEPS = 64_000_000;
 
 /** Longer values are a page's, and shown in part. */
 const MAX_WHOLE_LENGTH = 2048;
@@ -28,6 +28,7 @@ export interface Match extends OwnedPattern {
 export class Search {
   readonly #patterns: PatternIndex;
   readonly #memory: EngineMemory;
+  readonly #leftOut = new Set<OwnedPattern>();
   #stepsLeft = MAX_STEPS;
 
   constructor({ patterns, memory }: Pick<CompiledSets, 'patterns' | 'memory'>) {
@@ -42,6 +43,11 @@ export class Search {
   /** Steps that the work so far may have taken at worst. */
   get steps(): number {
     return MAX_STEPS - this.#stepsLeft;
+  }
+
+  /** Patterns that were not run, or not for their version, because the bound was met. */
+  get leftOut(): Iterable<OwnedPattern> {
+    return this.#leftOut;
   }
 
   /** Matches of the patterns for a field, and for one name in it. */
@@ -82,13 +88,21 @@ export class Search {
   }
 
   /** Null without a match. */
-  #run({ pattern: { regex, version } }: OwnedPattern, text: string): Pick<Match, 'version'> | null {
+  #run(owned: OwnedPattern, text: string): Pick<Match, 'version'> | null {
+    const { regex, version } = owned.pattern;
     if (regex === null) return NO_VERSION;
     const steps = regex.size * (text.length + 1);
-    if (steps > this.#stepsLeft) return null;
+    if (steps > this.#stepsLeft) {
+      this.#leftOut.add(owned);
+      return null;
+    }
     this.#spend(regex, steps);
     if (!regex.test(text)) return null;
-    if (version === undefined || steps > this.#stepsLeft) return NO_VERSION;
+    if (version === undefined) return NO_VERSION;
+    if (steps > this.#stepsLeft) {
+      this.#leftOut.add(owned);
+      return NO_VERSION;
+    }
     this.#spend(regex, steps);
     return { version: versionShown(version, regex.captures(text) ?? []) };
   }

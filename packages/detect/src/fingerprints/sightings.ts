@@ -3,11 +3,13 @@ import type { Finding } from '../finding.ts';
 import { isMachineName } from '../machine-name.ts';
 import { webAliases } from '../match-dns.ts';
 import { issuerCap, showsTheWall } from '../match-web.ts';
+import type { Source } from '../profile.ts';
 import type { Reading } from '../reading.ts';
 import { BACKUP_MX_STRENGTH, BROKEN_SPF_FACTOR } from '../strengths.ts';
 import { distributionIn, platformOf, type ShownVersion } from '../version.ts';
-import { ruleOfPattern, type TxtReading } from './channels.ts';
+import { readingsOf, ruleOfPattern, type TxtReading } from './channels.ts';
 import type { CompiledSets } from './compile-sets.ts';
+import type { OwnedPattern } from './pattern-index.ts';
 import { type Match, Search } from './search.ts';
 import { visibleText } from './visible-text.ts';
 
@@ -28,8 +30,14 @@ const MAX_TXT_LENGTH = 2048;
 const NO_SCRIPT = /\.(?:css|png|jpe?g|gif|svg|webp|avif|ico|bmp|woff2?|ttf|otf|eot|mp[34]|webm|pdf|xml|webmanifest)$/i;
 const SPF_RECORD = /^v=spf1(?: |$)/i;
 
+export interface Sightings {
+  readonly sightings: readonly Sighting[];
+  /** Sources of which not everything could be looked at within the search's bound. */
+  readonly unsearched: ReadonlySet<Source>;
+}
+
 /** All sightings in a reading; time in proportion to the evidence, within the search's bound. */
-export function sightingsIn(reading: Reading, sets: CompiledSets): Sighting[] {
+export function sightingsIn(reading: Reading, sets: CompiledSets): Sightings {
   const search = new Search(sets);
   const sightings: Sighting[] = [];
   const see = (matches: readonly Match[], how: Circumstances = {}) => {
@@ -52,7 +60,17 @@ export function sightingsIn(reading: Reading, sets: CompiledSets): Sighting[] {
   };
   seeNames(reading, search, see);
   seeWeb(reading, search, see);
-  return sightings;
+  return { sightings, unsearched: sourcesOf(search.leftOut, sets) };
+}
+
+function sourcesOf(leftOut: Iterable<OwnedPattern>, { technologies }: CompiledSets): ReadonlySet<Source> {
+  const sources = new Set<Source>();
+  for (const { owner, pattern } of leftOut) {
+    const of = technologies[owner];
+    if (!of) continue;
+    for (const reading of readingsOf(pattern)) sources.add(ruleOfPattern(of, pattern, reading).source);
+  }
+  return sources;
 }
 
 interface Circumstances {

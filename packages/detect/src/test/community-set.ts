@@ -101,11 +101,11 @@ export const communityTechnologies: Readonly<Record<string, unknown>> = {
   // Known to the catalog: by name, by the host of its website, and not by an address below it.
   GOOGLY: {
     cats: [75],
-    website: 'https://elsewhere.example',
+    website: 'https://mail.googly.example',
     dns: { MX: ['aspmx\\.l\\.googly\\.test'] },
     scriptSrc: ['apis\\.googly\\.test/'],
   },
-  'Waffle Shield': {
+  'Waffle.js': {
     cats: [16],
     website: 'https://www.waffle.example/',
     cookies: { waffle_extra: '' },

@@ -11,16 +11,19 @@ const SHOWN_UNUSABLE = 20;
 export async function fingerprintsCommand(paths: readonly string[], options: OutputOptions): Promise<void> {
   const startedAt = performance.now();
   const { set, sizeBytes } = await loadFingerprints(paths);
-  const { sets, version } = compileRulebook(loadCatalog(entries), { sets: set });
+  const { sets } = compileRulebook(loadCatalog(entries), { sets: set });
   const loadMs = Math.round(performance.now() - startedAt);
-  const { merged = 0, added = [], unresolved = [], needsSource = false } = sets ?? {};
+  const { merges = [], added = [], unresolved = [], needsSource = false } = sets ?? {};
   const { report } = set;
   if (options.json) {
-    const provided = { merged, addedProviders: added.length, unresolved, needsSource, rulebook: version };
+    const provided = { merges, addedProviders: added.length, unresolved, needsSource };
     printJson({ ...report, ...provided, sizeBytes, loadMs });
     return;
   }
-  printTable(['what', 'number'], countsOf(report, { merged, added: added.length, unresolved: unresolved.length }));
+  printTable(
+    ['what', 'number'],
+    countsOf(report, { merged: merges.length, added: added.length, unresolved: unresolved.length }),
+  );
   process.stdout.write(`\nread in ${loadMs} ms, ${(sizeBytes / 2 ** 20).toFixed(1)} MiB of files\n`);
   if (needsSource)
     process.stdout.write('patterns for html or text: up to 64 KiB of each page are kept with its evidence\n');
@@ -47,7 +50,7 @@ function countsOf(
 }
 
 function printUnsupported({ unsupported, unusable, technologies, usable }: LoadReport): void {
-  const fields = Object.entries(unsupported).map(([field, count]) => `${field} ${count}`);
+  const fields = Object.entries(unsupported).map(([field, count]) => `${plainText(field)} ${count}`);
   if (fields.length > 0)
     process.stdout.write(`\nnot seen by a passive scan, technologies by field: ${fields.join(', ')}\n`);
   if (unusable.length === 0) return;
