@@ -27,33 +27,37 @@ const UNTIDY = { ptr: 'spf.ptr', void: 'spf.void', 'wide-range': 'spf.wide' } as
 /** A /8 in all is nobody's list of servers: as good as everybody. */
 const OPEN_IPV4 = 2 ** 24;
 
-/** How the policy ends, and whether its terms all lead somewhere narrow. The end behind an unread `redirect=` is not judged. */
-export function spfFactor({ spf }: PostureParts): PostureFactor {
+/**
+ * How the policy ends, and whether its terms all lead somewhere narrow. With a record on the way that was not had it is not
+ * judged: that one may void the policy, or let everybody in.
+ */
+export function spfFactor({ spf, dmarc }: PostureParts): PostureFactor {
   if (spf.result === 'unmeasured') return unmeasured('spf', 25);
   if (spf.result === 'none') return judged('spf', 25, ['spf.missing']);
   if (spf.result === 'permerror') return judged('spf', 25, [gravest(spf)]);
   if (isOpen(spf)) return judged('spf', 25, ['spf.open']);
-  if (isEndUnknown(spf)) return unmeasured('spf', 25);
+  if (spf.evaluation === 'unknown') return unmeasured('spf', 25);
   const codes = new Set<string>(spf.problems.map(({ code }) => code));
   const untidy = Object.entries(UNTIDY).flatMap(([code, issue]) => (codes.has(code) ? [issue] : []));
   // RFC 7208 §4.7: without `all` the result is neutral, as with `?all`.
-  return judged('spf', 25, [...BY_ALL[spf.effectiveAll ?? '?all'], ...untidy]);
+  const end = spf.effectiveAll ?? '?all';
+  // RFC 7489 §10.1: -all may refuse mail that DKIM would have saved, so under an enforced DMARC policy ~all is no weakness.
+  const isCovered = end === '~all' && dmarc.effectivePolicy !== null && dmarc.effectivePolicy !== 'none';
+  return judged('spf', 25, [...(isCovered ? [] : BY_ALL[end]), ...untidy]);
 }
 
 /** Of a domain that takes no mail: whether it refuses to send any. */
 export function noMailSpfFactor({ spf }: PostureParts): PostureFactor {
-  if (spf.result === 'unmeasured' || (spf.result === 'valid' && isEndUnknown(spf))) return unmeasured('spf', 20);
-  const isRefusing = spf.result === 'valid' && spf.effectiveAll === '-all' && !isOpen(spf);
-  return judged('spf', 20, isRefusing ? [] : ['spf.not-refusing']);
+  if (spf.result === 'unmeasured') return unmeasured('spf', 20);
+  if (spf.result === 'permerror') return judged('spf', 20, [gravest(spf)]);
+  if (isOpen(spf)) return judged('spf', 20, ['spf.open']);
+  if (spf.evaluation === 'unknown') return unmeasured('spf', 20);
+  if (spf.effectiveAll !== '-all') return judged('spf', 20, ['spf.not-refusing']);
+  return judged('spf', 20, spf.isPermitting ? ['spf.needless-senders'] : []);
 }
 
 function isOpen({ isOpen: lets, authorizedIpv4 }: Posture['spf']): boolean {
   return lets || authorizedIpv4 >= OPEN_IPV4;
-}
-
-/** Only a redirect that was not had leaves a valid policy without an end that is known. */
-function isEndUnknown({ effectiveAll, problems }: Posture['spf']): boolean {
-  return effectiveAll === null && !problems.some(({ code }) => code === 'no-all');
 }
 
 function gravest({ problems }: Posture['spf']): IssueId {
@@ -78,6 +82,21 @@ export function dmarcFactor({ dmarc }: PostureParts): PostureFactor {
 /** Of a domain that takes no mail: the effective policy alone. */
 export function noMailDmarcFactor({ dmarc }: PostureParts): PostureFactor {
   return dmarc.status === 'unmeasured' ? unmeasured('dmarc', 35) : judged('dmarc', 35, policyIssues(dmarc));
+}
+
+/** While nobody knows whether the domain takes mail, only what is in order either way is judged. */
+export function anyMailSpfFactor(parts: PostureParts): PostureFactor {
+  const withMail = spfFactor(parts);
+  return isInOrder(withMail) && isInOrder(noMailSpfFactor(parts)) ? withMail : unmeasured('spf', 25);
+}
+
+/** As `anyMailSpfFactor`; who hears of it matters only with mail. */
+export function anyMailDmarcFactor(parts: PostureParts): PostureFactor {
+  return isInOrder(noMailDmarcFactor(parts)) ? judged('dmarc', 45, [], 40) : unmeasured('dmarc', 45);
+}
+
+function isInOrder({ finding }: PostureFactor): boolean {
+  return finding === 'pass';
 }
 
 function policyIssues({ policy, isTesting, problems, record }: Posture['dmarc']): IssueId[] {

@@ -24,7 +24,7 @@ export const ISSUES = {
   'spf.too-many-lookups': {
     cost: ALL,
     advice:
-      'Bring the SPF policy under ten look-ups: remove services no longer in use, or give senders subdomains of their own.',
+      'Bring the SPF policy to ten look-ups or fewer: remove services no longer in use, or give senders subdomains of their own.',
   },
   'spf.too-many-voids': {
     cost: ALL,
@@ -37,20 +37,27 @@ export const ISSUES = {
   'spf.loop': { cost: ALL, advice: 'Break the circle of includes: receivers that follow it stop with an error.' },
   'spf.open': {
     cost: ALL,
-    advice: 'Remove +all, or the include that has it: as it is, anybody may send for the domain.',
+    advice: 'Remove +all or the network of everybody, or the include that has it: anybody may send for the domain.',
   },
   'spf.neutral': {
     cost: 15,
     advice:
       'End the SPF record in -all, or in ~all while senders are still being found: neutral protects from nothing.',
   },
-  'spf.softfail': { cost: 2, advice: 'Change ~all to -all once every sender is named.' },
+  'spf.softfail': {
+    cost: 2,
+    advice: 'Enforce a DMARC policy, which makes ~all enough, or change ~all to -all once every sender is named.',
+  },
   'spf.ptr': { cost: 5, advice: 'Replace the ptr mechanism by addresses or includes: receivers may ignore it.' },
   'spf.void': {
     cost: 5,
     advice: 'Remove the terms of the SPF record that have no answer, before a third one voids the policy.',
   },
   'spf.wide': { cost: 5, advice: 'Narrow the networks of the SPF record to the addresses that really send.' },
+  'spf.needless-senders': {
+    cost: 10,
+    advice: 'Reduce the SPF record to v=spf1 -all: the domain takes no mail, and its record still lets some send.',
+  },
   'spf.not-refusing': {
     cost: ALL,
     advice: 'Publish v=spf1 -all: the domain takes no mail, and nothing should be sent in its name.',

@@ -51,10 +51,12 @@ export function postureFlags(posture: Posture): ReadonlySet<PostureFlag> {
   const set = (flag: PostureFlag, isSet: boolean | null) => {
     if (isSet) flags.add(flag);
   };
-  set('spf_measured', spf.result !== 'unmeasured');
-  set('spf_valid', spf.result === 'valid');
+  // With a record on the way that was not had, a policy may be void as well as valid.
+  const isSpfValid = spf.result === 'valid' && spf.evaluation !== 'unknown';
+  set('spf_measured', isSpfValid || spf.result === 'none' || spf.result === 'permerror');
+  set('spf_valid', isSpfValid);
   set('spf_permerror', spf.result === 'permerror');
-  if (spf.result === 'valid' && spf.all) flags.add(ALL_QUALIFIER[spf.all]);
+  if (isSpfValid && spf.all) flags.add(ALL_QUALIFIER[spf.all]);
   set('dmarc_measured', dmarc.status !== 'unmeasured');
   set('dmarc_valid', dmarc.policy !== null);
   if (dmarc.policy) flags.add(`dmarc_${dmarc.policy}`);

@@ -75,8 +75,10 @@ export interface Posture {
     readonly evaluation: 'valid' | 'invalid' | 'unknown' | 'none' | 'unmeasured';
     /** In force through `redirect=`; null where there is none, or where its record was not had. */
     readonly effectiveAll: SpfAll | null;
-    /** A `+all` lets anybody send, of the record or of an include. */
+    /** A `+all` or a network of everybody lets anybody send, of the record or of an include. */
     readonly isOpen: boolean;
+    /** Some term lets somebody send. */
+    readonly isPermitting: boolean;
     /** Counted against the limits of ten and two (RFC 7208 §4.6.4). */
     readonly lookups: number;
     readonly voids: number;
@@ -189,7 +191,7 @@ export interface Posture {
     readonly problem: SecurityTxtProblem | null;
   };
   readonly factors: readonly PostureFactor[];
-  /** 0–100, or null when less than 60 % of the points could be measured. */
+  /** 0–100, or null when SPF or DMARC, or more than 40 % of the points, could not be measured. */
   readonly score: number | null;
   readonly grade: 'A+' | 'A' | 'B' | 'C' | 'D' | 'F' | null;
   readonly coverage: number;

@@ -8,13 +8,14 @@ import { caaPart } from './posture/caa.ts';
 import { dkimPart } from './posture/dkim.ts';
 import { dnssecPart } from './posture/dnssec.ts';
 import { mtaStsPart, tlsRptPart } from './posture/mail-transport.ts';
+import { type MailUse, mailUseOf } from './posture/mail-use.ts';
 import { securityTxtPart } from './posture/security-txt.ts';
 import { tlsPart } from './posture/tls.ts';
 import { headersPart, hstsPart } from './posture/web-headers.ts';
 import type { Posture, PostureFactor } from './posture-type.ts';
 import { type Reading, readEvidence } from './reading.ts';
 import type { Rulebook } from './rulebook.ts';
-import { type PostureParts, scoreOf } from './score.ts';
+import { type PostureParts, scoreOf, unmeasured } from './score.ts';
 import { spfTargets } from './spf/senders.ts';
 import { cutText } from './text.ts';
 
@@ -47,23 +48,39 @@ export function posture(reading: Reading, rulebook?: Rulebook): Posture {
   return { ...parts, ...scoreOf(factorsOf(parts, reading)) };
 }
 
-/** A domain that takes no mail (null MX) is judged on refusing to send any. Nothing is judged that does not exist. */
+/** A domain that takes no mail is judged on refusing to send any. Nothing is judged that does not exist. */
 function factorsOf(parts: PostureParts, reading: Reading): PostureFactor[] {
   if (reading.existence !== 'exists') return [];
-  const byMail = reading.hasNullMx
-    ? [mail.noMailSpfFactor(parts), mail.noMailDmarcFactor(parts), mail.dnssecFactor(parts), mail.caaFactor(parts)]
-    : [
-        mail.spfFactor(parts),
-        mail.dmarcFactor(parts),
-        mail.dkimFactor(parts),
-        mail.dnssecFactor(parts),
-        mail.caaFactor(parts),
-        mail.mtaStsFactor(parts),
-        mail.tlsRptFactor(parts),
-        ...(parts.bimi.hasRecord ? [mail.bimiFactor(parts)] : []),
-      ];
-  return [...byMail, ...webFactors(parts, reading)];
+  return [...MAIL_FACTORS[mailUseOf(reading)](parts), ...webFactors(parts, reading)];
 }
+
+const MAIL_FACTORS: Readonly<Record<MailUse, (parts: PostureParts) => PostureFactor[]>> = {
+  taken: (parts) => [
+    mail.spfFactor(parts),
+    mail.dmarcFactor(parts),
+    mail.dkimFactor(parts),
+    mail.dnssecFactor(parts),
+    mail.caaFactor(parts),
+    mail.mtaStsFactor(parts),
+    mail.tlsRptFactor(parts),
+    ...(parts.bimi.hasRecord ? [mail.bimiFactor(parts)] : []),
+  ],
+  none: (parts) => [
+    mail.noMailSpfFactor(parts),
+    mail.noMailDmarcFactor(parts),
+    mail.dnssecFactor(parts),
+    mail.caaFactor(parts),
+  ],
+  unknown: (parts) => [
+    mail.anyMailSpfFactor(parts),
+    mail.anyMailDmarcFactor(parts),
+    mail.dkimFactor(parts),
+    mail.dnssecFactor(parts),
+    mail.caaFactor(parts),
+    unmeasured('mta_sts', 10),
+    unmeasured('tls_rpt', 5),
+  ],
+};
 
 /** A domain that only redirects to another has no page to protect, and nothing to report holes of. */
 function webFactors(parts: PostureParts, { hasNoWeb, webAnswer }: Reading): PostureFactor[] {
@@ -83,6 +100,7 @@ function spfPart({ evidence, spf }: Reading): Posture['spf'] {
     evaluation: isMeasured ? spf.evaluation : 'unmeasured',
     effectiveAll: spf.effectiveAll,
     isOpen: spf.isOpen,
+    isPermitting: spf.isPermitting,
     lookups: spf.lookups,
     voids: spf.voids,
     authorizedIpv4: spf.authorizedIpv4,

@@ -17,6 +17,8 @@ const including = (record: string, policy: string[] | 'nxdomain' | 'timeout') =>
   policies: { spf: { '_spf.a.test': policy } },
 });
 
+const MODIFIERS = Array.from({ length: 20 }, (_, i) => `x${i}=1`).join(' ');
+
 describe('the score', () => {
   it('is full where everything is in order', () => {
     const { score, grade, coverage, scoreVersion } = postureOf(best);
@@ -29,12 +31,47 @@ describe('the score', () => {
   });
 
   const table: [why: string, parts: EvidenceParts, factor: FactorName, points: number, issues: readonly IssueId[]][] = [
-    ['~all', { txt: ['v=spf1 ~all'] }, 'spf', 23, ['spf.softfail']],
+    [
+      '~all that nothing stands behind',
+      { txt: ['v=spf1 ~all'], dmarc: ['v=DMARC1; p=none'] },
+      'spf',
+      23,
+      ['spf.softfail'],
+    ],
+    ['~all under an enforced DMARC policy', { txt: ['v=spf1 ~all'] }, 'spf', 25, []],
+    ['ip6 of everybody', { txt: ['v=spf1 ip6:::/0 -all'] }, 'spf', 0, ['spf.open']],
+    ['ip6 of all that is used', { txt: ['v=spf1 ip6:2000::/3 -all'] }, 'spf', 0, ['spf.open']],
+    ['a of everybody', { txt: ['v=spf1 a:b.test/0 -all'] }, 'spf', 0, ['spf.open']],
+    ['a of everybody in IPv6', { txt: ['v=spf1 a:b.test//0 -all'] }, 'spf', 0, ['spf.open']],
+    ['everybody refused and then let softly through', { txt: ['v=spf1 -ip6:::/0 -a/0 -all'] }, 'spf', 20, ['spf.wide']],
+    [
+      'an include of ip6 of everybody',
+      including('v=spf1 include:_spf.a.test -all', ['v=spf1 ip6:::/0 -all']),
+      'spf',
+      0,
+      ['spf.open'],
+    ],
+    [
+      'an include of mx of everybody',
+      including('v=spf1 include:_spf.a.test -all', ['v=spf1 mx/1 -all']),
+      'spf',
+      0,
+      ['spf.open'],
+    ],
+    ['no all behind unknown modifiers without end', { txt: [`v=spf1 ${MODIFIERS}`] }, 'spf', 10, ['spf.neutral']],
+    ['a redirect that depends on the sender', { txt: ['v=spf1 redirect=%{d}.a.test'] }, 'spf', 10, ['spf.neutral']],
+    [
+      'a dead include behind them',
+      including(`v=spf1 ${MODIFIERS} include:_spf.a.test -all`, []),
+      'spf',
+      0,
+      ['spf.dead-include'],
+    ],
     ['?all', { txt: ['v=spf1 ?all'] }, 'spf', 10, ['spf.neutral']],
     ['no all, which is neutral', { txt: ['v=spf1 mx'] }, 'spf', 10, ['spf.neutral']],
     ['+all', { txt: ['v=spf1 +all'] }, 'spf', 0, ['spf.open']],
     ['ptr', { txt: ['v=spf1 ptr -all'] }, 'spf', 20, ['spf.ptr']],
-    ['a term without an answer', { mx: 'empty', txt: ['v=spf1 mx ~all'] }, 'spf', 18, ['spf.softfail', 'spf.void']],
+    ['a term without an answer', { mx: 'empty', txt: ['v=spf1 mx ~all'] }, 'spf', 20, ['spf.void']],
     ['a wide range', { txt: ['v=spf1 ip4:10.0.0.0/12 -all'] }, 'spf', 20, ['spf.wide']],
     ['a sixteenth of all addresses', { txt: ['v=spf1 ip4:16.0.0.0/4 -all'] }, 'spf', 0, ['spf.open']],
     ['two records', { txt: ['v=spf1 -all', 'v=spf1 ~all'] }, 'spf', 0, ['spf.several']],
@@ -49,14 +86,7 @@ describe('the score', () => {
     ],
     ['an include of everybody', including('v=spf1 include:_spf.a.test -all', ['v=spf1 all']), 'spf', 0, ['spf.open']],
     ['a circle', including('v=spf1 include:_spf.a.test -all', ['v=spf1 include:_spf.a.test']), 'spf', 0, ['spf.loop']],
-    ['an include that did not answer', including('v=spf1 include:_spf.a.test -all', 'timeout'), 'spf', 25, []],
-    [
-      'a redirect to a strict policy',
-      including('v=spf1 redirect=_spf.a.test', ['v=spf1 ~all']),
-      'spf',
-      23,
-      ['spf.softfail'],
-    ],
+    ['a redirect to a strict policy', including('v=spf1 redirect=_spf.a.test', ['v=spf1 ~all']), 'spf', 25, []],
     [
       'a redirect to a policy without end',
       including('v=spf1 redirect=_spf.a.test', ['v=spf1 a:b.test']),
@@ -224,6 +254,15 @@ describe('the score', () => {
     assert.deepEqual([score, coverage], [100, 0.902]);
   });
 
+  it('does not judge a policy that leads to a record that was not had, unless the rest decides', () => {
+    const unread = including('v=spf1 include:_spf.a.test -all', 'timeout');
+    assert.equal(factorOf({ ...best, ...unread }, 'spf')?.finding, 'unmeasured');
+    const open = including('v=spf1 include:_spf.a.test +all', 'timeout');
+    assert.deepEqual(factorOf({ ...best, ...open }, 'spf')?.issues, ['spf.open']);
+    const broken = including('v=spf1 include:_spf.a.test nonsense -all', 'timeout');
+    assert.deepEqual(factorOf({ ...best, ...broken }, 'spf')?.issues, ['spf.syntax']);
+  });
+
   it('does not judge a policy that stands behind a redirect', () => {
     assert.equal(factorOf({ ...best, txt: ['v=spf1 redirect=_spf.example.net'] }, 'spf')?.finding, 'unmeasured');
     const unread = including('v=spf1 redirect=_spf.a.test', 'timeout');
@@ -252,6 +291,16 @@ describe('the score', () => {
     );
     const soft = factorOf({ ...none, txt: ['v=spf1 ~all'] }, 'spf');
     assert.deepEqual([soft?.points, soft?.issues], [0, ['spf.not-refusing']]);
+    const letting = factorOf({ ...none, txt: ['v=spf1 ip4:192.0.2.1 -all'] }, 'spf');
+    assert.deepEqual([letting?.points, letting?.issues], [10, ['spf.needless-senders']]);
+    const refusing = {
+      txt: ['v=spf1 include:_spf.a.test -ip4:192.0.2.1 -all'],
+      policies: { spf: { '_spf.a.test': ['v=spf1 -all'] } },
+    };
+    assert.deepEqual(factorOf({ ...none, ...refusing }, 'spf')?.issues, []);
+    const several = factorOf({ ...none, txt: ['v=spf1 -all', 'v=spf1 -all'] }, 'spf');
+    assert.deepEqual([several?.points, several?.issues], [0, ['spf.several']]);
+    assert.deepEqual(factorOf({ ...none, txt: ['v=spf1 ip6:::/0 -all'] }, 'spf')?.issues, ['spf.open']);
   });
 
   it('has no factors of the web without one, and a failed one where port 443 is refused', () => {

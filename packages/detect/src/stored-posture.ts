@@ -11,6 +11,7 @@ const UNMEASURED: Posture = {
     evaluation: 'unmeasured',
     effectiveAll: null,
     isOpen: false,
+    isPermitting: false,
     lookups: 0,
     voids: 0,
     authorizedIpv4: 0,

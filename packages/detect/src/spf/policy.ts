@@ -24,8 +24,10 @@ export interface SpfPolicy {
   readonly isRedirected: boolean;
   /** Uses `ptr` itself, which RFC 7208 §5.5 says not to publish. */
   readonly usesPtr: boolean;
-  /** A `+all` in force, also of an include: anybody may send. */
+  /** A `+all` or a network of everybody in force, also of an include: anybody may send. */
   readonly isOpen: boolean;
+  /** Some term that passes was met: the policy does not refuse everybody. */
+  readonly isPermitting: boolean;
   /** Terms that cause look-ups, §4.6.4; more than 64 are not counted. */
   readonly lookups: number;
   /** Terms seen to have no answer; those of foreign `a`, `mx` and `exists` are not looked up. */
