@@ -80,6 +80,11 @@ export function readDmarc(domain: string, txt: Lookup<string>, policies?: Policy
   };
 }
 
+/** Whether the policy in force is known: the domain's own look-up was answered, and every parent's that counts. */
+export function isSettled({ status }: Lookup<string>, { isUnsettled }: Dmarc): boolean {
+  return isMeasured(status) && !isUnsettled;
+}
+
 /** Lower-case hosts that the record among a name's TXT records sends reports to. */
 export function dmarcReportHosts(txts: readonly string[]): readonly string[] {
   const [record, ...others] = selectDmarc(txts);

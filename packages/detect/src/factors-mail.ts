@@ -181,7 +181,8 @@ export function tlsRptFactor({ tlsRpt }: PostureParts): PostureFactor {
 /** Of a domain that has BIMI: nobody needs a logo to be safe, so it weighs nothing. */
 export function bimiFactor({ bimi }: PostureParts): PostureFactor {
   const issues: IssueId[] = [];
-  if (!bimi.hasLogo) issues.push('bimi.no-logo');
-  if (!bimi.isEligible) issues.push('bimi.ineligible');
+  if (bimi.hasLogo === false) issues.push('bimi.no-logo');
+  // Whoever declines wants nothing shown.
+  if (bimi.hasLogo !== null && bimi.isEligible === false) issues.push('bimi.ineligible');
   return judged('bimi', 0, issues);
 }

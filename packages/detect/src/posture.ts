@@ -1,5 +1,6 @@
 // The mail and transport posture of a domain, part by part, from one reading of its evidence, and its score.
-import type { Evidence } from './evidence.ts';
+import { type Dmarc, isSettled, readDmarc } from './dmarc-policy.ts';
+import type { Evidence, Lookup } from './evidence.ts';
 import * as mail from './factors-mail.ts';
 import * as web from './factors-web.ts';
 import { measurementOf } from './measure.ts';
@@ -31,15 +32,18 @@ export function assessPosture(evidence: Evidence, rulebook?: Rulebook): Posture 
 
 /** As `assessPosture`, of evidence already read. */
 export function posture(reading: Reading, rulebook?: Rulebook): Posture {
+  const { domain, dns, policies } = reading.evidence;
+  // A wildcard answers receivers too: what begins with the version of a policy is one, whoever else it is told of.
+  const dmarcPolicy = readDmarc(domain, dns.dmarc, policies);
   const parts: PostureParts = {
     spf: spfPart(reading),
-    dmarc: dmarcPart(reading),
+    dmarc: dmarcPart(dns.dmarc, dmarcPolicy),
     dkim: dkimPart(reading),
     dnssec: dnssecPart(reading),
     caa: caaPart(reading, rulebook),
     mtaSts: mtaStsPart(reading),
-    tlsRpt: tlsRptPart(reading.tlsRpt),
-    bimi: bimiPart(reading.bimi, reading.dmarcPolicy),
+    tlsRpt: tlsRptPart(dns.tlsRpt),
+    bimi: bimiPart(dns.bimi, dns.dmarc, dmarcPolicy),
     tls: tlsPart(reading),
     hsts: hstsPart(reading),
     headers: headersPart(reading),
@@ -112,9 +116,9 @@ function spfPart({ evidence, spf }: Reading): Posture['spf'] {
   };
 }
 
-function dmarcPart({ dmarc: { status }, dmarcPolicy }: Reading): Posture['dmarc'] {
+function dmarcPart(lookup: Lookup<string>, dmarcPolicy: Dmarc): Posture['dmarc'] {
   const { record } = dmarcPolicy;
-  const isUnmeasured = measurementOf(status) === 'unmeasured' || dmarcPolicy.isUnsettled;
+  const isUnmeasured = !isSettled(lookup, dmarcPolicy);
   return {
     status: isUnmeasured ? 'unmeasured' : record === null ? 'absent' : 'observed',
     record: record === null ? null : cutText(record, MAX_RECORD_LENGTH),

@@ -205,7 +205,7 @@ describe('the score', () => {
     ],
     [
       'a logo that nobody shows',
-      { bimi: ['v=BIMI1; l='], dmarc: ['v=DMARC1; p=none'] },
+      { bimi: ['v=BIMI1; l=x'], dmarc: ['v=DMARC1; p=none'] },
       'bimi',
       0,
       ['bimi.no-logo', 'bimi.ineligible'],

@@ -18,8 +18,9 @@ interface StsPolicy {
 
 /** The record, and the policy file where it was asked for. */
 export function mtaStsPart(reading: Reading): Posture['mtaSts'] {
-  const record = onlyRecordOf(reading.mtaSts, 'v=STSv1');
-  const status = statusOf(reading.mtaSts, record !== null);
+  const { mtaSts } = reading.evidence.dns;
+  const record = onlyRecordOf(mtaSts, 'v=STSv1');
+  const status = statusOf(mtaSts, record !== null);
   const base = { status, hasRecord: asClaim(status), mode: null, maxAge: null };
   if (record === null) return { ...base, problem: null };
   // §3.1: 1 to 32 letters and digits; it changes with the policy.

@@ -81,7 +81,8 @@ describe('BIMI', () => {
       hasCertificate: true,
       isEligible: true,
     });
-    assert.deepEqual([bimiOf(['v=BIMI1; l=; a=']).hasLogo, bimiOf(['v=BIMI1; l=; a=']).hasCertificate], [false, false]);
+    assert.equal(bimiOf(['v=BIMI1; l=https://example.com/logo.svg?v=2']).hasLogo, true);
+    assert.equal(bimiOf(['v=BIMI1']).hasLogo, false);
     assert.equal(bimiOf(['v=BIMI1; l=http://example.com/logo.svg']).hasLogo, false);
     assert.equal(bimiOf(['v=BIMI1; l=https://example.com/logo.png']).hasLogo, false);
   });
@@ -91,6 +92,20 @@ describe('BIMI', () => {
     assert.equal(bimiOf([logo], 'v=DMARC1; p=reject; sp=none').isEligible, false);
     assert.equal(bimiOf([logo], 'v=DMARC1; p=quarantine; t=y').isEligible, false);
     assert.equal(bimiOf([logo], 'v=DMARC1; p=quarantine').isEligible, true);
+  });
+
+  it('may be declined, and then lacks nothing', () => {
+    const { bimi, factors } = postureOf({ bimi: ['v=BIMI1; l=; a=;'], dmarc: ['v=DMARC1; p=none'] });
+    assert.deepEqual([bimi.hasLogo, bimi.hasCertificate], [null, false]);
+    assert.deepEqual(factors.find(({ factor }) => factor === 'bimi')?.issues, []);
+  });
+
+  it('is not said to be refused while the policy is not known', () => {
+    for (const parts of [{ dmarc: 'timeout' }, { policies: { dmarcParents: { com: 'timeout' } } }] as const) {
+      const { bimi, factors } = postureOf({ bimi: [logo], ...parts });
+      assert.equal(bimi.isEligible, null);
+      assert.deepEqual(factors.find(({ factor }) => factor === 'bimi')?.issues, []);
+    }
   });
 
   it('is none without a record', () => assert.equal(bimiOf([]).isEligible, null));
