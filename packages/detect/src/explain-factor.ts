@@ -32,7 +32,10 @@ const EVIDENCE: Readonly<Record<FactorName, (posture: Posture) => string | null>
     const problem = spf.problems[0];
     return problem ? `${problem.code} in ${problem.at}: ${problem.term || spf.record}` : spf.record;
   },
-  dmarc: ({ dmarc }) => (dmarc.record === null ? null : `${dmarc.foundAt}: ${dmarc.record}`),
+  dmarc: ({ dmarc }) => {
+    if (dmarc.record !== null) return `${dmarc.foundAt}: ${dmarc.record}`;
+    return dmarc.problems.find(({ code }) => code === 'unreadable-record')?.term ?? null;
+  },
   dkim: ({ dkim }) =>
     dkim.keys.map(({ selector, type, bits }) => `${selector}: ${type} ${bits ?? '?'}`).join(', ') || null,
   dnssec: ({ dnssec }) =>
@@ -41,8 +44,8 @@ const EVIDENCE: Readonly<Record<FactorName, (posture: Posture) => string | null>
   mta_sts: ({ mtaSts }) =>
     mtaSts.hasRecord
       ? [`mode: ${mtaSts.mode ?? 'unknown'}`, ...(mtaSts.problem ? [mtaSts.problem] : [])].join('; ')
-      : null,
-  tls_rpt: ({ tlsRpt }) => (tlsRpt.hasRecord ? `rua: ${tlsRpt.hasAddress ? 'present' : 'unusable'}` : null),
+      : mtaSts.problem,
+  tls_rpt: ({ tlsRpt }) => (tlsRpt.hasRecord ? `rua: ${tlsRpt.hasAddress ? 'present' : 'unusable'}` : tlsRpt.problem),
   bimi: ({ bimi }) => (bimi.hasRecord ? `l=: ${bimi.hasLogo ? 'present' : 'none'}` : null),
   tls: ({ tls }) =>
     [tls.protocol, tls.problem, tls.validTo && `valid to ${tls.validTo}`].filter(Boolean).join('; ') || null,

@@ -48,8 +48,11 @@ export interface DkimKey {
   readonly problem: 'revoked' | 'unknown-type' | 'unreadable' | 'sha1-only' | 'not-for-mail' | 'weak' | 'short' | null;
 }
 
+/** Why there is no record though somebody meant one: several of the version, or one that does not begin as it has to. */
+export type RecordProblem = 'several-records' | 'unreadable-record';
+
 /** `mx-mismatch`: an exchange of the domain that the policy does not name. */
-export type MtaStsProblem = 'bad-id' | 'no-policy' | 'bad-policy' | 'mx-mismatch' | 'short-max-age';
+export type MtaStsProblem = RecordProblem | 'bad-id' | 'no-policy' | 'bad-policy' | 'mx-mismatch' | 'short-max-age';
 
 export type TlsIssue =
   | 'expired'
@@ -95,6 +98,7 @@ export interface Posture {
     readonly record: string | null;
     /** The name under which the record in force was found: the domain, or a parent (RFC 9989 §4.10). */
     readonly foundAt: string | null;
+    readonly isInherited: boolean;
     readonly policy: DmarcPolicy | null;
     /** After `t=y` lowers it one step (RFC 9989). */
     readonly effectivePolicy: DmarcPolicy | null;
@@ -148,6 +152,7 @@ export interface Posture {
     readonly status: Measurement;
     readonly hasRecord: boolean | null;
     readonly hasAddress: boolean | null;
+    readonly problem: RecordProblem | null;
   };
   readonly bimi: {
     readonly status: Measurement;

@@ -123,6 +123,7 @@ function dmarcPart(lookup: Lookup<string>, dmarcPolicy: Dmarc): Posture['dmarc']
     status: isUnmeasured ? 'unmeasured' : record === null ? 'absent' : 'observed',
     record: record === null ? null : cutText(record, MAX_RECORD_LENGTH),
     foundAt: dmarcPolicy.foundAt,
+    isInherited: dmarcPolicy.isInherited,
     policy: dmarcPolicy.policy,
     effectivePolicy: dmarcPolicy.effectivePolicy,
     subdomainPolicy: dmarcPolicy.subdomainPolicy,

@@ -128,6 +128,31 @@ describe('the score', () => {
       40,
       ['dmarc.unauthorized-reports'],
     ],
+    [
+      'a policy that cannot be read, with reports',
+      { dmarc: ['v=DMARC1; p=rejct; rua=mailto:d@example.com'] },
+      'dmarc',
+      18,
+      ['dmarc.bad-value'],
+    ],
+    [
+      'an address that nothing can be sent to',
+      { dmarc: ['v=DMARC1; p=reject; rua=d@example.com'] },
+      'dmarc',
+      40,
+      ['dmarc.bad-address'],
+    ],
+    ['no semicolon', { dmarc: ['v=DMARC1 p=reject'] }, 'dmarc', 0, ['dmarc.unreadable']],
+    ['a space before the version', { dmarc: [' v=DMARC1; p=reject'] }, 'dmarc', 0, ['dmarc.unreadable']],
+    ['a version in small letters', { dmarc: ['v=dmarc1; x=DMARC1; p=reject'] }, 'dmarc', 0, ['dmarc.unreadable']],
+    [
+      'a public suffix that asks for nothing',
+      { dmarc: [], policies: { dmarcParents: { com: ['v=DMARC1; p=reject; sp=none; psd=y'] } } },
+      'dmarc',
+      13,
+      ['dmarc.inherited-none', 'dmarc.inherited'],
+    ],
+    ['a semicolon after the version', { txt: ['v=spf1; mx -all'] }, 'spf', 0, ['spf.unreadable']],
     ['an invalid policy', { dmarc: ['v=DMARC1; p=junk'] }, 'dmarc', 0, ['dmarc.invalid']],
     ['two policies', { dmarc: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] }, 'dmarc', 0, ['dmarc.several']],
     ['no policy', { dmarc: [] }, 'dmarc', 0, ['dmarc.missing']],
@@ -136,7 +161,7 @@ describe('the score', () => {
       { dmarc: [], policies: { dmarcParents: { com: ['v=DMARC1; p=reject; psd=y'] } } },
       'dmarc',
       40,
-      ['dmarc.no-reports'],
+      ['dmarc.inherited'],
     ],
     ['a zone that is not signed', { ds: [] }, 'dnssec', 0, ['dnssec.unsigned']],
     ['a broken signature', { policies: { validation: 'bogus' } }, 'dnssec', 0, ['dnssec.bogus']],
@@ -156,7 +181,11 @@ describe('the score', () => {
     ],
     ['CAA that limits nobody', { caa: ['0 iodef mailto:a@b.test'] }, 'caa', 0, ['caa.unrestricted']],
     ['CAA that nobody understands', { caa: ['0 issue a.test', '128 x y'] }, 'caa', 3, ['caa.unknown-critical']],
-    ['two MTA-STS records', { mtaSts: ['v=STSv1; id=1', 'v=STSv1; id=2'] }, 'mta_sts', 0, ['mta_sts.missing']],
+    ['two MTA-STS records', { mtaSts: ['v=STSv1; id=1', 'v=STSv1; id=2'] }, 'mta_sts', 0, ['mta_sts.several']],
+    ['an MTA-STS record without its semicolon', { mtaSts: ['v=STSv1 id=1'] }, 'mta_sts', 0, ['mta_sts.unreadable']],
+    ['no MTA-STS record', { mtaSts: ['hello'] }, 'mta_sts', 0, ['mta_sts.missing']],
+    ['two TLS-RPT records', { tlsRpt: ['v=TLSRPTv1; rua=a', 'v=TLSRPTv1; rua=b'] }, 'tls_rpt', 0, ['tls_rpt.several']],
+    ['a TLS-RPT record after a space', { tlsRpt: [' v=TLSRPTv1; rua=a'] }, 'tls_rpt', 0, ['tls_rpt.unreadable']],
     ['an MTA-STS policy in testing', { files: stsPolicy('testing') }, 'mta_sts', 5, ['mta_sts.testing']],
     ['an MTA-STS policy that is off', { files: stsPolicy('none') }, 'mta_sts', 0, ['mta_sts.off']],
     [
@@ -291,6 +320,17 @@ describe('the score', () => {
     );
     const soft = factorOf({ ...none, txt: ['v=spf1 ~all'] }, 'spf');
     assert.deepEqual([soft?.points, soft?.issues], [0, ['spf.not-refusing']]);
+    const dmarc: [record: string[], points: number, issues: IssueId[]][] = [
+      [[], 0, ['dmarc.not-refusing']],
+      [['v=DMARC1; p=none'], 8, ['dmarc.not-rejecting']],
+      [['v=DMARC1; p=quarantine; t=y'], 8, ['dmarc.not-rejecting']],
+      [['v=DMARC1; p=quarantine'], 28, ['dmarc.only-quarantining']],
+      [['v=DMARC1; p=reject; sp=none'], 30, ['dmarc.weak-subdomains']],
+    ];
+    for (const [record, points, issues] of dmarc) {
+      const found = factorOf({ ...none, dmarc: record }, 'dmarc');
+      assert.deepEqual([found?.points, found?.issues], [points, issues]);
+    }
     const letting = factorOf({ ...none, txt: ['v=spf1 ip4:192.0.2.1 -all'] }, 'spf');
     assert.deepEqual([letting?.points, letting?.issues], [10, ['spf.needless-senders']]);
     const refusing = {

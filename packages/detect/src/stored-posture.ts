@@ -23,6 +23,7 @@ const UNMEASURED: Posture = {
     status: 'unmeasured',
     record: null,
     foundAt: null,
+    isInherited: false,
     policy: null,
     effectivePolicy: null,
     subdomainPolicy: null,
@@ -47,7 +48,7 @@ const UNMEASURED: Posture = {
     permitsIssuer: null,
   },
   mtaSts: { status: 'unmeasured', hasRecord: null, mode: null, maxAge: null, problem: null },
-  tlsRpt: { status: 'unmeasured', hasRecord: null, hasAddress: null },
+  tlsRpt: { status: 'unmeasured', hasRecord: null, hasAddress: null, problem: null },
   bimi: { status: 'unmeasured', hasRecord: null, hasLogo: null, hasCertificate: null, isEligible: null },
   tls: {
     status: 'unmeasured',

@@ -70,6 +70,7 @@ describe('TLS-RPT', () => {
         status: 'observed',
         hasRecord: true,
         hasAddress,
+        problem: null,
       }));
   }
 

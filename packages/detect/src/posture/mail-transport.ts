@@ -2,7 +2,7 @@
 import type { FileEvidence, Lookup } from '../evidence.ts';
 import type { MtaStsProblem, Posture } from '../profile.ts';
 import type { Reading } from '../reading.ts';
-import { asClaim, onlyRecordOf, statusOf } from './published.ts';
+import { asClaim, onlyRecordOf, recordProblemOf, statusOf } from './published.ts';
 
 /** RFC 8461 §3.2: about a year; weeks or more are recommended. */
 const MAX_AGE_LIMIT = 31_557_600;
@@ -22,7 +22,7 @@ export function mtaStsPart(reading: Reading): Posture['mtaSts'] {
   const record = onlyRecordOf(mtaSts, 'v=STSv1');
   const status = statusOf(mtaSts, record !== null);
   const base = { status, hasRecord: asClaim(status), mode: null, maxAge: null };
-  if (record === null) return { ...base, problem: null };
+  if (record === null) return { ...base, problem: recordProblemOf(mtaSts, 'v=STSv1') };
   // §3.1: 1 to 32 letters and digits; it changes with the policy.
   if (!/;\s*id\s*=\s*[a-z0-9]{1,32}\s*(?:;|$)/i.test(record)) return { ...base, problem: 'bad-id' };
   const file = reading.evidence.files?.mtaSts;
@@ -77,5 +77,10 @@ export function tlsRptPart(lookup: Lookup<string>): Posture['tlsRpt'] {
   const hasAddress = rua
     .split(',', MAX_PATTERNS)
     .some((uri) => /^\s*(?:mailto:[^@\s]+@[^@\s]+|https:\/\/[^\s/]+\S*)\s*$/i.test(uri));
-  return { status, hasRecord: asClaim(status), hasAddress: status === 'unmeasured' ? null : hasAddress };
+  return {
+    status,
+    hasRecord: asClaim(status),
+    hasAddress: status === 'unmeasured' ? null : hasAddress,
+    problem: record === null ? recordProblemOf(lookup, 'v=TLSRPTv1') : null,
+  };
 }

@@ -3,7 +3,7 @@
 import type { Evidence, Lookup, MxRecord } from '../evidence.ts';
 import { hasMacro } from './macro.ts';
 import type { SpfProblem } from './problems.ts';
-import { parseRecord, type SpfRecord, selectRecords } from './record.ts';
+import { parseRecord, type SpfRecord, selectRecords, unreadableRecord } from './record.ts';
 import type { SpfSender } from './senders.ts';
 import { hostOf, NO_END, SpfWalk } from './walk.ts';
 
@@ -77,7 +77,11 @@ const MAX_RECORDS = 64;
 export function readSpf(domain: string, txt: Lookup<string>, surroundings: SpfSurroundings): SpfPolicy {
   const [record, ...others] = selectRecords(txt.records);
   const walk = new SpfWalk(domain, surroundings);
-  if (record === undefined) return walk.policy(null, null, NO_END);
+  if (record === undefined) {
+    const unreadable = unreadableRecord(txt.records);
+    if (unreadable !== null) walk.report('unreadable-record', domain, unreadable);
+    return walk.policy(null, null, NO_END);
+  }
   if (others.length > 0) {
     walk.report('several-records', domain, '');
     // What they name is still worth knowing.
