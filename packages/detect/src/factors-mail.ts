@@ -3,7 +3,7 @@ import type { DmarcPolicy, DmarcProblem, DmarcProblemCode } from './dmarc.ts';
 import type { IssueId } from './issues.ts';
 import type { Posture, PostureFactor } from './posture-type.ts';
 import { judged, type PostureParts, unmeasured } from './score.ts';
-import type { SpfProblemCode } from './spf/problems.ts';
+import type { SpfProblem, SpfProblemCode } from './spf/problems.ts';
 
 const RANK: Readonly<Record<DmarcPolicy, number>> = { none: 0, quarantine: 1, reject: 2 };
 const BY_ALL = {
@@ -24,6 +24,12 @@ const BY_PROBLEM: Readonly<Partial<Record<SpfProblemCode, IssueId>>> = {
   'too-many-voids': 'spf.too-many-voids',
 };
 const UNTIDY = { ptr: 'spf.ptr', void: 'spf.void', 'wide-range': 'spf.wide' } as const;
+const ISSUE_BY_PROBLEM: Readonly<Partial<Record<SpfProblemCode, IssueId>>> = {
+  ...BY_PROBLEM,
+  ...UNTIDY,
+  'no-all': 'spf.neutral',
+  'unreadable-record': 'spf.unreadable',
+};
 /** A /8 in all is nobody's list of servers: as good as everybody. */
 const OPEN_IPV4 = 2 ** 24;
 
@@ -55,6 +61,11 @@ export function noMailSpfFactor({ spf }: PostureParts): PostureFactor {
   if (isUnreadable(spf)) return judged('spf', 20, ['spf.unreadable']);
   if (spf.effectiveAll !== '-all') return judged('spf', 20, ['spf.not-refusing']);
   return judged('spf', 20, spf.isPermitting ? ['spf.needless-senders'] : []);
+}
+
+/** What makes an issue of the policy, where it is one of the policy's problems. */
+export function spfProblemOf({ problems }: Posture['spf'], issue: IssueId): SpfProblem | undefined {
+  return problems.find(({ code }) => ISSUE_BY_PROBLEM[code] === issue);
 }
 
 function isUnreadable({ problems }: Posture['spf']): boolean {

@@ -131,7 +131,7 @@ export interface Posture {
     readonly status: Measurement;
     readonly issuers: readonly string[];
     readonly wildcardIssuers: readonly string[];
-    /** An `issue` or `issuewild` property limits who may issue; other properties limit nobody. */
+    /** An `issue` property limits who may issue; `issuewild` alone limits nobody but for wildcards. */
     readonly isRestricted: boolean;
     readonly hasIncidentContact: boolean;
     /** Critical properties that no authority knows: none may issue. */

@@ -268,6 +268,11 @@ describe('the score', () => {
     assert.deepEqual([factor?.points, factor?.possible, factor?.weight, factor?.finding], [40, 40, 45, 'pass']);
   });
 
+  it('takes a protocol that was not seen for none that is old', () => {
+    const factor = factorOf({ ...best, tls: { protocol: null } }, 'tls');
+    assert.deepEqual([factor?.points, factor?.possible, factor?.issues], [5, 5, []]);
+  });
+
   it('is null below 60 % coverage', () => {
     const { score, grade, coverage } = postureOf({ ...best, dmarc: 'timeout', txt: 'timeout' });
     // 52 of 122 points.

@@ -43,6 +43,7 @@ describe('CAA', () => {
     ],
     ['may permit nobody', ['0 issue ;'], { issuers: [], isRestricted: true }],
     ['limits nobody without an issue property', ['0 iodef mailto:c@c.test'], { isRestricted: false }],
+    ['limits nobody but for wildcards', ['0 issuewild a.test'], { isRestricted: false, issuers: ['a.test'] }],
     ['has properties that nobody knows', ['0 issue a.test', '0 future x'], { unknownCritical: [] }],
     ['has critical ones', ['0 issue a.test', '128 future x', '128 issue b.test'], { unknownCritical: ['future'] }],
   ];

@@ -183,6 +183,8 @@ describe('security.txt', () => {
     ['without an end', 'Contact: mailto:s@example.com', 'no-expiry'],
     ['with two ends', `${good}Expires: 2027-01-01T00:00:00Z`, 'no-expiry'],
     ['with an end that is no time', good.replace('2026-12-31T23:59:59Z', 'never'), 'no-expiry'],
+    ['with an end that is a bare number', good.replace('2026-12-31T23:59:59Z', '1'), 'no-expiry'],
+    ['after a byte order mark', `\uFEFF${good}`, null],
     ['that has ended', good.replace('2026-12', '2025-12'), 'expired'],
     ['of 64 KiB', `${good}${'#'.repeat(65_536)}`, null],
   ];
