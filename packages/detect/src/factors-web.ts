@@ -26,10 +26,12 @@ export function tlsFactor({ tls }: PostureParts): PostureFactor {
   return judged('tls', 10, issues, protocol === null ? 10 - ISSUES['tls.old-protocol'].cost : 10);
 }
 
-export function hstsFactor({ hsts: { status, maxAge } }: PostureParts): PostureFactor {
+/** Browsers pass over the header of a site whose certificate they do not accept (RFC 6797 §8.1). */
+export function hstsFactor({ hsts: { status, maxAge }, tls }: PostureParts): PostureFactor {
   if (status === 'unmeasured') return unmeasured('hsts', 5);
   // §6.1.1: a max-age of 0 makes browsers forget the site.
   if (maxAge === null || maxAge === 0) return judged('hsts', 5, ['hsts.missing']);
+  if (tls.isTrusted === false) return judged('hsts', 5, ['hsts.ignored']);
   return judged('hsts', 5, maxAge < HSTS_SECONDS ? ['hsts.short'] : []);
 }
 

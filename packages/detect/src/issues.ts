@@ -219,6 +219,10 @@ export const ISSUES = {
   'tls.old-protocol': { cost: 5, advice: 'Offer TLS 1.2 and 1.3, and switch older protocols off.' },
   'tls.expires-soon': { cost: 2, advice: 'Renew the certificate now, and look why it was not renewed in time.' },
   'hsts.missing': { cost: ALL, advice: 'Send Strict-Transport-Security with a max-age of a year over HTTPS.' },
+  'hsts.ignored': {
+    cost: ALL,
+    advice: 'Repair the certificate: browsers ignore Strict-Transport-Security while they do not accept it.',
+  },
   'hsts.short': { cost: 3, advice: 'Raise max-age of Strict-Transport-Security to at least 180 days.' },
   'headers.no-csp': { cost: 3, advice: 'Send a Content-Security-Policy that limits where scripts come from.' },
   'headers.report-only-csp': { cost: 2, advice: 'Enforce the Content-Security-Policy that is only reported so far.' },

@@ -194,6 +194,13 @@ describe('a factor of the score', () => {
     ['a certificate at its end', { tls: { validTo: '2026-01-04T00:00:00Z' } }, 'tls', 8, ['tls.expires-soon']],
     ['a short HSTS', { http: { headers: { 'strict-transport-security': 'max-age=600' } } }, 'hsts', 2, ['hsts.short']],
     [
+      'HSTS under a certificate that nobody accepts',
+      { tls: { isTrusted: false, problem: 'CERT_HAS_EXPIRED' } },
+      'hsts',
+      0,
+      ['hsts.ignored'],
+    ],
+    [
       'HSTS that ends itself',
       { http: { headers: { 'strict-transport-security': 'max-age=0' } } },
       'hsts',

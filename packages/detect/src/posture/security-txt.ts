@@ -9,7 +9,9 @@ const SIGNED = '-----BEGIN PGP SIGNED MESSAGE-----';
 export function securityTxtPart({ evidence, webAnswer, hasNoWeb }: Reading): Posture['securityTxt'] {
   const file = evidence.files?.securityTxt;
   const nothing = { expires: null, isSigned: false, problem: null };
-  if (hasNoWeb || webAnswer === 'redirect') return { status: 'absent', ...nothing };
+  if (hasNoWeb) return { status: 'absent', ...nothing };
+  // Nobody asks a domain that only redirects for the file; one that is there is told.
+  if (webAnswer === 'redirect' && file?.status !== 'found') return { status: 'absent', ...nothing };
   if (file?.status === 'missing') return { status: 'absent', ...nothing };
   if (file?.status !== 'found') return { status: 'unmeasured', ...nothing };
   // Sites that answer every path with their home page have no such file.

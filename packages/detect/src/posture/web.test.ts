@@ -202,6 +202,12 @@ describe('security.txt', () => {
     assert.equal(html.securityTxt.status, 'absent');
   });
 
+  it('is told of a domain that only redirects where it is there', () => {
+    const http = { url: 'https://other.test/', statusCode: 301, redirects: ['https://example.com/'] };
+    assert.equal(postureOf({ http, files: { securityTxt: { text: good } } }).securityTxt.status, 'observed');
+    assert.equal(postureOf({ http, files: { securityTxt: { status: 'timeout' } } }).securityTxt.status, 'absent');
+  });
+
   it('is absent where it is missing, and unmeasured where nobody could look', () => {
     assert.equal(postureOf({ files: { securityTxt: { status: 'missing' } } }).securityTxt.status, 'absent');
     assert.equal(postureOf({ files: { securityTxt: { status: 'timeout' } } }).securityTxt.status, 'unmeasured');
