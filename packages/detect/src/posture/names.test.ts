@@ -19,6 +19,7 @@ describe('DNSSEC', () => {
     ['a SHA-1 digest alone', [ds(13, 1)], true, [13]],
     ['a SHA-1 digest beside a better one', [ds(13, 1), ds(13, 2)], false, [13]],
     ['GOST', [ds(12, 3)], true, [12]],
+    ['the newer GOST', [ds(23)], false, [23]],
     ['no DS', [], null, []],
   ];
   for (const [why, records, isWeak, algorithms] of table) {
