@@ -1,5 +1,12 @@
 // Which DMARC policy holds for a domain, and for names below it: its own, or one that the tree walk finds (RFC 9989 §4.10).
-import { type DmarcPolicy, type DmarcProblem, type DmarcRecord, parseDmarc, selectDmarc } from './dmarc.ts';
+import {
+  type DmarcPolicy,
+  type DmarcProblem,
+  type DmarcRecord,
+  parseDmarc,
+  selectDmarc,
+  unreadableDmarc,
+} from './dmarc.ts';
 import { isMeasured, type Lookup, type PolicyEvidence } from './evidence.ts';
 import { registrableDomain } from './names.ts';
 
@@ -10,6 +17,8 @@ export interface Dmarc {
   /** The record in force, or the void one in its place, and the name that it was found under: a parent's by the tree walk. */
   readonly record: string | null;
   readonly foundAt: string | null;
+  /** It is a parent's. */
+  readonly isInherited: boolean;
   readonly organizationalDomain: string;
   /** What is asked for mail of the domain itself. */
   readonly policy: DmarcPolicy | null;
@@ -60,10 +69,10 @@ export function readDmarc(domain: string, txt: Lookup<string>, policies?: Policy
     ? policiesOf(record, own !== undefined)
     : [null, null, null];
   const lower = (each: DmarcPolicy | null) => (each !== null && record?.isTesting ? LOWERED[each] : each);
-  const isSeveral = selected.length > 1;
   return {
     record: shown?.record.record ?? null,
     foundAt: shown?.name ?? null,
+    isInherited: shown !== undefined && shown !== own,
     organizationalDomain,
     policy,
     effectivePolicy: lower(policy),
@@ -76,8 +85,20 @@ export function readDmarc(domain: string, txt: Lookup<string>, policies?: Policy
     ...consentsOf(force, policies?.reportConsents),
     reportHosts: own ? reportHostsOf(own.record) : [],
     isUnsettled: !shown && answers.some(({ answer }) => answer !== undefined && !isMeasured(answer.status)),
-    problems: isSeveral ? [{ code: 'several-records', term: '' }] : (own?.record.problems ?? []),
+    problems: own?.record.problems ?? unselected(txt.records, selected),
   };
+}
+
+/** Why none of the records is the domain's policy. */
+function unselected(txts: readonly string[], selected: readonly string[]): readonly DmarcProblem[] {
+  if (selected.length > 1) return [{ code: 'several-records', term: '' }];
+  const unreadable = unreadableDmarc(txts);
+  return unreadable ? [unreadable] : [];
+}
+
+/** Whether the policy in force is known: the domain's own look-up was answered, and every parent's that counts. */
+export function isSettled({ status }: Lookup<string>, { isUnsettled }: Dmarc): boolean {
+  return isMeasured(status) && !isUnsettled;
 }
 
 /** Lower-case hosts that the record among a name's TXT records sends reports to. */

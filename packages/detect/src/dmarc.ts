@@ -3,9 +3,10 @@ import { cutText } from './text.ts';
 
 export type DmarcPolicy = 'none' | 'quarantine' | 'reject';
 
-/** `removed-tag`: RFC 9989 dropped it (`pct`, `rf`, `ri`) and receivers ignore it. */
+/** `unreadable-record`: meant as a policy, and it does not begin as one. `removed-tag`: RFC 9989 dropped it (`pct`, `rf`, `ri`) and receivers ignore it. */
 export type DmarcProblemCode =
   | 'several-records'
+  | 'unreadable-record'
   | 'removed-tag'
   | 'unknown-tag'
   | 'duplicate-tag'
@@ -57,9 +58,13 @@ const MAIL_ADDRESS =
 
 /** The DMARC records among the TXT records of a name: `v` comes first, and its value is case-sensitive. */
 export function selectDmarc(txts: readonly string[]): string[] {
-  return txts.filter(
-    (txt) => /^v\s*=\s*DMARC1\s*(?:;|$)/i.test(txt.slice(0, 64)) && txt.slice(0, 64).includes('DMARC1'),
-  );
+  return txts.filter((txt) => /^[vV]\s*=\s*DMARC1\s*(?:;|$)/.test(txt.slice(0, 64)));
+}
+
+/** The first record that is meant as a policy and cannot be selected, as for want of a semicolon. */
+export function unreadableDmarc(txts: readonly string[]): DmarcProblem | null {
+  const record = txts.find((txt) => /^["'\s]{0,8}v\s{0,8}[=:]\s{0,8}dmarc1?(?![a-z0-9])/i.test(txt.slice(0, 64)));
+  return record === undefined ? null : { code: 'unreadable-record', term: cutText(record.trim(), 128) };
 }
 
 /** Reads a selected record. */

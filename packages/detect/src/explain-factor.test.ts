@@ -25,6 +25,24 @@ describe('a factor in words', () => {
     assert.match(advice ?? '', /^Correct the term/);
   });
 
+  it('tells what the gravest issue rests on, and not what else is remarked', () => {
+    const evidenceFor = (txt: string, spf: Record<string, string[]> = {}) => {
+      const posture = postureOf({ ...best, txt: [txt], policies: { spf } });
+      const { id, evidence } = explainFactor(posture, posture.factors[0] as PostureFactor);
+      return [id, evidence];
+    };
+    assert.deepEqual(evidenceFor('v=spf1 x=1 mx -all'), ['spf.pass', 'v=spf1 x=1 mx -all']);
+    assert.deepEqual(evidenceFor('v=spf1 x=1 include:a.test include:b.test -all', { 'a.test': [], 'b.test': [] }), [
+      'spf.dead-include',
+      'include-without-policy in example.com: include:a.test',
+    ]);
+    assert.deepEqual(evidenceFor('v=spf1 ip4:10.0.0.0/12 +all'), ['spf.open', 'v=spf1 ip4:10.0.0.0/12 +all']);
+    assert.deepEqual(evidenceFor('v=spf1; mx -all'), [
+      'spf.unreadable',
+      'unreadable-record in example.com: v=spf1; mx -all',
+    ]);
+  });
+
   it('has a sentence for each issue, and nothing for what was not measured', () => {
     for (const parts of [best, {}, { txt: 'timeout', dmarc: 'timeout' } as const, { ...best, mx: ['0 '] }]) {
       const posture = postureOf(parts);

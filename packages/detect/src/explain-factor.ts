@@ -1,6 +1,7 @@
 // A factor of the score in words: what was seen, and what the owner does about it. Made when somebody asks, so that what is
 // stored of a domain stays small.
-import { ISSUES } from './issues.ts';
+import { spfProblemOf } from './factors-mail.ts';
+import { ISSUES, type IssueId } from './issues.ts';
 import type { FactorName, Posture, PostureFactor } from './posture-type.ts';
 import { cutText } from './text.ts';
 
@@ -18,7 +19,7 @@ const MAX_EVIDENCE = 160;
 /** What a factor of the posture rests on, and what to do about it. */
 export function explainFactor(posture: Posture, { factor, finding, issues }: PostureFactor): FactorExplanation {
   const [first] = issues;
-  const evidence = finding === 'unmeasured' ? null : EVIDENCE[factor](posture);
+  const evidence = finding === 'unmeasured' ? null : EVIDENCE[factor](posture, first);
   return {
     id: first ?? `${factor}.${finding}`,
     evidence: evidence === null ? null : cutText(evidence, MAX_EVIDENCE),
@@ -26,13 +27,16 @@ export function explainFactor(posture: Posture, { factor, finding, issues }: Pos
   };
 }
 
-const EVIDENCE: Readonly<Record<FactorName, (posture: Posture) => string | null>> = {
+const EVIDENCE: Readonly<Record<FactorName, (posture: Posture, issue: IssueId | undefined) => string | null>> = {
   // What is wrong with a policy often stands in another record, so the place comes before the record itself.
-  spf: ({ spf }) => {
-    const problem = spf.problems[0];
+  spf: ({ spf }, issue) => {
+    const problem = issue && spfProblemOf(spf, issue);
     return problem ? `${problem.code} in ${problem.at}: ${problem.term || spf.record}` : spf.record;
   },
-  dmarc: ({ dmarc }) => (dmarc.record === null ? null : `${dmarc.foundAt}: ${dmarc.record}`),
+  dmarc: ({ dmarc }) => {
+    if (dmarc.record !== null) return `${dmarc.foundAt}: ${dmarc.record}`;
+    return dmarc.problems.find(({ code }) => code === 'unreadable-record')?.term ?? null;
+  },
   dkim: ({ dkim }) =>
     dkim.keys.map(({ selector, type, bits }) => `${selector}: ${type} ${bits ?? '?'}`).join(', ') || null,
   dnssec: ({ dnssec }) =>
@@ -41,8 +45,8 @@ const EVIDENCE: Readonly<Record<FactorName, (posture: Posture) => string | null>
   mta_sts: ({ mtaSts }) =>
     mtaSts.hasRecord
       ? [`mode: ${mtaSts.mode ?? 'unknown'}`, ...(mtaSts.problem ? [mtaSts.problem] : [])].join('; ')
-      : null,
-  tls_rpt: ({ tlsRpt }) => (tlsRpt.hasRecord ? `rua: ${tlsRpt.hasAddress ? 'present' : 'unusable'}` : null),
+      : mtaSts.problem,
+  tls_rpt: ({ tlsRpt }) => (tlsRpt.hasRecord ? `rua: ${tlsRpt.hasAddress ? 'present' : 'unusable'}` : tlsRpt.problem),
   bimi: ({ bimi }) => (bimi.hasRecord ? `l=: ${bimi.hasLogo ? 'present' : 'none'}` : null),
   tls: ({ tls }) =>
     [tls.protocol, tls.problem, tls.validTo && `valid to ${tls.validTo}`].filter(Boolean).join('; ') || null,

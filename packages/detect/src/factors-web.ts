@@ -1,5 +1,5 @@
 // The factors of the score that speak of the web site, and the issues of each. A domain without a web has none of them.
-import type { IssueId } from './issues.ts';
+import { ISSUES, type IssueId } from './issues.ts';
 import type { PostureFactor } from './posture-type.ts';
 import { judged, type PostureParts, unmeasured } from './score.ts';
 
@@ -21,15 +21,17 @@ export function tlsFactor({ tls }: PostureParts): PostureFactor {
   if (status !== 'observed') return judged('tls', 10, ['tls.missing']);
   if (!isTrusted) return judged('tls', 10, [`tls.${issue ?? 'untrusted'}`]);
   const issues: IssueId[] = [];
-  if (protocol === null || !CURRENT_TLS.has(protocol)) issues.push('tls.old-protocol');
+  if (protocol !== null && !CURRENT_TLS.has(protocol)) issues.push('tls.old-protocol');
   if (expiresSoon) issues.push('tls.expires-soon');
-  return judged('tls', 10, issues);
+  return judged('tls', 10, issues, protocol === null ? 10 - ISSUES['tls.old-protocol'].cost : 10);
 }
 
-export function hstsFactor({ hsts: { status, maxAge } }: PostureParts): PostureFactor {
+/** Browsers pass over the header of a site whose certificate they do not accept (RFC 6797 §8.1). */
+export function hstsFactor({ hsts: { status, maxAge }, tls }: PostureParts): PostureFactor {
   if (status === 'unmeasured') return unmeasured('hsts', 5);
   // §6.1.1: a max-age of 0 makes browsers forget the site.
   if (maxAge === null || maxAge === 0) return judged('hsts', 5, ['hsts.missing']);
+  if (tls.isTrusted === false) return judged('hsts', 5, ['hsts.ignored']);
   return judged('hsts', 5, maxAge < HSTS_SECONDS ? ['hsts.short'] : []);
 }
 

@@ -16,6 +16,10 @@ export const ISSUES = {
     advice:
       'Publish an SPF record that names who sends for the domain and ends in -all; v=spf1 -all where nobody does.',
   },
+  'spf.unreadable': {
+    cost: ALL,
+    advice: 'Correct the beginning of the SPF record: v=spf1 and a space. As it stands receivers see no policy.',
+  },
   'spf.several': { cost: ALL, advice: 'Merge the SPF records into one: with several, receivers take none of them.' },
   'spf.syntax': {
     cost: ALL,
@@ -24,7 +28,7 @@ export const ISSUES = {
   'spf.too-many-lookups': {
     cost: ALL,
     advice:
-      'Bring the SPF policy under ten look-ups: remove services no longer in use, or give senders subdomains of their own.',
+      'Bring the SPF policy to ten look-ups or fewer: remove services no longer in use, or give senders subdomains of their own.',
   },
   'spf.too-many-voids': {
     cost: ALL,
@@ -37,20 +41,27 @@ export const ISSUES = {
   'spf.loop': { cost: ALL, advice: 'Break the circle of includes: receivers that follow it stop with an error.' },
   'spf.open': {
     cost: ALL,
-    advice: 'Remove +all, or the include that has it: as it is, anybody may send for the domain.',
+    advice: 'Remove +all or the network of everybody, or the include that has it: anybody may send for the domain.',
   },
   'spf.neutral': {
     cost: 15,
     advice:
       'End the SPF record in -all, or in ~all while senders are still being found: neutral protects from nothing.',
   },
-  'spf.softfail': { cost: 2, advice: 'Change ~all to -all once every sender is named.' },
+  'spf.softfail': {
+    cost: 2,
+    advice: 'Enforce a DMARC policy, which makes ~all enough, or change ~all to -all once every sender is named.',
+  },
   'spf.ptr': { cost: 5, advice: 'Replace the ptr mechanism by addresses or includes: receivers may ignore it.' },
   'spf.void': {
     cost: 5,
     advice: 'Remove the terms of the SPF record that have no answer, before a third one voids the policy.',
   },
   'spf.wide': { cost: 5, advice: 'Narrow the networks of the SPF record to the addresses that really send.' },
+  'spf.needless-senders': {
+    cost: 10,
+    advice: 'Reduce the SPF record to v=spf1 -all: the domain takes no mail, and its record still lets some send.',
+  },
   'spf.not-refusing': {
     cost: ALL,
     advice: 'Publish v=spf1 -all: the domain takes no mail, and nothing should be sent in its name.',
@@ -58,6 +69,11 @@ export const ISSUES = {
   'dmarc.missing': {
     cost: ALL,
     advice: 'Publish a DMARC record at _dmarc with p=none and a rua address, and move on to quarantine and reject.',
+  },
+  'dmarc.unreadable': {
+    cost: ALL,
+    advice:
+      'Correct the beginning of the record at _dmarc: v=DMARC1 and a semicolon. Receivers see no policy as it is.',
   },
   'dmarc.several': { cost: ALL, advice: 'Keep one DMARC record: with several, receivers take none of them.' },
   'dmarc.invalid': {
@@ -67,6 +83,26 @@ export const ISSUES = {
   'dmarc.none': {
     cost: 27,
     advice: 'Move from p=none to p=quarantine and then p=reject once the reports show that real mail passes.',
+  },
+  'dmarc.bad-value': {
+    cost: 27,
+    advice: 'Correct the p, sp or np that cannot be read: receivers take the whole record for p=none.',
+  },
+  'dmarc.inherited-none': {
+    cost: 27,
+    advice: 'Publish a DMARC record of the domain’s own: the one in force is a parent’s, and asks for nothing.',
+  },
+  'dmarc.not-refusing': {
+    cost: ALL,
+    advice: 'Publish v=DMARC1; p=reject; sp=reject at _dmarc at once: the domain takes no mail and need not send any.',
+  },
+  'dmarc.not-rejecting': {
+    cost: 27,
+    advice: 'Set p=reject and sp=reject at once, without t=y: the domain takes no mail and need not send any.',
+  },
+  'dmarc.only-quarantining': {
+    cost: 7,
+    advice: 'Move from p=quarantine to p=reject at once: the domain takes no mail and need not send any.',
   },
   'dmarc.quarantine': {
     cost: 7,
@@ -81,6 +117,15 @@ export const ISSUES = {
   'dmarc.no-reports': {
     cost: 5,
     advice: 'Add a rua address, so that receivers report who sends in the domain’s name.',
+  },
+  'dmarc.bad-address': {
+    cost: 5,
+    advice:
+      'Correct the rua address: reports are sent to mailto: addresses only, and to a host of at least two labels.',
+  },
+  'dmarc.inherited': {
+    cost: 5,
+    advice: 'Publish a DMARC record of the domain’s own with a rua address: reports of the parent’s go to its owner.',
   },
   'dmarc.unauthorized-reports': {
     cost: 5,
@@ -120,6 +165,11 @@ export const ISSUES = {
     cost: ALL,
     advice: 'Publish an MTA-STS record and policy, so that mail cannot be sent to the domain in the clear.',
   },
+  'mta_sts.several': { cost: ALL, advice: 'Keep one MTA-STS record: with several, senders take none of them.' },
+  'mta_sts.unreadable': {
+    cost: ALL,
+    advice: 'Correct the beginning of the MTA-STS record: v=STSv1 and a semicolon. Senders see no record as it is.',
+  },
   'mta_sts.invalid': { cost: ALL, advice: 'Correct the id of the MTA-STS record: 1 to 32 letters and digits.' },
   'mta_sts.no-policy': {
     cost: ALL,
@@ -143,6 +193,11 @@ export const ISSUES = {
     cost: ALL,
     advice: 'Publish a TLS-RPT record with a rua address, to hear when mail cannot be delivered over TLS.',
   },
+  'tls_rpt.several': { cost: ALL, advice: 'Keep one TLS-RPT record: with several, senders take none of them.' },
+  'tls_rpt.unreadable': {
+    cost: ALL,
+    advice: 'Correct the beginning of the TLS-RPT record: v=TLSRPTv1 and a semicolon. Senders see no record as it is.',
+  },
   'tls_rpt.no-address': { cost: 3, advice: 'Give the TLS-RPT record a rua address that reports can be sent to.' },
   'bimi.ineligible': {
     cost: 0,
@@ -164,6 +219,10 @@ export const ISSUES = {
   'tls.old-protocol': { cost: 5, advice: 'Offer TLS 1.2 and 1.3, and switch older protocols off.' },
   'tls.expires-soon': { cost: 2, advice: 'Renew the certificate now, and look why it was not renewed in time.' },
   'hsts.missing': { cost: ALL, advice: 'Send Strict-Transport-Security with a max-age of a year over HTTPS.' },
+  'hsts.ignored': {
+    cost: ALL,
+    advice: 'Repair the certificate: browsers ignore Strict-Transport-Security while they do not accept it.',
+  },
   'hsts.short': { cost: 3, advice: 'Raise max-age of Strict-Transport-Security to at least 180 days.' },
   'headers.no-csp': { cost: 3, advice: 'Send a Content-Security-Policy that limits where scripts come from.' },
   'headers.report-only-csp': { cost: 2, advice: 'Enforce the Content-Security-Policy that is only reported so far.' },

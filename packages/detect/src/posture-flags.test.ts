@@ -10,6 +10,7 @@ import {
   type Regression,
   regressionsOf,
 } from './posture-flags.ts';
+import { restorePosture, shortenPosture } from './stored-posture.ts';
 import { type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
 
 const postureOf = (parts: EvidenceParts) => assessPosture(evidenceOf(parts));
@@ -52,6 +53,12 @@ describe('the flags of a posture', () => {
     ['~all', { txt: ['v=spf1 ~all'] }, ['spf_valid', 'spf_softfail'], ['spf_fail']],
     ['?all', { txt: ['v=spf1 ?all'] }, ['spf_neutral'], ['spf_pass']],
     ['+all', { txt: ['v=spf1 +all'] }, ['spf_pass'], ['spf_fail']],
+    [
+      'that an include was not had',
+      { txt: ['v=spf1 include:a.test -all'], policies: { spf: { 'a.test': 'timeout' } } },
+      [],
+      ['spf_measured', 'spf_valid', 'spf_fail'],
+    ],
     ['two SPF records', { txt: ['v=spf1 -all', 'v=spf1 ~all'] }, ['spf_permerror'], ['spf_valid', 'spf_fail']],
     [
       'a policy in testing',
@@ -114,12 +121,32 @@ describe('what got worse', () => {
     ['nothing could be measured', best, { ...unmeasured, tls: { status: 'timeout', isTrusted: null } }, []],
     ['nothing could be measured before', unmeasured, {}, []],
     [
+      'a wildcard has the DMARC record, and was not always had itself',
+      { ...best, wildcardTxt: 'timeout' },
+      { ...best, wildcardTxt: ['v=DMARC1; p=reject; rua=mailto:d@example.com'] },
+      [],
+    ],
+    [
       'everything',
       best,
       { tls: { isTrusted: false, problem: 'CERT_HAS_EXPIRED' } },
       ['dmarc_removed', 'spf_removed', 'dnssec_broken', 'certificate_expired'],
     ],
   ];
+  it('is nothing where the same record is read otherwise than by an earlier version', () => {
+    for (const [record, policy] of [
+      ['v=DMARC1; p=quarantine; sp=', 'quarantine'],
+      ['v=DMARC1; p=quarantine; sp=bogus; rua=mailto:d@example.com', 'quarantine'],
+      ['v=DMARC1; p=reject; np=x', 'reject'],
+    ] as const) {
+      const now = postureOf({ ...best, dmarc: [record] });
+      const { foundAt: _, ...dmarc } = { ...now.dmarc, policy, effectivePolicy: policy };
+      const earlier = restorePosture({ ...shortenPosture(now), dmarc, scoreVersion: '1' });
+      assert.deepEqual(regressionsOf(earlier, now), []);
+      assert.notDeepEqual(regressionsOf(earlier, postureOf({ ...best, dmarc: [] })), []);
+    }
+  });
+
   for (const [why, before, after, found] of table) {
     it(`is told when ${why}`, () => assert.deepEqual(regressionsOf(postureOf(before), postureOf(after)), found));
   }

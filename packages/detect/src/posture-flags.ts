@@ -51,10 +51,12 @@ export function postureFlags(posture: Posture): ReadonlySet<PostureFlag> {
   const set = (flag: PostureFlag, isSet: boolean | null) => {
     if (isSet) flags.add(flag);
   };
-  set('spf_measured', spf.result !== 'unmeasured');
-  set('spf_valid', spf.result === 'valid');
+  // With a record on the way that was not had, a policy may be void as well as valid.
+  const isSpfValid = spf.result === 'valid' && spf.evaluation !== 'unknown';
+  set('spf_measured', isSpfValid || spf.result === 'none' || spf.result === 'permerror');
+  set('spf_valid', isSpfValid);
   set('spf_permerror', spf.result === 'permerror');
-  if (spf.result === 'valid' && spf.all) flags.add(ALL_QUALIFIER[spf.all]);
+  if (isSpfValid && spf.all) flags.add(ALL_QUALIFIER[spf.all]);
   set('dmarc_measured', dmarc.status !== 'unmeasured');
   set('dmarc_valid', dmarc.policy !== null);
   if (dmarc.policy) flags.add(`dmarc_${dmarc.policy}`);
@@ -98,11 +100,14 @@ export type Regression = (typeof REGRESSIONS)[number];
 
 const STRENGTH = { none: 0, quarantine: 1, reject: 2 } as const;
 
-/** Regressions from one posture to the next, each judged only where both looks measured it. */
+/**
+ * Regressions from one posture to the next, each judged only where both looks measured it. A DMARC record that still reads the
+ * same is none, even where a later version takes it for another policy.
+ */
 export function regressionsOf(before: Posture, after: Posture): Regression[] {
   const found: Regression[] = [];
   const dmarc = [before.dmarc.effectivePolicy, after.dmarc.effectivePolicy] as const;
-  if (after.dmarc.status !== 'unmeasured' && before.dmarc.policy !== null) {
+  if (after.dmarc.status !== 'unmeasured' && before.dmarc.policy !== null && !isSameRecord(before.dmarc, after.dmarc)) {
     if (after.dmarc.policy === null) found.push('dmarc_removed');
     else if (dmarc[0] && dmarc[1] && STRENGTH[dmarc[1]] < STRENGTH[dmarc[0]]) found.push('dmarc_weakened');
   }
@@ -111,6 +116,12 @@ export function regressionsOf(before: Posture, after: Posture): Regression[] {
     found.push('dnssec_broken');
   if (before.tls.isTrusted === true && after.tls.problem === 'CERT_HAS_EXPIRED') found.push('certificate_expired');
   return found;
+}
+
+/** Earlier versions did not store where a record was found. */
+function isSameRecord(before: Posture['dmarc'], after: Posture['dmarc']): boolean {
+  if (before.record === null || before.record !== after.record) return false;
+  return before.foundAt === null || before.foundAt === after.foundAt;
 }
 
 function isSound({ dnssec }: Posture): boolean {

@@ -48,8 +48,11 @@ export interface DkimKey {
   readonly problem: 'revoked' | 'unknown-type' | 'unreadable' | 'sha1-only' | 'not-for-mail' | 'weak' | 'short' | null;
 }
 
+/** Why there is no record though somebody meant one: several of the version, or one that does not begin as it has to. */
+export type RecordProblem = 'several-records' | 'unreadable-record';
+
 /** `mx-mismatch`: an exchange of the domain that the policy does not name. */
-export type MtaStsProblem = 'bad-id' | 'no-policy' | 'bad-policy' | 'mx-mismatch' | 'short-max-age';
+export type MtaStsProblem = RecordProblem | 'bad-id' | 'no-policy' | 'bad-policy' | 'mx-mismatch' | 'short-max-age';
 
 export type TlsIssue =
   | 'expired'
@@ -75,8 +78,10 @@ export interface Posture {
     readonly evaluation: 'valid' | 'invalid' | 'unknown' | 'none' | 'unmeasured';
     /** In force through `redirect=`; null where there is none, or where its record was not had. */
     readonly effectiveAll: SpfAll | null;
-    /** A `+all` lets anybody send, of the record or of an include. */
+    /** A `+all` or a network of everybody lets anybody send, of the record or of an include. */
     readonly isOpen: boolean;
+    /** Some term lets somebody send. */
+    readonly isPermitting: boolean;
     /** Counted against the limits of ten and two (RFC 7208 §4.6.4). */
     readonly lookups: number;
     readonly voids: number;
@@ -93,6 +98,7 @@ export interface Posture {
     readonly record: string | null;
     /** The name under which the record in force was found: the domain, or a parent (RFC 9989 §4.10). */
     readonly foundAt: string | null;
+    readonly isInherited: boolean;
     readonly policy: DmarcPolicy | null;
     /** After `t=y` lowers it one step (RFC 9989). */
     readonly effectivePolicy: DmarcPolicy | null;
@@ -125,7 +131,7 @@ export interface Posture {
     readonly status: Measurement;
     readonly issuers: readonly string[];
     readonly wildcardIssuers: readonly string[];
-    /** An `issue` or `issuewild` property limits who may issue; other properties limit nobody. */
+    /** An `issue` property limits who may issue; `issuewild` alone limits nobody but for wildcards. */
     readonly isRestricted: boolean;
     readonly hasIncidentContact: boolean;
     /** Critical properties that no authority knows: none may issue. */
@@ -146,6 +152,7 @@ export interface Posture {
     readonly status: Measurement;
     readonly hasRecord: boolean | null;
     readonly hasAddress: boolean | null;
+    readonly problem: RecordProblem | null;
   };
   readonly bimi: {
     readonly status: Measurement;
@@ -189,7 +196,7 @@ export interface Posture {
     readonly problem: SecurityTxtProblem | null;
   };
   readonly factors: readonly PostureFactor[];
-  /** 0–100, or null when less than 60 % of the points could be measured. */
+  /** 0–100, or null when SPF or DMARC, or more than 40 % of the points, could not be measured. */
   readonly score: number | null;
   readonly grade: 'A+' | 'A' | 'B' | 'C' | 'D' | 'F' | null;
   readonly coverage: number;

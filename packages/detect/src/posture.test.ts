@@ -24,6 +24,7 @@ describe('the posture', () => {
       subdomainPolicy: 'quarantine',
       hasReporting: true,
       foundAt: 'example.com',
+      isInherited: false,
       effectiveSubdomainPolicy: 'none',
       nonexistentPolicy: 'quarantine',
       effectiveNonexistentPolicy: 'none',

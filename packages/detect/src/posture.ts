@@ -1,5 +1,6 @@
 // The mail and transport posture of a domain, part by part, from one reading of its evidence, and its score.
-import type { Evidence } from './evidence.ts';
+import { type Dmarc, isSettled, readDmarc } from './dmarc-policy.ts';
+import type { Evidence, Lookup } from './evidence.ts';
 import * as mail from './factors-mail.ts';
 import * as web from './factors-web.ts';
 import { measurementOf } from './measure.ts';
@@ -8,13 +9,14 @@ import { caaPart } from './posture/caa.ts';
 import { dkimPart } from './posture/dkim.ts';
 import { dnssecPart } from './posture/dnssec.ts';
 import { mtaStsPart, tlsRptPart } from './posture/mail-transport.ts';
+import { type MailUse, mailUseOf } from './posture/mail-use.ts';
 import { securityTxtPart } from './posture/security-txt.ts';
 import { tlsPart } from './posture/tls.ts';
 import { headersPart, hstsPart } from './posture/web-headers.ts';
 import type { Posture, PostureFactor } from './posture-type.ts';
 import { type Reading, readEvidence } from './reading.ts';
 import type { Rulebook } from './rulebook.ts';
-import { type PostureParts, scoreOf } from './score.ts';
+import { type PostureParts, scoreOf, unmeasured } from './score.ts';
 import { spfTargets } from './spf/senders.ts';
 import { cutText } from './text.ts';
 
@@ -30,15 +32,18 @@ export function assessPosture(evidence: Evidence, rulebook?: Rulebook): Posture 
 
 /** As `assessPosture`, of evidence already read. */
 export function posture(reading: Reading, rulebook?: Rulebook): Posture {
+  const { domain, dns, policies } = reading.evidence;
+  // A wildcard answers receivers too: what begins with the version of a policy is one, whoever else it is told of.
+  const dmarcPolicy = readDmarc(domain, dns.dmarc, policies);
   const parts: PostureParts = {
     spf: spfPart(reading),
-    dmarc: dmarcPart(reading),
+    dmarc: dmarcPart(dns.dmarc, dmarcPolicy),
     dkim: dkimPart(reading),
     dnssec: dnssecPart(reading),
     caa: caaPart(reading, rulebook),
     mtaSts: mtaStsPart(reading),
-    tlsRpt: tlsRptPart(reading.tlsRpt),
-    bimi: bimiPart(reading.bimi, reading.dmarcPolicy),
+    tlsRpt: tlsRptPart(dns.tlsRpt),
+    bimi: bimiPart(dns.bimi, dns.dmarc, dmarcPolicy),
     tls: tlsPart(reading),
     hsts: hstsPart(reading),
     headers: headersPart(reading),
@@ -47,23 +52,39 @@ export function posture(reading: Reading, rulebook?: Rulebook): Posture {
   return { ...parts, ...scoreOf(factorsOf(parts, reading)) };
 }
 
-/** A domain that takes no mail (null MX) is judged on refusing to send any. Nothing is judged that does not exist. */
+/** A domain that takes no mail is judged on refusing to send any. Nothing is judged that does not exist. */
 function factorsOf(parts: PostureParts, reading: Reading): PostureFactor[] {
   if (reading.existence !== 'exists') return [];
-  const byMail = reading.hasNullMx
-    ? [mail.noMailSpfFactor(parts), mail.noMailDmarcFactor(parts), mail.dnssecFactor(parts), mail.caaFactor(parts)]
-    : [
-        mail.spfFactor(parts),
-        mail.dmarcFactor(parts),
-        mail.dkimFactor(parts),
-        mail.dnssecFactor(parts),
-        mail.caaFactor(parts),
-        mail.mtaStsFactor(parts),
-        mail.tlsRptFactor(parts),
-        ...(parts.bimi.hasRecord ? [mail.bimiFactor(parts)] : []),
-      ];
-  return [...byMail, ...webFactors(parts, reading)];
+  return [...MAIL_FACTORS[mailUseOf(reading)](parts), ...webFactors(parts, reading)];
 }
+
+const MAIL_FACTORS: Readonly<Record<MailUse, (parts: PostureParts) => PostureFactor[]>> = {
+  taken: (parts) => [
+    mail.spfFactor(parts),
+    mail.dmarcFactor(parts),
+    mail.dkimFactor(parts),
+    mail.dnssecFactor(parts),
+    mail.caaFactor(parts),
+    mail.mtaStsFactor(parts),
+    mail.tlsRptFactor(parts),
+    ...(parts.bimi.hasRecord ? [mail.bimiFactor(parts)] : []),
+  ],
+  none: (parts) => [
+    mail.noMailSpfFactor(parts),
+    mail.noMailDmarcFactor(parts),
+    mail.dnssecFactor(parts),
+    mail.caaFactor(parts),
+  ],
+  unknown: (parts) => [
+    mail.anyMailSpfFactor(parts),
+    mail.anyMailDmarcFactor(parts),
+    mail.dkimFactor(parts),
+    mail.dnssecFactor(parts),
+    mail.caaFactor(parts),
+    unmeasured('mta_sts', 10),
+    unmeasured('tls_rpt', 5),
+  ],
+};
 
 /** A domain that only redirects to another has no page to protect, and nothing to report holes of. */
 function webFactors(parts: PostureParts, { hasNoWeb, webAnswer }: Reading): PostureFactor[] {
@@ -83,6 +104,7 @@ function spfPart({ evidence, spf }: Reading): Posture['spf'] {
     evaluation: isMeasured ? spf.evaluation : 'unmeasured',
     effectiveAll: spf.effectiveAll,
     isOpen: spf.isOpen,
+    isPermitting: spf.isPermitting,
     lookups: spf.lookups,
     voids: spf.voids,
     authorizedIpv4: spf.authorizedIpv4,
@@ -94,13 +116,14 @@ function spfPart({ evidence, spf }: Reading): Posture['spf'] {
   };
 }
 
-function dmarcPart({ dmarc: { status }, dmarcPolicy }: Reading): Posture['dmarc'] {
+function dmarcPart(lookup: Lookup<string>, dmarcPolicy: Dmarc): Posture['dmarc'] {
   const { record } = dmarcPolicy;
-  const isUnmeasured = measurementOf(status) === 'unmeasured' || dmarcPolicy.isUnsettled;
+  const isUnmeasured = !isSettled(lookup, dmarcPolicy);
   return {
     status: isUnmeasured ? 'unmeasured' : record === null ? 'absent' : 'observed',
     record: record === null ? null : cutText(record, MAX_RECORD_LENGTH),
     foundAt: dmarcPolicy.foundAt,
+    isInherited: dmarcPolicy.isInherited,
     policy: dmarcPolicy.policy,
     effectivePolicy: dmarcPolicy.effectivePolicy,
     subdomainPolicy: dmarcPolicy.subdomainPolicy,

@@ -51,9 +51,6 @@ export interface Reading {
   readonly dmarc: Lookup<string>;
   /** The policy in `dmarc`'s records, or a parent's. */
   readonly dmarcPolicy: Dmarc;
-  readonly mtaSts: Lookup<string>;
-  readonly tlsRpt: Lookup<string>;
-  readonly bimi: Lookup<string>;
   /** By label; wildcard answers read as `empty`. */
   readonly named: ReadonlyMap<string, Lookup<string>>;
   readonly webAnswer: WebAnswer;
@@ -101,9 +98,6 @@ export function readEvidence(evidence: Evidence): Reading {
     spf: spfOf(evidence),
     dmarc,
     dmarcPolicy: readDmarc(evidence.domain, dmarc, evidence.policies),
-    mtaSts: own(dns.mtaSts),
-    tlsRpt: own(dns.tlsRpt),
-    bimi: own(dns.bimi),
     named,
     webAnswer,
     redirectsTo,

@@ -7,6 +7,8 @@ export const SCORE_VERSION = '2';
 
 /** Below this share of measurable points a score would be a guess. */
 const MIN_COVERAGE = 0.6;
+/** Half of all points or more, and what a bad domain lacks: with either unmeasured the rest would score as if it were in order. */
+const NEEDED: ReadonlySet<FactorName> = new Set(['spf', 'dmarc']);
 
 const GRADES = [
   [95, 'A+'],
@@ -29,13 +31,15 @@ export function gradeOf(score: number): Grade {
   return GRADES.find(([from]) => score >= from)?.[1] ?? 'F';
 }
 
-/** Points of what was measured, of those that it could have had; null where that is less than 60 % of all. */
+/** Points of what was measured, of those that it could have had; null without SPF and DMARC, or below 60 % of all. */
 export function scoreOf(factors: readonly PostureFactor[]): Score {
   const total = sum(factors, ({ weight }) => weight);
   const measured = factors.filter(({ finding }) => finding !== 'unmeasured');
   const possible = sum(measured, (factor) => factor.possible);
   const coverage = total === 0 ? 0 : Math.round((possible / total) * 1000) / 1000;
-  const score = coverage < MIN_COVERAGE ? null : Math.round((100 * sum(measured, ({ points }) => points)) / possible);
+  const isTold =
+    coverage >= MIN_COVERAGE && factors.every(({ factor, finding }) => finding !== 'unmeasured' || !NEEDED.has(factor));
+  const score = isTold ? Math.round((100 * sum(measured, ({ points }) => points)) / possible) : null;
   const grade = score === null ? null : gradeOf(score);
   return { factors, score, grade, coverage, scoreVersion: SCORE_VERSION };
 }
@@ -48,7 +52,10 @@ export function judged(
   possible: number = weight,
 ): PostureFactor {
   const points = Math.max(0, possible - sum(issues, (issue) => ISSUES[issue].cost));
-  return { factor, finding: findingOf(points, possible, issues), points, possible, weight, issues };
+  const byCost = issues.toSorted((a, b) =>
+    ISSUES[a].cost < ISSUES[b].cost ? 1 : ISSUES[a].cost > ISSUES[b].cost ? -1 : 0,
+  );
+  return { factor, finding: findingOf(points, possible, issues), points, possible, weight, issues: byCost };
 }
 
 export function unmeasured(factor: FactorName, weight: number): PostureFactor {

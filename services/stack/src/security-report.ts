@@ -10,6 +10,8 @@ export const MeasurementSchema = z.enum(['observed', 'absent', 'unmeasured', 'bl
 const Time = z.iso.datetime();
 const Policy = z.enum(['none', 'quarantine', 'reject']).nullable();
 const All = z.enum(['-all', '~all', '?all', '+all']).nullable();
+/** Why there is no record though one was meant. */
+const RECORD_PROBLEMS = ['several-records', 'unreadable-record'] as const;
 const present = { status: MeasurementSchema, has_record: z.boolean().nullable() };
 
 const SpfSchema = z.object({
@@ -37,7 +39,7 @@ const SpfSchema = z.object({
 const DmarcSchema = z.object({
   status: MeasurementSchema,
   record: z.string().nullable(),
-  policy: Policy.describe('As published.'),
+  policy: Policy.describe('As receivers read it: none where a published one cannot be read and reports are asked for.'),
   effective_policy: Policy.describe('After `t=y` lowered it.'),
   subdomain_policy: Policy,
   has_reporting: z.boolean(),
@@ -98,9 +100,15 @@ export const SecuritySchema = z
       ...present,
       mode: z.enum(['enforce', 'testing', 'none']).nullable(),
       max_age: z.int().nullable().describe('Seconds.'),
-      problem: z.enum(['bad-id', 'no-policy', 'bad-policy', 'mx-mismatch', 'short-max-age']).nullable(),
+      problem: z
+        .enum([...RECORD_PROBLEMS, 'bad-id', 'no-policy', 'bad-policy', 'mx-mismatch', 'short-max-age'])
+        .nullable(),
     }),
-    tls_rpt: z.object({ ...present, has_address: z.boolean().nullable() }),
+    tls_rpt: z.object({
+      ...present,
+      has_address: z.boolean().nullable(),
+      problem: z.enum(RECORD_PROBLEMS).nullable(),
+    }),
     bimi: z.object({
       ...present,
       has_logo: z.boolean().nullable(),
@@ -218,7 +226,7 @@ function mailReport(posture: Posture): Pick<SecurityReport, 'spf' | 'dmarc' | 'd
       keys: dkim.keys.map(({ isTesting, ...key }) => ({ ...key, is_testing: isTesting })),
     },
     mta_sts: { ...published(mtaSts), mode: mtaSts.mode, max_age: mtaSts.maxAge, problem: mtaSts.problem },
-    tls_rpt: { ...published(tlsRpt), has_address: tlsRpt.hasAddress },
+    tls_rpt: { ...published(tlsRpt), has_address: tlsRpt.hasAddress, problem: tlsRpt.problem },
     bimi: {
       ...published(bimi),
       has_logo: bimi.hasLogo,

@@ -23,7 +23,8 @@ export function caaPart(reading: Reading, rulebook?: Rulebook): Posture['caa'] {
     status: measurementOf(caa.status),
     issuers,
     wildcardIssuers: listOf(named(/^issuewild$/i)),
-    isRestricted: caa.records.some(({ tag }) => ISSUE.test(tag)),
+    // §4.3: issuewild alone leaves every other certificate to everybody.
+    isRestricted: caa.records.some(({ tag }) => /^issue$/i.test(tag)),
     hasIncidentContact: caa.records.some(({ tag }) => /^iodef$/i.test(tag)),
     unknownCritical: listOf(
       caa.records.filter(({ critical, tag }) => critical && !KNOWN_TAG.test(tag)).map(({ tag }) => cutText(tag, 32)),

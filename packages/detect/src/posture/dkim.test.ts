@@ -32,6 +32,7 @@ describe('a DKIM key', () => {
     ['for SHA-1 alone helps nobody', `v=DKIM1; h=sha1; p=${strong}`, { problem: 'sha1-only' }],
     ['for both hashes is in order', `v=DKIM1; h=sha1:sha256; p=${strong}`, { problem: null }],
     ['for something else than mail', `v=DKIM1; s=tls; p=${strong}`, { problem: 'not-for-mail' }],
+    ['for reports of TLS is in order', `v=DKIM1; s=tlsrpt; p=${strong}`, { problem: null }],
     ['in testing says so', `v=DKIM1; t=y:s; p=${strong}`, { isTesting: true, problem: null }],
     ['that is no base64', 'v=DKIM1; p=%%%%', { problem: 'unreadable' }],
     ['that is cut', `v=DKIM1; p=${strong.slice(0, 200)}`, { bits: null, problem: 'unreadable' }],

@@ -64,6 +64,8 @@ export function readDkimKey(selector: string, record: string): DkimKey | null {
   };
 }
 
+const SERVICES: ReadonlySet<string> = new Set(['*', 'email', 'tlsrpt']);
+
 interface KeyFacts {
   readonly type: string;
   readonly bits: number | null;
@@ -76,7 +78,8 @@ function problemOf({ type, bits, hashes, services }: KeyFacts): DkimKey['problem
   if (bits === null) return 'unreadable';
   // RFC 8301 §3.1: rsa-sha1 must be neither signed nor verified.
   if (hashes.length > 0 && !hashes.includes('sha256')) return 'sha1-only';
-  if (services.length > 0 && !services.includes('*') && !services.includes('email')) return 'not-for-mail';
+  // RFC 8460 §3: keys of tlsrpt sign the reports that the domain sends.
+  if (services.length > 0 && !services.some((service) => SERVICES.has(service))) return 'not-for-mail';
   if (type === 'rsa' && bits < WEAK_RSA_BITS) return 'weak';
   return type === 'rsa' && bits < RECOMMENDED_RSA_BITS ? 'short' : null;
 }

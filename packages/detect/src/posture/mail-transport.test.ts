@@ -33,6 +33,12 @@ describe('MTA-STS', () => {
     ['is a page', '<!doctype html><title>Hello</title>', { problem: 'bad-policy' }],
     ['is not there', { status: 'missing' }, { mode: null, problem: 'no-policy' }],
     ['could not be had', { status: 'timeout' }, { mode: null, problem: null }],
+    ['is a redirect', { status: 'failed', statusCode: 301 }, { problem: 'no-policy' }],
+    ['is forbidden', { status: 'failed', statusCode: 403 }, { problem: 'no-policy' }],
+    ['is not text', { status: 'failed', contentType: 'text/html' }, { problem: 'bad-policy' }],
+    ['is behind an error that passes', { status: 'failed', statusCode: 503 }, { problem: null }],
+    ['is asked for too often', { status: 'failed', statusCode: 429 }, { problem: null }],
+    ['was cut off', { status: 'failed' }, { problem: null }],
     ['was blocked', { status: 'blocked' }, { mode: null, problem: null }],
     ['is long', `${good}\r\n${'mx: a.test\r\n'.repeat(5000)}`, { mode: 'enforce', problem: null }],
   ];
@@ -47,6 +53,12 @@ describe('MTA-STS', () => {
   it('has an id of letters and digits', () => {
     for (const bad of ['v=STSv1', 'v=STSv1; id=', 'v=STSv1; id=a-b', `v=STSv1; id=${'1'.repeat(33)}`])
       assert.equal(mtaSts(good, { mtaSts: [bad] }).problem, 'bad-id', bad);
+  });
+
+  it('names the domain itself where it has no MX records', () => {
+    const parts = { mx: 'empty' } as const;
+    assert.equal(mtaSts(good, parts).problem, 'mx-mismatch');
+    assert.equal(mtaSts(good.replace('mx.example.com', 'example.com'), parts).problem, null);
   });
 
   it('is none with two records, or with a policy alone', () => {
@@ -70,6 +82,7 @@ describe('TLS-RPT', () => {
         status: 'observed',
         hasRecord: true,
         hasAddress,
+        problem: null,
       }));
   }
 

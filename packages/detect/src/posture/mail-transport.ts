@@ -1,8 +1,8 @@
 // How mail to the domain is protected on its way, by what the domain publishes: MTA-STS (RFC 8461) and TLS-RPT (RFC 8460).
 import type { FileEvidence, Lookup } from '../evidence.ts';
 import type { MtaStsProblem, Posture } from '../profile.ts';
-import type { Reading } from '../reading.ts';
-import { asClaim, onlyRecordOf, statusOf } from './published.ts';
+import { isPassingError, type Reading } from '../reading.ts';
+import { asClaim, onlyRecordOf, recordProblemOf, statusOf } from './published.ts';
 
 /** RFC 8461 §3.2: about a year; weeks or more are recommended. */
 const MAX_AGE_LIMIT = 31_557_600;
@@ -18,28 +18,39 @@ interface StsPolicy {
 
 /** The record, and the policy file where it was asked for. */
 export function mtaStsPart(reading: Reading): Posture['mtaSts'] {
-  const record = onlyRecordOf(reading.mtaSts, 'v=STSv1');
-  const status = statusOf(reading.mtaSts, record !== null);
+  const { mtaSts } = reading.evidence.dns;
+  const record = onlyRecordOf(mtaSts, 'v=STSv1');
+  const status = statusOf(mtaSts, record !== null);
   const base = { status, hasRecord: asClaim(status), mode: null, maxAge: null };
-  if (record === null) return { ...base, problem: null };
+  if (record === null) return { ...base, problem: recordProblemOf(mtaSts, 'v=STSv1') };
   // §3.1: 1 to 32 letters and digits; it changes with the policy.
   if (!/;\s*id\s*=\s*[a-z0-9]{1,32}\s*(?:;|$)/i.test(record)) return { ...base, problem: 'bad-id' };
   const file = reading.evidence.files?.mtaSts;
-  if (!isAnswered(file)) return { ...base, problem: null };
+  if (!file || !isSettled(file)) return { ...base, problem: null };
+  if (file.status === 'failed') return { ...base, problem: file.statusCode === 200 ? 'bad-policy' : 'no-policy' };
   if (file.status === 'missing') return { ...base, problem: 'no-policy' };
   const policy = readPolicy(file.text);
   if (policy === null) return { ...base, problem: 'bad-policy' };
   return { ...base, mode: policy.mode, maxAge: policy.maxAge, problem: problemOf(policy, reading) };
 }
 
-/** A file that could not be had says nothing of whether it is there. */
-function isAnswered(file: FileEvidence | undefined): file is FileEvidence {
-  return file?.status === 'found' || file?.status === 'missing';
+/**
+ * §3.3: senders take a redirect, an error, or a file that is not text/plain for no policy, so these are answers. What passes, or
+ * never came, or came from a wall says nothing of whether the file is there.
+ */
+function isSettled({ status, statusCode, contentType }: FileEvidence): boolean {
+  if (status !== 'failed') return status === 'found' || status === 'missing';
+  if (statusCode === 200) return !/^\s*text\/plain\s*(?:;|$)/i.test(contentType ?? '');
+  return statusCode !== null && statusCode >= 300 && !isPassingError(statusCode);
 }
 
-function problemOf({ mx, mode, maxAge }: StsPolicy, { exchanges }: Reading): MtaStsProblem | null {
-  if (mode !== 'none' && exchanges.some(({ host }) => !mx.some((pattern) => matchesHost(pattern, host))))
-    return 'mx-mismatch';
+function problemOf(
+  { mx, mode, maxAge }: StsPolicy,
+  { evidence, mail, hasNullMx, exchanges }: Reading,
+): MtaStsProblem | null {
+  // RFC 5321 §5.1: without MX records the domain itself is the exchange.
+  const hosts = mail === 'none' && !hasNullMx ? [evidence.domain] : exchanges.map(({ host }) => host);
+  if (mode !== 'none' && hosts.some((host) => !mx.some((pattern) => matchesHost(pattern, host)))) return 'mx-mismatch';
   return mode !== 'none' && maxAge < SHORT_MAX_AGE ? 'short-max-age' : null;
 }
 
@@ -76,5 +87,10 @@ export function tlsRptPart(lookup: Lookup<string>): Posture['tlsRpt'] {
   const hasAddress = rua
     .split(',', MAX_PATTERNS)
     .some((uri) => /^\s*(?:mailto:[^@\s]+@[^@\s]+|https:\/\/[^\s/]+\S*)\s*$/i.test(uri));
-  return { status, hasRecord: asClaim(status), hasAddress: status === 'unmeasured' ? null : hasAddress };
+  return {
+    status,
+    hasRecord: asClaim(status),
+    hasAddress: status === 'unmeasured' ? null : hasAddress,
+    problem: record === null ? recordProblemOf(lookup, 'v=TLSRPTv1') : null,
+  };
 }

@@ -19,6 +19,7 @@ describe('DNSSEC', () => {
     ['a SHA-1 digest alone', [ds(13, 1)], true, [13]],
     ['a SHA-1 digest beside a better one', [ds(13, 1), ds(13, 2)], false, [13]],
     ['GOST', [ds(12, 3)], true, [12]],
+    ['the newer GOST', [ds(23)], false, [23]],
     ['no DS', [], null, []],
   ];
   for (const [why, records, isWeak, algorithms] of table) {
@@ -43,6 +44,7 @@ describe('CAA', () => {
     ],
     ['may permit nobody', ['0 issue ;'], { issuers: [], isRestricted: true }],
     ['limits nobody without an issue property', ['0 iodef mailto:c@c.test'], { isRestricted: false }],
+    ['limits nobody but for wildcards', ['0 issuewild a.test'], { isRestricted: false, issuers: ['a.test'] }],
     ['has properties that nobody knows', ['0 issue a.test', '0 future x'], { unknownCritical: [] }],
     ['has critical ones', ['0 issue a.test', '128 future x', '128 issue b.test'], { unknownCritical: ['future'] }],
   ];
@@ -81,7 +83,8 @@ describe('BIMI', () => {
       hasCertificate: true,
       isEligible: true,
     });
-    assert.deepEqual([bimiOf(['v=BIMI1; l=; a=']).hasLogo, bimiOf(['v=BIMI1; l=; a=']).hasCertificate], [false, false]);
+    assert.equal(bimiOf(['v=BIMI1; l=https://example.com/logo.svg?v=2']).hasLogo, true);
+    assert.equal(bimiOf(['v=BIMI1']).hasLogo, false);
     assert.equal(bimiOf(['v=BIMI1; l=http://example.com/logo.svg']).hasLogo, false);
     assert.equal(bimiOf(['v=BIMI1; l=https://example.com/logo.png']).hasLogo, false);
   });
@@ -91,6 +94,20 @@ describe('BIMI', () => {
     assert.equal(bimiOf([logo], 'v=DMARC1; p=reject; sp=none').isEligible, false);
     assert.equal(bimiOf([logo], 'v=DMARC1; p=quarantine; t=y').isEligible, false);
     assert.equal(bimiOf([logo], 'v=DMARC1; p=quarantine').isEligible, true);
+  });
+
+  it('may be declined, and then lacks nothing', () => {
+    const { bimi, factors } = postureOf({ bimi: ['v=BIMI1; l=; a=;'], dmarc: ['v=DMARC1; p=none'] });
+    assert.deepEqual([bimi.hasLogo, bimi.hasCertificate], [null, false]);
+    assert.deepEqual(factors.find(({ factor }) => factor === 'bimi')?.issues, []);
+  });
+
+  it('is not said to be refused while the policy is not known', () => {
+    for (const parts of [{ dmarc: 'timeout' }, { policies: { dmarcParents: { com: 'timeout' } } }] as const) {
+      const { bimi, factors } = postureOf({ bimi: [logo], ...parts });
+      assert.equal(bimi.isEligible, null);
+      assert.deepEqual(factors.find(({ factor }) => factor === 'bimi')?.issues, []);
+    }
   });
 
   it('is none without a record', () => assert.equal(bimiOf([]).isEligible, null));

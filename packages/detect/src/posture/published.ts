@@ -1,6 +1,7 @@
 // How a policy record under a name of its own was measured. Shared by the standards that publish one.
 import type { Lookup } from '../evidence.ts';
 import { measurementOf } from '../measure.ts';
+import type { RecordProblem } from '../posture-type.ts';
 import type { Measurement } from '../profile.ts';
 
 /** Records are read up to here; none of these standards has one that is near as long. */
@@ -10,6 +11,19 @@ const MAX_RECORD_LENGTH = 2048;
 export function onlyRecordOf({ records }: Lookup<string>, version: string): string | null {
   const [record, ...others] = records.filter((each) => isVersion(each, version));
   return record === undefined || others.length > 0 ? null : record.slice(0, MAX_RECORD_LENGTH);
+}
+
+/** Why `onlyRecordOf` has none; null where nothing under the name was meant as one. */
+export function recordProblemOf({ records }: Lookup<string>, version: string): RecordProblem | null {
+  if (records.filter((each) => isVersion(each, version)).length > 1) return 'several-records';
+  return records.some((each) => isMeant(each, version)) ? 'unreadable-record' : null;
+}
+
+/** Begins with the version in any case, after a space or a quote, and not with a longer one. */
+function isMeant(record: string, version: string): boolean {
+  const start = record.slice(0, version.length + 8).replace(/^["'\s]+/, '');
+  const isSame = start.slice(0, version.length).toLowerCase() === version.toLowerCase();
+  return isSame && !/^[a-z0-9]/i.test(start.slice(version.length));
 }
 
 function isVersion(record: string, version: string): boolean {

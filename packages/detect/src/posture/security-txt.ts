@@ -3,12 +3,15 @@ import type { Posture, SecurityTxtProblem } from '../profile.ts';
 import type { Reading } from '../reading.ts';
 
 const MAX_LINES = 256;
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
 const SIGNED = '-----BEGIN PGP SIGNED MESSAGE-----';
 
 export function securityTxtPart({ evidence, webAnswer, hasNoWeb }: Reading): Posture['securityTxt'] {
   const file = evidence.files?.securityTxt;
   const nothing = { expires: null, isSigned: false, problem: null };
-  if (hasNoWeb || webAnswer === 'redirect') return { status: 'absent', ...nothing };
+  if (hasNoWeb) return { status: 'absent', ...nothing };
+  // Nobody asks a domain that only redirects for the file; one that is there is told.
+  if (webAnswer === 'redirect' && file?.status !== 'found') return { status: 'absent', ...nothing };
   if (file?.status === 'missing') return { status: 'absent', ...nothing };
   if (file?.status !== 'found') return { status: 'unmeasured', ...nothing };
   // Sites that answer every path with their home page have no such file.
@@ -17,7 +20,7 @@ export function securityTxtPart({ evidence, webAnswer, hasNoWeb }: Reading): Pos
   if (isPage) return { status: 'absent', ...nothing };
   const fields = readFields(file.text);
   const expires = fields.get('expires')?.[0] ?? null;
-  const at = expires === null ? Number.NaN : Date.parse(expires);
+  const at = expires !== null && RFC3339.test(expires) ? Date.parse(expires) : Number.NaN;
   return {
     status: 'observed',
     expires: Number.isNaN(at) ? null : new Date(at).toISOString(),
@@ -40,7 +43,7 @@ function problemOf(
 
 function readFields(text: string): Map<string, string[]> {
   const fields = new Map<string, string[]>();
-  for (const line of text.split(/\r?\n/, MAX_LINES)) {
+  for (const line of text.replace(/^\uFEFF/, '').split(/\r?\n/, MAX_LINES)) {
     const [, name, value] = /^([a-z-]{1,64}):[ \t]*(.*)$/i.exec(line.slice(0, 1024)) ?? [];
     if (name === undefined || value === undefined) continue;
     const known = fields.get(name.toLowerCase());

@@ -1,10 +1,12 @@
 // What a site tells browsers in its headers: HSTS (RFC 6797) and the protections that a page asks for. Read from the site's
 // own answers over HTTPS only: a wall's or another domain's headers say nothing, and browsers ignore HSTS over HTTP.
 import type { Posture } from '../profile.ts';
-import type { Reading } from '../reading.ts';
+import { isPassingError, type Reading } from '../reading.ts';
 
 const MAX_HEADER_LENGTH = 16_384;
 const MAX_DIRECTIVES = 64;
+/** Sources that stand for any host; a page of `data:` comes from whoever writes the link. */
+const ANY_SOURCE = /^(?:(?:https?:\/\/)?\*|https?:|data:)(?::\*)?$/;
 /** Referrer policies that keep paths from other sites. Browsers take such a one where none is named. */
 const CAREFUL_REFERRER: ReadonlySet<string> = new Set([
   'no-referrer',
@@ -21,16 +23,17 @@ export function hstsPart(reading: Reading): Posture['hsts'] {
   const scheme = ownScheme(reading);
   if (scheme === null) return { status: reading.hasNoWeb ? 'absent' : 'unmeasured', ...nothing };
   const header = scheme === 'https:' ? headerOf(reading, 'strict-transport-security') : undefined;
-  if (header === undefined) return { status: 'absent', ...nothing };
+  if (header === undefined) return { status: isError(reading) ? 'unmeasured' : 'absent', ...nothing };
   // §8.1: of several headers the first counts; they arrive joined by a comma.
   const directives = (header.split(',', 1)[0] ?? '')
     .split(';', MAX_DIRECTIVES)
     .map((part) => part.trim().toLowerCase());
-  const [, seconds] = directives.map((part) => /^max-age\s*=\s*"?(\d{1,10})"?$/.exec(part)).find(Boolean) ?? [];
+  const [, seconds] = directives.map((part) => /^max-age\s*=\s*"?(\d{1,64})"?$/.exec(part)).find(Boolean) ?? [];
   if (seconds === undefined) return { status: 'absent', ...nothing };
   return {
     status: 'observed',
-    maxAge: Number(seconds),
+    // The header has no limit; a thousand years are for ever.
+    maxAge: Math.min(Number(seconds), 31_536_000_000),
     includesSubdomains: directives.includes('includesubdomains'),
     isPreload: directives.includes('preload'),
   };
@@ -38,7 +41,7 @@ export function hstsPart(reading: Reading): Posture['hsts'] {
 
 /** Protections of the home page. A redirect to another domain has no page to protect. */
 export function headersPart(reading: Reading): Posture['headers'] {
-  const isMeasured = reading.webAnswer === 'own' && !isPassing(reading);
+  const isMeasured = reading.webAnswer === 'own' && !isError(reading);
   if (!isMeasured) {
     const status = reading.hasNoWeb || reading.webAnswer === 'redirect' ? 'absent' : 'unmeasured';
     return {
@@ -60,7 +63,10 @@ export function headersPart(reading: Reading): Posture['headers'] {
     isSniffingOff: (headerOf(reading, 'x-content-type-options') ?? '')
       .split(',')
       .some((part) => part.trim().toLowerCase() === 'nosniff'),
-    isFramingLimited: isLimited(directives?.get('frame-ancestors')) || /^(?:deny|sameorigin)\b/.test(frames),
+    // Browsers pass over X-Frame-Options where frame-ancestors is given.
+    isFramingLimited: directives?.has('frame-ancestors')
+      ? isLimited(directives.get('frame-ancestors'))
+      : /^(?:deny|sameorigin)\b/.test(frames),
     // The last policy that the browser knows counts.
     isReferrerCareful: referrer === undefined || CAREFUL_REFERRER.has(referrer.at(-1)?.trim() ?? ''),
     hasPermissionsPolicy: headerOf(reading, 'permissions-policy') !== undefined,
@@ -84,27 +90,30 @@ function cspStrength(directives: ReadonlyMap<string, string> | null, isReported:
   const scripts = directives.get('script-src') ?? directives.get('default-src');
   if (scripts === undefined) return 'weak';
   const words = scripts.split(/\s+/, 256);
-  const isInlineOpen = words.includes("'unsafe-inline'") && !/'(?:nonce-|sha(?:256|384|512)-)/.test(scripts);
-  return isInlineOpen || words.some((word) => /^(?:\*|https?:|data:)$/.test(word)) ? 'weak' : 'strong';
+  const isNamed = words.some((word) => /^'(?:nonce-|sha(?:256|384|512)-)/.test(word));
+  // CSP 3 §8.2: with strict-dynamic browsers pass over hosts, schemes and unsafe-inline, which stand there for older ones.
+  if (isNamed && words.includes("'strict-dynamic'")) return 'strong';
+  const isInlineOpen = words.includes("'unsafe-inline'") && !isNamed;
+  return isInlineOpen || words.some((word) => ANY_SOURCE.test(word)) ? 'weak' : 'strong';
 }
 
 function isLimited(ancestors: string | undefined): boolean {
-  return ancestors !== undefined && !ancestors.split(/\s+/, 256).some((word) => /^(?:\*|https?:)$/.test(word));
+  return ancestors !== undefined && !ancestors.split(/\s+/, 256).some((word) => ANY_SOURCE.test(word));
 }
 
 /** Of the answer that the headers came with, null where it is not the site's own. */
 function ownScheme(reading: Reading): string | null {
   const { http } = reading.evidence;
-  if (isPassing(reading) || http.url === null) return null;
+  if (isPassingError(http.statusCode) || http.url === null) return null;
   if (reading.webAnswer === 'own') return URL.parse(http.url)?.protocol ?? null;
   // `url` is where the redirect that was not followed leads; the answer came from the one before.
   const last = http.redirects.at(-1);
   return reading.webAnswer === 'redirect' && last !== undefined ? (URL.parse(last)?.protocol ?? null) : null;
 }
 
-/** An error that passes shows the server's headers and not the site's. */
-function isPassing({ evidence }: Reading): boolean {
-  return (evidence.http.statusCode ?? 0) >= 500;
+/** An error shows what the server, or something before it, sends: what it lacks the site's page may have. */
+function isError({ evidence }: Reading): boolean {
+  return (evidence.http.statusCode ?? 0) >= 400;
 }
 
 function headerOf({ evidence: { http } }: Reading, name: string): string | undefined {

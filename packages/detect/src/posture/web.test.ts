@@ -49,6 +49,7 @@ describe('HSTS', () => {
     ['max-age=100, max-age=31536000', { maxAge: 100 }],
     ['includeSubDomains', { status: 'absent', maxAge: null }],
     ['max-age=-1', { status: 'absent', maxAge: null }],
+    ['max-age=99999999999', { status: 'observed', maxAge: 31_536_000_000 }],
     [`${';'.repeat(60_000)}max-age=1`, { status: 'absent' }],
   ];
   for (const [header, expected] of table) {
@@ -63,6 +64,7 @@ describe('HSTS', () => {
     ['over HTTP is nothing', { url: 'http://example.com/' }, 'absent'],
     ['of a wall says nothing', { status: 'blocked' }, 'unmeasured'],
     ['of an error that passes says nothing', { statusCode: 503 }, 'unmeasured'],
+    ['of too many requests says nothing', { statusCode: 429 }, 'unmeasured'],
     ['of another domain says nothing', { url: 'https://other.test/', statusCode: 200 }, 'unmeasured'],
     [
       'of the domain’s own redirect to another is its own',
@@ -77,6 +79,12 @@ describe('HSTS', () => {
     ['of a page not found is its own', { statusCode: 404 }, 'observed'],
     ['is not there without an answer', { status: 'timeout', url: null, statusCode: null }, 'unmeasured'],
   ];
+  it('is not missed on an error, where it may be the page’s', () => {
+    for (const statusCode of [403, 404, 429, 503])
+      assert.equal(withHeaders({}, { statusCode }).hsts.status, 'unmeasured', String(statusCode));
+    assert.equal(withHeaders({}).hsts.status, 'absent');
+  });
+
   for (const [why, http, status] of whose) {
     it(why, () => assert.equal(withHeaders(header, http).hsts.status, status));
   }
@@ -103,6 +111,22 @@ describe('protective headers', () => {
       'inline scripts by nonce',
       { 'content-security-policy': "script-src 'nonce-abc' 'unsafe-inline'" },
       { csp: 'strong' },
+    ],
+    [
+      'scripts by nonce and what they load, with more for older browsers',
+      { 'content-security-policy': "script-src 'nonce-abc' 'strict-dynamic' https: 'unsafe-inline'" },
+      { csp: 'strong' },
+    ],
+    [
+      'strict-dynamic that nothing starts',
+      { 'content-security-policy': "script-src 'strict-dynamic' https:" },
+      { csp: 'weak' },
+    ],
+    ['scripts from any host', { 'content-security-policy': 'script-src https://*' }, { csp: 'weak' }],
+    [
+      'frames by anybody, whatever the old header says',
+      { 'content-security-policy': 'frame-ancestors *', 'x-frame-options': 'DENY' },
+      { isFramingLimited: false },
     ],
     ['scripts from anywhere', { 'content-security-policy': 'default-src https:' }, { csp: 'weak' }],
     [
@@ -131,6 +155,11 @@ describe('protective headers', () => {
     });
   }
 
+  it('of an error are not the page’s', () => {
+    for (const statusCode of [403, 404, 408, 429, 503])
+      assert.equal(withHeaders({}, { statusCode }).headers.status, 'unmeasured', String(statusCode));
+  });
+
   it('are the site’s own only', () => {
     const csp = { 'content-security-policy': "default-src 'self'" };
     assert.equal(withHeaders(csp, { status: 'blocked' }).headers.status, 'unmeasured');
@@ -154,6 +183,8 @@ describe('security.txt', () => {
     ['without an end', 'Contact: mailto:s@example.com', 'no-expiry'],
     ['with two ends', `${good}Expires: 2027-01-01T00:00:00Z`, 'no-expiry'],
     ['with an end that is no time', good.replace('2026-12-31T23:59:59Z', 'never'), 'no-expiry'],
+    ['with an end that is a bare number', good.replace('2026-12-31T23:59:59Z', '1'), 'no-expiry'],
+    ['after a byte order mark', `\uFEFF${good}`, null],
     ['that has ended', good.replace('2026-12', '2025-12'), 'expired'],
     ['of 64 KiB', `${good}${'#'.repeat(65_536)}`, null],
   ];
@@ -169,6 +200,12 @@ describe('security.txt', () => {
     assert.equal(partOf('<!DOCTYPE html><p>Contact: us').status, 'absent');
     const html = postureOf({ files: { securityTxt: { text: good, contentType: 'text/html; charset=utf-8' } } });
     assert.equal(html.securityTxt.status, 'absent');
+  });
+
+  it('is told of a domain that only redirects where it is there', () => {
+    const http = { url: 'https://other.test/', statusCode: 301, redirects: ['https://example.com/'] };
+    assert.equal(postureOf({ http, files: { securityTxt: { text: good } } }).securityTxt.status, 'observed');
+    assert.equal(postureOf({ http, files: { securityTxt: { status: 'timeout' } } }).securityTxt.status, 'absent');
   });
 
   it('is absent where it is missing, and unmeasured where nobody could look', () => {

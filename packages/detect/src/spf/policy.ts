@@ -3,7 +3,7 @@
 import type { Evidence, Lookup, MxRecord } from '../evidence.ts';
 import { hasMacro } from './macro.ts';
 import type { SpfProblem } from './problems.ts';
-import { parseRecord, type SpfRecord, selectRecords } from './record.ts';
+import { parseRecord, type SpfRecord, selectRecords, unreadableRecord } from './record.ts';
 import type { SpfSender } from './senders.ts';
 import { hostOf, NO_END, SpfWalk } from './walk.ts';
 
@@ -24,8 +24,10 @@ export interface SpfPolicy {
   readonly isRedirected: boolean;
   /** Uses `ptr` itself, which RFC 7208 §5.5 says not to publish. */
   readonly usesPtr: boolean;
-  /** A `+all` in force, also of an include: anybody may send. */
+  /** A `+all` or a network of everybody in force, also of an include: anybody may send. */
   readonly isOpen: boolean;
+  /** Some term that passes was met: the policy does not refuse everybody. */
+  readonly isPermitting: boolean;
   /** Terms that cause look-ups, §4.6.4; more than 64 are not counted. */
   readonly lookups: number;
   /** Terms seen to have no answer; those of foreign `a`, `mx` and `exists` are not looked up. */
@@ -78,7 +80,11 @@ const MAX_RECORDS = 64;
 export function readSpf(domain: string, txt: Lookup<string>, surroundings: SpfSurroundings): SpfPolicy {
   const [record, ...others] = selectRecords(txt.records);
   const walk = new SpfWalk(domain, surroundings);
-  if (record === undefined) return walk.policy(null, null, NO_END);
+  if (record === undefined) {
+    const unreadable = unreadableRecord(txt.records);
+    if (unreadable !== null) walk.report('unreadable-record', domain, unreadable);
+    return walk.policy(null, null, NO_END);
+  }
   if (others.length > 0) {
     walk.report('several-records', domain, '');
     // What they name is still worth knowing.

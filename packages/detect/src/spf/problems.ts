@@ -17,6 +17,7 @@ export const SPF_PROBLEMS = [
   'redirect-ignored',
   'unreachable-terms',
   'unknown-modifier',
+  'unreadable-record',
 ] as const;
 export type SpfProblemCode = (typeof SPF_PROBLEMS)[number];
 

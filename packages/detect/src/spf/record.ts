@@ -39,6 +39,11 @@ export function selectRecords(txts: readonly string[]): string[] {
   return txts.filter((txt) => /^v=spf1(?: |$)/i.test(txt.slice(0, 7)));
 }
 
+/** The first record that is meant as a policy and cannot be selected, as for a semicolon after the version. */
+export function unreadableRecord(txts: readonly string[]): string | null {
+  return txts.find((txt) => /^["'\s]{0,8}v\s{0,8}[=:]\s{0,8}spf1/i.test(txt.slice(0, 64))) ?? null;
+}
+
 /** Reads a selected record. Linear in its length. */
 export function parseRecord(record: string): SpfRecord {
   const mechanisms: Mechanism[] = [];

@@ -20,6 +20,8 @@ const MAX_RANGES = 4096;
 const MAX_TERM = 128;
 /** Shorter prefixes than these, named by the domain itself, let whole providers in (docs/posture.md). */
 const WIDE = { 4: 16, 6: 32 } as const;
+/** Up to these prefixes a term lets in more than any registry gives one holder: as good as everybody. */
+const EVERYBODY = { 4: 8, 6: 16 } as const;
 
 /** How a record ends: with an `all`, or with a redirect that leads nowhere known. */
 export interface End {
@@ -46,7 +48,9 @@ export class SpfWalk {
   /** Names below it are the domain's own. */
   readonly #owner: string;
   readonly #surroundings: SpfSurroundings;
-  readonly #problems: SpfProblem[] = [];
+  /** Errors and remarks apart, so that remarks without end leave room for what decides. */
+  readonly #errors: SpfProblem[] = [];
+  readonly #remarks: SpfProblem[] = [];
   readonly #senders = new Map<string, SpfSender>();
   readonly #ranges: Range[] = [];
   #lookups = 0;
@@ -54,6 +58,7 @@ export class SpfWalk {
   #isBroken = false;
   #isComplete = true;
   #isOpen = false;
+  #isPermitting = false;
   #isDynamic = false;
   #usesPtr = false;
 
@@ -72,7 +77,7 @@ export class SpfWalk {
         const isLast = i === record.mechanisms.length - 1;
         if (!isLast) this.report('unreachable-terms', name, record.mechanisms[i + 1]?.text ?? '');
         if (record.redirect) this.report('redirect-ignored', name, `redirect=${record.redirect.text}`);
-        if (step.isPassing && mechanism.qualifier === '+') this.#isOpen = true;
+        if (step.isPassing && mechanism.qualifier === '+') this.#open();
         return { all: `${mechanism.qualifier}all`, isRedirected: false };
       }
       this.#weigh(name, mechanism, step);
@@ -93,11 +98,13 @@ export class SpfWalk {
   }
 
   report(code: SpfProblemCode, at: string, term: string): void {
-    if (isSpfError(code)) this.#isBroken = true;
-    if (this.#problems.length >= MAX_PROBLEMS) return;
+    const isError = isSpfError(code);
+    if (isError) this.#isBroken = true;
+    const problems = isError ? this.#errors : this.#remarks;
+    if (problems.length >= MAX_PROBLEMS) return;
     const told = { code, at: cutText(at, 253), term: cutText(term, MAX_TERM) };
-    if (!this.#problems.some((known) => known.code === code && known.at === told.at && known.term === told.term))
-      this.#problems.push(told);
+    if (!problems.some((known) => known.code === code && known.at === told.at && known.term === told.term))
+      problems.push(told);
   }
 
   policy(record: string | null, all: SpfAll | null, end: End): SpfPolicy {
@@ -113,11 +120,12 @@ export class SpfWalk {
       isRedirected: end.isRedirected,
       usesPtr: this.#usesPtr,
       isOpen: this.#isOpen,
+      isPermitting: this.#isPermitting,
       lookups: this.#lookups,
       voids: this.#voids,
       authorizedIpv4: countAddresses(this.#ranges),
       isDynamic: this.#isDynamic,
-      problems: this.#problems,
+      problems: [...this.#errors, ...this.#remarks].slice(0, MAX_PROBLEMS),
       senders,
       targets: senders.filter(({ depth }) => depth === 0).map(({ host }) => host),
     };
@@ -125,11 +133,14 @@ export class SpfWalk {
 
   #weigh(name: string, mechanism: Exclude<Mechanism, { readonly kind: 'all' }>, step: Step): void {
     const isOwn = step.depth === 0;
+    const isPassing = step.isPassing && mechanism.qualifier === '+';
+    if (isPassing && mechanism.kind !== 'include') this.#isPermitting = true;
+    if (isPassing && isOfEverybody(mechanism)) this.#open();
     if ('network' in mechanism) {
       const { network } = mechanism;
       if (isOwn && network.bits < WIDE[network.version]) this.report('wide-range', name, mechanism.text);
-      const isCounted = step.isPassing && mechanism.qualifier === '+' && mechanism.kind === 'ip4';
-      if (isCounted && this.#ranges.length < MAX_RANGES) this.#ranges.push(rangeOf(network));
+      if (isPassing && mechanism.kind === 'ip4' && this.#ranges.length < MAX_RANGES)
+        this.#ranges.push(rangeOf(network));
       return;
     }
     if (!this.#count(name, mechanism.text)) return;
@@ -152,14 +163,12 @@ export class SpfWalk {
         break;
       case 'exists':
         break;
-      case 'include': {
-        const isPassing = step.isPassing && mechanism.qualifier === '+';
+      case 'include':
         this.#follow(
           { name, term: mechanism.text, target: mechanism.target.text, kind: 'include' },
           { ...step, isPassing, isFinal: false },
         );
         break;
-      }
       default:
         mechanism satisfies never;
     }
@@ -226,12 +235,24 @@ export class SpfWalk {
     this.report(this.#voids > MAX_VOIDS ? 'too-many-voids' : 'void', name, term);
   }
 
+  #open(): void {
+    this.#isOpen = true;
+    this.#isPermitting = true;
+  }
+
   #addSender(from: string, text: string, via: SpfSender['via'], depth: number): void {
     const host = hostOf(text);
     const known = this.#senders.get(host);
     if (known ? known.depth <= depth : this.#senders.size >= MAX_SENDERS) return;
     this.#senders.set(host, { host: cutText(host, 253), via, depth, from, isDynamic: hasMacro(host) });
   }
+}
+
+/** Networks of `ip4` are counted together instead. */
+function isOfEverybody(mechanism: Mechanism): boolean {
+  if (mechanism.kind === 'ip6') return mechanism.network.bits <= EVERYBODY[6];
+  if (mechanism.kind !== 'a' && mechanism.kind !== 'mx') return false;
+  return mechanism.bits4 <= EVERYBODY[4] || mechanism.bits6 <= EVERYBODY[6];
 }
 
 function isVoid({ status, records }: Lookup<unknown>): boolean {
