@@ -188,3 +188,8 @@ export interface Evidence {
 export function isMeasured(status: LookupStatus): boolean {
   return status === 'found' || status === 'empty' || status === 'nxdomain';
 }
+
+/** Whether it was asked for and not answered. What was never asked for (`skipped`) has not failed. */
+export function isFailed(status: LookupStatus): boolean {
+  return status !== 'skipped' && !isMeasured(status);
+}

@@ -1,4 +1,5 @@
 // Who holds each role, told so that shares can be counted: a known provider, the domain itself, somebody unknown, nobody.
+import { isWithin } from './names.ts';
 import type { Measurement, Role, Service } from './profile.ts';
 import { ROLES } from './profile.ts';
 import type { Reading } from './reading.ts';
@@ -35,7 +36,7 @@ export function holdersOf(
 }
 
 function withoutProvider(role: Role, { evidence, exchanges, mail, hasNoWeb }: Reading): Holder {
-  const isOwn = (host: string) => host === evidence.domain || host.endsWith(`.${evidence.domain}`);
+  const isOwn = (host: string) => isWithin(host, evidence.domain);
   switch (role) {
     case 'dns': {
       const { records } = evidence.dns.ns;

@@ -28,17 +28,27 @@ export function parseCidr(text: string): Cidr | string {
   if (words === null) return 'is no address and no address/length';
   const bits = words.length * WORD_BITS;
   if (slash === -1) return { words, length: bits };
-  const digits = text.slice(slash + 1);
-  const length = PREFIX_LENGTH.test(digits) ? Number(digits) : bits + 1;
-  if (length > bits) return `has no length from 0 to ${bits}`;
+  const length = parsePrefixLength(text.slice(slash + 1), bits);
+  if (length === null) return `has no length from 0 to ${bits}`;
   if (words.some((word, i) => (word & maskOf(length, i)) >>> 0 !== word)) return 'has bits set beyond its length';
   return { words, length };
+}
+
+/** Null where it is no number, has a leading zero or exceeds the bits of the address. */
+export function parsePrefixLength(text: string, bits: number): number | null {
+  const length = PREFIX_LENGTH.test(text) ? Number(text) : Number.NaN;
+  return length <= bits ? length : null;
+}
+
+/** Dotted quad, or RFC 5952. */
+export function addressText(words: Words): string {
+  return words.length === 1 ? ipv4Text(words[0] ?? 0) : ipv6Text(words);
 }
 
 /** The prefix of this length that an address lies in, as text: `192.0.2.0/24`, `2001:db8::/32` (RFC 5952). */
 export function prefixText(words: Words, length: number): string {
   const masked = words.map((word, i) => (word & maskOf(length, i)) >>> 0);
-  return `${masked.length === 1 ? ipv4Text(masked[0] ?? 0) : ipv6Text(masked)}/${length}`;
+  return `${addressText(masked)}/${length}`;
 }
 
 /** The mask of the word at this place under a prefix length; `>>> 0` after use. */

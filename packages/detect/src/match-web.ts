@@ -2,6 +2,7 @@
 import type { HttpEvidence, Page, TlsEvidence } from './evidence.ts';
 import type { Finding } from './finding.ts';
 import type { AssetRule, Matchers, Rule } from './matchers.ts';
+import { isWithin } from './names.ts';
 import { isPassingError, type Reading } from './reading.ts';
 import type { Rulebook } from './rulebook.ts';
 import { UNPROVEN_ISSUER_STRENGTH } from './strengths.ts';
@@ -176,10 +177,6 @@ function rulesOfAsset(asset: string, { domain, matchers, byHost }: AssetPlace): 
 }
 
 const CODE = /\.(?:m?js|css)(?:\?|$)/;
-
-function isWithin(host: string, domain: string): boolean {
-  return host === domain || host.endsWith(`.${domain}`);
-}
 
 function hostWithoutPort(authority: string): string {
   const colon = authority.indexOf(':');

@@ -1,6 +1,6 @@
 // How well each source and role was measured. Only `absent` can end a provider, so a doubt is always `unmeasured`.
 import type { LookupStatus } from './evidence.ts';
-import { isMeasured } from './evidence.ts';
+import { isFailed, isMeasured } from './evidence.ts';
 import type { Finding } from './finding.ts';
 import { isFronted } from './judge-web.ts';
 import { type Measurement, ROLES, type Role, type Service, SOURCES, type Source } from './profile.ts';
@@ -94,7 +94,7 @@ function measureSpf({ spf, evidence }: Reading, txt: Measurement): Measurement {
 function measureAliases({ evidence, named }: Reading, { probeLabels }: Rulebook): Measurement {
   const { a, aaaa, www } = evidence.dns;
   let isObserved = a.aliases.length > 0 || aaaa.aliases.length > 0 || www.aliases.length > 0;
-  if (!isMeasured(a.status) || !isMeasured(www.status) || hasFailed(aaaa.status)) return 'unmeasured';
+  if (!isMeasured(a.status) || !isMeasured(www.status) || isFailed(aaaa.status)) return 'unmeasured';
   for (const label of probeLabels) {
     const lookup = named.get(label);
     if (!lookup || !isMeasured(lookup.status)) return 'unmeasured';
@@ -108,14 +108,11 @@ function measureNetworks({ evidence, hasNoWeb }: Reading): Measurement {
   const { dns, addresses } = evidence;
   if (addresses.some(({ status }) => !isMeasured(status))) return 'unmeasured';
   if (addresses.some(({ asn }) => asn !== null)) {
-    const isWhole = isMeasured(dns.a.status) && isMeasured(dns.www.status) && !hasFailed(dns.aaaa.status);
+    const isWhole = isMeasured(dns.a.status) && isMeasured(dns.www.status) && !isFailed(dns.aaaa.status);
     return isWhole ? 'observed' : 'unmeasured';
   }
   return addresses.length > 0 || hasNoWeb ? 'absent' : 'unmeasured';
 }
-
-/** A record that somebody wrote down may leave IPv6 out. */
-const hasFailed = (status: LookupStatus): boolean => status !== 'skipped' && !isMeasured(status);
 
 /** The page of an error says little of the site that failed: then what is missing was not measured. */
 function measureWeb({

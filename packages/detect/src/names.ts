@@ -88,6 +88,11 @@ function mapToAscii(input: string): string | null {
   return mapped === null || NOT_IN_A_NAME.test(mapped) ? null : mapped;
 }
 
+/** Whether a host is the name itself or stands below it; both lower-case, without trailing dots. */
+export function isWithin(host: string, name: string): boolean {
+  return host === name || (host.endsWith(name) && host.at(-name.length - 1) === '.');
+}
+
 function hasNonAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return true;
   return false;

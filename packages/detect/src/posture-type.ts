@@ -1,6 +1,5 @@
 // The security posture of a domain, standard by standard, and the score that it comes to. docs/posture.md explains all of it.
-import type { DmarcPolicy, DmarcProblem } from './dmarc.ts';
-import type { Reporting } from './dmarc-policy.ts';
+import type { Dmarc } from './dmarc-policy.ts';
 import type { PolicyEvidence } from './evidence.ts';
 import type { IssueId } from './issues.ts';
 import type { Measurement } from './profile.ts';
@@ -93,26 +92,10 @@ export interface Posture {
     /** Hosts of includes, redirects and `exists:`, and how many foreign policies stand before each. */
     readonly senders: readonly { readonly host: string; readonly depth: number }[];
   };
-  readonly dmarc: {
-    readonly status: Measurement;
-    readonly record: string | null;
-    /** The name under which the record in force was found: the domain, or a parent (RFC 9989 §4.10). */
-    readonly foundAt: string | null;
-    readonly isInherited: boolean;
-    readonly policy: DmarcPolicy | null;
-    /** After `t=y` lowers it one step (RFC 9989). */
-    readonly effectivePolicy: DmarcPolicy | null;
-    readonly subdomainPolicy: DmarcPolicy | null;
-    readonly effectiveSubdomainPolicy: DmarcPolicy | null;
-    readonly nonexistentPolicy: DmarcPolicy | null;
-    readonly effectiveNonexistentPolicy: DmarcPolicy | null;
-    readonly isTesting: boolean;
-    readonly hasReporting: boolean;
-    readonly reporting: Reporting;
-    /** Hosts that do not agree to receive the domain's reports. */
-    readonly refusingHosts: readonly string[];
-    readonly problems: readonly DmarcProblem[];
-  };
+  readonly dmarc: { readonly status: Measurement } & Omit<
+    Dmarc,
+    'organizationalDomain' | 'reportHosts' | 'isUnsettled'
+  >;
   /** Keys seen. Reported, never scored: selectors cannot be enumerated. */
   readonly dkim: {
     readonly status: Measurement;

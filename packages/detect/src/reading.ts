@@ -1,8 +1,8 @@
 // What of the evidence may be used, and for whom: wildcard answers, null MX, redirects and walls are seen through here.
 import { type Dmarc, readDmarc } from './dmarc-policy.ts';
 import type { Evidence, Lookup, LookupStatus } from './evidence.ts';
-import { isMeasured } from './evidence.ts';
-import { registrableDomain } from './names.ts';
+import { isFailed, isMeasured } from './evidence.ts';
+import { isWithin, registrableDomain } from './names.ts';
 import { type SpfPolicy, spfOf } from './spf/policy.ts';
 
 export interface MailExchange {
@@ -122,10 +122,6 @@ export function readEvidence(evidence: Evidence): Reading {
 
 const NO_ANSWER: Lookup<string> = { status: 'empty', records: [], aliases: [], detail: 'the wildcard answer' };
 
-function isFailed(status: LookupStatus): boolean {
-  return !isMeasured(status) && status !== 'skipped';
-}
-
 function isRedirect(statusCode: number | null): boolean {
   return statusCode !== null && statusCode >= 300 && statusCode < 400;
 }
@@ -170,7 +166,7 @@ function mailExchanges({ dns }: Evidence): MailExchange[] {
 function foreignTarget({ domain, http }: Evidence): string | null {
   if (http.url === null || (http.status !== 'found' && http.status !== 'blocked')) return null;
   const host = URL.parse(http.url)?.hostname;
-  if (host === undefined || host === domain || host.endsWith(`.${domain}`)) return null;
+  if (host === undefined || isWithin(host, domain)) return null;
   const target = registrableDomain(host);
   return target === domain ? null : target;
 }

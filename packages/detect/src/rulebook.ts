@@ -49,11 +49,9 @@ export function compileRulebook(
   for (const provider of catalog) {
     const isGateway = provider.rules.some((group) => group.category === 'email_security' && group.mx !== undefined);
     for (const group of provider.rules) {
+      const isParking = group.parking === true;
+      const hasNetworks = provider.rules.some(({ category, asn }) => category === group.category && asn !== undefined);
       for (const pattern of [...patternsOf(group), ...primariesOf(group)]) {
-        const hasNetworks = provider.rules.some(
-          ({ category, asn }) => category === group.category && asn !== undefined,
-        );
-        const isParking = group.parking === true;
         const rule = createRule(provider.id, group.category, pattern, { isParking, isGateway, hasNetworks });
         rules.push(rule);
         addRule(matchers, pattern, rule);

@@ -1,5 +1,5 @@
 // How a probe asks: each question once, and below a domain whose signatures are broken without their being checked.
-import type { Lookup } from '@strata/detect';
+import { isWithin, type Lookup } from '@strata/detect';
 import { without } from './answer.ts';
 import type { RecordOf, RecordType } from './records.ts';
 import type { Resolver } from './resolver.ts';
@@ -38,9 +38,4 @@ export async function unlessSilent(ask: Ask, domain: string, ns: Lookup<string>)
   if (others.some(({ status }) => status !== 'timeout')) return ask;
   const unasked = without<never>('timeout', 'not asked: the zone is silent');
   return async (name, type) => (isWithin(name, domain) ? unasked : ask(name, type));
-}
-
-/** Whether a host is the domain or stands below it. */
-export function isWithin(host: string, domain: string): boolean {
-  return host === domain || host.endsWith(`.${domain}`);
 }

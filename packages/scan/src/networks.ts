@@ -1,6 +1,6 @@
 // The addresses that matter of a domain, and the networks that announce them.
-import { type AddressEvidence, type DnsEvidence, isMeasured, registrableDomain } from '@strata/detect';
-import { type Ask, isWithin } from './ask.ts';
+import { type AddressEvidence, type DnsEvidence, isMeasured, isWithin, registrableDomain } from '@strata/detect';
+import type { Ask } from './ask.ts';
 import { addressesOf } from './checked-address.ts';
 
 export type NetworkOf = (address: string) => Promise<Omit<AddressEvidence, 'use' | 'host'>>;

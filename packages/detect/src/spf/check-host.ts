@@ -1,9 +1,9 @@
 // check_host() of RFC 7208 §4: what SPF says of one sender, from answers that the caller has. No I/O, no clock.
-import type { Lookup, MxRecord } from '../evidence.ts';
+import { isMeasured, type Lookup, type MxRecord } from '../evidence.ts';
+import { isWithin } from '../names.ts';
 import { dotted, type IpAddress, isInNetwork, parseAddress, readable, reverseName, unmapped } from './address.ts';
 import { expand, expandDomain, type MacroValues, parseExplanation } from './macro.ts';
 import { type DomainSpec, type Mechanism, parseRecord, type Qualifier, selectRecords } from './record.ts';
-import { isSameOrBelow } from './senders.ts';
 
 export type SpfResult = 'none' | 'neutral' | 'pass' | 'fail' | 'softfail' | 'temperror' | 'permerror';
 
@@ -77,7 +77,7 @@ interface EvaluateOptions {
 function evaluate(check: Check, domain: string, options: EvaluateOptions): SpfVerdict {
   if (!isCheckable(domain)) return { result: 'none', explanation: null };
   const answer = check.lookups.txt(domain);
-  if (isFailed(answer)) return ERROR.temp;
+  if (!isMeasured(answer.status)) return ERROR.temp;
   if (!options.isInitial && isOverVoids(check, answer)) return ERROR.perm;
   const [record, ...others] = selectRecords(answer.records);
   if (record === undefined) return { result: 'none', explanation: null };
@@ -123,18 +123,18 @@ function matchesByLookup(check: Check, mechanism: Asking, domain: string): Match
     }
     case 'exists': {
       const answer = lookups.a(target);
-      if (isFailed(answer)) return 'temperror';
+      if (!isMeasured(answer.status)) return 'temperror';
       return isOverVoids(check, answer) ? 'permerror' : answer.records.length > 0;
     }
     case 'a': {
       const answer = addresses(check, target);
-      if (isFailed(answer)) return 'temperror';
+      if (!isMeasured(answer.status)) return 'temperror';
       return isOverVoids(check, answer) ? 'permerror' : answer.records.some((text) => isNear(check, text, mechanism));
     }
     case 'mx':
       return matchesExchange(check, target, mechanism);
     case 'ptr':
-      return validatedNames(check).some((name) => isSameOrBelow(name, target));
+      return validatedNames(check).some((name) => isWithin(name, target));
     default:
       return mechanism satisfies never;
   }
@@ -142,12 +142,12 @@ function matchesByLookup(check: Check, mechanism: Asking, domain: string): Match
 
 function matchesExchange(check: Check, target: string, lengths: Lengths): Match {
   const answer = check.lookups.mx(target);
-  if (isFailed(answer)) return 'temperror';
+  if (!isMeasured(answer.status)) return 'temperror';
   if (isOverVoids(check, answer)) return 'permerror';
   for (const [i, { exchange }] of answer.records.entries()) {
     if (i >= MAX_HOSTS) return 'permerror';
     const hosts = addresses(check, nameOf(exchange));
-    if (isFailed(hosts)) return 'temperror';
+    if (!isMeasured(hosts.status)) return 'temperror';
     if (hosts.records.some((text) => isNear(check, text, lengths))) return true;
   }
   return false;
@@ -211,7 +211,7 @@ function valuesOf(check: Check, domain: string): MacroValues {
 
 /** §7.3: of the names of an address the domain itself, else one below it, else any. */
 function bestName(names: readonly string[], domain: string): string {
-  const found = names.find((name) => name === domain) ?? names.find((name) => isSameOrBelow(name, domain));
+  const found = names.find((name) => name === domain) ?? names.find((name) => isWithin(name, domain));
   return found ?? names[0] ?? 'unknown';
 }
 
@@ -223,10 +223,6 @@ function isCheckable(domain: string): boolean {
 
 function nameOf(text: string): string {
   return text.toLowerCase().replace(/\.$/, '');
-}
-
-function isFailed({ status }: Lookup<unknown>): boolean {
-  return status !== 'found' && status !== 'empty' && status !== 'nxdomain';
 }
 
 /** Counts an answer without records, and says whether it was one too many. */

@@ -1,5 +1,6 @@
 // One SPF record -> its terms (RFC 7208 §4.5, §4.6, §12). What cannot be read is told by term, and the rest is still read.
-import { type IpNetwork, parseNetwork, parsePrefixLength } from './address.ts';
+import { parsePrefixLength } from '../ip-address.ts';
+import { type IpNetwork, parseNetwork } from './address.ts';
 import { type MacroString, parseDomainSpec, parseMacroString } from './macro.ts';
 
 export type Qualifier = '+' | '-' | '~' | '?';
@@ -119,8 +120,8 @@ function parseMechanism(text: string): Mechanism | null {
 /** §5.3: `[":" domain-spec] [dual-cidr-length]`. A domain-spec may hold slashes, and never ends in `/24`. */
 function parseHosts(rest: string): { target: DomainSpec | null; bits4: number; bits6: number } | null {
   const [, name = '', length4, length6] = DUAL_CIDR.exec(rest) ?? [];
-  const bits4 = length4 === undefined ? 32 : parsePrefixLength(length4, 4);
-  const bits6 = length6 === undefined ? 128 : parsePrefixLength(length6, 6);
+  const bits4 = length4 === undefined ? 32 : parsePrefixLength(length4, 32);
+  const bits6 = length6 === undefined ? 128 : parsePrefixLength(length6, 128);
   if (bits4 === null || bits6 === null) return null;
   if (name === '') return { target: null, bits4, bits6 };
   const target = name.startsWith(':') ? parseTarget(name.slice(1)) : null;

@@ -20,8 +20,3 @@ export interface SpfSender {
 export function spfTargets({ senders }: Pick<SpfPolicy, 'senders'>): readonly SpfSender[] {
   return senders.toSorted((a, b) => a.depth - b.depth);
 }
-
-/** The name, or a name below it. */
-export function isSameOrBelow(host: string, name: string): boolean {
-  return host === name || (host.endsWith(name) && host.at(-name.length - 1) === '.');
-}

@@ -1,7 +1,7 @@
 // The way through an SPF policy and the records that it leads to, as far as a sender goes that nothing matches
 // (RFC 7208 §4.6.4, §5.2, §6.1).
 import { isMeasured, type Lookup } from '../evidence.ts';
-import { registrableDomain } from '../names.ts';
+import { isWithin, registrableDomain } from '../names.ts';
 import { cutText } from '../text.ts';
 import { MAX_HOSTS, MAX_LOOKUPS, MAX_VOIDS } from './check-host.ts';
 import { hasMacro } from './macro.ts';
@@ -9,7 +9,7 @@ import type { SpfAll, SpfPolicy, SpfSurroundings } from './policy.ts';
 import { isSpfError, type SpfProblem, type SpfProblemCode } from './problems.ts';
 import { countAddresses, type Range, rangeOf } from './ranges.ts';
 import { type Mechanism, type SpfRecord, selectRecords } from './record.ts';
-import { isSameOrBelow, type SpfSender } from './senders.ts';
+import type { SpfSender } from './senders.ts';
 import { parseShared } from './shared-records.ts';
 
 /** Far beyond any policy that can be evaluated; bounds the work for endless includes. */
@@ -218,7 +218,7 @@ export class SpfWalk {
       return NO_END;
     }
     if (others.length > 0) this.report('several-records', host, '');
-    const depth = step.depth + (isSameOrBelow(host, this.#owner) ? 0 : 1);
+    const depth = step.depth + (isWithin(host, this.#owner) ? 0 : 1);
     return this.visit(host, parseShared(record), { ...step, depth, path: [...step.path, host] });
   }
 
