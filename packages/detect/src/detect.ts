@@ -1,5 +1,6 @@
 // Evidence and a rulebook -> a profile: read, match, judge, weigh, measure. The one way through the package.
 import type { Evidence } from './evidence.ts';
+import type { Finding } from './finding.ts';
 import { matchSets } from './fingerprints/match-sets.ts';
 import { holdersOf } from './holders.ts';
 import { judge } from './judge.ts';
@@ -16,14 +17,23 @@ import { weighFindings } from './weigh.ts';
 /** What the evidence says about a domain under a rulebook. Deterministic; never throws on hostile records. */
 export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
   const reading = readEvidence(evidence);
-  const own =
-    reading.existence === 'nonexistent' ? [] : [...matchDns(reading, rulebook), ...matchWeb(reading, rulebook)];
+  const own: Finding[] = [];
+  if (reading.existence !== 'nonexistent') {
+    matchDns(own, reading, rulebook);
+    matchWeb(own, reading, rulebook);
+  }
   const ofSets = matchSets(reading, rulebook, { own, sources: measureSources(reading, rulebook) });
   const { sources } = ofSets;
-  const { isParked, findings, unsettled: unsettledByJudge } = judge([...own, ...ofSets.findings], reading);
-  const services = weighFindings(findings.filter(({ isUndecided }) => !isUndecided));
   const undecided = ofSets.findings.filter(({ isUndecided }) => isUndecided);
-  const unsettled = new Set([...unsettledByJudge, ...undecided.map(({ rule }) => rule.role)]);
+  for (const finding of ofSets.findings) own.push(finding);
+  const { isParked, findings, unsettled: unsettledByJudge } = judge(own, reading);
+  const services = weighFindings(
+    undecided.length === 0 ? findings : findings.filter(({ isUndecided }) => !isUndecided),
+  );
+  const unsettled =
+    undecided.length === 0
+      ? unsettledByJudge
+      : new Set([...unsettledByJudge, ...undecided.map(({ rule }) => rule.role)]);
   const page = reading.webAnswer === 'own' && !reading.failures.web ? evidence.http.page : null;
   const { sector, source: sectorSource } = decideSector(evidence.domain, { list: rulebook.sectors, page });
   const roles = measureRoles(reading, rulebook, { sources, services, findings, unsettled });

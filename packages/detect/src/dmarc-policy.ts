@@ -8,7 +8,7 @@ import {
   unreadableDmarc,
 } from './dmarc.ts';
 import { isMeasured, type Lookup, type PolicyEvidence } from './evidence.ts';
-import { registrableDomain } from './names.ts';
+import { hasSameOwner } from './names.ts';
 
 /** `authorized`: an address agrees to receive, or is the domain's own; `unknown`: nobody asked whether it does. */
 export type Reporting = 'none' | 'authorized' | 'unauthorized' | 'unknown';
@@ -56,11 +56,9 @@ export function readDmarc(domain: string, txt: Lookup<string>, policies?: Policy
   const selected = selectDmarc(txt.records);
   const own = onlyRecord(domain, selected);
   // While the domain's own answer is not known, a parent's policy may not be in force.
-  const parents = isMeasured(txt.status) ? parentsOf(domain) : [];
-  const answers = parents.map((name) => ({ name, answer: known(policies?.dmarcParents, name) }));
-  const inherited = answers.flatMap(({ name, answer }) => onlyRecord(name, selectDmarc(answer?.records ?? [])) ?? []);
-  const found = [...(own ? [own] : []), ...inherited];
-  const organizationalDomain = organizationalDomainOf(domain, found);
+  const answers = isMeasured(txt.status) ? answersOfParents(domain, policies?.dmarcParents) : [];
+  const inherited = answers.flatMap(({ name, answer }) => onlyRecord(name, selectDmarc(answer.records)) ?? []);
+  const organizationalDomain = organizationalDomainOf(domain, own ? [own, ...inherited] : inherited);
   // A record that is void asks for nothing, and keeps a parent's from being asked.
   const shown = own ?? inForce(organizationalDomain, inherited);
   const force = shown?.record.policy === null ? undefined : shown;
@@ -84,7 +82,7 @@ export function readDmarc(domain: string, txt: Lookup<string>, policies?: Policy
     hasReporting: record !== undefined && record.aggregateHosts.length > 0,
     ...consentsOf(force, policies?.reportConsents),
     reportHosts: own ? reportHostsOf(own.record) : [],
-    isUnsettled: !shown && answers.some(({ answer }) => answer !== undefined && !isMeasured(answer.status)),
+    isUnsettled: !shown && answers.some(({ answer }) => !isMeasured(answer.status)),
     problems: own?.record.problems ?? unselected(txt.records, selected),
   };
 }
@@ -108,7 +106,7 @@ export function dmarcReportHosts(txts: readonly string[]): readonly string[] {
 }
 
 function reportHostsOf({ aggregateHosts, failureHosts }: DmarcRecord): readonly string[] {
-  return [...new Set([...aggregateHosts, ...failureHosts])];
+  return failureHosts.length === 0 ? aggregateHosts : [...new Set([...aggregateHosts, ...failureHosts])];
 }
 
 /** §4.10: several records under a name are none. */
@@ -117,11 +115,22 @@ function onlyRecord(name: string, records: readonly string[]): Found | undefined
   return record === undefined || others.length > 0 ? undefined : { name, record: parseDmarc(record) };
 }
 
-/** The names that the walk goes on to; of a long name the left-most labels are passed over. */
-function parentsOf(domain: string): string[] {
-  const labels = domain.split('.');
-  const rest = labels.slice(Math.max(1, labels.length - MAX_LABELS + 1));
-  return rest.map((_, i) => rest.slice(i).join('.'));
+interface ParentAnswer {
+  readonly name: string;
+  readonly answer: Lookup<string>;
+}
+
+/** What the names that the walk goes on to answered, as far as they were asked; of a long name the left-most labels are passed over. */
+function answersOfParents(domain: string, byName: PolicyEvidence['dmarcParents'] | undefined): readonly ParentAnswer[] {
+  const answers: ParentAnswer[] = [];
+  let labels = 0;
+  for (let dot = domain.lastIndexOf('.'); dot !== -1 && ++labels < MAX_LABELS; dot = domain.lastIndexOf('.', dot - 1)) {
+    const name = domain.slice(dot + 1);
+    const answer = known(byName, name);
+    if (answer) answers.unshift({ name, answer });
+    if (dot === 0) break;
+  }
+  return answers;
 }
 
 /** §4.10.2: below a public suffix that says so; the name that says that it is none; else the highest with a record. */
@@ -160,21 +169,20 @@ function consentsOf(
   consents: PolicyEvidence['reportConsents'] | undefined,
 ): Pick<Dmarc, 'reporting' | 'refusingHosts'> {
   if (!force || force.record.aggregateHosts.length === 0) return { reporting: 'none', refusingHosts: [] };
-  const own = registrableDomain(force.name) ?? force.name;
-  const stands = force.record.aggregateHosts.map((host) => {
-    if (host === force.name || (registrableDomain(host) ?? host) === own) return { host, stand: 'authorized' as const };
-    const answer = known(consents, host);
-    if (!answer || !isMeasured(answer.status)) return { host, stand: 'unknown' as const };
-    return {
-      host,
-      stand: selectDmarc(answer.records).length > 0 ? ('authorized' as const) : ('unauthorized' as const),
-    };
-  });
-  const has = (stand: Reporting) => stands.some((each) => each.stand === stand);
-  return {
-    reporting: has('authorized') ? 'authorized' : has('unknown') ? 'unknown' : 'unauthorized',
-    refusingHosts: stands.filter(({ stand }) => stand === 'unauthorized').map(({ host }) => host),
-  };
+  const refusingHosts: string[] = [];
+  let reporting: Reporting = 'unauthorized';
+  for (const host of force.record.aggregateHosts) {
+    const stand = hasSameOwner(host, force.name) ? 'authorized' : standOf(known(consents, host));
+    if (stand === 'unauthorized') refusingHosts.push(host);
+    else if (reporting !== 'authorized') reporting = stand;
+  }
+  return { reporting, refusingHosts };
+}
+
+/** What a destination's answer to the question for its consent says. */
+function standOf(answer: Lookup<string> | undefined): Exclude<Reporting, 'none'> {
+  if (!answer || !isMeasured(answer.status)) return 'unknown';
+  return selectDmarc(answer.records).length > 0 ? 'authorized' : 'unauthorized';
 }
 
 /** Names come from strangers: only own keys count, whatever they are called. */

@@ -42,6 +42,7 @@ export interface DmarcRecord {
 /** More tags or addresses than any record needs. */
 const MAX_PARTS = 64;
 const MAX_PROBLEMS = 16;
+const VERSION = /^[vV]\s*=\s*DMARC1\s*(?:;|$)/;
 const TAGS: ReadonlySet<string> = new Set(['v', 'p', 'sp', 'np', 't', 'psd', 'rua', 'ruf', 'fo', 'adkim', 'aspf']);
 const REMOVED: ReadonlySet<string> = new Set(['pct', 'rf', 'ri']);
 /** Values of the tags that have a fixed set of them; policies and addresses are read on their own. */
@@ -57,8 +58,8 @@ const MAIL_ADDRESS =
   /^mailto:[^@\s!?]{1,256}@([a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,30})\.?(![^?]{0,16})?(?:\?.*)?$/is;
 
 /** The DMARC records among the TXT records of a name: `v` comes first, and its value is case-sensitive. */
-export function selectDmarc(txts: readonly string[]): string[] {
-  return txts.filter((txt) => /^[vV]\s*=\s*DMARC1\s*(?:;|$)/.test(txt.slice(0, 64)));
+export function selectDmarc(txts: readonly string[]): readonly string[] {
+  return txts.length === 0 ? txts : txts.filter((txt) => VERSION.test(txt.slice(0, 64)));
 }
 
 /** The first record that is meant as a policy and cannot be selected, as for want of a semicolon. */
@@ -77,7 +78,7 @@ export function parseDmarc(record: string): DmarcRecord {
   const aggregateHosts = readAddresses(tags.get('rua'), report);
   const failureHosts = readAddresses(tags.get('ruf'), report);
   if (!tags.has('p')) report('no-policy', '');
-  const [policy, subdomainPolicy, nonexistentPolicy] = readPolicies(tags, wantsReports(tags.get('rua')), report);
+  const [policy, subdomainPolicy, nonexistentPolicy] = readPolicies(tags, report);
   const letter = (tag: string) => tags.get(tag)?.toLowerCase();
   const psd = letter('psd');
   return {
@@ -99,8 +100,8 @@ type Report = (code: DmarcProblemCode, term: string) => void;
 function readTags(record: string, report: Report): Map<string, string> {
   const tags = new Map<string, string>();
   for (const part of record.split(';', MAX_PARTS)) {
-    if (part.trim() === '') continue;
     const equals = part.indexOf('=');
+    if (equals === -1 && part.trim() === '') continue;
     const name = part.slice(0, Math.max(equals, 0)).trim().toLowerCase();
     const value = part.slice(equals + 1).trim();
     if (name === '') report('bad-tag', part);
@@ -117,17 +118,21 @@ function readTags(record: string, report: Report): Map<string, string> {
  * §4.10.1: where `p`, `sp` or `np` is there and cannot be read, the record asks for nothing if reports are wanted, and is
  * void if not.
  */
-function readPolicies(tags: ReadonlyMap<string, string>, isReported: boolean, report: Report) {
-  const read = ['p', 'sp', 'np'].map((tag) => {
+function readPolicies(tags: ReadonlyMap<string, string>, report: Report) {
+  let isBad = false;
+  const read = (tag: string): DmarcPolicy | null => {
     const value = tags.get(tag);
+    if (value === undefined) return null;
     const policy = toPolicy(value);
-    if (value !== undefined && policy === null) report('bad-value', `${tag}=${value}`);
-    return { policy, isBad: value !== undefined && policy === null };
-  });
-  const [p, sp, np] = read.map(({ policy }) => policy);
-  if (read.some(({ isBad }) => isBad))
-    return isReported ? (['none', null, null] as const) : ([null, null, null] as const);
-  return [p ?? 'none', sp ?? null, np ?? null] as const;
+    if (policy === null) {
+      isBad = true;
+      report('bad-value', `${tag}=${value}`);
+    }
+    return policy;
+  };
+  const policies = [read('p') ?? 'none', read('sp'), read('np')] as const;
+  if (!isBad) return policies;
+  return wantsReports(tags.get('rua')) ? (['none', null, null] as const) : ([null, null, null] as const);
 }
 
 /** Any URI will do (§4.8), though reports are only sent by mail. */
@@ -135,8 +140,8 @@ function wantsReports(uris = ''): boolean {
   return uris.split(',', MAX_PARTS).some((uri) => /^\s*[a-z][a-z0-9+.-]*:/i.test(uri));
 }
 
-function toPolicy(value: string | undefined): DmarcPolicy | null {
-  const policy = value?.toLowerCase();
+function toPolicy(value: string): DmarcPolicy | null {
+  const policy = value.toLowerCase();
   return policy === 'none' || policy === 'quarantine' || policy === 'reject' ? policy : null;
 }
 

@@ -23,10 +23,14 @@ const BY_PROBLEM: Readonly<Partial<Record<SpfProblemCode, IssueId>>> = {
   'too-many-exchanges': 'spf.too-many-lookups',
   'too-many-voids': 'spf.too-many-voids',
 };
-const UNTIDY = { ptr: 'spf.ptr', void: 'spf.void', 'wide-range': 'spf.wide' } as const;
+const UNTIDY = [
+  ['ptr', 'spf.ptr'],
+  ['void', 'spf.void'],
+  ['wide-range', 'spf.wide'],
+] as const;
 const ISSUE_BY_PROBLEM: Readonly<Partial<Record<SpfProblemCode, IssueId>>> = {
   ...BY_PROBLEM,
-  ...UNTIDY,
+  ...Object.fromEntries(UNTIDY),
   'no-all': 'spf.neutral',
   'unreadable-record': 'spf.unreadable',
 };
@@ -43,8 +47,7 @@ export function spfFactor({ spf, dmarc }: PostureParts): PostureFactor {
   if (spf.result === 'permerror') return judged('spf', 25, [gravest(spf)]);
   if (isOpen(spf)) return judged('spf', 25, ['spf.open']);
   if (spf.evaluation === 'unknown') return unmeasured('spf', 25);
-  const codes = new Set<string>(spf.problems.map(({ code }) => code));
-  const untidy = Object.entries(UNTIDY).flatMap(([code, issue]) => (codes.has(code) ? [issue] : []));
+  const untidy = UNTIDY.flatMap(([code, issue]) => (spf.problems.some((each) => each.code === code) ? [issue] : []));
   // RFC 7208 §4.7: without `all` the result is neutral, as with `?all`.
   const end = spf.effectiveAll ?? '?all';
   // RFC 7489 §10.1: -all may refuse mail that DKIM would have saved, so under an enforced DMARC policy ~all is no weakness.

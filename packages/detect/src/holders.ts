@@ -1,7 +1,7 @@
 // Who holds each role, told so that shares can be counted: a known provider, the domain itself, somebody unknown, nobody.
 import { isWithin } from './names.ts';
 import type { Measurement, Role, Service } from './profile.ts';
-import { ROLES } from './profile.ts';
+import { byRole, ROLE_LIST } from './profile.ts';
 import type { Reading } from './reading.ts';
 
 /**
@@ -11,7 +11,6 @@ import type { Reading } from './reading.ts';
 export const HOLDERS = ['unmeasured', 'provider', 'self', 'unknown', 'nobody'] as const;
 export type Holder = (typeof HOLDERS)[number];
 
-const ROLE_LIST: readonly Role[] = Object.values(ROLES);
 /** Five values fit in three bits, ten roles in thirty: one integer that a database and a typed array can keep. */
 const BITS = 3;
 
@@ -21,9 +20,9 @@ export function holdersOf(
   roles: Readonly<Record<Role, Measurement>>,
 ): Readonly<Record<Role, Holder>> {
   // A low opinion is no holder: shares are counted from high and medium confidence.
-  const held = new Set(services.filter(({ confidence }) => confidence !== 'low').map(({ role }) => role));
-  const holder = (role: Role): Holder => {
-    if (held.has(role)) return 'provider';
+  const isHeld = (role: Role) => services.some((service) => service.role === role && service.confidence !== 'low');
+  return byRole((role) => {
+    if (isHeld(role)) return 'provider';
     if (reading.existence === 'nonexistent') return 'nobody';
     if (reading.existence === 'unmeasured') return 'unmeasured';
     const measured = roles[role];
@@ -31,8 +30,7 @@ export function holdersOf(
     if (measured === 'blocked') return role === 'mailbox' || role === 'origin' ? 'unknown' : 'unmeasured';
     if (measured === 'unmeasured') return 'unmeasured';
     return withoutProvider(role, reading);
-  };
-  return Object.fromEntries(ROLE_LIST.map((role) => [role, holder(role)])) as Record<Role, Holder>;
+  });
 }
 
 function withoutProvider(role: Role, { evidence, exchanges, mail, hasNoWeb }: Reading): Holder {

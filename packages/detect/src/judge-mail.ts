@@ -1,5 +1,5 @@
 // Who receives, who keeps and who sends a domain's mail. An MX shows who receives; a gateway is not the mailbox.
-import type { Finding, Judgement } from './finding.ts';
+import { type Finding, findingOf, type Judgement } from './finding.ts';
 import type { Rule } from './matchers.ts';
 import type { Channel } from './patterns.ts';
 import type { Role } from './profile.ts';
@@ -12,32 +12,50 @@ const HINTS: ReadonlySet<Channel> = new Set(['spf', 'txt']);
 export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<Judgement, 'findings' | 'unsettled'> {
   const { failures } = reading;
   const { holders: mailbox, isUnsettled } = mailboxHolders(findings, reading);
-  const hasExchange = [...mailbox.values()].includes('exchange');
-  const gateways = new Set(
-    findings.filter(({ rule }) => rule.role === 'gateway' && !rule.asSender).map(({ rule }) => rule.provider),
-  );
-  const unsettled = new Set<Role>(isUnsettled ? ['mailbox'] : []);
+  const hasExchange = mailbox.size > 0 && [...mailbox.values()].includes('exchange');
+  const isMailboxKnown = !failures.mx && !isUnsettled && (hasExchange || !failures.named);
+  const judged: Finding[] = [];
+  let isSenderUnsettled = false;
   /** An include that speaks for no mailbox or gateway still lets the provider send, once that is known. */
-  const toSender = (finding: Finding, isKnown: boolean): Finding[] => {
-    if (!finding.rule.asSender) return [];
-    if (!isKnown) unsettled.add('sender');
-    return isKnown ? [asSender(finding, finding.rule.asSender)] : [];
+  const addSender = (finding: Finding, isKnown: boolean) => {
+    const { asSender: sender } = finding.rule;
+    if (!sender) return;
+    if (isKnown) judged.push(asSender(finding, sender));
+    else isSenderUnsettled = true;
   };
-  const judged = findings.flatMap((finding) => {
+  for (const finding of findings) {
     const { role, provider, asSender: sender } = finding.rule;
     if (role === 'mailbox') {
       const holding = mailbox.get(provider);
-      const isKnown = !failures.mx && !isUnsettled && (hasExchange || !failures.named);
-      if (holding === undefined) return toSender(finding, isKnown);
       // A hint shows a sender for sure and a mailbox perhaps: both are said, each with its own strength.
-      return holding === 'hint' ? [finding, ...toSender(finding, isKnown)] : [finding];
+      if (holding !== undefined) judged.push(finding);
+      if (holding === undefined || holding === 'hint') addSender(finding, isMailboxKnown);
+    } else if (role === 'gateway' && sender && !receives(provider, findings)) {
+      addSender(finding, !failures.mx && !failures.dmarc);
+    } else {
+      judged.push(finding);
     }
-    if (role === 'gateway' && sender && !gateways.has(provider)) {
-      return toSender(finding, !failures.mx && !failures.dmarc);
-    }
-    return [finding];
-  });
-  return { findings: judged.filter(isBorneOut), unsettled };
+  }
+  return { findings: withoutLeftOvers(judged), unsettled: rolesOf(isUnsettled, isSenderUnsettled) };
+}
+
+/** Something but an include shows the gateway. */
+function receives(provider: string, findings: readonly Finding[]): boolean {
+  return findings.some(({ rule }) => rule.role === 'gateway' && !rule.asSender && rule.provider === provider);
+}
+
+const NO_ROLES: ReadonlySet<Role> = new Set();
+
+function rolesOf(isMailboxUnsettled: boolean, isSenderUnsettled: boolean): ReadonlySet<Role> {
+  if (!isMailboxUnsettled && !isSenderUnsettled) return NO_ROLES;
+  return new Set<Role>([
+    ...(isMailboxUnsettled ? ['mailbox' as const] : []),
+    ...(isSenderUnsettled ? ['sender' as const] : []),
+  ]);
+}
+
+function withoutLeftOvers(findings: readonly Finding[]): readonly Finding[] {
+  return findings.some(({ isDangling }) => isDangling) ? findings.filter(isBorneOut) : findings;
 }
 
 /** A sender's alias without a target is left over from it, unless something else speaks of it too. */
@@ -50,7 +68,7 @@ function isBorneOut({ rule, isDangling }: Finding, _: number, all: readonly Find
 type Holding = 'exchange' | 'alias' | 'hint';
 
 function asSender({ rule, value, strength }: Finding, sender: Rule): Finding {
-  return { rule: sender, value, strength: (strength / rule.strength) * sender.strength };
+  return findingOf(sender, value, { strength: (strength / rule.strength) * sender.strength });
 }
 
 interface MailboxHolders {
@@ -60,11 +78,14 @@ interface MailboxHolders {
 }
 
 const NOBODY: MailboxHolders = { holders: new Map(), isUnsettled: false };
+const NOBODY_KNOWN: MailboxHolders = { holders: new Map(), isUnsettled: true };
 
 /** Providers that the mailbox is found with. Without an answer about the exchanges nothing else decides. */
 function mailboxHolders(findings: readonly Finding[], { mail, failures }: Reading): MailboxHolders {
   if (mail === 'none' || failures.mx) return NOBODY;
+  const isPolicyUnknown = failures.txt || failures.policies;
   const candidates = findings.filter(({ rule }) => rule.role === 'mailbox');
+  if (candidates.length === 0) return isPolicyUnknown ? NOBODY_KNOWN : NOBODY;
   const byExchange = candidates.filter(({ isPreferred }) => isPreferred);
   if (byExchange.length > 0) return { holders: holders(byExchange, 'exchange'), isUnsettled: false };
   const isBehindGateway = findings.some(({ rule, isPreferred }) => rule.role === 'gateway' && isPreferred);
@@ -72,12 +93,11 @@ function mailboxHolders(findings: readonly Finding[], { mail, failures }: Readin
   const shown = candidates.filter(
     ({ rule, isPreferred }) => !HINTS.has(rule.channel) && (isPreferred === undefined || isBehindGateway),
   );
-  const isPolicyUnknown = failures.txt || failures.policies;
   if (shown.length > 0) {
     const settled = uncontested(shown, candidates, { isPolicyUnknown });
     return { holders: holders(settled, 'alias'), isUnsettled: isPolicyUnknown && settled.length < shown.length };
   }
-  if (!isBehindGateway || failures.named || isPolicyUnknown) return { ...NOBODY, isUnsettled: isPolicyUnknown };
+  if (!isBehindGateway || failures.named || isPolicyUnknown) return isPolicyUnknown ? NOBODY_KNOWN : NOBODY;
   return { holders: holders(strongestHinted(candidates), 'hint'), isUnsettled: false };
 }
 

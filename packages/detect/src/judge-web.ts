@@ -40,7 +40,8 @@ function isDoubtful({ rule }: Finding): boolean {
 }
 
 /** Hosting by address falls away behind an edge, and where a name or header already says whose it is. */
-export function judgeOrigin(findings: readonly Finding[], { failures }: Reading): Finding[] {
+export function judgeOrigin(findings: readonly Finding[], { failures }: Reading): readonly Finding[] {
+  if (!findings.some(isOriginByAddress)) return findings;
   // An edge or a host's own name may stand in what was not seen.
   const isHidden = isFronted(findings) || failures.web || failures.aliases || failures.networks;
   const named = new Set(
@@ -50,17 +51,27 @@ export function judgeOrigin(findings: readonly Finding[], { failures }: Reading)
       })
       .map(({ rule }) => rule.provider),
   );
-  return findings.filter(({ rule }) => {
-    if (rule.role !== 'origin' || !BY_ADDRESS.has(rule.channel)) return true;
+  return findings.filter((finding) => {
+    if (!isOriginByAddress(finding)) return true;
     if (isHidden) return false;
     // Vercel runs on Amazon's network: the network's owner is not the host.
-    return named.size === 0 || named.has(rule.provider);
+    return named.size === 0 || named.has(finding.rule.provider);
   });
 }
 
+function isOriginByAddress({ rule }: Finding): boolean {
+  return rule.role === 'origin' && BY_ADDRESS.has(rule.channel);
+}
+
 /** What a certificate shows beats what a CAA record permits, and one that could not be had might. */
-export function judgeIssuer(findings: readonly Finding[], { hasOwnCertificate, failures }: Reading): Finding[] {
-  if (!hasOwnCertificate && !failures.tls) return [...findings];
-  const shown = new Set(findings.filter(({ rule }) => rule.channel === 'tls').map(({ rule }) => rule.provider));
-  return findings.filter(({ rule }) => rule.role !== 'issuer' || rule.channel !== 'caa' || shown.has(rule.provider));
+export function judgeIssuer(
+  findings: readonly Finding[],
+  { hasOwnCertificate, failures }: Reading,
+): readonly Finding[] {
+  if (!hasOwnCertificate && !failures.tls) return findings;
+  const isShown = (provider: string) =>
+    findings.some(({ rule }) => rule.channel === 'tls' && rule.provider === provider);
+  const isOnlyPermitted = ({ rule }: Finding) =>
+    rule.role === 'issuer' && rule.channel === 'caa' && !isShown(rule.provider);
+  return findings.some(isOnlyPermitted) ? findings.filter((finding) => !isOnlyPermitted(finding)) : findings;
 }

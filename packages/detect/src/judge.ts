@@ -3,16 +3,18 @@ import type { Finding, Judgement } from './finding.ts';
 import { judgeMail } from './judge-mail.ts';
 import { judgeHeaders, judgeIssuer, judgeOrigin } from './judge-web.ts';
 import type { Channel } from './patterns.ts';
-import { ROLES } from './profile.ts';
+import { ROLES, type Role } from './profile.ts';
 import type { Reading } from './reading.ts';
 
 /** A parking provider's own records; a page or a header may only mention it. */
 const PROVES_PARKING: ReadonlySet<Channel> = new Set(['ns', 'soa', 'mx', 'cname', 'named']);
 
+const NO_ROLES: ReadonlySet<Role> = new Set();
+
 /** Drops and re-assigns findings until each stands for what it proves. */
 export function judge(findings: readonly Finding[], reading: Reading): Judgement {
   if (isParked(findings, reading)) {
-    return { isParked: true, findings: judgeNameServers(findings.filter(servesNames), reading), unsettled: new Set() };
+    return { isParked: true, findings: judgeNameServers(findings.filter(servesNames), reading), unsettled: NO_ROLES };
   }
   if (mayBeParked(findings, reading)) {
     // Whether it is in use stands in what was not answered: but for its names nothing is known.
@@ -20,7 +22,7 @@ export function judge(findings: readonly Finding[], reading: Reading): Judgement
     const names = judgeNameServers(findings.filter(servesNames), reading);
     return { isParked: false, findings: names, unsettled: new Set(Object.values(others)) };
   }
-  const live = findings.filter(({ rule }) => !rule.isParking);
+  const live = findings.some(isOfParking) ? findings.filter((finding) => !isOfParking(finding)) : findings;
   const mail = judgeMail(judgeNameServers(live, reading), reading);
   const web = judgeIssuer(judgeOrigin(judgeHeaders(mail.findings, reading), reading), reading);
   return { isParked: false, findings: web, unsettled: mail.unsettled };
@@ -33,14 +35,17 @@ function servesNames({ rule }: Finding): boolean {
 
 /** What only the web says of parking counts unless a known provider receives the domain's mail. */
 function isParked(findings: readonly Finding[], { isForSale, failures }: Reading): boolean {
-  const parking = findings.filter(({ rule }) => rule.isParking);
-  if (parking.some(({ rule }) => PROVES_PARKING.has(rule.channel))) return true;
-  return (parking.length > 0 || isForSale) && !failures.mx && !receivesMail(findings);
+  if (findings.some(({ rule }) => rule.isParking && PROVES_PARKING.has(rule.channel))) return true;
+  return (isForSale || findings.some(isOfParking)) && !failures.mx && !receivesMail(findings);
 }
 
 /** The web says that it is parked, and who receives the mail could not be asked. */
 function mayBeParked(findings: readonly Finding[], { isForSale, failures }: Reading): boolean {
-  return failures.mx && (isForSale || findings.some(({ rule }) => rule.isParking));
+  return failures.mx && (isForSale || findings.some(isOfParking));
+}
+
+function isOfParking({ rule }: Finding): boolean {
+  return rule.isParking;
 }
 
 function receivesMail(findings: readonly Finding[]): boolean {
@@ -48,10 +53,10 @@ function receivesMail(findings: readonly Finding[]): boolean {
 }
 
 /** An SOA speaks for vanity name servers only: where the NS names a provider, another one in the SOA is a leftover. */
-function judgeNameServers(findings: readonly Finding[], { failures }: Reading): Finding[] {
-  const serving = new Set(findings.filter(({ rule }) => rule.channel === 'ns').map(({ rule }) => rule.provider));
-  return findings.filter(
-    ({ rule }) =>
-      rule.channel !== 'soa' || rule.role !== 'dns' || (serving.size === 0 ? !failures.ns : serving.has(rule.provider)),
-  );
+function judgeNameServers(findings: readonly Finding[], { failures }: Reading): readonly Finding[] {
+  const isNamed = findings.some(({ rule }) => rule.channel === 'ns');
+  const serves = (provider: string) => findings.some(({ rule }) => rule.channel === 'ns' && rule.provider === provider);
+  const isLeftOver = ({ rule }: Finding) =>
+    rule.channel === 'soa' && rule.role === 'dns' && (isNamed ? !serves(rule.provider) : failures.ns);
+  return findings.some(isLeftOver) ? findings.filter((finding) => !isLeftOver(finding)) : findings;
 }

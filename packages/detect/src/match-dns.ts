@@ -1,5 +1,5 @@
 // DNS records against the rulebook: every look-up is a trie or map walk, none a loop over rules.
-import type { Finding } from './finding.ts';
+import { type Finding, findingOf } from './finding.ts';
 import type { HostTrie } from './host-trie.ts';
 import { isMachineName } from './machine-name.ts';
 import { matchRange, withoutOverruled } from './match-ranges.ts';
@@ -13,13 +13,13 @@ import { BACKUP_MX_STRENGTH, BROKEN_SPF_FACTOR, DANGLING_FACTOR, NESTED_SPF_FACT
 const MAX_TOKEN_LENGTH = 128;
 const CAA_ISSUE = /^issue(?:wild)?$/i;
 
+const NO_ALIASES: readonly string[] = [];
 const NETWORKS_OF = { web: 'asn', www: 'asn', mail: 'mail-asn', ns: 'ns-asn' } as const;
 
-/** All findings of the DNS part of a reading. */
-export function matchDns(reading: Reading, { matchers, ranges }: Rulebook): Finding[] {
+/** Adds all findings of the DNS part of a reading. */
+export function matchDns(findings: Finding[], reading: Reading, { matchers, ranges }: Rulebook): void {
   const { dns } = reading.evidence;
   const { hosts, prefixes, networks } = matchers;
-  const findings: Finding[] = [];
   for (const host of dns.ns.records) addHost(findings, hosts.ns, host);
   const hasKnownServer = findings.length > 0;
   for (const { mname, rname } of dns.soa.records) {
@@ -45,10 +45,11 @@ export function matchDns(reading: Reading, { matchers, ranges }: Rulebook): Find
     if (published) findings.push(published);
     if (asn === null || (use === 'mail' && hasKnownExchange)) continue;
     if (use === 'ns' && (hasKnownServer || reading.failures.ns)) continue;
-    const rules = withoutOverruled(networks[NETWORKS_OF[use]].get(asn) ?? [], published);
+    const known = networks[NETWORKS_OF[use]].get(asn);
+    if (!known) continue;
+    const rules = withoutOverruled(known, published);
     add(findings, rules, `AS${asn}${asName === null ? '' : ` ${asName}`} (${address})`);
   }
-  return findings;
 }
 
 /** The domain part of an issue property's value (RFC 8659 §4.2), '' where nobody may issue. */
@@ -77,7 +78,7 @@ function matchExchanges(findings: Finding[], reading: Reading, trie: HostTrie<Ru
     for (const rule of trie.find(host)) {
       if (rule.isWholeDomain && rule.role === 'mailbox' && isMachineName(host)) continue;
       const strength = isPreferred ? rule.strength : Math.min(rule.strength, BACKUP_MX_STRENGTH);
-      findings.push({ rule, value: host, strength, isPreferred });
+      findings.push(findingOf(rule, host, { strength, isPreferred }));
       if (isPreferred) hasKnown = true;
     }
   }
@@ -85,14 +86,19 @@ function matchExchanges(findings: Finding[], reading: Reading, trie: HostTrie<Ru
 }
 
 /** Chains of the apex and www. One that ends in NXDOMAIN is left over from a service that is gone. */
-export function webAliases({ evidence }: Reading): Iterable<string> {
+export function webAliases({ evidence }: Reading): readonly string[] {
   const { a, aaaa, www } = evidence.dns;
-  const live = [a, aaaa, www].filter(({ status, aliases }) => aliases.length > 0 && status !== 'nxdomain');
-  return new Set(live.flatMap(({ aliases }) => aliases));
+  if (a.aliases.length === 0 && aaaa.aliases.length === 0 && www.aliases.length === 0) return NO_ALIASES;
+  const live: string[] = [];
+  for (const { status, aliases } of [a, aaaa, www]) {
+    if (status === 'nxdomain') continue;
+    for (const alias of aliases) if (!live.includes(alias)) live.push(alias);
+  }
+  return live;
 }
 
 function matchNamed(findings: Finding[], reading: Reading, byLabel: ReadonlyMap<string, HostTrie<Rule>>): void {
-  for (const [label, lookup] of reading.named) {
+  for (const { label, lookup } of reading.named) {
     if (lookup.aliases.length === 0) continue;
     const trie = byLabel.get(label);
     if (!trie) continue;
@@ -101,16 +107,18 @@ function matchNamed(findings: Finding[], reading: Reading, byLabel: ReadonlyMap<
     const factor = isDangling ? DANGLING_FACTOR : 1;
     for (const alias of lookup.aliases) {
       for (const rule of trie.find(alias)) {
-        findings.push({ rule, value: alias, strength: rule.strength * factor, isDangling });
+        findings.push(findingOf(rule, alias, { strength: rule.strength * factor, isDangling }));
       }
     }
   }
 }
 
 function addHost(findings: Finding[], trie: HostTrie<Rule>, host: string, factor = 1): void {
-  for (const rule of trie.find(host)) findings.push({ rule, value: host, strength: rule.strength * factor });
+  for (const rule of trie.find(host)) {
+    findings.push(factor === 1 ? findingOf(rule, host) : findingOf(rule, host, { strength: rule.strength * factor }));
+  }
 }
 
 function add(findings: Finding[], rules: readonly Rule[], value: string): void {
-  for (const rule of rules) findings.push({ rule, value, strength: rule.strength });
+  for (const rule of rules) findings.push(findingOf(rule, value));
 }

@@ -1,7 +1,7 @@
 // The web addresses against published ranges, which say more than the network that announces them.
 import type { AddressRanges } from './address-ranges.ts';
 import type { AddressEvidence } from './evidence.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, findingOf } from './finding.ts';
 import type { Rule } from './matchers.ts';
 import { SOURCE_OF } from './patterns.ts';
 import { ROLES } from './profile.ts';
@@ -31,7 +31,7 @@ export function matchRange(
     version: undefined,
     service: `${category} ${provider}`,
   };
-  return { rule, value: `${address} in ${prefix}`, strength: rule.strength };
+  return findingOf(rule, `${address} in ${prefix}`);
 }
 
 /** A network's rules without those that the range of the same address gainsays: GitHub's pages on Fastly's network. */

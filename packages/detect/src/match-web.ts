@@ -1,6 +1,6 @@
 // The HTTP answer and the certificate against the rulebook. What a wall or another domain sent is not the site's.
 import type { HttpEvidence, Page, TlsEvidence } from './evidence.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, findingOf } from './finding.ts';
 import type { AssetRule, Matchers, Rule } from './matchers.ts';
 import { isWithin } from './names.ts';
 import { isPassingError, type Reading } from './reading.ts';
@@ -23,10 +23,9 @@ const NO_RULES: readonly Rule[] = [];
 /** What a site's owner uploads is not packed by the system's distribution. */
 const IN_PAGE: Place = { name: null, serverHeader: null };
 
-/** All findings of the HTTP and TLS parts of a reading. */
-export function matchWeb(reading: Reading, { matchers }: Rulebook): Finding[] {
+/** Adds all findings of the HTTP and TLS parts of a reading. */
+export function matchWeb(findings: Finding[], reading: Reading, { matchers }: Rulebook): void {
   const { http, tls } = reading.evidence;
-  const findings: Finding[] = [];
   switch (reading.webAnswer) {
     case 'own':
       // What answers for a site that fails says of the site no more than a wall does.
@@ -54,18 +53,14 @@ export function matchWeb(reading: Reading, { matchers }: Rulebook): Finding[] {
       reading.webAnswer satisfies never;
   }
   if (reading.hasOwnCertificate) matchIssuer(findings, tls, matchers);
-  return findings;
 }
 
 /** Names for sale redirect to their seller: where it leads is all that another's answer says of this domain. */
 function matchSeller(findings: Finding[], { evidence: { domain, http } }: Reading, matchers: Matchers): void {
   for (const target of [...http.redirects, http.url ?? '']) {
-    const rules = rulesOfAsset(target, { domain, matchers, byHost: new Map() });
-    add(
-      findings,
-      rules.filter(({ isParking }) => isParking),
-      target,
-    );
+    for (const rule of new AssetWalk(domain, matchers).rulesOf(target)) {
+      if (rule.isParking) findings.push(findingOf(rule, target));
+    }
   }
 }
 
@@ -88,14 +83,17 @@ function matchHeaders(findings: Finding[], { headers }: HttpEvidence, matchers: 
     const matcher = matchers.headers.get(name);
     if (!matcher) continue;
     const value = headers[name] ?? '';
-    const named = matcher.values.findWords(value.slice(0, MAX_HEADER_LENGTH).toLowerCase());
-    for (const rules of [matcher.present, named]) {
-      for (const rule of rules) {
-        const shown = shownIn(value, rule, { name, serverHeader });
-        findings.push({ rule, value: `${name}: ${value}`, strength: rule.strength, shown });
-      }
+    const place: Place = { name, serverHeader };
+    for (const rule of matcher.present) addHeader(findings, rule, value, place);
+    if (matcher.values.size === 0) continue;
+    for (const rule of matcher.values.findWords(value.slice(0, MAX_HEADER_LENGTH).toLowerCase())) {
+      addHeader(findings, rule, value, place);
     }
   }
+}
+
+function addHeader(findings: Finding[], rule: Rule, value: string, place: Place): void {
+  findings.push(findingOf(rule, `${place.name}: ${value}`, { shown: shownIn(value, rule, place) }));
 }
 
 interface Place {
@@ -128,17 +126,17 @@ function matchPage(
   const generator = Object.hasOwn(metas, 'generator') ? metas.generator : undefined;
   if (generator !== undefined) {
     for (const rule of matchers.prefixes.generator.findAt(generator.toLowerCase())) {
-      findings.push({ rule, value: generator, strength: rule.strength, shown: shownIn(generator, rule, IN_PAGE) });
+      findings.push(findingOf(rule, generator, { shown: shownIn(generator, rule, IN_PAGE) }));
     }
   }
   const named = new Set<Rule>();
-  const byHost = new Map<string, readonly AssetRule[]>();
+  const walk = new AssetWalk(domain, matchers);
   for (const asset of assets) {
-    for (const rule of rulesOfAsset(asset, { domain, matchers, byHost })) {
+    for (const rule of walk.rulesOf(asset)) {
       // A page loads a hundred files from one place: the first one says it.
       if (named.has(rule)) continue;
       named.add(rule);
-      findings.push({ rule, value: asset, strength: rule.strength });
+      findings.push(findingOf(rule, asset));
     }
   }
   for (const marker of markers) {
@@ -147,33 +145,51 @@ function matchPage(
   }
 }
 
-interface AssetPlace {
-  readonly domain: string;
-  readonly matchers: Matchers;
-  /** Saves the host walk for the many assets of one host. */
-  readonly byHost: Map<string, readonly AssetRule[]>;
-}
+/** The assets of one page, which mostly come from few places. */
+class AssetWalk {
+  readonly #domain: string;
+  readonly #matchers: Matchers;
+  #host = '';
+  #isOwnHost = false;
+  #hostRules: readonly AssetRule[] = [];
 
-function rulesOfAsset(asset: string, { domain, matchers, byHost }: AssetPlace): readonly Rule[] {
-  const url = asset.toLowerCase();
-  const hostStart = url.indexOf('://') + 3;
-  if (hostStart === 2) return NO_RULES;
-  const slash = url.indexOf('/', hostStart);
-  const pathStart = slash === -1 ? url.length : slash;
-  const host = hostWithoutPort(url.slice(hostStart, pathStart));
-  let hostRules = byHost.get(host);
-  if (!hostRules) {
-    hostRules = matchers.assetHosts.findEvery(host);
-    byHost.set(host, hostRules);
+  constructor(domain: string, matchers: Matchers) {
+    this.#domain = domain;
+    this.#matchers = matchers;
   }
-  const rules: Rule[] = [];
-  for (const { path, rule } of hostRules) if (url.startsWith(path, pathStart)) rules.push(rule);
-  // A picture from a partner's WordPress is no WordPress here; scripts and styles from a host for assets are.
-  if (!isWithin(host, domain) && !CODE.test(url)) return rules;
-  for (let at = pathStart; at !== -1 && at < url.length; at = url.indexOf('/', at + 1)) {
-    for (const rule of matchers.assetFragments.findAt(url, at + 1)) rules.push(rule);
+
+  rulesOf(asset: string): readonly Rule[] {
+    const url = asset.toLowerCase();
+    const hostStart = url.indexOf('://') + 3;
+    if (hostStart === 2) return NO_RULES;
+    const slash = url.indexOf('/', hostStart);
+    const pathStart = slash === -1 ? url.length : slash;
+    this.#enter(url, hostStart, pathStart);
+    let rules: Rule[] | undefined;
+    for (const { path, rule } of this.#hostRules) {
+      if (path !== '' && !url.startsWith(path, pathStart)) continue;
+      rules ??= [];
+      rules.push(rule);
+    }
+    // A picture from a partner's WordPress is no WordPress here; scripts and styles from a host for assets are.
+    if (!this.#isOwnHost && !CODE.test(url)) return rules ?? NO_RULES;
+    const { assetFragments } = this.#matchers;
+    for (let at = pathStart; at !== -1 && at < url.length; at = url.indexOf('/', at + 1)) {
+      for (const rule of assetFragments.findAt(url, at + 1)) {
+        rules ??= [];
+        rules.push(rule);
+      }
+    }
+    return rules ?? NO_RULES;
   }
-  return rules;
+
+  #enter(url: string, start: number, end: number): void {
+    if (this.#host.length === end - start && url.startsWith(this.#host, start)) return;
+    this.#host = url.slice(start, end);
+    const host = hostWithoutPort(this.#host);
+    this.#isOwnHost = isWithin(host, this.#domain);
+    this.#hostRules = this.#matchers.assetHosts.findEvery(host);
+  }
 }
 
 const CODE = /\.(?:m?js|css)(?:\?|$)/;
@@ -192,7 +208,7 @@ function matchIssuer(findings: Finding[], tls: TlsEvidence, matchers: Matchers):
   const cap = issuerCap(tls);
   if (issuer === null || cap === 0) return;
   for (const rule of matchers.prefixes.tls.findAt(issuer.toLowerCase())) {
-    findings.push({ rule, value: issuer, strength: Math.min(rule.strength, cap) });
+    findings.push(findingOf(rule, issuer, { strength: Math.min(rule.strength, cap) }));
   }
 }
 
@@ -203,5 +219,5 @@ export function issuerCap({ isTrusted, problem }: Pick<TlsEvidence, 'isTrusted' 
 }
 
 function add(findings: Finding[], rules: readonly Rule[], value: string): void {
-  for (const rule of rules) findings.push({ rule, value, strength: rule.strength });
+  for (const rule of rules) findings.push(findingOf(rule, value));
 }

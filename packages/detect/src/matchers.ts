@@ -23,10 +23,10 @@ export interface Rule {
   readonly hasNetworks: boolean;
   /** After which text of the value the version stands, '' for all of it; undefined where none is shown. */
   readonly version: string | undefined;
-  /** `category provider`: findings of one service have the same. */
+  /** `category provider`: findings of one service have the same, and rules of one rulebook the same text. */
   readonly service: string;
   /** SPF of a mailbox provider or a gateway: what the include says where that role is not held. */
-  readonly asSender?: Rule;
+  readonly asSender?: Rule | undefined;
 }
 
 export interface HeaderMatcher {

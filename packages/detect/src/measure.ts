@@ -1,9 +1,9 @@
 // How well each source and role was measured. Only `absent` can end a provider, so a doubt is always `unmeasured`.
-import type { LookupStatus } from './evidence.ts';
+import type { Evidence, LookupStatus } from './evidence.ts';
 import { isFailed, isMeasured } from './evidence.ts';
 import type { Finding } from './finding.ts';
 import { isFronted } from './judge-web.ts';
-import { type Measurement, ROLES, type Role, type Service, SOURCES, type Source } from './profile.ts';
+import { byRole, type Measurement, type Role, type Service, SOURCES, type Source } from './profile.ts';
 import type { Reading } from './reading.ts';
 import type { Rulebook } from './rulebook.ts';
 import { spfNamesToAsk } from './spf/reach.ts';
@@ -53,19 +53,20 @@ export function measureRoles(
     unsettled: ReadonlySet<Role>;
   },
 ): Readonly<Record<Role, Measurement>> {
-  const held = new Set(results.services.map(({ role }) => role));
+  const isHeld = (role: Role) => results.services.some((service) => service.role === role);
   const isGated = results.findings.some(({ rule, isPreferred }) => rule.role === 'gateway' && isPreferred);
   const isHidden = isFronted(results.findings);
-  const measure = (role: Role): Measurement => {
+  return byRole((role) => {
     if (results.unsettled.has(role)) return 'unmeasured';
-    if (held.has(role)) return 'observed';
+    if (isHeld(role)) return 'observed';
     if (reading.existence === 'nonexistent') return 'absent';
     if (role === 'mailbox' && reading.mail === 'none') return 'absent';
     if ((role === 'mailbox' && isGated) || (role === 'origin' && isHidden)) return 'blocked';
-    return measureBySources(rulebook.sourcesOf.get(role) ?? new Set(), results.sources);
-  };
-  return Object.fromEntries(Object.values(ROLES).map((role) => [role, measure(role)])) as Record<Role, Measurement>;
+    return measureBySources(rulebook.sourcesOf.get(role) ?? NO_SOURCES, results.sources);
+  });
 }
+
+const NO_SOURCES: ReadonlySet<Source> = new Set();
 
 function measureBySources(needed: ReadonlySet<Source>, sources: SourceMeasurements): Measurement {
   let isBlocked = false;
@@ -91,16 +92,20 @@ function measureSpf({ spf, evidence }: Reading, txt: Measurement): Measurement {
 }
 
 /** Apex, www and every label of the rulebook: one failure, or a label never asked for, and absence is not known. */
-function measureAliases({ evidence, named }: Reading, { probeLabels }: Rulebook): Measurement {
-  const { a, aaaa, www } = evidence.dns;
-  let isObserved = a.aliases.length > 0 || aaaa.aliases.length > 0 || www.aliases.length > 0;
-  if (!isMeasured(a.status) || !isMeasured(www.status) || isFailed(aaaa.status)) return 'unmeasured';
-  for (const label of probeLabels) {
-    const lookup = named.get(label);
-    if (!lookup || !isMeasured(lookup.status)) return 'unmeasured';
-    if (lookup.aliases.length > 0) isObserved = true;
-  }
-  return isObserved ? 'observed' : 'absent';
+function measureAliases({ evidence, named, isNamedMeasured }: Reading, { probeLabels }: Rulebook): Measurement {
+  const { a, aaaa, www, named: asked } = evidence.dns;
+  if (!isMeasured(a.status) || !isMeasured(www.status) || isFailed(aaaa.status) || !isNamedMeasured)
+    return 'unmeasured';
+  if (!hasEvery(asked, probeLabels)) return 'unmeasured';
+  const hasAlias = a.aliases.length > 0 || aaaa.aliases.length > 0 || www.aliases.length > 0;
+  return hasAlias || named.some(({ lookup }) => lookup.aliases.length > 0) ? 'observed' : 'absent';
+}
+
+/** Probes ask in the rulebook's order, so that one pass over both lists nearly always decides. */
+function hasEvery(asked: Evidence['dns']['named'], labels: readonly string[]): boolean {
+  let found = 0;
+  for (const label in asked) if (label === labels[found]) found++;
+  return found === labels.length || labels.every((label) => Object.hasOwn(asked, label));
 }
 
 /** A host whose address could not be had is among the addresses, with the status of that look-up. */

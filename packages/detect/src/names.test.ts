@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseDomain, registrableDomain } from './names.ts';
+import { hasSameOwner, hostOfUrl, parseDomain, registrableDomain } from './names.ts';
 import { decodePunycode } from './punycode.ts';
 
 interface NameVectors {
@@ -118,5 +118,45 @@ describe('decodePunycode', () => {
       ),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('hasSameOwner', () => {
+  it('compares registrable domains, by the labels that two hosts share and by the suffix list', () => {
+    for (const [host, other, isSame] of [
+      ['example.com', 'example.com', true],
+      ['mail.example.com', 'a.b.example.com', true],
+      ['example.com', 'notexample.com', false],
+      ['example.com', 'example.net', false],
+      ['a.co.uk', 'b.co.uk', false],
+      ['me.github.io', 'you.github.io', false],
+      ['x.me.github.io', 'me.github.io', true],
+      ['co.uk', 'a.co.uk', false],
+      ['com', 'com', true],
+      ['', 'example.com', false],
+    ] as const) {
+      assert.equal(hasSameOwner(host, other), isSame, `${host} ${other}`);
+      assert.equal(hasSameOwner(other, host), isSame, `${other} ${host}`);
+    }
+  });
+});
+
+describe('hostOfUrl', () => {
+  it('reads plain URLs as the URL parser does, and leaves the others to it', () => {
+    for (const url of [
+      'https://example.com/',
+      'http://a-b_c.example.com:8080/x?y#z',
+      'https://example.com',
+      'https://user@example.com/',
+      'https://EXAMPLE.com/',
+      'https://example.com?x',
+      'https://bücher.example/',
+      'https://[::1]/',
+      'ftp://example.com/',
+      'nonsense',
+      '',
+    ]) {
+      assert.equal(hostOfUrl(url), URL.parse(url)?.hostname ?? null, url);
+    }
   });
 });

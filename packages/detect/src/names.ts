@@ -58,6 +58,14 @@ export function registrableDomain(host: string): string | null {
   return parse(host.endsWith('.') ? host.slice(0, -1) : host, SUFFIX_OPTIONS).domain;
 }
 
+/** Whether two clean lower-case hosts stand below one registrable domain. A name that has none stands for itself. */
+export function hasSameOwner(host: string, other: string): boolean {
+  if (host === other) return true;
+  // A registrable domain has two labels at least, and both hosts would end in them.
+  if (!other.endsWith(host.slice(host.lastIndexOf('.', host.lastIndexOf('.') - 1) + 1))) return false;
+  return (registrableDomain(host) ?? host) === (registrableDomain(other) ?? other);
+}
+
 /** Two colons and nothing but what an IPv6 literal has; a port makes only one. */
 function looksLikeIpv6(input: string): boolean {
   return input.indexOf(':') !== input.lastIndexOf(':') && IPV6_CHARACTERS.test(input);
@@ -91,6 +99,14 @@ function mapToAscii(input: string): string | null {
 /** Whether a host is the name itself or stands below it; both lower-case, without trailing dots. */
 export function isWithin(host: string, name: string): boolean {
   return host === name || (host.endsWith(name) && host.at(-name.length - 1) === '.');
+}
+
+/** As the URL standard writes a plain host: what begins so needs no parser to be read. */
+const PLAIN_URL = /^https?:\/\/([a-z0-9._-]+)(?=[:/]|$)/;
+
+/** The host of a URL, null where it is none. */
+export function hostOfUrl(url: string): string | null {
+  return PLAIN_URL.exec(url)?.[1] ?? URL.parse(url)?.hostname ?? null;
 }
 
 function hasNonAscii(text: string): boolean {

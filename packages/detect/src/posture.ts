@@ -34,7 +34,7 @@ export function assessPosture(evidence: Evidence, rulebook?: Rulebook): Posture 
 export function posture(reading: Reading, rulebook?: Rulebook): Posture {
   const { domain, dns, policies } = reading.evidence;
   // A wildcard answers receivers too: what begins with the version of a policy is one, whoever else it is told of.
-  const dmarcPolicy = readDmarc(domain, dns.dmarc, policies);
+  const dmarcPolicy = reading.dmarc === dns.dmarc ? reading.dmarcPolicy : readDmarc(domain, dns.dmarc, policies);
   const parts: PostureParts = {
     spf: spfPart(reading),
     dmarc: dmarcPart(dns.dmarc, dmarcPolicy),
@@ -49,7 +49,8 @@ export function posture(reading: Reading, rulebook?: Rulebook): Posture {
     headers: headersPart(reading),
     securityTxt: securityTxtPart(reading),
   };
-  return { ...parts, ...scoreOf(factorsOf(parts, reading)) };
+  const { factors, score, grade, coverage, scoreVersion } = scoreOf(factorsOf(parts, reading));
+  return { ...parts, factors, score, grade, coverage, scoreVersion };
 }
 
 /** A domain that takes no mail is judged on refusing to send any. Nothing is judged that does not exist. */

@@ -36,7 +36,25 @@ export const ROLES = {
   web_platform: 'platform',
 } as const satisfies Record<Category, string>;
 export type Role = (typeof ROLES)[Category];
+export const ROLE_LIST: readonly Role[] = Object.values(ROLES);
 export const EXCLUSIVE_ROLES: ReadonlySet<Role> = new Set<Role>(['dns', 'mailbox', 'gateway', 'origin', 'edge']);
+
+/** One value for each role, in the order of `ROLES`. */
+export function byRole<T>(of: (role: Role) => T): Readonly<Record<Role, T>> {
+  // Spelled out: an object that is built key by key takes ten times as long.
+  return {
+    dns: of('dns'),
+    mailbox: of('mailbox'),
+    gateway: of('gateway'),
+    sender: of('sender'),
+    origin: of('origin'),
+    edge: of('edge'),
+    protection: of('protection'),
+    verified: of('verified'),
+    issuer: of('issuer'),
+    platform: of('platform'),
+  };
+}
 
 /** Where a piece of evidence was read. */
 export const SOURCES = [

@@ -1,8 +1,8 @@
 // What of the evidence may be used, and for whom: wildcard answers, null MX, redirects and walls are seen through here.
 import { type Dmarc, readDmarc } from './dmarc-policy.ts';
-import type { Evidence, Lookup, LookupStatus } from './evidence.ts';
+import type { Evidence, Lookup, MxRecord } from './evidence.ts';
 import { isFailed, isMeasured } from './evidence.ts';
-import { isWithin, registrableDomain } from './names.ts';
+import { hostOfUrl, isWithin, registrableDomain } from './names.ts';
 import { type SpfPolicy, spfOf } from './spf/policy.ts';
 
 export interface MailExchange {
@@ -16,6 +16,12 @@ export interface MailExchange {
  * before it; another domain's, after such a redirect was followed; or none was had.
  */
 export type WebAnswer = 'own' | 'redirect' | 'wall' | 'elsewhere' | 'none';
+
+export interface NamedAnswer {
+  /** Relative to the domain, `selector1._domainkey`. */
+  readonly label: string;
+  readonly lookup: Lookup<string>;
+}
 
 /**
  * Look-ups that were made and not answered. Evidence that another look-up could overrule is not used while that one
@@ -51,8 +57,10 @@ export interface Reading {
   readonly dmarc: Lookup<string>;
   /** The policy in `dmarc`'s records, or a parent's. */
   readonly dmarcPolicy: Dmarc;
-  /** By label; wildcard answers read as `empty`. */
-  readonly named: ReadonlyMap<string, Lookup<string>>;
+  /** What the labels that the rulebook asked for answered, but for what a wildcard answers to all. */
+  readonly named: readonly NamedAnswer[];
+  /** Every label that was asked for was answered, be it with nothing. */
+  readonly isNamedMeasured: boolean;
   readonly webAnswer: WebAnswer;
   readonly redirectsTo: string | null;
   /** The apex sends its visitors to www, and another network announces that. */
@@ -76,19 +84,21 @@ export function readEvidence(evidence: Evidence): Reading {
   const own = (lookup: Lookup<string>) =>
     hasWildcard && (isSameAnswer(lookup, wildcardTxt) || isSameAnswer(lookup, wildcardA)) ? NO_ANSWER : lookup;
   const dmarc = own(dns.dmarc);
-  const named = new Map<string, Lookup<string>>();
+  const named: NamedAnswer[] = [];
   let hasFailedLabel = false;
-  for (const label of Object.keys(dns.named)) {
+  let isNamedMeasured = true;
+  for (const label in dns.named) {
     const lookup = dns.named[label];
-    if (!lookup) continue;
-    named.set(label, own(lookup));
+    // Nearly all labels of nearly all domains.
+    if (!lookup || (lookup.status === 'nxdomain' && lookup.aliases.length === 0)) continue;
     if (isFailed(lookup.status)) hasFailedLabel = true;
+    if (own(lookup) === NO_ANSWER) continue;
+    if (!isMeasured(lookup.status)) isNamedMeasured = false;
+    if (answers(lookup)) named.push({ label, lookup });
   }
   const webAnswer = webAnswerOf(evidence, redirectsTo);
   const hasOwnCertificate = evidence.tls.status === 'found' && (webAnswer !== 'elsewhere' || coversDomain(evidence));
-  const hasNoWeb = [dns.a, dns.aaaa, dns.www].every(
-    ({ status, records }) => isMeasured(status) && records.length === 0,
-  );
+  const hasNoWeb = isVoid(dns.a) && isVoid(dns.aaaa) && isVoid(dns.www);
   return {
     evidence,
     existence: existenceOf(evidence),
@@ -99,6 +109,7 @@ export function readEvidence(evidence: Evidence): Reading {
     dmarc,
     dmarcPolicy: readDmarc(evidence.domain, dmarc, evidence.policies),
     named,
+    isNamedMeasured,
     webAnswer,
     redirectsTo,
     leadsToWww: leadsToWww(evidence),
@@ -108,7 +119,7 @@ export function readEvidence(evidence: Evidence): Reading {
       ns: isFailed(dns.ns.status),
       mx: isFailed(dns.mx.status),
       txt: isFailed(dns.txt.status),
-      policies: Object.values(evidence.policies?.spf ?? {}).some(({ status }) => isFailed(status)),
+      policies: evidence.policies !== undefined && hasFailure(evidence.policies.spf),
       dmarc: isFailed(dns.dmarc.status),
       named: hasFailedLabel,
       aliases: isFailed(dns.a.status) || isFailed(dns.aaaa.status) || isFailed(dns.www.status),
@@ -139,16 +150,9 @@ function isUnseen({ http }: Evidence, webAnswer: WebAnswer): boolean {
 }
 
 function existenceOf({ dns }: Evidence): Reading['existence'] {
-  const statuses: LookupStatus[] = [
-    dns.ns.status,
-    dns.soa.status,
-    dns.a.status,
-    dns.aaaa.status,
-    dns.mx.status,
-    dns.txt.status,
-  ];
-  if (statuses.some((status) => status === 'found' || status === 'empty')) return 'exists';
-  return statuses.includes('nxdomain') ? 'nonexistent' : 'unmeasured';
+  const atApex: readonly Lookup<unknown>[] = [dns.ns, dns.soa, dns.a, dns.aaaa, dns.mx, dns.txt];
+  if (atApex.some(({ status }) => status === 'found' || status === 'empty')) return 'exists';
+  return atApex.some(({ status }) => status === 'nxdomain') ? 'nonexistent' : 'unmeasured';
 }
 
 /**
@@ -156,17 +160,22 @@ function existenceOf({ dns }: Evidence): Reading['existence'] {
  * (`ms12345678.msv1.invalid`), and it stays behind.
  */
 function mailExchanges({ dns }: Evidence): MailExchange[] {
-  const receiving = dns.mx.records.filter(({ exchange }) => exchange !== '' && !exchange.endsWith('.invalid'));
+  const { records } = dns.mx;
+  const receiving = records.every(receives) ? records : records.filter(receives);
   let lowest = Number.POSITIVE_INFINITY;
-  for (const { preference } of receiving) lowest = Math.min(lowest, preference);
+  for (const { preference } of receiving) if (preference < lowest) lowest = preference;
   return receiving.map(({ preference, exchange }) => ({ host: exchange, isPreferred: preference === lowest }));
+}
+
+function receives({ exchange }: MxRecord): boolean {
+  return exchange !== '' && !exchange.endsWith('.invalid');
 }
 
 /** The registrable domain of another owner that answered in this one's place. */
 function foreignTarget({ domain, http }: Evidence): string | null {
   if (http.url === null || (http.status !== 'found' && http.status !== 'blocked')) return null;
-  const host = URL.parse(http.url)?.hostname;
-  if (host === undefined || isWithin(host, domain)) return null;
+  const host = hostOfUrl(http.url);
+  if (host === null || isWithin(host, domain)) return null;
   const target = registrableDomain(host);
   return target === domain ? null : target;
 }
@@ -178,8 +187,7 @@ function webAnswerOf({ http }: Evidence, redirectsTo: string | null): WebAnswer 
 }
 
 function leadsToWww({ domain, addresses, http }: Evidence): boolean {
-  if (http.redirects.length === 0 || http.url === null || URL.parse(http.url)?.hostname !== `www.${domain}`)
-    return false;
+  if (http.redirects.length === 0 || http.url === null || hostOfUrl(http.url) !== `www.${domain}`) return false;
   const networkOf = (wanted: 'web' | 'www') => addresses.find(({ use }) => use === wanted)?.asn ?? null;
   const [apex, www] = [networkOf('web'), networkOf('www')];
   return apex !== null && www !== null && apex !== www;
@@ -190,11 +198,20 @@ const OFFER = /\b(?:is|may be) for sale\b|\bbuy this domain\b|\bdomain (?:name )
 /** Sellers put the name itself and the offer into the title; whoever writes of selling domains does not name this one. */
 function offersDomain({ domain, http }: Evidence): boolean {
   const title = http.page?.title ?? '';
-  return OFFER.test(title) && title.toLowerCase().includes(domain);
+  return title.toLowerCase().includes(domain) && OFFER.test(title);
 }
 
 function coversDomain({ domain, tls }: Evidence): boolean {
   return tls.names.some((name) => name === domain || name === `www.${domain}` || name === `*.${domain}`);
+}
+
+function isVoid({ status, records }: Lookup<string>): boolean {
+  return records.length === 0 && isMeasured(status);
+}
+
+function hasFailure(lookups: Readonly<Record<string, Lookup<string>>>): boolean {
+  for (const name in lookups) if (isFailed(lookups[name]?.status ?? 'skipped')) return true;
+  return false;
 }
 
 function answers(lookup: Lookup<string>): boolean {

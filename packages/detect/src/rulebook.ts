@@ -6,7 +6,7 @@ import { type CompiledSets, compileSets } from './fingerprints/compile-sets.ts';
 import type { FingerprintSet } from './fingerprints/fingerprint-set.ts';
 import { addRule, createMatchers, getOrCreate, type Matchers, type Rule } from './matchers.ts';
 import { registrableDomain } from './names.ts';
-import { type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
+import { isDkimLabel, type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
 import { type Category, ROLES, type Role, type Source } from './profile.ts';
 import type { SectorList } from './sector.ts';
 import { ENGINE_VERSION, FAMILY_OF, HOSTED_RECORD_STRENGTH, strengthOf } from './strengths.ts';
@@ -16,7 +16,7 @@ export interface Rulebook {
   /** Derived from the rules and the engine that reads them: the same rules give the same version anywhere. */
   readonly version: string;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** Every label that a `named` pattern asks for, sorted. */
+  /** Every label that a `named` pattern asks for: selectors of DKIM, then hosts, each sorted; probes answer in this order. */
   readonly probeLabels: readonly string[];
   /** By id, name or alias, case-insensitive. */
   findProvider(nameOrAlias: string): Provider | undefined;
@@ -46,13 +46,14 @@ export function compileRulebook(
 ): Rulebook {
   const matchers = createMatchers();
   const rules: Rule[] = [];
+  const services = new Map<string, string>();
   for (const provider of catalog) {
     const isGateway = provider.rules.some((group) => group.category === 'email_security' && group.mx !== undefined);
     for (const group of provider.rules) {
       const isParking = group.parking === true;
       const hasNetworks = provider.rules.some(({ category, asn }) => category === group.category && asn !== undefined);
       for (const pattern of [...patternsOf(group), ...primariesOf(group)]) {
-        const rule = createRule(provider.id, group.category, pattern, { isParking, isGateway, hasNetworks });
+        const rule = createRule(provider.id, group.category, pattern, { isParking, isGateway, hasNetworks, services });
         rules.push(rule);
         addRule(matchers, pattern, rule);
       }
@@ -69,7 +70,7 @@ export function compileRulebook(
   return {
     version: versionOf([...rules.map(lineOf), ...(sets?.lines ?? [])], { sectors, ranges }),
     providers: new Map(providers.map((provider) => [provider.id, provider])),
-    probeLabels: [...matchers.named.keys()].sort(),
+    probeLabels: probeLabelsOf(matchers),
     findProvider: (nameOrAlias) => names.get(nameOrAlias.toLowerCase()),
     matchers,
     sectors,
@@ -77,6 +78,11 @@ export function compileRulebook(
     sourcesOf: sourcesByRole(rules, { ranges, ofSets: sets?.sources ?? [] }),
     sets,
   };
+}
+
+function probeLabelsOf({ named }: Matchers): readonly string[] {
+  const labels = [...named.keys()].sort();
+  return [...labels.filter(isDkimLabel), ...labels.filter((label) => !isDkimLabel(label))];
 }
 
 /**
@@ -93,7 +99,7 @@ function createRule(
   provider: string,
   category: Category,
   { channel, pattern, version }: Pattern,
-  options: { isParking: boolean; isGateway: boolean; hasNetworks: boolean },
+  options: { isParking: boolean; isGateway: boolean; hasNetworks: boolean; services: Map<string, string> },
 ): Rule {
   const role = ROLES[category];
   const source = SOURCE_OF[channel];
@@ -111,7 +117,8 @@ function createRule(
     isWholeDomain: channel === 'mx' && registrableDomain(pattern) === pattern,
     hasNetworks: options.hasNetworks,
     version,
-    service: `${category} ${provider}`,
+    service: serviceOf(category, provider, options.services),
+    asSender: undefined,
   };
   if (channel !== 'spf' || isHostedRecord || (role !== 'mailbox' && role !== 'gateway')) return rule;
   return {
@@ -121,9 +128,15 @@ function createRule(
       category: 'email_sending',
       role: 'sender',
       strength: strengthOf('spf', 'sender'),
-      service: `email_sending ${provider}`,
+      service: serviceOf('email_sending', provider, options.services),
     },
   };
+}
+
+/** One text for each service, so that to compare two is to compare their places. */
+function serviceOf(category: Category, provider: string, services: Map<string, string>): string {
+  const service = `${category} ${provider}`;
+  return getOrCreate(services, service, () => service);
 }
 
 function sourcesByRole(

@@ -24,6 +24,8 @@ type Score = Pick<Posture, 'factors' | 'score' | 'grade' | 'coverage' | 'scoreVe
 /** What the factors are judged by. */
 export type PostureParts = Omit<Posture, keyof Score>;
 
+const NONE: readonly IssueId[] = [];
+
 type Grade = (typeof GRADES)[number][1];
 
 /** Grade of a score from 0 to 100. */
@@ -51,22 +53,33 @@ export function judged(
   issues: readonly IssueId[],
   possible: number = weight,
 ): PostureFactor {
-  const points = Math.max(0, possible - sum(issues, (issue) => ISSUES[issue].cost));
-  const byCost = issues.toSorted((a, b) =>
-    ISSUES[a].cost < ISSUES[b].cost ? 1 : ISSUES[a].cost > ISSUES[b].cost ? -1 : 0,
-  );
-  return { factor, finding: findingOf(points, possible, issues), points, possible, weight, issues: byCost };
+  if (issues.length === 0) return { factor, finding: 'pass', points: possible, possible, weight, issues };
+  let cost = 0;
+  let last = Number.POSITIVE_INFINITY;
+  let isByCost = true;
+  for (const issue of issues) {
+    const each = ISSUES[issue].cost;
+    if (each > last) isByCost = false;
+    last = each;
+    cost += each;
+  }
+  const points = Math.max(0, possible - cost);
+  const sorted = isByCost ? issues : issues.toSorted((a, b) => ISSUES[b].cost - ISSUES[a].cost);
+  return { factor, finding: findingOf(points, possible), points, possible, weight, issues: sorted };
 }
 
 export function unmeasured(factor: FactorName, weight: number): PostureFactor {
-  return { factor, finding: 'unmeasured', points: 0, possible: weight, weight, issues: [] };
+  return { factor, finding: 'unmeasured', points: 0, possible: weight, weight, issues: NONE };
 }
 
-function findingOf(points: number, possible: number, issues: readonly IssueId[]): Finding {
-  if (possible === 0) return issues.length === 0 ? 'pass' : 'partial';
+/** Of a factor with issues. */
+function findingOf(points: number, possible: number): Finding {
+  if (possible === 0) return 'partial';
   return points === possible ? 'pass' : points === 0 ? 'fail' : 'partial';
 }
 
 function sum<T>(items: readonly T[], numberOf: (item: T) => number): number {
-  return items.reduce((total, item) => total + numberOf(item), 0);
+  let total = 0;
+  for (const item of items) total += numberOf(item);
+  return total;
 }

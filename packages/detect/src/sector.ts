@@ -91,8 +91,20 @@ export function decideSector(
   return only === undefined || another !== undefined ? UNKNOWN : { sector: only, source: 'page' };
 }
 
+/** Whether any label is one that a suffix could tell a sector by: for most names there is no need to know the suffix. */
+function hasTellingLabel(domain: string): boolean {
+  for (let end = domain.length; end > 0; ) {
+    const dot = domain.lastIndexOf('.', end - 1);
+    const label = domain.slice(dot + 1, end);
+    if (BY_SECOND_LABEL.has(label) || BY_LAST_LABEL.has(label)) return true;
+    end = dot;
+  }
+  return false;
+}
+
 /** Sector of a registrable domain by its public suffix; `unknown` where the suffix is open to all. */
 export function sectorOf(domain: string): Sector {
+  if (!hasTellingLabel(domain)) return 'unknown';
   const suffix = parse(domain, {
     allowPrivateDomains: false,
     extractHostname: false,

@@ -97,10 +97,27 @@ export function strengthOf(channel: Channel, role: Role): number {
   return roles?.[role] ?? any;
 }
 
-/** 1 − Π(1 − s) over the strongest finding of each family, at most 0.99, to three decimals. */
-export function combineStrengths(byFamily: Iterable<number>): number {
+const FAMILY_BIT: Readonly<Record<Family, number>> = {
+  routing: 1,
+  authorisation: 2,
+  token: 4,
+  transport: 8,
+  network: 16,
+  content: 32,
+};
+
+/** 1 − Π(1 − s) over the strongest finding of each family, at most 0.99, to three decimals. Takes them strongest first. */
+export function combineStrengths(
+  findings: readonly { readonly rule: { readonly family: Family }; readonly strength: number }[],
+): number {
   let doubt = 1;
-  for (const strength of byFamily) doubt *= 1 - strength;
+  let counted = 0;
+  for (const { rule, strength } of findings) {
+    const family = FAMILY_BIT[rule.family];
+    if ((counted & family) !== 0) continue;
+    counted |= family;
+    doubt *= 1 - strength;
+  }
   return Math.round(Math.min(MAX_SCORE, 1 - doubt) * 1000) / 1000;
 }
 

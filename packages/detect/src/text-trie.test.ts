@@ -20,6 +20,21 @@ describe('TextTrie', () => {
     assert.deepEqual(trie.findAt('google-', 99), []);
   });
 
+  it('finds at any place what a loop over all patterns finds, in whatever order they were added', () => {
+    const pattern = fc.stringMatching(/^[abé]{0,5}$/);
+    fc.assert(
+      fc.property(fc.uniqueArray(pattern, { maxLength: 10 }), fc.stringMatching(/^[abé]{0,10}$/), (patterns, text) => {
+        const trie = trieOf(...patterns);
+        for (let at = 0; at <= text.length; at++) {
+          const [longest] = patterns
+            .filter((each) => text.startsWith(each, at))
+            .toSorted((a, b) => b.length - a.length);
+          assert.deepEqual(trie.findAt(text, at), longest === undefined ? [] : [longest], `${text} at ${at}`);
+        }
+      }),
+    );
+  });
+
   it('finds patterns wherever a word begins, each once', () => {
     assert.deepEqual(trieOf('nginx', 'php').findWords('php nginx nginx php'), ['php', 'nginx']);
     assert.deepEqual(trieOf().findWords('anything'), []);

@@ -1,7 +1,10 @@
 // Text patterns as a trie over characters: prefixes and fragments are found in the text's own length, not the rules'.
 
 interface Node<T> {
-  readonly next: Map<number, Node<T>>;
+  /** The characters from the node before to this one, compared at once: patterns share their beginnings and little else. */
+  edge: string;
+  /** By the first character of their edges. */
+  next: Map<number, Node<T>>;
   values: T[];
 }
 
@@ -9,7 +12,7 @@ const NOTHING: readonly never[] = [];
 
 /** Maps texts to values. Comparison is exact: a caller that wants it case-insensitive lower-cases both sides. */
 export class TextTrie<T> {
-  readonly #root: Node<T> = { next: new Map(), values: [] };
+  readonly #root = createNode<T>('');
   #size = 0;
   /** Whether a pattern begins with the character, of the first 128: most places of a text are passed over by it. */
   readonly #begins = new Uint8Array(128);
@@ -19,31 +22,25 @@ export class TextTrie<T> {
   }
 
   add(text: string, value: T): void {
-    let node = this.#root;
     if (text.length > 0) this.#begins[text.charCodeAt(0)] = 1;
-    for (let i = 0; i < text.length; i++) {
-      const code = text.charCodeAt(i);
-      let next = node.next.get(code);
-      if (!next) {
-        next = { next: new Map(), values: [] };
-        node.next.set(code, next);
-      }
-      node = next;
-    }
+    let node = this.#root;
+    for (let at = 0; at < text.length; at += node.edge.length) node = nextNode(node, text, at);
     node.values.push(value);
     this.#size++;
   }
 
   /** Values of the longest pattern that stands in `text` at `from`. */
   findAt(text: string, from = 0): readonly T[] {
-    let node: Node<T> | undefined = this.#root;
+    let node = this.#root;
     let best: readonly T[] = NOTHING;
-    for (let i = from; node; i++) {
+    for (let at = from; ; at += node.edge.length) {
       if (node.values.length > 0) best = node.values;
+      if (node.next.size === 0) return best;
       // Past the end charCodeAt is NaN, which no pattern holds.
-      node = node.next.get(text.charCodeAt(i));
+      const next = node.next.get(text.charCodeAt(at));
+      if (!next || !text.startsWith(next.edge, at)) return best;
+      node = next;
     }
-    return best;
   }
 
   /** Values of the longest pattern at every place of `text` where a word begins, each once: `h2o/` is not in `xh2o/1`. */
@@ -61,6 +58,30 @@ export class TextTrie<T> {
     }
     return found ? [...found] : NOTHING;
   }
+}
+
+function createNode<T>(edge: string): Node<T> {
+  return { edge, next: new Map(), values: [] };
+}
+
+/** The node that `text` leads to from `at` on; made where there is none, and split where the text leaves its edge. */
+function nextNode<T>(node: Node<T>, text: string, at: number): Node<T> {
+  const code = text.charCodeAt(at);
+  const known = node.next.get(code);
+  if (!known) {
+    const leaf = createNode<T>(text.slice(at));
+    node.next.set(code, leaf);
+    return leaf;
+  }
+  const { edge } = known;
+  let shared = 1;
+  while (shared < edge.length && edge[shared] === text[at + shared]) shared++;
+  if (shared === edge.length) return known;
+  const split = createNode<T>(edge.slice(0, shared));
+  known.edge = edge.slice(shared);
+  split.next.set(known.edge.charCodeAt(0), known);
+  node.next.set(code, split);
+  return split;
 }
 
 /** ASCII letters and digits. */

@@ -1,7 +1,7 @@
 // Findings -> services: grouped by category and provider, weighed by independent families, evidence kept short.
 import type { Finding } from './finding.ts';
 import { CATEGORIES, type Category, type Service, type ServiceEvidence } from './profile.ts';
-import { combineStrengths, type Family, levelOf } from './strengths.ts';
+import { combineStrengths, levelOf } from './strengths.ts';
 import { cutText } from './text.ts';
 import type { ShownVersion } from './version.ts';
 
@@ -16,18 +16,27 @@ export function weighFindings(findings: readonly Finding[]): readonly Service[] 
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
     const group = groups.get(finding.rule.service);
-    if (group) group.push(finding);
+    if (group) insert(group, finding);
     else groups.set(finding.rule.service, [finding]);
   }
-  return [...groups.values()].map(toService).sort(byOrder);
+  const services: Service[] = [];
+  for (const group of groups.values()) services.push(toService(group));
+  return inOrder(services);
+}
+
+/** Strongest first, and of equals the one that was found first. */
+function insert(group: Finding[], finding: Finding): void {
+  let at = group.length;
+  for (; at > 0 && (group[at - 1] as Finding).strength < finding.strength; at--) group[at] = group[at - 1] as Finding;
+  group[at] = finding;
 }
 
 function toService(group: readonly Finding[]): Service {
   const [first] = group;
   if (!first) throw new Error('a service without findings');
   const { category, role, provider } = first.rule;
-  const score = combineStrengths(group.length === 1 ? [first.strength] : strongestByFamily(group));
-  const { version = null, platform = null } = shownBy(group) ?? {};
+  const score = combineStrengths(group);
+  const shown = shownBy(group);
   return {
     category,
     role,
@@ -35,8 +44,8 @@ function toService(group: readonly Finding[]): Service {
     confidence: levelOf(score),
     score,
     evidence: toEvidence(group),
-    version,
-    platform,
+    version: shown ? shown.version : null,
+    platform: shown ? shown.platform : null,
   };
 }
 
@@ -56,30 +65,35 @@ function isBetterShown(a: Finding, b: Finding): boolean {
   return version === other ? b.shown.platform === null : version > other;
 }
 
-function strongestByFamily(group: readonly Finding[]): Iterable<number> {
-  const strongest = new Map<Family, number>();
-  for (const { rule, strength } of group) {
-    if (strength > (strongest.get(rule.family) ?? 0)) strongest.set(rule.family, strength);
-  }
-  return strongest.values();
-}
-
-/** Strongest first; the same rule and value once. */
+/** The same rule and value once. */
 function toEvidence(group: readonly Finding[]): readonly ServiceEvidence[] {
-  const sorted = group.length > 1 ? group.toSorted((a, b) => b.strength - a.strength) : group;
+  const [first] = group;
+  if (first && group.length === 1) return [evidenceOf(first)];
   const evidence: ServiceEvidence[] = [];
-  for (const { rule, value } of sorted) {
+  for (const finding of group) {
     if (evidence.length === MAX_EVIDENCE) break;
-    const cut = cutText(value, MAX_VALUE_LENGTH);
-    if (evidence.some((known) => known.value === cut && known.rule === rule.id)) continue;
-    evidence.push({ source: rule.source, value: cut, rule: rule.id });
+    const each = evidenceOf(finding);
+    if (!evidence.some((known) => known.value === each.value && known.rule === each.rule)) evidence.push(each);
   }
   return evidence;
 }
 
-function byOrder(a: Service, b: Service): number {
-  const byCategory = CATEGORY_ORDER[a.category] - CATEGORY_ORDER[b.category];
-  if (byCategory !== 0) return byCategory;
-  if (a.score !== b.score) return b.score - a.score;
-  return a.provider < b.provider ? -1 : 1;
+function evidenceOf({ rule, value }: Finding): ServiceEvidence {
+  return { source: rule.source, value: cutText(value, MAX_VALUE_LENGTH), rule: rule.id };
+}
+
+/** Each service is put in its place: there are few, and nearly in order already. */
+function inOrder(services: readonly Service[]): readonly Service[] {
+  const sorted: Service[] = [];
+  for (const service of services) {
+    let at = sorted.length;
+    for (; at > 0 && isBefore(service, sorted[at - 1] as Service); at--) sorted[at] = sorted[at - 1] as Service;
+    sorted[at] = service;
+  }
+  return sorted;
+}
+
+function isBefore(service: Service, other: Service): boolean {
+  if (service.category !== other.category) return CATEGORY_ORDER[service.category] < CATEGORY_ORDER[other.category];
+  return service.score === other.score ? service.provider < other.provider : service.score > other.score;
 }

@@ -1,5 +1,5 @@
 // Community sets against a reading: findings like those of our own rules, to be judged and weighed with them.
-import type { Finding } from '../finding.ts';
+import { type Finding, findingOf as findingOfRule } from '../finding.ts';
 import { getOrCreate, type Rule } from '../matchers.ts';
 import { type Measurement, type Role, SOURCES, type Source } from '../profile.ts';
 import type { Reading } from '../reading.ts';
@@ -113,5 +113,5 @@ function findingOf({ provider, cause, strength }: Implied, sets: CompiledSets): 
   const of = sets.providers.get(provider);
   if (!of || strength <= 0) return [];
   const rule = ruleOfImplication(of, cause.rule);
-  return [{ rule, value: cause.value, strength: Math.min(rule.strength, strength) }];
+  return [findingOfRule(rule, cause.value, { strength: Math.min(rule.strength, strength) })];
 }

@@ -1,5 +1,5 @@
 // The evidence against a set's patterns, field by field: what matched, what it counts as, how much of its strength.
-import type { Finding } from '../finding.ts';
+import { type Finding, findingOf } from '../finding.ts';
 import { isMachineName } from '../machine-name.ts';
 import { webAliases } from '../match-dns.ts';
 import { issuerCap, showsTheWall } from '../match-web.ts';
@@ -48,13 +48,11 @@ export function sightingsIn(reading: Reading, sets: CompiledSets): Sightings {
       const { isPreferred, serverHeader = null, header = null } = how;
       // A rented machine that bears its landlord's name is no mail product of his.
       if (isPreferred !== undefined && rule.role === 'mailbox' && isMachineName(match.value)) continue;
-      const finding: Finding = {
-        rule,
-        value: how.shownAs ?? match.value,
+      const finding = findingOf(rule, how.shownAs ?? match.value, {
         strength: rule.strength * (how.factor ?? 1),
-        ...(isPreferred === undefined ? {} : { isPreferred }),
+        isPreferred,
         shown: shownIn(match.version, { header, serverHeader }),
-      };
+      });
       sightings.push({ owner: match.owner, finding, confidence: match.pattern.confidence, cap: how.cap ?? 1 });
     }
   };

@@ -1,7 +1,7 @@
 // DKIM keys that were seen (RFC 6376 §3.6.1, RFC 8301, RFC 8463): type, size, what they may be used for. Never scored: the
 // selectors of a domain cannot be enumerated, so that there are others can never be ruled out.
 
-import { measurementOf } from '../measure.ts';
+import { type Evidence, isMeasured } from '../evidence.ts';
 import { isDkimLabel } from '../patterns.ts';
 import type { DkimKey, Posture } from '../profile.ts';
 import type { Reading } from '../reading.ts';
@@ -18,15 +18,10 @@ export const WEAK_RSA_BITS = 1024;
 export const RECOMMENDED_RSA_BITS = 2048;
 
 /** Measured where every selector that was asked for answered. */
-export function dkimPart({ named }: Pick<Reading, 'named'>): Posture['dkim'] {
+export function dkimPart({ evidence, named, isNamedMeasured }: Reading): Posture['dkim'] {
   const keys: DkimKey[] = [];
-  let isComplete = false;
-  let hasFailure = false;
-  for (const [label, lookup] of named) {
-    if (!isDkimLabel(label)) continue;
-    if (measurementOf(lookup.status) === 'unmeasured') hasFailure = true;
-    else isComplete = true;
-    if (lookup.records.length === 0) continue;
+  for (const { label, lookup } of named) {
+    if (lookup.records.length === 0 || !isDkimLabel(label)) continue;
     const selector = cutText(label.slice(0, -'._domainkey'.length), 128);
     for (const record of lookup.records) {
       const key = readDkimKey(selector, record);
@@ -34,9 +29,22 @@ export function dkimPart({ named }: Pick<Reading, 'named'>): Posture['dkim'] {
     }
   }
   const usable = keys.filter(({ problem }) => problem !== 'revoked');
-  const status = usable.length > 0 ? 'observed' : isComplete && !hasFailure ? 'absent' : 'unmeasured';
+  const status =
+    usable.length > 0 ? 'observed' : isEverySelectorMeasured(evidence, isNamedMeasured) ? 'absent' : 'unmeasured';
   keys.sort((a, b) => (a.selector < b.selector ? -1 : 1));
   return { status, selectors: [...new Set(usable.map(({ selector }) => selector))].sort(), keys };
+}
+
+/** With all labels measured, any selector among them will do. */
+function isEverySelectorMeasured({ dns }: Evidence, isNamedMeasured: boolean): boolean {
+  let isAsked = false;
+  for (const label in dns.named) {
+    if (!isDkimLabel(label)) continue;
+    if (isNamedMeasured) return true;
+    if (!isMeasured(dns.named[label]?.status ?? 'skipped')) return false;
+    isAsked = true;
+  }
+  return isAsked;
 }
 
 /** The key in a TXT record, null where the record is no key. */

@@ -83,7 +83,11 @@ function readPolicy(text: string): StsPolicy | null {
 export function tlsRptPart(lookup: Lookup<string>): Posture['tlsRpt'] {
   const record = onlyRecordOf(lookup, 'v=TLSRPTv1');
   const status = statusOf(lookup, record !== null);
-  const [, rua = ''] = /;\s*rua\s*=([^;]*)/i.exec(record ?? '') ?? [];
+  if (record === null) {
+    const hasAddress = status === 'unmeasured' ? null : false;
+    return { status, hasRecord: asClaim(status), hasAddress, problem: recordProblemOf(lookup, 'v=TLSRPTv1') };
+  }
+  const [, rua = ''] = /;\s*rua\s*=([^;]*)/i.exec(record) ?? [];
   const hasAddress = rua
     .split(',', MAX_PATTERNS)
     .some((uri) => /^\s*(?:mailto:[^@\s]+@[^@\s]+|https:\/\/[^\s/]+\S*)\s*$/i.test(uri));
@@ -91,6 +95,6 @@ export function tlsRptPart(lookup: Lookup<string>): Posture['tlsRpt'] {
     status,
     hasRecord: asClaim(status),
     hasAddress: status === 'unmeasured' ? null : hasAddress,
-    problem: record === null ? recordProblemOf(lookup, 'v=TLSRPTv1') : null,
+    problem: null,
   };
 }

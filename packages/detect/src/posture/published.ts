@@ -9,12 +9,14 @@ const MAX_RECORD_LENGTH = 2048;
 
 /** A policy is published by exactly one record of its version; several are none (RFC 8461 §3.1, RFC 8460 §3). */
 export function onlyRecordOf({ records }: Lookup<string>, version: string): string | null {
+  if (records.length === 0) return null;
   const [record, ...others] = records.filter((each) => isVersion(each, version));
   return record === undefined || others.length > 0 ? null : record.slice(0, MAX_RECORD_LENGTH);
 }
 
 /** Why `onlyRecordOf` has none; null where nothing under the name was meant as one. */
 export function recordProblemOf({ records }: Lookup<string>, version: string): RecordProblem | null {
+  if (records.length === 0) return null;
   if (records.filter((each) => isVersion(each, version)).length > 1) return 'several-records';
   return records.some((each) => isMeant(each, version)) ? 'unreadable-record' : null;
 }

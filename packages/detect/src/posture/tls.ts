@@ -37,8 +37,11 @@ export function tlsPart({ evidence, hasOwnCertificate, hasNoWeb }: Reading): Pos
 
 function isLate(observedAt: string, validFrom: string | null, validTo: string | null): boolean {
   if (validTo === null) return false;
-  const left = Date.parse(validTo) - Date.parse(observedAt);
-  const life = validFrom === null ? Number.POSITIVE_INFINITY : Date.parse(validTo) - Date.parse(validFrom);
+  const end = Date.parse(validTo);
+  const left = end - Date.parse(observedAt);
+  // Nobody is late whom no term could make so; most certificates have months left.
+  if (left >= LATE_MS) return false;
+  const life = validFrom === null ? Number.POSITIVE_INFINITY : end - Date.parse(validFrom);
   return left < Math.min(LATE_MS, life * LATE_SHARE);
 }
 

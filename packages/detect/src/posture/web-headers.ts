@@ -105,10 +105,14 @@ function isLimited(ancestors: string | undefined): boolean {
 function ownScheme(reading: Reading): string | null {
   const { http } = reading.evidence;
   if (isPassingError(http.statusCode) || http.url === null) return null;
-  if (reading.webAnswer === 'own') return URL.parse(http.url)?.protocol ?? null;
+  if (reading.webAnswer === 'own') return schemeOf(http.url);
   // `url` is where the redirect that was not followed leads; the answer came from the one before.
   const last = http.redirects.at(-1);
-  return reading.webAnswer === 'redirect' && last !== undefined ? (URL.parse(last)?.protocol ?? null) : null;
+  return reading.webAnswer === 'redirect' && last !== undefined ? schemeOf(last) : null;
+}
+
+function schemeOf(url: string): string | null {
+  return url.startsWith('https://') ? 'https:' : (URL.parse(url)?.protocol ?? null);
 }
 
 /** An error shows what the server, or something before it, sends: what it lacks the site's page may have. */

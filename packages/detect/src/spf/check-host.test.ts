@@ -24,6 +24,8 @@ interface Group {
     readonly why: string;
     readonly domain: string;
     readonly problems?: readonly string[];
+    /** Senders that the domain itself names. */
+    readonly targets?: readonly string[];
   } & Readonly<Record<string, unknown>>)[];
 }
 
@@ -48,19 +50,24 @@ for (const { section, zone, checks, policies } of groups) {
         if (explanation !== undefined) assert.equal(verdict.explanation, explanation);
       });
     }
-    for (const { why, domain, problems, ...expected } of policies) {
+    for (const { why, domain, problems, targets, ...expected } of policies) {
       it(`the policy of ${domain}: ${why}`, () => {
         const policy = readSpf(domain, lookups.txt(domain), {
           lookup: lookups.txt,
           addresses: [lookups.a(domain), lookups.aaaa(domain)],
           exchanges: lookups.mx(domain),
         });
+        if (targets) assert.deepEqual(hostsOf(policy), targets);
         for (const [key, value] of Object.entries(expected))
           assert.deepEqual(policy[key as keyof SpfPolicy], value, key);
         if (problems) assert.deepEqual(codesOf(policy), problems);
       });
     }
   });
+}
+
+function hostsOf({ senders }: SpfPolicy): string[] {
+  return senders.filter(({ depth }) => depth === 0).map(({ host }) => host);
 }
 
 function codesOf({ problems }: SpfPolicy): string[] {

@@ -46,7 +46,7 @@ export function parseDomainSpec(text: string): MacroString | null {
   const last = parts?.at(-1);
   if (parts === null || last === undefined) return null;
   const endsInMacro = typeof last !== 'string' || /%[%_-]$/.test(text);
-  return endsInMacro || TOP_LABEL.test(text.slice(-MAX_NAME_LENGTH)) ? parts : null;
+  return endsInMacro || TOP_LABEL.test(text.slice(text.lastIndexOf('.', text.length - 2))) ? parts : null;
 }
 
 export const hasMacro = (text: string): boolean => text.includes('%');
@@ -68,6 +68,7 @@ export function expandDomain(parts: MacroString, values: MacroValues): string {
 
 function parse(text: string, { isExplanation }: { readonly isExplanation: boolean }): MacroString | null {
   const literal = isExplanation ? EXPLANATION_LITERAL : LITERAL;
+  if (text !== '' && !hasMacro(text)) return literal.test(text) ? [text] : null;
   const parts: (string | Macro)[] = [];
   for (let at = 0; at < text.length; ) {
     const percent = text.indexOf('%', at);

@@ -1,11 +1,10 @@
 // What a domain's SPF policy comes to without a sender: followed through includes and redirects, counted against the
 // limits of RFC 7208 §4.6.4 as for a sender that nothing matches, since that is how far a receiver may have to go.
 import type { Evidence, Lookup, MxRecord } from '../evidence.ts';
-import { hasMacro } from './macro.ts';
 import type { SpfProblem } from './problems.ts';
 import { parseRecord, type SpfRecord, selectRecords, unreadableRecord } from './record.ts';
 import type { SpfSender } from './senders.ts';
-import { hostOf, NO_END, SpfWalk } from './walk.ts';
+import { NO_END, SpfWalk } from './walk.ts';
 
 export type SpfAll = '-all' | '~all' | '?all' | '+all';
 
@@ -38,8 +37,6 @@ export interface SpfPolicy {
   readonly isDynamic: boolean;
   readonly problems: readonly SpfProblem[];
   readonly senders: readonly SpfSender[];
-  /** Hosts of the senders that the domain itself names (depth 0), of every record where there are several. */
-  readonly targets: readonly string[];
 }
 
 /** What else is known: TXT of the names that the policy leads to, and the domain's own hosts. */
@@ -47,6 +44,8 @@ export interface SpfSurroundings {
   readonly lookup: (name: string) => Lookup<string> | undefined;
   readonly addresses?: readonly Lookup<string>[];
   readonly exchanges?: Lookup<MxRecord>;
+  /** The registrable domain of the domain, where it is known. */
+  readonly owner?: string;
 }
 
 /** Names whose TXT records the policies lead to, by `include:` and `redirect=`; those with macros depend on the sender. */
@@ -60,7 +59,7 @@ export function spfNames(
     const isFinal = mechanisms.some(({ kind }) => kind === 'all');
     return redirect && !isFinal ? [...included, redirect] : included;
   });
-  return [...new Set(names.filter(({ text }) => !hasMacro(text)).map(({ text }) => hostOf(text)))];
+  return [...new Set(names.filter((name) => !name.hasMacro).map(({ host }) => host))];
 }
 
 /** The policy of a domain by its evidence; what was not looked up stays open. */
@@ -70,6 +69,7 @@ export function spfOf({ domain, dns, policies }: Evidence): SpfPolicy {
     lookup: (name) => (policies && Object.hasOwn(policies.spf, name) ? policies.spf[name] : undefined),
     addresses: [dns.a, dns.aaaa],
     exchanges: dns.mx,
+    owner: domain,
   });
 }
 
@@ -78,21 +78,27 @@ const MAX_RECORDS = 64;
 
 /** Reads the policy among the TXT records of `domain`. Linear in its records, of which it follows at most 64. */
 export function readSpf(domain: string, txt: Lookup<string>, surroundings: SpfSurroundings): SpfPolicy {
-  const [record, ...others] = selectRecords(txt.records);
+  const records = selectRecords(txt.records);
+  const [record] = records;
   const walk = new SpfWalk(domain, surroundings);
   if (record === undefined) {
     const unreadable = unreadableRecord(txt.records);
     if (unreadable !== null) walk.report('unreadable-record', domain, unreadable);
     return walk.policy(null, null, NO_END);
   }
-  if (others.length > 0) {
+  if (records.length > 1) {
     walk.report('several-records', domain, '');
     // What they name is still worth knowing.
-    for (const each of [record, ...others].slice(0, MAX_RECORDS)) walk.nameSenders(domain, parseRecord(each), 0);
+    for (const each of records.slice(0, MAX_RECORDS)) walk.nameSenders(domain, parseRecord(each), 0);
     return walk.policy(record, ownAll(parseRecord(record)), NO_END);
   }
   const parsed = parseRecord(record);
-  const end = walk.visit(domain, parsed, { depth: 0, path: [domain], isPassing: true, isFinal: true });
+  const end = walk.visit(domain, parsed, {
+    depth: 0,
+    path: { name: domain, from: null },
+    isPassing: true,
+    isFinal: true,
+  });
   return walk.policy(record, ownAll(parsed), end);
 }
 

@@ -13,9 +13,10 @@ export function rangeOf({ value, bits }: IpNetwork): Range {
 
 /** How many addresses are in any of the ranges. */
 export function countAddresses(ranges: readonly Range[]): number {
+  const isSorted = ranges.every(([start], i) => i === 0 || start >= (ranges[i - 1] as Range)[0]);
   let count = 0;
   let counted = 0;
-  for (const [start, end] of ranges.toSorted(([a], [b]) => a - b)) {
+  for (const [start, end] of isSorted ? ranges : ranges.toSorted(([a], [b]) => a - b)) {
     if (end <= counted) continue;
     count += end - Math.max(start, counted);
     counted = end;

@@ -1,13 +1,17 @@
 // One SPF record -> its terms (RFC 7208 §4.5, §4.6, §12). What cannot be read is told by term, and the rest is still read.
 import { parsePrefixLength } from '../ip-address.ts';
 import { type IpNetwork, parseNetwork } from './address.ts';
-import { type MacroString, parseDomainSpec, parseMacroString } from './macro.ts';
+import { hasMacro, type MacroString, parseDomainSpec, parseMacroString } from './macro.ts';
+import { type Range, rangeOf } from './ranges.ts';
 
 export type Qualifier = '+' | '-' | '~' | '?';
 
 /** A domain-spec as written, and parsed. */
 export interface DomainSpec {
   readonly text: string;
+  /** Lower-case, without the last dot: the name that it asks for where it has no macro. */
+  readonly host: string;
+  readonly hasMacro: boolean;
   readonly parts: MacroString;
 }
 
@@ -16,7 +20,8 @@ export type Mechanism = { readonly qualifier: Qualifier; readonly text: string }
   | { readonly kind: 'include' | 'exists'; readonly target: DomainSpec }
   | { readonly kind: 'ptr'; readonly target: DomainSpec | null }
   | { readonly kind: 'a' | 'mx'; readonly target: DomainSpec | null; readonly bits4: number; readonly bits6: number }
-  | { readonly kind: 'ip4' | 'ip6'; readonly network: IpNetwork }
+  | { readonly kind: 'ip4'; readonly network: IpNetwork; readonly range: Range }
+  | { readonly kind: 'ip6'; readonly network: IpNetwork }
 );
 
 export interface SpfRecord {
@@ -29,15 +34,20 @@ export interface SpfRecord {
   readonly errors: readonly string[];
 }
 
+const VERSION = /^v=spf1(?: |$)/i;
 const MODIFIER = /^([a-z][a-z0-9_.-]*)=(.*)$/is;
-const MECHANISM = /^([+\-~?]?)([a-z][a-z0-9_.-]*)([:/].*)?$/is;
 const DUAL_CIDR = /^(.*?)(?:\/(\d{1,3}))?(?:\/\/(\d{1,3}))?$/s;
 /** Of errors and unknown names this many are told. */
 const MAX_TOLD = 16;
 
 /** The records among a name's TXT records that are SPF, §4.5: the version, then a space or the end. */
-export function selectRecords(txts: readonly string[]): string[] {
-  return txts.filter((txt) => /^v=spf1(?: |$)/i.test(txt.slice(0, 7)));
+export function selectRecords(txts: readonly string[]): readonly string[] {
+  return txts.length === 0 ? txts : txts.filter(isSpf);
+}
+
+/** Most records begin with another letter. */
+function isSpf(txt: string): boolean {
+  return (txt.startsWith('v') || txt.startsWith('V')) && VERSION.test(txt);
 }
 
 /** The first record that is meant as a policy and cannot be selected, as for a semicolon after the version. */
@@ -83,42 +93,53 @@ export function parseRecord(record: string): SpfRecord {
 }
 
 function parseMechanism(text: string): Mechanism | null {
-  const found = MECHANISM.exec(text);
-  if (!found) return null;
-  const [, sign = '', name = '', rest = ''] = found;
-  const base = { qualifier: (sign || '+') as Qualifier, text };
-  const kind = name.toLowerCase();
+  const first = text.charAt(0);
+  const isSigned = first === '-' || first === '~' || first === '?' || first === '+';
+  const end = endOfName(text);
+  const rest = text.slice(end);
+  const qualifier = isSigned ? first : '+';
+  const kind = text.slice(isSigned ? 1 : 0, end).toLowerCase();
   const value = rest.startsWith(':') ? rest.slice(1) : null;
   switch (kind) {
     case 'all':
-      return rest === '' ? { ...base, kind } : null;
+      return rest === '' ? { qualifier, text, kind } : null;
     case 'include':
     case 'exists': {
       const target = value === null ? null : parseTarget(value);
-      return target && { ...base, kind, target };
+      return target && { qualifier, text, kind, target };
     }
     case 'ptr': {
-      if (rest === '') return { ...base, kind, target: null };
+      if (rest === '') return { qualifier, text, kind, target: null };
       const target = value === null ? null : parseTarget(value);
-      return target && { ...base, kind, target };
+      return target && { qualifier, text, kind, target };
     }
     case 'a':
     case 'mx': {
       const hosts = parseHosts(rest);
-      return hosts && { ...base, kind, ...hosts };
+      return hosts && { qualifier, text, kind, ...hosts };
     }
-    case 'ip4':
+    case 'ip4': {
+      const network = value === null ? null : parseNetwork(value, 4);
+      return network && { qualifier, text, kind, network, range: rangeOf(network) };
+    }
     case 'ip6': {
-      const network = value === null ? null : parseNetwork(value, kind === 'ip4' ? 4 : 6);
-      return network && { ...base, kind, network };
+      const network = value === null ? null : parseNetwork(value, 6);
+      return network && { qualifier, text, kind, network };
     }
     default:
       return null;
   }
 }
 
+/** What follows a mechanism's name begins with a colon or a slash. */
+function endOfName(text: string): number {
+  for (let i = 0; i < text.length; i++) if (text[i] === ':' || text[i] === '/') return i;
+  return text.length;
+}
+
 /** §5.3: `[":" domain-spec] [dual-cidr-length]`. A domain-spec may hold slashes, and never ends in `/24`. */
 function parseHosts(rest: string): { target: DomainSpec | null; bits4: number; bits6: number } | null {
+  if (rest === '') return { target: null, bits4: 32, bits6: 128 };
   const [, name = '', length4, length6] = DUAL_CIDR.exec(rest) ?? [];
   const bits4 = length4 === undefined ? 32 : parsePrefixLength(length4, 32);
   const bits6 = length6 === undefined ? 128 : parsePrefixLength(length6, 128);
@@ -130,5 +151,10 @@ function parseHosts(rest: string): { target: DomainSpec | null; bits4: number; b
 
 function parseTarget(text: string): DomainSpec | null {
   const parts = parseDomainSpec(text);
-  return parts && { text, parts };
+  return parts && { text, host: hostOf(text), hasMacro: hasMacro(text), parts };
+}
+
+function hostOf(text: string): string {
+  const host = text.toLowerCase();
+  return host.endsWith('.') ? host.slice(0, -1) : host;
 }

@@ -18,5 +18,6 @@ export interface SpfSender {
 
 /** All hosts that a policy names, nearest first: evidence of senders, weaker with every foreign policy between. */
 export function spfTargets({ senders }: Pick<SpfPolicy, 'senders'>): readonly SpfSender[] {
-  return senders.toSorted((a, b) => a.depth - b.depth);
+  const isSorted = senders.every(({ depth }, i) => i === 0 || depth >= (senders[i - 1]?.depth ?? 0));
+  return isSorted ? senders : senders.toSorted((a, b) => a.depth - b.depth);
 }

@@ -4,11 +4,10 @@ import { isMeasured, type Lookup } from '../evidence.ts';
 import { isWithin, registrableDomain } from '../names.ts';
 import { cutText } from '../text.ts';
 import { MAX_HOSTS, MAX_LOOKUPS, MAX_VOIDS } from './check-host.ts';
-import { hasMacro } from './macro.ts';
 import type { SpfAll, SpfPolicy, SpfSurroundings } from './policy.ts';
 import { isSpfError, type SpfProblem, type SpfProblemCode } from './problems.ts';
-import { countAddresses, type Range, rangeOf } from './ranges.ts';
-import { type Mechanism, type SpfRecord, selectRecords } from './record.ts';
+import { countAddresses, type Range } from './ranges.ts';
+import { type DomainSpec, type Mechanism, type SpfRecord, selectRecords } from './record.ts';
 import type { SpfSender } from './senders.ts';
 import { parseShared } from './shared-records.ts';
 
@@ -18,6 +17,7 @@ const MAX_PROBLEMS = 16;
 const MAX_SENDERS = 64;
 const MAX_RANGES = 4096;
 const MAX_TERM = 128;
+const MAX_HOST = 253;
 /** Shorter prefixes than these, named by the domain itself, let whole providers in (docs/posture.md). */
 const WIDE = { 4: 16, 6: 32 } as const;
 /** Up to these prefixes a term lets in more than any registry gives one holder: as good as everybody. */
@@ -32,26 +32,33 @@ export interface End {
 interface Step {
   /** Foreign policies between the domain and this record. */
   readonly depth: number;
-  readonly path: readonly string[];
+  /** The names on the way to this record, the nearest first. */
+  readonly path: Path;
   /** A match here lets the sender in: no include on the way has another qualifier. */
   readonly isPassing: boolean;
   /** The policy ends as this record does: it is the domain's own, or its redirect led here. */
   readonly isFinal: boolean;
 }
 
+interface Path {
+  readonly name: string;
+  readonly from: Path | null;
+}
+
 /** No `all` and no redirect: neutral (§4.7). */
 export const NO_END: End = { all: null, isRedirected: false };
+const UNKNOWN_END: End = { all: null, isRedirected: true };
 
 /** One reading of a policy: follows it record by record, and notes what it meets. */
 export class SpfWalk {
   readonly #domain: string;
   /** Names below it are the domain's own. */
-  readonly #owner: string;
+  #owner: string | undefined;
   readonly #surroundings: SpfSurroundings;
   /** Errors and remarks apart, so that remarks without end leave room for what decides. */
   readonly #errors: SpfProblem[] = [];
   readonly #remarks: SpfProblem[] = [];
-  readonly #senders = new Map<string, SpfSender>();
+  readonly #senders: SpfSender[] = [];
   readonly #ranges: Range[] = [];
   #lookups = 0;
   #voids = 0;
@@ -64,25 +71,25 @@ export class SpfWalk {
 
   constructor(domain: string, surroundings: SpfSurroundings) {
     this.#domain = domain;
-    this.#owner = registrableDomain(domain) ?? domain;
     this.#surroundings = surroundings;
+    this.#owner = surroundings.owner;
   }
 
   visit(name: string, record: SpfRecord, step: Step): End {
     for (const error of record.errors) this.report('syntax', name, error);
     for (const modifier of record.unknownModifiers) this.report('unknown-modifier', name, modifier);
     this.nameSenders(name, record, step.depth);
-    for (const [i, mechanism] of record.mechanisms.entries()) {
+    for (const mechanism of record.mechanisms) {
       if (mechanism.kind === 'all') {
-        const isLast = i === record.mechanisms.length - 1;
-        if (!isLast) this.report('unreachable-terms', name, record.mechanisms[i + 1]?.text ?? '');
+        const next = record.mechanisms[record.mechanisms.indexOf(mechanism) + 1];
+        if (next) this.report('unreachable-terms', name, next.text);
         if (record.redirect) this.report('redirect-ignored', name, `redirect=${record.redirect.text}`);
         if (step.isPassing && mechanism.qualifier === '+') this.#open();
         return { all: `${mechanism.qualifier}all`, isRedirected: false };
       }
       this.#weigh(name, mechanism, step);
     }
-    if (record.redirect) return this.#redirect(name, record.redirect.text, step);
+    if (record.redirect) return this.#redirect(name, record.redirect, step);
     if (step.isFinal) this.report('no-all', name, '');
     return NO_END;
   }
@@ -92,9 +99,9 @@ export class SpfWalk {
     for (const mechanism of mechanisms) {
       if (mechanism.kind === 'all') return;
       const isNaming = mechanism.kind === 'include' || mechanism.kind === 'exists';
-      if (isNaming && mechanism.qualifier !== '-') this.#addSender(name, mechanism.target.text, mechanism.kind, depth);
+      if (isNaming && mechanism.qualifier !== '-') this.#addSender(name, mechanism.target, mechanism.kind, depth);
     }
-    if (redirect) this.#addSender(name, redirect.text, 'redirect', depth);
+    if (redirect) this.#addSender(name, redirect, 'redirect', depth);
   }
 
   report(code: SpfProblemCode, at: string, term: string): void {
@@ -102,13 +109,12 @@ export class SpfWalk {
     if (isError) this.#isBroken = true;
     const problems = isError ? this.#errors : this.#remarks;
     if (problems.length >= MAX_PROBLEMS) return;
-    const told = { code, at: cutText(at, 253), term: cutText(term, MAX_TERM) };
+    const told = { code, at: cutText(at, MAX_HOST), term: cutText(term, MAX_TERM) };
     if (!problems.some((known) => known.code === code && known.at === told.at && known.term === told.term))
       problems.push(told);
   }
 
   policy(record: string | null, all: SpfAll | null, end: End): SpfPolicy {
-    const senders = [...this.#senders.values()];
     const result = record === null ? 'none' : this.#isBroken ? 'permerror' : 'valid';
     return {
       result,
@@ -125,10 +131,14 @@ export class SpfWalk {
       voids: this.#voids,
       authorizedIpv4: countAddresses(this.#ranges),
       isDynamic: this.#isDynamic,
-      problems: [...this.#errors, ...this.#remarks].slice(0, MAX_PROBLEMS),
-      senders,
-      targets: senders.filter(({ depth }) => depth === 0).map(({ host }) => host),
+      problems: this.#problems(),
+      senders: this.#senders,
     };
+  }
+
+  #problems(): readonly SpfProblem[] {
+    if (this.#errors.length === 0) return this.#remarks;
+    return [...this.#errors, ...this.#remarks].slice(0, MAX_PROBLEMS);
   }
 
   #weigh(name: string, mechanism: Exclude<Mechanism, { readonly kind: 'all' }>, step: Step): void {
@@ -136,15 +146,14 @@ export class SpfWalk {
     const isPassing = step.isPassing && mechanism.qualifier === '+';
     if (isPassing && mechanism.kind !== 'include') this.#isPermitting = true;
     if (isPassing && isOfEverybody(mechanism)) this.#open();
-    if ('network' in mechanism) {
+    if (mechanism.kind === 'ip4' || mechanism.kind === 'ip6') {
       const { network } = mechanism;
       if (isOwn && network.bits < WIDE[network.version]) this.report('wide-range', name, mechanism.text);
-      if (isPassing && mechanism.kind === 'ip4' && this.#ranges.length < MAX_RANGES)
-        this.#ranges.push(rangeOf(network));
+      if (isPassing && mechanism.kind === 'ip4' && this.#ranges.length < MAX_RANGES) this.#ranges.push(mechanism.range);
       return;
     }
     if (!this.#count(name, mechanism.text)) return;
-    if (mechanism.target && hasMacro(mechanism.target.text)) {
+    if (mechanism.target?.hasMacro) {
       this.#isDynamic = true;
       return;
     }
@@ -164,10 +173,7 @@ export class SpfWalk {
       case 'exists':
         break;
       case 'include':
-        this.#follow(
-          { name, term: mechanism.text, target: mechanism.target.text, kind: 'include' },
-          { ...step, isPassing, isFinal: false },
-        );
+        this.#follow({ name, term: mechanism.text, host: mechanism.target.host, kind: 'include' }, step, isPassing);
         break;
       default:
         mechanism satisfies never;
@@ -176,7 +182,7 @@ export class SpfWalk {
 
   /** Only the domain's own hosts were looked up. */
   #weighHosts(name: string, { kind, target, text }: Extract<Mechanism, { readonly kind: 'a' | 'mx' }>): void {
-    if (hostOf(target?.text ?? name) !== this.#domain) return;
+    if ((target?.host ?? name) !== this.#domain) return;
     const { addresses, exchanges } = this.#surroundings;
     const known = kind === 'a' ? addresses : exchanges && [exchanges];
     if (known?.length && known.every(isVoid)) this.#countVoid(name, text);
@@ -184,42 +190,52 @@ export class SpfWalk {
       this.report('too-many-exchanges', name, text);
   }
 
-  #redirect(name: string, text: string, step: Step): End {
+  #redirect(name: string, { text, host, hasMacro }: DomainSpec, step: Step): End {
     const term = `redirect=${text}`;
-    if (!this.#count(name, term)) return { all: null, isRedirected: true };
-    if (hasMacro(text)) {
+    if (!this.#count(name, term)) return UNKNOWN_END;
+    if (hasMacro) {
       this.#isDynamic = true;
-      return { all: null, isRedirected: true };
+      return UNKNOWN_END;
     }
-    return this.#follow({ name, term, target: text, kind: 'redirect' }, step);
+    return this.#follow({ name, term, host, kind: 'redirect' }, step, step.isPassing);
   }
 
   /** Reads the policy that a term leads to, and says how it ends. */
   #follow(
-    { name, term, target, kind }: { name: string; term: string; target: string; kind: 'include' | 'redirect' },
+    { name, term, host, kind }: { name: string; term: string; host: string; kind: 'include' | 'redirect' },
     step: Step,
+    isPassing: boolean,
   ): End {
-    const host = hostOf(target);
-    const unknown: End = { all: null, isRedirected: true };
-    if (step.path.includes(host)) {
+    if (isOn(step.path, host)) {
       // Nothing on the way round ends the evaluation, so the look-ups run out.
       this.report('loop', name, term);
-      return unknown;
+      return UNKNOWN_END;
     }
     const answer = this.#surroundings.lookup(host);
     if (!answer || !isMeasured(answer.status)) {
       this.#isComplete = false;
-      return unknown;
+      return UNKNOWN_END;
     }
-    if (isVoid(answer)) this.#countVoid(name, term);
-    const [record, ...others] = selectRecords(answer.records);
+    if (answer.records.length === 0) this.#countVoid(name, term);
+    const records = selectRecords(answer.records);
+    const [record] = records;
     if (record === undefined) {
       this.report(`${kind}-without-policy`, name, term);
       return NO_END;
     }
-    if (others.length > 0) this.report('several-records', host, '');
-    const depth = step.depth + (isWithin(host, this.#owner) ? 0 : 1);
-    return this.visit(host, parseShared(record), { ...step, depth, path: [...step.path, host] });
+    if (records.length > 1) this.report('several-records', host, '');
+    return this.visit(host, parseShared(record), {
+      depth: step.depth + (this.#isOwn(host) ? 0 : 1),
+      path: { name: host, from: step.path },
+      isPassing,
+      isFinal: step.isFinal && kind === 'redirect',
+    });
+  }
+
+  #isOwn(host: string): boolean {
+    if (isWithin(host, this.#domain)) return true;
+    this.#owner ??= registrableDomain(this.#domain) ?? this.#domain;
+    return isWithin(host, this.#owner);
   }
 
   /** Whether the term may still be followed: counted on for a while past the limit, so as to say by how much it is over. */
@@ -240,12 +256,17 @@ export class SpfWalk {
     this.#isPermitting = true;
   }
 
-  #addSender(from: string, text: string, via: SpfSender['via'], depth: number): void {
-    const host = hostOf(text);
-    const known = this.#senders.get(host);
-    if (known ? known.depth <= depth : this.#senders.size >= MAX_SENDERS) return;
-    this.#senders.set(host, { host: cutText(host, 253), via, depth, from, isDynamic: hasMacro(host) });
+  #addSender(from: string, { host, hasMacro }: DomainSpec, via: SpfSender['via'], depth: number): void {
+    const shown = host.length > MAX_HOST ? host.slice(0, MAX_HOST) : host;
+    const known = this.#senders.findIndex((sender) => sender.host === shown);
+    if (known === -1 ? this.#senders.length >= MAX_SENDERS : (this.#senders[known]?.depth ?? 0) <= depth) return;
+    this.#senders[known === -1 ? this.#senders.length : known] = { host: shown, via, depth, from, isDynamic: hasMacro };
   }
+}
+
+function isOn(path: Path | null, name: string): boolean {
+  for (let at = path; at; at = at.from) if (at.name === name) return true;
+  return false;
 }
 
 /** Networks of `ip4` are counted together instead. */
@@ -257,10 +278,4 @@ function isOfEverybody(mechanism: Mechanism): boolean {
 
 function isVoid({ status, records }: Lookup<unknown>): boolean {
   return isMeasured(status) && records.length === 0;
-}
-
-/** The name that a domain-spec without macros asks for. */
-export function hostOf(text: string): string {
-  const host = text.toLowerCase();
-  return host.endsWith('.') ? host.slice(0, -1) : host;
 }
