@@ -86,9 +86,24 @@ export class HostTrie<T> {
 
   /** Values of every pattern that ends `host`, the least specific first. */
   findEvery(host: string): readonly T[] {
-    const found: T[] = [];
-    this.#collect(this.#root, host, host.length, found);
-    return found.length === 0 ? NOTHING : found;
+    let node: Node<T> | undefined = this.#root;
+    let found: T[] | undefined;
+    for (let end = host.length; end > 0; ) {
+      const start = startOfLabel(host, end);
+      if (mayFitGlob(node, host, start)) {
+        found ??= [];
+        this.#collect(node, host, end, found);
+        return found;
+      }
+      node = this.#childOf(node, host, start, end);
+      if (!node) break;
+      for (const value of node.values) {
+        found ??= [];
+        found.push(value);
+      }
+      end = start - 1;
+    }
+    return found ?? NOTHING;
   }
 
   /** `end` is where the labels still to be read end; the last of them stands before it. */
@@ -106,14 +121,15 @@ export class HostTrie<T> {
     }
   }
 
-  /** As `#descend`, keeping the values of every pattern on the way. */
+  /** The values of every pattern below a node, whichever way leads to it. */
   #collect(node: Node<T>, host: string, end: number, found: T[]): void {
-    for (const value of node.values) found.push(value);
     if (end <= 0) return;
     const start = startOfLabel(host, end);
     const child = this.#childOf(node, host, start, end);
-    if (child) this.#collect(child, host, start - 1, found);
-    for (const glob of fittingGlobs(node, host, start, end)) this.#collect(glob.node, host, start - 1, found);
+    for (const next of [...(child ? [child] : []), ...fittingGlobs(node, host, start, end).map((glob) => glob.node)]) {
+      found.push(...next.values);
+      this.#collect(next, host, start - 1, found);
+    }
   }
 
   #childOf(parent: Node<T>, host: string, start: number, end: number): Node<T> | undefined {

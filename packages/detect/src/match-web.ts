@@ -129,20 +129,24 @@ function matchPage(
       findings.push(findingOf(rule, generator, { shown: shownIn(generator, rule, IN_PAGE) }));
     }
   }
-  const named = new Set<Rule>();
   const walk = new AssetWalk(domain, matchers);
+  const first = findings.length;
   for (const asset of assets) {
     for (const rule of walk.rulesOf(asset)) {
       // A page loads a hundred files from one place: the first one says it.
-      if (named.has(rule)) continue;
-      named.add(rule);
-      findings.push(findingOf(rule, asset));
+      if (!isFound(findings, first, rule)) findings.push(findingOf(rule, asset));
     }
   }
   for (const marker of markers) {
     const rules = matchers.markers.get(marker);
     if (rules) add(findings, rules, marker);
   }
+}
+
+/** Whether the rule is among the findings from a place on. A page names few rules, whatever it loads. */
+function isFound(findings: readonly Finding[], from: number, rule: Rule): boolean {
+  for (let i = from; i < findings.length; i++) if (findings[i]?.rule === rule) return true;
+  return false;
 }
 
 /** The assets of one page, which mostly come from few places. */
