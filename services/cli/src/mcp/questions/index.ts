@@ -1,0 +1,31 @@
+// Every question that is a tool.
+import type { Question } from '../question.ts';
+import { domainChanges, domainProfile, domainRisk, search } from './domains.ts';
+import { feedDomain, feedLeaderboard, feedStatistics, recentEvents } from './feeds.ts';
+import { marketShare, migrations, securityScorecard, statistics } from './markets.ts';
+import { adoption, leaderboard, provider, supplyChain } from './providers.ts';
+import { advisories, affectedDomains, alerts, anomalies, enrichmentStatus } from './security.ts';
+
+export const QUESTIONS: readonly Question[] = [
+  domainProfile,
+  domainChanges,
+  domainRisk,
+  search,
+  provider,
+  supplyChain,
+  adoption,
+  leaderboard,
+  marketShare,
+  migrations,
+  statistics,
+  securityScorecard,
+  alerts,
+  anomalies,
+  advisories,
+  affectedDomains,
+  enrichmentStatus,
+  feedStatistics,
+  feedLeaderboard,
+  feedDomain,
+  recentEvents,
+];

@@ -1,0 +1,103 @@
+// Questions about providers: who uses them, how they do, and what hangs on them.
+import { z } from 'zod';
+import { Provider, pages, question } from '../question.ts';
+import { joined, percent, signed } from '../words.ts';
+import { advisoryCounts, flowLine } from './lines.ts';
+
+export const provider = question({
+  name: 'stack_provider',
+  title: 'One provider',
+  description:
+    'One provider: how many domains use it and the first of them (domains.results), its rank and share in each market, what it gained and lost in 30 days and to whom (flows_30d), and known vulnerabilities. unknown_provider names the nearest ones.',
+  path: '/stack/v1/providers/{provider}',
+  input: z.object({ provider: Provider, ...pages() }),
+  list: { at: ['domains.results'], paging: 'service' },
+  tell: (answer) => {
+    const { market, domains } = answer;
+    return [
+      `${answer.provider} (${answer.provider_id}), owner ${answer.owner}: ${domains.total} domains, ${percent(market.share)} of all, rank ${market.rank ?? 'unknown'}; 30 days ${signed(market.change_30d)} (+${answer.gained_30d}, -${answer.lost_30d}).`,
+      ...market.by_category.map(
+        ({ category, share, rank, providers, hhi, band }) =>
+          `- ${category}: ${percent(share)}, rank ${rank} of ${providers}, HHI ${hhi === null ? 'unknown' : Math.round(hhi)} (${band})`,
+      ),
+      ...(answer.flows_30d.length > 0 ? ['Moved within 30 days:'] : []),
+      ...answer.flows_30d.map((flow) => `- ${flowLine(flow)}`),
+      `Domains: ${domains.results.map(({ domain }) => domain).join(', ') || 'none'}.`,
+      ...advisoryCounts(answer.advisories),
+    ];
+  },
+});
+
+export const supplyChain = question({
+  name: 'stack_supply_chain',
+  title: 'Who falls if a provider falls',
+  description:
+    'Concentration risk of one provider: how many domains depend on it, how many have no second one (sole_source_domains), its share and the HHI of its markets, risk_level with reasons. upstream: what else its domains lean on; downstream: for whom it is most of the base. Neither says who buys from whom.',
+  path: '/stack/v1/intelligence/supply-chain/{provider}',
+  input: z.object({ provider: Provider, ...pages() }),
+  list: { at: ['upstream', 'downstream'], paging: 'here' },
+  tell: (answer) => [
+    `${answer.provider}: risk ${answer.risk_level}; ${answer.dependent_domains} domains depend on it, ${answer.sole_source_domains} of them without a second provider.`,
+    ...answer.reasons.map((reason) => `- ${reason}`),
+    `Upstream: ${shares(answer.upstream)}.`,
+    `Downstream: ${shares(answer.downstream)}.`,
+  ],
+});
+
+export const adoption = question({
+  name: 'stack_adoption',
+  title: 'How a tool spread',
+  description:
+    'How the number of domains that use a provider or tool developed day by day (curve, oldest first; the newest days are kept), and what is used together with it (co_adoption: jaccard is the overlap; lift is how many times more often together than by chance, 1 is chance).',
+  path: '/stack/v1/intelligence/adoption/{tool}',
+  input: z.object({
+    tool: Provider,
+    days: z.int().min(1).max(366).default(14).describe('Days of the curve at most, the newest.'),
+    ...pages(),
+  }),
+  list: { at: ['co_adoption'], paging: 'here' },
+  cuts: { days: 'curve' },
+  tell: ({ tool, domains, share, curve, co_adoption }) => {
+    const [first, last] = [curve[0], curve.at(-1)];
+    return [
+      `${tool}: ${domains} domains, ${percent(share)} of all.`,
+      first && last
+        ? `From ${first.date} (${first.domains}) to ${last.date} (${last.domains}): +${sum(curve.map(({ added }) => added))}, -${sum(curve.map(({ removed }) => removed))}.`
+        : 'There is no curve yet.',
+      ...co_adoption.map(
+        (each) =>
+          `- with ${each.provider}: ${each.domains} domains, jaccard ${each.jaccard.toFixed(2)}, lift ${each.lift.toFixed(2)}`,
+      ),
+    ];
+  },
+});
+
+export const leaderboard = question({
+  name: 'stack_leaderboard',
+  title: 'Leading providers',
+  description:
+    'The 50 providers with the most domains, over all categories: rank, domains, share of all scanned domains, change_30d. For one market (DNS, email …) ask stack_market_share.',
+  path: '/stack/v1/stats/providers',
+  input: z.object(pages()),
+  list: { at: ['providers'], paging: 'here' },
+  tell: ({ total, providers }) => [
+    `${total} providers are in use.`,
+    ...providers.map(
+      (each) =>
+        `${each.rank}. ${each.provider} (${each.categories.join(', ')}): ${each.domains} domains, ${percent(each.share)}, 30 days ${signed(each.change_30d)}`,
+    ),
+  ],
+});
+
+function shares(list: readonly { readonly provider: string; readonly share: number }[]): string {
+  return (
+    joined(
+      list.map((each) => `${each.provider} ${percent(each.share)}`),
+      ', ',
+    ) || 'none'
+  );
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((all, count) => all + count, 0);
+}

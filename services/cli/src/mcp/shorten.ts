@@ -1,0 +1,119 @@
+// An answer cut to what an agent can afford to read, and what was left out of it. The receipt is of the whole answer.
+import { plainText } from '../output.ts';
+
+/** Items that were cut from lists of one place, such as `services[].evidence`. */
+export interface LeftOut {
+  readonly at: string;
+  readonly items: number;
+}
+
+export interface Shortened {
+  readonly answer: Readonly<Record<string, unknown>>;
+  readonly leftOut: readonly LeftOut[];
+  /** Of the longest list of the page: items that are in the answer, and that came after them and are not. */
+  readonly shown: number;
+  readonly behind: number;
+}
+
+/** A part of lists; paths such as `domains.results` and `categories[].providers` lead to them. */
+export interface Page {
+  readonly lists: readonly string[];
+  readonly limit: number;
+  /** Of the list as it came: 0 where the service has skipped already. */
+  readonly offset: number;
+}
+
+export interface ShortenOptions {
+  readonly page?: Page;
+  /** Items of lists that have a word to say on it, by their last name: `{ evidence: 2 }`. */
+  readonly most?: Readonly<Record<string, number>>;
+}
+
+/** Of lists that nobody has set a limit to; halved until the answer fits. */
+const MOST_ITEMS = 24;
+const LEAST_ITEMS = 3;
+/** About 6,000 tokens. */
+export const MOST_CHARACTERS = 24_000;
+const MOST_TEXT = 300;
+/** Of a text where lists alone could not be cut far enough. */
+const LEAST_TEXT = 80;
+
+/** Lists of days, oldest first: their end says more than their beginning. */
+const DAYS = new Set(['curve', 'per_day']);
+
+/** Said once for all answers, in the instructions; the receipt is told apart from the answer. */
+const TOLD_ELSEWHERE = new Set(['_alpha', '_notice', 'provenance']);
+
+/** Cuts lists and texts until the answer fits, and makes each text one line without characters that cannot be seen. */
+export function shorten(answer: unknown, { page, most = {} }: ShortenOptions = {}): Shortened {
+  let items = MOST_ITEMS;
+  let textLength = MOST_TEXT;
+  for (;;) {
+    const leftOut = new Map<string, number>();
+    const cut: Cut = { page, most, items, textLength, leftOut, shown: 0, behind: 0 };
+    const shortened = shortenObject(Object(answer) as Readonly<Record<string, unknown>>, '', cut);
+    const isLeast = items === LEAST_ITEMS && textLength === LEAST_TEXT;
+    if (isLeast || JSON.stringify(shortened).length <= MOST_CHARACTERS) {
+      const { shown, behind } = cut;
+      return { answer: shortened, leftOut: [...leftOut].map(([at, count]) => ({ at, items: count })), shown, behind };
+    }
+    if (items === LEAST_ITEMS) textLength = LEAST_TEXT;
+    items = Math.max(LEAST_ITEMS, Math.floor(items / 2));
+  }
+}
+
+interface Cut extends ShortenOptions {
+  readonly page: Page | undefined;
+  readonly most: Readonly<Record<string, number>>;
+  readonly items: number;
+  readonly textLength: number;
+  readonly leftOut: Map<string, number>;
+  shown: number;
+  behind: number;
+}
+
+function shortenValue(value: unknown, at: string, cut: Cut): unknown {
+  if (typeof value === 'string') return shortText(value, cut.textLength);
+  if (Array.isArray(value)) return shortenList(value, at, cut);
+  return typeof value === 'object' && value !== null
+    ? shortenObject(value as Readonly<Record<string, unknown>>, at, cut)
+    : value;
+}
+
+function shortenObject(value: Readonly<Record<string, unknown>>, at: string, cut: Cut): Record<string, unknown> {
+  const fields = Object.entries(value).filter(([name]) => !TOLD_ELSEWHERE.has(name));
+  const shortened = Object.fromEntries(
+    fields.map(([name, field]) => [
+      shortText(name, LEAST_TEXT),
+      shortenValue(field, at === '' ? name : `${at}.${name}`, cut),
+    ]),
+  );
+  // Events in a list are signed one by one.
+  const { receipt_id } = Object(value.provenance) as { readonly receipt_id?: unknown };
+  return at !== '' && typeof receipt_id === 'string'
+    ? { ...shortened, receipt_id: shortText(receipt_id, LEAST_TEXT) }
+    : shortened;
+}
+
+function shortenList(list: readonly unknown[], at: string, cut: Cut): unknown[] {
+  const { page, most, items, leftOut } = cut;
+  const name = at.slice(at.lastIndexOf('.') + 1);
+  const isPage = page?.lists.includes(at) ?? false;
+  const set = Object.hasOwn(most, name) ? most[name] : undefined;
+  // What was asked for comes whole unless it is too much.
+  const length = isPage ? Math.min(page?.limit ?? items, items * 4) : (set ?? items);
+  const start = isPage ? (page?.offset ?? 0) : DAYS.has(name) ? Math.max(0, list.length - length) : 0;
+  const kept = list.slice(start, start + length);
+  const missing = Math.max(0, list.length - kept.length - (isPage ? start : 0));
+  if (isPage) {
+    cut.shown = Math.max(cut.shown, kept.length);
+    cut.behind = Math.max(cut.behind, missing);
+  } else if (missing > 0) leftOut.set(at, (leftOut.get(at) ?? 0) + missing);
+  return kept.map((item) => shortenValue(item, `${at}[]`, cut));
+}
+
+/** One line of at most so many characters; what is cut is counted. */
+export function shortText(text: string, most: number): string {
+  const plain = plainText(text);
+  return plain.length <= most ? plain : `${plain.slice(0, most).toWellFormed()}… (+${plain.length - most} characters)`;
+}

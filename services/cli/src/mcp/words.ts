@@ -1,0 +1,26 @@
+// Pieces of the lines in which answers are told.
+
+/** `36.3 %` of 0.3633. */
+export function percent(share: number | null | undefined): string {
+  return typeof share === 'number' ? `${(share * 100).toFixed(1)} %` : 'unknown';
+}
+
+/** `2026-11-21 18:57Z`: lines need no seconds. */
+export function moment(time: string | null | undefined): string {
+  return time === null || time === undefined ? 'never' : time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, '$1 $2Z');
+}
+
+/** Words of strangers, so that they are seen to be quoted. */
+export function quoted(text: string): string {
+  return JSON.stringify(text);
+}
+
+/** `+4`, `-7`, `0`. */
+export function signed(count: number): string {
+  return count > 0 ? `+${count}` : String(count);
+}
+
+/** The parts that are there, one after the other. */
+export function joined(parts: readonly (string | undefined | false | null)[], separator = '; '): string {
+  return parts.filter((part) => typeof part === 'string' && part !== '').join(separator);
+}
