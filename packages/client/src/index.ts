@@ -11,3 +11,4 @@ export {
   verifyDetached,
   verifyUrl,
 } from './verify-answer.ts';
+export * from './zz-stub.ts';
