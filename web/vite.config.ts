@@ -26,9 +26,24 @@ function compressed(): Plugin {
   };
 }
 
+/** While the pages are worked on: every path that is no file and no call is the page's own, as the services have it. */
+function deepLinks(page: string): Plugin {
+  return {
+    name: 'deep-links',
+    configureServer({ middlewares }) {
+      middlewares.use((request, _response, next) => {
+        const isPage =
+          request.headers.accept?.includes('text/html') && !/^\/(?:@|src|node_modules)/.test(request.url ?? '');
+        if (isPage && !/\.html(?:\?|$)|^\/reference/.test(request.url ?? '')) request.url = `/${page}.html`;
+        next();
+      });
+    },
+  };
+}
+
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
-  plugins: [react(), compressed()],
+  plugins: [react(), compressed(), deepLinks(mode === 'chat' ? 'chat' : 'explorer')],
   build: {
     outDir: 'dist',
     emptyOutDir: true,
