@@ -84,3 +84,14 @@ Exit codes:
   2  wrong use: no such file, or one that holds no receipt or answer
   3  the gateway answered with an error instead of a receipt
   4  the receipt, the keys or the ledger could not be fetched, so nothing is known`;
+
+export const mcpHelp = `
+An agent starts it by itself; its configuration holds the command, the arguments and the environment:
+  {"mcpServers": {"strata": {"command": "npx", "args": ["strata", "mcp"], "env": {"STRATA_KEY": "ssk_..."}}}}
+By hand, for agents that are given a URL:
+  STRATA_KEY=ssk_... strata mcp --http          http://127.0.0.1:8789/mcp
+
+Exit codes:
+  0  standard input ended, or it was stopped by SIGINT or SIGTERM
+  1  it cannot listen, such as on a port in use
+  2  wrong use: an address, a key or an option that cannot be used`;

@@ -10,6 +10,7 @@ import { addFeedCommands } from './feed-commands.ts';
 import { explainHelp, fingerprintsHelp, verifyHelp } from './help.ts';
 import { addInferenceCommands } from './inference-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
+import { addMcpCommand } from './mcp-command.ts';
 import { CommandError, counted, type OutputOptions, plainText } from './output.ts';
 import { versionText } from './version.ts';
 
@@ -101,6 +102,7 @@ function program(): Command {
   });
   addEnrichCommands(stack.command('enrich').description('known vulnerabilities of what domains use'), config);
   addInferenceCommands(strata.command('inference').description('chat completions'));
+  addMcpCommand(strata);
   return strata;
 }
 

@@ -2,6 +2,7 @@
 import { type AnswerProblem, type VerifiedAnswer, verifyBody, verifyDetached, verifyUrl } from '@strata/client';
 import { CommandError, type OutputOptions, printJson } from '../output.ts';
 import { parseSavedHeaders, readAnswerFile } from '../saved-answer.ts';
+import { serviceBase, serviceKey } from '../service-address.ts';
 
 export interface VerifyOptions extends OutputOptions {
   readonly key?: string;
@@ -43,18 +44,13 @@ export function printStep(ok: boolean, step: string, detail: string): void {
 function verifyFetched(url: string, options: VerifyOptions): Promise<VerifiedAnswer> {
   const { key, provenance } = options;
   if (provenance !== undefined) throw wrongUse('--provenance belongs to a saved answer; a URL brings its own headers');
-  // An empty STRATA_KEY is none.
-  if (!key) return verifyUrl(url, trustOf(options));
-  if (!/^[\x21-\x7e]+$/.test(key)) throw wrongUse('the key holds characters that no key has (see --key, STRATA_KEY)');
-  return verifyUrl(url, { ...trustOf(options), key });
+  const known = serviceKey(key);
+  return verifyUrl(url, { ...trustOf(options), ...(known === undefined ? {} : { key: known }) });
 }
 
 async function verifySaved(file: string, options: VerifyOptions): Promise<VerifiedAnswer> {
-  if (!/^https?:\/\//i.test(options.base) || !URL.canParse(options.base)) {
-    throw wrongUse(`--base is the URL of a service, such as http://127.0.0.1:8787, not '${options.base}'`);
-  }
+  const against = { ...trustOf(options), baseUrl: serviceBase(options.base) };
   if (file === '-' && options.provenance === '-') throw wrongUse('standard input cannot be both files');
-  const against = { ...trustOf(options), baseUrl: options.base };
   const content = await readAnswerFile(file);
   if (options.provenance === undefined) return verifyBody(content, against);
   const text = new TextDecoder().decode(await readAnswerFile(options.provenance));

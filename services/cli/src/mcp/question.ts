@@ -74,4 +74,6 @@ const PLAIN = /^[^\u0000-\u001f\u007f]*$/;
 /** Names as people write them. */
 export const Name = z.string().trim().min(1).max(256).regex(PLAIN, 'holds a control character');
 
-export const Provider = Name.describe('Id, name or alias of a provider, whatever the case: cloudflare, Google Workspace.');
+export const Provider = Name.describe(
+  'Id, name or alias of a provider, whatever the case: cloudflare, Google Workspace.',
+);

@@ -62,7 +62,7 @@ export function shorten(answer: unknown, { page, most = {} }: ShortenOptions = {
   }
 }
 
-interface Cut extends ShortenOptions {
+interface Cut {
   readonly page: Page | undefined;
   readonly most: Readonly<Record<string, number>>;
   readonly items: number;

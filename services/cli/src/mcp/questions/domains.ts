@@ -81,7 +81,8 @@ export const domainRisk = question({
   tell: ({ domain, score, level, security, vendor_concentration, advisories }) => [
     `${domain}: risk ${score ?? 'unknown'} of 100${level ? ` (${level})` : ''}; security ${security.score ?? 'unknown'}, vendor concentration ${vendor_concentration.score ?? 'unknown'}.`,
     ...[...security.factors, ...vendor_concentration.factors].map(
-      ({ factor, risk, weight, finding }) => `- ${factor}: ${risk ?? 'unmeasured'} (weight ${weight}). ${finding ?? ''}`,
+      ({ factor, risk, weight, finding }) =>
+        `- ${factor}: ${risk ?? 'unmeasured'} (weight ${weight}). ${finding ?? ''}`,
     ),
     ...advisoryCounts(advisories),
   ],

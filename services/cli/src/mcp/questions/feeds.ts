@@ -1,6 +1,6 @@
 // Questions about the news: which domains feeds name, and what happened since the last time.
 import { z } from 'zod';
-import { Category, Domain, firstPages, MOST_AT_ONCE, pages, Provider, question } from '../question.ts';
+import { Category, Domain, firstPages, MOST_AT_ONCE, Provider, pages, question } from '../question.ts';
 import { joined, moment, percent, quoted, signed } from '../words.ts';
 import { changeLine } from './lines.ts';
 

@@ -13,7 +13,9 @@ export const alerts = question({
   list: { at: ['alerts'], paging: 'limit' },
   tell: ({ total, alerts: told }) => [
     `${total} alerts.`,
-    ...told.map(({ at, severity, kind, title, detail }) => `- ${moment(at)} ${severity} (${kind}): ${title}. ${detail}`),
+    ...told.map(
+      ({ at, severity, kind, title, detail }) => `- ${moment(at)} ${severity} (${kind}): ${title}. ${detail}`,
+    ),
   ],
 });
 

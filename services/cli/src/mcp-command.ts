@@ -1,0 +1,35 @@
+// `strata mcp`.
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { McpCommandOptions } from './commands/mcp.ts';
+import { mcpHelp } from './help.ts';
+
+const wholeNumber = (least: number, most: number) => (text: string) => {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < least || value > most)
+    throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
+  return value;
+};
+
+/** Adds the command to `strata`. */
+export function addMcpCommand(strata: Command): void {
+  strata
+    .command('mcp')
+    .description('serve the questions of the stack service as tools for agents (Model Context Protocol)')
+    .addOption(new Option('--base, --base-url <url>', 'the service').env('STRATA_URL').default('http://127.0.0.1:8787'))
+    .addOption(new Option('--key <key>', 'its API key').env('STRATA_KEY'))
+    .addOption(
+      new Option('--timeout <seconds>', 'how long one answer of the service may take')
+        .argParser(wholeNumber(1, 300))
+        .default(30),
+    )
+    .addOption(
+      new Option(
+        '--http [port]',
+        'Streamable HTTP on a port (8789 by default) in place of standard input and output',
+      ).argParser(wholeNumber(0, 65_535)),
+    )
+    .option('--host <address>', 'where to listen; beyond this machine, callers bring keys of their own', '127.0.0.1')
+    .option('--allow-host <name...>', 'names that requests may be addressed to, such as that of a proxy')
+    .addHelpText('after', mcpHelp)
+    .action(async (options: McpCommandOptions) => (await import('./commands/mcp.ts')).mcpCommand(options));
+}

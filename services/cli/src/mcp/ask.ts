@@ -1,0 +1,105 @@
+// Asks the service a question for a tool: inputs to a request, the answer to a result.
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { StackAnswer, StackClient, StackInput, StackPath } from '@strata/client';
+import type { KeptAnswers } from './kept-answers.ts';
+import type { Question } from './question.ts';
+import { type Page, type Shortened, shorten } from './shorten.ts';
+import { lastLines, quotaOf, type ResultBody, toolResult } from './tool-result.ts';
+
+type Input = Readonly<Record<string, unknown>>;
+
+export interface AskOptions {
+  readonly client: StackClient;
+  readonly kept: KeptAnswers;
+  readonly signal: AbortSignal;
+}
+
+/** Rejects with a `StackProblem`, or with the signal's reason. */
+export async function ask(question: Question, input: Input, options: AskOptions): Promise<CallToolResult> {
+  const { client, kept, signal } = options;
+  // What an input may be is known by its schema, which a test compares with the route's parameters.
+  const asked = requestOf(question, input) as unknown as StackInput<StackPath>;
+  const answer = await client.get(question.path as StackPath, asked, { signal });
+  const shortened = shorten(answer.body, {
+    ...pageOf(question, input),
+    most: Object.fromEntries(Object.entries(question.cuts ?? {}).map(([name, list]) => [list, Number(input[name])])),
+  });
+  const body = bodyOf(answer, shortened, nextOffset(question, input, shortened));
+  if (body.receipt) kept.keep(body.receipt.receipt_id, answer.text);
+  return toolResult(linesOf(question, shortened), lastLines(body), body);
+}
+
+/** Path and query of the request. */
+export function requestOf(question: Question, input: Input) {
+  const here = new Set([...Object.keys(question.cuts ?? {}), ...(isPagedHere(question) ? ['limit', 'offset'] : [])]);
+  const { limit, offset } = input as { readonly limit: number; readonly offset: number };
+  // The service gives such a list from its beginning only.
+  const fromStart = question.list?.paging === 'limit' ? { limit: limit + offset, offset: undefined } : {};
+  const path: Record<string, unknown> = {};
+  const query: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries({ ...input, ...fromStart })) {
+    if (question.path.includes(`{${name}}`)) path[name] = value;
+    else if (!here.has(name) && value !== undefined) query[name] = Array.isArray(value) ? value.join(',') : value;
+  }
+  return { path, query };
+}
+
+function isPagedHere({ list }: Question): boolean {
+  return list?.paging === 'here';
+}
+
+function pageOf(question: Question, input: Input): { readonly page?: Page } {
+  const { list } = question;
+  if (!list) return {};
+  const { limit, offset = 0 } = input as { readonly limit: number; readonly offset?: number };
+  return { page: { lists: list.at, limit, offset: list.paging === 'service' ? 0 : offset } };
+}
+
+function nextOffset(question: Question, input: Input, { answer, shown, behind }: Shortened): number | undefined {
+  const { offset } = input as { readonly offset?: number };
+  if (!question.list || offset === undefined) return undefined;
+  // Beside the list, or above it in `domains.results`.
+  const [at = ''] = question.list.at;
+  const holder = at
+    .split('.')
+    .slice(0, -1)
+    .reduce<unknown>((value, name) => Object(value)[name], answer);
+  const { total } = Object(holder) as { readonly total?: unknown };
+  const isMoreThere = !isPagedHere(question) && typeof total === 'number' && total > offset + shown;
+  return shown > 0 && (behind > 0 || isMoreThere) ? offset + shown : undefined;
+}
+
+function bodyOf(
+  answer: StackAnswer<unknown>,
+  { answer: told, leftOut }: Shortened,
+  next: number | undefined,
+): ResultBody {
+  const { provenance } = Object(answer.body) as { readonly provenance?: unknown };
+  const { receipt_id, ledger_receipt_id, signed_at } = Object(provenance) as Readonly<Record<string, unknown>>;
+  return {
+    answer: told,
+    ...(next !== undefined && { next_offset: next }),
+    ...(leftOut.length > 0 && { left_out: [...leftOut] }),
+    ...(isId(receipt_id, 'rwr_') && {
+      receipt: {
+        receipt_id,
+        ledger_receipt_id: isId(ledger_receipt_id, 'cr_') ? ledger_receipt_id : 'none',
+        signed_at: /^[\dT:.Z-]{20,32}$/.test(String(signed_at)) ? String(signed_at) : 'unknown',
+      },
+    }),
+    ...quotaOf(answer.quota),
+  };
+}
+
+function isId(value: unknown, prefix: string): value is string {
+  return typeof value === 'string' && value.startsWith(prefix) && /^\w{4,64}$/.test(value);
+}
+
+/** Where a service answers something else than this version knows, the JSON is all there is. */
+function linesOf(question: Question, { answer }: Shortened): readonly string[] {
+  try {
+    return question.tell(answer as unknown as Parameters<Question['tell']>[0]);
+  } catch {
+    return [JSON.stringify(answer)];
+  }
+}

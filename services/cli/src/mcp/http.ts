@@ -1,0 +1,142 @@
+// MCP over Streamable HTTP. Without sessions: each request has a server of its own, so that nothing is kept for callers.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import {
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  localhostAllowedHostnames,
+  type McpServer,
+  originValidationResponse,
+} from '@modelcontextprotocol/server';
+
+export interface McpHttpOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Names besides the host's own that requests may be addressed to, and pages come from. */
+  readonly allowedHosts: readonly string[];
+  /** Lent to those who bring none, where only this machine can ask. */
+  readonly key: string | undefined;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface McpHttp extends AsyncDisposable {
+  readonly port: number;
+}
+
+export const MCP_PATH = '/mcp';
+
+const limits = {
+  /** An answer to verify fits; nothing else is nearly as long. */
+  bodyBytes: 1024 * 1024,
+  connections: 128,
+  /** Requests under way, at most; each asks the service at most once. */
+  requests: 32,
+  subscriptions: 16,
+  headersMs: 10_000,
+  requestMs: 30_000,
+} as const;
+
+/** Whether only this machine reaches the address. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+/** Resolves when it listens. */
+export async function serveMcpHttp(
+  serverFor: (key: string | undefined) => McpServer,
+  { host, port, allowedHosts, key, onError }: McpHttpOptions,
+): Promise<McpHttp> {
+  const isOpen = !isLoopback(host) || allowedHosts.length > 0;
+  const own = isIPv6(host) ? `[${host}]` : host;
+  // Against DNS rebinding: a page's name that leads here is none of these.
+  const names = [...localhostAllowedHostnames(), own, ...allowedHosts];
+  const handler = createMcpHandler(
+    // Whoever comes from elsewhere does not spend this machine's quota.
+    ({ requestInfo }) => serverFor(requestInfo?.headers.get('x-stack-key') ?? (isOpen ? undefined : key)),
+    {
+      maxRequestBodySize: limits.bodyBytes,
+      maxSubscriptions: limits.subscriptions,
+      onerror: onError,
+    },
+  );
+  let underWay = 0;
+  const answer = async (request: Request): Promise<Response> => {
+    const rejected = hostHeaderValidationResponse(request, names) ?? originValidationResponse(request, names);
+    if (rejected) return rejected;
+    if (new URL(request.url).pathname !== MCP_PATH) return told(404, `MCP is at ${MCP_PATH}.`);
+    if (Number(request.headers.get('content-length') ?? 0) > limits.bodyBytes)
+      return told(413, `A request has at most ${limits.bodyBytes} bytes.`);
+    return await handler.fetch(request);
+  };
+  const server = createServer({ headersTimeout: limits.headersMs, requestTimeout: limits.requestMs }, (from, to) => {
+    const serve = async () => {
+      if (underWay >= limits.requests) return await send(told(503, 'Too many requests are under way.', 1), to);
+      underWay += 1;
+      try {
+        await send(await answer(requestOf(from, to)), to);
+      } finally {
+        underWay -= 1;
+      }
+    };
+    serve().catch((error: unknown) => {
+      // The connection is gone, or something is wrong here: there is nobody to tell, or nothing to tell them.
+      if (!to.destroyed && !to.headersSent) to.writeHead(500).end();
+      else to.destroy();
+      if (!isDisconnect(error)) onError(error);
+    });
+  });
+  server.maxConnections = limits.connections;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      await handler.close();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function requestOf(from: IncomingMessage, to: ServerResponse): Request {
+  const leaving = new AbortController();
+  to.once('close', () => leaving.abort());
+  const headers = new Headers();
+  for (const [name, values] of Object.entries(from.headersDistinct))
+    for (const value of values ?? []) headers.append(name, value);
+  const { method = 'GET', url = '/' } = from;
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  // The name in it is never read: the Host header is, and is checked.
+  return new Request(new URL(url.replace(/^\/*/, '/'), 'http://localhost'), {
+    method,
+    headers,
+    signal: leaving.signal,
+    ...(hasBody && { body: Readable.toWeb(from) as unknown as BodyInit, duplex: 'half' as const }),
+  });
+}
+
+async function send(response: Response, to: ServerResponse): Promise<void> {
+  const headers = { ...Object.fromEntries(response.headers), 'x-content-type-options': 'nosniff' };
+  // A body that was not read to its end would keep the connection waiting.
+  to.writeHead(response.status, response.status === 413 ? { ...headers, connection: 'close' } : headers);
+  if (!response.body) to.end();
+  else await pipeline(Readable.fromWeb(response.body as ReadableStream), to);
+}
+
+function told(status: number, message: string, retryAfterSeconds?: number): Response {
+  return Response.json(
+    { jsonrpc: '2.0', error: { code: -32_000, message }, id: null },
+    { status, headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) } },
+  );
+}
+
+function isDisconnect(error: unknown): boolean {
+  const { name, code } = Object(error) as { readonly name?: unknown; readonly code?: unknown };
+  return name === 'AbortError' || code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET';
+}

@@ -1,0 +1,77 @@
+// What a tool gives back: the same shape for all, as JSON and as lines, each bounded.
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { Quota } from '@strata/client';
+import { z } from 'zod';
+import type { LeftOut } from './shorten.ts';
+
+/** One schema for all tools: what is in `answer` is told by each tool's description. */
+export const ResultSchema = z.object({
+  answer: z.record(z.string(), z.unknown()).describe("The service's answer, shortened.").optional(),
+  next_offset: z.int().describe('Ask again with this offset for what follows.').optional(),
+  left_out: z
+    .array(z.object({ at: z.string(), items: z.int() }))
+    .describe('Items of other lists that were cut.')
+    .optional(),
+  receipt: z
+    .object({ receipt_id: z.string(), ledger_receipt_id: z.string(), signed_at: z.string() })
+    .describe('Of the whole answer; stack_verify checks it.')
+    .optional(),
+  quota: z
+    .object({ limit: z.int().nullable(), remaining: z.int().nullable(), resets_at: z.string().nullable() })
+    .describe('Of the key, for today.')
+    .optional(),
+  error: z
+    .object({
+      code: z.string(),
+      status: z.int(),
+      detail: z.string(),
+      fields: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+      retry_after_seconds: z.int().optional(),
+      retry_at: z.string().optional(),
+      request_id: z.string().optional(),
+    })
+    .optional(),
+});
+
+export type ResultBody = z.input<typeof ResultSchema>;
+
+const MOST_TEXT = 8_000;
+
+/** The lines as one text, which never grows beyond what an agent can afford; the last lines always stand. */
+export function toolResult(lines: readonly string[], last: readonly string[], body: ResultBody): CallToolResult {
+  const room = MOST_TEXT - last.join('\n').length;
+  let length = 0;
+  let kept = lines.findIndex((line) => {
+    length += line.length + 1;
+    return length > room;
+  });
+  if (kept === -1) kept = lines.length;
+  const cut = kept < lines.length ? [`(${lines.length - kept} more lines: see the structured answer)`] : [];
+  return {
+    content: [{ type: 'text', text: [...lines.slice(0, kept), ...cut, ...last].filter(Boolean).join('\n') }],
+    structuredContent: body as Record<string, unknown>,
+    ...(body.error && { isError: true }),
+  };
+}
+
+/** What is said below every answer. */
+export function lastLines({ next_offset, left_out, receipt, quota }: ResultBody): string[] {
+  return [
+    next_offset === undefined ? '' : `More follow: ask again with offset ${next_offset}.`,
+    leftOutLine(left_out ?? []),
+    receipt ? `Receipt ${receipt.receipt_id}, ledger ${receipt.ledger_receipt_id}, signed ${receipt.signed_at}.` : '',
+    quota ? `Quota: ${quota.remaining} of ${quota.limit} requests left until ${quota.resets_at}.` : '',
+  ];
+}
+
+/** As the result tells it; nothing where the key has none. */
+export function quotaOf(quota: Quota | null): Pick<ResultBody, 'quota'> {
+  if (quota === null) return {};
+  const { limit, remaining, resetsAt } = quota;
+  return { quota: { limit, remaining, resets_at: resetsAt?.toISOString() ?? null } };
+}
+
+function leftOutLine(leftOut: readonly LeftOut[]): string {
+  if (leftOut.length === 0) return '';
+  return `Left out for brevity: ${leftOut.map(({ at, items }) => `${items} of ${at}`).join(', ')}.`;
+}
