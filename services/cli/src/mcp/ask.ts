@@ -22,16 +22,18 @@ export async function ask(question: Question, input: Input, options: AskOptions)
   const answer = await client.get(question.path as StackPath, asked, { signal });
   const shortened = shorten(answer.body, {
     ...pageOf(question, input),
+    hidden: input.details === true ? [] : (question.details ?? []),
     most: Object.fromEntries(Object.entries(question.cuts ?? {}).map(([name, list]) => [list, Number(input[name])])),
   });
-  const body = bodyOf(answer, shortened, nextOffset(question, input, shortened));
+  const body = bodyOf(answer, withUnpaged(question, shortened), nextOffset(question, input, shortened));
   if (body.receipt) kept.keep(body.receipt.receipt_id, answer.text);
   return toolResult(linesOf(question, shortened), lastLines(body), body);
 }
 
 /** Path and query of the request. */
 export function requestOf(question: Question, input: Input) {
-  const here = new Set([...Object.keys(question.cuts ?? {}), ...(isPagedHere(question) ? ['limit', 'offset'] : [])]);
+  const here = new Set(['details', ...Object.keys(question.cuts ?? {})]);
+  if (isPagedHere(question)) for (const name of ['limit', 'offset']) here.add(name);
   const { limit, offset } = input as { readonly limit: number; readonly offset: number };
   // The service gives such a list from its beginning only.
   const fromStart = question.list?.paging === 'limit' ? { limit: limit + offset, offset: undefined } : {};
@@ -67,6 +69,13 @@ function nextOffset(question: Question, input: Input, { answer, shown, behind }:
   const { total } = Object(holder) as { readonly total?: unknown };
   const isMoreThere = !isPagedHere(question) && typeof total === 'number' && total > offset + shown;
   return shown > 0 && (behind > 0 || isMoreThere) ? offset + shown : undefined;
+}
+
+/** Of a list without an offset, what did not fit is told as left out. */
+function withUnpaged({ list, input }: Question, shortened: Shortened): Shortened {
+  const { behind, leftOut } = shortened;
+  if (!list || behind === 0 || 'offset' in input.shape) return shortened;
+  return { ...shortened, leftOut: [...leftOut, { at: list.at[0] ?? '', items: behind }] };
 }
 
 function bodyOf(

@@ -19,6 +19,8 @@ export interface Question<Path extends QuestionPath = QuestionPath> {
   readonly input: z.ZodObject;
   /** The lists that `limit` and `offset` are of, as paths into the answer. */
   readonly list?: { readonly at: readonly string[]; readonly paging: Paging };
+  /** Fields that come only with the input `details`, by their paths. */
+  readonly details?: readonly string[];
   /** Inputs that are of no route, but say how many items of a list by that name come: `{ evidence: 'evidence' }`. */
   readonly cuts?: Readonly<Record<string, string>>;
   /**
@@ -32,6 +34,11 @@ export interface Question<Path extends QuestionPath = QuestionPath> {
 export function question<Path extends QuestionPath>(each: Question<Path>): Question<Path> {
   return each;
 }
+
+/** The input that brings what `details` of a question names. */
+export const details = {
+  details: z.boolean().default(false).describe('Bring every field: long, and seldom needed.'),
+};
 
 /** Of any list; the service would give 1,000. */
 export const MOST_AT_ONCE = 100;

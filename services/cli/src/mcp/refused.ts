@@ -28,6 +28,7 @@ export function refused(
   const detail = shortText(error.detail || error.title, MOST_DETAIL);
   const fields = error.errors
     .slice(0, 10)
+    .filter(({ message }) => message !== error.detail)
     .map(({ field, message }) => ({ field: shortText(field, 80), message: shortText(message, 300) }));
   const retryAt =
     retryAfterSeconds === null ? undefined : new Date(now.getTime() + retryAfterSeconds * 1_000).toISOString();

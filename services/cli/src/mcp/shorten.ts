@@ -27,6 +27,8 @@ export interface ShortenOptions {
   readonly page?: Page;
   /** Items of lists that have a word to say on it, by their last name: `{ evidence: 2 }`. */
   readonly most?: Readonly<Record<string, number>>;
+  /** Fields that are left out, by their path: `services[].kinds`. */
+  readonly hidden?: readonly string[];
 }
 
 /** Of lists that nobody has set a limit to; halved until the answer fits. */
@@ -45,12 +47,12 @@ const DAYS = new Set(['curve', 'per_day']);
 const TOLD_ELSEWHERE = new Set(['_alpha', '_notice', 'provenance']);
 
 /** Cuts lists and texts until the answer fits, and makes each text one line without characters that cannot be seen. */
-export function shorten(answer: unknown, { page, most = {} }: ShortenOptions = {}): Shortened {
+export function shorten(answer: unknown, { page, most = {}, hidden = [] }: ShortenOptions = {}): Shortened {
   let items = MOST_ITEMS;
   let textLength = MOST_TEXT;
   for (;;) {
     const leftOut = new Map<string, number>();
-    const cut: Cut = { page, most, items, textLength, leftOut, shown: 0, behind: 0 };
+    const cut: Cut = { page, most, hidden, items, textLength, leftOut, shown: 0, behind: 0 };
     const shortened = shortenObject(Object(answer) as Readonly<Record<string, unknown>>, '', cut);
     const isLeast = items === LEAST_ITEMS && textLength === LEAST_TEXT;
     if (isLeast || JSON.stringify(shortened).length <= MOST_CHARACTERS) {
@@ -65,6 +67,7 @@ export function shorten(answer: unknown, { page, most = {} }: ShortenOptions = {
 interface Cut {
   readonly page: Page | undefined;
   readonly most: Readonly<Record<string, number>>;
+  readonly hidden: readonly string[];
   readonly items: number;
   readonly textLength: number;
   readonly leftOut: Map<string, number>;
@@ -81,13 +84,13 @@ function shortenValue(value: unknown, at: string, cut: Cut): unknown {
 }
 
 function shortenObject(value: Readonly<Record<string, unknown>>, at: string, cut: Cut): Record<string, unknown> {
-  const fields = Object.entries(value).filter(([name]) => !TOLD_ELSEWHERE.has(name));
-  const shortened = Object.fromEntries(
-    fields.map(([name, field]) => [
-      shortText(name, LEAST_TEXT),
-      shortenValue(field, at === '' ? name : `${at}.${name}`, cut),
-    ]),
-  );
+  const fields: [string, unknown][] = [];
+  for (const [name, field] of Object.entries(value)) {
+    const path = at === '' ? name : `${at}.${name}`;
+    if (TOLD_ELSEWHERE.has(name) || cut.hidden.includes(path)) continue;
+    fields.push([shortText(name, LEAST_TEXT), shortenValue(field, path, cut)]);
+  }
+  const shortened = Object.fromEntries(fields);
   // Events in a list are signed one by one.
   const { receipt_id } = Object(value.provenance) as { readonly receipt_id?: unknown };
   return at !== '' && typeof receipt_id === 'string'

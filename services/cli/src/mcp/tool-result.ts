@@ -4,33 +4,18 @@ import type { Quota } from '@strata/client';
 import { z } from 'zod';
 import type { LeftOut } from './shorten.ts';
 
-/** One schema for all tools: what is in `answer` is told by each tool's description. */
+const text = z.string();
+// Not z.int(): its bounds would stand in the schema of every tool, which agents read.
+const number = z.number();
+
+/** One schema for all tools, as short as it can be: what is in `answer` is told by each tool's description. */
 export const ResultSchema = z.object({
-  answer: z.record(z.string(), z.unknown()).describe("The service's answer, shortened.").optional(),
-  next_offset: z.int().describe('Ask again with this offset for what follows.').optional(),
-  left_out: z
-    .array(z.object({ at: z.string(), items: z.int() }))
-    .describe('Items of other lists that were cut.')
-    .optional(),
-  receipt: z
-    .object({ receipt_id: z.string(), ledger_receipt_id: z.string(), signed_at: z.string() })
-    .describe('Of the whole answer; stack_verify checks it.')
-    .optional(),
-  quota: z
-    .object({ limit: z.int().nullable(), remaining: z.int().nullable(), resets_at: z.string().nullable() })
-    .describe('Of the key, for today.')
-    .optional(),
-  error: z
-    .object({
-      code: z.string(),
-      status: z.int(),
-      detail: z.string(),
-      fields: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
-      retry_after_seconds: z.int().optional(),
-      retry_at: z.string().optional(),
-      request_id: z.string().optional(),
-    })
-    .optional(),
+  answer: z.looseObject({}).optional(),
+  next_offset: number.optional(),
+  left_out: z.array(z.object({ at: text, items: number })).optional(),
+  receipt: z.object({ receipt_id: text, ledger_receipt_id: text, signed_at: text }).optional(),
+  quota: z.object({ limit: number.nullable(), remaining: number.nullable(), resets_at: text.nullable() }).optional(),
+  error: z.looseObject({ code: text, status: number, detail: text, retry_at: text.optional() }).optional(),
 });
 
 export type ResultBody = z.input<typeof ResultSchema>;

@@ -5,6 +5,11 @@ export function percent(share: number | null | undefined): string {
   return typeof share === 'number' ? `${(share * 100).toFixed(1)} %` : 'unknown';
 }
 
+/** `38.7` of 38.6998. */
+export function tenths(value: number | null): string {
+  return value === null ? 'unknown' : value.toFixed(1);
+}
+
 /** `2026-11-21 18:57Z`: lines need no seconds. */
 export function moment(time: string | null | undefined): string {
   return time === null || time === undefined ? 'never' : time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, '$1 $2Z');

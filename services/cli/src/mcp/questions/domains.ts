@@ -1,7 +1,7 @@
 // Questions about one domain, and which domains there are.
 import { POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import { z } from 'zod';
-import { Category, Domain, Provider, pages, question } from '../question.ts';
+import { Category, Domain, details, Provider, pages, question } from '../question.ts';
 import { joined, moment } from '../words.ts';
 import { advisoryCounts, changeLine, serviceLine } from './lines.ts';
 
@@ -9,13 +9,35 @@ export const domainProfile = question({
   name: 'stack_domain',
   title: 'What a domain runs',
   description:
-    'Start here for one company or domain: which providers it uses (DNS, email, hosting, CDN, security, verified services …), since when, how sure that is (confidence) and on what evidence (source, value, rule), with its security posture (score 0-100, grade, findings with advice). ' +
+    'Start here for one company or domain: which providers it uses (DNS, email, hosting, CDN, security, verified services …), since when, how sure that is (confidence) and on what evidence (source, value, rule), with its security posture (score 0-100, grade, findings with advice; details brings each measurement). ' +
     'A domain that was never scanned is scanned now, which takes up to 5 s; unknown_domain then says when to ask again.',
   path: '/stack/v1/domains/{domain}',
   input: z.object({
     domain: Domain,
     evidence: z.int().min(0).max(20).default(2).describe('Pieces of evidence for each service at most.'),
+    ...details,
   }),
+  details: [
+    ...['sector_source', 'roles', 'rulebook', 'services[].provider_id', 'services[].kinds', 'services[].explanation'],
+    ...[
+      'spf',
+      'dmarc',
+      'dkim',
+      'dnssec',
+      'caa',
+      'mta_sts',
+      'tls_rpt',
+      'bimi',
+      'tls',
+      'hsts',
+      'headers',
+      'security_txt',
+    ].map((standard) => `security.${standard}`),
+    ...['points', 'possible', 'issues', 'evidence'].map((field) => `security.factors[].${field}`),
+    ...['cvss', 'epss', 'published', 'reason', 'product_id', 'range_source', 'platform'].map(
+      (field) => `advisories.top[].${field}`,
+    ),
+  ],
   cuts: { evidence: 'evidence' },
   tell: ({ domain, state, sector, scanned_at, services, security, advisories, redirects_to }) => [
     `${domain} is ${state}, sector ${sector}, scanned ${moment(scanned_at)}.${redirects_to ? ` It redirects to ${redirects_to}.` : ''}`,

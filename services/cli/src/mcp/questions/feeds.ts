@@ -1,6 +1,6 @@
 // Questions about the news: which domains feeds name, and what happened since the last time.
 import { z } from 'zod';
-import { Category, Domain, firstPages, MOST_AT_ONCE, Provider, pages, question } from '../question.ts';
+import { Category, Domain, details, firstPages, MOST_AT_ONCE, Provider, pages, question } from '../question.ts';
 import { joined, moment, percent, quoted, signed } from '../words.ts';
 import { changeLine } from './lines.ts';
 
@@ -41,10 +41,15 @@ export const feedDomain = question({
   input: z.object({
     domain: Domain,
     ...pages(),
-    evidence: z.int().min(0).max(20).default(1).describe('Pieces of evidence for each service at most.'),
+    ...details,
   }),
   list: { at: ['feeds'], paging: 'here' },
-  cuts: { evidence: 'evidence' },
+  details: [
+    'feeds[].site_url',
+    'scanned.services[].evidence',
+    'scanned.services[].kinds',
+    'scanned.services[].explanation',
+  ],
   tell: ({ domain, mentions, last_seen, windows, total, feeds }) => [
     `${domain}: ${mentions} mentions in ${total} feeds, last ${moment(last_seen)}.`,
     joined(
@@ -64,7 +69,7 @@ export const recentEvents = question({
   name: 'stack_recent_events',
   title: 'What happened since',
   description:
-    'Migrations, service changes, anomalies and advisories in the order in which they became known, for polling: ask again with since = next_since of the answer before, and each event is seen exactly once. Without since: the last hour. gap says that older events are no longer kept.',
+    'Migrations, service changes, anomalies and advisories in the order in which they became known, for polling: ask again with since = next_since of the answer before, and each event is seen exactly once. Without since: the last hour. gap says that older events are no longer kept. Where left_out names events, ask again with the same since and a smaller limit.',
   path: '/stack/v1/stream/json',
   input: z.object({
     since: z.string().trim().max(64).describe('next_since of an answer, or a time in ISO 8601 with a zone.').optional(),

@@ -1,7 +1,7 @@
 // Questions about all domains together: markets, movements, totals and how safe they are.
 import { z } from 'zod';
 import { Category, firstPages, pages, question } from '../question.ts';
-import { joined, percent } from '../words.ts';
+import { joined, percent, tenths } from '../words.ts';
 import { changeLine, flowLine } from './lines.ts';
 
 export const marketShare = question({
@@ -67,7 +67,7 @@ export const securityScorecard = question({
   input: z.object(pages(2)),
   list: { at: ['by_sector'], paging: 'here' },
   tell: ({ domains, adoption, both, grades, mean_score, by_sector }) => [
-    `${domains} domains, mean score ${mean_score ?? 'unknown'}; grades ${joined(
+    `${domains} domains, mean score ${tenths(mean_score)}; grades ${joined(
       grades.map(({ grade, domains: count }) => `${grade} ${count}`),
       ', ',
     )}.`,
@@ -78,7 +78,7 @@ export const securityScorecard = question({
     ),
     ...by_sector.map(
       ({ sector, domains: count, adoption: of, mean_score: score }) =>
-        `- sector ${sector}: ${count} domains, mean score ${score ?? 'unknown'}, DMARC ${percent(of.dmarc.share)}, SPF ${percent(of.spf.share)}, DNSSEC ${percent(of.dnssec.share)}`,
+        `- sector ${sector}: ${count} domains, mean score ${tenths(score)}, DMARC ${percent(of.dmarc.share)}, SPF ${percent(of.spf.share)}, DNSSEC ${percent(of.dnssec.share)}`,
     ),
   ],
 });

@@ -1,6 +1,6 @@
 // Questions about providers: who uses them, how they do, and what hangs on them.
 import { z } from 'zod';
-import { Provider, pages, question } from '../question.ts';
+import { details, Provider, pages, question } from '../question.ts';
 import { joined, percent, signed } from '../words.ts';
 import { advisoryCounts, flowLine } from './lines.ts';
 
@@ -10,8 +10,9 @@ export const provider = question({
   description:
     'One provider: how many domains use it and the first of them (domains.results), its rank and share in each market, what it gained and lost in 30 days and to whom (flows_30d), and known vulnerabilities. unknown_provider names the nearest ones.',
   path: '/stack/v1/providers/{provider}',
-  input: z.object({ provider: Provider, ...pages() }),
+  input: z.object({ provider: Provider, ...pages(), ...details }),
   list: { at: ['domains.results'], paging: 'service' },
+  details: ['aliases', 'kinds', 'domains.results[].services', 'flows_30d[].from_id', 'flows_30d[].to_id'],
   tell: (answer) => {
     const { market, domains } = answer;
     return [
