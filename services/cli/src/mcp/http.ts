@@ -63,20 +63,24 @@ export async function serveMcpHttp(
     },
   );
   let underWay = 0;
-  const answer = async (request: Request): Promise<Response> => {
-    const rejected = hostHeaderValidationResponse(request, names) ?? originValidationResponse(request, names);
+  const answer = async (from: IncomingMessage, signal: AbortSignal): Promise<Response> => {
+    const head = headOf(from);
+    const rejected = hostHeaderValidationResponse(head, names) ?? originValidationResponse(head, names);
     if (rejected) return rejected;
-    if (new URL(request.url).pathname !== MCP_PATH) return told(404, `MCP is at ${MCP_PATH}.`);
-    if (Number(request.headers.get('content-length') ?? 0) > limits.bodyBytes)
-      return told(413, `A request has at most ${limits.bodyBytes} bytes.`);
-    return await handler.fetch(request);
+    if (new URL(head.url).pathname !== MCP_PATH) return told(404, `MCP is at ${MCP_PATH}.`);
+    if (head.method !== 'POST') return await handler.fetch(head);
+    const body = await readBody(from);
+    if (!body) return told(413, `A request has at most ${limits.bodyBytes} bytes.`);
+    return await handler.fetch(new Request(head, { body, signal }));
   };
   const server = createServer({ headersTimeout: limits.headersMs, requestTimeout: limits.requestMs }, (from, to) => {
     const serve = async () => {
       if (underWay >= limits.requests) return await send(told(503, 'Too many requests are under way.', 1), to);
       underWay += 1;
+      const leaving = new AbortController();
+      to.once('close', () => leaving.abort());
       try {
-        await send(await answer(requestOf(from, to)), to);
+        await send(await answer(from, leaving.signal), to);
       } finally {
         underWay -= 1;
       }
@@ -104,27 +108,36 @@ export async function serveMcpHttp(
   };
 }
 
-function requestOf(from: IncomingMessage, to: ServerResponse): Request {
-  const leaving = new AbortController();
-  to.once('close', () => leaving.abort());
+/** The request without its body. */
+function headOf({ headersDistinct, method = 'GET', url = '/' }: IncomingMessage): Request {
   const headers = new Headers();
-  for (const [name, values] of Object.entries(from.headersDistinct))
+  for (const [name, values] of Object.entries(headersDistinct))
     for (const value of values ?? []) headers.append(name, value);
-  const { method = 'GET', url = '/' } = from;
-  const hasBody = method !== 'GET' && method !== 'HEAD';
   // The name in it is never read: the Host header is, and is checked.
-  return new Request(new URL(url.replace(/^\/*/, '/'), 'http://localhost'), {
-    method,
-    headers,
-    signal: leaving.signal,
-    ...(hasBody && { body: Readable.toWeb(from) as unknown as BodyInit, duplex: 'half' as const }),
+  return new Request(new URL(url.replace(/^\/*/, '/'), 'http://localhost'), { method, headers });
+}
+
+/** The whole body, or undefined when it is too long: then the rest is read and dropped, so that the answer is heard. */
+function readBody(from: IncomingMessage): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  return new Promise((resolve, reject) => {
+    from.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= limits.bodyBytes) chunks.push(chunk);
+      else {
+        chunks.length = 0;
+        resolve(undefined);
+      }
+    });
+    from.once('end', () => resolve(Buffer.concat(chunks)));
+    from.once('error', reject);
+    from.once('close', () => reject(Object.assign(new Error('the request broke off'), { code: 'ECONNRESET' })));
   });
 }
 
 async function send(response: Response, to: ServerResponse): Promise<void> {
-  const headers = { ...Object.fromEntries(response.headers), 'x-content-type-options': 'nosniff' };
-  // A body that was not read to its end would keep the connection waiting.
-  to.writeHead(response.status, response.status === 413 ? { ...headers, connection: 'close' } : headers);
+  to.writeHead(response.status, { ...Object.fromEntries(response.headers), 'x-content-type-options': 'nosniff' });
   if (!response.body) to.end();
   else await pipeline(Readable.fromWeb(response.body as ReadableStream), to);
 }

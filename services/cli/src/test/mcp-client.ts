@@ -1,9 +1,18 @@
 // The SDK's own client at the command's two ends, and a service that answers whatever a test wants.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const main = path.join(import.meta.dirname, '../main.ts');
@@ -75,6 +84,80 @@ export async function fakeService(answer: RequestListener): Promise<AsyncDisposa
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
+    },
+  };
+}
+
+export interface McpHttpTester extends AsyncDisposable {
+  readonly url: URL;
+  /** A client of its own, closed by the caller; `headers` go with each of its requests. */
+  connect(headers?: Record<string, string>): Promise<Client>;
+  /** One request as it is, whatever its headers. */
+  post(body: string | Readable, headers?: Record<string, string>, target?: string): Promise<RawAnswer>;
+  /** Ends it by a signal; resolves with the exit code and what it printed. */
+  stop(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly stdout: string }>;
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Starts the command with `--http` on a port of the system's choice. */
+export async function startMcpHttp(
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+): Promise<McpHttpTester> {
+  const { command, args: all, env: whole } = mcpProcess(['--http', '0', ...args], env);
+  const child = spawn(command, all, { env: whole, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = once(child, 'close');
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  const found = Promise.withResolvers<string>();
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+    const port = /MCP at http:\S+:(\d+)\/mcp/.exec(stderr)?.[1];
+    if (port !== undefined) found.resolve(port);
+  });
+  ended.then(() => found.reject(new Error(`it ended: ${stderr}`)), found.reject);
+  const url = new URL(`http://127.0.0.1:${await found.promise}/mcp`);
+  const stop = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    const [code] = await ended;
+    return { code: code as number | null, stdout };
+  };
+  return {
+    url,
+    async connect(headers = {}) {
+      const client = new Client({ name: 'test', version: '1.0.0' });
+      await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+      return client;
+    },
+    async post(body, headers = {}, target = url.pathname) {
+      const accept = 'application/json, text/event-stream';
+      const request = httpRequest({
+        host: url.hostname,
+        port: url.port,
+        path: target,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept, ...headers },
+      });
+      // A server that has heard enough may end the connection while the rest is on its way.
+      const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+      if (typeof body === 'string') request.end(body);
+      else body.pipe(request);
+      const [response] = await answered;
+      request.on('error', () => {});
+      const { statusCode = 0 } = response;
+      return { status: statusCode, headers: response.headers, text: await text(response) };
+    },
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop('SIGKILL');
     },
   };
 }

@@ -1,0 +1,154 @@
+// `strata mcp --http`: the SDK's own client, several at once, and requests that no honest client sends.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Readable } from 'node:stream';
+import { after, before, describe, it } from 'node:test';
+import { type LiveService, startLiveService } from '../test/live-service.ts';
+import { callTool, fakeService, type McpHttpTester, startMcpHttp } from '../test/mcp-client.ts';
+import { runStrata } from '../test/run-strata.ts';
+
+let service: LiveService;
+let mcp: McpHttpTester;
+before(async () => {
+  service = await startLiveService();
+  mcp = await startMcpHttp({ STRATA_URL: service.base, STRATA_KEY: service.key });
+});
+after(async () => {
+  await mcp?.[Symbol.asyncDispose]();
+  await service?.[Symbol.asyncDispose]();
+});
+
+const call = (name: string, id = 1) =>
+  JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } });
+
+describe('strata mcp --http', () => {
+  it('answers several clients, and verifies for each what it gave to any', async () => {
+    const clients = await Promise.all([mcp.connect(), mcp.connect(), mcp.connect()]);
+    try {
+      const answers = await Promise.all(
+        clients.map((client) => callTool(client, 'stack_domain', { domain: service.domain })),
+      );
+      for (const { isError, text, body } of answers) {
+        assert.equal(isError, false, text);
+        assert.equal(body.answer.domain, service.domain);
+      }
+      const [first] = clients;
+      const id = answers[2]?.body.receipt.receipt_id;
+      assert.ok(first);
+      assert.equal((await callTool(first, 'stack_verify', { receipt_id: id })).body.answer.outcome, 'holds');
+      await assert.rejects(first.callTool({ name: 'stack_nothing', arguments: {} }), /stack_nothing/);
+    } finally {
+      for (const client of clients) await client.close();
+    }
+  });
+
+  it('asks with the key of whoever brings one', async () => {
+    const { key } = await service.running.service.app.store.keys.create({ tier: 'free' });
+    const client = await mcp.connect({ 'X-Stack-Key': key });
+    const { body } = await callTool(client, 'stack_statistics');
+    assert.equal(body.quota.limit, 50);
+    await client.close();
+    const wrong = await mcp.post(call('stack_statistics'), { 'x-stack-key': 'nobody' });
+    assert.match(wrong.text, /invalid_key/);
+  });
+
+  it('answers nobody whose name for it is another, or who comes from another page', async () => {
+    const { port } = mcp.url;
+    const good = [{}, { origin: `http://localhost:${port}` }, { host: `localhost:${port}` }];
+    for (const headers of good) assert.equal((await mcp.post(call('stack_statistics'), headers)).status, 200);
+    const bad = [
+      { host: 'evil.example' },
+      { host: `evil.example:${port}` },
+      { host: `127.0.0.1.evil.example:${port}` },
+      { host: 'localhost@evil.example' },
+      { host: '[::1' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: `http://localhost.evil.example:${port}` },
+    ];
+    for (const headers of bad) {
+      const { status, text } = await mcp.post(call('stack_statistics'), headers);
+      assert.ok(status === 403 || status === 400, `${JSON.stringify(headers)}: ${status}`);
+      assert.doesNotMatch(text, /domains/);
+    }
+  });
+
+  it('reads no more than a bounded body, told beforehand or not', async () => {
+    const told = await mcp.post(`{"x":"${'y'.repeat(1_100_000)}"}`, { 'content-length': '1100008' });
+    assert.equal(told.status, 413);
+    function* endless() {
+      for (let at = 0; at < 64; at += 1) yield Buffer.alloc(65_536, 'y');
+    }
+    const untold = await mcp.post(Readable.from(endless()));
+    assert.equal(untold.status, 413);
+    assert.equal((await mcp.post(call('stack_statistics'))).status, 200);
+  });
+
+  it('has one path, and takes JSON alone', async () => {
+    assert.equal((await mcp.post(call('stack_statistics'), {}, '/')).status, 404);
+    assert.equal((await mcp.post(call('stack_statistics'), {}, '//evil.example/mcp')).status, 404);
+    assert.equal((await mcp.post(call('stack_statistics'), { 'content-type': 'text/plain' })).status, 415);
+    assert.equal((await mcp.post('no json')).status, 400);
+    assert.equal((await fetch(mcp.url)).status, 405);
+    assert.equal((await fetch(mcp.url, { method: 'DELETE' })).status, 405);
+    const preflight = await fetch(mcp.url, { method: 'OPTIONS', headers: { origin: 'https://evil.example' } });
+    assert.deepEqual([preflight.status, preflight.headers.get('access-control-allow-origin')], [403, null]);
+  });
+
+  it('keeps its own key to itself where others than this machine may ask', async () => {
+    await using open = await startMcpHttp({ STRATA_URL: service.base, STRATA_KEY: service.key }, [
+      '--allow-host',
+      'mcp.example',
+    ]);
+    const host = { host: 'mcp.example' };
+    assert.match((await open.post(call('stack_statistics'), host)).text, /missing_key/);
+    const own = await open.post(call('stack_statistics'), { ...host, 'x-stack-key': service.key });
+    assert.match(own.text, /rwr_/);
+    assert.equal((await open.post(call('stack_statistics'), { host: 'evil.example' })).status, 403);
+  });
+
+  it('turns away what is more than it can bear, and goes on afterwards', async () => {
+    const waiting: (() => void)[] = [];
+    const full = Promise.withResolvers<void>();
+    await using slow = await fakeService((_request, response) => {
+      waiting.push(() =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"total":0,"alerts":[]}'),
+      );
+      if (waiting.length === 32) full.resolve();
+    });
+    await using busy = await startMcpHttp({ STRATA_URL: slow.base, STRATA_KEY: 'ssk_x' });
+    const asked = Array.from({ length: 32 }, (_, id) => busy.post(call('stack_alerts', id)));
+    await full.promise;
+    const { status, headers } = await busy.post(call('stack_alerts'));
+    assert.deepEqual([status, headers['retry-after']], [503, '1']);
+    for (const answer of waiting.splice(0)) answer();
+    for (const { status: answered, text } of await Promise.all(asked)) {
+      assert.equal(answered, 200);
+      assert.match(text, /0 alerts/);
+    }
+    const next = busy.post(call('stack_alerts'));
+    while (waiting.length === 0) await new Promise((done) => setTimeout(done, 5));
+    for (const answer of waiting) answer();
+    assert.equal((await next).status, 200);
+  });
+
+  it('stops on SIGTERM and SIGINT, having printed nothing on standard output', async () => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      await using stopping = await startMcpHttp({ STRATA_URL: service.base, STRATA_KEY: service.key });
+      const client = await stopping.connect();
+      await callTool(client, 'stack_statistics');
+      assert.deepEqual(await stopping.stop(signal), { code: 0, stdout: '' });
+      await client.close();
+    }
+  });
+
+  it('says that its port is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as { readonly port: number };
+    const { code, stderr } = await runStrata(['mcp', '--http', String(port)]);
+    assert.deepEqual([code, /EADDRINUSE/.test(stderr)], [1, true], stderr);
+    taken.close();
+  });
+});
