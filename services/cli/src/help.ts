@@ -86,8 +86,11 @@ Exit codes:
   4  the receipt, the keys or the ledger could not be fetched, so nothing is known`;
 
 export const mcpHelp = `
-An agent starts it by itself; its configuration holds the command, the arguments and the environment:
-  {"mcpServers": {"strata": {"command": "npx", "args": ["strata", "mcp"], "env": {"STRATA_KEY": "ssk_..."}}}}
+An agent starts it by itself. Its configuration holds the command, its arguments and the environment, with full paths:
+  {"mcpServers": {"strata": {
+    "command": "/path/to/strata/node_modules/.bin/node",
+    "args": ["/path/to/strata/services/cli/src/main.ts", "mcp"],
+    "env": {"STRATA_KEY": "ssk_..."}}}}
 By hand, for agents that are given a URL:
   STRATA_KEY=ssk_... strata mcp --http          http://127.0.0.1:8789/mcp
 
