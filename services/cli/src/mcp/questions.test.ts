@@ -23,7 +23,8 @@ interface Parameter {
   readonly schema: Schema;
 }
 
-const document = JSON.parse(readFileSync(path.join(import.meta.dirname, '../../../../openapi/stack.json'), 'utf8')) as {
+const root = path.join(import.meta.dirname, '../../../..');
+const document = JSON.parse(readFileSync(path.join(root, 'openapi/stack.json'), 'utf8')) as {
   readonly paths: Record<string, { readonly get?: { readonly parameters?: readonly Parameter[] } }>;
 };
 
@@ -77,6 +78,15 @@ describe('the tools', () => {
       }
     });
   }
+
+  it('are those of docs/mcp.md, with their inputs', () => {
+    const page = readFileSync(path.join(root, 'docs/mcp.md'), 'utf8');
+    for (const { name, path: at, input } of QUESTIONS) {
+      const row = page.split('\n').find((line) => line.startsWith(`| \`${name}\` |`)) ?? '';
+      const inputs = Object.keys(input.shape).map((each) => `\`${each}\``);
+      assert.deepEqual(row.split(' | ').slice(2), [`\`${at}\``, `${inputs.join(', ')} |`.trimStart()], name);
+    }
+  });
 
   it('ask for no more of a list without an offset than the service gives', () => {
     for (const question of QUESTIONS.filter(({ list }) => list?.paging === 'limit')) {
