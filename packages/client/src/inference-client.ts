@@ -127,7 +127,7 @@ export class InferenceClient {
         ? null
         : record.requestSha256 === body.request_sha256 &&
           record.answerSha256 === body.answer_sha256 &&
-          record.receiptId === body.provenance.receipt_id;
+          record.receiptId === body.provenance?.receipt_id;
     return { receipt: body, verification, isOfThese };
   }
 

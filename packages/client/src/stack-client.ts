@@ -122,7 +122,7 @@ export class StackClient {
     for (let offset = query?.offset ?? 0; ; ) {
       const asked = { ...input, query: { ...query, offset } } as StackInput<P>;
       const { body, url } = await this.get(path, asked, options);
-      const { items, total } = PAGES[path](body) ?? {};
+      const { items, total } = PAGES[path](body);
       if (!Array.isArray(items) || typeof total !== 'number')
         throw invalidAnswer(`${url} is not a page of a list.`, 200);
       yield* items;

@@ -159,6 +159,8 @@ function pauseMs({ retryMs, failures, atLeastMs }: { retryMs: number; failures: 
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
+    // Who is told of the pause may end it there and then.
+    if (signal?.aborted) return reject(signal.reason);
     const abort = () => {
       clearTimeout(timer);
       reject(signal?.reason);
