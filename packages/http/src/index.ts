@@ -11,5 +11,6 @@ export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { type Rehearsal, rehearse } from './rehearse.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
 export { createHttpServer, type HttpServer, type HttpServerParts } from './server.ts';
+export { type Site, serveSite } from './site.ts';
 export { trackSpareConnections } from './spare-connections.ts';
 export { formatSse, type SseClient, type SseOptions, type SseSubscription } from './sse.ts';

@@ -19,11 +19,11 @@ after(() => service?.[Symbol.asyncDispose]());
 const question = 'What is DMARC?';
 const answer = /^DMARC tells receivers what to do with mail/;
 const weather = {
-  type: 'object',
+  type: 'object' as const,
   properties: { city: { enum: ['Bern', 'Oslo'] } },
   required: ['city'],
   additionalProperties: false,
-} as const;
+};
 
 describe('the AI SDK', () => {
   const model = () =>

@@ -1,30 +1,46 @@
-// Pages for people: a front page with a key button, and the API reference.
-import type { HttpServer } from '@strata/http';
-import { FAVICON, frontPage } from './front-page.ts';
+// Pages for people: the explorer, and the API reference.
+import path from 'node:path';
+import { type HttpServer, serveSite } from '@strata/http';
 
 const TITLE = 'Strata API reference';
+const SITE = path.join(import.meta.dirname, '../../../web/dist');
 
-/** Serves `/`, `/reference` and the icon of both. Neither loads anything from another host. */
+/** Where the explorer answers; its router in web/src/explorer knows the same paths. */
+const EXPLORER_ROUTES = [
+  ...[
+    '/',
+    '/start',
+    '/search',
+    '/domain/:domain',
+    '/provider/:provider',
+    '/compare',
+    '/market',
+    '/migrations',
+    '/security',
+  ],
+  ...['/alerts', '/advisories', '/feeds', '/feeds/:domain', '/live', '/status'],
+];
+
+/** The reference brings its own script and styles inline. */
+const REFERENCE_POLICY =
+  "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Serves the explorer and `/reference`. Neither loads anything from another host. */
 export async function servePages(
   fastify: HttpServer['fastify'],
   { openApi, exampleDomain }: { readonly openApi: Record<string, unknown>; readonly exampleDomain: string },
 ): Promise<void> {
-  const contentSecurityPolicy =
-    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-  fastify.addHook('onSend', async (_request, reply) => {
-    if (String(reply.getHeader('content-type') ?? '').startsWith('text/html')) {
-      reply.header('content-security-policy', contentSecurityPolicy);
-      reply.header('x-content-type-options', 'nosniff');
-      reply.header('referrer-policy', 'no-referrer');
-    }
+  fastify.addHook('onSend', async (request, reply) => {
+    if (!String(reply.getHeader('content-type') ?? '').startsWith('text/html')) return;
+    reply.header('x-content-type-options', 'nosniff');
+    reply.header('referrer-policy', 'no-referrer');
+    if (request.url.startsWith('/reference')) reply.header('content-security-policy', REFERENCE_POLICY);
   });
-  fastify.get('/', (_request, reply) => reply.type('text/html; charset=utf-8').send(frontPage(exampleDomain)));
-  // Browsers ask for the second where a page names none, such as an answer in JSON; they go by the type, not the name.
-  for (const url of ['/favicon.svg', '/favicon.ico']) {
-    fastify.get(url, (_request, reply) =>
-      reply.type('image/svg+xml').header('cache-control', 'public, max-age=86400').send(FAVICON),
-    );
-  }
+  await serveSite(fastify, { directory: SITE, page: 'explorer.html', routes: EXPLORER_ROUTES });
+  // What the explorer has to know of this installation before anybody has a key.
+  fastify.get('/site.json', (_request, reply) =>
+    reply.header('cache-control', 'no-cache').send({ example_domain: exampleDomain }),
+  );
   // Some megabytes of script, which a scan without a server need not load.
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   await fastify.register(scalar, {

@@ -1,0 +1,73 @@
+// A built site from disk: its one page at every path that is the page's, its files for ever, and a policy that lets nothing else in.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+
+export interface Site {
+  /** Where the site was built to. */
+  readonly directory: string;
+  /** The file of the page, `explorer.html`. */
+  readonly page: string;
+  /** Routes that answer with the page, as Fastify writes them: `/`, `/domain/:domain`. */
+  readonly routes: readonly string[];
+}
+
+/** Scripts and styles come as files of the site alone; what the page asks for, it asks this server for. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const NOT_BUILT =
+  '<!doctype html><html lang="en"><title>Not built</title><p>The pages of this service are not built. Run <code>npm run build</code> in the checkout and start the service again.</p></html>';
+
+/** Serves the page and its files; without a build the page says so, and the API works as ever. */
+export async function serveSite(fastify: FastifyInstance, { directory, page, routes }: Site): Promise<void> {
+  const isBuilt = existsSync(path.join(directory, page));
+  for (const url of routes) {
+    fastify.get(url, (_request, reply) => {
+      addHeaders(reply);
+      // The page names its files by their content: it alone has to be asked for anew.
+      reply.header('cache-control', 'no-cache');
+      if (!isBuilt) return reply.code(503).type('text/html; charset=utf-8').send(NOT_BUILT);
+      return reply.sendFile(page, { cacheControl: false });
+    });
+  }
+  if (!isBuilt) return;
+  await fastify.register(fastifyStatic, {
+    root: directory,
+    serve: false,
+    preCompressed: true,
+    cacheControl: false,
+    setHeaders: (reply) => {
+      reply.header('x-content-type-options', 'nosniff');
+    },
+  });
+  fastify.get('/assets/*', (request, reply) => {
+    reply.header('cache-control', 'public, max-age=31536000, immutable');
+    return reply.sendFile(`assets/${(request.params as { '*': string })['*']}`);
+  });
+  // Browsers ask for favicon.ico where a page names none, such as an answer in JSON; they go by the type, not the name.
+  for (const [url, file] of [
+    ['/favicon.svg', 'favicon.svg'],
+    ['/favicon.ico', 'favicon.svg'],
+    ['/theme.js', 'theme.js'],
+  ] as const) {
+    fastify.get(url, (_request, reply) => reply.header('cache-control', 'public, max-age=3600').sendFile(file));
+  }
+}
+
+function addHeaders(reply: FastifyReply): void {
+  reply.header('content-security-policy', POLICY);
+  reply.header('referrer-policy', 'no-referrer');
+  reply.header('cross-origin-opener-policy', 'same-origin');
+}

@@ -1,0 +1,149 @@
+// What every test of a page needs: a browser, the demo, and an eye for all that goes wrong in a page without being asked.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+/** Why the browser tests do not run here; false where they do. */
+export const skip: string | false = existsSync(executablePath)
+  ? false
+  : `no browser at ${executablePath}: install Debian's chromium, or set CHROMIUM_PATH`;
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const SCREENSHOTS = process.env.STRATA_SCREENSHOTS;
+
+/** The running demo that the tests look at. */
+export interface Demo {
+  readonly stack: string;
+  readonly inference: string;
+  /** Of tiers without a limit. */
+  readonly stackKey: string;
+  readonly inferenceKey: string;
+}
+
+export interface Visit {
+  readonly page: Page;
+  /** Refused loads, missing files, errors of scripts, violations of the content security policy. */
+  readonly trouble: string[];
+}
+
+export interface VisitOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: 'light' | 'dark';
+  /** Kept in the browser before the page opens; undefined for a newcomer. */
+  readonly key?: string;
+}
+
+export async function openBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+}
+
+/** Opens a page in a browser profile of its own. Answers with a refusal of the API are for the test to expect: `allowed` names their status codes. */
+export async function visit(
+  browser: Browser,
+  url: string,
+  { width = 1280, height = 900, colorScheme = 'light', key }: VisitOptions = {},
+  allowed: readonly number[] = [],
+): Promise<Visit & AsyncDisposable> {
+  const context: BrowserContext = await browser.newContext({
+    viewport: { width, height },
+    colorScheme,
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  if (key !== undefined) {
+    await context.addInitScript((value) => {
+      localStorage.setItem('strata-stack-key', value);
+      localStorage.setItem('strata-inference-key', value);
+    }, key);
+  }
+  const page = await context.newPage();
+  const trouble: string[] = [];
+  page.on('pageerror', (error) => trouble.push(error.message));
+  page.on('console', (message) => {
+    // Chromium tells of each refused answer here too, without its status: the response below has it.
+    if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) trouble.push(message.text());
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400 && !allowed.includes(response.status()))
+      trouble.push(`${response.status()} ${response.url()}`);
+  });
+  await page.goto(url);
+  return { page, trouble, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** Waits until nothing is loading any more. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle');
+  await page.waitForFunction(() => document.querySelector('.loading, .skeleton') === null, undefined, {
+    timeout: 15_000,
+  });
+}
+
+/** Fails where axe finds anything serious or critical of WCAG 2.2 A and AA. */
+export async function assertAccessible(page: Page): Promise<void> {
+  // The policy lets no script in, and this one is the test's.
+  await page.evaluate(axeSource);
+  const violations = await page.evaluate(async () => {
+    const { axe } = window as unknown as {
+      axe: {
+        run: (
+          context: Document,
+          options: object,
+        ) => Promise<{
+          violations: { id: string; impact: string; help: string; nodes: { target: string[]; html: string }[] }[];
+        }>;
+      };
+    };
+    const { violations } = await axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+    });
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(
+        ({ id, help, nodes }) =>
+          `${id}: ${help}: ${nodes
+            .slice(0, 3)
+            .map(({ html }) => html.slice(0, 160))
+            .join(' | ')}`,
+      );
+  });
+  assert.deepEqual(violations, []);
+}
+
+/** Keeps a picture under docs/screenshots where STRATA_SCREENSHOTS says so. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (!SCREENSHOTS) return;
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`), fullPage: false });
+}
+
+/** A page in light, dark and on a phone: nothing goes wrong, nothing overflows sideways, axe is content. */
+export async function assertLooks(
+  browser: Browser,
+  url: string,
+  { key, name }: { readonly key?: string; readonly name: string },
+  allowed: readonly number[] = [],
+): Promise<void> {
+  const looks = [
+    { suffix: 'light', options: {} },
+    { suffix: 'dark', options: { colorScheme: 'dark' } },
+    { suffix: 'phone', options: { width: 390, height: 844 } },
+  ] as const;
+  for (const { suffix, options } of looks) {
+    await using visited = await visit(browser, url, { ...options, ...(key === undefined ? {} : { key }) }, allowed);
+    const { page, trouble } = visited;
+    await settled(page);
+    await picture(page, `${name}-${suffix}`);
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    assert.ok(overflow <= 0, `${name} is ${overflow} px wider than the ${suffix} screen`);
+    await assertAccessible(page);
+    assert.deepEqual(trouble, [], `${name}, ${suffix}`);
+  }
+}

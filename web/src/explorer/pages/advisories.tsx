@@ -1,0 +1,5 @@
+import { Page } from '../page.tsx';
+
+export function Advisories() {
+  return <Page title="Advisories">…</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from '../page.tsx';
+
+export function Alerts() {
+  return <Page title="Alerts">…</Page>;
+}

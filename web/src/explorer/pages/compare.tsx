@@ -1,0 +1,5 @@
+import { Page } from '../page.tsx';
+
+export function Compare() {
+  return <Page title="Compare">…</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from '../page.tsx';
+
+export function Domain() {
+  return <Page title="Domain">…</Page>;
+}

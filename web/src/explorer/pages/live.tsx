@@ -1,0 +1,5 @@
+import { Page } from '../page.tsx';
+
+export function Live() {
+  return <Page title="Live">…</Page>;
+}

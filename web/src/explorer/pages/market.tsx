@@ -1,0 +1,5 @@
+import { Page } from '../page.tsx';
+
+export function Market() {
+  return <Page title="Market">…</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from '../page.tsx';
+
+export function Provider() {
+  return <Page title="Provider">…</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from '../page.tsx';
+
+export function Search() {
+  return <Page title="Search">…</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from '../page.tsx';
+
+export function Security() {
+  return <Page title="Security">…</Page>;
+}

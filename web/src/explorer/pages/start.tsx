@@ -1,0 +1,5 @@
+import { Page } from '../page.tsx';
+
+export function Start() {
+  return <Page title="Start">…</Page>;
+}

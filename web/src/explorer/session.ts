@@ -1,0 +1,62 @@
+// The reader's key and what is left of its day, kept in the browser and shown wherever it matters.
+import { type Quota, StackClient } from '@strata/client';
+import { useSyncExternalStore } from 'react';
+
+const PLACE = 'strata-stack-key';
+
+interface Session {
+  readonly key: string | undefined;
+  readonly quota: Quota | null;
+}
+
+let session: Session = { key: storedKey(), quota: null };
+const listeners = new Set<() => void>();
+
+function storedKey(): string | undefined {
+  try {
+    return localStorage.getItem(PLACE) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function change(next: Session): void {
+  session = next;
+  for (const listener of listeners) listener();
+}
+
+/** Undefined forgets it. */
+export function setKey(key: string | undefined): void {
+  try {
+    if (key === undefined) localStorage.removeItem(PLACE);
+    else localStorage.setItem(PLACE, key);
+  } catch {
+    // Kept for this page only.
+  }
+  change({ key, quota: null });
+}
+
+/** What the last answer said of the key's day. */
+export function setQuota(quota: Quota | null): void {
+  if (quota) change({ ...session, quota });
+}
+
+export function useSession(): Session {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => session,
+  );
+}
+
+/** Asks with the key that the reader has at that moment. */
+export const stack = new StackClient({ baseUrl: location.origin, key: () => session.key });
+
+/** A free key, kept at once. */
+export async function getFreeKey(): Promise<string> {
+  const { key } = await StackClient.createKey(location.origin);
+  setKey(key);
+  return key;
+}

@@ -1,0 +1,92 @@
+// The drawing part of a chart. A canvas, since SVG and HTML would need inline styles that the pages do not allow.
+import { BarChart, LineChart, PieChart, SankeyChart, ScatterChart } from 'echarts/charts';
+import {
+  AriaComponent,
+  DatasetComponent,
+  GridComponent,
+  LegendComponent,
+  MarkAreaComponent,
+  MarkLineComponent,
+  MarkPointComponent,
+  TooltipComponent,
+} from 'echarts/components';
+import { type EChartsCoreOption, type EChartsType, init, use } from 'echarts/core';
+import { CanvasRenderer } from 'echarts/renderers';
+import { useEffect, useRef } from 'react';
+import { useTheme } from './theme.ts';
+
+use([
+  AriaComponent,
+  BarChart,
+  CanvasRenderer,
+  DatasetComponent,
+  GridComponent,
+  LegendComponent,
+  LineChart,
+  MarkAreaComponent,
+  MarkLineComponent,
+  MarkPointComponent,
+  PieChart,
+  SankeyChart,
+  ScatterChart,
+  TooltipComponent,
+]);
+
+/** Okabe and Ito's colours, told apart by most who see few; patterns tell them apart for everybody. */
+const COLOURS = {
+  light: ['#0a5fb4', '#b45f06', '#1a7f5a', '#8a3d7c', '#5b6470', '#a67c00', '#c0392b', '#2a8fa8'],
+  dark: ['#74b4f7', '#f0a860', '#5fcf9f', '#d58ac6', '#a7b1bb', '#e2c25a', '#ff9b92', '#6fd0e6'],
+} as const;
+
+export default function ChartCanvas({
+  label,
+  option,
+  height,
+}: {
+  readonly label: string;
+  readonly option: EChartsCoreOption;
+  readonly height: number;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  const chart = useRef<EChartsType>(undefined);
+  const { shown } = useTheme();
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    const made = init(element, undefined, { renderer: 'canvas' });
+    chart.current = made;
+    const observer = new ResizeObserver(() => made.resize());
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      made.dispose();
+    };
+  }, []);
+  useEffect(() => {
+    chart.current?.setOption(withLooks(option, shown), { notMerge: true });
+  }, [option, shown]);
+  return <div ref={place} role="img" aria-label={label} style={{ height }} />;
+}
+
+function withLooks(option: EChartsCoreOption, theme: 'light' | 'dark'): EChartsCoreOption {
+  const style = getComputedStyle(document.documentElement);
+  const token = (name: string) => style.getPropertyValue(name).trim();
+  const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  return {
+    color: [...COLOURS[theme]],
+    textStyle: { fontFamily: style.getPropertyValue('--sans'), color: token('--soft') },
+    animation: !isStill,
+    animationDuration: 250,
+    // Patterns beside colours; the canvas has its label, so the library's own is not asked for.
+    aria: { enabled: true, label: { enabled: false }, decal: { show: true } },
+    ...option,
+    tooltip: {
+      // HTML would come with inline styles.
+      renderMode: 'richText',
+      backgroundColor: token('--paper'),
+      borderColor: token('--line'),
+      textStyle: { color: token('--ink') },
+      ...(option.tooltip as object | undefined),
+    },
+  };
+}

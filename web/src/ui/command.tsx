@@ -1,0 +1,11 @@
+// A command to copy.
+import { CopyButton } from './copy-button.tsx';
+
+export function Command({ text, label = 'Copy the command' }: { readonly text: string; readonly label?: string }) {
+  return (
+    <div className="command">
+      <pre>{text}</pre>
+      <CopyButton text={text} label={label} />
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+// Numbers and times as the reader's own locale writes them. Null is never shown as 0: what is unknown is a dash.
+const UNKNOWN = '–';
+
+const whole = new Intl.NumberFormat();
+const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+const signed = new Intl.NumberFormat(undefined, { signDisplay: 'exceptZero' });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+
+/** `12,345`. */
+export function formatNumber(value: number | null | undefined): string {
+  return value === null || value === undefined ? UNKNOWN : whole.format(value);
+}
+
+/** `12.3K`, for places where a number is only to be seen at a glance. */
+export function formatCompact(value: number | null | undefined): string {
+  return value === null || value === undefined ? UNKNOWN : compact.format(value);
+}
+
+/** `+12`, `−3`, `0`. */
+export function formatChange(value: number | null | undefined): string {
+  return value === null || value === undefined ? UNKNOWN : signed.format(value);
+}
+
+/** A fraction from 0 to 1 as `12.3%`. */
+export function formatShare(value: number | null | undefined): string {
+  return value === null || value === undefined ? UNKNOWN : share.format(value);
+}
+
+/** The UTC day of an ISO 8601 time, since histories are counted in such days. */
+export function formatDay(iso: string | null | undefined): string {
+  return iso ? day.format(new Date(iso)) : UNKNOWN;
+}
+
+/** An ISO 8601 time in the reader's own time zone. */
+export function formatTime(iso: string | null | undefined): string {
+  return iso ? moment.format(new Date(iso)) : UNKNOWN;
+}
+
+const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+
+/** `3 days ago`, `in 2 hours`. */
+export function formatAgo(iso: string, now: number = Date.now()): string {
+  const seconds = (Date.parse(iso) - now) / 1_000;
+  const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? (['second', 1] as const);
+  return relative.format(Math.round(seconds / size), unit);
+}
+
+/** `certificate_authority` as `Certificate authority`. */
+export function formatName(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return SHORT_NAMES[name] ?? words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const SHORT_NAMES: Readonly<Record<string, string>> = { dns: 'DNS', cdn: 'CDN' };

@@ -1,0 +1,15 @@
+// Light, dark, or as the system has it.
+import { setTheme, type Theme, useTheme } from './theme.ts';
+
+const NEXT: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' };
+const SIGNS: Readonly<Record<Theme, string>> = { system: '◐', light: '☀', dark: '☾' };
+
+export function ThemeSwitch() {
+  const { theme } = useTheme();
+  return (
+    <button className="button" type="button" onClick={() => setTheme(NEXT[theme])} title={`Theme: ${theme}`}>
+      <span aria-hidden="true">{SIGNS[theme]}</span>
+      <span className="hidden-text">{`Theme: ${theme}. Change to ${NEXT[theme]}`}</span>
+    </button>
+  );
+}
