@@ -1,4 +1,4 @@
-// The same verify functions in a real browser: types stripped on the way, nothing bundled.
+// The same client in a real browser: types stripped on the way, nothing bundled.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -33,6 +33,12 @@ const home = `<!doctype html><script type="importmap">${JSON.stringify({ imports
 const server = createServer((request, response) => {
   const name = new URL(request.url ?? '/', 'http://localhost').pathname;
   const page = name === '/' ? { body: home, headers: { 'content-type': 'text/html' } } : GOOD_PAGES[name];
+  if (name === '/stack/v1/stream') {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const id = Number(request.headers['last-event-id'] ?? 0) + 1;
+    // Each line breaks after one event.
+    return response.end(`retry: 1\nid: ${id}\nevent: migration\ndata: {"type":"migration","id":"ev_${id}"}\n\n`);
+  }
   if (page) return response.writeHead(200, page.headers ?? {}).end(page.body);
   const file = path.join(root, name);
   if (!/\.(ts|js)$/.test(name) || !existsSync(file)) return response.writeHead(404).end('{}');
@@ -72,6 +78,28 @@ describe('in a browser', { skip }, () => {
     assert.ok(fetched.ok, JSON.stringify(fetched.steps));
     const csv = await page.evaluate((url) => window.client.verifyUrl(location.origin + url), PATHS.csv);
     assert.ok(csv.ok, JSON.stringify(csv.steps));
+  });
+
+  it('the client asks, verifies, and follows events over a line that breaks', async () => {
+    const { domain, ok, altered, ids } = await page.evaluate(async () => {
+      const client = new window.client.StackClient({ baseUrl: location.origin, key: 'ssk_1' });
+      const answer = await client.get('/stack/v1/domains/{domain}', { path: { domain: 'example.com' } });
+      const { ok } = await client.verify(answer);
+      const { failedStep } = await client.verify({ ...answer, text: answer.text.replace('Cloudflare', 'Cloudflair') });
+      const ids: string[] = [];
+      for await (const { id } of client.events()) if (ids.push(id) === 2) break;
+      return { domain: answer.body.domain, ok, altered: failedStep, ids };
+    });
+    assert.deepEqual([domain, ok, altered, ids], ['example.com', true, 'signature', ['ev_1', 'ev_2']]);
+  });
+
+  it('what is no answer is a problem of the client', async () => {
+    const [status, code] = await page.evaluate(async () => {
+      const client = new window.client.StackClient({ baseUrl: location.origin });
+      const error = await client.get('/stack/v1/stats').catch((reason: unknown) => reason);
+      return error instanceof window.client.StackProblem ? [error.status, error.code] : [];
+    });
+    assert.deepEqual([status, code], [404, 'invalid_answer']);
   });
 
   it('an altered answer fails at the signature', async () => {

@@ -472,6 +472,18 @@ export interface ChatCompletionChunk {
   choices: {
     index: number;
     delta: {
+      role?: 'assistant';
+      content?: string | null;
+      refusal?: null;
+      tool_calls?: {
+        index: number;
+        id?: string;
+        type?: 'function';
+        function: {
+          name?: string;
+          arguments: string;
+        };
+      }[];
       [k: string]: unknown;
     };
     logprobs: {

@@ -1,5 +1,24 @@
 // Ask a Strata service, follow its events and verify what it answered, in Node or in a browser.
 export type { AnswerProblem } from './answer-problem.ts';
+export type { ChatRecord } from './chat-record.ts';
+export type {
+  ChatCompletionChunk,
+  ChatCompletionRequest,
+  GatewayPaths,
+  GatewayPosts,
+  Model,
+  Network,
+  Receipt,
+} from './gateway-types.ts';
+export {
+  type ChatOptions,
+  type ChatRequest,
+  type InferenceCallOptions,
+  InferenceClient,
+  type InferenceClientOptions,
+  type VerifiedReceipt,
+} from './inference-client.ts';
+export { InferenceProblem } from './inference-problem.ts';
 export {
   type CallOptions,
   type NewKey,

@@ -1,16 +1,10 @@
 // The typed client of the stack service: one question, a list page by page, the event stream, receipts.
+import { objectOf, textOf } from './answer-text.ts';
 import { type Fetched, fetchBounded } from './fetch-bounded.ts';
+import { baseOf, type KeySource, keyOf } from './service-address.ts';
 import { type EventFilter, type FollowOptions, followEvents, type StackEvent } from './stack-events.ts';
 import { PAGES, type PagedItems, type PagedPath } from './stack-pages.ts';
-import {
-  answeredProblem,
-  invalidAnswer,
-  networkProblem,
-  objectOf,
-  type Quota,
-  quotaOf,
-  StackProblem,
-} from './stack-problem.ts';
+import { answeredProblem, invalidAnswer, networkProblem, type Quota, quotaOf, StackProblem } from './stack-problem.ts';
 import {
   type AnyInput,
   type AnyStackPath,
@@ -38,8 +32,7 @@ export interface StackAnswer<B> {
 export interface StackClientOptions {
   /** The service's origin, such as `https://strata.example`; in a page `location.origin`. */
   readonly baseUrl: string;
-  /** API key, or what tells the one to use now. */
-  readonly key?: string | (() => string | undefined) | undefined;
+  readonly key?: KeySource;
   /** In place of the global one. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** For one whole answer; streams have no such end. */
@@ -129,7 +122,7 @@ export class StackClient {
     for (let offset = query?.offset ?? 0; ; ) {
       const asked = { ...input, query: { ...query, offset } } as StackInput<P>;
       const { body, url } = await this.get(path, asked, options);
-      const { items, total } = PAGES[path](body) ?? {};
+      const { items, total } = PAGES[path](body);
       if (!Array.isArray(items) || typeof total !== 'number')
         throw invalidAnswer(`${url} is not a page of a list.`, 200);
       yield* items;
@@ -186,20 +179,11 @@ export class StackClient {
   }
 
   #headers(): Record<string, string> {
-    const { key } = this.#options;
-    const text = (typeof key === 'function' ? key() : key)?.trim();
-    if (text === undefined || text === '') return {};
-    if (/^[\x21-\x7e]+$/.test(text)) return { 'X-Stack-Key': text };
-    // A header cannot carry it, and `fetch` would call that a failure of the network.
+    const { key, unusable } = keyOf(this.#options.key);
+    if (!unusable) return key === undefined ? {} : { 'X-Stack-Key': key };
     const detail = 'The key holds characters that no key has.';
     throw new StackProblem({ status: 401, code: 'invalid_key', title: 'The API key is not valid', detail });
   }
-}
-
-function baseOf(baseUrl: string): URL {
-  const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (!base || !/^https?:$/.test(base.protocol)) throw new TypeError(`baseUrl is not a web address: ${baseUrl}`);
-  return base;
 }
 
 function answerOf(
@@ -224,13 +208,4 @@ function answerOf(
   if (!/^text\/(?:csv|plain)\b/.test(contentType)) throw invalidAnswer(`${url} is not text.`, status, headers);
   const provenance = headers.get('stack-provenance');
   return { body: text, text, quota, url, ...(provenance !== null && { detached: { contentType, provenance } }) };
-}
-
-/** Letter by letter: what cannot be turned back into the same bytes is refused, a byte order mark stays. */
-function textOf(content: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,9 @@
 // Follows the event stream: joins again where the line broke, as often as it breaks.
+import { objectOf, textOf } from './answer-text.ts';
 import { readBounded, reasonOf } from './fetch-bounded.ts';
 import { BrokenStreamError, readSse } from './read-sse.ts';
-import { answeredProblem, invalidAnswer, networkProblem, objectOf, StackProblem } from './stack-problem.ts';
+import { openStream } from './service-address.ts';
+import { answeredProblem, invalidAnswer, networkProblem, StackProblem } from './stack-problem.ts';
 import type { AdvisoryEvent, AnomalyEvent, MigrationEvent, ServiceChangeEvent, StackStreams } from './stack-types.ts';
 
 export type StackEvent = MigrationEvent | ServiceChangeEvent | AnomalyEvent | AdvisoryEvent;
@@ -114,30 +116,22 @@ interface LineOptions extends FollowComponents {
   readonly line: AbortController;
 }
 
-async function openLine(url: URL, { fetch, headers, lastEventId, signal, line }: LineOptions) {
-  const timer = setTimeout(() => line.abort(new BrokenStreamError('there is no answer')), CONNECT_MS);
-  try {
-    const response = await fetch(url, {
-      headers: {
-        ...headers(),
-        Accept: 'text/event-stream',
-        ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
-      },
-      cache: 'no-store',
-      redirect: 'error',
-      signal: signal ? AbortSignal.any([signal, line.signal]) : line.signal,
-    });
-    const { status, body } = response;
-    if (status >= 400) {
-      const content = (await readBounded(response, MAX_PROBLEM_BYTES)) ?? new Uint8Array();
-      throw answeredProblem(status, response.headers, new TextDecoder().decode(content));
-    }
-    if (!body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
-      throw invalidAnswer(`${url} is not a stream of events.`, status, response.headers);
-    return body;
-  } finally {
-    clearTimeout(timer);
+async function openLine(url: URL, options: LineOptions): Promise<ReadableStream<Uint8Array>> {
+  const { fetch, headers, lastEventId, signal, line } = options;
+  const asking = {
+    ...headers(),
+    Accept: 'text/event-stream',
+    ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
+  };
+  const response = await openStream(url, { fetch, init: { headers: asking }, connectMs: CONNECT_MS, signal, line });
+  const { status, body } = response;
+  if (status >= 400) {
+    const content = (await readBounded(response, MAX_PROBLEM_BYTES)) ?? new Uint8Array();
+    throw answeredProblem(status, response.headers, textOf(content) ?? '');
   }
+  if (!body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
+    throw invalidAnswer(`${url} is not a stream of events.`, status, response.headers);
+  return body;
 }
 
 function eventOf(data: string, url: URL): StackEvent {
@@ -165,6 +159,8 @@ function pauseMs({ retryMs, failures, atLeastMs }: { retryMs: number; failures: 
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
+    // Who is told of the pause may end it there and then.
+    if (signal?.aborted) return reject(signal.reason);
     const abort = () => {
       clearTimeout(timer);
       reject(signal?.reason);

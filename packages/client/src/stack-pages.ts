@@ -28,10 +28,11 @@ interface Page<Item> {
 
 type Pages = { readonly [P in PagedPath]: (body: StackPaths[P]['body']) => Page<PagedItems[P]> };
 
+/** What an answer is without these, the caller finds out. */
 export const PAGES: Pages = {
   '/stack/v1/domains/{domain}/changes': ({ changes, total }) => ({ items: changes, total }),
   '/stack/v1/search': ({ results, total }) => ({ items: results, total }),
   '/stack/v1/enrichment/advisories': ({ advisories, total }) => ({ items: advisories, total }),
   '/stack/v1/enrichment/affected': ({ affected, total }) => ({ items: affected, total }),
-  '/stack/v1/providers/{provider}': ({ domains }) => ({ items: domains.results, total: domains.total }),
+  '/stack/v1/providers/{provider}': ({ domains }) => ({ items: domains?.results, total: domains?.total }),
 };

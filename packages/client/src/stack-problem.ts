@@ -1,4 +1,5 @@
 // What went wrong, as one error: a problem that the service answered (RFC 9457), or no usable answer at all.
+import { objectOf } from './answer-text.ts';
 
 /** What is left of the day's requests. */
 export interface Quota {
@@ -94,17 +95,6 @@ function fieldProblemsOf(value: unknown): FieldProblem[] {
     const { field, message } = (entry ?? {}) as { readonly field?: unknown; readonly message?: unknown };
     return typeof field === 'string' && typeof message === 'string' ? [{ field, message }] : [];
   });
-}
-
-/** The JSON object that a text is, or undefined. */
-export function objectOf(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    return value as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
 }
 
 /** From `X-RateLimit-*`, or the fields of the IETF draft; null where the key has no quota. */

@@ -18,6 +18,22 @@ const toolCall = z.object({
   type: z.literal('function'),
   function: z.object({ name: z.string(), arguments: z.string() }),
 });
+/** What a chunk adds: each call has its place, its name comes first and its arguments piece by piece. */
+const chatDelta = z.looseObject({
+  role: z.literal('assistant').optional(),
+  content: z.string().nullable().optional(),
+  refusal: z.null().optional(),
+  tool_calls: z
+    .array(
+      z.object({
+        index: z.int(),
+        id: z.string().optional(),
+        type: z.literal('function').optional(),
+        function: z.object({ name: z.string().optional(), arguments: z.string() }),
+      }),
+    )
+    .optional(),
+});
 const head = { id: z.string(), created: z.int(), model: z.string(), system_fingerprint: z.string() };
 
 const answers = {
@@ -45,7 +61,7 @@ const answers = {
     choices: z.array(
       z.object({
         index: z.int(),
-        delta: z.looseObject({}),
+        delta: chatDelta,
         logprobs: chatLogprobs,
         finish_reason: finishReason.nullable(),
       }),

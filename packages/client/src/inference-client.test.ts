@@ -1,0 +1,146 @@
+// Chats with servers that break off, stand still or say nonsense; tests/client.test.ts has the real gateway.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { InferenceClient, InferenceProblem } from './index.ts';
+import { type Answering, rejectionOf, startHttpServer } from './test/http-server.ts';
+
+const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
+const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+const streams =
+  (text: string, isCut = false): Answering =>
+  (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'x-receipt-id': 'rwr_1' });
+    if (!isCut) return void response.end(text);
+    response.write(text);
+    setTimeout(() => response.socket?.destroy(), 20);
+  };
+
+/** What was written until the chat failed, and why it did. */
+async function failedChat(answering: Answering) {
+  await using server = await startHttpServer(answering);
+  let text = '';
+  let ends = 0;
+  const reading = (async () => {
+    for await (const { choices } of new InferenceClient({ ...server, timeoutMs: 200 }).chat(request, {
+      onEnd: () => (ends += 1),
+    }))
+      text += choices[0]?.delta.content ?? '';
+  })();
+  const problem = await rejectionOf(reading, InferenceProblem);
+  assert.equal(ends, 0);
+  return { text, problem };
+}
+
+describe('a chat', () => {
+  it('is asked as a stream, with the key, and ends at [DONE] whatever follows', async () => {
+    const bodies: string[] = [];
+    await using server = await startHttpServer((asked, response, count) => {
+      asked.setEncoding('utf8').on('data', (part: string) => bodies.push(part));
+      asked.on('end', () => streams(`: wait\n\n${chunk('a')}data: [DONE]\n\n${chunk('b')}`)(asked, response, count));
+    });
+    const texts: unknown[] = [];
+    for await (const { choices } of new InferenceClient({ ...server, key: ' sk-1\n' }).chat(request))
+      texts.push(choices[0]?.delta.content);
+    assert.deepEqual(texts, ['a']);
+    assert.deepEqual(JSON.parse(bodies.join('')), { ...request, stream: true });
+    assert.equal(server.requests[0]?.headers.authorization, 'Bearer sk-1');
+  });
+
+  it('that breaks off is a problem after what was written, cut, ended early, or with an error inside', async () => {
+    const cut = await failedChat(streams(chunk('a') + chunk('b').slice(0, -1), true));
+    assert.deepEqual([cut.text, cut.problem.status, cut.problem.code], ['a', 0, 'network']);
+    const early = await failedChat(streams(chunk('a')));
+    assert.deepEqual([early.text, early.problem.code], ['a', 'network']);
+    const error = { error: { message: 'Lost.', type: 'server_error', param: null, code: 'engine_lost' } };
+    const told = await failedChat(streams(`${chunk('a')}data: ${JSON.stringify(error)}\n\n`));
+    assert.deepEqual([told.text, told.problem.status, told.problem.code], ['a', 200, 'engine_lost']);
+    assert.equal(told.problem.message, 'Lost.');
+  });
+
+  const nonsense = [
+    'nonsense',
+    '[]',
+    '{}',
+    '{"choices":{}}',
+    '{"choices":[null]}',
+    '{"choices":[{"index":0,"delta":{"tool_calls":7}}]}',
+  ];
+  for (const data of nonsense)
+    it(`with the chunk ${data} is a problem`, async () => {
+      const { problem } = await failedChat(streams(`data: ${data}\n\n`));
+      assert.deepEqual([problem.status, problem.code], [200, 'invalid_answer']);
+    });
+
+  it('with places out of the world costs nothing', async () => {
+    await using server = await startHttpServer(
+      streams(`data: {"choices":[{"index":4000000000,"delta":{}},{"index":-1,"delta":{}}]}\n\ndata: [DONE]\n\n`),
+    );
+    let digest = '';
+    const onEnd = ({ answerSha256 }: { answerSha256: string }) => {
+      digest = answerSha256;
+    };
+    for await (const _chunk of new InferenceClient(server).chat(request, { onEnd }));
+    // Of the empty list `[]`.
+    assert.equal(digest, '4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945');
+  });
+
+  it('that is refused tells the field and when to come back', async () => {
+    const error = { message: 'Too many.', type: 'requests', param: 'messages', code: 'rate_limit_exceeded' };
+    const { problem } = await failedChat((_request, response) =>
+      response.writeHead(429, { 'retry-after': '3' }).end(JSON.stringify({ error })),
+    );
+    assert.deepEqual([problem.status, problem.code, problem.param], [429, 'rate_limit_exceeded', 'messages']);
+    assert.deepEqual([problem.type, problem.retryAfterSeconds], ['requests', 3]);
+    for (const body of ['<html>', '{"error":"no"}', '{"error":null}', '']) {
+      const odd = await failedChat((_request, response) => response.writeHead(502).end(body));
+      assert.deepEqual([odd.problem.status, odd.problem.code], [502, 'invalid_answer']);
+    }
+  });
+
+  it('that is never answered, or not with a stream, is a problem', async () => {
+    const never = await failedChat(() => {});
+    assert.deepEqual([never.problem.status, never.problem.code], [0, 'network']);
+    const whole = await failedChat((_request, response) => response.writeHead(200).end('{}'));
+    assert.equal(whole.problem.code, 'invalid_answer');
+    const gone = await failedChat((asked) => asked.socket.destroy());
+    assert.equal(gone.problem.code, 'network');
+  });
+
+  it('stops at the server when the loop is left or the signal aborts', async () => {
+    let closed = Promise.withResolvers<void>();
+    await using server = await startHttpServer((asked, response, count) => {
+      asked.socket.on('close', () => closed.resolve());
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk(String(count)));
+    });
+    const client = new InferenceClient(server);
+    for await (const _chunk of client.chat(request)) break;
+    await closed.promise;
+    closed = Promise.withResolvers();
+    const stop = new AbortController();
+    const chat = client.chat(request, { signal: stop.signal });
+    await chat.next();
+    const next = chat.next();
+    stop.abort(new Error('enough'));
+    await assert.rejects(next, /enough/);
+    await closed.promise;
+  });
+});
+
+describe('the lists of the inference service', () => {
+  it('are refused when they are none', async () => {
+    for (const body of ['{}', '[]', 'x', '{"data":{}}']) {
+      await using server = await startHttpServer((_request, response) => response.end(body));
+      const problem = await rejectionOf(new InferenceClient(server).models(), InferenceProblem);
+      assert.deepEqual([problem.status, problem.code], [200, 'invalid_answer']);
+    }
+  });
+
+  it('a receipt that the service makes up is not of these words, and does not verify', async () => {
+    await using server = await startHttpServer((_request, response) =>
+      response.end('{"request_sha256":"a","answer_sha256":"b"}'),
+    );
+    const record = { receiptId: 'rwr_1', requestSha256: 'a', answerSha256: 'b' };
+    const { verification, isOfThese } = await new InferenceClient(server).verify(record);
+    assert.deepEqual([verification.ok, isOfThese], [false, false]);
+  });
+});

@@ -1,0 +1,198 @@
+// The typed client of the inference service: models, a chat as it is written, the network, receipts.
+import { objectOf, textOf } from './answer-text.ts';
+import { ChatContent, type ChatRecord, digestOf } from './chat-record.ts';
+import { fetchBounded, readBounded, reasonOf } from './fetch-bounded.ts';
+import type { ChatCompletionChunk, ChatCompletionRequest, Model, Network, Receipt } from './gateway-types.ts';
+import { InferenceProblem, refusedBy, toldProblem, unreachable, unreadable } from './inference-problem.ts';
+import { BrokenStreamError, readSse } from './read-sse.ts';
+import { baseOf, type KeySource, keyOf, openStream } from './service-address.ts';
+import { type VerifiedAnswer, verifyBody } from './verify-answer.ts';
+
+export interface InferenceClientOptions {
+  /** The service's origin, such as `https://inference.example`; in a page `location.origin`. */
+  readonly baseUrl: string;
+  readonly key?: KeySource;
+  /** In place of the global one. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** For one whole answer, and until a stream begins. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** What the service is asked; it is always answered as a stream. */
+export type ChatRequest = Omit<ChatCompletionRequest, 'stream'>;
+
+export interface InferenceCallOptions {
+  /** Aborting rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ChatOptions extends InferenceCallOptions {
+  /** The answer has begun; its receipt will have this id. */
+  readonly onStart?:
+    | ((start: { readonly receiptId: string | null; readonly requestId: string | null }) => void)
+    | undefined;
+  /** The answer is whole. Not called where there is no receipt. */
+  readonly onEnd?: ((record: ChatRecord) => void) | undefined;
+}
+
+/** A receipt that was fetched and checked. */
+export interface VerifiedReceipt {
+  readonly receipt: Receipt;
+  readonly verification: VerifiedAnswer;
+  /** Whether it is of the very request and answer of the record; null where only an id was given. */
+  readonly isOfThese: boolean | null;
+}
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_PROBLEM_BYTES = 1024 * 1024;
+const TIMEOUT_MS = 30_000;
+/** Whoever waits hears a comment every ten seconds. */
+const SILENT_MS = 45_000;
+
+export class InferenceClient {
+  readonly #base: URL;
+  readonly #options: InferenceClientOptions;
+
+  constructor(options: InferenceClientOptions) {
+    this.#base = baseOf(options.baseUrl);
+    this.#options = options;
+  }
+
+  async models(options: InferenceCallOptions = {}): Promise<readonly Model[]> {
+    const { body, url } = await this.#get('/v1/models', options);
+    if (!Array.isArray(body.data)) throw unreadable(`${url} is not a list of models.`, 200);
+    return body.data as Model[];
+  }
+
+  /** Peers, models, load and standing; a problem of status 404 where the service is on no network. */
+  async network(options: InferenceCallOptions = {}): Promise<Network> {
+    return (await this.#get('/network', options)).body as unknown as Network;
+  }
+
+  /**
+   * Asks, and gives the answer as it is written. Ends when the answer is whole; throws an `InferenceProblem` where it
+   * breaks off. Leaving the loop stops the answer.
+   */
+  async *chat(request: ChatRequest, options: ChatOptions = {}): AsyncGenerator<ChatCompletionChunk, void, undefined> {
+    const { signal, onStart, onEnd } = options;
+    signal?.throwIfAborted();
+    const sent = JSON.stringify({ ...request, stream: true });
+    const line = new AbortController();
+    const said = new ChatContent();
+    try {
+      const { body, headers } = await this.#open(sent, { signal, line });
+      const receiptId = headers.get('x-receipt-id');
+      onStart?.({ receiptId, requestId: headers.get('x-request-id') });
+      for await (const item of readSse(body, { silentMs: SILENT_MS })) {
+        if (item.kind === 'retry') continue;
+        if (item.data === '[DONE]') {
+          if (receiptId !== null) onEnd?.({ receiptId, requestSha256: digestOf(sent), answerSha256: said.digest() });
+          return;
+        }
+        yield takeChunk(item.data, said);
+      }
+      throw unreachable('The connection broke off before the answer was over.');
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof BrokenStreamError)
+        throw unreachable(`The answer broke off: ${error.message}.`, { cause: error });
+      // What fetch and its streams throw when the connection ends.
+      if (error instanceof TypeError)
+        throw unreachable(`The service cannot be reached: ${reasonOf(error, TIMEOUT_MS)}.`, { cause: error });
+      throw error;
+    } finally {
+      line.abort();
+    }
+  }
+
+  /** The receipt of one of the key's answers, once that is over. */
+  async receipt(
+    id: string,
+    options: InferenceCallOptions = {},
+  ): Promise<{ readonly body: Receipt; readonly text: string }> {
+    const { body, text } = await this.#get(`/v1/receipts/${encodeURIComponent(id)}`, options);
+    return { body: body as unknown as Receipt, text };
+  }
+
+  /** Fetches a receipt, checks it against the service's keys and ledger, and that it is of what was asked and said. */
+  async verify(record: ChatRecord | string, options: InferenceCallOptions = {}): Promise<VerifiedReceipt> {
+    const { body, text } = await this.receipt(typeof record === 'string' ? record : record.receiptId, options);
+    const verification = await verifyBody(text, {
+      baseUrl: this.#base.origin,
+      fetch: this.#fetch,
+      ...(options.signal && { signal: options.signal }),
+    });
+    const isOfThese =
+      typeof record === 'string'
+        ? null
+        : record.requestSha256 === body.request_sha256 &&
+          record.answerSha256 === body.answer_sha256 &&
+          record.receiptId === body.provenance?.receipt_id;
+    return { receipt: body, verification, isOfThese };
+  }
+
+  async #get(path: string, { signal }: InferenceCallOptions) {
+    signal?.throwIfAborted();
+    const url = new URL(path, this.#base);
+    const fetched = await fetchBounded(url, {
+      fetch: this.#fetch,
+      maxBytes: MAX_ANSWER_BYTES,
+      headers: this.#headers(),
+      timeoutMs: this.#options.timeoutMs ?? TIMEOUT_MS,
+      signal,
+    });
+    if (!fetched.ok) {
+      const message = `${fetched.problem}.`;
+      throw fetched.status === undefined ? unreachable(message) : unreadable(message, fetched.status);
+    }
+    const { content, headers, status } = fetched;
+    const text = textOf(content) ?? '';
+    if (status >= 400) throw refusedBy(status, headers, text);
+    const body = objectOf(text);
+    if (!body) throw unreadable(`${url} is not a JSON object.`, status);
+    return { body, text, url };
+  }
+
+  async #open(sent: string, ends: { readonly signal: AbortSignal | undefined; readonly line: AbortController }) {
+    const url = new URL('/v1/chat/completions', this.#base);
+    const headers = { ...this.#headers(), 'Content-Type': 'application/json' };
+    const response = await openStream(url, {
+      ...ends,
+      fetch: this.#fetch,
+      init: { method: 'POST', headers, body: sent },
+      connectMs: this.#options.timeoutMs ?? TIMEOUT_MS,
+    });
+    const { status, body } = response;
+    if (status >= 400) {
+      const content = (await readBounded(response, MAX_PROBLEM_BYTES)) ?? new Uint8Array();
+      throw refusedBy(status, response.headers, textOf(content) ?? '');
+    }
+    if (!body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
+      throw unreadable(`${url} did not answer with a stream.`, status);
+    return { body, headers: response.headers };
+  }
+
+  get #fetch(): typeof globalThis.fetch {
+    return this.#options.fetch ?? globalThis.fetch;
+  }
+
+  #headers(): Record<string, string> {
+    const { key, unusable } = keyOf(this.#options.key);
+    if (!unusable) return key === undefined ? {} : { Authorization: `Bearer ${key}` };
+    const message = 'The key holds characters that no key has.';
+    throw new InferenceProblem({ status: 401, code: 'invalid_api_key', type: 'invalid_request_error', message });
+  }
+}
+
+function takeChunk(data: string, said: ChatContent): ChatCompletionChunk {
+  const body = objectOf(data);
+  const problem = toldProblem(body, { status: 200 });
+  if (problem) throw problem;
+  try {
+    // The types are the service's promise; what does not hold to it cannot be put together either.
+    said.take(body as unknown as ChatCompletionChunk);
+  } catch {
+    throw unreadable('The stream holds a chunk that cannot be read.', 200);
+  }
+  return body as unknown as ChatCompletionChunk;
+}

@@ -1,0 +1,71 @@
+// What went wrong at the inference service: its error object, in an answer or inside a stream, or no usable answer.
+import { objectOf } from './answer-text.ts';
+import { retryAfterOf } from './stack-problem.ts';
+
+export interface InferenceProblemFields {
+  readonly status: number;
+  readonly code: string | null;
+  readonly type: string;
+  readonly param?: string | null;
+  readonly message: string;
+  readonly retryAfterSeconds?: number | null;
+}
+
+/**
+ * `code` is the service's, or one of the client's own: `network` (no answer, or one that broke off) and
+ * `invalid_answer` (an answer that cannot be read).
+ */
+export class InferenceProblem extends Error {
+  override readonly name = 'InferenceProblem';
+  /** Of the response; 0 where there was none, 200 where an answer failed after it had begun. */
+  readonly status: number;
+  readonly code: string | null;
+  readonly type: string;
+  /** The field of the request that is at fault. */
+  readonly param: string | null;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(fields: InferenceProblemFields, options?: ErrorOptions) {
+    super(fields.message, options);
+    this.status = fields.status;
+    this.code = fields.code;
+    this.type = fields.type;
+    this.param = fields.param ?? null;
+    this.retryAfterSeconds = fields.retryAfterSeconds ?? null;
+  }
+}
+
+export function unreachable(message: string, options?: ErrorOptions): InferenceProblem {
+  return new InferenceProblem({ status: 0, code: 'network', type: 'network', message }, options);
+}
+
+export function unreadable(message: string, status: number): InferenceProblem {
+  return new InferenceProblem({ status, code: 'invalid_answer', type: 'invalid_answer', message });
+}
+
+/** The problem that a response of status 400 and above tells of, whoever sent it. */
+export function refusedBy(status: number, headers: Headers, text: string): InferenceProblem {
+  const retryAfterSeconds = retryAfterOf(headers);
+  const told = toldProblem(objectOf(text), { status, retryAfterSeconds });
+  if (told) return told;
+  const message = `The service answered with status ${status}.`;
+  return new InferenceProblem({ status, code: 'invalid_answer', type: 'invalid_answer', message, retryAfterSeconds });
+}
+
+/** The problem in `{"error": {…}}`, or undefined where there is none. */
+export function toldProblem(
+  body: Record<string, unknown> | undefined,
+  { status, retryAfterSeconds = null }: { readonly status: number; readonly retryAfterSeconds?: number | null },
+): InferenceProblem | undefined {
+  if (typeof body?.error !== 'object' || body.error === null) return undefined;
+  const told = body.error as Record<string, unknown>;
+  const word = (name: string) => (typeof told[name] === 'string' ? told[name] : null);
+  return new InferenceProblem({
+    status,
+    code: word('code'),
+    type: word('type') ?? 'unknown',
+    param: word('param'),
+    message: word('message') ?? 'The service tells no reason.',
+    retryAfterSeconds,
+  });
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { BrokenStreamError, readSse, type SseItem } from './read-sse.ts';
+
+/** The items of a text that comes in these pieces. */
+async function itemsOf(pieces: readonly Uint8Array[], maxEventChars?: number): Promise<SseItem[]> {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const piece of pieces) controller.enqueue(piece);
+      controller.close();
+    },
+  });
+  const options = { silentMs: 5_000, ...(maxEventChars !== undefined && { maxEventChars }) };
+  return await Array.fromAsync(readSse(body, options));
+}
+const bytes = (text: string) => new TextEncoder().encode(text);
+const event = (data: string, name = 'message', lastEventId = ''): SseItem => ({
+  kind: 'event',
+  name,
+  data,
+  lastEventId,
+});
+
+// Each line of the standard's parsing rules (WHATWG HTML, 9.2.6) that differs in what it gives.
+const cases: readonly { what: string; text: string; items: SseItem[] }[] = [
+  { what: 'data of several lines', text: 'data: a\ndata:b\ndata\n\n', items: [event('a\nb\n')] },
+  { what: 'one blank after the colon is left out', text: 'data:  a\n\n', items: [event(' a')] },
+  {
+    what: 'a name holds for one event',
+    text: 'event: x\ndata: 1\n\ndata: 2\n\n',
+    items: [event('1', 'x'), event('2')],
+  },
+  {
+    what: 'an id stays',
+    text: 'id: 7\ndata: 1\n\ndata: 2\n\n',
+    items: [event('1', 'message', '7'), event('2', 'message', '7')],
+  },
+  {
+    what: 'an id alone counts from the next event on',
+    text: 'id: 7\n\ndata: 2\n\n',
+    items: [event('2', 'message', '7')],
+  },
+  {
+    what: 'an empty id takes it back',
+    text: 'id: 7\ndata: 1\n\nid\ndata: 2\n\n',
+    items: [event('1', 'message', '7'), event('2')],
+  },
+  { what: 'an id with NUL is none', text: 'id: a\0b\ndata: 1\n\n', items: [event('1')] },
+  { what: 'comments and unknown fields', text: ': hi\nfoo: bar\nfoo\n\ndata: 1\n\n', items: [event('1')] },
+  { what: 'an event without data is none', text: 'event: x\n\ndata: 1\n\n', items: [event('1')] },
+  {
+    what: 'retry in digits only',
+    text: 'retry: 10\nretry: 1e3\nretry: -1\nretry:\n\n',
+    items: [{ kind: 'retry', retryMs: 10 }],
+  },
+  { what: 'a byte order mark', text: '\ufeffdata: 1\n\n', items: [event('1')] },
+  {
+    what: 'all line ends',
+    text: 'data: 1\r\ndata: 2\rdata: 3\n\r\ndata: 4\r\r',
+    items: [event('1\n2\n3'), event('4')],
+  },
+  { what: 'what is cut off at the end', text: 'data: 1\n\ndata: 2\n', items: [event('1')] },
+  { what: 'letters of several bytes', text: 'data: žluťoučký 🐎\n\n', items: [event('žluťoučký 🐎')] },
+];
+
+describe('server-sent events', () => {
+  for (const { what, text, items } of cases)
+    it(`are read: ${what}, wherever the pieces are cut`, async () => {
+      const whole = bytes(text);
+      for (let cut = 0; cut <= whole.length; cut += 1)
+        assert.deepEqual(await itemsOf([whole.subarray(0, cut), whole.subarray(cut)]), items, `cut at ${cut}`);
+      assert.deepEqual(await itemsOf(Array.from(whole, (byte) => Uint8Array.of(byte))), items);
+    });
+
+  it('are not read on when one does not end, in a line or in many', async () => {
+    await assert.rejects(itemsOf([bytes(`data: ${'x'.repeat(200)}`)], 100), BrokenStreamError);
+    await assert.rejects(itemsOf([bytes('data: x\n'.repeat(200))], 100), BrokenStreamError);
+    await assert.rejects(itemsOf([bytes('foo: x\n'.repeat(200))], 100), BrokenStreamError);
+    assert.equal((await itemsOf([bytes(`${': heartbeat\n\n'.repeat(200)}data: 1\n\n`)], 100)).length, 1);
+    assert.equal((await itemsOf([bytes(`${': heartbeat\n'.repeat(200)}data: 1\n\n`)], 100)).length, 1);
+  });
+
+  it('end with an error when the line says nothing any more', async () => {
+    let isCancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(bytes('data: 1\n\n')),
+      cancel: () => {
+        isCancelled = true;
+      },
+    });
+    const events = readSse(body, { silentMs: 20 });
+    assert.equal((await events.next()).done, false);
+    await assert.rejects(events.next(), BrokenStreamError);
+    assert.ok(isCancelled);
+  });
+});

@@ -1,0 +1,44 @@
+// Where a service is, and how it is asked: its origin, the key that goes along, a stream that opens in time or not at all.
+import { BrokenStreamError } from './read-sse.ts';
+
+/** API key, or what tells the one to use now. */
+export type KeySource = string | (() => string | undefined) | undefined;
+
+/** The base address of a service; paths are absolute, so that only its origin counts. */
+export function baseOf(baseUrl: string): URL {
+  const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (!base || !/^https?:$/.test(base.protocol)) throw new TypeError(`baseUrl is not a web address: ${baseUrl}`);
+  return base;
+}
+
+/** The key without blanks around it. Undefined: there is none; `unusable`: no header can carry it. */
+export function keyOf(source: KeySource): { readonly key?: string; readonly unusable?: true } {
+  const key = (typeof source === 'function' ? source() : source)?.trim();
+  if (key === undefined || key === '') return {};
+  // `fetch` would call it a failure of the network.
+  return /^[\x21-\x7e]+$/.test(key) ? { key } : { unusable: true };
+}
+
+export interface OpenStreamOptions {
+  readonly fetch: typeof globalThis.fetch;
+  readonly init: RequestInit;
+  /** Until the headers are there; the body may take as long as it likes. */
+  readonly connectMs: number;
+  /** The caller's. */
+  readonly signal: AbortSignal | undefined;
+  /** Ends the connection when the stream is of no use any more. */
+  readonly line: AbortController;
+}
+
+export async function openStream(url: URL, options: OpenStreamOptions): Promise<Response> {
+  const { fetch, init, connectMs, signal, line } = options;
+  const late = new BrokenStreamError(`there is no answer after ${connectMs / 1_000} s`);
+  const timer = setTimeout(() => line.abort(late), connectMs);
+  try {
+    const ends = signal ? AbortSignal.any([signal, line.signal]) : line.signal;
+    // Following a redirect would carry the API key to another host.
+    return await fetch(url, { ...init, cache: 'no-store', redirect: 'error', signal: ends });
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,188 @@
+// The client with servers that are not what they should be; tests/client.test.ts has the real ones.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { StackClient, StackProblem } from './index.ts';
+import { type Answering, rejectionOf, startHttpServer } from './test/http-server.ts';
+
+const stats = async (answering: Answering, options: { timeoutMs?: number; key?: string } = {}) => {
+  await using server = await startHttpServer(answering);
+  const client = new StackClient({ baseUrl: server.baseUrl, ...options });
+  return await rejectionOf(client.get('/stack/v1/stats'), StackProblem);
+};
+const sends =
+  (body: string | Uint8Array, status = 200, headers: Record<string, string> = {}): Answering =>
+  (_request, response) =>
+    response.writeHead(status, headers).end(body);
+
+describe('an answer that is none', () => {
+  const bad: Record<string, string | Uint8Array> = {
+    'is not JSON': '<html>',
+    'is empty': '',
+    'is cut off': '{"domains":',
+    'is a list': '[]',
+    'is null': 'null',
+    'is a string': '"{}"',
+    'is not UTF-8': Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d),
+  };
+  for (const [what, body] of Object.entries(bad))
+    it(`is refused when it ${what}`, async () => {
+      const problem = await stats(sends(body));
+      assert.deepEqual([problem.status, problem.code], [200, 'invalid_answer']);
+    });
+
+  it('is refused when it does not end, and is not read on', async () => {
+    let isOver = false;
+    const problem = await stats((request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const part = Buffer.alloc(1024 * 1024, ' ');
+      const more = () => {
+        while (!isOver && response.write(part));
+      };
+      response.on('drain', more);
+      request.socket.on('close', () => {
+        isOver = true;
+      });
+      more();
+    });
+    assert.deepEqual([problem.status, problem.code], [200, 'invalid_answer']);
+    assert.match(problem.detail, /more than 67108864 bytes/);
+  });
+
+  it('is refused when it is a stream, or CSV is asked for and something else comes', async () => {
+    assert.equal(
+      (await stats(sends('data: {}\n\n', 200, { 'content-type': 'text/event-stream' }))).code,
+      'invalid_answer',
+    );
+    await using server = await startHttpServer(sends('<html>', 200, { 'content-type': 'text/html' }));
+    const client = new StackClient({ baseUrl: server.baseUrl });
+    const problem = await rejectionOf(client.get('/stack/v1/security/export.csv'), StackProblem);
+    assert.equal(problem.code, 'invalid_answer');
+  });
+
+  it('never comes: the client gives up in time', async () => {
+    const problem = await stats(() => {}, { timeoutMs: 50 });
+    assert.deepEqual([problem.status, problem.code], [0, 'network']);
+    assert.match(problem.detail, /no whole answer after 0.05 s/);
+    const slow = await stats((_request, response) => response.writeHead(200).write('{'), { timeoutMs: 50 });
+    assert.equal(slow.code, 'network');
+  });
+
+  it('is a network problem where nobody listens, the connection breaks, or a redirect would take the key along', async () => {
+    const server = await startHttpServer(sends('{}'));
+    await server[Symbol.asyncDispose]();
+    const nobody = await rejectionOf(new StackClient(server).get('/health'), StackProblem);
+    assert.deepEqual([nobody.status, nobody.code], [0, 'network']);
+    assert.match(nobody.detail, /nothing listens there/);
+    assert.equal((await stats((request) => request.socket.destroy())).code, 'network');
+    await using elsewhere = await startHttpServer(sends('{}'));
+    assert.equal((await stats(sends('', 302, { location: elsewhere.baseUrl }), { key: 'ssk_1' })).code, 'network');
+    assert.equal(elsewhere.requests.length, 0);
+  });
+
+  it('is for nobody once the signal aborts, before it is asked and after', async () => {
+    await using server = await startHttpServer(() => {});
+    const client = new StackClient(server);
+    await assert.rejects(client.get('/health', {}, { signal: AbortSignal.abort(new Error('before')) }), /before/);
+    assert.equal(server.requests.length, 0);
+    const stop = new AbortController();
+    const asked = client.get('/health', {}, { signal: stop.signal });
+    stop.abort(new Error('during'));
+    await assert.rejects(asked, /during/);
+  });
+});
+
+describe('a problem', () => {
+  it('is read whoever sent it, however odd its members', async () => {
+    const gateway = await stats(sends('<h1>Bad gateway</h1>', 502, { 'retry-after': '7' }));
+    assert.deepEqual([gateway.status, gateway.code, gateway.retryAfterSeconds], [502, 'invalid_answer', 7]);
+    const odd = {
+      code: 7,
+      title: ['x'],
+      detail: null,
+      errors: [null, 1, { field: 'q' }, { field: 'q', message: 'no' }],
+    };
+    const problem = await stats(sends(JSON.stringify(odd), 400, { 'retry-after': 'soon', 'x-ratelimit-reset': '-1' }));
+    assert.deepEqual(
+      [problem.code, problem.detail, problem.retryAfterSeconds, problem.quota],
+      ['invalid_answer', '', null, null],
+    );
+    assert.deepEqual(problem.errors, [{ field: 'q', message: 'no' }]);
+    assert.equal((await stats(sends('{"errors":{}}', 400))).errors.length, 0);
+  });
+
+  it('tells when to come back, in seconds or by a date', async () => {
+    const date = new Date(Date.now() + 90_000).toUTCString();
+    const seconds = (await stats(sends('{}', 503, { 'retry-after': date }))).retryAfterSeconds ?? 0;
+    assert.ok(seconds > 80 && seconds <= 91, String(seconds));
+    assert.equal(
+      (await stats(sends('{}', 503, { 'retry-after': 'Mon, 01 Jan 2001 00:00:00 GMT' }))).retryAfterSeconds,
+      0,
+    );
+    assert.equal((await stats(sends('{}', 503, { 'retry-after': '9'.repeat(400) }))).retryAfterSeconds, null);
+  });
+
+  it('tells the quota from either kind of header', async () => {
+    const draft = { ratelimit: '"free";r=3;t=60', 'ratelimit-policy': '"free";q=50;w=86400' };
+    const { quota } = await stats(sends('{}', 429, draft));
+    assert.deepEqual([quota?.limit, quota?.remaining], [50, 3]);
+    const inMs = (quota?.resetsAt?.getTime() ?? 0) - Date.now();
+    assert.ok(inMs > 50_000 && inMs <= 60_000);
+  });
+
+  it('is raised before anything is sent, where a key or a value cannot be sent', async () => {
+    await using server = await startHttpServer(sends('{}'));
+    const odd = await rejectionOf(new StackClient({ ...server, key: 'ключ' }).get('/stack/v1/stats'), StackProblem);
+    assert.deepEqual([odd.status, odd.code], [401, 'invalid_key']);
+    for (const domain of ['', '.', '..', '%2e%2E']) {
+      const ask = new StackClient(server).get('/stack/v1/domains/{domain}', { path: { domain } });
+      const problem = await rejectionOf(ask, StackProblem);
+      assert.deepEqual([problem.code, problem.errors[0]?.field], ['invalid_parameter', 'domain']);
+    }
+    assert.equal(server.requests.length, 0);
+    assert.throws(() => new StackClient({ baseUrl: 'javascript:alert(1)' }), TypeError);
+  });
+});
+
+describe('an address', () => {
+  const client = new StackClient({ baseUrl: 'https://strata.test/some/page?x#y' });
+
+  it('holds any value without becoming another, in a URL and in a shell', () => {
+    const provider = "a/../b?c#d'e\ud800";
+    const url = client.url('/stack/v1/providers/{provider}', {
+      path: { provider },
+      query: { limit: 5, offset: undefined },
+    });
+    assert.equal(url, 'https://strata.test/stack/v1/providers/a%2F..%2Fb%3Fc%23d%27e%EF%BF%BD?limit=5');
+    const command = client.curl('/stack/v1/search', { query: { q: "'; rm -rf $HOME" } });
+    assert.equal(command.split("'").length, 5);
+  });
+
+  it('takes only what the service takes', () => {
+    assert.equal(client.url('/stack/v1/stats'), 'https://strata.test/stack/v1/stats');
+    // @ts-expect-error the domain is required
+    assert.throws(() => client.url('/stack/v1/domains/{domain}'), StackProblem);
+    // @ts-expect-error there is no such parameter
+    client.url('/stack/v1/search', { query: { name: 'x' } });
+    // @ts-expect-error there is no such category
+    client.url('/stack/v1/search', { query: { category: 'weather' } });
+    // @ts-expect-error there is no such path
+    client.url('/stack/v1/nothing');
+  });
+});
+
+describe('pages', () => {
+  it('end where a server gives empty ones for ever, and refuse what is no list', async () => {
+    await using empty = await startHttpServer(sends('{"results":[],"total":1000000}'));
+    const found: unknown[] = [];
+    for await (const each of new StackClient(empty).pages('/stack/v1/search', {})) found.push(each);
+    assert.deepEqual([found.length, empty.requests.length], [0, 1]);
+    for (const body of ['{}', '{"results":{},"total":1}', '{"results":[]}']) {
+      await using odd = await startHttpServer(sends(body));
+      const next = new StackClient(odd).pages('/stack/v1/search', {}).next();
+      assert.equal((await rejectionOf(next, StackProblem)).code, 'invalid_answer');
+    }
+    await using other = await startHttpServer(sends('{}'));
+    const next = new StackClient(other).pages('/stack/v1/providers/{provider}', { path: { provider: 'ns1' } }).next();
+    assert.equal((await rejectionOf(next, StackProblem)).code, 'invalid_answer');
+  });
+});

@@ -1,0 +1,38 @@
+// A server that answers whatever a test likes, over a real socket: what a service never does, but others do.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface HttpServer extends AsyncDisposable {
+  readonly baseUrl: string;
+  readonly requests: readonly IncomingMessage[];
+}
+
+export type Answering = (request: IncomingMessage, response: ServerResponse, count: number) => void;
+
+/** `count` is 1 for the first request. */
+export async function startHttpServer(answering: Answering): Promise<HttpServer> {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => answering(request, response, requests.push(request)));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+/** The error that something rejects with. */
+export async function rejectionOf<E extends Error>(
+  asked: Promise<unknown>,
+  kind: new (...args: never[]) => E,
+): Promise<E> {
+  const error = await asked.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof kind) return error;
+  throw new Error(`expected a ${kind.name}`, { cause: error });
+}
