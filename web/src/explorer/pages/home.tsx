@@ -66,7 +66,7 @@ export function Home() {
             <ExamplePromise domain={example} hasKey={key !== undefined} onWanted={() => setWanted(true)} />
           )
         )}
-        {key === undefined ? <Promises /> : <Lately />}
+        {key === undefined ? <Offers /> : <Lately />}
         <Card title="Ways in">
           <ul className="home-sections">
             {SECTIONS.map(([to, name, text]) => (
@@ -85,23 +85,23 @@ export function Home() {
 }
 
 /** What there is to be had, for those who have no key yet. */
-function Promises() {
+function Offers() {
   return (
     <Card title="What you can do" width="half">
-      <ol className="home-promises">
-        <Promise title="Look up a domain">
+      <ol className="home-offers">
+        <Offer title="Look up a domain">
           Its providers by category, each with the records that show it, and its history since the first look.
-        </Promise>
-        <Promise title="Look up a provider">Its customers, whom it won and lost, and where they went.</Promise>
-        <Promise title="Check an answer">
+        </Offer>
+        <Offer title="Look up a provider">Its customers, whom it won and lost, and where they went.</Offer>
+        <Offer title="Check an answer">
           A receipt comes with each. Your browser checks the signature and the public log, step by step.
-        </Promise>
+        </Offer>
       </ol>
     </Card>
   );
 }
 
-function Promise({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+function Offer({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <li>
       <h3>{title}</h3>
