@@ -10,7 +10,7 @@ const MOST_DOMAINS = 8;
 const MOST_PROVIDERS = 5;
 /** A domain name has no more (RFC 1035, 2.3.4). */
 const LONGEST = 253;
-/** What is shorter is in nearly every name: then only names that begin with it are told. */
+/** What is shorter is in nearly every name: then only names that begin with it are told, and no aliases. */
 const ANYWHERE_FROM = 3;
 /** Of one address: several readers behind it, each typing fast. */
 const RATE = { limit: 100, windowMs: 10_000 } as const;
@@ -57,7 +57,8 @@ export function suggester({ index, rulebook }: Omit<Known, 'now'>): (text: strin
   const providers = [...rulebook.providers.values()].map(({ id, name, aliases }) => ({
     id,
     name,
-    words: [...new Set([id, name, ...aliases].map(comparable))],
+    word: comparable(name),
+    others: [...new Set([id, ...aliases].map(comparable))],
   }));
   const domainsOf = (id: string) => {
     const number = index.vocabulary.providers.find(id);
@@ -66,9 +67,13 @@ export function suggester({ index, rulebook }: Omit<Known, 'now'>): (text: strin
   return (text) => {
     const wanted = comparable(text);
     if (wanted === '') return { domains: [], providers: [] };
+    const isShort = wanted.length < ANYWHERE_FROM;
     const ranked = providers
-      .map(({ id, name, words }) => ({ id, name, rank: Math.min(...words.map((word) => rankOf(word, wanted))) }))
-      .filter(({ rank }) => rank <= (wanted.length < ANYWHERE_FROM ? 1 : 2))
+      .map(({ id, name, word, others }) => {
+        const words = isShort ? [word] : [word, ...others];
+        return { id, name, rank: Math.min(...words.map((each) => rankOf(each, wanted))) };
+      })
+      .filter(({ rank }) => rank <= (isShort ? 1 : 2))
       .map((provider) => ({ ...provider, domains: domainsOf(provider.id) }))
       .toSorted((a, b) => a.rank - b.rank || b.domains - a.domains || (a.id < b.id ? -1 : 1));
     return {

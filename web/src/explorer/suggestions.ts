@@ -35,11 +35,10 @@ export function useGoals(text: string): readonly Goal[] {
     };
   }, [q]);
   if (q === '') return [];
-  return [
-    ...suggested.providers.map(({ id, name }): Goal => ({ kind: 'provider', provider: id, name })),
-    ...suggested.domains.map((domain): Goal => ({ kind: 'domain', domain })),
-    { kind: 'search', q },
-  ];
+  const domains = suggested.domains.map((domain): Goal => ({ kind: 'domain', domain }));
+  const providers = suggested.providers.map(({ id, name }): Goal => ({ kind: 'provider', provider: id, name }));
+  // Who types a dot means a domain.
+  return [...(q.includes('.') ? [...domains, ...providers] : [...providers, ...domains]), { kind: 'search', q }];
 }
 
 /** Without suggestions, since they fail or there are too many questions, the box still works. */

@@ -11,33 +11,19 @@ import { useStack } from '../use-stack.ts';
 type Profile = StackPaths['/stack/v1/domains/{domain}']['body'];
 
 /** In the profile's place until it may be asked for. */
-export function ExamplePromise({
-  domain,
-  hasKey,
-  onWanted,
-}: {
-  readonly domain: string;
-  readonly hasKey: boolean;
-  readonly onWanted: () => void;
-}) {
+export function ExamplePromise({ domain }: { readonly domain: string }) {
   return (
-    <Card title={`Live example: ${domain}`} width={hasKey ? 'full' : 'half'}>
-      {hasKey ? (
-        <button className="button" type="button" onClick={onWanted}>
-          Show its profile
-        </button>
-      ) : (
-        <div className="home-key">
-          <p>
-            One click gives you a key and shows this domain’s stack, its grade, and a receipt to check. Free, without an
-            account: 50 requests a day, kept in this browser.
-          </p>
-          <FreeKeyButton />
-          <p className="small soft">
-            Have a key? <Link to="/start">Use it</Link>
-          </p>
-        </div>
-      )}
+    <Card title={`Live example: ${domain}`} width="half">
+      <div className="home-key">
+        <p>
+          One click gives you a key and shows this domain’s stack, its grade, and a receipt to check. Free, without an
+          account: 50 requests a day, kept in this browser.
+        </p>
+        <FreeKeyButton />
+        <p className="small soft">
+          Have a key? <Link to="/start">Use it</Link>
+        </p>
+      </div>
     </Card>
   );
 }

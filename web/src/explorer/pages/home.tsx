@@ -32,10 +32,8 @@ const SECTIONS = [
 export function Home() {
   const { key } = useSession();
   const example = useExampleDomain();
-  // A newcomer's new key shows the example at once; who comes back asks for it, since it costs a request.
+  // Their new key shows newcomers the example at once; for those who come back it would only cost a request.
   const [isNewcomer] = useState(key === undefined);
-  const [isWanted, setWanted] = useState(false);
-  const shows = key !== undefined && example !== undefined && (isNewcomer || isWanted);
   return (
     <div className="home">
       <Page
@@ -59,13 +57,9 @@ export function Home() {
             </span>
           </p>
         </div>
-        {shows ? (
-          <Example domain={example} />
-        ) : (
-          example !== undefined && (
-            <ExamplePromise domain={example} hasKey={key !== undefined} onWanted={() => setWanted(true)} />
-          )
-        )}
+        {isNewcomer &&
+          example !== undefined &&
+          (key === undefined ? <ExamplePromise domain={example} /> : <Example domain={example} />)}
         {key === undefined ? <Offers /> : <Lately />}
         <Card title="Ways in">
           <ul className="home-sections">
@@ -132,10 +126,10 @@ function Lately() {
               <Figure name="Migrations, 24 hours">
                 <Link to="/migrations">{formatNumber(migrations.last_24h)}</Link>
               </Figure>
-              <Figure name="7 days">
+              <Figure name="Migrations, 7 days">
                 <Link to="/migrations">{formatNumber(migrations.last_7d)}</Link>
               </Figure>
-              <Figure name="30 days">
+              <Figure name="Migrations, 30 days">
                 <Link to="/migrations">{formatNumber(migrations.last_30d)}</Link>
               </Figure>
             </Figures>
