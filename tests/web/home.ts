@@ -164,12 +164,10 @@ export const tests: PageTests = ({ browser, demo }) => {
   });
 
   it('gives commands that work as they stand', async () => {
-    await using visited = await open('/start');
+    const shownKey = demo().stackKey;
+    await using visited = await open('/start', { key: shownKey });
     const { page, trouble } = visited;
     await settled(page);
-    await page.getByRole('button', { name: 'Get a free key' }).click();
-    const key = await page.waitForFunction(() => localStorage.getItem('strata-stack-key'));
-    const shownKey = String(await key.jsonValue());
     await page.getByText('Complete commands, with your key').waitFor();
     const commands = await page.getByRole('region', { name: '2. First requests' }).locator('pre').allTextContents();
     assert.equal(commands.length, 7);
@@ -190,6 +188,24 @@ export const tests: PageTests = ({ browser, demo }) => {
     await page.getByRole('button', { name: 'Get a free key' }).waitFor();
     assert.equal(await keyOf(page), null);
     assert.deepEqual(trouble, []);
+  });
+
+  it('says why when there is no key to be had, and lets one try again', async () => {
+    await using visited = await open('/start', {}, [429]);
+    const { page } = visited;
+    const detail = 'This address has got its 5 free keys of the day.';
+    const refused = { title: 'The quota is used up', status: 429, detail, code: 'quota_exceeded' };
+    await page.route('**/keys', (route) =>
+      route.fulfill({ status: 429, contentType: 'application/problem+json', body: JSON.stringify(refused) }),
+    );
+    const button = page.getByRole('button', { name: 'Get a free key' });
+    await button.click();
+    await page.getByRole('alert').filter({ hasText: detail }).waitFor();
+    await page.unroute('**/keys');
+    await page.route('**/keys', (route) => route.abort());
+    await button.click();
+    await page.getByRole('alert').filter({ hasNotText: detail }).waitFor();
+    assert.equal(await button.isEnabled(), true);
   });
 
   it('takes a key that the reader has', async () => {
