@@ -15,7 +15,7 @@ import {
   type StackPath,
 } from './stack-request.ts';
 import type { StackPaths, StackPosts } from './stack-types.ts';
-import { type VerifiedAnswer, verifyBody, verifyDetached } from './verify-answer.ts';
+import type { VerifiedAnswer } from './verify-answer.ts';
 
 export interface StackAnswer<B> {
   /** The JSON object, or the text of CSV. */
@@ -149,6 +149,8 @@ export class StackClient {
       fetch: this.#fetch,
       ...(options.signal && { signal: options.signal }),
     };
+    // Loaded with the first receipt that is checked: pages open without the log's and the signatures' code.
+    const { verifyBody, verifyDetached } = await import('./verify-answer.ts');
     if (typeof answer === 'string') return await verifyBody(answer, against);
     const { text, detached } = answer;
     if (!detached) return await verifyBody(text, against);

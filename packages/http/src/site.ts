@@ -47,6 +47,7 @@ export async function serveSite(fastify: FastifyInstance, { directory, page, rou
     root: directory,
     serve: false,
     preCompressed: true,
+    dotfiles: 'ignore',
     cacheControl: false,
     setHeaders: (reply) => {
       reply.header('x-content-type-options', 'nosniff');

@@ -43,7 +43,7 @@ export interface World {
   readonly onDemandWaitMs?: number;
   /** In place of the one that asks the web; closed with the service. */
   readonly fetcher?: Fetcher;
-  /** A domain of that world, for the front page. */
+  /** A domain of that world, for the explorer's first page. */
   readonly exampleDomain?: string;
   /** Between two requests to NVD, where its publisher is simulated. */
   readonly nvdGapMs?: number;
@@ -240,7 +240,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
       trustedProxies: config.trustedProxies,
     }),
   );
-  await servePages(server.fastify, { openApi: app.openApi, exampleDomain: world.exampleDomain ?? 'example.com' });
+  await servePages(server.fastify, app, { exampleDomain: world.exampleDomain ?? 'example.com' });
 
   const owned = stack.move();
   return { app, server, metrics, answers, [Symbol.asyncDispose]: () => owned.disposeAsync() };

@@ -1,4 +1,4 @@
-// Pages for people: complete in themselves, and unable to load or send anything elsewhere.
+// Pages for people: complete in themselves, and unable to load or send anything elsewhere. What is in the explorer's pages tests/web looks at.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
@@ -31,7 +31,21 @@ describe('the pages', () => {
       ),
     ].map(([, url = '']) => url);
 
-  for (const page of ['/', '/reference', '/reference/']) {
+  const explorer = [
+    ...[
+      '/',
+      '/start',
+      '/search',
+      '/search?q=a',
+      '/domain/example.com',
+      '/domain/x',
+      '/provider/cloudflare',
+      '/compare',
+    ],
+    ...['/market', '/migrations', '/security', '/alerts', '/advisories', '/feeds', '/feeds/example.com', '/live'],
+    '/status',
+  ];
+  for (const page of [...explorer, '/reference', '/reference/']) {
     it(`serves ${page} under a policy that lets nothing in or out`, async () => {
       const { status, headers, text } = await service.ask(page);
       assert.equal(status, 200);
@@ -41,6 +55,7 @@ describe('the pages', () => {
       assert.match(policy, /connect-src 'self'/);
       assert.match(policy, /frame-ancestors 'none'/);
       assert.doesNotMatch(policy, /https?:|\*/);
+      if (explorer.includes(page)) assert.doesNotMatch(policy, /unsafe/);
       assert.equal(headers.get('x-content-type-options'), 'nosniff');
       assert.equal(headers.get('referrer-policy'), 'no-referrer');
       for (const url of loaded(text)) {
@@ -51,6 +66,33 @@ describe('the pages', () => {
     });
   }
 
+  it('answers a path that is no page with a problem', async () => {
+    for (const path of ['/nowhere', '/domain', '/domain/a/b', '/assets/../../package.json', '/explorer.html']) {
+      const { status, body } = await service.ask(path);
+      assert.deepEqual([status, body.code], [404, 'not_found'], path);
+    }
+  });
+
+  it('gives the built files for ever, and compressed', async () => {
+    const { text } = await service.ask('/');
+    const files = loaded(text).filter((url) => url.startsWith('/assets/'));
+    assert.ok(files.some((url) => url.endsWith('.js')) && files.some((url) => url.endsWith('.css')), text);
+    for (const url of files) {
+      const sizes = await Promise.all(
+        ['br', 'gzip', 'identity'].map(async (encoding) => {
+          // What is sent, and not what fetch makes of it.
+          const response = await fetch(service.base + url, { headers: { 'accept-encoding': encoding } });
+          await response.arrayBuffer();
+          assert.equal(response.status, 200);
+          assert.equal(response.headers.get('content-encoding'), encoding === 'identity' ? null : encoding, url);
+          assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+          return Number(response.headers.get('content-length'));
+        }),
+      );
+      assert.ok((sizes[0] ?? 0) < (sizes[2] ?? 0) && (sizes[1] ?? 0) < (sizes[2] ?? 0), `${url}: ${sizes}`);
+    }
+  });
+
   it('has an icon of its own, also where a browser asks by the old name', async () => {
     for (const path of ['/favicon.svg', '/favicon.ico']) {
       const { status, headers, text } = await service.ask(path);
@@ -59,20 +101,8 @@ describe('the pages', () => {
     }
   });
 
-  it('offers a key, a first request, the way to verify, and the reference on the front page', async () => {
-    const { text } = await service.ask('/');
-    for (const part of [
-      'Get a free key',
-      '/stack/v1/domains/',
-      'stack verify',
-      'shown once',
-      ...['search?', 'stats', 'intelligence/market-share?', 'alerts?', 'stream', 'security/export.csv'].map(
-        (path) => `ORIGIN/stack/v1/${path}`,
-      ),
-      'href="/reference"',
-      'href="/openapi.json"',
-    ])
-      assert.ok(text.includes(part), part);
+  it('tells the explorer which domain to show, before anybody has a key', async () => {
+    assert.deepEqual((await service.ask('/site.json')).body, { example_domain: exampleDomain });
   });
 
   it('shows the whole description in the reference, without fonts or services of others switched on', async () => {
@@ -85,25 +115,9 @@ describe('the pages', () => {
     assert.match(text, /"telemetry":\s*false/);
     assert.doesNotMatch(text, /proxyUrl|cdn\.|googleapis/);
   });
-
-  it('asks with every command of the front page as it stands', async () => {
-    const { text } = await service.ask('/');
-    const urls = [...text.matchAll(/<pre>curl [^<]*"ORIGIN([^"]+)"<\/pre>/g)].map(([, path = '']) =>
-      path.replaceAll('&amp;', '&'),
-    );
-    assert.equal(urls.length, 7);
-    await service.scan(exampleDomain);
-    const key = await service.newKey();
-    for (const path of urls) {
-      const stop = new AbortController();
-      const { status } = await fetch(service.base + path, { headers: { 'x-stack-key': key }, signal: stop.signal });
-      stop.abort();
-      assert.equal(status, 200, path);
-    }
-  });
 });
 
-describe('the pages in a browser', { skip }, () => {
+describe('the reference in a browser', { skip }, () => {
   let browser: Browser;
   before(async () => {
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
@@ -126,62 +140,6 @@ describe('the pages in a browser', { skip }, () => {
     await page.goto(service.base + path);
     return { page, trouble };
   }
-
-  for (const viewport of [
-    { width: 360, height: 740 },
-    { width: 1280, height: 900 },
-  ]) {
-    it(`shows whole commands, copies them, and gives keys, ${viewport.width} pixels wide`, async () => {
-      const { page, trouble } = await opened('/', viewport);
-      const isCutOff = () =>
-        page.evaluate(() =>
-          [document.documentElement, ...document.querySelectorAll('pre')].some(
-            (each) => each.scrollWidth > each.clientWidth,
-          ),
-        );
-      assert.equal(await isCutOff(), false);
-      const button = page.locator('#get');
-      const keys: string[] = [];
-      for (const label of ['Get a free key', 'Get another key']) {
-        assert.equal(await button.textContent(), label);
-        await button.click();
-        await page.waitForFunction((n) => document.querySelectorAll('#keys pre').length === n, keys.length + 1);
-        keys.push((await page.locator('#keys pre').first().textContent()) ?? '');
-      }
-      assert.equal(new Set(keys).size, 2);
-      assert.equal(await isCutOff(), false);
-      await page.locator('main > .command button.copy').first().click();
-      await page.getByText('Copied').waitFor();
-      assert.equal(
-        await page.evaluate(() => navigator.clipboard.readText()),
-        `curl -H "X-Stack-Key: ${keys[1]}" "${service.base}/stack/v1/domains/${exampleDomain}"`,
-      );
-      assert.deepEqual(trouble, []);
-    });
-  }
-
-  it('copies also where a page has no clipboard, as without HTTPS', async () => {
-    const { page } = await opened('/', { width: 800, height: 600 });
-    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
-    const pasted = page.evaluate(
-      () =>
-        new Promise((resolve) => {
-          document.addEventListener('copy', () => resolve(String(document.activeElement?.tagName)), { once: true });
-        }),
-    );
-    await page.locator('button.copy').first().click();
-    assert.equal(await pasted, 'TEXTAREA');
-    await page.getByText('Copied').waitFor();
-    assert.equal(await page.locator('textarea').count(), 0);
-  });
-
-  it('says why when there is no key, and lets one try again', async () => {
-    const { page } = await opened('/', { width: 800, height: 600 });
-    await page.route('**/keys', (route) => route.abort());
-    await page.locator('#get').click();
-    await page.getByText('could not be reached').waitFor();
-    assert.equal(await page.locator('#get').isEnabled(), true);
-  });
 
   it('opens the reference on its introduction, under its own title and icon', async () => {
     const { page, trouble } = await opened('/reference/', { width: 1280, height: 900 });

@@ -1,6 +1,8 @@
 // Pages for people: the explorer, and the API reference.
 import path from 'node:path';
 import { type HttpServer, serveSite } from '@strata/http';
+import type { StackApp } from './app.ts';
+import { serveSuggestions } from './suggest.ts';
 
 const TITLE = 'Strata API reference';
 const SITE = path.join(import.meta.dirname, '../../../web/dist');
@@ -25,10 +27,11 @@ const EXPLORER_ROUTES = [
 const REFERENCE_POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Serves the explorer and `/reference`. Neither loads anything from another host. */
+/** Serves the explorer, what it suggests, and `/reference`. Neither loads anything from another host. */
 export async function servePages(
   fastify: HttpServer['fastify'],
-  { openApi, exampleDomain }: { readonly openApi: Record<string, unknown>; readonly exampleDomain: string },
+  app: Pick<StackApp, 'openApi' | 'index' | 'rulebook' | 'now'>,
+  { exampleDomain }: { readonly exampleDomain: string },
 ): Promise<void> {
   fastify.addHook('onSend', async (request, reply) => {
     if (!String(reply.getHeader('content-type') ?? '').startsWith('text/html')) return;
@@ -41,12 +44,13 @@ export async function servePages(
   fastify.get('/site.json', (_request, reply) =>
     reply.header('cache-control', 'no-cache').send({ example_domain: exampleDomain }),
   );
+  serveSuggestions(fastify, app);
   // Some megabytes of script, which a scan without a server need not load.
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   await fastify.register(scalar, {
     routePrefix: '/reference',
     configuration: {
-      content: openApi,
+      content: app.openApi,
       title: TITLE,
       pageTitle: TITLE,
       metaData: { title: TITLE },

@@ -49,7 +49,8 @@ export function Shell() {
           <img src="/favicon.svg" alt="" width="26" height="26" />
           Strata
         </Link>
-        <SearchBox />
+        {/* The first page has a larger one of its own. */}
+        {path === '/' ? <div className="search-box" /> : <SearchBox />}
         <Day />
         <ThemeSwitch />
       </header>

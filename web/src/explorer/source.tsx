@@ -13,13 +13,15 @@ interface SourceProps<P extends keyof StackPaths> {
   readonly path: P;
   readonly input: StackInput<P>;
   readonly answer: StackAnswer<Signed>;
+  /** Unfolded to begin with. */
+  readonly isOpen?: boolean;
 }
 
 /** The foot of a card: how to ask the same, and whether the answer is what was signed. */
-export function Source<P extends keyof StackPaths>({ path, input, answer }: SourceProps<P>) {
+export function Source<P extends keyof StackPaths>({ path, input, answer, isOpen = false }: SourceProps<P>) {
   const { provenance } = answer.body;
   return (
-    <details className="source">
+    <details className="source" open={isOpen}>
       <summary>
         API and receipt{provenance && <span className="soft"> · signed {formatTime(provenance.signed_at)}</span>}
       </summary>
@@ -32,10 +34,11 @@ export function Source<P extends keyof StackPaths>({ path, input, answer }: Sour
 
 /** Checks a receipt in this browser, and shows each step. */
 export function Verify({ answer, receiptId }: { readonly answer: StackAnswer<unknown>; readonly receiptId: string }) {
-  const [result, setResult] = useState<VerifiedAnswer | 'checking' | null>(null);
+  const [result, setResult] = useState<VerifiedAnswer | 'checking' | 'not loaded' | null>(null);
   const check = async () => {
     setResult('checking');
-    setResult(await stack.verify(answer));
+    // The code of the check comes when it is first wanted, and may not arrive.
+    setResult(await stack.verify(answer).catch(() => 'not loaded' as const));
   };
   return (
     <div className="verify">
@@ -45,7 +48,11 @@ export function Verify({ answer, receiptId }: { readonly answer: StackAnswer<unk
           Verify
         </button>
       </p>
-      <div role="status">{result === 'checking' ? 'Checking …' : result && <Steps result={result} />}</div>
+      <div role="status">
+        {result === 'checking' && 'Checking …'}
+        {result === 'not loaded' && 'The check could not be loaded. Try again when the service can be reached.'}
+        {typeof result === 'object' && result && <Steps result={result} />}
+      </div>
     </div>
   );
 }

@@ -38,6 +38,14 @@ export const Text = z
   .refine((text) => text.trim() !== '', 'must not be empty')
   .refine((text) => !CONTROL.test(text), 'holds a control character');
 
+/** A part of a name as the index knows it: lower-case, Unicode labels as A-labels where that is possible. */
+export function asciiPart(text: string): string {
+  const part = text.trim().toLowerCase();
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a range
+  if (/^[\u0000-\u007f]*$/.test(part)) return part;
+  return URL.parse(`http://${part}`)?.hostname ?? part;
+}
+
 export const ProviderPath = z.object({
   provider: Text.describe(
     'Id, name or alias of a provider, whatever the case: `google-workspace`, `Google Workspace`.',

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { tags } from '../live-index.ts';
 import { findProvider, nearestProviders } from '../provider-names.ts';
-import { CategoryParameter, Limit, Offset, SectorParameter, Text, Word } from './parameters.ts';
+import { asciiPart, CategoryParameter, Limit, Offset, SectorParameter, Text, Word } from './parameters.ts';
 
 /** A scan that sees nothing new makes no event: the times of scans in a list may be behind by this. */
 export const UNCHANGED_MS = 60_000;
@@ -119,11 +119,3 @@ export const getSearch = route(
     return { total: found.total, limit, offset, results: found.domains.map((domain) => foundDomain(app, domain)) };
   },
 );
-
-/** A part of a name as the index knows it: lower-case, Unicode labels as A-labels where that is possible. */
-function asciiPart(text: string): string {
-  const part = text.trim().toLowerCase();
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a range
-  if (/^[\u0000-\u007f]*$/.test(part)) return part;
-  return URL.parse(`http://${part}`)?.hostname ?? part;
-}

@@ -1,0 +1,170 @@
+// A built site from a temporary directory: what is the page, what is a file, and that nothing beside it can be had.
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { serveSite } from './site.ts';
+
+const SECRET = 'not for readers';
+const SCRIPT = 'console.log("a script of the page");'.repeat(40);
+const PAGE = '<!doctype html><title>Page</title>';
+
+let outside: string;
+let built: FastifyInstance;
+let bare: FastifyInstance;
+
+async function serving(directory: string): Promise<FastifyInstance> {
+  const fastify = Fastify();
+  await serveSite(fastify, { directory, page: 'page.html', routes: ['/', '/domain/:domain'] });
+  await fastify.listen({ host: '127.0.0.1', port: 0 });
+  return fastify;
+}
+
+before(async () => {
+  outside = await mkdtemp(path.join(tmpdir(), 'strata-site-'));
+  const directory = path.join(outside, 'dist');
+  await mkdir(path.join(directory, 'assets'), { recursive: true });
+  await mkdir(path.join(outside, 'empty'));
+  const script = path.join(directory, 'assets', 'page-1a2b.js');
+  await Promise.all([
+    writeFile(path.join(outside, 'package.json'), SECRET),
+    writeFile(path.join(directory, 'secret.txt'), SECRET),
+    writeFile(path.join(directory, 'assets', '.hidden'), SECRET),
+    writeFile(path.join(directory, 'page.html'), PAGE),
+    writeFile(path.join(directory, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>'),
+    writeFile(path.join(directory, 'theme.js'), '// theme'),
+    writeFile(script, SCRIPT),
+    writeFile(`${script}.gz`, gzipSync(SCRIPT)),
+    writeFile(`${script}.br`, brotliCompressSync(SCRIPT)),
+  ]);
+  built = await serving(directory);
+  bare = await serving(path.join(outside, 'empty'));
+});
+after(async () => {
+  await built?.close();
+  await bare?.close();
+  await rm(outside, { recursive: true, force: true });
+});
+
+interface Sent {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+}
+
+interface Got {
+  readonly status: number | undefined;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly bytes: Buffer;
+}
+
+/** The target as it is written: `fetch` would resolve its dots first. */
+function ask(target: string, { method = 'GET', headers = {} }: Sent = {}, to = built): Promise<Got> {
+  const { port } = to.server.address() as AddressInfo;
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path: target, method, headers }, async (response) => {
+      const parts: Buffer[] = [];
+      for await (const part of response) parts.push(part as Buffer);
+      resolve({ status: response.statusCode, headers: response.headers, bytes: Buffer.concat(parts) });
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('a built site', () => {
+  for (const target of ['/', '/domain/example.com', '/?x=1']) {
+    it(`answers ${target} with the page, under its policy, to be asked for anew`, async () => {
+      const { status, headers, bytes } = await ask(target);
+      assert.deepEqual([status, bytes.toString()], [200, PAGE]);
+      assert.match(String(headers['content-type']), /^text\/html/);
+      assert.equal(headers['cache-control'], 'no-cache');
+      const policy = String(headers['content-security-policy']);
+      for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"])
+        assert.ok(policy.split('; ').includes(part), part);
+      assert.doesNotMatch(policy, /unsafe|https?:|\*/);
+    });
+  }
+
+  it('serves files for ever, compressed where the reader takes it', async () => {
+    const plain = await ask('/assets/page-1a2b.js');
+    assert.deepEqual([plain.status, plain.bytes.toString()], [200, SCRIPT]);
+    for (const [encoding, opened] of [
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ] as const) {
+      const { status, headers, bytes } = await ask('/assets/page-1a2b.js', {
+        headers: { 'accept-encoding': encoding },
+      });
+      assert.deepEqual([status, headers['content-encoding']], [200, encoding]);
+      assert.equal(opened(bytes).toString(), SCRIPT);
+      assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable');
+      assert.match(String(headers['content-type']), /javascript/);
+      assert.match(String(headers.vary), /accept-encoding/i);
+      assert.equal(headers['x-content-type-options'], 'nosniff');
+    }
+  });
+
+  it('answers HEAD as GET, without a body', async () => {
+    for (const target of ['/', '/assets/page-1a2b.js', '/favicon.ico']) {
+      const got = await ask(target);
+      const { status, headers, bytes } = await ask(target, { method: 'HEAD' });
+      assert.deepEqual([status, bytes.length], [200, 0], target);
+      for (const name of ['content-type', 'content-length', 'cache-control', 'etag'])
+        assert.equal(headers[name], got.headers[name], `${target} ${name}`);
+    }
+  });
+
+  it('sends nothing again that the reader has already', async () => {
+    for (const target of ['/', '/assets/page-1a2b.js']) {
+      const { etag } = (await ask(target)).headers;
+      assert.ok(etag, target);
+      const { status, bytes } = await ask(target, { headers: { 'if-none-match': String(etag) } });
+      assert.deepEqual([status, bytes.length], [304, 0], target);
+      assert.equal((await ask(target, { headers: { 'if-none-match': '"another"' } })).status, 200, target);
+    }
+  });
+
+  for (const target of [
+    '/assets/../secret.txt',
+    '/assets/../../package.json',
+    '/assets/%2e%2e/%2e%2e/package.json',
+    '/assets/..%2f..%2fpackage.json',
+    '/assets/%2e%2e%5c%2e%2e%5cpackage.json',
+    '/assets//etc/passwd',
+    '/assets/%2fetc%2fpasswd',
+    '/assets/page-1a2b.js%00.txt',
+    '/assets/.hidden',
+    '/assets/',
+    '/assets/nothing.js',
+    '/secret.txt',
+    '/page.html',
+  ]) {
+    it(`has nothing at ${target}`, async () => {
+      const { status, bytes } = await ask(target);
+      assert.ok(status === 400 || status === 403 || status === 404, `${target}: ${status}`);
+      assert.doesNotMatch(bytes.toString(), /not for readers|root:/);
+    });
+  }
+
+  it('has an icon also where a browser asks by the old name', async () => {
+    for (const target of ['/favicon.svg', '/favicon.ico']) {
+      const { status, headers } = await ask(target);
+      assert.deepEqual([status, headers['content-type']], [200, 'image/svg+xml'], target);
+    }
+  });
+
+  it('says so where nothing was built, at every path of the page', async () => {
+    for (const target of ['/', '/domain/example.com']) {
+      const { status, headers, bytes } = await ask(target, {}, bare);
+      assert.equal(status, 503);
+      assert.match(String(headers['content-security-policy']), /default-src 'none'/);
+      assert.match(bytes.toString(), /npm run build/);
+    }
+    assert.equal((await ask('/assets/page-1a2b.js', {}, bare)).status, 404);
+  });
+});

@@ -1,0 +1,110 @@
+// Suggestions while one types: the right names in the right order, nothing but names, bounded and limited.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Internet } from '@strata/testnet';
+import type { Suggestions } from './suggest.ts';
+import { type Harness, smallInternet, startHarness } from './test/harness.ts';
+
+let internet: Internet;
+let service: Harness;
+before(async () => {
+  internet = await smallInternet();
+  service = await startHarness({ internet, settings: { STRATA_TRUSTED_PROXIES: '127.0.0.1' } });
+  await service.scan(...internet.domains());
+  await service.running.service.app.pulse.now();
+});
+after(async () => {
+  await service?.[Symbol.asyncDispose]();
+  await internet?.[Symbol.asyncDispose]();
+});
+
+let readers = 0;
+/** Each time from another address, so that none asks too often. */
+function ask(query: string, headers: Record<string, string> = {}) {
+  readers += 1;
+  const address = `2001:db8::${readers.toString(16)}`;
+  return service.ask(`/suggest?${query}`, { headers: { 'x-forwarded-for': address, ...headers } });
+}
+
+async function suggest(q: string): Promise<Suggestions> {
+  const { status, text } = await ask(`q=${encodeURIComponent(q)}`);
+  assert.equal(status, 200, `${q}: ${text}`);
+  return JSON.parse(text) as Suggestions;
+}
+
+const idsOf = ({ providers }: Suggestions) => providers.map(({ id }) => id);
+
+describe('suggestions', () => {
+  it('are domains by the exact name, then by its beginning, then by any part', async () => {
+    const names = internet.domains();
+    for (const part of [...names.map((name) => name.slice(0, 3)), ...names, 'com', 'net', 'e.c', '.de']) {
+      const classOf = (name: string) => (name === part ? 0 : name.startsWith(part) ? 1 : 2);
+      const expected = names
+        .filter((name) => name.includes(part))
+        .toSorted((a, b) => classOf(a) - classOf(b) || (a < b ? -1 : 1));
+      assert.deepEqual((await suggest(part)).domains, expected.slice(0, 8), part);
+    }
+  });
+
+  it('begin with the text where that is short', async () => {
+    for (const part of ['s', 'sk', 'q', 'zz']) {
+      const { domains, providers } = await suggest(part);
+      const expected = internet.domains().filter((name) => name.startsWith(part));
+      assert.deepEqual(domains, expected.toSorted().slice(0, 8), part);
+      for (const { name } of providers) assert.ok(name.toLowerCase().startsWith(part), `${part}: ${name}`);
+    }
+  });
+
+  it('are providers by name, id and alias, whatever the case', async () => {
+    assert.equal(idsOf(await suggest('CloudFlare'))[0], 'cloudflare');
+    assert.equal(idsOf(await suggest('  google workspace '))[0], 'google-workspace');
+    assert.equal(idsOf(await suggest('google-workspace'))[0], 'google-workspace');
+    assert.ok(idsOf(await suggest('workspace')).includes('google-workspace'));
+    assert.ok((await suggest('a')).providers.length <= 5);
+    const { rulebook } = service.running.service.app;
+    const aliased = [...rulebook.providers.values()].filter(({ aliases }) => aliases.length > 0).slice(0, 20);
+    assert.equal(aliased.length, 20);
+    for (const { id, aliases } of aliased) assert.ok(idsOf(await suggest(aliases[0] ?? '')).includes(id), aliases[0]);
+  });
+
+  it('are names alone: no evidence, no receipt, kept by no shared cache, and no request of anybody’s day', async () => {
+    const { headers, body } = await ask('q=cloud', { 'x-stack-key': await service.newKey('free') });
+    assert.deepEqual(Object.keys(body), ['domains', 'providers']);
+    assert.equal(headers.get('cache-control'), 'private, max-age=30');
+    assert.equal(headers.get('x-ratelimit-remaining'), null);
+    assert.equal(headers.get('x-content-type-options'), 'nosniff');
+  });
+
+  it('are none for nothing, and for what no name holds', async () => {
+    for (const q of ['', '   ', 'no name holds this', '\u0000', '☃☃☃', '%', "'; drop"])
+      assert.deepEqual(await suggest(q), { domains: [], providers: [] }, q);
+    assert.equal((await ask('')).status, 200);
+  });
+
+  it('refuse what is longer than any name, and two texts at once', async () => {
+    for (const query of [`q=${'x'.repeat(254)}`, 'q=a&q=b']) {
+      const { status, body } = await ask(query);
+      assert.deepEqual(
+        [status, body.code, body.errors?.[0]?.field],
+        [400, 'invalid_parameter', 'q'],
+        query.slice(0, 20),
+      );
+    }
+  });
+});
+
+describe('suggestions asked too often', () => {
+  it('are refused to that address, and to no other, until the time that Retry-After tells', async () => {
+    const one = { 'x-forwarded-for': '192.0.2.1' };
+    const answers = await Promise.all(Array.from({ length: 120 }, () => ask('q=a', one)));
+    assert.equal(answers.filter(({ status }) => status === 200).length, 100);
+    const refused = answers.filter(({ status }) => status === 429);
+    assert.equal(refused.length, 20);
+    for (const { body, headers } of refused) {
+      assert.equal(body.code, 'quota_exceeded');
+      const seconds = Number(headers.get('retry-after'));
+      assert.ok(seconds >= 1 && seconds <= 10, String(seconds));
+    }
+    assert.equal((await ask('q=a', { 'x-forwarded-for': '192.0.2.2' })).status, 200);
+  });
+});
