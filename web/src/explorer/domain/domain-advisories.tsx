@@ -69,7 +69,11 @@ const COLUMNS: readonly Column<Affected>[] = [
       </>
     ),
   },
-  { name: 'Published', value: ({ published }) => published, cell: ({ published }) => formatDay(published) },
+  {
+    name: 'Published',
+    value: ({ published }) => published,
+    cell: ({ published }) => <span className="domain-nowrap">{formatDay(published)}</span>,
+  },
 ];
 
 interface AdvisoriesProps {

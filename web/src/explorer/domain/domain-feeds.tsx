@@ -38,7 +38,7 @@ function Naming({ body }: { readonly body: Mentions }) {
           <Figure
             key={window}
             name={WINDOWS[window] ?? window}
-            note={`by ${formatNumber(feeds)} ${feeds === 1 ? 'feed' : 'feeds'}, ${formatChange(change)} to before`}
+            note={`by ${formatNumber(feeds)} ${feeds === 1 ? 'feed' : 'feeds'}, change ${formatChange(change)}`}
           >
             {formatNumber(mentions)}
           </Figure>

@@ -45,7 +45,7 @@ export function DomainHead({ profile }: { readonly profile: Profile }) {
           {formatNumber(advisories?.version)}
         </Figure>
         <Figure name="Last look" note={<time dateTime={profile.scanned_at}>{formatTime(profile.scanned_at)}</time>}>
-          {formatAgo(profile.scanned_at)}
+          <span className="domain-when">{formatAgo(profile.scanned_at)}</span>
         </Figure>
       </Figures>
       {profile.redirects_to && (

@@ -9,6 +9,7 @@ import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
 import { Pager } from './pager.tsx';
 import { CATEGORIES } from './profile.ts';
+import { searchWith } from './search-with.ts';
 import { CHANGES_PAGE, Timeline } from './timeline.tsx';
 
 interface HistoryProps {
@@ -62,7 +63,7 @@ function CategoryFilter({ changes, chosen }: { readonly changes: readonly Change
       <select
         value={chosen}
         onChange={({ target }) =>
-          void navigate({ search: (before) => ({ ...before, category: target.value }), resetScroll: false })
+          void navigate({ search: (before) => searchWith(before, { category: target.value }), resetScroll: false })
         }
       >
         <option value="">All</option>

@@ -52,6 +52,11 @@ export function DomainPosture({ host, answer }: { readonly host: string; readonl
           {formatShare(security.coverage)}
         </Figure>
       </Figures>
+      {security.score === null && (
+        <p className="small soft factors-note">
+          Too little could be measured by the last look for a score. What was not measured counts neither way.
+        </p>
+      )}
       <ol className="factors">
         {factors.map((factor) => (
           <li key={factor.factor}>

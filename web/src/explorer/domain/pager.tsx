@@ -1,6 +1,7 @@
 // The ways to the pages before and after of a list on a domain's page.
 import { Link } from '@tanstack/react-router';
 import { formatNumber } from '../../ui/formats.ts';
+import { searchWith } from './search-with.ts';
 
 interface PagerProps {
   readonly domain: string;
@@ -17,7 +18,7 @@ export function Pager({ domain, search, offset, limit, total }: PagerProps) {
       className="button small"
       to="/domain/$domain"
       params={{ domain }}
-      search={{ ...search, offset: start === 0 ? '' : String(start) }}
+      search={searchWith(search, { offset: start === 0 ? '' : String(start) })}
       preload={false}
     >
       {name}
