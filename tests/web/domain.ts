@@ -128,6 +128,9 @@ export const tests: PageTests = ({ browser, demo }) => {
       await page.keyboard.press('Enter');
       await page.waitForURL(/tab=history/);
       await settled(page);
+      await tabTo(page, /^All/);
+      await page.keyboard.press('ArrowDown');
+      await page.waitForURL(/category=/);
       await tabTo(page, /^API and receipt/);
       await page.keyboard.press('Enter');
       await tabTo(page, /^Verify$/);

@@ -134,17 +134,20 @@ export function CompareDomains({ names, search }: CompareProps) {
           <OnlyDifferences search={search} />
         </>
       }
-      foot={names.map((name, i) => {
-        const answer = profiles[i]?.data;
-        return (
-          answer && (
-            <div key={name}>
-              <span className="small">{answer.body.domain}</span>
-              <Source path="/stack/v1/domains/{domain}" input={{ path: { domain: name } }} answer={answer} />
-            </div>
-          )
-        );
-      })}
+      foot={
+        profiles.some(({ data }) => data) &&
+        names.map((name, i) => {
+          const answer = profiles[i]?.data;
+          return (
+            answer && (
+              <div key={name}>
+                <span className="small">{answer.body.domain}</span>
+                <Source path="/stack/v1/domains/{domain}" input={{ path: { domain: name } }} answer={answer} />
+              </div>
+            )
+          );
+        })
+      }
     >
       <ComparedTable
         kind="domains"

@@ -123,17 +123,20 @@ export function CompareProviders({ names, search }: CompareProps) {
     <Card
       title="Side by side"
       actions={<OnlyDifferences search={search} />}
-      foot={names.map((name, i) => {
-        const answer = queries[i]?.data;
-        return (
-          answer && (
-            <div key={name}>
-              <span className="small">{answer.body.provider}</span>
-              <Source path="/stack/v1/providers/{provider}" input={inputOf(name)} answer={answer} />
-            </div>
-          )
-        );
-      })}
+      foot={
+        queries.some(({ data }) => data) &&
+        names.map((name, i) => {
+          const answer = queries[i]?.data;
+          return (
+            answer && (
+              <div key={name}>
+                <span className="small">{answer.body.provider}</span>
+                <Source path="/stack/v1/providers/{provider}" input={inputOf(name)} answer={answer} />
+              </div>
+            )
+          );
+        })
+      }
     >
       <ComparedTable
         kind="providers"

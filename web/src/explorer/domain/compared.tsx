@@ -160,7 +160,16 @@ function Head<B>({ kind, name, names, search, query, head }: HeadProps<B>) {
         <span className="hidden-text">Remove {name}</span>
       </Link>
       {query?.isPending && <span className="soft small loading">Loading …</span>}
-      {query?.error && <span className="field-problem small">{query.error.detail || query.error.title}</span>}
+      {query?.error && (
+        <span className="small compare-problem">
+          <span className="field-problem">{query.error.detail || query.error.title}</span>
+          {query.error.retryAfterSeconds !== null && (
+            <button className="button small" type="button" onClick={() => void query.refetch()}>
+              Ask again
+            </button>
+          )}
+        </span>
+      )}
     </div>
   );
 }

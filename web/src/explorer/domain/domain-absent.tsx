@@ -16,22 +16,22 @@ interface AbsentProps {
 
 export function DomainAbsent({ host, problem, onRetry }: AbsentProps) {
   const seconds = problem.retryAfterSeconds;
-  if (seconds === null) return <NoSuchDomain host={host} detail={problem.detail} />;
+  if (seconds === null) return <NoSuchDomain host={host} problem={problem} />;
   return <StillScanning problem={problem} seconds={seconds} onRetry={onRetry} />;
 }
 
-function NoSuchDomain({ host, detail }: { readonly host: string; readonly detail: string }) {
-  const isUnused = /NXDOMAIN/.test(detail);
+function NoSuchDomain({ host, problem }: { readonly host: string; readonly problem: StackProblem }) {
+  const isUnused = /NXDOMAIN/.test(problem.detail);
   return (
     <Notice
-      title={isUnused ? 'There is no such domain' : 'Nothing is known of this domain'}
+      title={isUnused ? 'There is no such domain' : problem.title}
       actions={
         <Link className="button" to="/search" search={{ q: host }}>
           Search for similar names
         </Link>
       }
     >
-      <p>{detail}</p>
+      <p>{problem.detail}</p>
       {isUnused && <p className="soft">Check the spelling: nobody has registered this name, or it is not in use.</p>}
     </Notice>
   );

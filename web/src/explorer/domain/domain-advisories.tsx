@@ -46,7 +46,7 @@ const COLUMNS: readonly Column<Affected>[] = [
     cell: ({ severity }) => (severity === null ? '–' : <Severity level={severity} />),
   },
   { name: 'CVSS', isNumber: true, value: ({ cvss }) => cvss, cell: ({ cvss }) => formatNumber(cvss) },
-  { name: 'EPSS', isNumber: true, value: ({ epss }) => epss, cell: ({ epss }) => formatShare(epss) },
+  { name: 'EPSS', isNumber: true, value: ({ epss }) => epss, cell: ({ epss }) => formatProbability(epss) },
   {
     name: 'Product',
     value: ({ product }) => product,
@@ -75,6 +75,10 @@ const COLUMNS: readonly Column<Affected>[] = [
     cell: ({ published }) => <span className="domain-nowrap">{formatDay(published)}</span>,
   },
 ];
+
+/** Small ones are not nothing. */
+const formatProbability = (epss: number | null) =>
+  epss !== null && epss > 0 && epss < 0.0005 ? `< ${formatShare(0.001)}` : formatShare(epss);
 
 interface AdvisoriesProps {
   readonly domain: string;
@@ -108,16 +112,19 @@ function Affecting({ domain, body }: { readonly domain: string; readonly body: B
   if (!known.advisories) return <Empty>No source of advisories has been read yet, so nothing is known.</Empty>;
   if (affected.length === 0) return <Empty>No advisory concerns what this domain shows.</Empty>;
   const certain = affected.filter(({ match }) => match === 'version');
+  // A count of one page would read as one of all.
+  const counted = (name: string, rows: readonly Affected[]) =>
+    affected.length === body.total ? `${name} (${formatNumber(rows.length)})` : name;
   const possible = affected.filter(({ match }) => match === 'product');
   return (
     <>
       {certain.length > 0 && (
-        <Part name={`Affected (${formatNumber(certain.length)})`} rows={certain} domain={domain}>
+        <Part name={counted('Affected', certain)} rows={certain} domain={domain}>
           A version was seen that lies in the range of these.
         </Part>
       )}
       {possible.length > 0 && (
-        <Part name={`May concern it (${formatNumber(possible.length)})`} rows={possible} domain={domain}>
+        <Part name={counted('May concern it', possible)} rows={possible} domain={domain}>
           The product is in use; whether its version is affected cannot be said from outside.
         </Part>
       )}

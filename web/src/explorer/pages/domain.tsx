@@ -48,7 +48,7 @@ export function Domain() {
         )
       }
     >
-      {query.error?.code === 'unknown_domain' ? (
+      {query.error?.code === 'unknown_domain' || query.error?.code === 'invalid_domain' ? (
         <DomainAbsent key={host} host={host} problem={query.error} onRetry={() => query.refetch()} />
       ) : (
         <Answer query={query} lines={10}>
