@@ -6,12 +6,13 @@ import { createInterface } from 'node:readline';
 import { after, before, describe } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { type Demo, openBrowser, skip } from './web/browser.ts';
+import * as domain from './web/domain.ts';
 import * as home from './web/home.ts';
 
 /** The tests of one page, or of a few that belong together. */
 export type PageTests = (get: { readonly browser: () => Browser; readonly demo: () => Demo }) => void;
 
-const modules: readonly { readonly tests: PageTests }[] = [home];
+const modules: readonly { readonly tests: PageTests }[] = [domain, home];
 
 const root = path.join(import.meta.dirname, '..');
 

@@ -35,6 +35,12 @@ export function Source<P extends keyof StackPaths>({ path, input, answer, isOpen
 /** Checks a receipt in this browser, and shows each step. */
 export function Verify({ answer, receiptId }: { readonly answer: StackAnswer<unknown>; readonly receiptId: string }) {
   const [result, setResult] = useState<VerifiedAnswer | 'checking' | 'not loaded' | null>(null);
+  // What was found holds for the answer it was found for.
+  const [checked, setChecked] = useState(answer);
+  if (checked !== answer) {
+    setChecked(answer);
+    setResult(null);
+  }
   const check = async () => {
     setResult('checking');
     // The code of the check comes when it is first wanted, and may not arrive.
@@ -43,7 +49,8 @@ export function Verify({ answer, receiptId }: { readonly answer: StackAnswer<unk
   return (
     <div className="verify">
       <p className="small">
-        Receipt <code>{receiptId}</code>{' '}
+        The answer is signed, and its receipt stands in a public log. This browser can check both. Receipt{' '}
+        <code>{receiptId}</code>{' '}
         <button className="button small" type="button" disabled={result === 'checking'} onClick={() => void check()}>
           Verify
         </button>
@@ -57,22 +64,70 @@ export function Verify({ answer, receiptId }: { readonly answer: StackAnswer<unk
   );
 }
 
+/** Each step of the check: what it asks, before what it found. In the order in which they are taken. */
+const STEPS = [
+  ['content', 'Content', 'What exactly was signed?'],
+  ['key', 'Key', 'Has the service published the key, and was it in use then?'],
+  ['signature', 'Signature', 'Was this answer signed with that key, and not altered since?'],
+  ['leaf', 'Leaf', 'Is this very receipt written down in the public log?'],
+  ['inclusion', 'Inclusion', 'Does a proof lead from it to the root of the log’s tree?'],
+  ['checkpoint', 'Checkpoint', 'Has the log signed that root, so that it cannot be taken back?'],
+] as const satisfies readonly (readonly [VerifiedAnswer['steps'][number]['step'], string, string])[];
+
 function Steps({ result }: { readonly result: VerifiedAnswer }) {
+  const taken = new Map(result.steps.map((step) => [step.step, step]));
   return (
     <>
       <ol className="steps">
-        {result.steps.map(({ step, ok, detail }) => (
-          <li key={step} className={ok ? 'good' : 'bad'}>
-            <span aria-hidden="true">{ok ? '✓' : '✗'}</span> <strong>{step}</strong>{' '}
-            <span className="soft">{detail}</span>
-          </li>
+        {STEPS.map(([name, title, question]) => (
+          <Step key={name} title={title} question={question} taken={taken.get(name)} isOpen={isOpen(result, name)} />
         ))}
       </ol>
-      <p className={result.ok ? 'verdict good' : 'verdict bad'}>
-        {result.ok
-          ? 'The receipt holds: this is what was signed, and it stands in the public log.'
-          : 'The receipt does not hold.'}
-      </p>
+      <Verdict result={result} />
     </>
+  );
+}
+
+/** The step that could not be taken for want of something has failed nobody. */
+function isOpen({ unchecked, failedStep }: VerifiedAnswer, name: string): boolean {
+  return unchecked !== undefined && failedStep === name;
+}
+
+interface StepProps {
+  readonly title: string;
+  readonly question: string;
+  readonly taken: VerifiedAnswer['steps'][number] | undefined;
+  readonly isOpen: boolean;
+}
+
+function Step({ title, question, taken, isOpen }: StepProps) {
+  const state = taken === undefined || isOpen ? 'open' : taken.ok ? 'good' : 'bad';
+  return (
+    <li className={state}>
+      <span aria-hidden="true">{{ open: '○', good: '✓', bad: '✗' }[state]}</span>
+      <div>
+        <strong>{title}</strong>
+        <span className="hidden-text">{{ open: ' not checked', good: ' holds', bad: ' does not hold' }[state]}.</span>{' '}
+        <span>{question}</span>
+        <span className="soft small step-detail">{taken?.detail ?? 'Not reached.'}</span>
+      </div>
+    </li>
+  );
+}
+
+function Verdict({ result: { ok, unchecked, failedStep } }: { readonly result: VerifiedAnswer }) {
+  if (ok) {
+    return <p className="verdict good">The receipt holds: this is what was signed, and it stands in the public log.</p>;
+  }
+  if (unchecked) {
+    return (
+      <p className="verdict">The check could not be finished, which says nothing against the answer. Try again.</p>
+    );
+  }
+  return (
+    <p className="verdict bad">
+      The receipt does not hold. {failedStep === 'signature' && 'This answer is not what was signed. '}Do not rely on
+      it.
+    </p>
   );
 }

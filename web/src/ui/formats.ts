@@ -60,4 +60,9 @@ export function formatName(name: string): string {
   return SHORT_NAMES[name] ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const SHORT_NAMES: Readonly<Record<string, string>> = { dns: 'DNS', cdn: 'CDN' };
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  dns: 'DNS',
+  cdn: 'CDN',
+  dns_integrity: 'DNS integrity',
+  dns_redundancy: 'DNS redundancy',
+};
