@@ -6,16 +6,29 @@ import { formatNumber, formatShare } from '../../ui/formats.ts';
 
 interface BandWords {
   readonly name: string;
+  /** Where there is little room. */
+  readonly short: string;
   readonly tone: Tone;
   readonly meaning: string;
 }
 
 const BANDS: Readonly<Record<Market['band'], BandWords>> = {
-  unconcentrated: { name: 'unconcentrated', tone: 'good', meaning: 'Many providers share this market.' },
-  moderate: { name: 'moderately concentrated', tone: 'warn', meaning: 'A few providers hold much of this market.' },
-  high: { name: 'highly concentrated', tone: 'bad', meaning: 'Very few providers hold most of this market.' },
+  unconcentrated: { name: 'unconcentrated', short: 'low', tone: 'good', meaning: 'Many providers share this market.' },
+  moderate: {
+    name: 'moderately concentrated',
+    short: 'moderate',
+    tone: 'warn',
+    meaning: 'A few providers hold much of this market.',
+  },
+  high: {
+    name: 'highly concentrated',
+    short: 'high',
+    tone: 'bad',
+    meaning: 'Very few providers hold most of this market.',
+  },
   insufficient_data: {
     name: 'too few data',
+    short: 'too few data',
     tone: 'plain',
     meaning:
       'Fewer than 200 domains, or less than half of them with a known provider: the index is shown, but it is not judged.',

@@ -69,10 +69,14 @@ export function FlowChart({ flows, label }: FlowChartProps) {
 const keyOf = ({ category, from_id, to_id }: Flow) => `${category} ${from_id} ${to_id}`;
 
 /** A provider that gains and loses stands on both sides, since a circle cannot be drawn as a flow. */
-function sankeyOf(flows: readonly Flow[], { ink, paper }: Ink) {
-  const side = (prefix: string, ids: readonly (readonly [string, string])[], position: 'left' | 'right') =>
-    [...new Map(ids)].map(([id, name]) => ({
+function sankeyOf(flows: readonly Flow[], { ink, paper, colours }: Ink) {
+  // The same provider has the same colour on both sides.
+  const ids = [...new Set(flows.flatMap(({ from_id, to_id }) => [from_id, to_id]))];
+  const colourOf = (id: string) => colours[ids.indexOf(id) % colours.length];
+  const side = (prefix: string, ends: readonly (readonly [string, string])[], position: 'left' | 'right') =>
+    [...new Map(ends)].map(([id, name]) => ({
       name: prefix + id,
+      itemStyle: { color: colourOf(id) },
       depth: prefix === LEFT ? 0 : 1,
       label: { position, formatter: `${shortened(name)}  ${totalOf(flows, prefix, id)}` },
     }));

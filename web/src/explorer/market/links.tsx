@@ -18,7 +18,7 @@ export function ProviderLink({ id, name }: ProviderLinkProps) {
 
 export function DomainLink({ domain }: { readonly domain: string }) {
   return (
-    <Link to="/domain/$domain" params={{ domain }} className="market-domain">
+    <Link to="/domain/$domain" params={{ domain }}>
       {domain}
     </Link>
   );

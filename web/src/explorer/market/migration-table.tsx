@@ -32,5 +32,9 @@ const columns: readonly Column<Migration>[] = [
 ];
 
 export function MigrationTable({ migrations }: { readonly migrations: readonly Migration[] }) {
-  return <DataTable caption="Migrations" columns={columns} rows={migrations} keyOf={({ id }: Migration) => id} />;
+  return (
+    <div className="market-oneline">
+      <DataTable caption="Migrations" columns={columns} rows={migrations} keyOf={({ id }: Migration) => id} />
+    </div>
+  );
 }

@@ -10,7 +10,7 @@ import { ProviderLink } from './links.tsx';
 
 type Holder = Market['providers'][number];
 
-const DRAWN = 10;
+const DRAWN = 15;
 const BAR_HEIGHT = 28;
 
 const columns: readonly Column<Holder>[] = [

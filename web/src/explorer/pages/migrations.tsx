@@ -72,7 +72,10 @@ function Flows({ flows, filter }: { readonly flows: readonly Flow[]; readonly fi
   const groups = EXCLUSIVE.map((category) => ({
     category,
     own: flows.filter((flow) => flow.category === category),
-  })).filter(({ own }) => own.length > 0);
+  }))
+    .filter(({ own }) => own.length > 0)
+    // Neighbours of about the same height.
+    .toSorted((a, b) => b.own.length - a.own.length);
   if (groups.length === 0) {
     return (
       <Card title="Flows of 30 days">
@@ -80,14 +83,14 @@ function Flows({ flows, filter }: { readonly flows: readonly Flow[]; readonly fi
       </Card>
     );
   }
-  return groups.map(({ category, own }) => {
+  return groups.map(({ category, own }, i) => {
     const name = formatName(category);
-    const isOnly = groups.length === 1;
+    const isAlone = i === groups.length - 1 && i % 2 === 0;
     return (
       <Card
         key={category}
         title={`${name}: flows of 30 days`}
-        width={isOnly ? 'full' : 'half'}
+        width={isAlone ? 'full' : 'half'}
         actions={
           filter.category === undefined && (
             <Link to="/migrations" search={(before) => ({ ...before, category })} resetScroll={false}>

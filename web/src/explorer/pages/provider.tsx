@@ -24,6 +24,11 @@ const TABS = [
 
 export function Provider() {
   const { provider } = useParams({ from: '/provider/$provider' });
+  // Pages of a list keep the last one until the next is there; another provider starts anew.
+  return <ProviderPage key={provider} provider={provider} />;
+}
+
+function ProviderPage({ provider }: { readonly provider: string }) {
   const search = useSearch({ from: '/provider/$provider' });
   const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? '';
   const offset = Math.max(0, Math.trunc(Number(search.offset ?? 0)) || 0);

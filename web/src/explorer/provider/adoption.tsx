@@ -15,9 +15,15 @@ import { useStack } from '../use-stack.ts';
 export const ADOPTION = '/stack/v1/intelligence/adoption/{tool}';
 type Day = StackPaths[typeof ADOPTION]['body']['curve'][number];
 
-const columns: readonly Column<Day>[] = [
+/** A day of the curve with its share of all domains; null where it cannot be told. */
+interface SharedDay extends Day {
+  readonly share: number | null;
+}
+
+const columns: readonly Column<SharedDay>[] = [
   { name: 'Day', cell: ({ date }) => formatDay(date), value: ({ date }) => date },
   { name: 'Domains', isNumber: true, cell: ({ domains }) => formatNumber(domains), value: ({ domains }) => domains },
+  { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
   { name: 'Gained', isNumber: true, cell: ({ added }) => formatNumber(added), value: ({ added }) => added },
   { name: 'Lost', isNumber: true, cell: ({ removed }) => formatNumber(removed), value: ({ removed }) => removed },
 ];
@@ -63,9 +69,8 @@ interface CurveProps {
 
 function Curve({ tool, curve, domains, share }: CurveProps) {
   const ink = useInk();
-  // The curve is of today's panel, so today's answer tells how many domains are all.
-  const all = share > 0 ? domains / share : 0;
-  const option = useMemo(() => lineOf(curve, all, ink), [curve, all, ink]);
+  const days = useMemo(() => sharesOf(curve, domains, share), [curve, domains, share]);
+  const option = useMemo(() => lineOf(days, ink), [days, ink]);
   const [first, last] = [curve[0], curve.at(-1)];
   return (
     <Chart
@@ -76,57 +81,47 @@ function Curve({ tool, curve, domains, share }: CurveProps) {
         <DataTable
           caption={`${tool} day by day`}
           columns={columns}
-          rows={curve.toReversed()}
-          keyOf={({ date }: Day) => date}
+          rows={days.toReversed()}
+          keyOf={({ date }: SharedDay) => date}
         />
       }
     />
   );
 }
 
-function lineOf(curve: readonly Day[], all: number, { soft, line }: Ink) {
-  const axis = { axisLabel: { color: soft }, splitLine: { lineStyle: { color: line } } };
+/** The curve is of today's panel, so today's answer tells how many domains are all. */
+function sharesOf(curve: readonly Day[], domains: number, share: number): readonly SharedDay[] {
+  return curve.map((day) => ({ ...day, share: share > 0 ? (day.domains / domains) * share : null }));
+}
+
+function lineOf(days: readonly SharedDay[], { soft, line }: Ink) {
+  const has = days.some(({ share }) => share !== null);
   return {
-    grid: { left: 8, right: 16, top: 36, bottom: 8, containLabel: true },
-    legend: { top: 0, left: 0, textStyle: { color: soft } },
-    tooltip: { trigger: 'axis' },
+    grid: { left: 8, right: 24, top: 16, bottom: 8, containLabel: true },
+    tooltip: {
+      trigger: 'axis',
+      formatter: ([point]: readonly { dataIndex: number }[]) => {
+        const day = days[point?.dataIndex ?? -1];
+        return day ? `${formatDay(day.date)}\n${formatNumber(day.domains)} domains, ${formatShare(day.share)}` : '';
+      },
+    },
     xAxis: {
       type: 'category',
-      data: curve.map(({ date }) => formatDay(date)),
+      data: days.map(({ date }) => formatDay(date)),
       axisLabel: { color: soft, hideOverlap: true },
       axisLine: { lineStyle: { color: line } },
     },
-    yAxis: [
-      { type: 'value', name: '', ...axis, scale: true, minInterval: 1 },
-      {
-        type: 'value',
-        scale: true,
-        axisLabel: { color: soft, formatter: (value: number) => formatShare(value) },
-        splitLine: { show: false },
-      },
-    ],
-    series: [
-      {
-        name: 'Domains',
-        type: 'line',
-        step: 'end',
-        showSymbol: curve.length < 2,
-        data: curve.map(({ domains }) => domains),
-      },
-      ...(all > 0
-        ? [
-            {
-              name: 'Share of all',
-              type: 'line',
-              step: 'end',
-              yAxisIndex: 1,
-              showSymbol: false,
-              lineStyle: { type: 'dashed' },
-              tooltip: { valueFormatter: (value: number) => formatShare(value) },
-              data: curve.map(({ domains }) => domains / all),
-            },
-          ]
-        : []),
-    ],
+    yAxis: {
+      type: 'value',
+      scale: true,
+      axisLabel: { color: soft, ...(has && { formatter: formatShare }) },
+      splitLine: { lineStyle: { color: line } },
+    },
+    series: {
+      type: 'line',
+      step: 'end',
+      showSymbol: days.length < 2,
+      data: days.map(({ domains, share }) => share ?? domains),
+    },
   };
 }

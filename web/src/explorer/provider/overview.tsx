@@ -32,16 +32,8 @@ export function Overview({ provider, input, answer }: ProviderPart) {
               {formatChange(market.change_30d)}
             </Link>
           </Figure>
-          <Figure name="Gained in 30 days" note="where they came from">
-            <Link to="/migrations" search={{ provider: id, direction: 'in', days: '30' }}>
-              {formatNumber(provider.gained_30d)}
-            </Link>
-          </Figure>
-          <Figure name="Lost in 30 days" note="where they went">
-            <Link to="/migrations" search={{ provider: id, direction: 'out', days: '30' }}>
-              {formatNumber(provider.lost_30d)}
-            </Link>
-          </Figure>
+          <Movement name="Gained in 30 days" provider={provider} direction="in" />
+          <Movement name="Lost in 30 days" provider={provider} direction="out" />
         </Figures>
       </Card>
       <Moves provider={provider} />
@@ -59,13 +51,44 @@ export function Overview({ provider, input, answer }: ProviderPart) {
   );
 }
 
+interface MovementProps {
+  readonly name: string;
+  readonly provider: ProviderBody;
+  readonly direction: 'in' | 'out';
+}
+
+/** Those who came from or went to another provider are a list; those who only began or ceased are a number of each day. */
+function Movement({ name, provider: { provider_id: id, flows_30d, gained_30d, lost_30d }, direction }: MovementProps) {
+  const number = formatNumber(direction === 'in' ? gained_30d : lost_30d);
+  const hasList = flows_30d.some(({ from_id, to_id }) => (direction === 'in' ? to_id : from_id) === id);
+  if (!hasList) {
+    return (
+      <Figure name={name} note="day by day">
+        <Link to="/provider/$provider" params={{ provider: id }} search={{ tab: 'adoption' }}>
+          {number}
+        </Link>
+      </Figure>
+    );
+  }
+  return (
+    <Figure name={name} note={direction === 'in' ? 'where they came from' : 'where they went'}>
+      <Link to="/migrations" search={{ provider: id, direction, days: '30' }}>
+        {number}
+      </Link>
+    </Figure>
+  );
+}
+
 const marketOf = ({ categories: [category] }: ProviderBody): { category?: string } => (category ? { category } : {});
 
 /** Those who came are on the left of the provider, those who went on its right. */
 function Moves({ provider: { provider, provider_id: id, flows_30d: flows } }: { readonly provider: ProviderBody }) {
   const gained = flows.filter(({ to_id }) => to_id === id);
   const lost = flows.filter(({ from_id }) => from_id === id);
-  const domains = (some: typeof flows) => some.reduce((sum, flow) => sum + flow.domains, 0);
+  const moves = (some: typeof flows) => {
+    const count = some.reduce((sum, { domains }) => sum + domains, 0);
+    return `${formatNumber(count)} ${count === 1 ? 'move' : 'moves'}`;
+  };
   if (flows.length === 0) {
     return (
       <Card title="Where they came from, where they went">
@@ -77,7 +100,7 @@ function Moves({ provider: { provider, provider_id: id, flows_30d: flows } }: { 
     <>
       {lost.length > 0 && (
         <Card
-          title={`Where they went: ${formatNumber(domains(lost))}`}
+          title={`Where they went: ${moves(lost)}`}
           width={gained.length > 0 ? 'half' : 'full'}
           actions={
             <Link to="/migrations" search={{ provider: id, direction: 'out', days: '30' }}>
@@ -90,7 +113,7 @@ function Moves({ provider: { provider, provider_id: id, flows_30d: flows } }: { 
       )}
       {gained.length > 0 && (
         <Card
-          title={`Where they came from: ${formatNumber(domains(gained))}`}
+          title={`Where they came from: ${moves(gained)}`}
           width={lost.length > 0 ? 'half' : 'full'}
           actions={
             <Link to="/migrations" search={{ provider: id, direction: 'in', days: '30' }}>
@@ -124,14 +147,18 @@ const columns: readonly Column<MarketOfProvider>[] = [
   {
     name: 'Rank',
     isNumber: true,
-    cell: ({ rank, providers }) => `${formatNumber(rank)} of ${formatNumber(providers)}`,
+    cell: ({ rank, providers }) => (
+      <span className="provider-rank">
+        {formatNumber(rank)} of {formatNumber(providers)}
+      </span>
+    ),
     value: ({ rank }) => rank,
   },
   { name: 'Domains', isNumber: true, cell: ({ domains }) => formatNumber(domains), value: ({ domains }) => domains },
   { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
   {
-    name: 'Market',
-    cell: ({ band }) => <Badge tone={bandWords(band).tone}>{bandWords(band).name}</Badge>,
+    name: 'Concentration',
+    cell: ({ band }) => <Badge tone={bandWords(band).tone}>{bandWords(band).short}</Badge>,
   },
 ];
 
