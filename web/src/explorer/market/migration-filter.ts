@@ -38,7 +38,8 @@ export function chosen(
   filter: MigrationFilter,
   now: number,
 ): { readonly migrations: readonly Migration[]; readonly flows: readonly Flow[] } {
-  const since = now - WINDOW_DAYS * DAY_MS;
+  // As the API counts: whole UTC days, today's among them.
+  const since = (Math.floor(now / DAY_MS) - WINDOW_DAYS + 1) * DAY_MS;
   const isAsked = (move: Move) => matches(move, filter);
   return {
     migrations: migrations.filter(

@@ -11,18 +11,13 @@ const columns: readonly Column<Migration>[] = [
     cell: ({ domain }) => <DomainLink domain={domain} />,
     value: ({ domain }) => domain,
   },
-  { name: 'Category', cell: ({ category }) => formatName(category), value: ({ category }) => category },
   {
     name: 'From',
     cell: ({ from, from_id }) => <ProviderLink id={from_id} name={from} />,
     value: ({ from }) => from,
   },
   { name: 'To', cell: ({ to, to_id }) => <ProviderLink id={to_id} name={to} />, value: ({ to }) => to },
-  {
-    name: 'First seen',
-    cell: ({ at }) => <time dateTime={at}>{formatDay(at)}</time>,
-    value: ({ at }) => at,
-  },
+  { name: 'Category', cell: ({ category }) => formatName(category), value: ({ category }) => category },
   {
     name: 'Confirmed',
     cell: ({ confirmed_at }) => <time dateTime={confirmed_at}>{formatDay(confirmed_at)}</time>,
