@@ -13,6 +13,7 @@ import {
 import { type EChartsCoreOption, type EChartsType, init, use } from 'echarts/core';
 import { CanvasRenderer } from 'echarts/renderers';
 import { useEffect, useRef } from 'react';
+import { COLOURS } from './chart-colours.ts';
 import { useTheme } from './theme.ts';
 
 use([
@@ -31,12 +32,6 @@ use([
   ScatterChart,
   TooltipComponent,
 ]);
-
-/** Okabe and Ito's colours, told apart by most who see few; patterns tell them apart for everybody. */
-const COLOURS = {
-  light: ['#0a5fb4', '#b45f06', '#1a7f5a', '#8a3d7c', '#5b6470', '#a67c00', '#c0392b', '#2a8fa8'],
-  dark: ['#74b4f7', '#f0a860', '#5fcf9f', '#d58ac6', '#a7b1bb', '#e2c25a', '#ff9b92', '#6fd0e6'],
-} as const;
 
 export default function ChartCanvas({
   label,

@@ -1,5 +1,77 @@
+// One provider: what it is, who uses it, who came and who went, and how much rests on it. Each part is asked for when it is opened.
+import './market.css';
+import './provider.css';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { formatName } from '../../ui/formats.ts';
+import { Answer } from '../answer.tsx';
+import { Choices, choice } from '../market/choices.tsx';
 import { Page } from '../page.tsx';
+import { Adoption } from '../provider/adoption.tsx';
+import { Company } from '../provider/company.tsx';
+import { Dependence } from '../provider/dependence.tsx';
+import { Domains } from '../provider/domains.tsx';
+import { Facts } from '../provider/facts.tsx';
+import { Overview } from '../provider/overview.tsx';
+import { useProvider } from '../provider/use-provider.ts';
+
+const TABS = [
+  ['', 'Overview'],
+  ['domains', 'Domains'],
+  ['adoption', 'Over time'],
+  ['company', 'Used together with'],
+  ['dependence', 'Dependence'],
+] as const;
 
 export function Provider() {
-  return <Page title="Provider">…</Page>;
+  const { provider } = useParams({ from: '/provider/$provider' });
+  // Pages of a list keep the last one until the next is there; another provider starts anew.
+  return <ProviderPage key={provider} provider={provider} />;
+}
+
+function ProviderPage({ provider }: { readonly provider: string }) {
+  const search = useSearch({ from: '/provider/$provider' });
+  const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? '';
+  const offset = Math.max(0, Math.trunc(Number(search.offset ?? 0)) || 0);
+  const { query, input } = useProvider(provider, tab === 'domains' ? offset : 0);
+  const body = query.data?.body;
+  return (
+    <Page
+      title={body?.provider ?? formatName(provider)}
+      lead={body && <Facts provider={body} />}
+      actions={
+        <Link to="/compare" search={{ providers: provider }} className="button">
+          Compare
+        </Link>
+      }
+    >
+      <Choices label="Parts of this page">
+        {TABS.map(([id, name]) => (
+          <Link
+            key={id}
+            to="/provider/$provider"
+            params={{ provider }}
+            search={id === '' ? {} : { tab: id }}
+            resetScroll={false}
+            {...choice(id === tab)}
+          >
+            {name}
+          </Link>
+        ))}
+      </Choices>
+      {tab === 'adoption' && <Adoption provider={provider} />}
+      {tab === 'company' && <Company provider={provider} />}
+      {tab === 'dependence' && <Dependence provider={provider} />}
+      {(tab === '' || tab === 'domains') && (
+        <Answer query={query} lines={12}>
+          {(answered, answer) =>
+            tab === 'domains' ? (
+              <Domains provider={answered} input={input} answer={answer} />
+            ) : (
+              <Overview provider={answered} input={input} answer={answer} />
+            )
+          }
+        </Answer>
+      )}
+    </Page>
+  );
 }

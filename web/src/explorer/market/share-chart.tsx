@@ -1,0 +1,89 @@
+// The providers of a market by their share: the largest drawn, all that the answer has in the table.
+import type { Market } from '@strata/client';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { Chart } from '../../ui/chart.tsx';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { formatName, formatNumber, formatShare } from '../../ui/formats.ts';
+import { type Ink, useInk } from './ink.ts';
+import { ProviderLink } from './links.tsx';
+
+type Holder = Market['providers'][number];
+
+const DRAWN = 15;
+const BAR_HEIGHT = 28;
+
+const columns: readonly Column<Holder>[] = [
+  {
+    name: 'Provider',
+    cell: ({ provider, provider_id }) => <ProviderLink id={provider_id} name={provider} />,
+    value: ({ provider }) => provider,
+  },
+  { name: 'Owner', cell: ({ owner }) => owner, value: ({ owner }) => owner },
+  {
+    name: 'Domains',
+    isNumber: true,
+    cell: ({ provider_id, domains }) => (
+      <Link to="/provider/$provider" params={{ provider: provider_id }} search={{ tab: 'domains' }}>
+        {formatNumber(domains)}
+      </Link>
+    ),
+    value: ({ domains }) => domains,
+  },
+  { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
+];
+
+export function ShareChart({ market }: { readonly market: Market }) {
+  const ink = useInk();
+  const drawn = useMemo(() => market.providers.slice(0, DRAWN), [market]);
+  const option = useMemo(() => barsOf(drawn, ink), [drawn, ink]);
+  const label = `Share of providers: ${formatName(market.category)}`;
+  return (
+    <Chart
+      label={`${label}; ${drawn.map(({ provider, share }) => `${provider} ${formatShare(share)}`).join(', ')}`}
+      option={option}
+      height={drawn.length * BAR_HEIGHT + 12}
+      table={
+        <DataTable
+          caption={label}
+          columns={columns}
+          rows={market.providers}
+          keyOf={({ provider_id }: Holder) => provider_id}
+        />
+      }
+    />
+  );
+}
+
+function barsOf(holders: readonly Holder[], { ink, soft, line }: Ink) {
+  return {
+    grid: { left: 0, right: 56, top: 4, bottom: 4, containLabel: true },
+    xAxis: { type: 'value', show: false },
+    yAxis: {
+      type: 'category',
+      inverse: true,
+      data: holders.map(({ provider }) => provider),
+      axisLabel: { color: ink, width: 140, overflow: 'truncate' },
+      axisLine: { lineStyle: { color: line } },
+      axisTick: { show: false },
+    },
+    tooltip: {
+      trigger: 'item',
+      formatter: ({ dataIndex }: { dataIndex: number }) => {
+        const holder = holders[dataIndex];
+        return holder ? `${holder.provider}: ${formatNumber(holder.domains)} domains` : '';
+      },
+    },
+    series: {
+      type: 'bar',
+      barMaxWidth: 18,
+      data: holders.map(({ share }) => share),
+      label: {
+        show: true,
+        position: 'right',
+        color: soft,
+        formatter: ({ value }: { value: number }) => formatShare(value),
+      },
+    },
+  };
+}

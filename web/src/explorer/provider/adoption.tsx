@@ -1,0 +1,127 @@
+// How many domains used a provider day by day.
+import type { StackPaths } from '@strata/client';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { Card, Figure, Figures } from '../../ui/card.tsx';
+import { Chart } from '../../ui/chart.tsx';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { formatDay, formatNumber, formatShare } from '../../ui/formats.ts';
+import { Empty } from '../../ui/states.tsx';
+import { Answer } from '../answer.tsx';
+import { type Ink, useInk } from '../market/ink.ts';
+import { Source } from '../source.tsx';
+import { useStack } from '../use-stack.ts';
+
+export const ADOPTION = '/stack/v1/intelligence/adoption/{tool}';
+type Day = StackPaths[typeof ADOPTION]['body']['curve'][number];
+
+/** A day of the curve with its share of all domains; null where it cannot be told. */
+interface SharedDay extends Day {
+  readonly share: number | null;
+}
+
+const columns: readonly Column<SharedDay>[] = [
+  { name: 'Day', cell: ({ date }) => formatDay(date), value: ({ date }) => date },
+  { name: 'Domains', isNumber: true, cell: ({ domains }) => formatNumber(domains), value: ({ domains }) => domains },
+  { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
+  { name: 'Gained', isNumber: true, cell: ({ added }) => formatNumber(added), value: ({ added }) => added },
+  { name: 'Lost', isNumber: true, cell: ({ removed }) => formatNumber(removed), value: ({ removed }) => removed },
+];
+
+export function Adoption({ provider }: { readonly provider: string }) {
+  const input = { path: { tool: provider } };
+  const query = useStack(ADOPTION, input);
+  return (
+    <Card
+      title="Market share over time"
+      foot={query.data && <Source path={ADOPTION} input={input} answer={query.data} />}
+    >
+      <Answer query={query} lines={10}>
+        {({ tool, provider_id, domains, share, curve, method }) => (
+          <>
+            <Figures>
+              <Figure name="Domains today">
+                <Link to="/provider/$provider" params={{ provider: provider_id }} search={{ tab: 'domains' }}>
+                  {formatNumber(domains)}
+                </Link>
+              </Figure>
+              <Figure name="Share of all domains">{formatShare(share)}</Figure>
+            </Figures>
+            {curve.length === 0 ? (
+              <Empty>There is no history of it yet.</Empty>
+            ) : (
+              <Curve tool={tool} curve={curve} domains={domains} share={share} />
+            )}
+            <p className="small soft">{method.split('. Jaccard')[0]}.</p>
+          </>
+        )}
+      </Answer>
+    </Card>
+  );
+}
+
+interface CurveProps {
+  readonly tool: string;
+  readonly curve: readonly Day[];
+  readonly domains: number;
+  readonly share: number;
+}
+
+function Curve({ tool, curve, domains, share }: CurveProps) {
+  const ink = useInk();
+  const days = useMemo(() => sharesOf(curve, domains, share), [curve, domains, share]);
+  const option = useMemo(() => lineOf(days, ink), [days, ink]);
+  const [first, last] = [curve[0], curve.at(-1)];
+  return (
+    <Chart
+      label={`Domains of ${tool} by day: ${formatNumber(first?.domains)} on ${formatDay(first?.date)}, ${formatNumber(last?.domains)} on ${formatDay(last?.date)}`}
+      option={option}
+      height={300}
+      table={
+        <DataTable
+          caption={`${tool} day by day`}
+          columns={columns}
+          rows={days.toReversed()}
+          keyOf={({ date }: SharedDay) => date}
+        />
+      }
+    />
+  );
+}
+
+/** The curve is of today's panel, so today's answer tells how many domains are all. */
+function sharesOf(curve: readonly Day[], domains: number, share: number): readonly SharedDay[] {
+  return curve.map((day) => ({ ...day, share: share > 0 ? (day.domains / domains) * share : null }));
+}
+
+function lineOf(days: readonly SharedDay[], { soft, line }: Ink) {
+  const has = days.some(({ share }) => share !== null);
+  return {
+    grid: { left: 8, right: 24, top: 16, bottom: 8, containLabel: true },
+    tooltip: {
+      trigger: 'axis',
+      formatter: ([point]: readonly { dataIndex: number }[]) => {
+        const day = days[point?.dataIndex ?? -1];
+        return day ? `${formatDay(day.date)}\n${formatNumber(day.domains)} domains, ${formatShare(day.share)}` : '';
+      },
+    },
+    xAxis: {
+      type: 'category',
+      data: days.map(({ date }) => formatDay(date)),
+      axisLabel: { color: soft, hideOverlap: true },
+      axisLine: { lineStyle: { color: line } },
+    },
+    yAxis: {
+      type: 'value',
+      scale: true,
+      axisLabel: { color: soft, ...(has && { formatter: formatShare }) },
+      splitLine: { lineStyle: { color: line } },
+    },
+    series: {
+      type: 'line',
+      step: 'end',
+      showSymbol: days.length < 2,
+      data: days.map(({ domains, share }) => share ?? domains),
+    },
+  };
+}

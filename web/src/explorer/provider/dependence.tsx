@@ -1,0 +1,113 @@
+// How much rests on a provider: who depends on it alone, and what its domains depend on besides.
+import type { StackPaths } from '@strata/client';
+import { Link } from '@tanstack/react-router';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Card, Figure, Figures } from '../../ui/card.tsx';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { formatName, formatNumber, formatShare } from '../../ui/formats.ts';
+import { Empty } from '../../ui/states.tsx';
+import { Answer } from '../answer.tsx';
+import { ProviderLink } from '../market/links.tsx';
+import { Source } from '../source.tsx';
+import { useStack } from '../use-stack.ts';
+
+const PATH = '/stack/v1/intelligence/supply-chain/{provider}';
+type Body = StackPaths[typeof PATH]['body'];
+type Neighbour = Body['upstream'][number];
+
+const TONES: Readonly<Record<Body['risk_level'], Tone>> = { low: 'good', medium: 'warn', high: 'bad', critical: 'bad' };
+
+export function Dependence({ provider }: { readonly provider: string }) {
+  const input = { path: { provider } };
+  const query = useStack(PATH, input);
+  return (
+    <Answer query={query} lines={12}>
+      {(body, answer) => (
+        <>
+          <Card title="If it failed" foot={<Source path={PATH} input={input} answer={answer} />}>
+            <p className="market-verdict">
+              <Badge tone={TONES[body.risk_level]}>{body.risk_level} concentration risk</Badge>
+            </p>
+            <Figures>
+              <Figure name="Dependent domains">
+                <Link to="/provider/$provider" params={{ provider: body.provider_id }} search={{ tab: 'domains' }}>
+                  {formatNumber(body.dependent_domains)}
+                </Link>
+              </Figure>
+              <Figure name="With nobody else" note="in at least one category">
+                {formatNumber(body.sole_source_domains)}
+              </Figure>
+              {Object.entries(body.share_by_category).map(([category, share]) => (
+                <Figure key={category} name={`Share of ${formatName(category)}`} note={hhiOf(body, category)}>
+                  <Link to="/market" search={{ category }}>
+                    {formatShare(share)}
+                  </Link>
+                </Figure>
+              ))}
+            </Figures>
+            <h3 className="provider-reasons-head">Why</h3>
+            <ul className="provider-reasons">
+              {body.reasons.map((reason) => (
+                <li key={reason}>{reason}</li>
+              ))}
+            </ul>
+          </Card>
+          <Neighbours
+            title="Its domains also rest on"
+            of={`Of the domains of ${body.provider}`}
+            rows={body.upstream}
+            definition={body.definition}
+          />
+          <Neighbours
+            title="Whose domains rest on it too"
+            of="Of their own domains"
+            rows={body.downstream}
+            definition={body.definition}
+          />
+        </>
+      )}
+    </Answer>
+  );
+}
+
+function hhiOf({ hhi_by_category }: Body, category: string): string {
+  const hhi = hhi_by_category[category];
+  return hhi === null || hhi === undefined ? 'HHI unknown' : `HHI ${formatNumber(Math.round(hhi))}`;
+}
+
+interface NeighboursProps {
+  readonly title: string;
+  /** What the shares are of. */
+  readonly of: string;
+  readonly rows: readonly Neighbour[];
+  readonly definition: string;
+}
+
+function Neighbours({ title, of, rows, definition }: NeighboursProps) {
+  const columns: readonly Column<Neighbour>[] = [
+    {
+      name: 'Provider',
+      cell: ({ provider, provider_id }) => <ProviderLink id={provider_id} name={provider} />,
+      value: (row) => row.provider,
+    },
+    {
+      name: 'Common',
+      isNumber: true,
+      cell: ({ domains }) => formatNumber(domains),
+      value: ({ domains }) => domains,
+    },
+    { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
+  ];
+  return (
+    <Card title={title} width="half">
+      {rows.length === 0 ? (
+        <Empty>Nobody has enough domains in common with it.</Empty>
+      ) : (
+        <DataTable caption={title} columns={columns} rows={rows} keyOf={({ provider_id }: Neighbour) => provider_id} />
+      )}
+      <p className="small soft provider-note">
+        Share: {of.charAt(0).toLowerCase() + of.slice(1)}. {definition}
+      </p>
+    </Card>
+  );
+}
