@@ -1,15 +1,18 @@
 // Fetches with a limit on size and time: what a server sends is not trusted to end.
 
-/** What came back, or in a phrase why nothing usable did. */
+/** What came back, or in a phrase why nothing usable did; with a status where something did. */
 export type Fetched =
   | { readonly ok: true; readonly content: Uint8Array; readonly headers: Headers; readonly status: number }
-  | { readonly ok: false; readonly problem: string };
+  | { readonly ok: false; readonly problem: string; readonly status?: number };
 
 export interface FetchBoundedOptions {
   readonly fetch: typeof globalThis.fetch;
   readonly maxBytes: number;
   readonly headers?: Record<string, string>;
-  readonly signal?: AbortSignal;
+  /** `GET` by default. */
+  readonly method?: 'GET' | 'POST';
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** No answer takes longer, on-demand scans included. */
@@ -17,23 +20,25 @@ const TIMEOUT_MS = 60_000;
 
 /** Any HTTP status is an answer: problem bodies carry receipts too. Throws only when the caller's signal aborts. */
 export async function fetchBounded(url: URL, options: FetchBoundedOptions): Promise<Fetched> {
-  const { fetch, maxBytes, headers = {}, signal } = options;
-  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const { fetch, maxBytes, headers = {}, method = 'GET', timeoutMs = TIMEOUT_MS, signal } = options;
+  const timeout = AbortSignal.timeout(timeoutMs);
   try {
     // Following a redirect would carry the API key to another host, and would change whose keys are trusted.
     const redirect = 'error';
     const limits = signal ? AbortSignal.any([signal, timeout]) : timeout;
-    const response = await fetch(url, { headers, redirect, signal: limits });
+    const response = await fetch(url, { method, headers, redirect, signal: limits });
+    const { status } = response;
     if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
       await response.body?.cancel();
-      return { ok: false, problem: `${url} is a stream without an end; each of its events has a receipt of its own` };
+      const problem = `${url} is a stream without an end; each of its events has a receipt of its own`;
+      return { ok: false, problem, status };
     }
     const content = await readBounded(response, maxBytes);
-    if (!content) return { ok: false, problem: `${url} sends more than ${maxBytes} bytes` };
-    return { ok: true, content, headers: response.headers, status: response.status };
+    if (!content) return { ok: false, problem: `${url} sends more than ${maxBytes} bytes`, status };
+    return { ok: true, content, headers: response.headers, status };
   } catch (error) {
     signal?.throwIfAborted();
-    return { ok: false, problem: `${url} cannot be reached: ${reasonOf(error)}` };
+    return { ok: false, problem: `${url} cannot be reached: ${reasonOf(error, timeoutMs)}` };
   }
 }
 
@@ -51,9 +56,9 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Node tells the reason in `cause`; a browser tells none. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return 'the request failed';
-  if (error.name === 'TimeoutError') return `there is no whole answer after ${TIMEOUT_MS / 1_000} s`;
+  if (error.name === 'TimeoutError') return `there is no whole answer after ${timeoutMs / 1_000} s`;
   const { code, message } = (error.cause ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   const known = REASONS[String(code)];
   if (known !== undefined) return known;
@@ -62,7 +67,8 @@ function reasonOf(error: unknown): string {
   return 'no connection, or a redirect';
 }
 
-async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
+/** The whole body, or undefined when there is more of it than that. */
+export async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   if (response.body) {

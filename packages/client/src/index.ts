@@ -1,5 +1,17 @@
-// Verify what a Strata service answered, in Node or in a browser.
+// Ask a Strata service, follow its events and verify what it answered, in Node or in a browser.
 export type { AnswerProblem } from './answer-problem.ts';
+export {
+  type CallOptions,
+  type NewKey,
+  type StackAnswer,
+  StackClient,
+  type StackClientOptions,
+} from './stack-client.ts';
+export type { EventFilter, FollowOptions, StackEvent, StreamState } from './stack-events.ts';
+export type { PagedItems, PagedPath } from './stack-pages.ts';
+export { type FieldProblem, type Quota, StackProblem } from './stack-problem.ts';
+export type { AnyStackPath, StackInput, StackPath } from './stack-request.ts';
+export type * from './stack-types.ts';
 export {
   type ClientOptions,
   type DetachedInput,

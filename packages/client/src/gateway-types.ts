@@ -1,0 +1,595 @@
+// Generated from openapi/gateway.json by write-types.ts: `npm run openapi` writes it anew. Not to be edited.
+
+/**
+ * Each path that is asked by GET: what stands in its path and query, and the body of its answer.
+ */
+export interface GatewayPaths {
+  /**
+   * Models that are served
+   */
+  '/v1/models': {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      object: 'list';
+      data: Model[];
+    };
+  };
+  /**
+   * One model
+   */
+  '/v1/models/{id}': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: Model;
+  };
+  /**
+   * The receipt of one of the key's answers
+   */
+  '/v1/receipts/{id}': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: Receipt;
+  };
+  /**
+   * Peers, models, load and standing of the network
+   */
+  '/network': {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: Network;
+  };
+}
+export interface Model {
+  id: string;
+  object: 'model';
+  created: number;
+  owned_by: string;
+  name: string;
+  engine: string;
+  sha256: string | null;
+  size_bytes: number | null;
+  parameters: number | null;
+  quantisation: string | null;
+  context_length: number | null;
+  slots: number;
+}
+export interface Receipt {
+  object: 'inference.receipt';
+  answer_id: string;
+  request_id: string;
+  key_id: string;
+  endpoint: string;
+  model: {
+    id: string;
+    sha256: string | null;
+    engine: string;
+  };
+  request_sha256: string;
+  answer_sha256: string;
+  outcome: 'completed' | 'cancelled' | 'failed';
+  finish_reasons: (('stop' | 'length' | 'tool_calls' | 'content_filter') | null)[];
+  usage: {
+    prompt_tokens: number;
+    cached_tokens: number;
+    completion_tokens: number;
+  };
+  times: {
+    received_at: string;
+    first_token_at: string | null;
+    finished_at: string;
+  };
+  segments?: {
+    choice: number;
+    worker: string;
+    nonce: string;
+    from: number;
+    to: number;
+    chain_head: string;
+  }[];
+  provenance: {
+    receipt_id: string;
+    signature: string;
+    key_id: string;
+    [k: string]: unknown;
+  };
+}
+export interface Network {
+  object: 'network';
+  self: {
+    peer: string;
+    software: string;
+  };
+  peers: {
+    peer: string;
+    role: 'worker' | 'other';
+    connected_since: string | null;
+    round_trip_ms: number | null;
+    software: string | null;
+    models: {
+      name: string;
+      sha256: string;
+      quantisation: string;
+      context_length: number;
+      slots: number;
+      prefill_tokens_per_second: number;
+      decode_tokens_per_second: number;
+    }[];
+    running: number;
+    waiting: number;
+    standing: {
+      state: string;
+      trust: number;
+      audits: number;
+    } | null;
+  }[];
+  models: {
+    id: string;
+    name: string;
+    sha256: string;
+    workers: number;
+    slots: number;
+    running: number;
+    waiting: number;
+  }[];
+  audits: {
+    at: string;
+    kind: 'answer' | 'challenge';
+    worker: string;
+    outcome: string;
+  }[];
+  totals: {
+    peers: number;
+    workers: number;
+    models: number;
+    slots: number;
+    running: number;
+    waiting: number;
+  };
+}
+export interface ChatCompletionRequest {
+  model: string;
+  stream?: boolean | null;
+  stream_options?: {
+    include_usage?: boolean | null;
+  } | null;
+  max_tokens?: number | null;
+  temperature?: number | null;
+  top_p?: number | null;
+  n?: number | null;
+  stop?: (string | string[]) | null;
+  seed?: number | null;
+  presence_penalty?: number | null;
+  frequency_penalty?: number | null;
+  logit_bias?: {
+    [k: string]: number;
+  } | null;
+  user?: string | null;
+  top_k?: number | null;
+  min_p?: number | null;
+  prompt_cache_key?: string | null;
+  /**
+   * @minItems 1
+   * @maxItems 4096
+   */
+  messages: (
+    | {
+        role: 'system' | 'developer' | 'user';
+        content:
+          | string
+          | (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'refusal';
+                  refusal: string;
+                }
+              | {
+                  type: string;
+                }
+            )[];
+        name?: string | null;
+      }
+    | {
+        role: 'assistant';
+        content?:
+          | (
+              | string
+              | (
+                  | {
+                      type: 'text';
+                      text: string;
+                    }
+                  | {
+                      type: 'refusal';
+                      refusal: string;
+                    }
+                  | {
+                      type: string;
+                    }
+                )[]
+            )
+          | null;
+        refusal?: string | null;
+        name?: string | null;
+        tool_calls?:
+          | {
+              id: string;
+              type: 'function';
+              function: {
+                name: string;
+                arguments: string;
+              };
+            }[]
+          | null;
+      }
+    | {
+        role: 'tool';
+        content:
+          | string
+          | (
+              | {
+                  type: 'text';
+                  text: string;
+                }
+              | {
+                  type: 'refusal';
+                  refusal: string;
+                }
+              | {
+                  type: string;
+                }
+            )[];
+        tool_call_id: string;
+      }
+    | {
+        role: 'function';
+        content?:
+          | (
+              | string
+              | (
+                  | {
+                      type: 'text';
+                      text: string;
+                    }
+                  | {
+                      type: 'refusal';
+                      refusal: string;
+                    }
+                  | {
+                      type: string;
+                    }
+                )[]
+            )
+          | null;
+        name: string;
+      }
+  )[];
+  max_completion_tokens?: number | null;
+  logprobs?: boolean | null;
+  top_logprobs?: number | null;
+  response_format?:
+    | (
+        | {
+            type: 'text';
+          }
+        | {
+            type: 'json_object';
+          }
+        | {
+            type: 'json_schema';
+            json_schema: {
+              name: string;
+              description?: string | null;
+              schema?: {
+                [k: string]: unknown;
+              } | null;
+              strict?: boolean | null;
+            };
+          }
+      )
+    | null;
+  tools?:
+    | {
+        type: 'function';
+        function: {
+          name: string;
+          description?: string | null;
+          parameters?: {
+            [k: string]: unknown;
+          } | null;
+          strict?: boolean | null;
+        };
+      }[]
+    | null;
+  tool_choice?:
+    | (
+        | ('none' | 'auto' | 'required')
+        | {
+            type: 'function';
+            function: {
+              name: string;
+            };
+          }
+      )
+    | null;
+  parallel_tool_calls?: boolean | null;
+  metadata?: {
+    [k: string]: unknown;
+  } | null;
+  modalities?: string[] | null;
+  audio?: unknown;
+  functions?: unknown;
+  function_call?: unknown;
+}
+export interface CompletionRequest {
+  model: string;
+  stream?: boolean | null;
+  stream_options?: {
+    include_usage?: boolean | null;
+  } | null;
+  max_tokens?: number | null;
+  temperature?: number | null;
+  top_p?: number | null;
+  n?: number | null;
+  stop?: (string | string[]) | null;
+  seed?: number | null;
+  presence_penalty?: number | null;
+  frequency_penalty?: number | null;
+  logit_bias?: {
+    [k: string]: number;
+  } | null;
+  user?: string | null;
+  top_k?: number | null;
+  min_p?: number | null;
+  prompt_cache_key?: string | null;
+  prompt: string | string[] | number[] | number[][];
+  echo?: boolean | null;
+  suffix?: string | null;
+  best_of?: number | null;
+  logprobs?: number | null;
+}
+export interface ResponseRequest {
+  model: string;
+  input:
+    | string
+    | {
+        type?: string | null;
+        role?: string | null;
+        content?:
+          | (
+              | string
+              | {
+                  type: string;
+                  text?: string | null;
+                  refusal?: string | null;
+                }[]
+            )
+          | null;
+        call_id?: string | null;
+        name?: string | null;
+        arguments?: string | null;
+        output?:
+          | (
+              | string
+              | {
+                  type: string;
+                  text?: string | null;
+                  refusal?: string | null;
+                }[]
+            )
+          | null;
+      }[];
+  instructions?: string | null;
+  stream?: boolean | null;
+  max_output_tokens?: unknown;
+  temperature?: unknown;
+  top_p?: unknown;
+  tools?:
+    | {
+        type: string;
+        [k: string]: unknown;
+      }[]
+    | null;
+  tool_choice?: unknown;
+  parallel_tool_calls?: unknown;
+  text?: {
+    format?: {
+      type: string;
+      [k: string]: unknown;
+    } | null;
+  } | null;
+  previous_response_id?: unknown;
+  conversation?: unknown;
+  background?: unknown;
+  metadata?: {
+    [k: string]: unknown;
+  } | null;
+  prompt_cache_key?: unknown;
+  user?: unknown;
+}
+export interface EmbeddingRequest {
+  model: string;
+  input: string | string[] | number[] | number[][];
+  encoding_format?: ('float' | 'base64') | null;
+  dimensions?: number | null;
+  user?: string | null;
+}
+export interface ChatCompletion {
+  id: string;
+  created: number;
+  model: string;
+  system_fingerprint: string;
+  object: 'chat.completion';
+  choices: {
+    index: number;
+    message: {
+      role: 'assistant';
+      content: string | null;
+      refusal: null;
+      tool_calls?: {
+        id: string;
+        type: 'function';
+        function: {
+          name: string;
+          arguments: string;
+        };
+      }[];
+    };
+    logprobs: {
+      content: {
+        token: string;
+        logprob: number;
+        bytes: number[];
+        top_logprobs: {
+          [k: string]: unknown;
+        }[];
+        [k: string]: unknown;
+      }[];
+      [k: string]: unknown;
+    } | null;
+    finish_reason: 'stop' | 'length' | 'tool_calls' | 'content_filter';
+  }[];
+  usage: {
+    prompt_tokens: number;
+    completion_tokens: number;
+    total_tokens: number;
+    [k: string]: unknown;
+  };
+}
+export interface ChatCompletionChunk {
+  id: string;
+  created: number;
+  model: string;
+  system_fingerprint: string;
+  object: 'chat.completion.chunk';
+  choices: {
+    index: number;
+    delta: {
+      [k: string]: unknown;
+    };
+    logprobs: {
+      content: {
+        token: string;
+        logprob: number;
+        bytes: number[];
+        top_logprobs: {
+          [k: string]: unknown;
+        }[];
+        [k: string]: unknown;
+      }[];
+      [k: string]: unknown;
+    } | null;
+    finish_reason: ('stop' | 'length' | 'tool_calls' | 'content_filter') | null;
+  }[];
+  usage?: {
+    prompt_tokens: number;
+    completion_tokens: number;
+    total_tokens: number;
+    [k: string]: unknown;
+  } | null;
+}
+export interface Completion {
+  id: string;
+  created: number;
+  model: string;
+  system_fingerprint: string;
+  object: 'text_completion';
+  choices: {
+    index: number;
+    text: string;
+    logprobs: {
+      [k: string]: unknown;
+    } | null;
+    finish_reason: ('stop' | 'length' | 'tool_calls' | 'content_filter') | null;
+  }[];
+  usage?: {
+    prompt_tokens: number;
+    completion_tokens: number;
+    total_tokens: number;
+    [k: string]: unknown;
+  };
+}
+export interface Response {
+  id: string;
+  object: 'response';
+  created_at: number;
+  status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
+  model: string;
+  output: {
+    id: string;
+    type: 'message' | 'function_call';
+    [k: string]: unknown;
+  }[];
+  usage: {
+    input_tokens: number;
+    output_tokens: number;
+    total_tokens: number;
+    [k: string]: unknown;
+  } | null;
+  [k: string]: unknown;
+}
+export interface Embeddings {
+  object: 'list';
+  data: {
+    object: 'embedding';
+    index: number;
+    embedding: number[] | string;
+  }[];
+  model: string;
+  usage: {
+    prompt_tokens: number;
+    total_tokens: number;
+  };
+}
+export interface Error {
+  error: {
+    message: string;
+    type: string;
+    param: string | null;
+    code: string | null;
+  };
+}
+/**
+ * Each path that is asked by POST, and the body of its whole answer.
+ */
+export interface GatewayPosts {
+  /**
+   * Answer a conversation
+   */
+  '/v1/chat/completions': {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: ChatCompletion;
+  };
+  /**
+   * Go on with a text
+   */
+  '/v1/completions': {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: Completion;
+  };
+  /**
+   * Answer a conversation, in the newer form
+   */
+  '/v1/responses': {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: Response;
+  };
+  /**
+   * Vectors of texts
+   */
+  '/v1/embeddings': {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: Embeddings;
+  };
+}

@@ -1,0 +1,178 @@
+// Follows the event stream: joins again where the line broke, as often as it breaks.
+import { readBounded, reasonOf } from './fetch-bounded.ts';
+import { BrokenStreamError, readSse } from './read-sse.ts';
+import { answeredProblem, invalidAnswer, networkProblem, objectOf, StackProblem } from './stack-problem.ts';
+import type { AdvisoryEvent, AnomalyEvent, MigrationEvent, ServiceChangeEvent, StackStreams } from './stack-types.ts';
+
+export type StackEvent = MigrationEvent | ServiceChangeEvent | AnomalyEvent | AdvisoryEvent;
+
+type StreamQuery = StackStreams['/stack/v1/stream']['query'];
+
+/** Only the events that all of these hold for. */
+export interface EventFilter {
+  readonly types?: readonly StackEvent['type'][] | undefined;
+  readonly domain?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly category?: StreamQuery['category'] | undefined;
+}
+
+/** What the line is doing. */
+export type StreamState =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'open' }
+  /** Broken for a reason; joined again after a pause. */
+  | { readonly kind: 'waiting'; readonly retryInMs: number; readonly reason: string }
+  /** Events were missed that the service no longer keeps: what was collected before has a gap. */
+  | { readonly kind: 'reset'; readonly reason: string };
+
+export interface FollowOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Where to go on, as `onEventId` told it; from now on without. */
+  readonly lastEventId?: string | undefined;
+  readonly onState?: ((state: StreamState) => void) | undefined;
+  /** Told before each event: keep it to go on after this event another time. */
+  readonly onEventId?: ((lastEventId: string) => void) | undefined;
+}
+
+export interface FollowComponents {
+  readonly fetch: typeof globalThis.fetch;
+  readonly headers: () => Record<string, string>;
+  /** Three heartbeats of the service. */
+  readonly silentMs?: number;
+}
+
+const SILENT_MS = 45_000;
+/** Until the headers of the answer. */
+const CONNECT_MS = 30_000;
+const MAX_PROBLEM_BYTES = 1024 * 1024;
+/** What a server may ask for: neither a storm of requests nor a wait without an end. */
+const RETRY_MS = { default: 3_000, min: 250, max: 60_000 } as const;
+
+const EVENT_TYPES: Readonly<Record<StackEvent['type'], true>> = {
+  migration: true,
+  service_change: true,
+  anomaly: true,
+  advisory: true,
+};
+
+/** Events as they come. Throws a `StackProblem` that asking again cannot mend, and the signal's reason. */
+export async function* followEvents(
+  url: URL,
+  { signal, onState, onEventId, ...options }: FollowOptions & FollowComponents,
+): AsyncGenerator<StackEvent, void, undefined> {
+  const { silentMs = SILENT_MS } = options;
+  let { lastEventId } = options;
+  let retryMs: number = RETRY_MS.default;
+  for (let failures = 0; ; failures += 1) {
+    signal?.throwIfAborted();
+    onState?.({ kind: 'connecting' });
+    const line = new AbortController();
+    let reason = 'the service ended the stream';
+    let atLeastMs = 0;
+    let openedAt = Number.POSITIVE_INFINITY;
+    try {
+      const body = await openLine(url, { ...options, lastEventId, signal, line });
+      openedAt = performance.now();
+      onState?.({ kind: 'open' });
+      for await (const item of readSse(body, { silentMs })) {
+        if (item.kind === 'retry') {
+          retryMs = Math.min(Math.max(item.retryMs, RETRY_MS.min), RETRY_MS.max);
+          continue;
+        }
+        failures = 0;
+        if (item.lastEventId !== '') {
+          lastEventId = item.lastEventId;
+          onEventId?.(lastEventId);
+        }
+        if (item.name === 'reset') {
+          // Asked again with the id that was refused, the service would only refuse it again.
+          if (item.lastEventId === '') lastEventId = undefined;
+          onState?.({ kind: 'reset', reason: String(objectOf(item.data)?.reason ?? 'events were missed') });
+        } else if (Object.hasOwn(EVENT_TYPES, item.name)) yield eventOf(item.data, url);
+        // Other kinds are of a service that is newer than this client.
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      const problem = brokenBy(error, url);
+      if (!isPassing(problem)) throw problem;
+      reason = problem.detail || problem.title;
+      atLeastMs = (problem.retryAfterSeconds ?? 0) * 1_000;
+    } finally {
+      line.abort();
+    }
+    // A line that stood for long was a good one, even where nothing happened.
+    if (performance.now() - openedAt > RETRY_MS.max) failures = 0;
+    const retryInMs = pauseMs({ retryMs, failures, atLeastMs });
+    onState?.({ kind: 'waiting', retryInMs, reason });
+    await pause(retryInMs, signal);
+  }
+}
+
+interface LineOptions extends FollowComponents {
+  readonly lastEventId: string | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly line: AbortController;
+}
+
+async function openLine(url: URL, { fetch, headers, lastEventId, signal, line }: LineOptions) {
+  const timer = setTimeout(() => line.abort(new BrokenStreamError('there is no answer')), CONNECT_MS);
+  try {
+    const response = await fetch(url, {
+      headers: {
+        ...headers(),
+        Accept: 'text/event-stream',
+        ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
+      },
+      cache: 'no-store',
+      redirect: 'error',
+      signal: signal ? AbortSignal.any([signal, line.signal]) : line.signal,
+    });
+    const { status, body } = response;
+    if (status >= 400) {
+      const content = (await readBounded(response, MAX_PROBLEM_BYTES)) ?? new Uint8Array();
+      throw answeredProblem(status, response.headers, new TextDecoder().decode(content));
+    }
+    if (!body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
+      throw invalidAnswer(`${url} is not a stream of events.`, status, response.headers);
+    return body;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function eventOf(data: string, url: URL): StackEvent {
+  const event = objectOf(data);
+  if (!event) throw invalidAnswer(`${url} sent an event that is not a JSON object.`, 200);
+  return event as unknown as StackEvent;
+}
+
+function brokenBy(error: unknown, url: URL): StackProblem {
+  if (error instanceof StackProblem) return error;
+  const reason = error instanceof BrokenStreamError ? error.message : reasonOf(error, CONNECT_MS);
+  return networkProblem(`${url.host}: ${reason}`, { cause: error });
+}
+
+/** Whether it may be otherwise a moment later. A used-up quota is not: it lasts for hours. */
+function isPassing({ status }: StackProblem): boolean {
+  return status === 0 || status === 408 || status >= 500;
+}
+
+/** Longer after each failure in a row, and never the same for all who were cut off together. */
+function pauseMs({ retryMs, failures, atLeastMs }: { retryMs: number; failures: number; atLeastMs: number }): number {
+  const backoff = Math.min(retryMs * 2 ** Math.min(failures, 10), RETRY_MS.max);
+  return Math.round(Math.max(backoff * (0.5 + Math.random() / 2), Math.min(atLeastMs, RETRY_MS.max)));
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}

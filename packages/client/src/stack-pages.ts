@@ -1,0 +1,37 @@
+// Lists that are read page by page: where entries and total stand in each.
+import type { StackPath } from './stack-request.ts';
+import type { Advisory, Affected, Change, FoundDomain, StackPaths } from './stack-types.ts';
+
+/** Paths that take `offset`. */
+export type PagedPath = {
+  // A path without a query has one of any name that holds nothing.
+  [P in StackPath]: StackPaths[P]['query'] extends Record<string, never>
+    ? never
+    : 'offset' extends keyof StackPaths[P]['query']
+      ? P
+      : never;
+}[StackPath];
+
+/** What the entries of each list are. */
+export interface PagedItems {
+  '/stack/v1/domains/{domain}/changes': Change;
+  '/stack/v1/search': FoundDomain;
+  '/stack/v1/enrichment/advisories': Advisory;
+  '/stack/v1/enrichment/affected': Affected;
+  '/stack/v1/providers/{provider}': FoundDomain;
+}
+
+interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly total: number;
+}
+
+type Pages = { readonly [P in PagedPath]: (body: StackPaths[P]['body']) => Page<PagedItems[P]> };
+
+export const PAGES: Pages = {
+  '/stack/v1/domains/{domain}/changes': ({ changes, total }) => ({ items: changes, total }),
+  '/stack/v1/search': ({ results, total }) => ({ items: results, total }),
+  '/stack/v1/enrichment/advisories': ({ advisories, total }) => ({ items: advisories, total }),
+  '/stack/v1/enrichment/affected': ({ affected, total }) => ({ items: affected, total }),
+  '/stack/v1/providers/{provider}': ({ domains }) => ({ items: domains.results, total: domains.total }),
+};

@@ -1,0 +1,117 @@
+// Writes stack-types.ts and gateway-types.ts from the committed OpenAPI documents; a test compares the two.
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { compile, type JSONSchema } from 'json-schema-to-typescript';
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: JSONSchema;
+}
+interface Operation {
+  readonly summary?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { schema: JSONSchema }>> }>>;
+}
+interface Document {
+  readonly paths: Readonly<Record<string, { readonly get?: Operation; readonly post?: Operation }>>;
+  readonly components: { readonly schemas: Readonly<Record<string, JSONSchema>> };
+}
+
+/** The two documents, and the name that the types of each begin with. */
+export const GENERATED = [
+  { name: 'Stack', source: 'openapi/stack.json', target: 'stack-types.ts' },
+  { name: 'Gateway', source: 'openapi/gateway.json', target: 'gateway-types.ts' },
+] as const;
+
+const root = path.join(import.meta.dirname, '../../..');
+
+/** The TypeScript of one document: its schemas, and what each GET takes and gives. */
+export async function typesOf({ name, source }: (typeof GENERATED)[number]): Promise<string> {
+  const document = JSON.parse(readFileSync(path.join(root, source), 'utf8')) as Document;
+  const asked = Object.entries(document.paths).flatMap(([at, { get }]) => (get ? [[at, get] as const] : []));
+  const posted = Object.entries(document.paths).flatMap(([at, { post }]) => (post ? [[at, post] as const] : []));
+  const streams = asked.filter(([, operation]) => mediaTypeOf(operation) === 'text/event-stream');
+  // What is neither JSON nor text, such as tiles of the ledger, is nothing to read as a value.
+  const whole = asked.filter(([, operation]) => /json$|^text\/(?!event-stream)/.test(mediaTypeOf(operation)));
+  const schema = {
+    ...tableOf(whole, 'Each path that is asked by GET: what stands in its path and query, and the body of its answer.'),
+    definitions: {
+      ...document.components.schemas,
+      [`${name}Posts`]: tableOf(posted, 'Each path that is asked by POST, and the body of its whole answer.'),
+      ...(streams.length > 0 && {
+        [`${name}Streams`]: tableOf(streams, 'The paths that answer with a stream without an end.'),
+      }),
+    },
+  };
+  const text = await compile(relocated(schema) as JSONSchema, `${name}Paths`, {
+    additionalProperties: false,
+    bannerComment: `// Generated from ${source} by write-types.ts: \`npm run openapi\` writes it anew. Not to be edited.`,
+    ignoreMinAndMaxItems: true,
+    style: { printWidth: 120, singleQuote: true, trailingComma: 'all' },
+    unreachableDefinitions: true,
+  });
+  // Which definition a type comes from is its name; that leaves blank lines and empty comments.
+  return text
+    .replaceAll(/ \* This interface was referenced by[^\n]*\n \* via the `definition`[^\n]*\n/g, '')
+    .replaceAll(/(?: \*\n)+ \*\//g, ' */')
+    .replaceAll(/\/\*\*\n \*\/\n/g, '');
+}
+
+function tableOf(operations: readonly (readonly [string, Operation])[], description: string): JSONSchema {
+  const rows = operations.map(([at, operation]) => [
+    at,
+    closed(
+      {
+        path: parametersOf(operation, 'path'),
+        query: parametersOf(operation, 'query'),
+        body: bodyOf(operation),
+      },
+      operation.summary,
+    ),
+  ]);
+  return closed(Object.fromEntries(rows), description);
+}
+
+/** An object with these members, all required unless told otherwise. */
+function closed(properties: Record<string, JSONSchema>, description?: string, required = Object.keys(properties)) {
+  return { type: 'object', properties, required, ...(description === undefined ? {} : { description }) } as JSONSchema;
+}
+
+function parametersOf({ parameters = [] }: Operation, where: Parameter['in']): JSONSchema {
+  const mine = parameters.filter((parameter) => parameter.in === where);
+  if (mine.length === 0) return { tsType: 'Record<string, never>' };
+  const properties = mine.map(({ name, description, schema }) => [
+    name,
+    description === undefined ? schema : { ...schema, description },
+  ]);
+  const required = mine.filter((parameter) => parameter.required).map(({ name }) => name);
+  return closed(Object.fromEntries(properties), undefined, required);
+}
+
+/** What is sent when all goes well. */
+function contentOf({ responses }: Operation) {
+  return (responses['200'] ?? responses['201'])?.content ?? {};
+}
+
+function mediaTypeOf(operation: Operation): string {
+  return Object.keys(contentOf(operation))[0] ?? '';
+}
+
+function bodyOf(operation: Operation): JSONSchema {
+  return contentOf(operation)[mediaTypeOf(operation)]?.schema ?? {};
+}
+
+/** Components become definitions. What stands beside a reference would make a second type of the same. */
+function relocated(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(relocated);
+  if (typeof value !== 'object' || value === null) return value;
+  if ('$ref' in value) return { $ref: String(value.$ref).replace('#/components/schemas/', '#/definitions/') };
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, relocated(inner)]));
+}
+
+if (import.meta.main)
+  for (const generated of GENERATED)
+    writeFileSync(path.join(import.meta.dirname, generated.target), await typesOf(generated));
