@@ -23,4 +23,3 @@ export {
   verifyDetached,
   verifyUrl,
 } from './verify-answer.ts';
-export * from './zz-stub.ts';
