@@ -23,7 +23,7 @@ export interface Finding {
 type Circumstances = Partial<Pick<Finding, 'strength' | 'isPreferred' | 'isDangling' | 'shown'>>;
 const NOTHING: Circumstances = {};
 
-/** A rule that matched a value. All findings have the same fields in the same order, which makes them quick to read. */
+/** A rule that matched a value. Every finding begins here, so that all have the same fields in the same order: such are quick to read. */
 export function findingOf(
   rule: Rule,
   value: string,

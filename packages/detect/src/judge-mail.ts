@@ -2,7 +2,7 @@
 import { type Finding, findingOf, type Judgement } from './finding.ts';
 import type { Rule } from './matchers.ts';
 import type { Channel } from './patterns.ts';
-import type { Role } from './profile.ts';
+import { NO_ROLES, type Role } from './profile.ts';
 import type { Reading } from './reading.ts';
 
 /** Says that the provider may act for the domain, and nothing of where mail is kept. */
@@ -43,8 +43,6 @@ export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<
 function receives(provider: string, findings: readonly Finding[]): boolean {
   return findings.some(({ rule }) => rule.role === 'gateway' && !rule.asSender && rule.provider === provider);
 }
-
-const NO_ROLES: ReadonlySet<Role> = new Set();
 
 function rolesOf(isMailboxUnsettled: boolean, isSenderUnsettled: boolean): ReadonlySet<Role> {
   if (!isMailboxUnsettled && !isSenderUnsettled) return NO_ROLES;

@@ -69,9 +69,12 @@ export function judgeIssuer(
   { hasOwnCertificate, failures }: Reading,
 ): readonly Finding[] {
   if (!hasOwnCertificate && !failures.tls) return findings;
-  const isShown = (provider: string) =>
-    findings.some(({ rule }) => rule.channel === 'tls' && rule.provider === provider);
-  const isOnlyPermitted = ({ rule }: Finding) =>
-    rule.role === 'issuer' && rule.channel === 'caa' && !isShown(rule.provider);
-  return findings.some(isOnlyPermitted) ? findings.filter((finding) => !isOnlyPermitted(finding)) : findings;
+  if (!findings.some(isPermission)) return findings;
+  const shown = new Set(findings.filter(({ rule }) => rule.channel === 'tls').map(({ rule }) => rule.provider));
+  return findings.filter((finding) => !isPermission(finding) || shown.has(finding.rule.provider));
+}
+
+/** What a CAA record says of an issuer. */
+function isPermission({ rule }: Finding): boolean {
+  return rule.role === 'issuer' && rule.channel === 'caa';
 }

@@ -3,13 +3,11 @@ import type { Finding, Judgement } from './finding.ts';
 import { judgeMail } from './judge-mail.ts';
 import { judgeHeaders, judgeIssuer, judgeOrigin } from './judge-web.ts';
 import type { Channel } from './patterns.ts';
-import { ROLES, type Role } from './profile.ts';
+import { NO_ROLES, ROLES } from './profile.ts';
 import type { Reading } from './reading.ts';
 
 /** A parking provider's own records; a page or a header may only mention it. */
 const PROVES_PARKING: ReadonlySet<Channel> = new Set(['ns', 'soa', 'mx', 'cname', 'named']);
-
-const NO_ROLES: ReadonlySet<Role> = new Set();
 
 /** Drops and re-assigns findings until each stands for what it proves. */
 export function judge(findings: readonly Finding[], reading: Reading): Judgement {
@@ -52,11 +50,15 @@ function receivesMail(findings: readonly Finding[]): boolean {
   return findings.some(({ rule, isPreferred }) => isPreferred && !rule.isParking);
 }
 
+function isOfSoa({ rule }: Finding): boolean {
+  return rule.channel === 'soa' && rule.role === 'dns';
+}
+
 /** An SOA speaks for vanity name servers only: where the NS names a provider, another one in the SOA is a leftover. */
 function judgeNameServers(findings: readonly Finding[], { failures }: Reading): readonly Finding[] {
-  const isNamed = findings.some(({ rule }) => rule.channel === 'ns');
-  const serves = (provider: string) => findings.some(({ rule }) => rule.channel === 'ns' && rule.provider === provider);
-  const isLeftOver = ({ rule }: Finding) =>
-    rule.channel === 'soa' && rule.role === 'dns' && (isNamed ? !serves(rule.provider) : failures.ns);
-  return findings.some(isLeftOver) ? findings.filter((finding) => !isLeftOver(finding)) : findings;
+  if (!findings.some(isOfSoa)) return findings;
+  const serving = new Set(findings.filter(({ rule }) => rule.channel === 'ns').map(({ rule }) => rule.provider));
+  return findings.filter(
+    (finding) => !isOfSoa(finding) || (serving.size === 0 ? !failures.ns : serving.has(finding.rule.provider)),
+  );
 }

@@ -89,12 +89,11 @@ function matchExchanges(findings: Finding[], reading: Reading, trie: HostTrie<Ru
 export function webAliases({ evidence }: Reading): readonly string[] {
   const { a, aaaa, www } = evidence.dns;
   if (a.aliases.length === 0 && aaaa.aliases.length === 0 && www.aliases.length === 0) return NO_ALIASES;
-  const live: string[] = [];
+  const live = new Set<string>();
   for (const { status, aliases } of [a, aaaa, www]) {
-    if (status === 'nxdomain') continue;
-    for (const alias of aliases) if (!live.includes(alias)) live.push(alias);
+    if (status !== 'nxdomain') for (const alias of aliases) live.add(alias);
   }
-  return live;
+  return [...live];
 }
 
 function matchNamed(findings: Finding[], reading: Reading, byLabel: ReadonlyMap<string, HostTrie<Rule>>): void {

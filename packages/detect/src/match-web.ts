@@ -57,8 +57,9 @@ export function matchWeb(findings: Finding[], reading: Reading, { matchers }: Ru
 
 /** Names for sale redirect to their seller: where it leads is all that another's answer says of this domain. */
 function matchSeller(findings: Finding[], { evidence: { domain, http } }: Reading, matchers: Matchers): void {
+  const walk = new AssetWalk(domain, matchers);
   for (const target of [...http.redirects, http.url ?? '']) {
-    for (const rule of new AssetWalk(domain, matchers).rulesOf(target)) {
+    for (const rule of walk.rulesOf(target)) {
       if (rule.isParking) findings.push(findingOf(rule, target));
     }
   }

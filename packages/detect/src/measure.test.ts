@@ -61,6 +61,12 @@ describe('a failed look-up', () => {
     assert.equal(services[0]?.provider, 'deploy');
   });
 
+  it('of a label that the rulebook does not ask for takes nothing away, and its alias gives nothing', () => {
+    for (const former of ['timeout', 'skipped', aliasTo('gone.test')] as const) {
+      assert.equal(profileOf({ named: { ...named, former } }).sources.cname, profileOf({ named }).sources.cname);
+    }
+  });
+
   it('of the wildcard leaves the answers as they are', () => {
     const profile = profileOf({ wildcardTxt: 'timeout', named: { ...named, support: aliasTo('helpdesk.test') } });
     assert.equal(profile.services[0]?.provider, 'helpdesk');

@@ -92,20 +92,22 @@ function measureSpf({ spf, evidence }: Reading, txt: Measurement): Measurement {
 }
 
 /** Apex, www and every label of the rulebook: one failure, or a label never asked for, and absence is not known. */
-function measureAliases({ evidence, named, isNamedMeasured }: Reading, { probeLabels }: Rulebook): Measurement {
+function measureAliases({ evidence, named }: Reading, { probeLabels }: Rulebook): Measurement {
   const { a, aaaa, www, named: asked } = evidence.dns;
-  if (!isMeasured(a.status) || !isMeasured(www.status) || isFailed(aaaa.status) || !isNamedMeasured)
-    return 'unmeasured';
-  if (!hasEvery(asked, probeLabels)) return 'unmeasured';
+  if (!isMeasured(a.status) || !isMeasured(www.status) || isFailed(aaaa.status)) return 'unmeasured';
+  // Evidence of another rulebook may have labels that this one does not ask for.
+  const ofRulebook = named.filter(({ label }) => probeLabels.includes(label));
+  const isWhole = ofRulebook.every(({ lookup }) => isMeasured(lookup.status)) && hasEvery(asked, probeLabels);
+  if (!isWhole) return 'unmeasured';
   const hasAlias = a.aliases.length > 0 || aaaa.aliases.length > 0 || www.aliases.length > 0;
-  return hasAlias || named.some(({ lookup }) => lookup.aliases.length > 0) ? 'observed' : 'absent';
+  return hasAlias || ofRulebook.some(({ lookup }) => lookup.aliases.length > 0) ? 'observed' : 'absent';
 }
 
 /** Probes ask in the rulebook's order, so that one pass over both lists nearly always decides. */
 function hasEvery(asked: Evidence['dns']['named'], labels: readonly string[]): boolean {
   let found = 0;
-  for (const label in asked) if (label === labels[found]) found++;
-  return found === labels.length || labels.every((label) => Object.hasOwn(asked, label));
+  for (const label in asked) if (label === labels[found] && asked[label]) found++;
+  return found === labels.length || labels.every((label) => Object.hasOwn(asked, label) && asked[label]);
 }
 
 /** A host whose address could not be had is among the addresses, with the status of that look-up. */

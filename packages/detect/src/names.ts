@@ -101,8 +101,8 @@ export function isWithin(host: string, name: string): boolean {
   return host === name || (host.endsWith(name) && host.at(-name.length - 1) === '.');
 }
 
-/** As the URL standard writes a plain host: what begins so needs no parser to be read. */
-const PLAIN_URL = /^https?:\/\/([a-z0-9._-]+)(?=[:/]|$)/;
+/** A host as the URL standard writes it, with nothing before or after it that would have to be understood. */
+const PLAIN_URL = /^https?:\/\/((?!xn--)[a-z0-9_-]+(?:\.(?!xn--)[a-z0-9_-]+)*\.[a-z][a-z0-9-]*)(?:\/|$)/;
 
 /** The host of a URL, null where it is none. */
 export function hostOfUrl(url: string): string | null {

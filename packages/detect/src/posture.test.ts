@@ -56,6 +56,8 @@ describe('the posture', () => {
       'unmeasured',
     );
     assert.equal(postureOf({}).dkim.status, 'unmeasured');
+    // Another kind of name that could not be had says nothing of keys.
+    assert.equal(postureOf({ named: { 's1._domainkey': 'nxdomain', autodiscover: 'timeout' } }).dkim.status, 'absent');
   });
 
   it('lists CAA issuers without parameters, and none for "nobody"', () => {

@@ -37,6 +37,7 @@ export const ROLES = {
 } as const satisfies Record<Category, string>;
 export type Role = (typeof ROLES)[Category];
 export const ROLE_LIST: readonly Role[] = Object.values(ROLES);
+export const NO_ROLES: ReadonlySet<Role> = new Set();
 export const EXCLUSIVE_ROLES: ReadonlySet<Role> = new Set<Role>(['dns', 'mailbox', 'gateway', 'origin', 'edge']);
 
 /** One value for each role, in the order of `ROLES`. */

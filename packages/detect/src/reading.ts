@@ -57,10 +57,11 @@ export interface Reading {
   readonly dmarc: Lookup<string>;
   /** The policy in `dmarc`'s records, or a parent's. */
   readonly dmarcPolicy: Dmarc;
-  /** What the labels that the rulebook asked for answered, but for what a wildcard answers to all. */
+  /**
+   * Of the labels that were asked for those with an answer, but for what a wildcard answers to all, and those whose
+   * look-up was not measured. The others have nothing.
+   */
   readonly named: readonly NamedAnswer[];
-  /** Every label that was asked for was answered, be it with nothing. */
-  readonly isNamedMeasured: boolean;
   readonly webAnswer: WebAnswer;
   readonly redirectsTo: string | null;
   /** The apex sends its visitors to www, and another network announces that. */
@@ -86,15 +87,13 @@ export function readEvidence(evidence: Evidence): Reading {
   const dmarc = own(dns.dmarc);
   const named: NamedAnswer[] = [];
   let hasFailedLabel = false;
-  let isNamedMeasured = true;
-  for (const label in dns.named) {
+  for (const label of Object.keys(dns.named)) {
     const lookup = dns.named[label];
-    // Nearly all labels of nearly all domains.
-    if (!lookup || (lookup.status === 'nxdomain' && lookup.aliases.length === 0)) continue;
+    if (!lookup) continue;
     if (isFailed(lookup.status)) hasFailedLabel = true;
-    if (own(lookup) === NO_ANSWER) continue;
-    if (!isMeasured(lookup.status)) isNamedMeasured = false;
-    if (answers(lookup)) named.push({ label, lookup });
+    // So it is with nearly all labels of nearly all domains.
+    if (isMeasured(lookup.status) && !answers(lookup)) continue;
+    if (own(lookup) !== NO_ANSWER) named.push({ label, lookup });
   }
   const webAnswer = webAnswerOf(evidence, redirectsTo);
   const hasOwnCertificate = evidence.tls.status === 'found' && (webAnswer !== 'elsewhere' || coversDomain(evidence));
@@ -109,7 +108,6 @@ export function readEvidence(evidence: Evidence): Reading {
     dmarc,
     dmarcPolicy: readDmarc(evidence.domain, dmarc, evidence.policies),
     named,
-    isNamedMeasured,
     webAnswer,
     redirectsTo,
     leadsToWww: leadsToWww(evidence),
@@ -210,7 +208,7 @@ function isVoid({ status, records }: Lookup<string>): boolean {
 }
 
 function hasFailure(lookups: Readonly<Record<string, Lookup<string>>>): boolean {
-  for (const name in lookups) if (isFailed(lookups[name]?.status ?? 'skipped')) return true;
+  for (const name of Object.keys(lookups)) if (isFailed(lookups[name]?.status ?? 'skipped')) return true;
   return false;
 }
 

@@ -24,7 +24,7 @@ type Score = Pick<Posture, 'factors' | 'score' | 'grade' | 'coverage' | 'scoreVe
 /** What the factors are judged by. */
 export type PostureParts = Omit<Posture, keyof Score>;
 
-const NONE: readonly IssueId[] = [];
+const NONE: readonly IssueId[] = Object.freeze([]);
 
 type Grade = (typeof GRADES)[number][1];
 

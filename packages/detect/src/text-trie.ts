@@ -4,8 +4,8 @@ interface Node<T> {
   /** The characters from the node before to this one, compared at once: patterns share their beginnings and little else. */
   edge: string;
   /** By the first character of their edges. */
-  next: Map<number, Node<T>>;
-  values: T[];
+  readonly next: Map<number, Node<T>>;
+  readonly values: T[];
 }
 
 const NOTHING: readonly never[] = [];

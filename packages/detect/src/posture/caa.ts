@@ -1,7 +1,7 @@
 // CAA (RFC 8659): which authorities may issue for the domain, and whether the one that did is among them.
 import { caaIssuer } from '../match-dns.ts';
 import { measurementOf } from '../measure.ts';
-import type { Posture } from '../profile.ts';
+import type { Measurement, Posture } from '../profile.ts';
 import type { Reading } from '../reading.ts';
 import type { Rulebook } from '../rulebook.ts';
 import { cutText } from '../text.ts';
@@ -11,19 +11,22 @@ const ISSUE = /^issue(?:wild)?$/i;
 /** Properties that authorities know (RFC 8659, RFC 8657 has parameters only, RFC 9495, CA/B Forum contacts). */
 const KNOWN_TAG = /^(?:issue|issuewild|iodef|issuemail|issuevmc|contactemail|contactphone)$/i;
 
-const NOTHING = {
-  issuers: [],
-  wildcardIssuers: [],
-  isRestricted: false,
-  hasIncidentContact: false,
-  unknownCritical: [],
-  permitsIssuer: null,
-} as const satisfies Partial<Posture['caa']>;
+function nothing(status: Measurement): Posture['caa'] {
+  return {
+    status,
+    issuers: [],
+    wildcardIssuers: [],
+    isRestricted: false,
+    hasIncidentContact: false,
+    unknownCritical: [],
+    permitsIssuer: null,
+  };
+}
 
 /** The rulebook knows which authority has which name; without it nothing is said of the certificate's. */
 export function caaPart(reading: Reading, rulebook?: Rulebook): Posture['caa'] {
   const { caa } = reading.evidence.dns;
-  if (caa.records.length === 0) return { status: measurementOf(caa.status), ...NOTHING };
+  if (caa.records.length === 0) return nothing(measurementOf(caa.status));
   const named = (tag: RegExp) =>
     caa.records.filter((record) => tag.test(record.tag)).map(({ value }) => cutText(caaIssuer(value), 253));
   const listOf = (hosts: readonly string[]) =>

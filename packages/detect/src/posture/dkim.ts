@@ -1,7 +1,7 @@
 // DKIM keys that were seen (RFC 6376 §3.6.1, RFC 8301, RFC 8463): type, size, what they may be used for. Never scored: the
 // selectors of a domain cannot be enumerated, so that there are others can never be ruled out.
 
-import { type Evidence, isMeasured } from '../evidence.ts';
+import { isMeasured } from '../evidence.ts';
 import { isDkimLabel } from '../patterns.ts';
 import type { DkimKey, Posture } from '../profile.ts';
 import type { Reading } from '../reading.ts';
@@ -18,9 +18,9 @@ export const WEAK_RSA_BITS = 1024;
 export const RECOMMENDED_RSA_BITS = 2048;
 
 /** Measured where every selector that was asked for answered. */
-export function dkimPart({ evidence, named, isNamedMeasured }: Reading): Posture['dkim'] {
+export function dkimPart(reading: Reading): Posture['dkim'] {
   const keys: DkimKey[] = [];
-  for (const { label, lookup } of named) {
+  for (const { label, lookup } of reading.named) {
     if (lookup.records.length === 0 || !isDkimLabel(label)) continue;
     const selector = cutText(label.slice(0, -'._domainkey'.length), 128);
     for (const record of lookup.records) {
@@ -29,22 +29,15 @@ export function dkimPart({ evidence, named, isNamedMeasured }: Reading): Posture
     }
   }
   const usable = keys.filter(({ problem }) => problem !== 'revoked');
-  const status =
-    usable.length > 0 ? 'observed' : isEverySelectorMeasured(evidence, isNamedMeasured) ? 'absent' : 'unmeasured';
+  const status = usable.length > 0 ? 'observed' : isEverySelectorMeasured(reading) ? 'absent' : 'unmeasured';
   keys.sort((a, b) => (a.selector < b.selector ? -1 : 1));
   return { status, selectors: [...new Set(usable.map(({ selector }) => selector))].sort(), keys };
 }
 
-/** With all labels measured, any selector among them will do. */
-function isEverySelectorMeasured({ dns }: Evidence, isNamedMeasured: boolean): boolean {
-  let isAsked = false;
-  for (const label in dns.named) {
-    if (!isDkimLabel(label)) continue;
-    if (isNamedMeasured) return true;
-    if (!isMeasured(dns.named[label]?.status ?? 'skipped')) return false;
-    isAsked = true;
-  }
-  return isAsked;
+/** At least one was asked for, and none is open. */
+function isEverySelectorMeasured({ evidence, named }: Reading): boolean {
+  if (named.some(({ label, lookup }) => isDkimLabel(label) && !isMeasured(lookup.status))) return false;
+  return Object.keys(evidence.dns.named).some(isDkimLabel);
 }
 
 /** The key in a TXT record, null where the record is no key. */

@@ -1,5 +1,7 @@
 // What a site tells browsers in its headers: HSTS (RFC 6797) and the protections that a page asks for. Read from the site's
 // own answers over HTTPS only: a wall's or another domain's headers say nothing, and browsers ignore HSTS over HTTP.
+
+import { hostOfUrl } from '../names.ts';
 import type { Posture } from '../profile.ts';
 import { isPassingError, type Reading } from '../reading.ts';
 
@@ -112,7 +114,8 @@ function ownScheme(reading: Reading): string | null {
 }
 
 function schemeOf(url: string): string | null {
-  return url.startsWith('https://') ? 'https:' : (URL.parse(url)?.protocol ?? null);
+  if (hostOfUrl(url) === null) return null;
+  return url.startsWith('https:') ? 'https:' : (URL.parse(url)?.protocol ?? null);
 }
 
 /** An error shows what the server, or something before it, sends: what it lacks the site's page may have. */

@@ -46,7 +46,13 @@ export function parseDomainSpec(text: string): MacroString | null {
   const last = parts?.at(-1);
   if (parts === null || last === undefined) return null;
   const endsInMacro = typeof last !== 'string' || /%[%_-]$/.test(text);
-  return endsInMacro || TOP_LABEL.test(text.slice(text.lastIndexOf('.', text.length - 2))) ? parts : null;
+  return endsInMacro || TOP_LABEL.test(lastLabel(text)) ? parts : null;
+}
+
+/** From its dot on, with an optional dot after it; of more than a name's length the end alone, so that the look at it is bounded. */
+function lastLabel(text: string): string {
+  const end = text.slice(-MAX_NAME_LENGTH);
+  return end.slice(Math.max(0, end.lastIndexOf('.', end.length - 2)));
 }
 
 export const hasMacro = (text: string): boolean => text.includes('%');
