@@ -2,7 +2,7 @@
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Figure, Figures } from '../../ui/card.tsx';
-import { formatAgo, formatNumber, formatTime } from '../../ui/formats.ts';
+import { formatAgo, formatNumber } from '../../ui/formats.ts';
 import { MentionsChart } from './mentions-chart.tsx';
 
 export function FeedSummary({ stats }: { readonly stats: StackPaths['/stack/v1/feeds/stats']['body'] }) {
@@ -27,12 +27,13 @@ export function FeedSummary({ stats }: { readonly stats: StackPaths['/stack/v1/f
             {formatNumber(domains)}
           </Link>
         </Figure>
-        <Figure name="Last asked" note={formatTime(last_poll)}>
-          {last_poll === null ? 'never' : formatAgo(last_poll)}
-        </Figure>
       </Figures>
       <h3 className="feeds-part">Mentions a day</h3>
       <MentionsChart label="Mentions of domains on each of the last 30 days" days={stats.per_day} />
+      <p className="small soft">
+        {last_poll === null ? 'No feed was asked yet.' : `Feeds were last asked ${formatAgo(last_poll)}.`} Days are UTC,
+        and today is not over.
+      </p>
     </>
   );
 }

@@ -41,7 +41,6 @@ export function Leaderboard({ leaders }: { readonly leaders: readonly Leader[] }
       keyOf={({ domain }) => domain}
       columns={[
         { name: 'Rank', isNumber: true, cell: ({ rank }) => formatNumber(rank), value: ({ rank }) => rank },
-        { name: 'Change', cell: (leader) => <Movement leader={leader} />, value: ({ movement }) => movement },
         {
           name: 'Domain',
           cell: ({ domain }) => (
@@ -57,6 +56,7 @@ export function Leaderboard({ leaders }: { readonly leaders: readonly Leader[] }
           cell: ({ mentions }) => formatNumber(mentions),
           value: ({ mentions }) => mentions,
         },
+        { name: 'Change', cell: (leader) => <Movement leader={leader} />, value: ({ movement }) => movement },
         { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
         { name: 'Feeds', isNumber: true, cell: ({ feeds }) => formatNumber(feeds), value: ({ feeds }) => feeds },
         { name: 'Security', cell: (leader) => <Scan leader={leader} />, value: ({ score }) => score },

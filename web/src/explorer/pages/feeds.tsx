@@ -18,7 +18,7 @@ import { useStack } from '../use-stack.ts';
 const STATS = '/stack/v1/feeds/stats';
 const LEADERS = '/stack/v1/feeds/leaderboard';
 const DOMAIN = '/stack/v1/feeds/domain/{domain}';
-const MOST_LEADERS = 100;
+const MOST_LEADERS = 50;
 
 export function Feeds() {
   const search: Readonly<Record<string, string>> = useSearch({ from: '/feeds' });

@@ -60,7 +60,7 @@ function Totals({
   );
 }
 
-function ByCategory({ stats: { by_category, domains: all } }: { readonly stats: Stats }) {
+function ByCategory({ stats: { by_category } }: { readonly stats: Stats }) {
   return (
     <DataTable
       caption="Domains and providers by category"
@@ -77,7 +77,7 @@ function ByCategory({ stats: { by_category, domains: all } }: { readonly stats: 
           value: ({ category }) => formatName(category),
         },
         {
-          name: `Domains of ${formatNumber(all)}`,
+          name: 'Domains',
           isNumber: true,
           cell: ({ category, domains }) => (
             <Link to="/search" search={{ category }}>

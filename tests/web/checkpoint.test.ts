@@ -1,6 +1,7 @@
+// Checkpoints as the status page reads them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCheckpoint } from './checkpoint.ts';
+import { readCheckpoint } from '../../web/src/explorer/status/checkpoint.ts';
 
 const ROOT = '2w30CDteGEZ6oQdXDzVF3/3OkUTqc9lw73znwqoJewM=';
 
