@@ -82,8 +82,9 @@ function Movement({ leader: { movement, previous_rank } }: { readonly leader: Le
 function Scan({ leader: { domain, grade, tracked } }: { readonly leader: Leader }) {
   if (!tracked) return <span className="small soft">not scanned yet</span>;
   return (
-    <Link to="/domain/$domain" params={{ domain }} aria-label={`Stack and security of ${domain}`}>
+    <Link to="/domain/$domain" params={{ domain }}>
       <Grade grade={grade} />
+      <span className="hidden-text"> for {domain}</span>
     </Link>
   );
 }
