@@ -8,12 +8,13 @@ import type { Browser } from 'playwright-core';
 import { type Demo, openBrowser, skip } from './web/browser.ts';
 import * as domain from './web/domain.ts';
 import * as home from './web/home.ts';
+import * as live from './web/live.ts';
 import * as market from './web/market.ts';
 
 /** The tests of one page, or of a few that belong together. */
 export type PageTests = (get: { readonly browser: () => Browser; readonly demo: () => Demo }) => void;
 
-const modules: readonly { readonly tests: PageTests }[] = [domain, home, market];
+const modules: readonly { readonly tests: PageTests }[] = [domain, home, live, market];
 
 const root = path.join(import.meta.dirname, '..');
 

@@ -76,9 +76,12 @@ export async function visit(
   return { page, trouble, [Symbol.asyncDispose]: () => context.close() };
 }
 
+/** A stream is a request that does not end: with one open, this long is waited for the others. */
+const IDLE_MS = 5_000;
+
 /** Waits until nothing is loading any more. */
 export async function settled(page: Page): Promise<void> {
-  await page.waitForLoadState('networkidle');
+  await page.waitForLoadState('networkidle', { timeout: IDLE_MS }).catch(() => {});
   await page.waitForFunction(() => document.querySelector('.loading, .skeleton') === null, undefined, {
     timeout: 15_000,
   });

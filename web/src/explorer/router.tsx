@@ -85,6 +85,11 @@ const pages = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/feeds/$domain',
+    component: lazyRouteComponent(() => import('./pages/feeds.tsx'), 'FeedDomain'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/live',
     validateSearch,
     component: lazyRouteComponent(() => import('./pages/live.tsx'), 'Live'),

@@ -32,8 +32,14 @@ export function Source<P extends keyof StackPaths>({ path, input, answer, isOpen
   );
 }
 
+interface VerifyProps {
+  /** An answer, or the text of what has its receipt inside. */
+  readonly answer: StackAnswer<unknown> | string;
+  readonly receiptId: string;
+}
+
 /** Checks a receipt in this browser, and shows each step. */
-export function Verify({ answer, receiptId }: { readonly answer: StackAnswer<unknown>; readonly receiptId: string }) {
+export function Verify({ answer, receiptId }: VerifyProps) {
   const [result, setResult] = useState<VerifiedAnswer | 'checking' | 'not loaded' | null>(null);
   // What was found holds for the answer it was found for.
   const [checked, setChecked] = useState(answer);

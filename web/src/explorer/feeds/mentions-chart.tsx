@@ -1,0 +1,51 @@
+// Mentions a day, as bars.
+import type { StackPaths } from '@strata/client';
+import { useMemo } from 'react';
+import { Chart } from '../../ui/chart.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { formatDay, formatNumber } from '../../ui/formats.ts';
+
+type Days = StackPaths['/stack/v1/feeds/stats']['body']['per_day'];
+
+const short = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** Days are UTC days; the last one is not over yet. */
+export function MentionsChart({ label, days }: { readonly label: string; readonly days: Days }) {
+  const option = useMemo(
+    () => ({
+      grid: { left: 8, right: 8, top: 16, bottom: 4, containLabel: true },
+      tooltip: { trigger: 'axis' },
+      xAxis: {
+        type: 'category',
+        data: days.map(({ date }) => short.format(new Date(date))),
+        axisTick: { show: false },
+      },
+      yAxis: { type: 'value', minInterval: 1 },
+      series: [{ name: 'Mentions', type: 'bar', data: days.map(({ mentions }) => mentions), barCategoryGap: '25%' }],
+    }),
+    [days],
+  );
+  return (
+    <Chart
+      label={label}
+      option={option}
+      height={220}
+      table={
+        <DataTable
+          caption={label}
+          rows={days.toReversed()}
+          keyOf={({ date }) => date}
+          columns={[
+            { name: 'Day (UTC)', cell: ({ date }) => formatDay(date), value: ({ date }) => date },
+            {
+              name: 'Mentions',
+              isNumber: true,
+              cell: ({ mentions }) => formatNumber(mentions),
+              value: ({ mentions }) => mentions,
+            },
+          ]}
+        />
+      }
+    />
+  );
+}

@@ -1,0 +1,37 @@
+// The filter of the live page, as it stands in the address and as the service takes it.
+import type { EventFilter, StackEvent } from '@strata/client';
+
+export const EVENT_TYPES = [
+  ['migration', 'Migrations'],
+  ['service_change', 'Service changes'],
+  ['anomaly', 'Anomalies'],
+  ['advisory', 'Advisories'],
+] as const satisfies readonly (readonly [StackEvent['type'], string])[];
+
+export const CATEGORIES = [
+  'dns',
+  'email',
+  'email_security',
+  'email_sending',
+  'hosting',
+  'cdn',
+  'security',
+  'verified_service',
+  'certificate_authority',
+  'web_platform',
+] as const satisfies readonly EventFilter['category'][];
+
+/** What the address says. Types and categories that do not exist are the service's to refuse. */
+export function filterOf({ types, domain, provider, category }: Readonly<Record<string, string>>): EventFilter {
+  return {
+    types: types?.split(',').map((type) => type.trim() as StackEvent['type']),
+    domain,
+    provider,
+    category: category as EventFilter['category'],
+  };
+}
+
+/** The same filter for the list of past events. */
+export function queryOf({ types, ...rest }: EventFilter) {
+  return { ...rest, types: types?.join(',') };
+}

@@ -1,0 +1,93 @@
+// The events of the live page, newest first, each with its receipt on demand.
+import type { StackEvent } from '@strata/client';
+import { memo, useState } from 'react';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { formatAgo, formatTime } from '../../ui/formats.ts';
+import { Verify } from '../source.tsx';
+import type { Entry } from './entries.ts';
+import { EventSentence } from './event-words.tsx';
+
+const KINDS: Readonly<Record<StackEvent['type'], { readonly name: string; readonly tone: Tone }>> = {
+  migration: { name: 'migration', tone: 'accent' },
+  service_change: { name: 'change', tone: 'plain' },
+  anomaly: { name: 'anomaly', tone: 'warn' },
+  advisory: { name: 'advisory', tone: 'bad' },
+};
+
+/** What was confirmed longer ago than this when it was told is news of the past, and says so. */
+const LATE_MS = 6 * 3_600_000;
+
+/** Rows out of sight are skipped by the browser (`content-visibility` in live.css), and stay to be found and printed. */
+export function EventList({ entries }: { readonly entries: readonly Entry[] }) {
+  return (
+    <ol className="live-list">
+      {entries.map((entry) => (
+        <EntryRow key={entry.id} entry={entry} />
+      ))}
+    </ol>
+  );
+}
+
+const EntryRow = memo(function EntryRow({ entry }: { readonly entry: Entry }) {
+  if (entry.kind === 'gap') return <li className="live-gap">Events are missing here: {entry.reason}.</li>;
+  const { event, isNew } = entry;
+  const { name, tone } = KINDS[event.type];
+  const isLate = Date.parse(event.published_at) - Date.parse(event.at) > LATE_MS;
+  return (
+    <li className={isNew ? 'live-event new' : 'live-event'}>
+      <time className="small soft" dateTime={event.published_at} title={formatTime(event.published_at)}>
+        {clock.format(new Date(event.published_at))}
+      </time>
+      <Badge tone={tone}>{name}</Badge>
+      <div>
+        <p>
+          <EventSentence event={event} />
+          {isNew && <span className="hidden-text"> (new)</span>}
+        </p>
+        <p className="small soft">
+          {detailOf(event)}
+          {isLate && ` · confirmed ${formatAgo(event.at, Date.parse(event.published_at)).replace(' ago', ' before')}`}
+        </p>
+      </div>
+      <Receipt event={event} />
+    </li>
+  );
+});
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+
+function detailOf(event: StackEvent): string {
+  switch (event.type) {
+    case 'migration':
+    case 'service_change':
+      return `${event.change.confidence} confidence · ${event.change.importance} importance`;
+    case 'anomaly':
+      return `${event.anomaly.severity} severity · compared with ${event.anomaly.window_days} days`;
+    case 'advisory': {
+      const [first] = event.advisories;
+      if (!first) return '';
+      const affected =
+        first.domains.version > 0
+          ? `${first.domains.version} with an affected version`
+          : `${first.domains.product} with the product, version unknown`;
+      return [first.title, first.severity && `${first.severity} severity`, `domains: ${affected}`]
+        .filter(Boolean)
+        .join(' · ');
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+/** An event is signed by itself, when it is made: no answer around it is needed to check it. */
+function Receipt({ event }: { readonly event: StackEvent }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className="live-receipt" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        Receipt<span className="hidden-text"> of event {event.id}</span>
+      </summary>
+      {isOpen && <Verify answer={JSON.stringify(event)} receiptId={event.provenance.receipt_id} />}
+    </details>
+  );
+}

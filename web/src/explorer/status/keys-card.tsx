@@ -1,0 +1,59 @@
+// The keys that answers and checkpoints are checked with.
+import type { StackPaths } from '@strata/client';
+import { Badge } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Command } from '../../ui/command.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { formatTime } from '../../ui/formats.ts';
+import { Answer } from '../answer.tsx';
+import { stack } from '../session.ts';
+import { useStack } from '../use-stack.ts';
+
+const KEYS = '/.well-known/stack-keys.json';
+type Key = StackPaths[typeof KEYS]['body']['keys'][number];
+
+export function KeysCard() {
+  const keys = useStack(KEYS, {});
+  return (
+    <Card
+      title="Signing keys"
+      foot={
+        <details className="source">
+          <summary>API</summary>
+          <p className="small soft">The key set; it needs no key:</p>
+          <Command text={stack.curl(KEYS)} />
+        </details>
+      }
+    >
+      <Answer query={keys} lines={3}>
+        {(body) => (
+          <>
+            <DataTable
+              caption="Keys that sign receipts"
+              rows={body.keys}
+              keyOf={({ kid }) => kid}
+              columns={[
+                { name: 'Key', cell: ({ kid }) => <code className="status-long">{kid}</code> },
+                { name: 'Kind', cell: ({ crv }) => crv },
+                {
+                  name: 'State',
+                  cell: ({ status }) => <Badge tone={status === 'current' ? 'good' : 'plain'}>{status}</Badge>,
+                },
+                { name: 'Since', cell: (key) => <span className="small">{formatTime(since(key))}</span> },
+              ]}
+            />
+            <h3 className="status-part">Verifier keys of the ledger</h3>
+            <p className="small soft">Keep them: with one, this service need not be trusted to name its own.</p>
+            {body.ledger.verifier_keys.map((key) => (
+              <Command key={key} text={key} label="Copy the verifier key" />
+            ))}
+          </>
+        )}
+      </Answer>
+    </Card>
+  );
+}
+
+function since({ not_before }: Key): string | null {
+  return typeof not_before === 'string' ? not_before : null;
+}

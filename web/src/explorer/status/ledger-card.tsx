@@ -1,0 +1,68 @@
+// The public log that every receipt stands in: how far it has grown, and the keys to check it with.
+import { Card, Figure, Figures } from '../../ui/card.tsx';
+import { Command } from '../../ui/command.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { formatNumber } from '../../ui/formats.ts';
+import { Notice } from '../../ui/states.tsx';
+import { Answer } from '../answer.tsx';
+import { stack } from '../session.ts';
+import { useStack } from '../use-stack.ts';
+import { readCheckpoint } from './checkpoint.ts';
+
+const CHECKPOINT = '/ledger/checkpoint';
+
+export function LedgerCard() {
+  const checkpoint = useStack(CHECKPOINT, {});
+  return (
+    <Card
+      title="Ledger"
+      foot={
+        <details className="source">
+          <summary>API</summary>
+          <p className="small soft">The checkpoint as it is signed; it needs no key:</p>
+          <Command text={stack.curl(CHECKPOINT)} />
+        </details>
+      }
+    >
+      <Answer query={checkpoint} lines={3}>
+        {(text) => <Checkpoint text={text} />}
+      </Answer>
+    </Card>
+  );
+}
+
+function Checkpoint({ text }: { readonly text: string }) {
+  const parts = readCheckpoint(text);
+  if (!parts) {
+    return (
+      <Notice title="The checkpoint cannot be read" tone="bad">
+        <pre>{text.slice(0, 500)}</pre>
+      </Notice>
+    );
+  }
+  return (
+    <>
+      <Figures>
+        <Figure name="Receipts in the log">{formatNumber(Number(parts.size))}</Figure>
+      </Figures>
+      <dl className="status-facts">
+        <dt>Origin</dt>
+        <dd>
+          <code>{parts.origin}</code>
+        </dd>
+        <dt>Root hash</dt>
+        <dd>
+          <code>{parts.root}</code> <CopyButton text={parts.root} label="Copy the root hash" />
+        </dd>
+        <dt>Signed by</dt>
+        <dd>
+          <code>{parts.signers.join(', ')}</code>
+        </dd>
+      </dl>
+      <p className="small soft">
+        The log only grows: whoever kept an earlier checkpoint can prove that nothing in it was changed since. Whether
+        others keep checkpoints of it is not known here.
+      </p>
+    </>
+  );
+}

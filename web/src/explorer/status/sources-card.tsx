@@ -1,0 +1,126 @@
+// Where what is known of vulnerabilities comes from, how fresh it is, and how much of the rest it covers.
+import type { StackPaths } from '@strata/client';
+import { Link } from '@tanstack/react-router';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Card, Figure, Figures } from '../../ui/card.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { formatAgo, formatNumber, formatTime } from '../../ui/formats.ts';
+import { Empty } from '../../ui/states.tsx';
+import { Answer } from '../answer.tsx';
+import { Source } from '../source.tsx';
+import { useStack } from '../use-stack.ts';
+
+const STATUS = '/stack/v1/enrichment/status';
+type Body = StackPaths[typeof STATUS]['body'];
+type AdvisorySource = Body['sources'][number];
+
+const TONES: Readonly<Record<AdvisorySource['state'], Tone>> = {
+  never: 'warn',
+  syncing: 'accent',
+  complete: 'good',
+  failed: 'bad',
+  interrupted: 'warn',
+  off: 'plain',
+};
+
+const NAMES: Readonly<Record<string, string>> = {
+  kev: 'CISA KEV',
+  epss: 'FIRST EPSS',
+  nvd: 'NVD',
+  osv: 'OSV',
+  cve: 'CVE list',
+};
+
+export function SourcesCard() {
+  const status = useStack(STATUS, {});
+  return (
+    <Card title="Advisory sources" foot={status.data && <Source path={STATUS} input={{}} answer={status.data} />}>
+      <Answer query={status} lines={8}>
+        {(body) => (
+          <>
+            {body.sources.length === 0 ? <Empty>No source is set up.</Empty> : <Sources sources={body.sources} />}
+            <h3 className="status-part">What they cover</h3>
+            <Coverage body={body} />
+          </>
+        )}
+      </Answer>
+    </Card>
+  );
+}
+
+function Sources({ sources }: { readonly sources: readonly AdvisorySource[] }) {
+  return (
+    <DataTable
+      caption="Sources of advisories"
+      rows={sources}
+      keyOf={({ source }) => source}
+      columns={[
+        { name: 'Source', cell: ({ source }) => NAMES[source] ?? source, value: ({ source }) => source },
+        {
+          name: 'State',
+          cell: ({ state, error }) => (
+            <>
+              <Badge tone={TONES[state]}>{state}</Badge>
+              {error !== null && <div className="small status-error">{error}</div>}
+            </>
+          ),
+          value: ({ state }) => state,
+        },
+        { name: 'Last whole sync', cell: ({ last_sync }) => <When at={last_sync} without="never" /> },
+        { name: 'Next', cell: ({ next_sync }) => <When at={next_sync} without="not planned" /> },
+        {
+          name: 'Records',
+          isNumber: true,
+          cell: ({ records }) => formatNumber(records),
+          value: ({ records }) => records,
+        },
+        {
+          name: 'Skipped',
+          isNumber: true,
+          cell: ({ skipped, skipped_example }) => (
+            <span title={skipped_example ?? undefined}>{formatNumber(skipped)}</span>
+          ),
+          value: ({ skipped }) => skipped,
+        },
+      ]}
+    />
+  );
+}
+
+function When({ at, without }: { readonly at: string | null; readonly without: string }) {
+  if (at === null) return <span className="soft">{without}</span>;
+  return (
+    <time dateTime={at} title={formatTime(at)}>
+      {formatAgo(at)}
+    </time>
+  );
+}
+
+function Coverage({ body: { advisories, coverage } }: { readonly body: Body }) {
+  const { providers, domains } = coverage;
+  return (
+    <Figures>
+      <Figure
+        name="Vulnerabilities known"
+        note={`${formatNumber(advisories.of_known_products)} of products looked for`}
+      >
+        <Link to="/advisories">{formatNumber(advisories.total)}</Link>
+      </Figure>
+      <Figure name="Known to be exploited" note={`${formatNumber(advisories.scored)} have an EPSS score`}>
+        {formatNumber(advisories.known_exploited)}
+      </Figure>
+      <Figure
+        name="Products"
+        note={`of ${formatNumber(providers.total)} providers; ${formatNumber(providers.in_use)} in use`}
+      >
+        {formatNumber(providers.products)}
+      </Figure>
+      <Figure
+        name="Domains with a product"
+        note={`of ${formatNumber(domains.total)}; ${formatNumber(domains.with_version)} show its version`}
+      >
+        {formatNumber(domains.with_product)}
+      </Figure>
+    </Figures>
+  );
+}
