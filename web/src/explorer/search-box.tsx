@@ -76,7 +76,7 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
           onFocus={() => setOpen(true)}
           onBlur={close}
           onKeyDown={onKeyDown}
-          placeholder={isLarge ? 'example.com or Cloudflare' : 'Domain or provider'}
+          placeholder="Domain or provider"
           autoComplete="off"
           autoCapitalize="none"
           maxLength={253}
