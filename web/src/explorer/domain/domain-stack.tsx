@@ -61,7 +61,7 @@ function Claim({ service }: { readonly service: Service }) {
           </code>
         )}
         <Confidence level={service.confidence} />
-        <span className="hidden-text">confidence</span>
+        <span className="soft small">confidence</span>
         <span className="soft small domain-since">
           since <time dateTime={service.first_seen}>{formatDay(service.first_seen)}</time>
         </span>
