@@ -44,7 +44,7 @@ export function Concentration({ market }: { readonly market: Market }) {
   const { hhi, hhi_by_owner, band, cr4, effective_providers, total } = market;
   const words = bandWords(band);
   return (
-    <>
+    <div className="market-concentration">
       <p className="market-verdict">
         <Badge tone={words.tone}>{words.name}</Badge> <span>{words.meaning}</span>
       </p>
@@ -67,7 +67,7 @@ export function Concentration({ market }: { readonly market: Market }) {
         The Herfindahl–Hirschman index is the sum of the squared shares in percent: 10,000 is one provider alone. Below
         1,000 a market counts as unconcentrated, above 1,800 as highly concentrated.
       </p>
-    </>
+    </div>
   );
 }
 

@@ -30,12 +30,14 @@ export function Domains({ provider, input, answer }: ProviderPart) {
       {results.length === 0 ? (
         <Empty>{total === 0 ? 'No domain uses it now.' : 'The list ends before this page.'}</Empty>
       ) : (
-        <DataTable
-          caption={`Domains of ${provider.provider}`}
-          columns={columnsOf(id)}
-          rows={results}
-          keyOf={({ domain }: FoundDomain) => domain}
-        />
+        <div className="market-oneline">
+          <DataTable
+            caption={`Domains of ${provider.provider}`}
+            columns={columnsOf(id)}
+            rows={results}
+            keyOf={({ domain }: FoundDomain) => domain}
+          />
+        </div>
       )}
       {total > PAGE_LENGTH && <Pages provider={id} offset={offset} total={total} />}
     </Card>
