@@ -72,7 +72,7 @@ export const tests: PageTests = ({ browser, demo }) => {
 
       await page.getByLabel('Category').selectOption('');
       await page.getByLabel('Advisories').check();
-      await page.getByLabel('Domain').fill('nobody.example');
+      await page.getByRole('textbox', { name: 'Domain' }).fill('nobody.example');
       await page.getByRole('button', { name: 'Follow' }).click();
       await page.waitForURL(/domain=nobody\.example/);
       assert.equal(new URL(page.url()).search, '?types=migration%2Cadvisory&domain=nobody.example');
@@ -80,7 +80,7 @@ export const tests: PageTests = ({ browser, demo }) => {
 
       await page.goBack();
       await page.locator('.live-event').first().waitFor();
-      assert.equal(await page.getByLabel('Domain').inputValue(), '');
+      assert.equal(await page.getByRole('textbox', { name: 'Domain' }).inputValue(), '');
       assert.deepEqual(visited.trouble, []);
     });
 

@@ -38,7 +38,7 @@ export type Action =
   | { readonly kind: 'resume' };
 
 /** Enough to read back for a while; what is older is a question for the lists. */
-export const MOST_ENTRIES = 400;
+export const MOST_ENTRIES = 200;
 
 export const START: Live = {
   past: null,

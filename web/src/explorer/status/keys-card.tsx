@@ -39,7 +39,7 @@ export function KeysCard() {
                   name: 'State',
                   cell: ({ status }) => <Badge tone={status === 'current' ? 'good' : 'plain'}>{status}</Badge>,
                 },
-                { name: 'Since', cell: (key) => <span className="small">{formatTime(since(key))}</span> },
+                { name: 'Since', cell: (key) => <span className="small status-when">{formatTime(since(key))}</span> },
               ]}
             />
             <h3 className="status-part">Verifier keys of the ledger</h3>

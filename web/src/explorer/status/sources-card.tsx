@@ -55,7 +55,11 @@ function Sources({ sources }: { readonly sources: readonly AdvisorySource[] }) {
       rows={sources}
       keyOf={({ source }) => source}
       columns={[
-        { name: 'Source', cell: ({ source }) => NAMES[source] ?? source, value: ({ source }) => source },
+        {
+          name: 'Source',
+          cell: ({ source }) => <span className="status-when">{NAMES[source] ?? source}</span>,
+          value: ({ source }) => source,
+        },
         {
           name: 'State',
           cell: ({ state, error }) => (
@@ -88,9 +92,9 @@ function Sources({ sources }: { readonly sources: readonly AdvisorySource[] }) {
 }
 
 function When({ at, without }: { readonly at: string | null; readonly without: string }) {
-  if (at === null) return <span className="soft">{without}</span>;
+  if (at === null) return <span className="soft status-when">{without}</span>;
   return (
-    <time dateTime={at} title={formatTime(at)}>
+    <time className="status-when" dateTime={at} title={formatTime(at)}>
       {formatAgo(at)}
     </time>
   );
