@@ -16,12 +16,12 @@ const streams =
   };
 
 /** What was written until the chat failed, and why it did. */
-async function failedChat(answering: Answering) {
+async function failedChat(answering: Answering, timeoutMs = 20_000) {
   await using server = await startHttpServer(answering);
   let text = '';
   let ends = 0;
   const reading = (async () => {
-    for await (const { choices } of new InferenceClient({ ...server, timeoutMs: 200 }).chat(request, {
+    for await (const { choices } of new InferenceClient({ ...server, timeoutMs }).chat(request, {
       onEnd: () => (ends += 1),
     }))
       text += choices[0]?.delta.content ?? '';
@@ -98,10 +98,12 @@ describe('a chat', () => {
   });
 
   it('that is never answered, or not with a stream, is a problem', async () => {
-    const never = await failedChat(() => {});
+    const never = await failedChat(() => {}, 100);
     assert.deepEqual([never.problem.status, never.problem.code], [0, 'network']);
     const whole = await failedChat((_request, response) => response.writeHead(200).end('{}'));
     assert.equal(whole.problem.code, 'invalid_answer');
+    const half = await failedChat((_asked, response) => response.writeHead(503).write('{'), 200);
+    assert.deepEqual([half.problem.status, half.problem.code], [0, 'network']);
     const gone = await failedChat((asked) => asked.socket.destroy());
     assert.equal(gone.problem.code, 'network');
   });

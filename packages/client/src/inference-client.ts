@@ -1,11 +1,11 @@
 // The typed client of the inference service: models, a chat as it is written, the network, receipts.
 import { objectOf, textOf } from './answer-text.ts';
 import { ChatContent, type ChatRecord, digestOf } from './chat-record.ts';
-import { fetchBounded, readBounded, reasonOf } from './fetch-bounded.ts';
+import { fetchBounded, reasonOf } from './fetch-bounded.ts';
 import type { ChatCompletionChunk, ChatCompletionRequest, Model, Network, Receipt } from './gateway-types.ts';
 import { InferenceProblem, refusedBy, toldProblem, unreachable, unreadable } from './inference-problem.ts';
 import { BrokenStreamError, readSse } from './read-sse.ts';
-import { baseOf, type KeySource, keyOf, openStream } from './service-address.ts';
+import { baseOf, type KeySource, keyOf, openStream, textOfRefusal } from './service-address.ts';
 import { type VerifiedAnswer, verifyBody } from './verify-answer.ts';
 
 export interface InferenceClientOptions {
@@ -44,7 +44,6 @@ export interface VerifiedReceipt {
 }
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-const MAX_PROBLEM_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 /** Whoever waits hears a comment every ten seconds. */
 const SILENT_MS = 45_000;
@@ -156,17 +155,15 @@ export class InferenceClient {
   async #open(sent: string, ends: { readonly signal: AbortSignal | undefined; readonly line: AbortController }) {
     const url = new URL('/v1/chat/completions', this.#base);
     const headers = { ...this.#headers(), 'Content-Type': 'application/json' };
-    const response = await openStream(url, {
+    const opening = {
       ...ends,
       fetch: this.#fetch,
       init: { method: 'POST', headers, body: sent },
       connectMs: this.#options.timeoutMs ?? TIMEOUT_MS,
-    });
+    };
+    const response = await openStream(url, opening);
     const { status, body } = response;
-    if (status >= 400) {
-      const content = (await readBounded(response, MAX_PROBLEM_BYTES)) ?? new Uint8Array();
-      throw refusedBy(status, response.headers, textOf(content) ?? '');
-    }
+    if (status >= 400) throw refusedBy(status, response.headers, await textOfRefusal(response, opening));
     if (!body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
       throw unreadable(`${url} did not answer with a stream.`, status);
     return { body, headers: response.headers };

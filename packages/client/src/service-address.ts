@@ -1,4 +1,6 @@
 // Where a service is, and how it is asked: its origin, the key that goes along, a stream that opens in time or not at all.
+import { textOf } from './answer-text.ts';
+import { readBounded } from './fetch-bounded.ts';
 import { BrokenStreamError } from './read-sse.ts';
 
 /** API key, or what tells the one to use now. */
@@ -22,7 +24,7 @@ export function keyOf(source: KeySource): { readonly key?: string; readonly unus
 export interface OpenStreamOptions {
   readonly fetch: typeof globalThis.fetch;
   readonly init: RequestInit;
-  /** Until the headers are there; the body may take as long as it likes. */
+  /** Until the headers are there, and for a whole refusal; a stream may take as long as it likes. */
   readonly connectMs: number;
   /** The caller's. */
   readonly signal: AbortSignal | undefined;
@@ -30,14 +32,27 @@ export interface OpenStreamOptions {
   readonly line: AbortController;
 }
 
-export async function openStream(url: URL, options: OpenStreamOptions): Promise<Response> {
-  const { fetch, init, connectMs, signal, line } = options;
+/** Answers once the headers are there; whatever the status is. */
+export function openStream(url: URL, options: OpenStreamOptions): Promise<Response> {
+  const { fetch, init, signal, line } = options;
+  const ends = signal ? AbortSignal.any([signal, line.signal]) : line.signal;
+  // Following a redirect would carry the API key to another host.
+  return inTime(fetch(url, { ...init, cache: 'no-store', redirect: 'error', signal: ends }), options);
+}
+
+const MAX_REFUSAL_BYTES = 1024 * 1024;
+
+/** What is said in place of a stream; empty where that is no text, or too much of it. */
+export async function textOfRefusal(response: Response, options: OpenStreamOptions): Promise<string> {
+  const content = await inTime(readBounded(response, MAX_REFUSAL_BYTES), options);
+  return (content && textOf(content)) ?? '';
+}
+
+async function inTime<T>(work: Promise<T>, { connectMs, line }: OpenStreamOptions): Promise<T> {
   const late = new BrokenStreamError(`there is no answer after ${connectMs / 1_000} s`);
   const timer = setTimeout(() => line.abort(late), connectMs);
   try {
-    const ends = signal ? AbortSignal.any([signal, line.signal]) : line.signal;
-    // Following a redirect would carry the API key to another host.
-    return await fetch(url, { ...init, cache: 'no-store', redirect: 'error', signal: ends });
+    return await work;
   } finally {
     clearTimeout(timer);
   }

@@ -53,14 +53,14 @@ describe('following events', () => {
     await using server = await startHttpServer((_request, response, count) => {
       response.writeHead(200, HEADERS).write(RETRY);
       if (count === 1) return;
-      const beat = setInterval(() => response.write(':\n\n'), 30);
-      setTimeout(() => response.write(eventText(1)), 400);
+      const beat = setInterval(() => response.write(':\n\n'), 50);
+      setTimeout(() => response.write(eventText(1)), 1_500);
       response.on('close', () => clearInterval(beat));
     });
-    const { ids, states } = await follow(server, 1, { silentMs: 200 });
+    const { ids, states } = await follow(server, 1, { silentMs: 1_000 });
     assert.deepEqual([ids, server.requests.length], [['ev_1'], 2]);
     const [waiting] = states.filter((state) => state.kind === 'waiting');
-    assert.match(waiting?.reason ?? '', /nothing came for 0.2 s/);
+    assert.match(waiting?.reason ?? '', /nothing came for 1 s/);
   });
 
   it('neither storms nor sleeps for ever, whatever pause a server asks for', async () => {
@@ -158,6 +158,17 @@ describe('following events', () => {
       kind === 'waiting' && setImmediate(() => later.abort(new Error('later')));
     const waiting = new StackClient(away).events({}, { signal: later.signal, onState });
     await assert.rejects(waiting.next(), /later/);
+  });
+
+  it('does not take an error of who listens for one of the line', async () => {
+    await using server = await startHttpServer((_request, response) =>
+      response.writeHead(200, HEADERS).write(eventText(1)),
+    );
+    const onEventId = () => {
+      throw new RangeError('mine');
+    };
+    await assert.rejects(new StackClient(server).events({}, { onEventId }).next(), /mine/);
+    assert.equal(server.requests.length, 1);
   });
 
   it('asks for what the filter says', async () => {

@@ -1,8 +1,8 @@
 // Follows the event stream: joins again where the line broke, as often as it breaks.
-import { objectOf, textOf } from './answer-text.ts';
-import { readBounded, reasonOf } from './fetch-bounded.ts';
+import { objectOf } from './answer-text.ts';
+import { reasonOf } from './fetch-bounded.ts';
 import { BrokenStreamError, readSse } from './read-sse.ts';
-import { openStream } from './service-address.ts';
+import { openStream, textOfRefusal } from './service-address.ts';
 import { answeredProblem, invalidAnswer, networkProblem, StackProblem } from './stack-problem.ts';
 import type { AdvisoryEvent, AnomalyEvent, MigrationEvent, ServiceChangeEvent, StackStreams } from './stack-types.ts';
 
@@ -46,7 +46,6 @@ export interface FollowComponents {
 const SILENT_MS = 45_000;
 /** Until the headers of the answer. */
 const CONNECT_MS = 30_000;
-const MAX_PROBLEM_BYTES = 1024 * 1024;
 /** What a server may ask for: neither a storm of requests nor a wait without an end. */
 const RETRY_MS = { default: 3_000, min: 250, max: 60_000 } as const;
 
@@ -123,12 +122,10 @@ async function openLine(url: URL, options: LineOptions): Promise<ReadableStream<
     Accept: 'text/event-stream',
     ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
   };
-  const response = await openStream(url, { fetch, init: { headers: asking }, connectMs: CONNECT_MS, signal, line });
+  const opening = { fetch, init: { headers: asking }, connectMs: CONNECT_MS, signal, line };
+  const response = await openStream(url, opening);
   const { status, body } = response;
-  if (status >= 400) {
-    const content = (await readBounded(response, MAX_PROBLEM_BYTES)) ?? new Uint8Array();
-    throw answeredProblem(status, response.headers, textOf(content) ?? '');
-  }
+  if (status >= 400) throw answeredProblem(status, response.headers, await textOfRefusal(response, opening));
   if (!body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
     throw invalidAnswer(`${url} is not a stream of events.`, status, response.headers);
   return body;
@@ -142,6 +139,9 @@ function eventOf(data: string, url: URL): StackEvent {
 
 function brokenBy(error: unknown, url: URL): StackProblem {
   if (error instanceof StackProblem) return error;
+  // What fetch and its streams throw; anything else is a bug, of ours or of who listens, and no reason to ask again.
+  const isOfLine = [BrokenStreamError, TypeError, DOMException].some((kind) => error instanceof kind);
+  if (!isOfLine) throw error;
   const reason = error instanceof BrokenStreamError ? error.message : reasonOf(error, CONNECT_MS);
   return networkProblem(`${url.host}: ${reason}`, { cause: error });
 }
