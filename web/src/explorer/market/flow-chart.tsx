@@ -81,6 +81,8 @@ function sankeyOf(flows: readonly Flow[], { ink, paper, colours }: Ink) {
       label: { position, formatter: `${shortened(name)}  ${totalOf(flows, prefix, id)}` },
     }));
   return {
+    // Half a flow tells the wrong thing.
+    animation: false,
     tooltip: {
       trigger: 'item',
       formatter: ({ data, name }: { data: { told?: string }; name: string }) =>
