@@ -46,6 +46,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
     <section
       className={isVirtual ? 'table-scroll tall' : 'table-scroll'}
       ref={scroller}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable with the keyboard
       tabIndex={0}
       aria-label={caption}
     >
@@ -109,7 +110,7 @@ function HeadCell<Row>({
 
 function Spacer({ height, span }: { readonly height: number; readonly span: number }) {
   return (
-    <tr aria-hidden="true">
+    <tr>
       <td colSpan={span} style={{ height, padding: 0, border: 0 }} />
     </tr>
   );
