@@ -6,11 +6,12 @@ import { createInterface } from 'node:readline';
 import { after, before, describe } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { type Demo, openBrowser, skip } from './web/browser.ts';
+import * as watch from './web/watch.ts';
 
 /** The tests of one page, or of a few that belong together. */
 export type PageTests = (get: { readonly browser: () => Browser; readonly demo: () => Demo }) => void;
 
-const modules: readonly { readonly tests: PageTests }[] = [];
+const modules: readonly { readonly tests: PageTests }[] = [watch];
 
 const root = path.join(import.meta.dirname, '..');
 

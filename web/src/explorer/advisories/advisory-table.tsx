@@ -57,7 +57,11 @@ export function AdvisoryTable({ advisories, search }: AdvisoryTableProps) {
       ),
       value: ({ domains }) => domains.product,
     },
-    { name: 'Published', cell: ({ published }) => <time>{formatDay(published)}</time>, value: (row) => row.published },
+    {
+      name: 'Published',
+      cell: ({ published }) => <time className="advisories-day">{formatDay(published)}</time>,
+      value: (row) => row.published,
+    },
   ];
   return <DataTable caption="Advisories" columns={columns} rows={advisories} keyOf={({ id }) => id} />;
 }

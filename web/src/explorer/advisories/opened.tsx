@@ -11,7 +11,7 @@ import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
 import { Concerned } from './concerned.tsx';
 import { Ranges } from './ranges.tsx';
-import { PRIORITIES, recordOf } from './words.ts';
+import { PRIORITIES, RANGE_SOURCES, recordOf } from './words.ts';
 
 const PATH = '/stack/v1/enrichment/advisories';
 
@@ -46,59 +46,64 @@ function Told({ advisory, foot }: { readonly advisory: Advisory; readonly foot: 
   });
   return (
     <Card title={title ?? id} actions={<Badge tone={tone}>{priority}</Badge>} foot={foot}>
-      {summary !== null && summary !== title && <p className="advisories-text">{summary}</p>}
-      <Figures>
-        <Figure name="Severity" note={cvssNote(advisory)}>
-          {severity === null ? '–' : <Severity level={severity} />}
-        </Figure>
-        <Figure name="CVSS" note={advisory.cvss_version === null ? undefined : `version ${advisory.cvss_version}`}>
-          {formatDecimal(cvss)}
-        </Figure>
-        <Figure name="EPSS" note={epssNote(advisory.epss_percentile)}>
-          {formatShare(epss)}
-        </Figure>
-        <Figure name="Priority" note={meaning}>
-          {priority}
-        </Figure>
-        <Figure name="Published" note={`changed ${formatDay(advisory.modified)}`}>
-          {formatDay(advisory.published)}
-        </Figure>
-      </Figures>
-      {exploited && (
-        <p className="advisories-text">
-          <Badge tone="bad">exploited</Badge> In CISA's catalogue since {formatDay(exploited.date_added)}
-          {exploited.due_date !== null && `, to be mended by ${formatDay(exploited.due_date)}`}
-          {exploited.ransomware && ', used by ransomware'}. <span className="soft">{exploited.required_action}</span>
-        </p>
-      )}
-      <Ranges products={advisory.products} />
-      <h3>Records and references</h3>
-      <ul className="advisories-references small">
-        {records.map((record) => (
-          <li key={record.id}>
-            <OutsideLink address={record.address}>
-              {record.id} at {record.name}
-            </OutsideLink>
-          </li>
-        ))}
-        {references
-          .filter((address) => !records.some((record) => record.address === address))
-          .slice(0, 20)
-          .map((address) => (
-            <li key={address}>
-              <OutsideLink address={address} />
-            </li>
-          ))}
-      </ul>
-      {advisory.cvss_vector !== null && (
-        <p className="small soft advisories-text">
-          Vector <code>{advisory.cvss_vector}</code>
-        </p>
-      )}
+      <div className="advisories-told">
+        {summary !== null && summary !== title && <p className="advisories-text">{summary}</p>}
+        <Figures>
+          <Figure name="Severity" note={cvssNote(advisory)}>
+            {severity === null ? '–' : <Severity level={severity} />}
+          </Figure>
+          <Figure name="CVSS" note={advisory.cvss_version === null ? undefined : `version ${advisory.cvss_version}`}>
+            {formatDecimal(cvss)}
+          </Figure>
+          <Figure name="EPSS" note={epssNote(advisory.epss_percentile)}>
+            {formatShare(epss)}
+          </Figure>
+          <Figure name="Priority" note={meaning}>
+            {priority}
+          </Figure>
+          <Figure name="Published" note={`changed ${formatDay(advisory.modified)}`}>
+            {formatDay(advisory.published)}
+          </Figure>
+        </Figures>
+        {exploited && (
+          <p className="advisories-text">
+            <Badge tone="bad">exploited</Badge> In CISA's catalogue since {formatDay(exploited.date_added)}
+            {exploited.due_date !== null && `, to be mended by ${formatDay(exploited.due_date)}`}
+            {exploited.ransomware && ', used by ransomware'}. <span className="soft">{exploited.required_action}</span>
+          </p>
+        )}
+        <Ranges products={advisory.products} />
+        <section>
+          <h3>Records and references</h3>
+          <ul className="advisories-references small">
+            {records.map((record) => (
+              <li key={record.id}>
+                <OutsideLink address={record.address}>
+                  {record.id} at {record.name}
+                </OutsideLink>
+              </li>
+            ))}
+            {references
+              .filter((address) => !records.some((record) => record.address === address))
+              .slice(0, 20)
+              .map((address) => (
+                <li key={address}>
+                  <OutsideLink address={address} />
+                </li>
+              ))}
+          </ul>
+        </section>
+        {advisory.cvss_vector !== null && (
+          <p className="small soft advisories-text">
+            Vector <code>{advisory.cvss_vector}</code>
+          </p>
+        )}
+      </div>
     </Card>
   );
 }
 
-const cvssNote = ({ cvss_source: source }: Advisory) => (source === null ? undefined : `as ${source} gives it`);
+const cvssNote = ({ cvss_source: source }: Advisory) =>
+  source === null ? undefined : `as ${RANGE_SOURCES[source] ?? source} gives it`;
 const epssNote = (percentile: number | null) =>
   percentile === null ? undefined : `above ${formatShare(percentile)} of all`;

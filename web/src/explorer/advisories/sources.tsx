@@ -31,7 +31,7 @@ export function Sources() {
     <Card title="Sources" foot={query.data && <Source path={PATH} input={{}} answer={query.data} />}>
       <Answer query={query} lines={8}>
         {({ sources, advisories, coverage }) => (
-          <>
+          <div className="advisories-told">
             <Figures>
               <Figure
                 name="Vulnerabilities known"
@@ -56,7 +56,7 @@ export function Sources() {
               rows={sources}
               keyOf={({ source }) => source}
             />
-          </>
+          </div>
         )}
       </Answer>
     </Card>

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Severity } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card.tsx';
-import { formatDay, formatDecimal, formatName, formatNumber } from '../../ui/formats.ts';
+import { formatCompact, formatDay, formatDecimal, formatName } from '../../ui/formats.ts';
 import { Answer } from '../answer.tsx';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
@@ -26,9 +26,9 @@ export function AnomalyCard({ anomaly, actions }: { readonly anomaly: Anomaly; r
       }
     >
       <p className="alerts-note">
-        <strong>{formatName(name)}</strong>: {meaning}. The day stands {formatDecimal(Math.abs(anomaly.sigma))} standard
-        deviations {anomaly.direction === 'up' ? 'above' : 'below'} the mean of the {anomaly.window_days} days before
-        it, {anomaly.samples} of which could be read. <SubjectLink anomaly={anomaly} />
+        <SubjectLink anomaly={anomaly} />, <strong>{name}</strong>: {meaning}. The day stands{' '}
+        {formatDecimal(Math.abs(anomaly.sigma))} standard deviations {anomaly.direction === 'up' ? 'above' : 'below'}{' '}
+        the mean of the {anomaly.window_days} days before it, {anomaly.samples} of which could be read.
       </p>
       <Figures>
         <Figure name="Value">{formatDecimal(anomaly.value)}</Figure>
@@ -40,7 +40,7 @@ export function AnomalyCard({ anomaly, actions }: { readonly anomaly: Anomaly; r
           {formatDecimal(low)} to {formatDecimal(high)}
         </Figure>
         <Figure name="By chance" note={chanceNote(anomaly.chance)}>
-          {anomaly.chance === 0 ? 'never' : `1 in ${formatNumber(Math.round(1 / anomaly.chance))}`}
+          {anomaly.chance === 0 ? 'never' : `1 in ${formatCompact(1 / anomaly.chance)}`}
         </Figure>
       </Figures>
       <Series anomaly={anomaly} />

@@ -9,7 +9,7 @@ import { Empty } from '../../ui/states.tsx';
 import { Answer } from '../answer.tsx';
 import { Page } from '../page.tsx';
 import { oneOf, withChanges } from '../search-params.ts';
-import { AdoptionCards, countsOf } from '../security/adoption-card.tsx';
+import { AdoptionCard, countsOf } from '../security/adoption-card.tsx';
 import { ExportCard } from '../security/export-card.tsx';
 import { GradesCard } from '../security/grades-card.tsx';
 import { SECTORS } from '../security/sectors.ts';
@@ -48,19 +48,19 @@ export function Security() {
             <>
               <Summary card={card} sector={sector} foot={foot} />
               {counts ? (
-                <AdoptionCards counts={counts} sector={sector} foot={foot} />
+                <AdoptionCard counts={counts} sector={sector} foot={foot} />
               ) : (
                 <Card title={formatName(sector ?? '')}>
                   <Empty>No domain that was scanned is of this sector.</Empty>
                 </Card>
               )}
               <GradesCard card={card} foot={foot} />
+              <ExportCard sector={sector} />
               <SectorsCard card={card} foot={foot} />
             </>
           );
         }}
       </Answer>
-      {query.data && <ExportCard sector={sector} />}
     </Page>
   );
 }

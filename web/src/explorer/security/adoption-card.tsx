@@ -13,19 +13,34 @@ interface Counts {
   readonly both: Adoption | null;
 }
 
-interface AdoptionCardsProps {
+interface AdoptionCardProps {
   readonly counts: Counts;
   readonly sector: string | undefined;
   readonly foot: ReactNode;
 }
 
-export function AdoptionCards({ counts, sector, foot }: AdoptionCardsProps) {
-  return GROUPS.map((group) => (
-    <GroupCard key={group.name} group={group} counts={counts} sector={sector} foot={foot} />
-  ));
+export function AdoptionCard({ counts, sector, foot }: AdoptionCardProps) {
+  return (
+    <Card title="Standards" foot={foot}>
+      <div className="security-groups">
+        {GROUPS.map((group) => (
+          <section key={group.name}>
+            <h3>{group.name}</h3>
+            <GroupTable group={group} counts={counts} sector={sector} />
+          </section>
+        ))}
+      </div>
+    </Card>
+  );
 }
 
-function GroupCard({ group, counts, sector, foot }: { readonly group: Group } & AdoptionCardsProps) {
+interface GroupTableProps {
+  readonly group: Group;
+  readonly counts: Counts;
+  readonly sector: string | undefined;
+}
+
+function GroupTable({ group, counts, sector }: GroupTableProps) {
   const rows = group.rows.filter(({ standard }) => standard !== 'both' || counts.both !== null);
   const of = ({ standard }: Row) => (standard === 'both' ? counts.both : counts.adoption[standard]);
   const list = (flag: Row['flag'], count: number | undefined) =>
@@ -40,7 +55,7 @@ function GroupCard({ group, counts, sector, foot }: { readonly group: Group } & 
     {
       name: 'Standard',
       cell: ({ name, note, isPart }) => (
-        <span className={isPart ? 'security-part' : undefined}>
+        <span className={isPart ? 'security-standard part' : 'security-standard'}>
           <strong>{name}</strong> <span className="small soft">{note}</span>
         </span>
       ),
@@ -49,11 +64,7 @@ function GroupCard({ group, counts, sector, foot }: { readonly group: Group } & 
     { name: 'Measured', isNumber: true, cell: (row) => list(row.measured, of(row)?.measured) },
     { name: 'Share', isNumber: true, cell: (row) => <Share of={of(row)} /> },
   ];
-  return (
-    <Card title={group.name} foot={foot}>
-      <DataTable caption={group.name} columns={columns} rows={rows} keyOf={({ standard }) => standard} />
-    </Card>
-  );
+  return <DataTable caption={group.name} columns={columns} rows={rows} keyOf={({ standard }) => standard} />;
 }
 
 /** The number, and a bar for the eye. */

@@ -10,6 +10,7 @@ export function ExportCard({ sector }: { readonly sector: Sector | undefined }) 
   return (
     <Card
       title="Domain by domain"
+      width="half"
       actions={
         <label className="choice">
           Scores up to

@@ -15,6 +15,7 @@ const SHOWN = [
   ['DMARC reject', 'dmarc_reject', 'dmarc_reject'],
   ['DNSSEC', 'dnssec', 'dnssec'],
   ['CAA', 'caa', 'caa'],
+  ['MTA-STS', 'mta_sts', 'mta_sts'],
 ] as const satisfies readonly (readonly [string, Standard, string])[];
 
 export function SectorsCard({ card, foot }: { readonly card: Scorecard; readonly foot: ReactNode }) {
@@ -58,7 +59,7 @@ export function SectorsCard({ card, foot }: { readonly card: Scorecard; readonly
     ),
   ];
   return (
-    <Card title="By sector" width="half" foot={foot}>
+    <Card title="By sector" foot={foot}>
       <DataTable caption="Standards by sector" columns={columns} rows={card.by_sector} keyOf={({ sector }) => sector} />
     </Card>
   );
