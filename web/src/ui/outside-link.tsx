@@ -1,15 +1,13 @@
-// A way to somebody else's site, whose address may come from anybody.
+// A link to somebody else's site, which neither learns where the reader came from nor gains by it.
 import type { ReactNode } from 'react';
 
-/** Only http(s) becomes a link; anything else stays text. The site is told neither that nor where it is linked from. */
-export function OutsideLink({ address, children }: { readonly address: string; readonly children?: ReactNode }) {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) return <span className="outside">{children ?? address}</span>;
+/** Only the web is linked to: any other address stays text. */
+export function OutsideLink({ href, children }: { readonly href: string | null; readonly children: ReactNode }) {
+  const url = href !== null && URL.canParse(href) ? new URL(href) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) return children;
   return (
-    <a href={url.href} target="_blank" rel="noopener noreferrer nofollow" className="outside">
-      {children ?? address}
-      <span aria-hidden="true"> ↗</span>
-      <span className="hidden-text"> (another site, new tab)</span>
+    <a href={url.href} rel="noopener noreferrer nofollow" target="_blank">
+      {children}
     </a>
   );
 }

@@ -78,7 +78,7 @@ function Told({ advisory, foot }: { readonly advisory: Advisory; readonly foot: 
           <ul className="advisories-references small">
             {records.map((record) => (
               <li key={record.id}>
-                <OutsideLink address={record.address}>
+                <OutsideLink href={record.address}>
                   {record.id} at {record.name}
                 </OutsideLink>
               </li>
@@ -88,7 +88,7 @@ function Told({ advisory, foot }: { readonly advisory: Advisory; readonly foot: 
               .slice(0, 20)
               .map((address) => (
                 <li key={address}>
-                  <OutsideLink address={address} />
+                  <OutsideLink href={address}>{address}</OutsideLink>
                 </li>
               ))}
           </ul>

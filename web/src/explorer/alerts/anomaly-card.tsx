@@ -40,7 +40,7 @@ export function AnomalyCard({ anomaly, actions }: { readonly anomaly: Anomaly; r
           {formatDecimal(low)} to {formatDecimal(high)}
         </Figure>
         <Figure name="By chance" note={chanceNote(anomaly.chance)}>
-          {anomaly.chance === 0 ? 'never' : `1 in ${formatCompact(1 / anomaly.chance)}`}
+          {anomaly.chance === 0 ? 'about 0' : `1 in ${formatCompact(1 / anomaly.chance)}`}
         </Figure>
       </Figures>
       <Series anomaly={anomaly} />
@@ -49,7 +49,7 @@ export function AnomalyCard({ anomaly, actions }: { readonly anomaly: Anomaly; r
 }
 
 const chanceNote = (chance: number) =>
-  chance === 0 ? 'too rare to be told from 0' : 'how rare such a day is when nothing happens';
+  chance === 0 ? 'too rare to be written' : 'how rare such a day is when nothing happens';
 
 function Series({ anomaly }: { readonly anomaly: Anomaly }) {
   switch (seriesAnswer(anomaly)) {

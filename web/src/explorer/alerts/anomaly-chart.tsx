@@ -19,13 +19,20 @@ export function AnomalyChart({ anomaly, days }: { readonly anomaly: Anomaly; rea
   const line = (value: number, text: string, type: 'solid' | 'dashed') => ({
     yAxis: value,
     lineStyle: { type },
-    label: { formatter: `${text} ${formatDecimal(value)}`, position: 'insideStartTop' },
+    label: { formatter: `${text} ${formatDecimal(value)}`, position: 'insideStartTop', color: 'inherit' },
   });
   const option = {
     grid: { left: 52, right: 16, top: 32, bottom: 28 },
     tooltip: { trigger: 'axis' },
     xAxis: { type: 'category', data: rows.map(({ date }) => formatDay(date)), boundaryGap: rows.length < 3 },
-    yAxis: { type: 'value', name, min: 0, max: Math.ceil(Math.max(high, ...rows.map(({ value }) => value)) * 1.1) },
+    yAxis: {
+      type: 'value',
+      name,
+      min: 0,
+      axisLabel: { showMaxLabel: false },
+      splitLine: { showMaxLine: false },
+      max: Math.ceil(Math.max(high, ...rows.map(({ value }) => value)) * 1.1),
+    },
     series: [
       {
         type: 'line',

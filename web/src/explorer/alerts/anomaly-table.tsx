@@ -17,7 +17,7 @@ interface AnomalyTableProps {
 
 export function AnomalyTable({ anomalies, search }: AnomalyTableProps) {
   const columns: readonly Column<Anomaly>[] = [
-    { name: 'Day', cell: (row) => formatDay(dayOf(row)), value: dayOf },
+    { name: 'Day', cell: (row) => <time className="alerts-day">{formatDay(dayOf(row))}</time>, value: dayOf },
     { name: 'Of', cell: (row) => <SubjectLink anomaly={row} />, value: ({ subject }) => subject },
     {
       name: 'Metric',
