@@ -9,6 +9,14 @@ import { assertAccessible, assertLooks, settled, visit } from './browser.ts';
 /** The search of the page's address. */
 const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
+/** What the page is told while something is done in it. The demo goes on, so that asking again may tell another story. */
+async function told(page: Page, path: string, act: () => Promise<unknown>) {
+  const answered = page.waitForResponse((response) => response.url().includes(path));
+  await act();
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the answer that it waits for
+  return (await (await answered).json()) as any;
+}
+
 /** The day before the last, as the end of a judged day. */
 const JUDGED_DAY = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000 - 1).toISOString();
 /** As the service tells one: the demo's days are too alike to have any. */
@@ -80,7 +88,7 @@ export const tests: PageTests = ({ browser, demo }) => {
       await using visited = await open('/security');
       const { page } = visited;
       await settled(page);
-      await page.getByLabel('Sector').selectOption('government');
+      await page.getByRole('combobox', { name: 'Sector' }).selectOption('government');
       await page.getByRole('heading', { name: 'Government', level: 2 }).waitFor();
       assert.deepEqual(searchOf(page), { sector: 'government' });
       const link = page.getByRole('row', { name: /^CAA/ }).getByRole('link').first();
@@ -117,9 +125,11 @@ export const tests: PageTests = ({ browser, demo }) => {
 
   describe('alerts', () => {
     it('filters by kind and severity, in the address too', async () => {
-      const { alerts } = (await ask('/stack/v1/alerts?limit=200')) as { alerts: { kind: string; severity: string }[] };
       await using visited = await open('/alerts');
       const { page, trouble } = visited;
+      const { alerts } = (await told(page, '/stack/v1/alerts', () => page.reload())) as {
+        alerts: { kind: string; severity: string }[];
+      };
       await settled(page);
       assert.equal(await page.locator('.alerts-list > li').count(), alerts.length);
       await page.getByLabel('Kind').selectOption('advisory');
@@ -193,10 +203,11 @@ export const tests: PageTests = ({ browser, demo }) => {
       const { page, trouble } = visited;
       await settled(page);
       await page.getByLabel('Severity').selectOption('critical');
-      await page.getByLabel('Known exploited').selectOption('true');
+      const { total } = await told(page, 'severity=critical&known_exploited=true', () =>
+        page.getByLabel('Known exploited').selectOption('true'),
+      );
       assert.deepEqual(searchOf(page), { severity: 'critical', known_exploited: 'true' });
       const table = page.getByRole('region', { name: 'Advisories', exact: true });
-      const { total } = await ask('/stack/v1/enrichment/advisories?severity=critical&known_exploited=true');
       await page.getByText(new RegExp(`^1 to ${total} of ${total}$`)).waitFor();
       const rows = await table.locator('tbody tr').allTextContents();
       assert.equal(rows.length, total);
@@ -206,9 +217,9 @@ export const tests: PageTests = ({ browser, demo }) => {
 
     it('keeps domains that are affected apart from those that may be', async () => {
       const id = 'CVE-2021-42013';
-      const { domains } = await ask(`/stack/v1/enrichment/affected?advisory=${id}&limit=1`);
       await using visited = await open(`/advisories?advisory=${id}`);
       const { page, trouble } = visited;
+      const { domains } = await told(page, '/enrichment/affected', () => page.reload());
       await page.getByRole('heading', { name: `Affected: ${domains.version}`, exact: true }).waitFor();
       await page.getByRole('heading', { name: `Not known whether affected: ${domains.product}` }).waitFor();
       const namesIn = async (name: string) =>
