@@ -1,6 +1,6 @@
 // The domains that an advisory concerns, in two lists that are never one: those that show an affected version, and
 // those of which it is only known that they use the product.
-import type { Affected } from '@strata/client';
+import type { Affected, StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Card } from '../../ui/card.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
@@ -10,6 +10,8 @@ import { Answer } from '../answer.tsx';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
 import { REASONS } from './words.ts';
+
+type Known = StackPaths['/stack/v1/enrichment/affected']['body']['known'];
 
 const PATH = '/stack/v1/enrichment/affected';
 const LIMIT = 1_000;
@@ -48,6 +50,15 @@ export function Concerned({ id }: { readonly id: string }) {
     <Answer query={query} lines={8}>
       {({ affected, domains, known, total }, answer) => {
         const foot = <Source path={PATH} input={input} answer={answer} />;
+        // No rows are no news where nothing was looked for: then there is no 0 either.
+        const unknown = whyUnknown(known);
+        if (unknown !== null) {
+          return (
+            <Card title="Domains concerned" foot={foot}>
+              <Empty>{unknown}</Empty>
+            </Card>
+          );
+        }
         const cut = total > affected.length && (
           <p className="small soft">
             The first {formatNumber(affected.length)} of {formatNumber(total)} rows of both lists.
@@ -62,7 +73,7 @@ export function Concerned({ id }: { readonly id: string }) {
                 rows={affected.filter(({ match }) => match === 'version')}
                 columns={VERSION}
                 caption="Domains that show an affected version"
-                empty={nothing(known)}
+                empty="No domain shows an affected version."
               />
             </Card>
             <Card title={`Not known whether affected: ${formatNumber(domains.product)}`} foot={foot}>
@@ -103,16 +114,7 @@ function Matches({ rows, columns, caption, empty }: MatchesProps) {
   );
 }
 
-/** Why nobody is listed: that is not always good news. */
-function nothing({
-  advisories,
-  advisory,
-}: {
-  readonly advisories: boolean;
-  readonly advisory: boolean | null;
-}): string {
+function whyUnknown({ advisories, advisory }: Known): string | null {
   if (!advisories) return 'No source of advisories has been read whole yet, so that nothing can be said.';
-  return advisory === false
-    ? 'This advisory names no product that is looked for here.'
-    : 'No domain shows an affected version.';
+  return advisory === false ? 'This advisory names no product that is looked for here.' : null;
 }
