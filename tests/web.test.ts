@@ -10,11 +10,12 @@ import * as domain from './web/domain.ts';
 import * as home from './web/home.ts';
 import * as live from './web/live.ts';
 import * as market from './web/market.ts';
+import * as watch from './web/watch.ts';
 
 /** The tests of one page, or of a few that belong together. */
 export type PageTests = (get: { readonly browser: () => Browser; readonly demo: () => Demo }) => void;
 
-const modules: readonly { readonly tests: PageTests }[] = [domain, home, live, market];
+const modules: readonly { readonly tests: PageTests }[] = [domain, home, live, market, watch];
 
 const root = path.join(import.meta.dirname, '..');
 

@@ -75,6 +75,8 @@ function withLooks(option: EChartsCoreOption, theme: 'light' | 'dark'): EChartsC
     // Patterns beside colours; the canvas has its label, so the library's own is not asked for.
     aria: { enabled: true, label: { enabled: false }, decal: { show: true } },
     ...option,
+    ...(option.xAxis ? { xAxis: withInk(option.xAxis, token) } : {}),
+    ...(option.yAxis ? { yAxis: withInk(option.yAxis, token) } : {}),
     tooltip: {
       // HTML would come with inline styles.
       renderMode: 'richText',
@@ -85,3 +87,23 @@ function withLooks(option: EChartsCoreOption, theme: 'light' | 'dark'): EChartsC
     },
   };
 }
+
+interface AxisOption {
+  readonly [name: string]: object | undefined;
+}
+
+/** Axes in the colours of the page; the library's own are for white grounds. */
+function withInk(axis: unknown, token: (name: string) => string): unknown {
+  if (Array.isArray(axis)) return axis.map((one) => withInk(one, token));
+  const given = axis as AxisOption;
+  return {
+    ...given,
+    nameTextStyle: { color: token('--soft'), ...given.nameTextStyle },
+    axisLabel: { color: token('--soft'), ...given.axisLabel },
+    axisLine: { ...given.axisLine, lineStyle: { color: token('--faint'), ...lineStyleOf(given.axisLine) } },
+    splitLine: { ...given.splitLine, lineStyle: { color: token('--line'), ...lineStyleOf(given.splitLine) } },
+  };
+}
+
+const lineStyleOf = (part: object | undefined): object | undefined =>
+  part && 'lineStyle' in part ? (part.lineStyle as object) : undefined;

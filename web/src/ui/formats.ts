@@ -3,6 +3,7 @@ const UNKNOWN = '–';
 
 const whole = new Intl.NumberFormat();
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+const decimal = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 const signed = new Intl.NumberFormat(undefined, { signDisplay: 'exceptZero' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
@@ -12,6 +13,11 @@ const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 /** `12,345`. */
 export function formatNumber(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : whole.format(value);
+}
+
+/** `12.3`: means and scores. */
+export function formatDecimal(value: number | null | undefined): string {
+  return value === null || value === undefined ? UNKNOWN : decimal.format(value);
 }
 
 /** `12.3K`, for places where a number is only to be seen at a glance. */

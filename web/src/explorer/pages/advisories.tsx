@@ -1,5 +1,39 @@
+// Published vulnerabilities of the products that domains show, and one of them with the domains that it concerns.
+import './advisories.css';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { AdvisoryList } from '../advisories/list.tsx';
+import { OpenedAdvisory } from '../advisories/opened.tsx';
+import { Sources } from '../advisories/sources.tsx';
 import { Page } from '../page.tsx';
+import { withChanges } from '../search-params.ts';
+
+const route = getRouteApi('/advisories');
 
 export function Advisories() {
-  return <Page title="Advisories">…</Page>;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { advisory } = search;
+  if (advisory !== undefined) {
+    return (
+      <Page
+        title={advisory.slice(0, 60)}
+        actions={
+          <Link className="button" to="/advisories" search={withChanges(search, { advisory: undefined })}>
+            All advisories
+          </Link>
+        }
+      >
+        <OpenedAdvisory key={advisory} id={advisory} />
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title="Advisories"
+      lead="Published vulnerabilities of products that domains show. What a domain shows is compared with the ranges that publishers give; nothing is tried out."
+    >
+      <AdvisoryList search={search} onSearch={(next) => void navigate({ search: next, resetScroll: false })} />
+      <Sources />
+    </Page>
+  );
 }

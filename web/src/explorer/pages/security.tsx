@@ -1,5 +1,110 @@
+// How well domains are guarded: what share has each standard, the grades, and both by sector.
+import './security.css';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Card, Figure, Figures } from '../../ui/card.tsx';
+import { Choice } from '../../ui/choice.tsx';
+import { formatDecimal, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
+import { Empty } from '../../ui/states.tsx';
+import { Answer } from '../answer.tsx';
 import { Page } from '../page.tsx';
+import { oneOf, withChanges } from '../search-params.ts';
+import { AdoptionCard, countsOf } from '../security/adoption-card.tsx';
+import { ExportCard } from '../security/export-card.tsx';
+import { GradesCard } from '../security/grades-card.tsx';
+import { SECTORS } from '../security/sectors.ts';
+import { SectorsCard } from '../security/sectors-card.tsx';
+import type { Scorecard } from '../security/standards.ts';
+import { Source } from '../source.tsx';
+import { useStack } from '../use-stack.ts';
+
+const route = getRouteApi('/security');
+const PATH = '/stack/v1/intelligence/security-scorecard';
 
 export function Security() {
-  return <Page title="Security">…</Page>;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const sector = oneOf(search.sector, SECTORS);
+  const query = useStack(PATH, {});
+  return (
+    <Page
+      title="Security scorecard"
+      lead="Which standards domains follow against forged mail, forged answers and false certificates. Shares are of the domains in which a standard could be measured: a failed look-up counts neither way."
+      actions={
+        <Choice
+          label="Sector"
+          value={sector}
+          values={SECTORS}
+          nameOf={formatName}
+          onChange={(value) => void navigate({ search: withChanges(search, { sector: value }), resetScroll: false })}
+        />
+      }
+    >
+      <Answer query={query} lines={12}>
+        {(card, answer) => {
+          const foot = <Source path={PATH} input={{}} answer={answer} />;
+          const counts = countsOf(card, sector);
+          return (
+            <>
+              <Summary card={card} sector={sector} foot={foot} />
+              {counts ? (
+                <AdoptionCard counts={counts} sector={sector} foot={foot} />
+              ) : (
+                <Card title={formatName(sector ?? '')}>
+                  <Empty>No domain that was scanned is of this sector.</Empty>
+                </Card>
+              )}
+              <GradesCard card={card} foot={foot} />
+              <ExportCard sector={sector} />
+              <SectorsCard card={card} foot={foot} />
+            </>
+          );
+        }}
+      </Answer>
+    </Page>
+  );
+}
+
+function Summary({
+  card,
+  sector,
+  foot,
+}: {
+  readonly card: Scorecard;
+  readonly sector: string | undefined;
+  readonly foot: ReactNode;
+}) {
+  const row = sector === undefined ? undefined : card.by_sector.find((one) => one.sector === sector);
+  if (sector !== undefined && !row) return null;
+  const { domains, adoption, mean_score: mean } = row ?? card;
+  const narrowed = sector === undefined ? {} : { sector };
+  return (
+    <Card title={sector === undefined ? 'All domains' : formatName(sector)} foot={foot}>
+      <Figures>
+        <Figure name="Domains" note="that exist, parked ones included">
+          <Link to="/search" search={narrowed}>
+            {formatNumber(domains)}
+          </Link>
+        </Figure>
+        <Figure name="Mean score" note={row ? 'of 100' : `of 100, in ${formatNumber(card.scored)} domains`}>
+          {formatDecimal(mean)}
+        </Figure>
+        <Figure name="Valid SPF" note={`of ${formatNumber(adoption.spf.measured)} measured`}>
+          <Link to="/search" search={{ flag: 'spf_valid', ...narrowed }}>
+            {formatShare(adoption.spf.share)}
+          </Link>
+        </Figure>
+        <Figure name="DMARC policy" note={`of ${formatNumber(adoption.dmarc.measured)} measured`}>
+          <Link to="/search" search={{ flag: 'dmarc_valid', ...narrowed }}>
+            {formatShare(adoption.dmarc.share)}
+          </Link>
+        </Figure>
+        <Figure name="DMARC refuses forgeries" note="policy reject, in effect">
+          <Link to="/search" search={{ flag: 'dmarc_effective_reject', ...narrowed }}>
+            {formatShare(adoption.dmarc_effective_reject.share)}
+          </Link>
+        </Figure>
+      </Figures>
+    </Card>
+  );
 }

@@ -1,0 +1,33 @@
+// Products of an advisory with the versions that are affected, as their publisher gives them.
+import type { Advisory } from '@strata/client';
+import { Link } from '@tanstack/react-router';
+import { DataTable } from '../../ui/data-table.tsx';
+import { formatNumber } from '../../ui/formats.ts';
+import { RANGE_SOURCES } from './words.ts';
+
+export function Ranges({ products }: Pick<Advisory, 'products'>) {
+  return (
+    <DataTable
+      caption="Products and affected versions"
+      rows={products}
+      keyOf={({ product_id: id, version_range: range, range_source: source }) => `${id} ${source} ${range}`}
+      columns={[
+        {
+          name: 'Product',
+          cell: ({ product, product_id: id }) => (
+            <Link to="/provider/$provider" params={{ provider: id }}>
+              {product}
+            </Link>
+          ),
+        },
+        {
+          name: 'Affected versions',
+          cell: ({ version_range: range }) => (range === null ? '–' : <code>{range}</code>),
+        },
+        { name: 'Said by', cell: ({ range_source: source }) => (source === null ? '–' : RANGE_SOURCES[source]) },
+        { name: 'Affected', isNumber: true, cell: ({ domains }) => formatNumber(domains.version) },
+        { name: 'Not known', isNumber: true, cell: ({ domains }) => formatNumber(domains.product) },
+      ]}
+    />
+  );
+}

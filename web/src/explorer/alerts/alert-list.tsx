@@ -1,0 +1,80 @@
+// Alerts, the newest first, each with the way to what it rests on.
+import type { Alert } from '@strata/client';
+import { Link } from '@tanstack/react-router';
+import { Severity } from '../../ui/badge.tsx';
+import { formatAgo, formatTime } from '../../ui/formats.ts';
+import { KIND_NAMES } from './words.ts';
+
+export function AlertList({ alerts }: { readonly alerts: readonly Alert[] }) {
+  return (
+    <ul className="alerts-list">
+      {alerts.map((alert) => (
+        <li key={alert.id}>
+          <div className="alerts-marks">
+            <Severity level={alert.severity} />
+            <span className="small soft">{KIND_NAMES[alert.kind]}</span>
+          </div>
+          <div>
+            <h3>{alert.title}</h3>
+            <p className="soft">{alert.detail}</p>
+            <p className="alerts-ways small">
+              {alert.domain !== undefined && (
+                <Link to="/domain/$domain" params={{ domain: alert.domain }}>
+                  {alert.domain}
+                </Link>
+              )}
+              {alert.provider_id !== undefined && (
+                <Link to="/provider/$provider" params={{ provider: alert.provider_id }}>
+                  {alert.provider ?? alert.provider_id}
+                </Link>
+              )}
+              <Behind alert={alert} />
+            </p>
+          </div>
+          <time className="small soft" dateTime={alert.at} title={formatTime(alert.at)}>
+            {formatAgo(alert.at)}
+          </time>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The page with what the alert rests on. */
+function Behind({ alert: { id, kind, ref } }: { readonly alert: Alert }) {
+  const { searchParams } = new URL(ref, location.origin);
+  switch (kind) {
+    case 'advisory': {
+      const advisory = searchParams.get('advisory');
+      return (
+        advisory !== null && (
+          <Link to="/advisories" search={{ advisory }}>
+            Domains concerned
+          </Link>
+        )
+      );
+    }
+    case 'migration': {
+      const asked = ['provider', 'direction', 'category', 'window'].flatMap((name) => {
+        const value = searchParams.get(name);
+        return value === null ? [] : [[name, value] as const];
+      });
+      return (
+        <Link to="/migrations" search={Object.fromEntries(asked)}>
+          The migrations
+        </Link>
+      );
+    }
+    case 'anomaly':
+      // The alert's id is that of the anomaly with three letters before it.
+      return (
+        <Link to="/alerts" search={{ kind: 'anomaly', anomaly: id.replace(/^al_/, '') }}>
+          The series
+        </Link>
+      );
+    case 'security':
+      return null;
+    default:
+      return kind satisfies never;
+  }
+}

@@ -1,0 +1,42 @@
+// The days around an anomaly, where the service tells them, and its band of three standard deviations.
+import type { Anomaly, Change, StackPaths } from '@strata/client';
+
+export interface SeriesDay {
+  readonly date: string;
+  readonly value: number;
+}
+
+type Curve = StackPaths['/stack/v1/intelligence/adoption/{tool}']['body']['curve'];
+
+/** Which answer has the series: none tells the days of the others. */
+export function seriesAnswer({ subject_kind: kind, metric }: Anomaly): 'adoption' | 'changes' | null {
+  if (kind === 'provider') return 'adoption';
+  return kind === 'domain' && metric === 'changes' ? 'changes' : null;
+}
+
+/** The UTC day that stands out: `at` is its end, which may be the first moment of the next. */
+export function dayOf({ at }: Pick<Anomaly, 'at'>): string {
+  return new Date(Date.parse(at) - 1).toISOString().slice(0, 10);
+}
+
+/** Mean and three standard deviations to both sides; nothing that is counted falls below 0. */
+export function bandOf({ mean, stddev }: Anomaly): { readonly low: number; readonly high: number } {
+  return { low: Math.max(0, mean - 3 * stddev), high: mean + 3 * stddev };
+}
+
+/** The metric day by day, of a provider's adoption curve. */
+export function daysOfCurve(curve: Curve, metric: Anomaly['metric']): readonly SeriesDay[] {
+  const of = { domains: 'domains', gains: 'added', losses: 'removed' } as const;
+  const column = metric in of ? of[metric as keyof typeof of] : 'domains';
+  return curve.map((day) => ({ date: day.date, value: day[column] }));
+}
+
+/** Changes by the day on which they were confirmed, from the window's first day to the one that stands out. */
+export function daysOfChanges(changes: readonly Change[], anomaly: Anomaly): readonly SeriesDay[] {
+  const last = Date.parse(dayOf(anomaly));
+  const counts = Map.groupBy(changes, ({ confirmed_at: at }) => at.slice(0, 10));
+  return Array.from({ length: anomaly.window_days + 1 }, (_, i) => {
+    const date = new Date(last - (anomaly.window_days - i) * 86_400_000).toISOString().slice(0, 10);
+    return { date, value: counts.get(date)?.length ?? 0 };
+  });
+}

@@ -1,0 +1,50 @@
+// All anomalies: subject, metric, how far from the usual.
+import type { Anomaly } from '@strata/client';
+import { Link } from '@tanstack/react-router';
+import { Severity } from '../../ui/badge.tsx';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { formatDay, formatDecimal, formatName } from '../../ui/formats.ts';
+import { withChanges } from '../search-params.ts';
+import { SubjectLink, subjectName } from './anomaly-card.tsx';
+import { dayOf } from './anomaly-series.ts';
+import { METRICS, SEVERITIES } from './words.ts';
+
+interface AnomalyTableProps {
+  readonly anomalies: readonly Anomaly[];
+  /** The page's address, to be kept when one is opened. */
+  readonly search: Readonly<Record<string, string>>;
+}
+
+export function AnomalyTable({ anomalies, search }: AnomalyTableProps) {
+  const columns: readonly Column<Anomaly>[] = [
+    { name: 'Day', cell: (row) => <time className="alerts-day">{formatDay(dayOf(row))}</time>, value: dayOf },
+    { name: 'Of', cell: (row) => <SubjectLink anomaly={row} />, value: ({ subject }) => subject },
+    {
+      name: 'Metric',
+      cell: (row) => <span title={METRICS[row.metric].meaning}>{formatName(METRICS[row.metric].name)}</span>,
+      value: ({ metric }) => metric,
+    },
+    { name: 'Value', isNumber: true, cell: ({ value }) => formatDecimal(value), value: ({ value }) => value },
+    { name: 'Mean', isNumber: true, cell: ({ mean }) => formatDecimal(mean), value: ({ mean }) => mean },
+    {
+      name: 'Sigma',
+      isNumber: true,
+      cell: ({ sigma }) => `${sigma > 0 ? '+' : '−'}${formatDecimal(Math.abs(sigma))}`,
+      value: ({ sigma }) => Math.abs(sigma),
+    },
+    {
+      name: 'Severity',
+      cell: ({ severity }) => <Severity level={severity} />,
+      value: ({ severity }) => SEVERITIES.indexOf(severity),
+    },
+    {
+      name: 'Series',
+      cell: (row) => (
+        <Link to="/alerts" search={withChanges(search, { anomaly: row.id })}>
+          Open<span className="hidden-text"> the series of {subjectName(row)}</span>
+        </Link>
+      ),
+    },
+  ];
+  return <DataTable caption="Anomalies" columns={columns} rows={anomalies} keyOf={({ id }) => id} />;
+}

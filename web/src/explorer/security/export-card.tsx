@@ -1,0 +1,38 @@
+// The scorecard domain by domain, as a file.
+import { useState } from 'react';
+import { Card } from '../../ui/card.tsx';
+import { formatName } from '../../ui/formats.ts';
+import { CsvDownload } from '../csv-download.tsx';
+import type { Sector } from './standards.ts';
+
+export function ExportCard({ sector }: { readonly sector: Sector | undefined }) {
+  const [most, setMost] = useState(100);
+  return (
+    <Card
+      title="Domain by domain"
+      width="half"
+      actions={
+        <label className="choice">
+          Scores up to
+          <input
+            type="number"
+            min={0}
+            max={100}
+            value={most}
+            onChange={({ target }) => setMost(Math.min(100, Math.max(0, Math.trunc(target.valueAsNumber) || 0)))}
+          />
+        </label>
+      }
+    >
+      <CsvDownload
+        key={`${sector} ${most}`}
+        path="/stack/v1/security/export.csv"
+        input={{ query: { sector, score_lte: most === 100 ? undefined : most } }}
+        name={sector === undefined ? 'security' : `security-${sector}`}
+      >
+        {sector === undefined ? 'All sectors' : formatName(sector)}: score, grade and each standard, worst score first,
+        at most 1,000 rows. Domains without a score are left out; an empty cell could not be measured.
+      </CsvDownload>
+    </Card>
+  );
+}

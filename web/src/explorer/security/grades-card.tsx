@@ -1,0 +1,55 @@
+// The grades of all domains that could be scored.
+import type { ReactNode } from 'react';
+import { Grade } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Chart } from '../../ui/chart.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { formatDecimal, formatNumber, formatShare } from '../../ui/formats.ts';
+import type { Scorecard } from './standards.ts';
+
+export function GradesCard({ card, foot }: { readonly card: Scorecard; readonly foot: ReactNode }) {
+  const { grades, scored, mean_score: mean } = card;
+  const commonest = grades.toSorted((a, b) => b.domains - a.domains)[0];
+  const shareOf = (domains: number) => (scored === 0 ? null : domains / scored);
+  const option = {
+    grid: { left: 48, right: 12, top: 24, bottom: 28 },
+    tooltip: { trigger: 'axis' },
+    xAxis: { type: 'category', data: grades.map(({ grade }) => grade), axisTick: { show: false } },
+    yAxis: { type: 'value', name: 'domains', minInterval: 1, splitNumber: 4 },
+    series: [
+      {
+        type: 'bar',
+        name: 'Domains',
+        data: grades.map(({ domains }) => domains),
+        barMaxWidth: 56,
+        label: { show: true, position: 'top', color: 'inherit' },
+      },
+    ],
+    aria: { enabled: true, label: { enabled: false }, decal: { show: false } },
+  };
+  return (
+    <Card title="Grades" width="half" foot={foot}>
+      <p className="soft small security-note">
+        Of {formatNumber(scored)} domains that could be scored, on average {formatDecimal(mean)} of 100. A grade is of
+        all factors that could be measured in a domain.
+      </p>
+      <Chart
+        label={`Domains by grade from A+ to F${commonest && scored > 0 ? `; the commonest is ${commonest.grade} with ${commonest.domains}` : ''}.`}
+        option={option}
+        height={240}
+        table={
+          <DataTable
+            caption="Domains by grade"
+            rows={grades}
+            keyOf={({ grade }) => grade}
+            columns={[
+              { name: 'Grade', cell: ({ grade }) => <Grade grade={grade} /> },
+              { name: 'Domains', isNumber: true, cell: ({ domains }) => formatNumber(domains) },
+              { name: 'Share of scored', isNumber: true, cell: ({ domains }) => formatShare(shareOf(domains)) },
+            ]}
+          />
+        }
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,68 @@
+// The main standards by the sector of a domain's owner.
+import type { Adoption } from '@strata/client';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Card } from '../../ui/card.tsx';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { formatDecimal, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
+import type { Scorecard, Standard } from './standards.ts';
+
+type SectorRow = Scorecard['by_sector'][number];
+
+const SHOWN = [
+  ['SPF', 'spf', 'spf_valid'],
+  ['DMARC', 'dmarc', 'dmarc_valid'],
+  ['DMARC reject', 'dmarc_reject', 'dmarc_reject'],
+  ['DNSSEC', 'dnssec', 'dnssec'],
+  ['CAA', 'caa', 'caa'],
+  ['MTA-STS', 'mta_sts', 'mta_sts'],
+] as const satisfies readonly (readonly [string, Standard, string])[];
+
+export function SectorsCard({ card, foot }: { readonly card: Scorecard; readonly foot: ReactNode }) {
+  const columns: readonly Column<SectorRow>[] = [
+    {
+      name: 'Sector',
+      cell: ({ sector }) => (
+        <Link to="/security" search={{ sector }}>
+          {formatName(sector)}
+        </Link>
+      ),
+      value: ({ sector }) => sector,
+    },
+    {
+      name: 'Domains',
+      isNumber: true,
+      cell: ({ sector, domains }) => (
+        <Link to="/search" search={{ sector }}>
+          {formatNumber(domains)}
+        </Link>
+      ),
+      value: ({ domains }) => domains,
+    },
+    {
+      name: 'Mean score',
+      isNumber: true,
+      cell: (row) => formatDecimal(row.mean_score),
+      value: (row) => row.mean_score,
+    },
+    ...SHOWN.map(
+      ([name, standard, flag]): Column<SectorRow> => ({
+        name,
+        isNumber: true,
+        cell: ({ sector, adoption }) => (
+          <Link to="/search" search={{ sector, flag }} title={counted(adoption[standard])}>
+            {formatShare(adoption[standard].share)}
+          </Link>
+        ),
+        value: ({ adoption }) => adoption[standard].share,
+      }),
+    ),
+  ];
+  return (
+    <Card title="By sector" foot={foot}>
+      <DataTable caption="Standards by sector" columns={columns} rows={card.by_sector} keyOf={({ sector }) => sector} />
+    </Card>
+  );
+}
+
+const counted = ({ domains, measured }: Adoption) => `${formatNumber(domains)} of ${formatNumber(measured)} measured`;
