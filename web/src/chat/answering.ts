@@ -56,11 +56,9 @@ export async function answerTo(conversationId: string, model: string): Promise<v
   const id = newId();
   const first = emptyAnswer(id, model);
   change(conversationId, (one) => ({ ...one, changedAt: Date.now(), turns: [...one.turns, first] }));
-  const update = (to: (answer: Answer) => Answer) =>
-    change(conversationId, (one) => ({
-      ...one,
-      turns: one.turns.map((turn) => (turn.id === id ? to(turn as Answer) : turn)),
-    }));
+  const draft = new Draft(first, (answer) =>
+    change(conversationId, (one) => ({ ...one, turns: one.turns.map((turn) => (turn.id === id ? answer : turn)) })),
+  );
   const progress = new Progress();
   const requestSha256 = await sha256(body);
   const key = currentKey();
@@ -69,16 +67,44 @@ export async function answerTo(conversationId: string, model: string): Promise<v
     for await (const event of askChat(body, key, controller.signal)) {
       if (event.kind === 'begun') receiptId = event.receiptId;
       progress.see(event, performance.now());
-      update((answer) => ({ ...withEvent(answer, event), ...progress.figures(), requestSha256 }));
+      draft.change((answer) => ({ ...withEvent(answer, event), ...progress.figures(), requestSha256 }));
     }
-    update((answer) => ({ ...answer, state: 'whole' }));
+    draft.change((answer) => ({ ...answer, state: 'whole' }));
   } catch (error) {
     const problem = controller.signal.aborted ? null : problemOf(error);
-    update((answer) => ({ ...answer, state: problem ? 'broken' : 'stopped', problem }));
+    draft.change((answer) => ({ ...answer, state: problem ? 'broken' : 'stopped', problem }));
   } finally {
     running.delete(conversationId);
+    draft.show();
   }
-  if (receiptId !== null) await addSegments(receiptId, key, update);
+  if (receiptId !== null) await addSegments(receiptId, key, draft);
+}
+
+/** Pieces come faster than anybody reads; the page is drawn so often. */
+const SHOW_MS = 40;
+
+/** An answer as far as it has come, shown a little later than it came. */
+class Draft {
+  #answer: Answer;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #show: (answer: Answer) => void;
+
+  constructor(answer: Answer, show: (answer: Answer) => void) {
+    this.#answer = answer;
+    this.#show = show;
+  }
+
+  change(to: (answer: Answer) => Answer): void {
+    this.#answer = to(this.#answer);
+    this.#timer ??= setTimeout(() => this.show(), SHOW_MS);
+  }
+
+  /** At once. */
+  show(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#show(this.#answer);
+  }
 }
 
 /** Times and counts of an answer, as seen from here. */
@@ -139,17 +165,14 @@ function emptyAnswer(id: string, model: string): Answer {
   };
 }
 
-async function addSegments(
-  receiptId: string,
-  key: string | undefined,
-  update: (to: (answer: Answer) => Answer) => void,
-) {
+async function addSegments(receiptId: string, key: string | undefined, draft: Draft): Promise<void> {
   for (const wait of RECEIPT_TRIES_MS) {
     await new Promise((resolve) => setTimeout(resolve, wait));
     const receipt = await askReceipt(receiptId, key, AbortSignal.timeout(10_000)).catch(() => undefined);
     if (!receipt) continue;
     const segments = (receipt.segments ?? []).map(({ worker, from, to }) => ({ worker, from, to }));
-    update((answer) => ({ ...answer, segments }));
+    draft.change((answer) => ({ ...answer, segments }));
+    draft.show();
     return;
   }
 }

@@ -88,3 +88,8 @@ export function useFleet(): Fleet {
 
 /** A peer id as far as people tell it apart. */
 export const shortPeer = (peer: string): string => (peer.length > 12 ? `…${peer.slice(-6)}` : peer);
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+
+/** Hours, minutes and seconds in the reader's own time zone. */
+export const clockTime = (at: number): string => clock.format(new Date(at));
