@@ -1,5 +1,5 @@
 // The inference service as the chat asks it: models, the network, and answers piece by piece.
-import { type VerifiedAnswer, verifyUrl } from '@strata/client';
+import type { VerifiedAnswer } from '@strata/client';
 
 export interface Model {
   readonly id: string;
@@ -125,7 +125,8 @@ export function askReceipt(id: string, key: string | undefined, signal: AbortSig
 }
 
 /** Checks a receipt in this browser: signature, key, leaf, inclusion and checkpoint. */
-export function verifyReceipt(id: string, key: string | undefined): Promise<VerifiedAnswer> {
+export async function verifyReceipt(id: string, key: string | undefined): Promise<VerifiedAnswer> {
+  const { verifyUrl } = await import('@strata/client');
   return verifyUrl(`${location.origin}/v1/receipts/${encodeURIComponent(id)}`, { headers: bearer(key) });
 }
 
@@ -140,7 +141,7 @@ export async function* askChat(
   if (!response.ok) throw await refusalOf(response);
   yield { kind: 'begun', receiptId: response.headers.get('x-receipt-id') };
   try {
-    for await (const data of dataLines(response)) {
+    for await (const data of dataLines(response, signal)) {
       if (data === '[DONE]') return;
       yield* eventsOf(JSON.parse(data));
     }
@@ -170,9 +171,12 @@ function* eventsOf({ choices, usage, error }: Chunk): Generator<AnswerEvent> {
 
 const brokenOff = () => new InferenceProblem('network', 'The connection was lost before the answer was whole.');
 
-async function* dataLines(response: Response): AsyncGenerator<string> {
+async function* dataLines(response: Response, signal: AbortSignal): AsyncGenerator<string> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (!reader) return;
+  // What has come already is not read on either.
+  const leave = () => void reader.cancel().catch(() => {});
+  signal.addEventListener('abort', leave);
   let rest = '';
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
@@ -181,7 +185,8 @@ async function* dataLines(response: Response): AsyncGenerator<string> {
       for (const line of lines) if (line.startsWith('data:')) yield line.slice(5).trim();
     }
   } finally {
-    void reader.cancel().catch(() => {});
+    signal.removeEventListener('abort', leave);
+    leave();
   }
 }
 
