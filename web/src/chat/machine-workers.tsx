@@ -17,7 +17,10 @@ export function Workers({ network, fleet }: { readonly network: Network; readonl
   const there = network.peers.filter(({ role, connected_since }) => role === 'worker' && connected_since !== null);
   const rows: readonly Row[] = [
     ...there.map((peer) => ({ peer, goneAt: null, reason: reasonOf(peer, network.audits) })),
-    ...fleet.gone.map(({ peer, at }) => ({ peer, goneAt: at, reason: '' })),
+    // The fleet may know a moment earlier than the report.
+    ...fleet.gone
+      .filter(({ peer }) => !there.some((one) => one.peer === peer.peer))
+      .map(({ peer, at }) => ({ peer, goneAt: at, reason: '' })),
   ];
   const others = network.peers.length - there.length;
   return (
