@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { after, before, describe } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { type Demo, openBrowser, skip } from './web/browser.ts';
+import * as chat from './web/chat.ts';
 import * as domain from './web/domain.ts';
 import * as home from './web/home.ts';
 import * as live from './web/live.ts';
@@ -15,7 +16,7 @@ import * as watch from './web/watch.ts';
 /** The tests of one page, or of a few that belong together. */
 export type PageTests = (get: { readonly browser: () => Browser; readonly demo: () => Demo }) => void;
 
-const modules: readonly { readonly tests: PageTests }[] = [domain, home, live, market, watch];
+const modules: readonly { readonly tests: PageTests }[] = [chat, domain, home, live, market, watch];
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -24,6 +25,7 @@ const TOLD: Readonly<Record<keyof Demo, RegExp>> = {
   stackKey: /^stack key: (\S+)/,
   inferenceKey: /^inference key: (\S+)/,
   inference: /--base (http\S+)/,
+  workerPids: /lent by two workers, processes (\d+ and \d+)/,
   stack: /docs: (http\S+)\//,
 };
 
@@ -42,12 +44,13 @@ async function startDemo(): Promise<Demo & AsyncDisposable> {
     if (found.stack) break;
   }
   child.stdout.resume();
-  const { stack = '', inference = '', stackKey = '', inferenceKey = '' } = found;
+  const { stack = '', inference = '', stackKey = '', inferenceKey = '', workerPids = '' } = found;
   return {
     stack,
     inference,
     stackKey,
     inferenceKey,
+    workerPids: workerPids.split(' and ').map(Number),
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');

@@ -21,6 +21,8 @@ export interface Demo {
   /** Of tiers without a limit. */
   readonly stackKey: string;
   readonly inferenceKey: string;
+  /** Processes of the workers, the first to join first; none where the demo is not ours to break. */
+  readonly workerPids?: readonly number[];
 }
 
 export interface Visit {

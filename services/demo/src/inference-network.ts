@@ -1,6 +1,7 @@
 // The demo's inference network: a gateway and two workers, each a process of its own, started by the commands that a user would type.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -60,9 +61,14 @@ export async function startInferenceNetwork(
     ...{ STRATA_DATA: options.directory, STRATA_NETWORK: 'on', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' },
   };
   const config = readGatewayConfig(gatewaySettings);
+  const port = config.port === 0 ? await freePort(config.host) : config.port;
   await using keys = await openGatewayKeys(config);
   const { key } = await keys.keys.create({ tier: 'unlimited', label: 'demo' });
-  const gateway = await startCommand(['gateway', '--network'], gatewaySettings, { ready: / --join (\S+)/, signal });
+  const gateway = await startCommand(
+    ['gateway', '--network'],
+    { ...gatewaySettings, STRATA_INFERENCE_PORT: String(port) },
+    { ready: / --join (\S+)/, signal },
+  );
   stack.defer(() => stopped(gateway.child));
   const workers = new Workers(
     (number, stop) =>
@@ -81,10 +87,19 @@ export async function startInferenceNetwork(
   );
   stack.use(workers);
   await workers.start(WORKERS);
-  const base = `http://${config.host}:${config.port}`;
+  const base = `http://${config.host}:${port}`;
   const model = await servedModel(base, key);
   const owned = stack.move();
   return { base, key, model, workers: () => workers.pids(), [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** The gateway is a process of its own and does not tell its port: for 0 one is chosen that is free just now. */
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
 }
 
 interface Started {

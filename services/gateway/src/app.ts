@@ -20,6 +20,7 @@ import { addNetworkRoute } from './network/network-route.ts';
 import type { OpenVocabulary } from './network/vocabularies.ts';
 import { openModels } from './open-models.ts';
 import { gatewayOpenApi } from './openapi.ts';
+import { servePages } from './pages.ts';
 import { addRoutes } from './routes.ts';
 import { createServer, type GatewayServer } from './server.ts';
 import { networkStartError } from './start-error.ts';
@@ -105,6 +106,7 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
     return description;
   });
   addLedgerRoutes(server.fastify, ledger);
+  await servePages(server.fastify);
   server.addV1((v1) => {
     addRoutes(v1, { models, books, limits, logger, now, running, stopping: late.signal });
     addReceiptRoute(v1, books);

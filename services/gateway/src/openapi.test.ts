@@ -24,7 +24,10 @@ describe('openapi/gateway.json', () => {
   it('names every route below /v1, and is served', async () => {
     // A tree: what hangs below a line with a path begins with it.
     const listed = service.running.gateway.server.fastify.printRoutes({ commonPrefix: false });
-    const routes = [...listed.matchAll(/(\S+) \((GET, HEAD|POST)\)/g)].map(([, route = '']) => route);
+    // Below `/`, which has a page, they stand without their first slash.
+    const routes = [...listed.matchAll(/(\S+) \((GET, HEAD|POST)\)/g)].map(([, route = '']) =>
+      route.startsWith('v1/') ? `/${route}` : route,
+    );
     const full = routes.map((route, at) =>
       /^\/?\*$/.test(route) ? `${routes[at - 1]}/{id}` : route.replace(':id', '{id}'),
     );

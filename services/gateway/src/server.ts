@@ -124,7 +124,9 @@ export function createServer({
   fastify.setNotFoundHandler((request, reply) => {
     const path = request.url.slice(0, 200).replace(/\?.*$/s, '');
     const allowed = METHODS.filter((method) => fastify.findRoute({ method, url: path }) !== null);
-    if (allowed.length === 0)
+    const asked = request.method === 'HEAD' ? 'GET' : request.method;
+    // A route may be there and what it was asked for not: a file of the pages.
+    if (allowed.length === 0 || allowed.some((method) => method === asked))
       return refuse(new CompletionError('not_found', `There is no ${request.method} ${path} here.`), request, reply);
     reply.header('allow', allowed.join(', '));
     return refuse(

@@ -1,9 +1,20 @@
 // The chat's beginning.
 import '../ui/base.css';
 import '../ui/ui.css';
+import './chat.css';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { App } from './app.tsx';
+
+const queries = new QueryClient({ defaultOptions: { queries: { refetchOnWindowFocus: false } } });
 
 const place = document.getElementById('root');
 if (!place) throw new Error('the page has no place for the chat');
-createRoot(place).render(<StrictMode>…</StrictMode>);
+createRoot(place).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <App />
+    </QueryClientProvider>
+  </StrictMode>,
+);

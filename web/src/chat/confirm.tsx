@@ -1,0 +1,31 @@
+// Asks before something is lost.
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+
+interface ConfirmProps {
+  readonly title: string;
+  readonly action: string;
+  readonly onAnswer: (isSure: boolean) => void;
+  readonly children?: ReactNode;
+}
+
+export function Confirm({ title, action, onAnswer, children }: ConfirmProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    if (!dialog.current?.open) dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={dialog} className="chat-confirm" aria-labelledby={id} onCancel={() => onAnswer(false)}>
+      <h2 id={id}>{title}</h2>
+      {children}
+      <div className="actions">
+        <button className="button" type="button" onClick={() => onAnswer(false)}>
+          Keep
+        </button>
+        <button className="button primary" type="button" onClick={() => onAnswer(true)}>
+          {action}
+        </button>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,35 @@
+// The reader's key of the inference service, kept in the browser.
+import { useSyncExternalStore } from 'react';
+
+const PLACE = 'strata-inference-key';
+const listeners = new Set<() => void>();
+let key = stored();
+
+function stored(): string | undefined {
+  try {
+    return localStorage.getItem(PLACE) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const currentKey = (): string | undefined => key;
+
+/** Undefined forgets it. */
+export function setKey(next: string | undefined): void {
+  key = next;
+  try {
+    if (next === undefined) localStorage.removeItem(PLACE);
+    else localStorage.setItem(PLACE, next);
+  } catch {
+    // Kept for this page only.
+  }
+  for (const listener of listeners) listener();
+}
+
+export function useKey(): string | undefined {
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }, currentKey);
+}
