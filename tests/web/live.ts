@@ -53,7 +53,7 @@ export const tests: PageTests = ({ browser, demo }) => {
       assert.ok(times.length > 1);
       assert.deepEqual(times, times.toSorted().toReversed());
       // By its time: the first row is another one as soon as an event comes.
-      const row = page.locator('.live-event', { has: page.locator(`time[datetime="${times[0]}"]`) });
+      const row = page.locator('.live-event', { has: page.locator(`time[datetime="${times[0]}"]`) }).first();
       await row.getByText('Receipt').click();
       await row.getByRole('button', { name: 'Verify' }).click();
       await row.getByText('The receipt holds').waitFor();
