@@ -242,7 +242,7 @@ export const tests: PageTests = ({ browser, demo }) => {
       await shown(),
       first.results.map(({ domain }) => domain),
     );
-    const second = await answerTo(() => page.getByRole('link', { name: 'Next' }).click());
+    const second = await answerTo(() => page.getByRole('link', { name: 'Next', exact: true }).click());
     await page.waitForURL(/offset=50/);
     await page.getByText(/^51 to/).waitFor();
     assert.deepEqual(
@@ -252,7 +252,7 @@ export const tests: PageTests = ({ browser, demo }) => {
     await page.reload();
     await page.getByText(/^51 to/).waitFor();
     assert.equal(await page.getByLabel('State').inputValue(), 'active');
-    await page.getByRole('link', { name: 'Previous' }).click();
+    await page.getByRole('link', { name: 'Previous', exact: true }).click();
     await page.getByText(/^1 to 50 of/).waitFor();
     assert.deepEqual(trouble, []);
   });

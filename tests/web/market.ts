@@ -107,7 +107,7 @@ export const tests: PageTests = ({ browser, demo }) => {
     await parts.getByRole('link', { name: 'Dependence' }).click();
     await page.getByText('concentration risk').waitFor();
     await parts.getByRole('link', { name: 'Domains' }).click();
-    await page.getByRole('link', { name: 'Next' }).click();
+    await page.getByRole('link', { name: 'Next', exact: true }).click();
     await page.getByText(/^51 to 100 of/).waitFor();
     assert.match(page.url(), /\?tab=domains&offset=50$/);
     assert.deepEqual(
