@@ -173,7 +173,14 @@ export const tests: PageTests = ({ browser, demo }) => {
       const { curve } = (await ask('/stack/v1/intelligence/adoption/godaddy')) as { curve: { removed: number }[] };
       const days = page.getByRole('region', { name: 'GoDaddy, losses by day' }).getByRole('row');
       assert.ok((await days.count()) - 1 >= curve.length, 'a row for each day');
-      assert.equal(await days.filter({ hasText: 'no' }).filter({ hasText: '23' }).count(), 1);
+      const cell = (name: string) => page.getByRole('cell', { name, exact: true });
+      assert.equal(
+        await days
+          .filter({ has: cell('no') })
+          .filter({ has: cell('23') })
+          .count(),
+        1,
+      );
       await assertAccessible(page);
       await page.getByRole('link', { name: 'Close' }).click();
       await chart.waitFor({ state: 'detached' });
