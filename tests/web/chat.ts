@@ -39,6 +39,12 @@ const streamOf = (text: string) =>
 
 async function ask(page: Page, question: string): Promise<void> {
   await page.getByLabel('Your question').fill(question);
+  // Nothing is sent before the models are known, which a busy machine is slow to tell; some tests have none.
+  await page
+    .locator('button[type=submit]:enabled')
+    .filter({ hasText: 'Send' })
+    .waitFor({ timeout: 5_000 })
+    .catch(() => {});
   await page.keyboard.press('Enter');
 }
 

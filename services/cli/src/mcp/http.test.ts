@@ -53,6 +53,12 @@ describe('strata mcp --http', () => {
     assert.match(wrong.text, /invalid_key/);
   });
 
+  it('lends its own key to nobody who comes through a proxy', async () => {
+    assert.doesNotMatch((await mcp.post(call('stack_statistics'), {})).text, /missing_key/);
+    const through = await mcp.post(call('stack_statistics'), { 'x-forwarded-for': '203.0.113.7' });
+    assert.match(through.text, /missing_key/);
+  });
+
   it('answers nobody whose name for it is another, or who comes from another page', async () => {
     const { port } = mcp.url;
     const good = [{}, { origin: `http://localhost:${port}` }, { host: `localhost:${port}` }];

@@ -39,6 +39,9 @@ const limits = {
   requestMs: 30_000,
 } as const;
 
+/** A proxy's marks: who asks is not on this machine, though the connection comes from it. */
+const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const;
+
 /** Whether only this machine reaches the address. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
@@ -55,7 +58,10 @@ export async function serveMcpHttp(
   const names = [...localhostAllowedHostnames(), own, ...allowedHosts];
   const handler = createMcpHandler(
     // Whoever comes from elsewhere does not spend this machine's quota.
-    ({ requestInfo }) => serverFor(requestInfo?.headers.get('x-stack-key') ?? (isOpen ? undefined : key)),
+    ({ requestInfo }) => {
+      const isElsewhere = isOpen || FORWARDED.some((name) => requestInfo?.headers.has(name));
+      return serverFor(requestInfo?.headers.get('x-stack-key') ?? (isElsewhere ? undefined : key));
+    },
     {
       maxRequestBodySize: limits.bodyBytes,
       maxSubscriptions: limits.subscriptions,
