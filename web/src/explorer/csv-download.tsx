@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { Command } from '../ui/command.tsx';
 import { formatNumber } from '../ui/formats.ts';
 import { Problem } from './answer.tsx';
-import { saveFile } from './save-file.ts';
+import { receiptIdOf, saveFile } from './save-file.ts';
 import { setQuota, stack } from './session.ts';
 import { Verify } from './source.tsx';
 
@@ -79,16 +79,7 @@ function Saved({ answer, name }: { readonly answer: StackAnswer<string>; readonl
           </>
         )}
       </p>
-      {provenance !== undefined && <Verify answer={answer} receiptId={receiptIdOf(provenance)} />}
+      {provenance !== undefined && <Verify answer={answer} receiptId={receiptIdOf(provenance) ?? 'unreadable'} />}
     </>
   );
-}
-
-function receiptIdOf(provenance: string): string {
-  try {
-    const { receipt_id: id } = JSON.parse(provenance) as { receipt_id?: unknown };
-    return typeof id === 'string' ? id : 'unreadable';
-  } catch {
-    return 'unreadable';
-  }
 }

@@ -10,3 +10,13 @@ export function saveFile(name: string, text: string, type: string): void {
   // The browser has read the address by the time the click returns; it is let go once the download has begun.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
+
+/** The id in what the `Stack-Provenance` header says; undefined where that is no receipt. */
+export function receiptIdOf(provenance: string): string | undefined {
+  try {
+    const { receipt_id: id } = JSON.parse(provenance) as { readonly receipt_id?: unknown };
+    return typeof id === 'string' ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -8,19 +8,6 @@ export const EVENT_TYPES = [
   ['advisory', 'Advisories'],
 ] as const satisfies readonly (readonly [StackEvent['type'], string])[];
 
-export const CATEGORIES = [
-  'dns',
-  'email',
-  'email_security',
-  'email_sending',
-  'hosting',
-  'cdn',
-  'security',
-  'verified_service',
-  'certificate_authority',
-  'web_platform',
-] as const satisfies readonly EventFilter['category'][];
-
 /** What the address says. Types and categories that do not exist are the service's to refuse. */
 export function filterOf({ types, domain, provider, category }: Readonly<Record<string, string>>): EventFilter {
   return {

@@ -3,6 +3,7 @@ import { type StackAnswer, type StackInput, StackProblem } from '@strata/client'
 import { useState } from 'react';
 import { Command } from '../../ui/command.tsx';
 import { Problem } from '../answer.tsx';
+import { receiptIdOf, saveFile } from '../save-file.ts';
 import { setQuota, stack } from '../session.ts';
 import { Verify } from '../source.tsx';
 
@@ -26,7 +27,7 @@ export function CsvDownload<P extends CsvPath>({ path, input, fileName, note }: 
     try {
       const answer = await stack.get(path, input);
       setQuota(answer.quota);
-      save(answer.text, fileName, 'text/csv');
+      saveFile(fileName, answer.text, 'text/csv');
       setState(answer);
     } catch (error) {
       if (!(error instanceof StackProblem)) throw error;
@@ -70,7 +71,7 @@ function Saved({ answer, fileName }: { readonly answer: StackAnswer<string>; rea
           <button
             className="button small"
             type="button"
-            onClick={() => save(detached.provenance, `${fileName}.receipt.json`, 'application/json')}
+            onClick={() => saveFile(`${fileName}.receipt.json`, detached.provenance, 'application/json')}
           >
             Save the receipt
           </button>
@@ -78,23 +79,4 @@ function Saved({ answer, fileName }: { readonly answer: StackAnswer<string>; rea
       )}
     </>
   );
-}
-
-function receiptIdOf(provenance: string): string | undefined {
-  try {
-    const { receipt_id } = JSON.parse(provenance) as { readonly receipt_id?: unknown };
-    return typeof receipt_id === 'string' ? receipt_id : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function save(text: string, name: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  // The browser has taken the file's content by the next turn.
-  setTimeout(() => URL.revokeObjectURL(url), 0);
 }

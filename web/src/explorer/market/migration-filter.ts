@@ -1,6 +1,6 @@
 // What an address chooses of the migrations. Category is the service's to filter by; the rest is done on its answer.
 import type { Flow, Migration } from '@strata/client';
-import { type Category, categoryOf } from './categories.ts';
+import { type Category, categoryOf } from '../categories.ts';
 
 const DAY_MS = 86_400_000;
 /** The window of the API's flows. */

@@ -2,7 +2,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { formatName } from '../../ui/formats.ts';
-import { EXCLUSIVE } from './categories.ts';
+import { EXCLUSIVE } from '../categories.ts';
 import { type MigrationFilter, WINDOW_DAYS } from './migration-filter.ts';
 
 interface MigrationFormProps {

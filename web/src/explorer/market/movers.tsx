@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { formatChange, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import type { Category } from './categories.ts';
+import type { Category } from '../categories.ts';
 import { ProviderLink } from './links.tsx';
 
 export interface Leader {

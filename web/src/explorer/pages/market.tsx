@@ -6,7 +6,7 @@ import { Card } from '../../ui/card.tsx';
 import { formatName } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Answer } from '../answer.tsx';
-import { CATEGORIES, type Category, categoryOf } from '../market/categories.ts';
+import { CATEGORIES, type Category, categoryOf } from '../categories.ts';
 import { Choices, choice } from '../market/choices.tsx';
 import { Concentration } from '../market/concentration.tsx';
 import { Coverage } from '../market/coverage.tsx';

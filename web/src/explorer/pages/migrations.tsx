@@ -7,7 +7,7 @@ import { Card } from '../../ui/card.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Answer } from '../answer.tsx';
-import { EXCLUSIVE } from '../market/categories.ts';
+import { EXCLUSIVE } from '../categories.ts';
 import { CsvDownload } from '../market/csv-download.tsx';
 import { FlowChart } from '../market/flow-chart.tsx';
 import { chosen, filterOf, type MigrationFilter, providersOf } from '../market/migration-filter.ts';

@@ -2,6 +2,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useId } from 'react';
 import { formatName } from '../../ui/formats.ts';
+import { CATEGORIES } from '../categories.ts';
 
 /** What stands in the address. */
 export type SearchState = Readonly<
@@ -12,10 +13,6 @@ type Words = readonly (readonly [value: string, name: string])[];
 
 const named = (...values: readonly string[]): Words => values.map((value) => [value, formatName(value)] as const);
 
-const CATEGORIES = named(
-  ...['dns', 'email', 'email_security', 'email_sending', 'hosting', 'cdn', 'security', 'verified_service'],
-  ...['certificate_authority', 'web_platform'],
-);
 const CONFIDENCES = named('high', 'medium', 'low');
 const STATES = named('active', 'parked', 'nonexistent');
 const SECTORS = named(
@@ -92,7 +89,7 @@ export function Filters({ filters, onApply }: FiltersProps) {
     <form className="card search-filters" onSubmit={apply} aria-label="Filters">
       <Field label="Part of the name" name="q" value={filters.q} placeholder="shop" />
       <Field label="Provider" name="provider" value={filters.provider} placeholder="Cloudflare" />
-      <Choice label="Category" name="category" value={filters.category} words={CATEGORIES} />
+      <Choice label="Category" name="category" value={filters.category} words={named(...CATEGORIES)} />
       <Choice label="Confidence" name="confidence" value={filters.confidence} words={CONFIDENCES} />
       <Choice label="Sector" name="sector" value={filters.sector} words={SECTORS} />
       <Choice label="State" name="state" value={filters.state} words={STATES} />

@@ -1,5 +1,5 @@
 // Questions about one domain, and which domains there are.
-import { POSTURE_FLAGS, SECTORS } from '@strata/detect';
+import { FACTORS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import { z } from 'zod';
 import { Category, Domain, details, Provider, pages, question } from '../question.ts';
 import { joined, moment } from '../words.ts';
@@ -19,20 +19,7 @@ export const domainProfile = question({
   }),
   details: [
     ...['sector_source', 'roles', 'rulebook', 'services[].provider_id', 'services[].kinds', 'services[].explanation'],
-    ...[
-      'spf',
-      'dmarc',
-      'dkim',
-      'dnssec',
-      'caa',
-      'mta_sts',
-      'tls_rpt',
-      'bimi',
-      'tls',
-      'hsts',
-      'headers',
-      'security_txt',
-    ].map((standard) => `security.${standard}`),
+    ...FACTORS.map((standard) => `security.${standard}`),
     ...['points', 'possible', 'issues', 'evidence'].map((field) => `security.factors[].${field}`),
     ...['cvss', 'epss', 'published', 'reason', 'product_id', 'range_source', 'platform'].map(
       (field) => `advisories.top[].${field}`,

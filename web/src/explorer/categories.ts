@@ -1,4 +1,4 @@
-// The categories of the API, as the pages of the market offer them.
+// The categories of the API, as pages offer them.
 import type { Market } from '@strata/client';
 
 export type Category = Market['category'];
