@@ -30,7 +30,7 @@ export class ChatContent {
       if (!isPlace(index)) continue;
       this.#choices[index] ??= { content: '', calls: [], finishReason: null };
       const choice = this.#choices[index];
-      choice.content += delta?.content ?? '';
+      choice.content += textIn(delta?.content);
       for (const { index: place, id, function: called } of delta?.tool_calls ?? []) {
         if (!isPlace(place)) continue;
         choice.calls[place] ??= { id: id ?? '', name: called.name ?? '', arguments: '' };
@@ -57,6 +57,12 @@ export class ChatContent {
 
 export function digestOf(text: string): string {
   return encodeHex(sha256(new TextEncoder().encode(text)));
+}
+
+/** Throws for what is neither text nor nothing: put together, `{}` would become words that nobody said. */
+function textIn(value: unknown): string {
+  if (value !== undefined && value !== null && typeof value !== 'string') throw new TypeError('no text');
+  return value ?? '';
 }
 
 const isPlace = (index: number) => Number.isInteger(index) && index >= 0 && index < MAX_PLACES;

@@ -11,6 +11,8 @@ export type {
   Receipt,
 } from './gateway-types.ts';
 export {
+  type AnswerBounds,
+  type AnswerOptions,
   type ChatOptions,
   type ChatRequest,
   type InferenceCallOptions,
@@ -18,6 +20,8 @@ export {
   type InferenceClientOptions,
   type VerifiedReceipt,
 } from './inference-client.ts';
+export type { AnswerEvent, AnswerUsage } from './inference-events.ts';
+export { AnswerPace, type PaceFigures, tokensPerSecond } from './inference-pace.ts';
 export { InferenceProblem } from './inference-problem.ts';
 export {
   type CallOptions,

@@ -1,7 +1,8 @@
 // Chats with servers that break off, stand still or say nonsense; tests/client.test.ts has the real gateway.
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { InferenceClient, InferenceProblem } from './index.ts';
+import { type AnswerEvent, type AnswerOptions, InferenceClient, InferenceProblem } from './index.ts';
 import { type Answering, rejectionOf, startHttpServer } from './test/http-server.ts';
 
 const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
@@ -64,6 +65,7 @@ describe('a chat', () => {
     '{"choices":{}}',
     '{"choices":[null]}',
     '{"choices":[{"index":0,"delta":{"tool_calls":7}}]}',
+    '{"choices":[{"index":0,"delta":{"content":{"a":1}}}]}',
   ];
   for (const data of nonsense)
     it(`with the chunk ${data} is a problem`, async () => {
@@ -125,6 +127,102 @@ describe('a chat', () => {
     stop.abort(new Error('enough'));
     await assert.rejects(next, /enough/);
     await closed.promise;
+  });
+});
+
+describe('an answer', () => {
+  const delta = (part: object, more: object = {}) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: part, ...more }] })}\n\n`;
+  const eventsOf = async (answering: Answering, options: AnswerOptions = {}) => {
+    await using server = await startHttpServer(answering);
+    const events: AnswerEvent[] = [];
+    const reading = (async () => {
+      for await (const event of new InferenceClient(server).answer(request, options)) events.push(event);
+    })();
+    const problem = await reading.then(
+      () => null,
+      (error: unknown) => error as InferenceProblem,
+    );
+    return { events, problem };
+  };
+
+  it('is told as it comes: begun, reasoning apart from text, why it ended, what it counted, its record', async () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 2 } };
+    const stream = [
+      delta({ role: 'assistant', content: '' }),
+      delta({ reasoning_content: 'hm' }),
+      `data: {"choices":[{"index":1,"delta":{"content":"another choice"}}]}\n\n`,
+      delta({ content: 'Yes' }, { finish_reason: null }),
+      delta({}, { finish_reason: 'stop' }),
+      `data: ${JSON.stringify({ choices: [], usage })}\n\n`,
+      `data: {"choices":[],"usage":{"prompt_tokens":-1,"completion_tokens":"x"}}\n\n`,
+      'data: [DONE]\n\n',
+    ].join('');
+    const { events, problem } = await eventsOf((_asked, response) => {
+      const headers = { 'content-type': 'text/event-stream', 'x-receipt-id': 'rwr_1', 'x-request-id': 'r1' };
+      response.writeHead(200, headers).end(stream);
+    });
+    assert.equal(problem, null);
+    const record = events.at(-1)?.kind === 'whole' ? events.pop() : undefined;
+    assert.ok(record?.kind === 'whole' && record.record?.receiptId === 'rwr_1');
+    assert.deepEqual(events, [
+      { kind: 'begun', receiptId: 'rwr_1', requestId: 'r1' },
+      { kind: 'reasoning', text: 'hm' },
+      { kind: 'text', text: 'Yes' },
+      { kind: 'finished', reason: 'stop' },
+      { kind: 'usage', usage: { promptTokens: 3, completionTokens: 5, reasoningTokens: 2 } },
+    ]);
+  });
+
+  it('is bounded in one event, in all of them, in silence and in time', async () => {
+    const endless: Answering = (_asked, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const timer = setInterval(() => response.write(`: heartbeat\n\n${chunk('ab')}`), 2);
+      response.on('close', () => clearInterval(timer));
+    };
+    const long = await eventsOf(streams(chunk('x'.repeat(500))), { maxEventChars: 400 });
+    assert.deepEqual([long.problem?.code, long.events.length], ['network', 1]);
+    const many = await eventsOf(endless, { maxAnswerChars: 500 });
+    assert.match(many.problem?.message ?? '', /longer than 500 characters/);
+    assert.equal(many.problem?.code, 'invalid_answer');
+    const slow = await eventsOf(endless, { totalMs: 50 });
+    assert.match(slow.problem?.message ?? '', /not over after 0\.05 s/);
+    const still = (_asked: unknown, response: ServerResponse) =>
+      void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('a'));
+    const silent = await eventsOf(still, { silentMs: 30 });
+    assert.match(silent.problem?.message ?? '', /nothing came for 0\.03 s/);
+  });
+
+  it('tells the request by which a failure is found, refused or midway', async () => {
+    const error = JSON.stringify({ error: { message: 'Lost.', type: 'server_error', code: 'engine_failed' } });
+    const midway = await eventsOf((_asked, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'r1' });
+      response.end(`data: ${error}\n\n`);
+    });
+    assert.deepEqual([midway.problem?.code, midway.problem?.requestId], ['engine_failed', 'r1']);
+    const cut = await eventsOf((_asked, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'r2' }).end(chunk('a'));
+    });
+    assert.deepEqual([cut.problem?.code, cut.problem?.requestId], ['network', 'r2']);
+    const refused = await eventsOf((_asked, response) => {
+      response.writeHead(503, { 'x-request-id': 'r3' }).end(error);
+    });
+    assert.deepEqual([refused.problem?.code, refused.problem?.requestId], ['engine_failed', 'r3']);
+  });
+
+  it('gives nothing more after an abort, though more had come', async () => {
+    await using server = await startHttpServer(streams(`${chunk('a')}${chunk('b')}data: [DONE]\n\n`));
+    const stop = new AbortController();
+    const texts: string[] = [];
+    const reading = (async () => {
+      for await (const event of new InferenceClient(server).answer(request, { signal: stop.signal })) {
+        if (event.kind !== 'text') continue;
+        texts.push(event.text);
+        stop.abort(new Error('enough'));
+      }
+    })();
+    await assert.rejects(reading, /enough/);
+    assert.deepEqual(texts, ['a']);
   });
 });
 

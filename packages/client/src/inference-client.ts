@@ -3,10 +3,11 @@ import { objectOf, textOf } from './answer-text.ts';
 import { ChatContent, type ChatRecord, digestOf } from './chat-record.ts';
 import { fetchBounded, reasonOf } from './fetch-bounded.ts';
 import type { ChatCompletionChunk, ChatCompletionRequest, Model, Network, Receipt } from './gateway-types.ts';
+import { type AnswerEvent, eventsOfChunk } from './inference-events.ts';
 import { InferenceProblem, refusedBy, toldProblem, unreachable, unreadable } from './inference-problem.ts';
 import { BrokenStreamError, readSse } from './read-sse.ts';
 import { baseOf, type KeySource, keyOf, openStream, textOfRefusal } from './service-address.ts';
-import { type VerifiedAnswer, verifyBody } from './verify-answer.ts';
+import type { VerifiedAnswer } from './verify-answer.ts';
 
 export interface InferenceClientOptions {
   /** The service's origin, such as `https://inference.example`; in a page `location.origin`. */
@@ -26,7 +27,20 @@ export interface InferenceCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ChatOptions extends InferenceCallOptions {
+/** What one answer may cost whoever reads it; a service that is broken or hostile sends without an end. */
+export interface AnswerBounds {
+  /** Without a byte for so long it counts as broken off; the service sends a comment every ten seconds. */
+  readonly silentMs?: number | undefined;
+  /** From the question to the end, whatever comes. */
+  readonly totalMs?: number | undefined;
+  /** Characters of one event of the stream, and of all of them together. */
+  readonly maxEventChars?: number | undefined;
+  readonly maxAnswerChars?: number | undefined;
+}
+
+export interface AnswerOptions extends InferenceCallOptions, AnswerBounds {}
+
+export interface ChatOptions extends AnswerOptions {
   /** The answer has begun; its receipt will have this id. */
   readonly onStart?:
     | ((start: { readonly receiptId: string | null; readonly requestId: string | null }) => void)
@@ -47,6 +61,11 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 /** Whoever waits hears a comment every ten seconds. */
 const SILENT_MS = 45_000;
+/** A slow model writes its longest answer in an hour. */
+const TOTAL_MS = 2 * 3_600_000;
+/** A chunk holds a token or a few, with log-probabilities perhaps. */
+const MAX_EVENT_CHARS = 1024 * 1024;
+const MAX_ANSWER_CHARS = 64 * 1024 * 1024;
 
 export class InferenceClient {
   readonly #base: URL;
@@ -73,33 +92,68 @@ export class InferenceClient {
    * breaks off. Leaving the loop stops the answer.
    */
   async *chat(request: ChatRequest, options: ChatOptions = {}): AsyncGenerator<ChatCompletionChunk, void, undefined> {
-    const { signal, onStart, onEnd } = options;
+    const { onStart, onEnd } = options;
+    for await (const step of this.#exchange(request, options)) {
+      if (step.kind === 'begun') onStart?.({ receiptId: step.receiptId, requestId: step.requestId });
+      else if (step.kind === 'chunk') yield step.chunk;
+      else if (step.record !== null) onEnd?.(step.record);
+    }
+  }
+
+  /**
+   * Asks, and tells what happens to the answer: that it has begun, its text, why it ended, what it counted, its record.
+   * Of several choices only the first. Ends, throws and stops as `chat` does.
+   */
+  async *answer(request: ChatRequest, options: AnswerOptions = {}): AsyncGenerator<AnswerEvent, void, undefined> {
+    for await (const step of this.#exchange(request, options)) {
+      if (step.kind === 'chunk') yield* eventsOfChunk(step.chunk);
+      else yield step;
+    }
+  }
+
+  async *#exchange(request: ChatRequest, options: AnswerOptions): AsyncGenerator<Step, void, undefined> {
+    const { signal, silentMs = SILENT_MS, totalMs = TOTAL_MS } = options;
+    const { maxEventChars = MAX_EVENT_CHARS, maxAnswerChars = MAX_ANSWER_CHARS } = options;
     signal?.throwIfAborted();
     const sent = JSON.stringify({ ...request, stream: true });
     const line = new AbortController();
+    const late = new BrokenStreamError(`it is not over after ${totalMs / 1_000} s`);
+    const timer = setTimeout(() => line.abort(late), totalMs);
     const said = new ChatContent();
+    let chars = 0;
+    let requestId: string | null = null;
     try {
       const { body, headers } = await this.#open(sent, { signal, line });
       const receiptId = headers.get('x-receipt-id');
-      onStart?.({ receiptId, requestId: headers.get('x-request-id') });
-      for await (const item of readSse(body, { silentMs: SILENT_MS })) {
+      requestId = headers.get('x-request-id');
+      yield { kind: 'begun', receiptId, requestId };
+      for await (const item of readSse(body, { silentMs, maxEventChars })) {
+        // What came before the abort and was not read yet is not read any more.
+        signal?.throwIfAborted();
         if (item.kind === 'retry') continue;
         if (item.data === '[DONE]') {
-          if (receiptId !== null) onEnd?.({ receiptId, requestSha256: digestOf(sent), answerSha256: said.digest() });
+          const record = { requestSha256: digestOf(sent), answerSha256: said.digest() };
+          yield { kind: 'whole', record: receiptId === null ? null : { receiptId, ...record } };
           return;
         }
-        yield takeChunk(item.data, said);
+        chars += item.data.length;
+        if (chars > maxAnswerChars) throw unreadable(`The answer is longer than ${maxAnswerChars} characters.`, 200);
+        yield { kind: 'chunk', chunk: takeChunk(item.data, said, requestId) };
       }
-      throw unreachable('The connection broke off before the answer was over.');
+      throw unreachable('The connection broke off before the answer was over.', { requestId });
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof BrokenStreamError)
-        throw unreachable(`The answer broke off: ${error.message}.`, { cause: error });
+        throw unreachable(`The answer broke off: ${error.message}.`, { requestId, cause: error });
       // What fetch and its streams throw when the connection ends.
       if (error instanceof TypeError)
-        throw unreachable(`The service cannot be reached: ${reasonOf(error, TIMEOUT_MS)}.`, { cause: error });
+        throw unreachable(`The service cannot be reached: ${reasonOf(error, TIMEOUT_MS)}.`, {
+          requestId,
+          cause: error,
+        });
       throw error;
     } finally {
+      clearTimeout(timer);
       line.abort();
     }
   }
@@ -116,6 +170,8 @@ export class InferenceClient {
   /** Fetches a receipt, checks it against the service's keys and ledger, and that it is of what was asked and said. */
   async verify(record: ChatRecord | string, options: InferenceCallOptions = {}): Promise<VerifiedReceipt> {
     const { body, text } = await this.receipt(typeof record === 'string' ? record : record.receiptId, options);
+    // Loaded when it is needed: a page shows answers without it.
+    const { verifyBody } = await import('./verify-answer.ts');
     const verification = await verifyBody(text, {
       baseUrl: this.#base.origin,
       fetch: this.#fetch,
@@ -181,9 +237,14 @@ export class InferenceClient {
   }
 }
 
-function takeChunk(data: string, said: ChatContent): ChatCompletionChunk {
+/** What comes of one question, before it is put in the form that was asked for. */
+type Step =
+  | { readonly kind: 'chunk'; readonly chunk: ChatCompletionChunk }
+  | Extract<AnswerEvent, { readonly kind: 'begun' | 'whole' }>;
+
+function takeChunk(data: string, said: ChatContent, requestId: string | null): ChatCompletionChunk {
   const body = objectOf(data);
-  const problem = toldProblem(body, { status: 200 });
+  const problem = toldProblem(body, { status: 200, requestId });
   if (problem) throw problem;
   try {
     // The types are the service's promise; what does not hold to it cannot be put together either.

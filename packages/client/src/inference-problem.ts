@@ -9,6 +9,7 @@ export interface InferenceProblemFields {
   readonly param?: string | null;
   readonly message: string;
   readonly retryAfterSeconds?: number | null;
+  readonly requestId?: string | null;
 }
 
 /**
@@ -24,6 +25,8 @@ export class InferenceProblem extends Error {
   /** The field of the request that is at fault. */
   readonly param: string | null;
   readonly retryAfterSeconds: number | null;
+  /** By which the service finds it in its log. */
+  readonly requestId: string | null;
 
   constructor(fields: InferenceProblemFields, options?: ErrorOptions) {
     super(fields.message, options);
@@ -32,11 +35,15 @@ export class InferenceProblem extends Error {
     this.type = fields.type;
     this.param = fields.param ?? null;
     this.retryAfterSeconds = fields.retryAfterSeconds ?? null;
+    this.requestId = fields.requestId ?? null;
   }
 }
 
-export function unreachable(message: string, options?: ErrorOptions): InferenceProblem {
-  return new InferenceProblem({ status: 0, code: 'network', type: 'network', message }, options);
+export function unreachable(
+  message: string,
+  { requestId = null, ...options }: ErrorOptions & { readonly requestId?: string | null } = {},
+): InferenceProblem {
+  return new InferenceProblem({ status: 0, code: 'network', type: 'network', message, requestId }, options);
 }
 
 export function unreadable(message: string, status: number): InferenceProblem {
@@ -46,26 +53,26 @@ export function unreadable(message: string, status: number): InferenceProblem {
 /** The problem that a response of status 400 and above tells of, whoever sent it. */
 export function refusedBy(status: number, headers: Headers, text: string): InferenceProblem {
   const retryAfterSeconds = retryAfterOf(headers);
-  const told = toldProblem(objectOf(text), { status, retryAfterSeconds });
+  const attending = { status, retryAfterSeconds, requestId: headers.get('x-request-id') };
+  const told = toldProblem(objectOf(text), attending);
   if (told) return told;
   const message = `The service answered with status ${status}.`;
-  return new InferenceProblem({ status, code: 'invalid_answer', type: 'invalid_answer', message, retryAfterSeconds });
+  return new InferenceProblem({ ...attending, code: 'invalid_answer', type: 'invalid_answer', message });
 }
 
 /** The problem in `{"error": {…}}`, or undefined where there is none. */
 export function toldProblem(
   body: Record<string, unknown> | undefined,
-  { status, retryAfterSeconds = null }: { readonly status: number; readonly retryAfterSeconds?: number | null },
+  attending: Pick<InferenceProblemFields, 'status' | 'retryAfterSeconds' | 'requestId'>,
 ): InferenceProblem | undefined {
   if (typeof body?.error !== 'object' || body.error === null) return undefined;
   const told = body.error as Record<string, unknown>;
   const word = (name: string) => (typeof told[name] === 'string' ? told[name] : null);
   return new InferenceProblem({
-    status,
+    ...attending,
     code: word('code'),
     type: word('type') ?? 'unknown',
     param: word('param'),
     message: word('message') ?? 'The service tells no reason.',
-    retryAfterSeconds,
   });
 }
