@@ -10,7 +10,7 @@ import { baseOf, type KeySource, keyOf, openStream, textOfRefusal } from './serv
 import type { VerifiedAnswer } from './verify-answer.ts';
 
 export interface InferenceClientOptions {
-  /** The service's origin, such as `https://inference.example`; in a page `location.origin`. */
+  /** The service's address, such as `https://inference.example`, with or without `/v1`; in a page `location.origin`. */
   readonly baseUrl: string;
   readonly key?: KeySource;
   /** In place of the global one. */
@@ -69,10 +69,13 @@ const MAX_ANSWER_CHARS = 64 * 1024 * 1024;
 
 export class InferenceClient {
   readonly #base: URL;
+  /** Below which the service stands on its host; empty nearly always. */
+  readonly #path: string;
   readonly #options: InferenceClientOptions;
 
   constructor(options: InferenceClientOptions) {
     this.#base = baseOf(options.baseUrl);
+    this.#path = this.#base.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
     this.#options = options;
   }
 
@@ -188,7 +191,7 @@ export class InferenceClient {
 
   async #get(path: string, { signal }: InferenceCallOptions) {
     signal?.throwIfAborted();
-    const url = new URL(path, this.#base);
+    const url = new URL(this.#path + path, this.#base);
     const fetched = await fetchBounded(url, {
       fetch: this.#fetch,
       maxBytes: MAX_ANSWER_BYTES,
@@ -209,7 +212,7 @@ export class InferenceClient {
   }
 
   async #open(sent: string, ends: { readonly signal: AbortSignal | undefined; readonly line: AbortController }) {
-    const url = new URL('/v1/chat/completions', this.#base);
+    const url = new URL(`${this.#path}/v1/chat/completions`, this.#base);
     const headers = { ...this.#headers(), 'Content-Type': 'application/json' };
     const opening = {
       ...ends,

@@ -1,5 +1,6 @@
 // `strata inference chat`: a conversation in the terminal, the answer as it comes.
 import { createInterface } from 'node:readline/promises';
+import { AnswerPace, InferenceClient, InferenceProblem, type Model } from '@strata/client';
 import { bearer, gatewayBase } from '../gateway-address.ts';
 import { CommandError, counted, plainText } from '../output.ts';
 
@@ -88,75 +89,57 @@ async function askAgainAndAgain(
 /** Prints the answer as it comes. Rejects with CommandError when it is refused or breaks off. */
 async function answer(messages: readonly Turn[], model: string, options: ChatOptions): Promise<Answer> {
   const { temperature } = options;
-  const body = { model, messages, stream: true, ...(temperature === undefined ? {} : { temperature }) };
-  const response = await askGateway('/v1/chat/completions', options, body);
+  const pace = new AnswerPace(performance.now());
   let text = '';
-  let isWhole = false;
-  let pauseMs = 0;
-  let lastAt: number | undefined;
-  for await (const event of eventsOf(response)) {
-    if (event === '[DONE]') {
-      isWhole = true;
-      break;
+  let receiptId = 'unknown';
+  return asked(options, async (client) => {
+    const request = { model, messages: [...messages], ...(temperature === undefined ? {} : { temperature }) };
+    let hasBegun = false;
+    try {
+      for await (const event of client.answer(request)) {
+        hasBegun = true;
+        pace.see(event, performance.now());
+        if (event.kind === 'begun') receiptId = event.receiptId ?? receiptId;
+        if (event.kind !== 'text') continue;
+        process.stdout.write(process.stdout.isTTY ? forTerminal(event.text) : event.text);
+        text += event.text;
+      }
+    } catch (cause) {
+      throw hasBegun && cause instanceof InferenceProblem ? new CommandError(cause.message, { cause }) : cause;
+    } finally {
+      if (hasBegun) process.stdout.write('\n');
     }
-    const { choices, error } = JSON.parse(event) as {
-      readonly choices?: readonly { readonly delta: { readonly content?: string } }[];
-      readonly error?: { readonly message: string };
-    };
-    if (error) throw new CommandError(error.message);
-    const piece = choices?.[0]?.delta.content ?? '';
-    const now = performance.now();
-    pauseMs = Math.max(pauseMs, now - (lastAt ?? now));
-    // How long the first piece takes is another matter.
-    if (text + piece !== '') lastAt = now;
-    process.stdout.write(piece);
-    text += piece;
-  }
-  process.stdout.write('\n');
-  if (!isWhole) throw new CommandError('the answer broke off before its end');
-  return { text, pauseMs, receiptId: response.headers.get('x-receipt-id') ?? 'unknown' };
+    return { text, pauseMs: pace.figures().pauseMs ?? 0, receiptId };
+  });
+}
+
+/** A model's words without what steers a terminal; lines and tabs stay. A pipe gets them letter by letter. */
+export function forTerminal(text: string): string {
+  return text.replace(/[^\P{Cc}\n\t]/gu, '');
 }
 
 async function firstModel(options: ChatOptions): Promise<string> {
-  const { data } = (await (await askGateway('/v1/models', options)).json()) as {
-    readonly data: readonly { readonly id: string }[];
-  };
-  const [first] = data;
+  const [first] = await askModels(options);
   if (!first) throw new CommandError('this gateway serves no model just now');
   return first.id;
 }
 
-/** Asks the gateway; what it refuses is told in its words. */
-export async function askGateway(path: string, { base, key }: ChatOptions, body?: object): Promise<Response> {
-  if (!key) throw new CommandError('which key? Give --key or STRATA_INFERENCE_KEY', { exitCode: 2 });
-  const authorization = bearer(key);
-  const url = gatewayBase(base) + path;
-  const response = await fetch(url, {
-    headers: { authorization, ...(body ? { 'content-type': 'application/json' } : {}) },
-    ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
-  }).catch((cause: unknown) => {
-    throw new CommandError(`nothing answers at ${base}; is the gateway running?`, { cause });
-  });
-  if (response.ok) return response;
-  const told = (await response.json().catch(() => undefined)) as
-    | { readonly error?: { readonly message?: string } }
-    | undefined;
-  throw new CommandError(told?.error?.message ?? `the gateway answered ${response.status}`);
+/** What the gateway serves. Rejects with CommandError. */
+export function askModels(options: ChatOptions): Promise<readonly Model[]> {
+  return asked(options, (client) => client.models());
 }
 
-/** Data of the events of a stream, up to where it ends or breaks off. */
-async function* eventsOf(response: Response): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let text = '';
+/** Asks the gateway; what it refuses is told in its words. Rejects with CommandError. */
+async function asked<T>({ base, key }: ChatOptions, ask: (client: InferenceClient) => Promise<T>): Promise<T> {
+  if (!key) throw new CommandError('which key? Give --key or STRATA_INFERENCE_KEY', { exitCode: 2 });
+  // What no header can carry is a mistake in the command, not an answer of the gateway.
+  bearer(key);
+  const baseUrl = gatewayBase(base);
   try {
-    for await (const chunk of response.body ?? []) {
-      text += decoder.decode(chunk, { stream: true });
-      const lines = text.split(/\r\n|\n/);
-      text = lines.pop() ?? '';
-      for (const line of lines) if (line.startsWith('data:')) yield line.slice('data:'.length).trimStart();
-    }
-  } catch (error) {
-    // The connection broke: whoever reads sees that there was no end.
-    if (!(error instanceof TypeError)) throw error;
+    return await ask(new InferenceClient({ baseUrl, key }));
+  } catch (cause) {
+    if (!(cause instanceof InferenceProblem)) throw cause;
+    const isSilent = cause.code === 'network';
+    throw new CommandError(isSilent ? `nothing answers at ${base}; is the gateway running?` : cause.message, { cause });
   }
 }

@@ -2,19 +2,10 @@
 import { listModels as listStored, type ModelStoreOptions, resolveModel, startLlamaEngine } from '@strata/engine';
 import { CommandError, type OutputOptions, printJson, printTable } from '../output.ts';
 import { formatSeconds } from '../progress.ts';
-import { askGateway, type ChatOptions } from './chat.ts';
-
-interface ListedModel {
-  readonly id: string;
-  readonly parameters?: number | null;
-  readonly quantisation?: string | null;
-  readonly context_length?: number | null;
-}
+import { askModels, type ChatOptions } from './chat.ts';
 
 export async function listModels(options: ChatOptions & OutputOptions): Promise<void> {
-  const { data } = (await (await askGateway('/v1/models', options)).json()) as {
-    readonly data: readonly ListedModel[];
-  };
+  const data = await askModels(options);
   if (options.json) return printJson(data);
   const rows = data.map(({ id, parameters, quantisation, context_length }) => [
     id,
