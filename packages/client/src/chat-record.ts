@@ -25,7 +25,7 @@ const MAX_PLACES = 1_000;
 export class ChatContent {
   readonly #choices: (Saying | undefined)[] = [];
 
-  take({ choices }: ChatCompletionChunk): void {
+  take({ choices }: Pick<ChatCompletionChunk, 'choices'>): void {
     for (const { index, delta, finish_reason } of choices) {
       if (!isPlace(index)) continue;
       this.#choices[index] ??= { content: '', calls: [], finishReason: null };
@@ -53,6 +53,14 @@ export class ChatContent {
     });
     return digestOf(canonicalize(content));
   }
+}
+
+/** As receipts have it, of an answer of one choice that called nothing. */
+export function answerDigest(text: string, finishReason: string | null): string {
+  const said = new ChatContent();
+  const finish_reason = finishReason as ChatCompletionChunk['choices'][number]['finish_reason'];
+  said.take({ choices: [{ index: 0, delta: { content: text }, finish_reason, logprobs: null }] });
+  return said.digest();
 }
 
 export function digestOf(text: string): string {

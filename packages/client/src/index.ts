@@ -1,6 +1,6 @@
 // Ask a Strata service, follow its events and verify what it answered, in Node or in a browser.
 export type { AnswerProblem } from './answer-problem.ts';
-export type { ChatRecord } from './chat-record.ts';
+export { answerDigest, type ChatRecord } from './chat-record.ts';
 export type {
   ChatCompletionChunk,
   ChatCompletionRequest,
@@ -20,7 +20,7 @@ export {
   type InferenceClientOptions,
   type VerifiedReceipt,
 } from './inference-client.ts';
-export type { AnswerEvent, AnswerUsage } from './inference-events.ts';
+export type { AnswerBegun, AnswerEvent, AnswerUsage } from './inference-events.ts';
 export { AnswerPace, type PaceFigures, tokensPerSecond } from './inference-pace.ts';
 export { InferenceProblem } from './inference-problem.ts';
 export {

@@ -1,5 +1,6 @@
 // Chats with servers that break off, stand still or say nonsense; tests/client.test.ts has the real gateway.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { type AnswerEvent, type AnswerOptions, InferenceClient, InferenceProblem } from './index.ts';
@@ -165,8 +166,15 @@ describe('an answer', () => {
     assert.equal(problem, null);
     const record = events.at(-1)?.kind === 'whole' ? events.pop() : undefined;
     assert.ok(record?.kind === 'whole' && record.record?.receiptId === 'rwr_1');
+    const { requestSha256 } = record.record;
+    assert.equal(
+      requestSha256,
+      createHash('sha256')
+        .update(JSON.stringify({ ...request, stream: true }))
+        .digest('hex'),
+    );
     assert.deepEqual(events, [
-      { kind: 'begun', receiptId: 'rwr_1', requestId: 'r1' },
+      { kind: 'begun', receiptId: 'rwr_1', requestId: 'r1', requestSha256 },
       { kind: 'reasoning', text: 'hm' },
       { kind: 'text', text: 'Yes' },
       { kind: 'finished', reason: 'stop' },

@@ -1,6 +1,6 @@
 // The typed client of the inference service: models, a chat as it is written, the network, receipts.
 import { objectOf, textOf } from './answer-text.ts';
-import { ChatContent, type ChatRecord, digestOf } from './chat-record.ts';
+import type { ChatContent, ChatRecord } from './chat-record.ts';
 import { fetchBounded, reasonOf } from './fetch-bounded.ts';
 import type { ChatCompletionChunk, ChatCompletionRequest, Model, Network, Receipt } from './gateway-types.ts';
 import { type AnswerEvent, eventsOfChunk } from './inference-events.ts';
@@ -119,6 +119,8 @@ export class InferenceClient {
     const { maxEventChars = MAX_EVENT_CHARS, maxAnswerChars = MAX_ANSWER_CHARS } = options;
     signal?.throwIfAborted();
     const sent = JSON.stringify({ ...request, stream: true });
+    // Like what verifies: a page is there before it needs digests.
+    const { ChatContent, digestOf } = await import('./chat-record.ts');
     const line = new AbortController();
     const late = new BrokenStreamError(`it is not over after ${totalMs / 1_000} s`);
     const timer = setTimeout(() => line.abort(late), totalMs);
@@ -129,14 +131,15 @@ export class InferenceClient {
       const { body, headers } = await this.#open(sent, { signal, line });
       const receiptId = headers.get('x-receipt-id');
       requestId = headers.get('x-request-id');
-      yield { kind: 'begun', receiptId, requestId };
+      const requestSha256 = digestOf(sent);
+      yield { kind: 'begun', receiptId, requestId, requestSha256 };
       for await (const item of readSse(body, { silentMs, maxEventChars })) {
         // What came before the abort and was not read yet is not read any more.
         signal?.throwIfAborted();
         if (item.kind === 'retry') continue;
         if (item.data === '[DONE]') {
-          const record = { requestSha256: digestOf(sent), answerSha256: said.digest() };
-          yield { kind: 'whole', record: receiptId === null ? null : { receiptId, ...record } };
+          const record = receiptId === null ? null : { receiptId, requestSha256, answerSha256: said.digest() };
+          yield { kind: 'whole', record };
           return;
         }
         chars += item.data.length;

@@ -4,8 +4,7 @@ import type { ChatCompletionChunk } from './gateway-types.ts';
 
 /** What happens to an answer, in this order; `text`, `reasoning` and `usage` as often as they come. */
 export type AnswerEvent =
-  /** It is being worked on. Its receipt will have this id; null where the service keeps none. */
-  | { readonly kind: 'begun'; readonly receiptId: string | null; readonly requestId: string | null }
+  | AnswerBegun
   | { readonly kind: 'text'; readonly text: string }
   /** What a model says to itself before it answers; never part of the answer, nor of its digest. */
   | { readonly kind: 'reasoning'; readonly text: string }
@@ -13,6 +12,16 @@ export type AnswerEvent =
   | { readonly kind: 'usage'; readonly usage: AnswerUsage }
   /** Nothing follows. Null where there is no receipt. */
   | { readonly kind: 'whole'; readonly record: ChatRecord | null };
+
+/** It is being worked on. */
+export interface AnswerBegun {
+  readonly kind: 'begun';
+  /** That its receipt will have; null where the service keeps none. */
+  readonly receiptId: string | null;
+  readonly requestId: string | null;
+  /** Hex, of the request's body as it was sent; the receipt has the same. */
+  readonly requestSha256: string;
+}
 
 /** Tokens as the service counted them. */
 export interface AnswerUsage {

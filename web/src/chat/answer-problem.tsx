@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import { formatTime } from '../ui/formats.ts';
 import { Notice } from '../ui/states.tsx';
-import type { AnswerProblem } from './conversations.ts';
+import type { AnswerProblem } from './conversation.ts';
 import { KeyForm } from './key-form.tsx';
 
 interface ProblemViewProps {

@@ -1,13 +1,12 @@
 // An answer: its text as it comes, how fast it came, who made it, and what can be done with it.
-import { lazy, Suspense, useDeferredValue, useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { formatNumber } from '../ui/formats.ts';
+import { AnswerMeta } from './answer-meta.tsx';
 import { ProblemView } from './answer-problem.tsx';
-import type { Answer } from './conversations.ts';
-import { shortPeer } from './fleet.ts';
-import { ReceiptView } from './receipt-view.tsx';
+import { AnswerText } from './answer-text.tsx';
+import type { Answer } from './conversation.ts';
 
-const Markdown = lazy(async () => ({ default: (await import('./markdown.tsx')).Markdown }));
+const ReceiptView = lazy(async () => ({ default: (await import('./receipt-view.tsx')).ReceiptView }));
 
 /** A pause that a reader notices. */
 const NOTICED_MS = 400;
@@ -21,16 +20,13 @@ interface AnswerViewProps {
 
 export function AnswerView({ answer, onRetry, onGoOn, onShorten }: AnswerViewProps) {
   const { text, state, problem, receiptId, finishReason } = answer;
-  const shown = useDeferredValue(text);
   const isOver = state !== 'running';
   return (
     <article className="chat-answer" data-state={state}>
       <h2 className="hidden-text">Answer</h2>
       {text !== '' && (
         <div className="chat-text">
-          <Suspense fallback={<p className="chat-plain">{text}</p>}>
-            <Markdown text={shown} />
-          </Suspense>
+          <AnswerText key={answer.id} text={text} isOver={isOver} />
         </div>
       )}
       {!isOver && <Pending answer={answer} />}
@@ -44,7 +40,7 @@ export function AnswerView({ answer, onRetry, onGoOn, onShorten }: AnswerViewPro
       {problem && (
         <ProblemView problem={problem} hasText={text !== ''} onRetry={onRetry} onGoOn={onGoOn} onShorten={onShorten} />
       )}
-      {isOver && <Meta answer={answer} />}
+      {isOver && <AnswerMeta answer={answer} />}
       {isOver && (
         <div className="actions chat-tools">
           {text !== '' && <CopyButton text={text} label="Copy the answer" />}
@@ -58,15 +54,25 @@ export function AnswerView({ answer, onRetry, onGoOn, onShorten }: AnswerViewPro
               Go on
             </button>
           )}
-          {receiptId && text !== '' && (
-            <details>
-              <summary>Receipt and workers</summary>
-              <ReceiptView answer={answer} receiptId={receiptId} />
-            </details>
-          )}
+          {receiptId && text !== '' && <Receipt key={answer.id} answer={answer} receiptId={receiptId} />}
         </div>
       )}
     </article>
+  );
+}
+
+/** Loaded when somebody opens it. */
+function Receipt(props: { readonly answer: Answer; readonly receiptId: string }) {
+  const [wasOpened, setOpened] = useState(false);
+  return (
+    <details onToggle={() => setOpened(true)}>
+      <summary>Receipt and workers</summary>
+      {wasOpened && (
+        <Suspense fallback={<p className="small soft">Loading …</p>}>
+          <ReceiptView {...props} />
+        </Suspense>
+      )}
+    </details>
   );
 }
 
@@ -91,36 +97,3 @@ function Pending({ answer: { text, askedAt } }: { readonly answer: Answer }) {
     </p>
   );
 }
-
-/** Tokens, speed, time to the first one, who made it, and a hand-over between workers. */
-function Meta({ answer }: { readonly answer: Answer }) {
-  const { model, tokens, firstTokenMs, writingMs, segments, pauseMs } = answer;
-  if (tokens === null) return null;
-  const speed = writingMs !== null && writingMs > 0 && tokens > 1 ? ((tokens - 1) * 1_000) / writingMs : null;
-  const parts = [
-    model,
-    `${formatNumber(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`,
-    ...(speed === null ? [] : [`${formatNumber(Math.round(speed))} tokens/s`]),
-    ...(firstTokenMs === null ? [] : [`first after ${formatMs(firstTokenMs)}`]),
-    ...(segments && segments.length > 0 ? [`by ${workersOf(segments)}`] : []),
-  ];
-  const handOvers = segments?.slice(1) ?? [];
-  return (
-    <>
-      <p className="small soft chat-meta">{parts.join(' · ')}</p>
-      {handOvers.map(({ worker, from }, i) => (
-        <p key={`${worker} ${from}`} className="small chat-handover">
-          Worker {shortPeer(segments?.[i]?.worker ?? '')} went after token {formatNumber(from)}; {shortPeer(worker)}{' '}
-          took over{pauseMs === null ? '' : `, with a pause of ${formatMs(pauseMs)} at most`}. Nothing is missing.
-        </p>
-      ))}
-    </>
-  );
-}
-
-const workersOf = (segments: NonNullable<Answer['segments']>) => {
-  const names = [...new Set(segments.map(({ worker }) => shortPeer(worker)))];
-  return `${names.length === 1 ? 'worker' : 'workers'} ${names.join(', then ')}`;
-};
-
-const formatMs = (ms: number) => (ms < 1_000 ? `${formatNumber(Math.round(ms))} ms` : `${(ms / 1_000).toFixed(1)} s`);

@@ -1,163 +1,210 @@
 // Answers under way: they go on whatever the page shows meanwhile, and end when they are whole, stopped or broken.
-import { type Answer, type Conversation, change, find, newId, type Settings, type Turn } from './conversations.ts';
-import { type AnswerEvent, askChat, askReceipt, InferenceProblem } from './inference.ts';
-import { currentKey } from './key.ts';
+import { type AnswerEvent, AnswerPace, type InferenceClient, InferenceProblem } from '@strata/client';
+import {
+  type Answer,
+  type AnswerProblem,
+  type Conversation,
+  isRunning,
+  newId,
+  pathOf,
+  withTurn,
+} from './conversation.ts';
+import type { ConversationStore } from './conversation-store.ts';
+import { requestOf } from './request.ts';
 
-const running = new Map<string, AbortController>();
+export interface AnsweringParts {
+  readonly store: ConversationStore;
+  readonly client: Pick<InferenceClient, 'answer' | 'receipt'>;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+}
 
-/** A receipt is there a moment after the last token. */
+/** Of an answer that was cut off the receipt is there a moment later. */
 const RECEIPT_TRIES_MS = [0, 250, 1_000, 3_000];
-
-/** Ends the answer that a conversation waits for; what has come stays. */
-export function stop(conversationId: string): void {
-  running.get(conversationId)?.abort();
-}
-
-export const isRunning = ({ turns }: Pick<Conversation, 'turns'>): boolean => {
-  const last = turns.at(-1);
-  return last?.role === 'assistant' && last.state === 'running';
-};
-
-/** What is sent for a conversation whose last turn is a question. */
-export function requestOf({ settings, turns, sentFrom }: Conversation, model: string): string {
-  const messages = turns
-    .slice(sentFrom)
-    .filter(({ role, text }) => role === 'user' || text !== '')
-    .map(({ role, text }) => ({ role, content: text }));
-  const system = settings.system?.trim() ? [{ role: 'system', content: settings.system }] : [];
-  return JSON.stringify({
-    model,
-    messages: [...system, ...messages],
-    stream: true,
-    stream_options: { include_usage: true },
-    ...parametersOf(settings),
-  });
-}
-
-function parametersOf(settings: Settings): Record<string, unknown> {
-  return {
-    temperature: settings.temperature,
-    top_p: settings.topP,
-    max_tokens: settings.maxTokens,
-    seed: settings.seed,
-    stop: settings.stop || undefined,
-    presence_penalty: settings.presencePenalty,
-    frequency_penalty: settings.frequencyPenalty,
-  };
-}
-
-/** Asks for an answer to a conversation's last question, and writes it there as it comes. */
-export async function answerTo(conversationId: string, model: string): Promise<void> {
-  const conversation = find(conversationId);
-  if (!conversation || running.has(conversationId)) return;
-  const body = requestOf(conversation, model);
-  const controller = new AbortController();
-  running.set(conversationId, controller);
-  const id = newId();
-  const first = emptyAnswer(id, model);
-  change(conversationId, (one) => ({ ...one, changedAt: Date.now(), turns: [...one.turns, first] }));
-  const draft = new Draft(first, (answer) =>
-    change(conversationId, (one) => ({ ...one, turns: one.turns.map((turn) => (turn.id === id ? answer : turn)) })),
-  );
-  const progress = new Progress();
-  const requestSha256 = await sha256(body);
-  const key = currentKey();
-  let receiptId: string | null = null;
-  try {
-    for await (const event of askChat(body, key, controller.signal)) {
-      if (event.kind === 'begun') receiptId = event.receiptId;
-      progress.see(event, performance.now());
-      draft.change((answer) => ({ ...withEvent(answer, event), ...progress.figures(), requestSha256 }));
-    }
-    draft.change((answer) => ({ ...answer, state: 'whole' }));
-  } catch (error) {
-    const problem = controller.signal.aborted ? null : problemOf(error);
-    draft.change((answer) => ({ ...answer, state: problem ? 'broken' : 'stopped', problem }));
-  } finally {
-    running.delete(conversationId);
-    draft.show();
-  }
-  if (receiptId !== null) await addSegments(receiptId, key, draft);
-}
-
+const RECEIPT_MS = 10_000;
 /** Pieces come faster than anybody reads; the page is drawn so often. */
 const SHOW_MS = 40;
+/** Of a service's words on what went wrong; they are kept. */
+const MOST_MESSAGE = 1_000;
+
+export class Answering {
+  readonly #parts: AnsweringParts;
+  /** By the answer's id. */
+  readonly #drafts = new Map<string, Draft>();
+
+  constructor(parts: AnsweringParts) {
+    this.#parts = parts;
+  }
+
+  /** Asks for an answer to the question that a conversation's path ends in, and writes it there as it comes. Never rejects. */
+  async answer(conversationId: string, model: string): Promise<void> {
+    const { store, client, now } = this.#parts;
+    const conversation = store.find(conversationId);
+    const question = conversation && pathOf(conversation).at(-1);
+    if (!conversation || question?.role !== 'user') return;
+    const request = requestOf(conversation, model);
+    const first = emptyAnswer({ parent: question.id, model, at: now() });
+    store.change(conversationId, (one) => withTurn(one, first, now()));
+    const draft = new Draft(first, now, (answer) => isTaken(store, conversationId, answer));
+    this.#drafts.set(first.id, draft);
+    const pace = new AnswerPace(performance.now());
+    try {
+      for await (const event of client.answer(request, { signal: draft.signal })) {
+        pace.see(event, performance.now());
+        draft.change((answer) => ({ ...withEvent(answer, event), ...pace.figures() }));
+      }
+      draft.end((answer) => ({ ...answer, state: 'whole' }));
+    } catch (error) {
+      draft.end((answer) => ({ ...answer, state: 'broken', problem: problemOf(error, now()) }));
+    } finally {
+      this.#drafts.delete(first.id);
+    }
+    await this.#addReceipt(conversationId, draft.answer);
+  }
+
+  /** Ends the answer that a conversation's path waits for, whichever tab writes it; what has come stays. */
+  stop(conversationId: string): void {
+    const { store, now } = this.#parts;
+    const conversation = store.find(conversationId);
+    const last = conversation && isRunning(conversation) ? pathOf(conversation).at(-1) : undefined;
+    if (!last) return;
+    const draft = this.#drafts.get(last.id);
+    if (draft) draft.stop();
+    else store.changeAnswer(conversationId, last.id, (answer) => ({ ...answer, state: 'stopped', at: now() }));
+  }
+
+  /** Other tabs hear that the answers of this one are still being written, also when no word comes. */
+  tellAlive(): void {
+    for (const draft of this.#drafts.values()) draft.tell();
+  }
+
+  /** Before the page goes away: what has come is written at once. */
+  stopAll(): void {
+    for (const draft of this.#drafts.values()) draft.stop();
+    this.#parts.store.write();
+  }
+
+  /** Who made it, and what it counted, for the very answer that the receipt is of, whatever was asked meanwhile. */
+  async #addReceipt(conversationId: string, { id, receiptId }: Answer): Promise<void> {
+    const { store, client, now, sleep } = this.#parts;
+    if (receiptId === null) return;
+    for (const wait of RECEIPT_TRIES_MS) {
+      await sleep(wait);
+      const signal = AbortSignal.timeout(RECEIPT_MS);
+      const receipt = await client.receipt(receiptId, { signal }).catch(() => undefined);
+      if (!receipt) continue;
+      const { segments = [], usage } = receipt.body;
+      store.changeAnswer(conversationId, id, (answer) => ({
+        ...answer,
+        at: now(),
+        promptTokens: answer.promptTokens ?? usage?.prompt_tokens ?? null,
+        tokens: answer.tokens ?? usage?.completion_tokens ?? null,
+        segments: segments.map(({ worker, from, to }) => ({ worker, from, to })),
+      }));
+      return;
+    }
+  }
+}
+
+/** False where the answer is gone, or was stopped in another tab. */
+function isTaken(store: ConversationStore, conversationId: string, answer: Answer): boolean {
+  let isRunning = false;
+  store.changeAnswer(conversationId, answer.id, (shown) => {
+    isRunning = shown.state === 'running';
+    return isRunning ? answer : shown;
+  });
+  return isRunning;
+}
 
 /** An answer as far as it has come, shown a little later than it came. */
 class Draft {
-  #answer: Answer;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #show: (answer: Answer) => void;
+  answer: Answer;
+  readonly #now: () => number;
+  readonly #show: (answer: Answer) => boolean;
+  readonly #ending = new AbortController();
+  #showing: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(answer: Answer, show: (answer: Answer) => void) {
-    this.#answer = answer;
+  /** `show` says false when nobody wants the answer any more. */
+  constructor(answer: Answer, now: () => number, show: (answer: Answer) => boolean) {
+    this.answer = answer;
+    this.#now = now;
     this.#show = show;
   }
 
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
   change(to: (answer: Answer) => Answer): void {
-    this.#answer = to(this.#answer);
-    this.#timer ??= setTimeout(() => this.show(), SHOW_MS);
+    if (this.#ending.signal.aborted) return;
+    this.answer = to(this.answer);
+    this.#showing ??= setTimeout(() => this.tell(), SHOW_MS);
   }
 
-  /** At once. */
-  show(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#show(this.#answer);
-  }
-}
-
-/** Times and counts of an answer, as seen from here. */
-class Progress {
-  readonly #askedAt = performance.now();
-  #firstAt: number | null = null;
-  #lastAt = 0;
-  #pauseMs: number | null = null;
-
-  see({ kind }: AnswerEvent, now: number): void {
-    if (kind !== 'text') return;
-    if (this.#firstAt === null) this.#firstAt = now;
-    else this.#pauseMs = Math.max(this.#pauseMs ?? 0, now - this.#lastAt);
-    this.#lastAt = now;
+  /** Nothing changes after this. */
+  end(to: (answer: Answer) => Answer): void {
+    if (this.#ending.signal.aborted) return;
+    this.answer = to(this.answer);
+    this.tell();
+    this.#close();
   }
 
-  figures() {
-    const firstTokenMs = this.#firstAt === null ? null : this.#firstAt - this.#askedAt;
-    const writingMs = this.#firstAt === null ? null : this.#lastAt - this.#firstAt;
-    return { firstTokenMs, writingMs, pauseMs: this.#pauseMs };
+  stop(): void {
+    this.end((answer) => ({ ...answer, state: 'stopped' }));
+  }
+
+  /** Shows it at once as one that is alive. */
+  tell(): void {
+    clearTimeout(this.#showing);
+    this.#showing = undefined;
+    this.answer = { ...this.answer, at: this.#now() };
+    if (!this.#show(this.answer)) this.#close();
+  }
+
+  #close(): void {
+    clearTimeout(this.#showing);
+    this.#ending.abort();
   }
 }
 
 function withEvent(answer: Answer, event: AnswerEvent): Answer {
   switch (event.kind) {
     case 'begun':
-      return { ...answer, receiptId: event.receiptId };
+      return { ...answer, receiptId: event.receiptId, requestSha256: event.requestSha256 };
     case 'text':
-      // A piece is a token nearly always; the count at the end is the service's.
-      return { ...answer, text: answer.text + event.text, tokens: (answer.tokens ?? 0) + 1 };
+      return { ...answer, text: answer.text + event.text };
     case 'finished':
       return { ...answer, finishReason: event.reason };
-    case 'usage':
-      return { ...answer, promptTokens: event.usage.prompt_tokens, tokens: event.usage.completion_tokens };
+    case 'usage': {
+      const { promptTokens, completionTokens, reasoningTokens } = event.usage;
+      return { ...answer, promptTokens, tokens: completionTokens, reasoningTokens };
+    }
+    case 'reasoning':
+    case 'whole':
+      return answer;
     default:
       return event satisfies never;
   }
 }
 
-function emptyAnswer(id: string, model: string): Answer {
+function emptyAnswer({ parent, model, at }: Pick<Answer, 'parent' | 'model' | 'at'>): Answer {
   return {
     role: 'assistant',
-    id,
-    model,
+    id: newId(),
+    parent,
+    askedAt: at,
+    at,
     text: '',
     state: 'running',
-    askedAt: Date.now(),
+    model,
     finishReason: null,
     firstTokenMs: null,
     writingMs: null,
+    pauseMs: null,
     promptTokens: null,
     tokens: null,
-    pauseMs: null,
+    reasoningTokens: null,
     receiptId: null,
     requestSha256: null,
     segments: null,
@@ -165,45 +212,15 @@ function emptyAnswer(id: string, model: string): Answer {
   };
 }
 
-async function addSegments(receiptId: string, key: string | undefined, draft: Draft): Promise<void> {
-  for (const wait of RECEIPT_TRIES_MS) {
-    await new Promise((resolve) => setTimeout(resolve, wait));
-    const receipt = await askReceipt(receiptId, key, AbortSignal.timeout(10_000)).catch(() => undefined);
-    if (!receipt) continue;
-    const segments = (receipt.segments ?? []).map(({ worker, from, to }) => ({ worker, from, to }));
-    draft.change((answer) => ({ ...answer, segments }));
-    draft.show();
-    return;
-  }
-}
-
-function problemOf(error: unknown): Answer['problem'] {
+function problemOf(error: unknown, now: number): AnswerProblem {
   if (!(error instanceof InferenceProblem))
     return { code: 'failed', message: 'The answer cannot be read.', requestId: null, retryAt: null };
-  const { code, message, requestId, retryAfterMs } = error;
-  return { code, message, requestId, retryAt: retryAfterMs === null ? null : Date.now() + retryAfterMs };
+  const { code, message, requestId, retryAfterSeconds } = error;
+  const retryAt = retryAfterSeconds === null ? null : now + retryAfterSeconds * 1_000;
+  return { code: code ?? 'failed', message: message.slice(0, MOST_MESSAGE), requestId, retryAt };
 }
 
-/** Hex; null where the page came over plain HTTP from another machine, which browsers give no digests. */
-export async function sha256(text: string): Promise<string | null> {
-  if (!globalThis.crypto?.subtle) return null;
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+/** The conversation with its path ending before an answer, so that it is answered anew; the answer stays as a version. */
+export function asked(conversation: Conversation, answer: Answer, at: number): Conversation {
+  return { ...conversation, head: answer.parent, headAt: at };
 }
-
-/** The digest that a receipt has of such an answer: of its canonical form (RFC 8785), which for this object is its JSON with sorted names. */
-export function digestOfAnswer({ text, finishReason }: Pick<Answer, 'text' | 'finishReason'>): Promise<string | null> {
-  return sha256(JSON.stringify([{ content: text, finish_reason: finishReason, tool_calls: [] }]));
-}
-
-/** About so many tokens: what the service counted for the last answer, and a guess for what came after. */
-export function tokensOf(turns: readonly Turn[], more: string): number {
-  const at = turns.findLastIndex((turn) => turn.role === 'assistant' && turn.promptTokens !== null);
-  const counted = turns[at];
-  const known = counted?.role === 'assistant' ? (counted.promptTokens ?? 0) + (counted.tokens ?? 0) : 0;
-  const text = turns.slice(at + 1).reduce((all, turn) => all + turn.text.length, more.length);
-  return known + Math.ceil(text / CHARACTERS_PER_TOKEN);
-}
-
-/** Of English text, roughly. */
-const CHARACTERS_PER_TOKEN = 4;

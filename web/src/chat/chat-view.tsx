@@ -1,85 +1,75 @@
 // The chat: conversations at one side, what is asked and answered in the middle, parameters at the other side.
-import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Loading } from '../ui/states.tsx';
-import { answerTo, isRunning, stop, tokensOf } from './answering.ts';
 import { Composer } from './composer.tsx';
+import { type Conversation, isRunning, newConversation, newId, pathOf, sentPart, withTurn } from './conversation.ts';
 import { ConversationList } from './conversation-list.tsx';
-import {
-  type Conversation,
-  change,
-  find,
-  newId,
-  type Settings,
-  save,
-  titleOf,
-  useConversations,
-} from './conversations.ts';
+import { answering, store, useConversations } from './conversations.ts';
 import { EmptyChat } from './empty-chat.tsx';
 import { useNetwork } from './fleet.ts';
-import { type InferenceProblem, listModels, type Model } from './inference.ts';
 import { useKey } from './key.ts';
 import { ModelChoice } from './model-choice.tsx';
+import type { Settings } from './parameters.ts';
 import { go } from './place.ts';
-import { SettingsPanel } from './settings-panel.tsx';
-import { Thread } from './thread.tsx';
+import { tokensOf } from './request.ts';
+import { sendingOf } from './sending.ts';
+import { modelsState, useModels } from './use-models.ts';
+import { useWaitingQuestion } from './use-waiting-question.ts';
 
-/** Those served now, for the reader's key. */
-export function useModels() {
-  const key = useKey();
-  return useQuery<readonly Model[], InferenceProblem>({
-    queryKey: ['models', key],
-    queryFn: ({ signal }) => listModels(key, signal),
-    enabled: key !== undefined,
-    refetchInterval: 15_000,
-    retry: false,
-  });
-}
+// Neither is needed before there is a conversation, or somebody asks for it.
+const Thread = lazy(async () => ({ default: (await import('./thread.tsx')).Thread }));
+const SettingsPanel = lazy(async () => ({ default: (await import('./settings-panel.tsx')).SettingsPanel }));
 
 export function ChatView({ conversationId }: { readonly conversationId: string | null }) {
   const conversations = useConversations();
   const conversation = conversations.find(({ id }) => id === conversationId);
+  const key = useKey();
   const models = useModels();
   const [text, setText] = useState('');
   // Of a conversation that has not begun.
   const [settings, setSettings] = useState<Settings>(() => conversations[0]?.settings ?? {});
   const [open, setOpen] = useState<'list' | 'settings' | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
+  const parametersButton = useRef<HTMLButtonElement>(null);
   const own = conversation?.settings ?? settings;
   const model = models.data?.find(({ id }) => id === own.model) ?? models.data?.[0];
   const modelId = own.model ?? model?.id;
   const isAnswering = conversation !== undefined && isRunning(conversation);
   useNetwork({ isWatching: isAnswering });
   const id = conversation?.id;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another conversation is the reason
-  useEffect(() => {
-    setOpen(null);
-    field.current?.focus();
-  }, [id]);
-  useEffect(() => {
-    if (id === undefined || !isAnswering) return;
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key === 'Escape') stop(id);
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
-  }, [id, isAnswering]);
 
   const changeSettings = (next: Settings) => {
     setSettings(next);
-    if (id !== undefined) change(id, (one) => ({ ...one, settings: next }));
+    if (id !== undefined) store.change(id, (one) => ({ ...one, settings: next, setAt: Date.now() }));
   };
-  const ask = (words: string, to?: Conversation) => {
-    if (modelId === undefined || words.trim() === '') return;
-    const asked = withQuestion(to ?? conversation ?? newConversation(own, words), words.trim());
-    save(asked);
-    if (asked.id !== id) go(`/?chat=${asked.id}`);
-    setText('');
+  /** Shows the answer to come, and the field for what is asked next. */
+  const answer = (to: string) => {
+    if (modelId === undefined) return;
+    void answering.answer(to, modelId);
     field.current?.focus();
-    void answerTo(asked.id, modelId);
   };
-  const canSend = modelId !== undefined && !isAnswering && text.trim() !== '';
-  const turns = conversation?.turns.slice(conversation.sentFrom) ?? [];
+  const ask = (words: string, after: Conversation = conversation ?? newConversation(own, words, Date.now())) => {
+    if (modelId === undefined || words.trim() === '') return;
+    const at = Date.now();
+    const question = { role: 'user' as const, id: newId(), parent: after.head, at, text: words.trim() };
+    if (store.find(after.id)) store.change(after.id, (one) => withTurn(one, question, at));
+    else store.add(withTurn(after, question, at));
+    if (after.id !== id) go(`/?chat=${after.id}`);
+    answer(after.id);
+  };
+  const sending = sendingOf({ text, hasKey: key !== undefined, models: modelsState(models), isAnswering });
+  const waiting = useWaitingQuestion(sending, () => {
+    ask(text);
+    setText('');
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another conversation is the reason
+  useEffect(() => {
+    setOpen(null);
+    waiting.cancel();
+    field.current?.focus();
+  }, [id]);
+  useStopKey(isAnswering ? id : undefined);
+  const path = conversation ? sentPart(pathOf(conversation), conversation.sentFrom) : [];
   return (
     <div className="chat-frame">
       <nav className={open === 'list' ? 'chat-side open' : 'chat-side'} aria-label="Conversations" id="chat-list">
@@ -110,6 +100,7 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
             onChoose={(next) => changeSettings({ ...own, model: next })}
           />
           <button
+            ref={parametersButton}
             className="button small"
             type="button"
             aria-expanded={open === 'settings'}
@@ -120,16 +111,9 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
           </button>
         </header>
         {conversation ? (
-          <Thread
-            conversation={conversation}
-            onAsk={(words, before) =>
-              ask(words, { ...conversation, turns: before, sentFrom: Math.min(conversation.sentFrom, before.length) })
-            }
-            onAnswer={(shortened) => {
-              save(shortened);
-              if (modelId !== undefined) void answerTo(shortened.id, modelId);
-            }}
-          />
+          <Suspense fallback={<Loading lines={5} />}>
+            <Thread conversation={conversation} onAsk={ask} onAnswer={answer} />
+          </Suspense>
         ) : models.isLoading ? (
           <Loading lines={5} />
         ) : (
@@ -143,37 +127,55 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
         <Composer
           field={field}
           text={text}
-          onText={setText}
+          onText={(next) => {
+            waiting.cancel();
+            setText(next);
+          }}
           isRunning={isAnswering}
-          canSend={canSend}
-          onSend={() => ask(text)}
+          canSend={sending !== 'nothing' && sending !== 'answer'}
+          waiting={waiting.words}
+          onSend={waiting.send}
           onStop={() => {
-            if (id !== undefined) stop(id);
+            if (id !== undefined) answering.stop(id);
             field.current?.focus();
           }}
-          tokens={tokensOf(turns, text + (turns.length === 0 ? (own.system ?? '') : ''))}
+          tokens={tokensOf(path, text + (path.length === 0 ? (own.system ?? '') : ''))}
           contextLength={model?.context_length ?? null}
         />
       </main>
       <aside id="chat-settings" className="chat-panel" aria-label="Parameters" hidden={open !== 'settings'}>
         <div className="card-head">
           <h2>Parameters</h2>
-          <button className="button small" type="button" onClick={() => setOpen(null)}>
+          <button
+            className="button small"
+            type="button"
+            onClick={() => {
+              setOpen(null);
+              parametersButton.current?.focus();
+            }}
+          >
             Close
           </button>
         </div>
-        <SettingsPanel settings={own} onChange={changeSettings} />
+        {open === 'settings' && (
+          <Suspense fallback={<Loading lines={6} />}>
+            <SettingsPanel key={id} settings={own} onChange={changeSettings} />
+          </Suspense>
+        )}
       </aside>
     </div>
   );
 }
 
-function newConversation(settings: Settings, words: string): Conversation {
-  return { id: newId(), title: titleOf(words), changedAt: Date.now(), settings, turns: [], sentFrom: 0 };
-}
-
-/** What another tab or the answer itself has changed meanwhile counts. */
-function withQuestion(to: Conversation, text: string): Conversation {
-  const { settings = to.settings, title = to.title } = find(to.id) ?? {};
-  return { ...to, settings, title, changedAt: Date.now(), turns: [...to.turns, { role: 'user', id: newId(), text }] };
+/** Escape stops the answer, unless it was meant for something that is open. */
+function useStopKey(conversationId: string | undefined): void {
+  useEffect(() => {
+    if (conversationId === undefined) return;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.defaultPrevented || document.querySelector('dialog[open]')) return;
+      answering.stop(conversationId);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, [conversationId]);
 }

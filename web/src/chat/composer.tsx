@@ -1,4 +1,5 @@
 // Where questions are written: Enter sends, Shift and Enter begin a line, Escape stops the answer.
+import './composer.css';
 import { type RefObject, useId, useLayoutEffect } from 'react';
 import { formatNumber } from '../ui/formats.ts';
 
@@ -8,6 +9,8 @@ interface ComposerProps {
   readonly onText: (text: string) => void;
   readonly isRunning: boolean;
   readonly canSend: boolean;
+  /** What a question that was sent too early waits for. */
+  readonly waiting: string | null;
   readonly onSend: () => void;
   readonly onStop: () => void;
   /** About so many of the conversation. */
@@ -20,7 +23,7 @@ const MOST_HEIGHT = 240;
 const NEARLY_FULL = 0.8;
 
 export function Composer(props: ComposerProps) {
-  const { field, text, onText, isRunning, canSend, onSend, onStop, tokens, contextLength } = props;
+  const { field, text, onText, isRunning, canSend, waiting, onSend, onStop, tokens, contextLength } = props;
   const id = useId();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text makes the height
   useLayoutEffect(() => {
@@ -35,7 +38,7 @@ export function Composer(props: ComposerProps) {
       className="chat-composer"
       onSubmit={(event) => {
         event.preventDefault();
-        if (canSend) onSend();
+        onSend();
       }}
     >
       <div className="chat-box">
@@ -50,7 +53,7 @@ export function Composer(props: ComposerProps) {
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
             event.preventDefault();
-            if (canSend) onSend();
+            onSend();
           }}
         />
         {isRunning ? (
@@ -63,6 +66,9 @@ export function Composer(props: ComposerProps) {
           </button>
         )}
       </div>
+      <p className="small chat-waiting" role="status">
+        {waiting}
+      </p>
       <p id={`${id}-hint`} className="small soft chat-hint">
         <span>
           <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> begins a line, <kbd>Esc</kbd> stops

@@ -1,7 +1,9 @@
 // The conversations of this browser: to open, rename and delete.
+import './conversation-list.css';
 import { useState } from 'react';
 import { Confirm } from './confirm.tsx';
-import { type Conversation, change, remove, removeAll, titleOf, useConversations, useIsKept } from './conversations.ts';
+import { type Conversation, titleOf } from './conversation.ts';
+import { store, useConversations, useIsKept } from './conversations.ts';
 import { go, onLink } from './place.ts';
 
 interface ConversationListProps {
@@ -16,8 +18,7 @@ export function ConversationList({ openId, onNew }: ConversationListProps) {
   const answer = (isSure: boolean) => {
     setAsked(null);
     if (!isSure || asked === null) return;
-    if (asked === 'all') removeAll();
-    else remove(asked.id);
+    store.remove(asked === 'all' ? conversations.map(({ id }) => id) : [asked.id]);
     if (asked === 'all' || asked.id === openId) go('/', { isReplacing: true });
   };
   return (
@@ -72,7 +73,7 @@ function Entry({ conversation: { id, title }, isOpen, onDelete }: EntryProps) {
   const [name, setName] = useState<string | null>(null);
   if (name !== null) {
     const done = () => {
-      if (titleOf(name) !== '') change(id, (one) => ({ ...one, title: titleOf(name) }));
+      if (titleOf(name) !== '') store.change(id, (one) => ({ ...one, title: titleOf(name), setAt: Date.now() }));
       setName(null);
     };
     return (
@@ -92,7 +93,10 @@ function Entry({ conversation: { id, title }, isOpen, onDelete }: EntryProps) {
             onChange={(event) => setName(event.target.value)}
             onBlur={done}
             onKeyDown={(event) => {
-              if (event.key === 'Escape') setName(null);
+              if (event.key !== 'Escape') return;
+              // An answer under way goes on.
+              event.preventDefault();
+              setName(null);
             }}
           />
         </form>

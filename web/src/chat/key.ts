@@ -15,6 +15,17 @@ function stored(): string | undefined {
 
 export const currentKey = (): string | undefined => key;
 
+const tell = () => {
+  for (const listener of listeners) listener();
+};
+
+// Another tab has one now, or has forgotten it.
+addEventListener('storage', (event) => {
+  if (event.key !== null && event.key !== PLACE) return;
+  key = stored();
+  tell();
+});
+
 /** Undefined forgets it. */
 export function setKey(next: string | undefined): void {
   key = next;
@@ -24,7 +35,7 @@ export function setKey(next: string | undefined): void {
   } catch {
     // Kept for this page only.
   }
-  for (const listener of listeners) listener();
+  tell();
 }
 
 export function useKey(): string | undefined {

@@ -3,9 +3,12 @@ import { useEffect, useState } from 'react';
 import { Card } from '../ui/card.tsx';
 import { formatAgo, formatNumber } from '../ui/formats.ts';
 import { Empty } from '../ui/states.tsx';
-import { type Answer, useConversations } from './conversations.ts';
-import { clockTime, type Fleet, shortPeer } from './fleet.ts';
+import type { Answer } from './conversation.ts';
+import { useConversations } from './conversations.ts';
+import { clockTime } from './fleet.ts';
+import { shortPeer } from './peer-name.ts';
 import { onLink } from './place.ts';
+import type { Fleet } from './seen-fleet.ts';
 
 /** Hand-overs told, newest first. */
 const MOST_TOLD = 12;

@@ -4,8 +4,10 @@ import { Card } from '../ui/card.tsx';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { formatNumber, formatShare, formatTime } from '../ui/formats.ts';
 import { Empty } from '../ui/states.tsx';
-import { clockTime, type Fleet, shortPeer } from './fleet.ts';
+import { clockTime } from './fleet.ts';
 import type { Network, Peer } from './inference.ts';
+import { shortPeer } from './peer-name.ts';
+import type { Fleet } from './seen-fleet.ts';
 
 interface Row {
   readonly peer: Peer;

@@ -1,14 +1,17 @@
 // The network as it is now: who lends what, how busy they are, how far they are trusted and why, and who came and went.
+import './machines.css';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import { Card, Figure, Figures } from '../ui/card.tsx';
 import { Command } from '../ui/command.tsx';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { formatNumber, formatTime } from '../ui/formats.ts';
 import { Empty, Loading, Notice } from '../ui/states.tsx';
-import { type Fleet, shortPeer, useFleet, useNetwork } from './fleet.ts';
+import { useFleet, useNetwork } from './fleet.ts';
 import type { Network } from './inference.ts';
 import { Events } from './machine-events.tsx';
 import { Workers } from './machine-workers.tsx';
+import { shortPeer } from './peer-name.ts';
+import type { Fleet } from './seen-fleet.ts';
 
 export function Machines() {
   const { data, error, isPending, refetch } = useNetwork({ isWatching: true });

@@ -1,7 +1,7 @@
 // The chat's beginning.
 import '../ui/base.css';
 import '../ui/ui.css';
-import './chat.css';
+import './frame.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

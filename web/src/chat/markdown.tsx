@@ -1,15 +1,11 @@
 // Markdown of a model, who is a stranger: no HTML, no pictures from elsewhere, links to the web and to mail alone.
+import './markdown.css';
 import { type ComponentProps, memo, type ReactNode, useEffect, useRef, useState } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { safeAddress } from './safe-address.ts';
 
 type Plugins = ComponentProps<typeof ReactMarkdown>['rehypePlugins'];
-
-/** Nothing but the address of a page or a mailbox; all else is no link. */
-export function safeAddress(url: string): string {
-  if (!URL.canParse(url)) return '';
-  return /^(?:https?|mailto):$/.test(new URL(url).protocol) ? url : '';
-}
 
 function Outward({ href, children }: { readonly href: string | undefined; readonly children: ReactNode }) {
   if (!href) return <span>{children}</span>;

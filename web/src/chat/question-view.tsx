@@ -1,16 +1,16 @@
 // A question: as it was sent, or being edited.
 import { useEffect, useRef, useState } from 'react';
-import type { Question } from './conversations.ts';
+import type { Question } from './conversation.ts';
 
 interface QuestionViewProps {
   readonly question: Question;
-  /** Turns after this one, which an edit drops. */
-  readonly after: number;
+  /** Something follows, which another question leaves out. */
+  readonly hasMore: boolean;
   /** Undefined while an answer comes. */
   readonly onEdit: ((text: string) => void) | undefined;
 }
 
-export function QuestionView({ question: { text }, after, onEdit }: QuestionViewProps) {
+export function QuestionView({ question: { text }, hasMore, onEdit }: QuestionViewProps) {
   const [draft, setDraft] = useState<string | null>(null);
   const button = useRef<HTMLButtonElement>(null);
   const wasEditing = useRef(false);
@@ -56,7 +56,10 @@ export function QuestionView({ question: { text }, after, onEdit }: QuestionView
             autoFocus
             onChange={({ target }) => setDraft(target.value)}
             onKeyDown={(event) => {
-              if (event.key === 'Escape') setDraft(null);
+              if (event.key === 'Escape') {
+                event.preventDefault();
+                setDraft(null);
+              }
               if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
                 event.preventDefault();
                 send();
@@ -64,15 +67,13 @@ export function QuestionView({ question: { text }, after, onEdit }: QuestionView
             }}
           />
           <p className="small soft">
-            {after > 1
-              ? `The answer and the ${after - 1} messages after it will be dropped.`
-              : after === 1
-                ? 'The answer to it will be dropped.'
-                : 'It is asked again.'}
+            {hasMore
+              ? 'It is asked in place of this one. What followed is kept: the arrows beside the question lead back to it.'
+              : 'It is asked in place of this one.'}
           </p>
           <div className="actions">
             <button className="button primary" type="submit">
-              {after > 0 ? 'Drop them and ask' : 'Ask'}
+              Ask this
             </button>
             <button className="button" type="button" onClick={() => setDraft(null)}>
               Leave as it was

@@ -1,12 +1,11 @@
 // The receipt of an answer, and its check in this browser.
-import type { VerifiedAnswer } from '@strata/client';
+import './receipt.css';
+import { answerDigest } from '@strata/client';
 import { useState } from 'react';
 import { Command } from '../ui/command.tsx';
-import { digestOfAnswer } from './answering.ts';
-import type { Answer } from './conversations.ts';
-import { shortPeer } from './fleet.ts';
-import { type Receipt, verifyReceipt } from './inference.ts';
-import { currentKey } from './key.ts';
+import type { Answer } from './conversation.ts';
+import { client, InferenceProblem, type Receipt } from './inference.ts';
+import { shortPeer } from './peer-name.ts';
 
 interface Step {
   readonly step: string;
@@ -22,45 +21,58 @@ interface Checked {
 
 /** The receipt's own steps, then whether it is that of this question and this answer. */
 async function check(receiptId: string, answer: Answer): Promise<Checked> {
-  const result = await verifyReceipt(receiptId, currentKey());
-  if (result.problem || result.unchecked) {
-    const { detail } = result.unchecked ?? { detail: 'The service does not give this receipt to your key.' };
-    return { ok: false, steps: [], message: `It could not be checked. ${detail}` };
+  try {
+    const { receipt, verification } = await client.verify(receiptId);
+    const { ok, unchecked } = verification;
+    if (unchecked) return { ok: false, steps: [], message: `It could not be checked. ${unchecked.detail}` };
+    const steps: readonly Step[] = ok
+      ? [...verification.steps, ...ownSteps(receipt, receiptId, answer)]
+      : verification.steps;
+    const isGood = ok && steps.every((step) => step.ok);
+    return {
+      ok: isGood,
+      steps,
+      message: isGood
+        ? 'The receipt holds: this is what was signed, and it stands in the public log.'
+        : 'The receipt does not hold.',
+    };
+  } catch (error) {
+    const reason =
+      error instanceof InferenceProblem && error.status !== 404
+        ? error.message
+        : 'The service does not give this receipt to your key.';
+    return { ok: false, steps: [], message: `It could not be checked. ${reason}` };
   }
-  const steps: readonly Step[] = result.ok ? [...result.steps, ...(await ownSteps(result, answer))] : result.steps;
-  const isGood = steps.every(({ ok }) => ok);
-  return {
-    ok: isGood,
-    steps,
-    message: isGood
-      ? 'The receipt holds: this is what was signed, and it stands in the public log.'
-      : 'The receipt does not hold.',
-  };
 }
 
-async function ownSteps({ answer: told }: VerifiedAnswer, answer: Answer): Promise<Step[]> {
-  const { request_sha256, answer_sha256, outcome } = told as Receipt;
-  const steps: Step[] = [];
-  if (answer.requestSha256 !== null) {
-    const isSame = answer.requestSha256 === request_sha256;
-    steps.push({
-      step: 'request',
-      ok: isSame,
-      detail: isSame ? 'It tells of what was sent.' : 'It tells of another request.',
-    });
-  }
+function ownSteps(receipt: Receipt, receiptId: string, answer: Answer): Step[] {
+  const { requestSha256, state, text, finishReason } = answer;
+  const steps = [
+    stepOf('id', receipt.provenance.receipt_id === receiptId, ['It is the one asked for.', 'It is another receipt.']),
+  ];
+  if (requestSha256 !== null)
+    steps.push(
+      stepOf('request', requestSha256 === receipt.request_sha256, [
+        'It tells of what was sent.',
+        'It tells of another request.',
+      ]),
+    );
   // Of an answer that was cut off the service may have made more than came here.
-  const digest = answer.state === 'whole' && outcome === 'completed' ? await digestOfAnswer(answer) : null;
-  if (digest !== null) {
-    const isSame = digest === answer_sha256;
-    steps.push({
-      step: 'answer',
-      ok: isSame,
-      detail: isSame ? 'It tells of this answer.' : 'It tells of another answer.',
-    });
-  }
+  if (state === 'whole' && receipt.outcome === 'completed')
+    steps.push(
+      stepOf('answer', answerDigest(text, finishReason) === receipt.answer_sha256, [
+        'It tells of this answer.',
+        'It tells of another answer.',
+      ]),
+    );
   return steps;
 }
+
+const stepOf = (step: string, ok: boolean, [good, bad]: readonly [string, string]): Step => ({
+  step,
+  ok,
+  detail: ok ? good : bad,
+});
 
 export function ReceiptView({ answer, receiptId }: { readonly answer: Answer; readonly receiptId: string }) {
   const [result, setResult] = useState<Checked | 'checking' | null>(null);

@@ -1,51 +1,16 @@
 // What goes with the questions of a conversation: instructions, and how the model draws its words.
-import { useId } from 'react';
-import type { Settings } from './conversations.ts';
+import { useId, useState } from 'react';
+import { NUMBER_PARAMETERS, type NumberParameter, parseParameter, type Settings } from './parameters.ts';
 
 interface SettingsPanelProps {
   readonly settings: Settings;
   readonly onChange: (settings: Settings) => void;
 }
 
-const NUMBERS = [
-  {
-    name: 'temperature',
-    label: 'Temperature',
-    hint: '0 is the likeliest words, 2 the wildest',
-    min: 0,
-    max: 2,
-    step: 0.1,
-  },
-  {
-    name: 'topP',
-    label: 'Top p',
-    hint: 'Only the likeliest words that make up this share',
-    min: 0,
-    max: 1,
-    step: 0.05,
-  },
-  { name: 'maxTokens', label: 'Most tokens', hint: 'An answer ends there', min: 1, max: 1_000_000, step: 1 },
-  { name: 'seed', label: 'Seed', hint: 'The same seed draws the same words', min: 0, max: 2_147_483_647, step: 1 },
-  {
-    name: 'presencePenalty',
-    label: 'Presence penalty',
-    hint: 'Against words that were used',
-    min: -2,
-    max: 2,
-    step: 0.1,
-  },
-  {
-    name: 'frequencyPenalty',
-    label: 'Frequency penalty',
-    hint: 'Against words used often',
-    min: -2,
-    max: 2,
-    step: 0.1,
-  },
-] as const;
-
 export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
   const id = useId();
+  // With each the fields are new: what is written in them, right or wrong, is gone.
+  const [round, setRound] = useState(0);
   const set = (part: { readonly [name in keyof Settings]: Settings[name] | undefined }) =>
     onChange(
       Object.fromEntries(
@@ -64,28 +29,13 @@ export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
           onChange={({ target }) => set({ system: target.value === '' ? undefined : target.value })}
         />
       </div>
-      {NUMBERS.map(({ name, label, hint, min, max, step }) => (
-        <div key={name}>
-          <label htmlFor={`${id}-${name}`}>{label}</label>
-          <input
-            id={`${id}-${name}`}
-            type="number"
-            inputMode="decimal"
-            min={min}
-            max={max}
-            step={step}
-            placeholder="the model's own"
-            aria-describedby={`${id}-${name}-hint`}
-            value={settings[name] ?? ''}
-            onChange={({ target }) => {
-              const value = target.valueAsNumber;
-              set({ [name]: Number.isNaN(value) ? undefined : Math.min(max, Math.max(min, value)) });
-            }}
-          />
-          <span id={`${id}-${name}-hint`} className="small soft">
-            {hint}
-          </span>
-        </div>
+      {NUMBER_PARAMETERS.map((parameter) => (
+        <NumberField
+          key={`${parameter.name} ${round}`}
+          parameter={parameter}
+          value={settings[parameter.name]}
+          onChange={(value) => set({ [parameter.name]: value })}
+        />
       ))}
       <div>
         <label htmlFor={`${id}-stop`}>Stop at</label>
@@ -100,10 +50,52 @@ export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
       <button
         className="button small"
         type="button"
-        onClick={() => onChange(settings.model ? { model: settings.model } : {})}
+        onClick={() => {
+          setRound(round + 1);
+          onChange(settings.model ? { model: settings.model } : {});
+        }}
       >
         Back to the model's own
       </button>
+    </div>
+  );
+}
+
+interface NumberFieldProps {
+  readonly parameter: NumberParameter;
+  readonly value: number | undefined;
+  readonly onChange: (value: number | undefined) => void;
+}
+
+/** Holds what is written, right or wrong; only what the service takes becomes a setting. */
+function NumberField({ parameter, value, onChange }: NumberFieldProps) {
+  const id = useId();
+  const [text, setText] = useState(value === undefined ? '' : String(value));
+  const parsed = parseParameter(parameter, text);
+  const meant = parsed.kind === 'value' ? parsed.value : undefined;
+  // Where it was set elsewhere, such as in another tab, that is what counts.
+  const shown = meant === value ? text : value === undefined ? '' : String(value);
+  const problem = parsed.kind === 'problem' && shown === text ? parsed.problem : null;
+  return (
+    <div>
+      <label htmlFor={id}>{parameter.label}</label>
+      <input
+        id={id}
+        inputMode="decimal"
+        autoComplete="off"
+        placeholder="the model's own"
+        aria-describedby={`${id}-hint`}
+        aria-invalid={problem !== null}
+        value={shown}
+        onChange={({ target }) => {
+          setText(target.value);
+          const next = parseParameter(parameter, target.value);
+          onChange(next.kind === 'value' ? next.value : undefined);
+        }}
+      />
+      <span id={`${id}-hint`} className={problem === null ? 'small soft' : 'small field-problem'}>
+        {problem ?? parameter.hint}
+      </span>
     </div>
   );
 }

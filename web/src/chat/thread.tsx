@@ -1,16 +1,20 @@
 // A conversation's turns, the newest in sight as long as the reader is at the end.
+import './thread.css';
 import { useEffect, useRef } from 'react';
 import { AnswerView } from './answer-view.tsx';
-import { isRunning } from './answering.ts';
-import type { Answer, Conversation, Turn } from './conversations.ts';
+import { asked } from './answering.ts';
+import { type Answer, type Conversation, isRunning, pathOf, showing, type Turn, versionsOf } from './conversation.ts';
+import { store } from './conversations.ts';
+import { announcementOf } from './markdown-bounds.ts';
 import { QuestionView } from './question-view.tsx';
+import { Versions } from './versions.tsx';
 
 interface ThreadProps {
   readonly conversation: Conversation;
-  /** Asks after the turns given; what came later is dropped. */
-  readonly onAsk: (text: string, before: readonly Turn[]) => void;
-  /** Asks for an answer to a conversation that ends in a question. */
-  readonly onAnswer: (conversation: Conversation) => void;
+  /** Asks after the head of the conversation given. */
+  readonly onAsk: (text: string, after: Conversation) => void;
+  /** Asks for an answer to the question that the conversation ends in. */
+  readonly onAnswer: (conversationId: string) => void;
 }
 
 /** So near to the end counts as there. */
@@ -18,11 +22,13 @@ const NEAR_PX = 80;
 const GO_ON = 'Go on from where you stopped.';
 
 export function Thread({ conversation, onAsk, onAnswer }: ThreadProps) {
-  const { id, turns, sentFrom } = conversation;
+  const { id, sentFrom } = conversation;
   const place = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);
   const isBusy = isRunning(conversation);
-  const last = turns.at(-1);
+  const path = pathOf(conversation);
+  const last = path.at(-1);
+  const change = (to: (one: Conversation) => Conversation) => store.change(id, to);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is new is the reason
   useEffect(() => {
     const { current } = place;
@@ -34,6 +40,21 @@ export function Thread({ conversation, onAsk, onAnswer }: ThreadProps) {
     const { current } = place;
     if (current) current.scrollTop = current.scrollHeight;
   }, [id]);
+  const actions = (answer: Answer) => {
+    const retry = (sentFromId: string | null) => {
+      const at = Date.now();
+      change((one) => ({ ...asked(one, answer, at), sentFrom: sentFromId }));
+      onAnswer(id);
+    };
+    return {
+      onRetry: () => retry(sentFrom),
+      onGoOn: () => onAsk(GO_ON, conversation),
+      onShorten:
+        path.length > 2 && sentFrom !== answer.parent && path[0]?.id !== answer.parent
+          ? () => retry(answer.parent)
+          : undefined,
+    };
+  };
   return (
     <>
       <section
@@ -47,62 +68,54 @@ export function Thread({ conversation, onAsk, onAnswer }: ThreadProps) {
         }}
       >
         <div className="chat-turns">
-          {turns.map((turn, i) => (
-            <div key={turn.id}>
-              {sentFrom > 0 && i === sentFrom && (
+          {path.map((turn, i) => (
+            // The same place for all versions, so that the focus stays on the arrows.
+            <div key={`${turn.role} ${turn.parent}`}>
+              {i > 0 && turn.id === sentFrom && (
                 <p className="small soft chat-cut">What stands above is not sent any more: it does not fit.</p>
               )}
               {turn.role === 'user' ? (
                 <QuestionView
                   question={turn}
-                  after={turns.length - i - 1}
-                  onEdit={isBusy ? undefined : (text) => onAsk(text, turns.slice(0, i))}
+                  hasMore={i < path.length - 1}
+                  onEdit={
+                    isBusy
+                      ? undefined
+                      : (text) => {
+                          change((one) => ({ ...one, head: turn.parent, headAt: Date.now() }));
+                          onAsk(text, store.find(id) ?? conversation);
+                        }
+                  }
                 />
               ) : (
-                <AnswerView
-                  answer={turn}
-                  {...(isBusy || turn !== last ? NOTHING : actionsOf(turn, conversation, { onAsk, onAnswer }))}
-                />
+                <AnswerView answer={turn} {...(isBusy || turn !== last ? NOTHING : actions(turn))} />
               )}
+              <Versions
+                what={turn.role === 'user' ? 'question' : 'answer'}
+                ids={versionsOf(conversation, turn).map((version) => version.id)}
+                shown={turn.id}
+                onShow={isBusy ? undefined : (version) => change((one) => showing(one, version, Date.now()))}
+              />
             </div>
           ))}
         </div>
       </section>
-      <FinishedAnswer turn={last} />
+      <Announcement key={id} turn={last} />
     </>
   );
 }
 
 const NOTHING = { onRetry: undefined, onGoOn: undefined, onShorten: undefined };
 
-function actionsOf(
-  answer: Answer,
-  conversation: Conversation,
-  { onAsk, onAnswer }: Pick<ThreadProps, 'onAsk' | 'onAnswer'>,
-) {
-  const { turns, sentFrom } = conversation;
-  const before = turns.slice(0, turns.indexOf(answer));
-  return {
-    onRetry: () => onAnswer({ ...conversation, turns: before }),
-    onGoOn: () => onAsk(GO_ON, turns),
-    onShorten:
-      before.length - 1 > sentFrom
-        ? () => onAnswer({ ...conversation, turns: before, sentFrom: before.length - 1 })
-        : undefined,
-  };
-}
-
-/** Read out once an answer is over, not with each of its words. */
-function FinishedAnswer({ turn }: { readonly turn: Turn | undefined }) {
-  const wasRunning = useRef(false);
-  const isNow = turn?.role === 'assistant' && turn.state === 'running';
-  const text = wasRunning.current && !isNow && turn?.role === 'assistant' ? turn.text : '';
-  useEffect(() => {
-    if (isNow) wasRunning.current = true;
-  }, [isNow]);
+/** Read out once an answer is over, not with each of its words; answers that were over before are not read out. */
+function Announcement({ turn }: { readonly turn: Turn | undefined }) {
+  const running = useRef<string | null>(null);
+  const answer = turn?.role === 'assistant' ? turn : undefined;
+  if (answer?.state === 'running') running.current = answer.id;
+  const isNews = answer !== undefined && running.current === answer.id;
   return (
     <p className="hidden-text" role="status">
-      {text !== '' && `Answer: ${text}`}
+      {!isNews ? '' : answer.state === 'running' ? 'The answer is being written.' : announcementOf(answer)}
     </p>
   );
 }

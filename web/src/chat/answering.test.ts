@@ -1,0 +1,194 @@
+// Answers as they are written into conversations: in order, out of order, stopped, broken, and with the page's other tabs.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type AnswerEvent, type AnswerOptions, type ChatRequest, InferenceProblem, type Receipt } from '@strata/client';
+import { Answering, asked } from './answering.ts';
+import { type Answer, newConversation, pathOf, versionsOf, withTurn } from './conversation.ts';
+import { MemoryStorage } from './test/memory-storage.ts';
+import { question } from './test/turns.ts';
+
+const begunWith = (receiptId: string | null): AnswerEvent => ({
+  kind: 'begun',
+  receiptId,
+  requestId: 'r',
+  requestSha256: 'abc',
+});
+const text = (words: string): AnswerEvent => ({ kind: 'text', text: words });
+const usage: AnswerEvent = { kind: 'usage', usage: { promptTokens: 4, completionTokens: 9, reasoningTokens: 2 } };
+const receiptOf = (worker: string) =>
+  ({
+    segments: [{ choice: 0, worker, nonce: 'n', from: 0, to: 2, chain_head: 'h' }],
+    usage: { prompt_tokens: 4, cached_tokens: 0, completion_tokens: 7 },
+  }) as unknown as Receipt;
+
+type Answers = (request: ChatRequest, options: AnswerOptions) => AsyncGenerator<AnswerEvent>;
+
+/** A tab with one question, whose service answers so. */
+function tabWith(answers: Answers, receipt: (id: string) => Promise<Receipt> = async () => receiptOf('w')) {
+  const storage = new MemoryStorage();
+  const store = storage.open(1);
+  store.add({ ...withTurn(newConversation({}, 'Hi', 1), question('q1', null, 1, 'Hi'), 1), id: 'c' });
+  let at = 100;
+  const answering = new Answering({
+    store,
+    client: { answer: answers, receipt: async (id: string) => ({ body: await receipt(id), text: '' }) } as never,
+    now: () => (at += 1),
+    sleep: async () => {},
+  });
+  const path = () => pathOf(store.find('c') ?? newConversation({}, '', 0));
+  const last = () => path().at(-1) as Answer;
+  return { storage, store, answering, path, last };
+}
+
+const whole = async function* (): AsyncGenerator<AnswerEvent> {
+  yield* [begunWith('rwr_1'), text('Half'), text(' and half'), { kind: 'finished', reason: 'stop' } as const, usage];
+  yield { kind: 'whole', record: null };
+};
+
+describe('an answer', () => {
+  it('is written as it comes, with what the service counted and who made it', async () => {
+    const { answering, last, path } = tabWith(whole);
+    await answering.answer('c', 'm');
+    const { state, text, finishReason, tokens, reasoningTokens, receiptId, requestSha256, segments, problem } = last();
+    assert.deepEqual([state, text, finishReason, problem], ['whole', 'Half and half', 'stop', null]);
+    assert.deepEqual([tokens, reasoningTokens, receiptId, requestSha256], [9, 2, 'rwr_1', 'abc']);
+    assert.deepEqual(segments, [{ worker: 'w', from: 0, to: 2 }]);
+    assert.equal(path().length, 2);
+  });
+
+  it('that is asked for anew stays beside the new one, which is also true when the new one fails at once', async () => {
+    let isDown = false;
+    const { answering, store, last, path } = tabWith(async function* () {
+      if (isDown) throw new InferenceProblem({ status: 0, code: 'network', type: 'network', message: 'Gone.' });
+      yield* whole();
+    });
+    await answering.answer('c', 'm');
+    const first = last();
+    isDown = true;
+    store.change('c', (one) => asked(one, first, 50));
+    await answering.answer('c', 'm');
+    assert.deepEqual([last().state, last().problem?.code, last().text], ['broken', 'network', '']);
+    const conversation = store.find('c');
+    assert.ok(conversation);
+    assert.deepEqual(
+      versionsOf(conversation, last()).map((version) => version.text),
+      ['Half and half', ''],
+    );
+    assert.equal(path().length, 2);
+  });
+
+  it('gets the receipt that is its own, however late that comes', async () => {
+    const late = Promise.withResolvers<Receipt>();
+    let asks = 0;
+    const { answering, store, last, path } = tabWith(
+      async function* () {
+        asks += 1;
+        yield* [begunWith(`rwr_${asks}`), text(`Answer ${asks}`)];
+        yield { kind: 'whole', record: null };
+      },
+      (id) => (id === 'rwr_1' ? late.promise : Promise.resolve(receiptOf('second worker'))),
+    );
+    const first = answering.answer('c', 'm');
+    // The answer is over; its receipt is still on its way.
+    while (last().role !== 'assistant' || last().state === 'running') await new Promise((soon) => setImmediate(soon));
+    store.change('c', (one) => withTurn(one, question('q2', last().id, 60, 'And?'), 60));
+    await answering.answer('c', 'm');
+    assert.deepEqual([last().text, last().segments?.[0]?.worker], ['Answer 2', 'second worker']);
+    late.resolve(receiptOf('first worker'));
+    await first;
+    const [, one, , two] = path() as Answer[];
+    assert.deepEqual([one?.text, one?.segments?.[0]?.worker], ['Answer 1', 'first worker']);
+    assert.deepEqual([two?.text, two?.segments?.[0]?.worker], ['Answer 2', 'second worker']);
+  });
+
+  it('that is stopped keeps what had come; the service has its count from the receipt', async () => {
+    const { answering, last } = tabWith(async function* (_request, { signal }) {
+      yield* [begunWith('rwr_1'), text('Half')];
+      answering.stop('c');
+      signal?.throwIfAborted();
+      yield text(' too much');
+    });
+    await answering.answer('c', 'm');
+    const { state, text: words, tokens, problem } = last();
+    assert.deepEqual([state, words, tokens, problem], ['stopped', 'Half', 7, null]);
+  });
+
+  it('is stopped from another tab, and where its conversation is deleted there', async () => {
+    for (const end of ['stop', 'delete'] as const) {
+      let isAborted = false;
+      const tab = tabWith(async function* (_request, { signal }) {
+        yield* [begunWith(null), text('Half')];
+        tab.answering.tellAlive();
+        tab.storage.settle();
+        if (end === 'stop') stranger.stop('c');
+        else other.remove(['c']);
+        tab.storage.settle();
+        tab.answering.tellAlive();
+        isAborted = signal?.aborted ?? false;
+        signal?.throwIfAborted();
+        yield text(' too much');
+      });
+      const other = tab.storage.open(1);
+      tab.storage.settle();
+      const stranger = new Answering({ store: other, client: {} as never, now: () => 1_000, sleep: async () => {} });
+      await tab.answering.answer('c', 'm');
+      assert.equal(isAborted, true, end);
+      if (end === 'stop') assert.deepEqual([tab.last().state, tab.last().text], ['stopped', 'Half']);
+      else assert.equal(tab.store.find('c'), undefined);
+    }
+  });
+
+  it('is kept as far as it had come when the page goes away', async () => {
+    const gone = Promise.withResolvers<void>();
+    const { answering, storage } = tabWith(async function* () {
+      yield* [begunWith(null), text('Half')];
+      answering.stopAll();
+      await gone.promise;
+    });
+    const answered = answering.answer('c', 'm');
+    await new Promise((soon) => setImmediate(soon));
+    const [, kept] = storage.open(5).find('c')?.turns ?? [];
+    assert.ok(kept?.role === 'assistant');
+    assert.deepEqual([kept.text, kept.state], ['Half', 'stopped']);
+    gone.resolve();
+    await answered;
+  });
+
+  it('that is refused says why, in the words of the service, and when to come back', async () => {
+    for (const [error, problem] of [
+      [
+        new InferenceProblem({
+          ...{ status: 429, code: 'rate_limit_exceeded', type: 'x', message: 'Used up.' },
+          ...{ retryAfterSeconds: 30, requestId: 'r' },
+        }),
+        { code: 'rate_limit_exceeded', message: 'Used up.', requestId: 'r', isLater: true },
+      ],
+      [
+        new InferenceProblem({ status: 500, code: null, type: 'x', message: 'x'.repeat(5_000) }),
+        { code: 'failed', message: 'x'.repeat(1_000), requestId: null, isLater: false },
+      ],
+      [
+        new Error('a secret'),
+        { code: 'failed', message: 'The answer cannot be read.', requestId: null, isLater: false },
+      ],
+    ] as const) {
+      // biome-ignore lint/correctness/useYield: it fails before
+      const { answering, last } = tabWith(async function* () {
+        throw error;
+      });
+      await answering.answer('c', 'm');
+      const { code, message, requestId, retryAt } = last().problem ?? assert.fail('no problem');
+      assert.deepEqual({ code, message, requestId, isLater: (retryAt ?? 0) > 30_000 }, problem);
+    }
+  });
+
+  it('is asked for only where a question waits for one', async () => {
+    let asks = 0;
+    const { answering } = tabWith(async function* () {
+      asks += 1;
+      yield* whole();
+    });
+    await Promise.all([answering.answer('c', 'm'), answering.answer('c', 'm'), answering.answer('none', 'm')]);
+    assert.equal(asks, 1);
+  });
+});

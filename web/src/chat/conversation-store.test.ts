@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Conversation, newConversation, pathOf, withTurn } from './conversation.ts';
+import { ConversationStore } from './conversation-store.ts';
+import { MemoryStorage } from './test/memory-storage.ts';
+import { answer, question } from './test/turns.ts';
+
+const begun = (id = 'c'): Conversation => withTurn({ ...newConversation({}, 'Hi', 1), id }, question('q1', null, 1), 1);
+const idsOf = (store: ConversationStore, id = 'c') =>
+  (store.find(id)?.turns ?? [])
+    .map((turn) => turn.id)
+    .toSorted()
+    .join(' ');
+
+/** Two tabs that both show a conversation of one question and one answer. */
+function twoTabs() {
+  const storage = new MemoryStorage();
+  const first = storage.open(1);
+  first.add(withTurn(begun(), answer('a1', 'q1', 2), 2));
+  first.write();
+  const second = storage.open(1);
+  return { storage, first, second };
+}
+
+describe('conversations of two tabs', () => {
+  it('keep the questions of both, though neither had heard of the other', () => {
+    const { storage, first, second } = twoTabs();
+    first.change('c', (one) => withTurn(one, question('here', 'a1', 10), 10));
+    second.change('c', (one) => withTurn(one, question('there', 'a1', 11), 11));
+    first.write();
+    second.write();
+    storage.settle();
+    for (const store of [first, second, storage.open(12)]) assert.equal(idsOf(store), 'a1 here q1 there');
+  });
+
+  it('keep an answer that is being written while the other tab renames, asks, or writes an old form of it', () => {
+    const { storage, first, second } = twoTabs();
+    const running = { ...answer('a2', 'q2', 20), state: 'running' as const, text: 'Ha' };
+    first.change('c', (one) => withTurn(withTurn(one, question('q2', 'a1', 19), 19), running, 20));
+    storage.settle();
+    // The other tab's word comes between two pieces of the answer, with what it knew then.
+    second.change('c', (one) => ({ ...one, title: 'Renamed', setAt: 21 }));
+    first.changeAnswer('c', 'a2', (one) => ({ ...one, text: 'Half', at: 22 }));
+    second.write();
+    first.write();
+    storage.settle();
+    for (const store of [first, second]) {
+      const last = pathOf(store.find('c') ?? begun()).at(-1);
+      assert.ok(last?.role === 'assistant');
+      assert.deepEqual([last.text, last.state, store.find('c')?.title], ['Half', 'running', 'Renamed']);
+    }
+  });
+
+  it('are gone in both when one deletes them, and an answer that comes later finds nothing', () => {
+    const { storage, first, second } = twoTabs();
+    second.remove(['c']);
+    storage.settle();
+    assert.equal(first.find('c'), undefined);
+    assert.equal(
+      first.changeAnswer('c', 'a1', (one) => one),
+      false,
+    );
+    storage.settle();
+    assert.deepEqual(storage.texts, []);
+  });
+
+  it('are read anew after a time in which nothing was heard', () => {
+    const { storage, first } = twoTabs();
+    const frozen = storage.open(1);
+    first.change('c', (one) => withTurn(one, question('late', 'a1', 30), 30));
+    first.write();
+    assert.equal(idsOf(frozen), 'a1 q1');
+    frozen.refresh(31);
+    assert.equal(idsOf(frozen), 'a1 late q1');
+    first.remove(['c']);
+    frozen.refresh(32);
+    assert.equal(frozen.find('c'), undefined);
+  });
+
+  it('leave alone what is not theirs, and what cannot be read', () => {
+    const { first } = twoTabs();
+    first.heard('strata-theme', 'dark');
+    first.heard('strata-chat:c', '{');
+    assert.equal(idsOf(first), 'a1 q1');
+  });
+});
+
+describe('a browser', () => {
+  it('without room says so, goes on, and says when there is room again', () => {
+    const { storage, first } = twoTabs();
+    let told = 0;
+    first.subscribe(() => (told += 1));
+    storage.isFull = true;
+    first.change('c', (one) => withTurn(one, question('q2', 'a1', 10), 10));
+    told = 0;
+    first.write();
+    assert.deepEqual([first.isKept(), told, idsOf(first)], [false, 1, 'a1 q1 q2']);
+    storage.isFull = false;
+    first.change('c', (one) => withTurn(one, question('q3', 'q2', 11), 11));
+    first.write();
+    assert.equal(first.isKept(), true);
+    assert.equal(idsOf(storage.open(12)), 'a1 q1 q2 q3');
+  });
+
+  it('that keeps nothing has conversations as long as the page', () => {
+    const store = new ConversationStore(undefined, 1);
+    store.add(begun());
+    store.write();
+    assert.deepEqual([idsOf(store), store.isKept()], ['q1', false]);
+  });
+});

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type Conversation,
+  isBehind,
+  isRunning,
+  merged,
+  newConversation,
+  newestFirst,
+  pathOf,
+  sentPart,
+  settled,
+  showing,
+  type Turn,
+  titleOf,
+  versionsOf,
+  withinBounds,
+  withTurn,
+} from './conversation.ts';
+import { answer, question } from './test/turns.ts';
+
+const begun = (turns: readonly Turn[], more: Partial<Conversation> = {}): Conversation => ({
+  ...newConversation({}, 'Title', 1),
+  id: 'c',
+  turns,
+  head: turns.at(-1)?.id ?? null,
+  ...more,
+});
+const ids = (turns: readonly Turn[]) => turns.map(({ id }) => id).join(' ');
+
+// Two questions; the first answer and the second question have a version each.
+const tree = begun(
+  [
+    question('q1', null, 1),
+    answer('a1', 'q1', 2),
+    answer('a1b', 'q1', 5),
+    question('q2', 'a1', 3),
+    answer('a2', 'q2', 4),
+    question('q2b', 'a1b', 6),
+  ],
+  { head: 'a2' },
+);
+
+describe('a conversation', () => {
+  it('shows the path to its head, and from a version on the newest', () => {
+    assert.equal(ids(pathOf(tree)), 'q1 a1 q2 a2');
+    assert.equal(ids(pathOf(showing(tree, 'a1b', 9))), 'q1 a1b q2b');
+    assert.equal(ids(pathOf(showing(showing(tree, 'a1b', 9), 'a1', 10))), 'q1 a1 q2 a2');
+    assert.equal(ids(versionsOf(tree, answer('a1b', 'q1', 5))), 'a1 a1b');
+    assert.equal(ids(versionsOf(tree, question('q2', 'a1', 3))), 'q2');
+    assert.deepEqual(pathOf(begun([], { head: 'nowhere' })), []);
+  });
+
+  it('whose turns form a ring, in a damaged record, still ends', () => {
+    const ring = begun([question('q', 'a', 1), answer('a', 'q', 2)], { head: 'a' });
+    assert.equal(ids(pathOf(ring)), 'q a');
+    assert.equal(showing(ring, 'q', 3).head?.length, 1);
+  });
+
+  it('sends from the turn that was chosen, and all where that is on another path', () => {
+    const path = pathOf(tree);
+    assert.equal(ids(sentPart(path, null)), 'q1 a1 q2 a2');
+    assert.equal(ids(sentPart(path, 'q2')), 'q2 a2');
+    assert.equal(ids(sentPart(path, 'q2b')), 'q1 a1 q2 a2');
+  });
+
+  it('runs while its path ends in an answer that is being written', () => {
+    const running = withTurn(tree, { ...answer('a3', 'q2', 7), state: 'running' }, 7);
+    assert.equal(isRunning(running), true);
+    assert.equal(isRunning(showing(running, 'a2', 8)), false);
+    assert.equal(isRunning(tree), false);
+  });
+
+  it('keeps no answer running whose page is gone, and lets a page that lives after all go on', () => {
+    const running = begun([question('q', null, 1), { ...answer('a', 'q', 1_000), state: 'running', text: 'Ha' }]);
+    assert.equal(settled(running, 60_000), running);
+    const given = settled(running, 100_000);
+    const [, stopped] = given.turns;
+    assert.ok(stopped?.role === 'assistant' && stopped.state === 'stopped' && stopped.text === 'Ha');
+    const alive = begun([question('q', null, 1), { ...answer('a', 'q', 101_000), state: 'running', text: 'Hal' }]);
+    assert.equal(isRunning(merged(given, alive)), true);
+    assert.equal(isRunning(merged(given, running)), false);
+  });
+});
+
+describe('two tabs with one conversation', () => {
+  const ask = (conversation: Conversation, id: string, at: number) =>
+    withTurn(conversation, question(id, conversation.head, at), at);
+  const here = ask(tree, 'q3', 20);
+  const there = { ...ask(tree, 'q4', 21), title: 'Renamed', setAt: 22 };
+
+  it('lose no turn, and end with the same whoever is put to whom, however often', () => {
+    const sorted = (one: Conversation) => ({ ...one, turns: one.turns.toSorted((a, b) => (a.id < b.id ? -1 : 1)) });
+    const both = sorted(merged(here, there));
+    assert.deepEqual(sorted(merged(there, here)), both);
+    assert.deepEqual(sorted(merged(merged(here, there), here)), both);
+    assert.equal(ids(both.turns), 'a1 a1b a2 q1 q2 q2b q3 q4');
+    assert.deepEqual([both.title, both.head, both.changedAt], ['Renamed', 'q4', 21]);
+    assert.equal(ids(versionsOf(both, question('q4', 'a2', 21))), 'q3 q4');
+  });
+
+  it('have the later of each turn, and of the same time the one that is over', () => {
+    const state = (at: number, text: string, of: 'running' | 'whole' = 'running') =>
+      begun([question('q', null, 1), { ...answer('a', 'q', at), text, state: of }]);
+    for (const [one, other, text] of [
+      [state(5, 'long text'), state(6, 'x'), 'x'],
+      [state(5, 'long text'), state(5, 'x', 'whole'), 'x'],
+    ] as const)
+      for (const both of [merged(one, other), merged(other, one)]) assert.equal(both.turns[1]?.text, text);
+  });
+
+  it('know when the other lacks something', () => {
+    const both = merged(here, there);
+    assert.deepEqual([isBehind(here, both), isBehind(there, both), isBehind(both, both)], [true, true, false]);
+  });
+});
+
+describe('the list of conversations', () => {
+  it('keeps the newest that there is room for, and the first in any case', () => {
+    const big = (id: string, changedAt: number) =>
+      begun([question('q', null, 1, 'x'.repeat(2_000_000))], { id, changedAt });
+    assert.deepEqual(
+      withinBounds(newestFirst([big('old', 1), big('new', 3), big('mid', 2)])).map(({ id }) => id),
+      ['new'],
+    );
+    const many = Array.from({ length: 100 }, (_, i) => begun([], { id: `${i}`, changedAt: i }));
+    assert.equal(withinBounds(newestFirst(many)).length, 60);
+    assert.equal(withinBounds([begun([question('q', null, 1, 'x'.repeat(4_000_000))])]).length, 1);
+  });
+
+  it('names a conversation by its first words, cut between letters', () => {
+    assert.equal(titleOf('  What\n is\t this? '), 'What is this?');
+    const long = titleOf('🐎'.repeat(40));
+    assert.ok(long.length <= 60 && long.isWellFormed(), long);
+  });
+});

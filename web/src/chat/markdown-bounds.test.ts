@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { announcementOf, plainReason } from './markdown-bounds.ts';
+
+const lines = (count: number, line: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => line(i)).join('\n');
+
+describe('Markdown', () => {
+  for (const [what, text, reason] of [
+    ['100,000 nested quotes', `${'> '.repeat(100_000)}x`, /long/],
+    ['quotes that fit, nested', `${'>'.repeat(3_000)}x`, /deeply/],
+    ['lists opened in one line', `${'- '.repeat(1_000)}x`, /deeply/],
+    ['lists moved in, line by line', lines(200, (i) => `${' '.repeat(2 * i)}- a`), /deeply/],
+    ['numbers and quotes in turn', `${'1. > '.repeat(20)}x`, /deeply/],
+    ['marks that have to be paired', '*a_'.repeat(2_000), /parts/],
+    ['a huge table', `|a|b|\n|-|-|\n${'|c|d|\n'.repeat(5_000)}`, /parts/],
+    ['brackets', '['.repeat(20_000), /parts/],
+  ] as const)
+    it(`with ${what} is shown as it was sent`, () => assert.match(plainReason(text) ?? '', reason));
+
+  for (const [what, text] of [
+    ['nothing', ''],
+    ['a long answer', 'Some words *with* `code` and [a link](https://example.com).\n\n'.repeat(900)],
+    ['a table of a hundred rows', `|a|b|c|\n|-|-|-|\n${'|1|2|3|\n'.repeat(100)}`],
+    ['a list of five levels', lines(5, (i) => `${' '.repeat(4 * i)}- a`)],
+    ['code with many underscores', `\`\`\`c\n${'int some_long_name(void *a, void *b);\n\n'.repeat(400)}\`\`\``],
+    ['a rule of stars', `${'*'.repeat(80)}\n`],
+  ] as const)
+    it(`with ${what} is laid out`, () => assert.equal(plainReason(text), null));
+});
+
+describe('an announcement', () => {
+  it('is the beginning of the answer in plain words, and says how it ended', () => {
+    const text = '# DMARC\n\n**It** [tells](https://example.com) receivers:\n\n```js\na\n```';
+    assert.equal(announcementOf({ text, state: 'whole' }), 'Answer: DMARC It tells receivers: code: a code:');
+    assert.equal(announcementOf({ text: 'Ha', state: 'stopped' }), 'Stopped answer: Ha');
+    assert.equal(announcementOf({ text: '', state: 'broken' }), 'Broken answer without words.');
+    const long = announcementOf({ text: 'word '.repeat(10_000), state: 'whole' });
+    assert.ok(long.length < 1_000 && long.endsWith('stands in the conversation.'));
+  });
+});

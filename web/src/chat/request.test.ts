@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { newConversation, withTurn } from './conversation.ts';
+import { requestOf, tokensOf } from './request.ts';
+import { answer, question } from './test/turns.ts';
+
+const first = withTurn(newConversation({}, 'Hi', 1), question('q1', null, 1, 'Hi'), 1);
+const second = withTurn(
+  withTurn(first, { ...answer('a1', 'q1', 2), text: 'Hello' }, 2),
+  question('q2', 'a1', 3, 'And?'),
+  3,
+);
+
+describe('a request', () => {
+  it('has the path, instructions and what was set, and nothing that was not', () => {
+    assert.deepEqual(requestOf(second, 'm'), {
+      model: 'm',
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: 'Hello' },
+        { role: 'user', content: 'And?' },
+      ],
+      stream_options: { include_usage: true },
+    });
+    const settings = { system: 'Be short.', temperature: 0, maxTokens: 5, stop: '', seed: 1 };
+    const { messages, ...rest } = requestOf({ ...second, settings, sentFrom: 'q2' }, 'm');
+    assert.deepEqual(messages, [
+      { role: 'system', content: 'Be short.' },
+      { role: 'user', content: 'And?' },
+    ]);
+    assert.deepEqual(rest, {
+      ...{ model: 'm', stream_options: { include_usage: true } },
+      ...{ temperature: 0, max_tokens: 5, seed: 1 },
+    });
+  });
+
+  it('leaves out another version, and answers without a word', () => {
+    const other = withTurn({ ...second, head: 'q1' }, { ...answer('a1b', 'q1', 5), text: '' }, 5);
+    const third = withTurn(other, question('q3', 'a1b', 6, 'Well?'), 6);
+    assert.deepEqual(
+      requestOf(third, 'm').messages.map(({ content }) => content),
+      ['Hi', 'Well?'],
+    );
+  });
+
+  it('is about as long as what was counted last and a guess for the rest', () => {
+    assert.equal(tokensOf([], ''), 0);
+    assert.equal(tokensOf([question('q', null, 1, 'x'.repeat(40))], 'y'.repeat(8)), 12);
+    assert.equal(tokensOf([question('q', null, 1), answer('a', 'q', 2), question('r', 'a', 3, 'x'.repeat(4))], ''), 15);
+  });
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Peer } from './inference.ts';
+import { type Fleet, seenFleet } from './seen-fleet.ts';
+
+const worker = (peer: string, part: Partial<Peer> = {}): Peer => ({
+  ...{ peer, role: 'worker', connected_since: '2026-01-01T00:00:00Z', round_trip_ms: 1, software: null },
+  ...{ models: [], running: 0, waiting: 0, standing: null },
+  ...part,
+});
+
+/** After these reports, a second apart. */
+const after = (...reports: readonly (readonly Peer[])[]): Fleet | undefined =>
+  reports.reduce<Fleet | undefined>((fleet, peers, i) => seenFleet(fleet, { peers: [...peers] }, i * 1_000), undefined);
+const told = (fleet: Fleet | undefined) => fleet?.events.map(({ kind, peer, at }) => `${kind} ${peer} ${at}`);
+
+describe('the fleet', () => {
+  it('begins with whoever is there, as nobody new; only workers that are connected count', () => {
+    const fleet = after([worker('a'), worker('b', { connected_since: null }), worker('c', { role: 'other' })]);
+    assert.deepEqual(
+      fleet?.peers.map(({ peer }) => peer),
+      ['a'],
+    );
+    assert.deepEqual(told(fleet), []);
+  });
+
+  it('tells who came and who went, newest first, and that one is back', () => {
+    const gone = after([worker('a'), worker('b')], [worker('b')]);
+    assert.deepEqual(told(gone), ['gone a 1000']);
+    assert.deepEqual(
+      gone?.gone.map(({ peer }) => peer.peer),
+      ['a'],
+    );
+    const back = after([worker('a'), worker('b')], [worker('b')], [worker('a'), worker('b')]);
+    assert.deepEqual(told(back), ['joined a 2000', 'gone a 1000']);
+    assert.deepEqual(back?.gone, []);
+  });
+
+  it('forgets those who went long ago, and keeps a bounded list', () => {
+    const gone = after([worker('a')], []);
+    assert.equal(seenFleet(gone, { peers: [] }, 20 * 60_000).gone.length, 0);
+    const flapping = Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? [worker('a')] : []));
+    assert.equal(after(...flapping)?.events.length, 30);
+  });
+});

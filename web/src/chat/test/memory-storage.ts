@@ -1,0 +1,53 @@
+// The storage that all tabs of a browser share, in memory; each write is told to the tabs that did not write.
+import { ConversationStore, type Keeper } from '../conversation-store.ts';
+
+export class MemoryStorage {
+  readonly #kept = new Map<string, string>();
+  readonly #tabs: { readonly store: ConversationStore; readonly heard: (() => void)[] }[] = [];
+  /** As of a browser without room. */
+  isFull = false;
+
+  get texts(): readonly string[] {
+    return [...this.#kept.values()];
+  }
+
+  /** A tab that opens now. */
+  open(now: number): ConversationStore {
+    const heard: (() => void)[] = [];
+    const tell = (key: string, text: string | null) => {
+      for (const tab of this.#tabs) if (tab.heard !== heard) tab.heard.push(() => tab.store.heard(key, text));
+    };
+    const kept = this.#kept;
+    const isFull = () => this.isFull;
+    const keeper: Keeper = {
+      get length() {
+        return kept.size;
+      },
+      key: (at) => [...kept.keys()][at] ?? null,
+      getItem: (key) => kept.get(key) ?? null,
+      setItem: (key, text) => {
+        if (isFull()) throw new DOMException('full', 'QuotaExceededError');
+        if (kept.get(key) === text) return;
+        kept.set(key, text);
+        tell(key, text);
+      },
+      removeItem: (key) => {
+        if (kept.delete(key)) tell(key, null);
+      },
+    };
+    const store = new ConversationStore(keeper, now);
+    this.#tabs.push({ store, heard });
+    return store;
+  }
+
+  /** Every tab writes and hears until nobody has anything to say; throws where that does not end. */
+  settle(): void {
+    for (let round = 0; round < 20; round += 1) {
+      for (const { store } of this.#tabs) store.write();
+      const waiting = this.#tabs.flatMap(({ heard }) => heard.splice(0));
+      if (waiting.length === 0) return;
+      for (const hear of waiting) hear();
+    }
+    throw new Error('the tabs never agree');
+  }
+}
