@@ -1,7 +1,8 @@
 // What @strata/http offers: routes, the server, the OpenAPI document, and the seams that a service fills.
 export { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
+export { countedAddress } from './counted-address.ts';
 export type { Csv, CsvColumn } from './csv.ts';
-export { readEnvironment } from './environment.ts';
+export { AddressRange, List, readEnvironment, WebAddress } from './environment.ts';
 export { ERRORS, type ErrorCode, Refusal } from './errors.ts';
 export type { KeyGate } from './keys.ts';
 export { createLogger } from './logger.ts';
