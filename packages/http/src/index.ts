@@ -14,4 +14,4 @@ export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route
 export { createHttpServer, type HttpServer, type HttpServerParts } from './server.ts';
 export { type Site, serveSite } from './site.ts';
 export { trackSpareConnections } from './spare-connections.ts';
-export { formatSse, type SseClient, type SseOptions, type SseSubscription } from './sse.ts';
+export { formatSse, formatSsePlace, type SseClient, type SseOptions, type SseSubscription } from './sse.ts';
