@@ -43,6 +43,11 @@ describe('the client of the stack service', () => {
     assert.equal((await client.verify(altered)).failedStep, 'signature');
     const twice = { ...answer, text: answer.text.replace('{', '{"domains":1,') };
     assert.equal((await client.verify(twice)).failedStep, 'content');
+    const { body: keySet } = await client.get('/.well-known/stack-keys.json');
+    const [ledgerKey = ''] = keySet.ledger.verifier_keys;
+    assert.ok((await client.verify(answer, { ledgerKey })).ok);
+    const another = 'elsewhere+2b9a6b2c+AYEhMMdnYwWlWqFTZHzTKVwxAIEBk/dgjBpFMqv5HhKQ';
+    assert.equal((await client.verify(answer, { ledgerKey: another })).failedStep, 'checkpoint');
     const csv = await client.get('/stack/v1/security/export.csv', { query: { sector: undefined } });
     assert.match(csv.body, /^domain,/);
     assert.ok((await client.verify(csv)).ok);
@@ -108,6 +113,15 @@ describe('the client of the stack service', () => {
     assert.ok((spent.retryAfterSeconds ?? 0) > 0);
     spent = await problemOf(free.events().next());
     assert.equal(spent.code, 'quota_exceeded');
+    // A refusal is signed too.
+    for (const refusal of [unknown, limit, keyless, spent]) {
+      const { ok, problem } = await client.verify(refusal);
+      assert.deepEqual([ok, problem?.code], [true, refusal.code]);
+      const altered = await client.verify((refusal.text ?? '').replace('"status":4', '"status":5'));
+      assert.equal(altered.failedStep, 'signature', refusal.code);
+    }
+    const nowhere = await problemOf(new StackClient({ baseUrl: 'http://127.0.0.1:1' }).get('/stack/v1/stats'));
+    assert.deepEqual([nowhere.text, (await client.verify(nowhere)).unchecked?.kind], [null, 'no-receipt']);
   });
 
   it('follows events through a restart of the service without losing one', async () => {

@@ -560,6 +560,21 @@ export interface Embeddings {
     total_tokens: number;
   };
 }
+export interface NewKey {
+  /**
+   * Shown only now. Send it as `Authorization: Bearer sk-…`.
+   */
+  key: string;
+  key_id: string;
+  tier: string;
+  /**
+   * Requests in a UTC day.
+   */
+  daily_limit: number | null;
+  requests_per_minute: number;
+  tokens_per_minute: number;
+  tokens_per_day: number;
+}
 export interface Error {
   error: {
     message: string;
@@ -603,5 +618,13 @@ export interface GatewayPosts {
     path: Record<string, never>;
     query: Record<string, never>;
     body: Embeddings;
+  };
+  /**
+   * Get a free API key
+   */
+  '/keys': {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: NewKey;
   };
 }

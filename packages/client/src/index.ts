@@ -29,6 +29,7 @@ export {
   type StackAnswer,
   StackClient,
   type StackClientOptions,
+  type VerifyOptions,
 } from './stack-client.ts';
 export type { EventFilter, FollowOptions, StackEvent, StreamState } from './stack-events.ts';
 export type { PagedItems, PagedPath } from './stack-pages.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BrokenStreamError, readSse, type SseItem } from './read-sse.ts';
+import { BrokenStreamError, readSse, readSseWithPlaces, type SseItem } from './read-sse.ts';
 
 /** The items of a text that comes in these pieces. */
 async function itemsOf(pieces: readonly Uint8Array[], maxEventChars?: number): Promise<SseItem[]> {
@@ -92,5 +92,14 @@ describe('server-sent events', () => {
     assert.equal((await events.next()).done, false);
     await assert.rejects(events.next(), BrokenStreamError);
     assert.ok(isCancelled);
+  });
+});
+
+describe('places in a stream', () => {
+  it('are told where an id comes without an event, once', async () => {
+    const body = new Response('id: 7\n\n:\n\nid: 7\n\nid: 8\ndata: x\n\n').body;
+    assert.ok(body);
+    const items = await Array.fromAsync(readSseWithPlaces(body, { silentMs: 5_000 }));
+    assert.deepEqual(items, [{ kind: 'place', lastEventId: '7' }, event('x', 'message', '8')]);
   });
 });

@@ -5,6 +5,12 @@ export type SseItem =
   | { readonly kind: 'event'; readonly name: string; readonly data: string; readonly lastEventId: string }
   | { readonly kind: 'retry'; readonly retryMs: number };
 
+/** An id without an event: a place in the stream to come back to. */
+export interface SsePlace {
+  readonly kind: 'place';
+  readonly lastEventId: string;
+}
+
 /** The line is of no use any more: silent for too long, or with an event that does not end. */
 export class BrokenStreamError extends Error {
   override readonly name = 'BrokenStreamError';
@@ -22,8 +28,16 @@ const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 /** Events of a body as they come; ends when the body does. What is cut off in the middle is left out. */
 export async function* readSse(
   body: ReadableStream<Uint8Array>,
-  { silentMs, maxEventChars = MAX_EVENT_CHARS }: ReadSseOptions,
+  options: ReadSseOptions,
 ): AsyncGenerator<SseItem, void, undefined> {
+  for await (const item of readSseWithPlaces(body, options)) if (item.kind !== 'place') yield item;
+}
+
+/** The same, and the places that stand between events. */
+export async function* readSseWithPlaces(
+  body: ReadableStream<Uint8Array>,
+  { silentMs, maxEventChars = MAX_EVENT_CHARS }: ReadSseOptions,
+): AsyncGenerator<SseItem | SsePlace, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const parser = new SseParser(maxEventChars);
@@ -64,7 +78,7 @@ class SseParser {
     this.#maxEventChars = maxEventChars;
   }
 
-  *push(text: string): Generator<SseItem, void, undefined> {
+  *push(text: string): Generator<SseItem | SsePlace, void, undefined> {
     if (text === '') return;
     const lineEnd = /\r\n|\r|\n/g;
     // The two halves of a line end may come apart.
@@ -89,14 +103,15 @@ class SseParser {
     if (this.#chars > this.#maxEventChars) throw new BrokenStreamError('an event does not end');
   }
 
-  #dispatch(): SseItem | undefined {
+  #dispatch(): SseItem | SsePlace | undefined {
     const data = this.#data;
     const name = this.#name === '' ? 'message' : this.#name;
     this.#data = [];
     this.#name = '';
     this.#chars = 0;
+    const isElsewhere = this.#lastEventId !== this.#idSeen;
     this.#lastEventId = this.#idSeen;
-    if (data.length === 0) return undefined;
+    if (data.length === 0) return isElsewhere ? { kind: 'place', lastEventId: this.#lastEventId } : undefined;
     return { kind: 'event', name, data: data.join('\n'), lastEventId: this.#lastEventId };
   }
 

@@ -6,9 +6,14 @@ import { BrokenStreamError } from './read-sse.ts';
 /** API key, or what tells the one to use now. */
 export type KeySource = string | (() => string | undefined) | undefined;
 
-/** The base address of a service; paths are absolute, so that only its origin counts. */
+/**
+ * The base address of a service; paths are absolute, so that only its origin counts. Throws a TypeError for what is no web
+ * address, and for one with a name or password in it: `fetch` takes none, and what holds one is not repeated in the message.
+ */
 export function baseOf(baseUrl: string): URL {
   const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (base && (base.username !== '' || base.password !== ''))
+    throw new TypeError('baseUrl holds a user name or password; leave both out, and give the API key as `key`');
   if (!base || !/^https?:$/.test(base.protocol)) throw new TypeError(`baseUrl is not a web address: ${baseUrl}`);
   return base;
 }

@@ -1,7 +1,7 @@
 // The client with servers that are not what they should be; tests/client.test.ts has the real ones.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { StackClient, StackProblem } from './index.ts';
+import { InferenceClient, StackClient, StackProblem } from './index.ts';
 import { type Answering, rejectionOf, startHttpServer } from './test/http-server.ts';
 
 const stats = async (answering: Answering, options: { timeoutMs?: number; key?: string } = {}) => {
@@ -13,6 +13,21 @@ const sends =
   (body: string | Uint8Array, status = 200, headers: Record<string, string> = {}): Answering =>
   (_request, response) =>
     response.writeHead(status, headers).end(body);
+
+describe('a base address', () => {
+  it('holds no password, which is not repeated either', () => {
+    for (const baseUrl of [
+      'https://me:s3cret@strata.test',
+      'https://s3cret@strata.test',
+      'ftp://me:s3cret@strata.test',
+    ]) {
+      const isDiscreet = (error: unknown) => error instanceof TypeError && !/s3cret/.test(error.message);
+      assert.throws(() => new StackClient({ baseUrl }), isDiscreet);
+      assert.throws(() => new InferenceClient({ baseUrl }), isDiscreet);
+    }
+    assert.throws(() => new StackClient({ baseUrl: 'strata.test' }), /not a web address: strata.test/);
+  });
+});
 
 describe('an answer that is none', () => {
   const bad: Record<string, string | Uint8Array> = {

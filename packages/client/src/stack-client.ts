@@ -44,6 +44,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface VerifyOptions extends CallOptions {
+  /** C2SP verifier key of the ledger, known from elsewhere: then the service need not be trusted to name it. */
+  readonly ledgerKey?: string | undefined;
+}
+
 /** A free key, told once. */
 export type NewKey = Pick<StackPosts['/keys']['body'], 'key' | 'key_id' | 'tier' | 'daily_limit'>;
 
@@ -142,16 +147,26 @@ export class StackClient {
     return followEvents(new URL(url), { ...options, fetch: this.#fetch, headers: () => this.#headers() });
   }
 
-  /** Checks the receipt of an answer, or of the text of a saved one. */
-  async verify(answer: StackAnswer<unknown> | string, options: CallOptions = {}): Promise<VerifiedAnswer> {
+  /**
+   * Checks the receipt of an answer, of a refusal, or of the text of either that was saved; of an event, its JSON as text.
+   * Resolves for whatever it is given; rejects with the signal's reason alone.
+   */
+  async verify(
+    answer: StackAnswer<unknown> | StackProblem | string,
+    options: VerifyOptions = {},
+  ): Promise<VerifiedAnswer> {
+    const { signal, ledgerKey } = options;
     const against = {
       baseUrl: this.#base.origin,
       fetch: this.#fetch,
-      ...(options.signal && { signal: options.signal }),
+      ...(signal && { signal }),
+      ...(ledgerKey !== undefined && { ledgerKey }),
     };
     // Loaded with the first receipt that is checked: pages open without the log's and the signatures' code.
     const { verifyBody, verifyDetached } = await import('./verify-answer.ts');
     if (typeof answer === 'string') return await verifyBody(answer, against);
+    // Nothing was refused, so there is nothing that has a receipt.
+    if (answer instanceof StackProblem) return await verifyBody(answer.text ?? {}, against);
     const { text, detached } = answer;
     if (!detached) return await verifyBody(text, against);
     return await verifyDetached({ content: new TextEncoder().encode(text), ...detached }, against);

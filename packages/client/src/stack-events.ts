@@ -1,9 +1,9 @@
 // Follows the event stream: joins again where the line broke, as often as it breaks.
 import { objectOf } from './answer-text.ts';
 import { reasonOf } from './fetch-bounded.ts';
-import { BrokenStreamError, readSse } from './read-sse.ts';
+import { BrokenStreamError, readSseWithPlaces } from './read-sse.ts';
 import { openStream, textOfRefusal } from './service-address.ts';
-import { answeredProblem, invalidAnswer, networkProblem, StackProblem } from './stack-problem.ts';
+import { answeredProblem, invalidAnswer, networkProblem, type StackProblem } from './stack-problem.ts';
 import type { AdvisoryEvent, AnomalyEvent, MigrationEvent, ServiceChangeEvent, StackStreams } from './stack-types.ts';
 
 export type StackEvent = MigrationEvent | ServiceChangeEvent | AnomalyEvent | AdvisoryEvent;
@@ -29,10 +29,13 @@ export type StreamState =
 
 export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Where to go on, as `onEventId` told it; from now on without. */
+  /** Where to go on, as `onEventId` told it; from now on without. Throws a TypeError for what no header can carry. */
   readonly lastEventId?: string | undefined;
   readonly onState?: ((state: StreamState) => void) | undefined;
-  /** Told before each event: keep it to go on after this event another time. */
+  /**
+   * Told when the loop comes back for more, so after it is done with an event, and where the stream is joined: keep it to go
+   * on there another time. The event on which a loop was left, or died, comes again then: each is seen at least once.
+   */
   readonly onEventId?: ((lastEventId: string) => void) | undefined;
 }
 
@@ -56,7 +59,18 @@ const EVENT_TYPES: Readonly<Record<StackEvent['type'], true>> = {
   advisory: true,
 };
 
-/** Events as they come. Throws a `StackProblem` that asking again cannot mend, and the signal's reason. */
+/** What broke the line, where asking again may mend it; everything else that is thrown is somebody's mistake. */
+class BrokenLine extends Error {
+  override readonly name = 'BrokenLine';
+  readonly problem: StackProblem;
+
+  constructor(problem: StackProblem) {
+    super(problem.message, { cause: problem });
+    this.problem = problem;
+  }
+}
+
+/** Events as they come. Throws a `StackProblem` that asking again cannot mend, the signal's reason, and what the caller's functions throw. */
 export async function* followEvents(
   url: URL,
   { signal, onState, onEventId, ...options }: FollowOptions & FollowComponents,
@@ -64,6 +78,12 @@ export async function* followEvents(
   const { silentMs = SILENT_MS } = options;
   let { lastEventId } = options;
   let retryMs: number = RETRY_MS.default;
+  const comeTo = (place: string) => {
+    // None, or nothing that could be asked with.
+    if (!/^[\x20-\x7e]{1,256}$/.test(place)) return;
+    lastEventId = place;
+    onEventId?.(place);
+  };
   for (let failures = 0; ; failures += 1) {
     signal?.throwIfAborted();
     onState?.({ kind: 'connecting' });
@@ -75,27 +95,28 @@ export async function* followEvents(
       const body = await openLine(url, { ...options, lastEventId, signal, line });
       openedAt = performance.now();
       onState?.({ kind: 'open' });
-      for await (const item of readSse(body, { silentMs })) {
+      for await (const item of ofLine(readSseWithPlaces(body, { silentMs }), url)) {
         if (item.kind === 'retry') {
           retryMs = Math.min(Math.max(item.retryMs, RETRY_MS.min), RETRY_MS.max);
           continue;
         }
-        failures = 0;
-        if (item.lastEventId !== '') {
-          lastEventId = item.lastEventId;
-          onEventId?.(lastEventId);
+        if (item.kind === 'place') {
+          comeTo(item.lastEventId);
+          continue;
         }
+        failures = 0;
         if (item.name === 'reset') {
           // Asked again with the id that was refused, the service would only refuse it again.
           if (item.lastEventId === '') lastEventId = undefined;
           onState?.({ kind: 'reset', reason: String(objectOf(item.data)?.reason ?? 'events were missed') });
         } else if (Object.hasOwn(EVENT_TYPES, item.name)) yield eventOf(item.data, url);
         // Other kinds are of a service that is newer than this client.
+        comeTo(item.lastEventId);
       }
     } catch (error) {
       signal?.throwIfAborted();
-      const problem = brokenBy(error, url);
-      if (!isPassing(problem)) throw problem;
+      if (!(error instanceof BrokenLine)) throw error;
+      const { problem } = error;
       reason = problem.detail || problem.title;
       atLeastMs = (problem.retryAfterSeconds ?? 0) * 1_000;
     } finally {
@@ -115,20 +136,39 @@ interface LineOptions extends FollowComponents {
   readonly line: AbortController;
 }
 
+/** Throws BrokenLine, or a `StackProblem` that asking again cannot mend. */
 async function openLine(url: URL, options: LineOptions): Promise<ReadableStream<Uint8Array>> {
   const { fetch, headers, lastEventId, signal, line } = options;
-  const asking = {
+  // Made here, where what no header can carry is a mistake; `fetch` would call it a failure as if of the network.
+  const asking = new Headers({
     ...headers(),
     Accept: 'text/event-stream',
     ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
-  };
+  });
   const opening = { fetch, init: { headers: asking }, connectMs: CONNECT_MS, signal, line };
-  const response = await openStream(url, opening);
+  const response = await openStream(url, opening).catch((error: unknown) => {
+    throw brokenBy(error, url);
+  });
   const { status, body } = response;
-  if (status >= 400) throw answeredProblem(status, response.headers, await textOfRefusal(response, opening));
+  if (status >= 400) {
+    const text = await textOfRefusal(response, opening).catch((error: unknown) => {
+      throw brokenBy(error, url);
+    });
+    const problem = answeredProblem(status, response.headers, text);
+    throw isPassing(problem) ? new BrokenLine(problem) : problem;
+  }
   if (!body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
     throw invalidAnswer(`${url} is not a stream of events.`, status, response.headers);
   return body;
+}
+
+/** The same items; whatever ends them before their time is a BrokenLine. What the caller's loop throws is not seen here. */
+async function* ofLine<T>(items: AsyncGenerator<T, void, undefined>, url: URL): AsyncGenerator<T, void, undefined> {
+  try {
+    yield* items;
+  } catch (error) {
+    throw brokenBy(error, url);
+  }
 }
 
 function eventOf(data: string, url: URL): StackEvent {
@@ -137,13 +177,9 @@ function eventOf(data: string, url: URL): StackEvent {
   return event as unknown as StackEvent;
 }
 
-function brokenBy(error: unknown, url: URL): StackProblem {
-  if (error instanceof StackProblem) return error;
-  // What fetch and its streams throw; anything else is a bug, of ours or of who listens, and no reason to ask again.
-  const isOfLine = [BrokenStreamError, TypeError, DOMException].some((kind) => error instanceof kind);
-  if (!isOfLine) throw error;
+function brokenBy(error: unknown, { host }: URL): BrokenLine {
   const reason = error instanceof BrokenStreamError ? error.message : reasonOf(error, CONNECT_MS);
-  return networkProblem(`${url.host}: ${reason}`, { cause: error });
+  return new BrokenLine(networkProblem(`${host}: ${reason}`, { cause: error }));
 }
 
 /** Whether it may be otherwise a moment later. A used-up quota is not: it lasts for hours. */

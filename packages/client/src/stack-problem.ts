@@ -22,6 +22,7 @@ export interface StackProblemFields {
   readonly retryAfterSeconds?: number | null;
   readonly quota?: Quota | null;
   readonly requestId?: string | null;
+  readonly text?: string | null;
 }
 
 /**
@@ -39,6 +40,8 @@ export class StackProblem extends Error {
   readonly retryAfterSeconds: number | null;
   readonly quota: Quota | null;
   readonly requestId: string | null;
+  /** What was sent, letter by letter, with its receipt, which `StackClient.verify` checks; null where the service refused nothing. */
+  readonly text: string | null;
 
   constructor(fields: StackProblemFields, options?: ErrorOptions) {
     super(fields.detail || fields.title, options);
@@ -50,6 +53,7 @@ export class StackProblem extends Error {
     this.retryAfterSeconds = fields.retryAfterSeconds ?? null;
     this.quota = fields.quota ?? null;
     this.requestId = fields.requestId ?? null;
+    this.text = fields.text ?? null;
   }
 }
 
@@ -78,6 +82,7 @@ export function answeredProblem(status: number, headers: Headers, text: string):
     detail: word('detail') ?? '',
     errors: fieldProblemsOf(body?.errors),
     requestId: word('request_id') ?? attending.requestId,
+    text: body ? text : null,
   });
 }
 

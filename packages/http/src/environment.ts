@@ -1,5 +1,29 @@
 // Settings from the environment: what a table of variables takes, and one sentence for all that it does not.
-import type { z } from 'zod';
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+/** Parts between commas and blanks. */
+export const List = z.string().transform((value) =>
+  value
+    .split(/[\s,]+/)
+    .map((item) => item.trim())
+    .filter((item) => item.length > 0),
+);
+
+/** An address or `address/prefix`, IPv4 or IPv6. */
+export const AddressRange = z.string().refine(
+  (value) => {
+    const [address = '', prefix, ...rest] = value.split('/');
+    const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+    return (
+      bits > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+    );
+  },
+  { error: ({ input }) => `'${input}' is no address and no address/prefix` },
+);
+
+/** Of a service on the web, without a slash at its end. */
+export const WebAddress = z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, ''));
 
 /** Values without blanks around them; empty ones count as absent, and other variables are passed over. Throws what `refusal` makes. */
 export function readEnvironment<Table extends z.ZodObject>(

@@ -1,7 +1,8 @@
 // What @strata/http offers: routes, the server, the OpenAPI document, and the seams that a service fills.
 export { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
+export { countedAddress } from './counted-address.ts';
 export type { Csv, CsvColumn } from './csv.ts';
-export { readEnvironment } from './environment.ts';
+export { AddressRange, List, readEnvironment, WebAddress } from './environment.ts';
 export { ERRORS, type ErrorCode, Refusal } from './errors.ts';
 export type { KeyGate } from './keys.ts';
 export { createLogger } from './logger.ts';
@@ -13,4 +14,4 @@ export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route
 export { createHttpServer, type HttpServer, type HttpServerParts } from './server.ts';
 export { type Site, serveSite } from './site.ts';
 export { trackSpareConnections } from './spare-connections.ts';
-export { formatSse, type SseClient, type SseOptions, type SseSubscription } from './sse.ts';
+export { formatSse, formatSsePlace, type SseClient, type SseOptions, type SseSubscription } from './sse.ts';

@@ -11,6 +11,7 @@ import Fastify, {
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
+import { countedAddress } from './counted-address.ts';
 import { type ErrorCode, Refusal } from './errors.ts';
 import { EventStreams } from './event-streams.ts';
 import { parseInput } from './input.ts';
@@ -214,7 +215,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   function contextOf(request: FastifyRequest, key: ApiKey | undefined): RequestContext {
     return {
       requestId: request.id,
-      address: request.ip,
+      address: countedAddress(request.ip),
       key,
       get signal() {
         return request.signal;

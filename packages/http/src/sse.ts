@@ -177,6 +177,14 @@ export function formatSse({
   return `${lines.join('\n')}\n\n`;
 }
 
+/**
+ * A place in the stream without an event: whoever joined before the first one can come back to it (WHATWG HTML, 9.2.6: a blank
+ * line sets the last event id, and without data nothing is dispatched).
+ */
+export function formatSsePlace(id: string): string {
+  return `id: ${oneLine(id)}\n\n`;
+}
+
 /** An id with a NUL is ignored by clients, and a line break would begin another field. */
 function oneLine(text: string): string {
   return text.replaceAll(/[\r\n\0]+/g, ' ');

@@ -46,6 +46,8 @@ Examples:
   strata inference gateway                         workers join it; it prints what they type
   strata inference gateway --model model.gguf      an engine of this machine, without a network
   strata inference gateway --join TOKEN            joins the network of another gateway or worker
+  STRATA_INFERENCE_FREE_KEYS_PER_DAY=3 strata inference gateway
+                                                   whoever opens its page, or asks POST /keys, gets a free key
 
 Exit codes:
   0  it was stopped by SIGINT or SIGTERM

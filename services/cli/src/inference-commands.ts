@@ -104,11 +104,18 @@ export function addInferenceCommands(inference: Command): void {
     );
 
   const open = async () => (await import('@strata/gateway')).openGatewayKeys(await config());
-  const keys = addKeyCommands(inference.command('keys').description('API keys of the gateway, and its signing keys'), {
-    hasPriorities: true,
-    open,
-    signingDirectory: async () => (await import('@strata/gateway')).inferenceDirectory(await config()),
-  });
+  const keys = addKeyCommands(
+    inference
+      .command('keys')
+      .description(
+        'API keys of the gateway, and its signing keys; STRATA_INFERENCE_FREE_KEYS_PER_DAY lets POST /keys give free ones',
+      ),
+    {
+      hasPriorities: true,
+      open,
+      signingDirectory: async () => (await import('@strata/gateway')).inferenceDirectory(await config()),
+    },
+  );
   keys
     .command('usage')
     .description('requests and tokens by key, model and UTC day')

@@ -30,8 +30,9 @@ function program(): Command {
     .description('run both services until SIGINT or SIGTERM; settings come from STRATA_* variables')
     .action(async () => {
       const { readGatewayConfig } = await import('@strata/gateway');
-      const inference = readGatewayConfig(process.env);
-      await (await import('./commands/start.ts')).startCommand(await config(), inference);
+      const { startCommand, whereBothAre } = await import('./commands/start.ts');
+      const { stack, inference } = whereBothAre(await config(), readGatewayConfig(process.env));
+      await startCommand(stack, inference);
     });
   const stack = strata.command('stack').description('the Stack Intelligence service');
 

@@ -12,19 +12,25 @@ import { DemoNetworkError, startInferenceNetwork } from './inference-network.ts'
 
 describe("the demo's network", { timeout: 120_000 }, () => {
   let directory: string;
-  const port = process.env.STRATA_INFERENCE_PORT;
+  let port: number;
   before(async () => {
     directory = await mkdtemp(path.join(tmpdir(), 'strata-demo-test-'));
-    process.env.STRATA_INFERENCE_PORT = String(await freePort());
+    port = await freePort();
   });
   after(async () => {
-    if (port === undefined) delete process.env.STRATA_INFERENCE_PORT;
-    else process.env.STRATA_INFERENCE_PORT = port;
     await rm(directory, { recursive: true, force: true });
   });
-  const options = (signal: AbortSignal) => ({ directory, modelFile: tinyChatModel, logLevel: 'silent', signal });
+  const explorerUrl = 'http://127.0.0.1:1';
+  const options = (signal: AbortSignal) => ({
+    directory,
+    modelFile: tinyChatModel,
+    logLevel: 'silent',
+    port,
+    explorerUrl,
+    signal,
+  });
 
-  it('starts a worker again that was killed, and ends all of them', async () => {
+  it('gives a newcomer a key, starts a worker again that was killed, and ends all of them', async () => {
     const said = Promise.withResolvers<string>();
     const say = (line: string) => (line.includes('serves again') ? said.resolve(line) : undefined);
     const network = await startInferenceNetwork(options(new AbortController().signal), say);
@@ -34,6 +40,11 @@ describe("the demo's network", { timeout: 120_000 }, () => {
     assert.deepEqual([...network.workers()].sort(), [Number(next), other].sort());
     const { totals } = (await (await fetch(`${network.base}/network`)).json()) as { totals: { workers: number } };
     assert.ok(totals.workers >= 1);
+    // A newcomer who has nothing but the page.
+    const site = (await (await fetch(`${network.base}/site.json`)).json()) as Record<string, unknown>;
+    assert.equal(site.explorer_url, explorerUrl);
+    assert.ok(Number(site.free_keys_per_day) > 0);
+    assert.equal((await fetch(`${network.base}/keys`, { method: 'POST' })).status, 201);
     await network[Symbol.asyncDispose]();
     for (const pid of [Number(next), other]) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
   });

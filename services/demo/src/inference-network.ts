@@ -12,6 +12,8 @@ const REVIVE_MS = 2_000;
 /** Engines are loaded and hosts started, perhaps on a busy machine. */
 const READY_MS = 120_000;
 const WORKERS = 2;
+/** Free keys for each address of the demo: all who try it, and its tests, have one address. */
+const FREE_KEYS = '100';
 
 export interface InferenceNetwork extends AsyncDisposable {
   readonly base: string;
@@ -35,6 +37,10 @@ export interface InferenceNetworkOptions {
   readonly directory: string;
   readonly modelFile: string;
   readonly logLevel: string;
+  /** Of the gateway, as `gatewayPlace` chooses it. */
+  readonly port: number;
+  /** Where the other service is, for the chat's link to it. */
+  readonly explorerUrl: string;
   /** Ends the start, and the starting again of workers. */
   readonly signal: AbortSignal;
 }
@@ -56,19 +62,18 @@ export async function startInferenceNetwork(
       STRATA_UPSTREAM: '',
     },
   };
+  const { port, explorerUrl } = options;
   const gatewaySettings = {
     ...common,
     ...{ STRATA_DATA: options.directory, STRATA_NETWORK: 'on', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' },
+    STRATA_INFERENCE_PORT: String(port),
+    STRATA_INFERENCE_FREE_KEYS_PER_DAY: process.env.STRATA_INFERENCE_FREE_KEYS_PER_DAY || FREE_KEYS,
+    STRATA_EXPLORER_URL: process.env.STRATA_EXPLORER_URL || explorerUrl,
   };
   const config = readGatewayConfig(gatewaySettings);
-  const port = config.port === 0 ? await freePort(config.host) : config.port;
   await using keys = await openGatewayKeys(config);
   const { key } = await keys.keys.create({ tier: 'unlimited', label: 'demo' });
-  const gateway = await startCommand(
-    ['gateway', '--network'],
-    { ...gatewaySettings, STRATA_INFERENCE_PORT: String(port) },
-    { ready: / --join (\S+)/, signal },
-  );
+  const gateway = await startCommand(['gateway', '--network'], gatewaySettings, { ready: / --join (\S+)/, signal });
   stack.defer(() => stopped(gateway.child));
   const workers = new Workers(
     (number, stop) =>
@@ -93,7 +98,12 @@ export async function startInferenceNetwork(
   return { base, key, model, workers: () => workers.pids(), [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** The gateway is a process of its own and does not tell its port: for 0 one is chosen that is free just now. */
+/** Where the gateway will listen. It is a process of its own and does not tell its port: for 0 one is chosen that is free just now. */
+export async function gatewayPlace(): Promise<{ readonly host: string; readonly port: number }> {
+  const { host, port } = readGatewayConfig(process.env);
+  return { host, port: port === 0 ? await freePort(host) : port };
+}
+
 async function freePort(host: string): Promise<number> {
   const server = createServer().listen(0, host);
   await once(server, 'listening');

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createLogger } from '@strata/http';
 import { type Config, ConfigError, readConfig, startStack, type World } from '@strata/stack';
 import { type AdvisorySources, createInternet, type Internet, tinyChatModel } from '@strata/testnet';
-import { startInferenceNetwork } from './inference-network.ts';
+import { gatewayPlace, startInferenceNetwork } from './inference-network.ts';
 import { liveThroughPastWeeks, PAST_DAYS } from './past-weeks.ts';
 
 /** In the demo a day of the simulated internet passes in this time, and a change is confirmed as quickly. */
@@ -40,11 +40,23 @@ async function main(): Promise<void> {
     exampleDomain: exampleOf(internet),
     requestTimeoutMs: 1_500,
   };
-  const config = demoConfig(dataDirectory, internet, await internet.advisories());
+  const gateway = await gatewayPlace();
+  const config = demoConfig(dataDirectory, {
+    internet,
+    publishers: await internet.advisories(),
+    chatUrl: `http://${gateway.host}:${gateway.port}`,
+  });
   const running = cleanup.use(await startStack(config, createLogger({ level: config.logLevel }), world));
   const modelFile = process.env.STRATA_MODEL || tinyChatModel;
   const { signal } = stopping;
-  const options = { directory: dataDirectory, modelFile, logLevel: config.logLevel, signal };
+  const options = {
+    directory: dataDirectory,
+    modelFile,
+    logLevel: config.logLevel,
+    port: gateway.port,
+    explorerUrl: `http://${config.host}:${running.port}`,
+    signal,
+  };
   const inference = await startInferenceNetwork(options, say).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
@@ -98,6 +110,9 @@ async function main(): Promise<void> {
   say(`      npx strata inference network --watch --base ${inference.base}`);
   say(`data: STRATA_DATA=${dataDirectory} for npx strata stack feeds list, stack enrich status,`);
   say('      inference network accounts and the like; gone when it stops');
+  say(
+    `open: ${base}/ (the explorer) and ${inference.base}/ (the chat); each gives a free key at the press of a button`,
+  );
   say(`docs: ${base}/    stop with Ctrl-C`);
 
   const scanning = app.scanner.run(stopping.signal);
@@ -112,7 +127,14 @@ async function main(): Promise<void> {
   await scanning;
 }
 
-function demoConfig(dataDirectory: string, internet: Internet, publishers: AdvisorySources): Config {
+interface DemoParts {
+  readonly internet: Internet;
+  readonly publishers: AdvisorySources;
+  /** Of the inference service, for the explorer's link to it. */
+  readonly chatUrl: string;
+}
+
+function demoConfig(dataDirectory: string, { internet, publishers, chatUrl }: DemoParts): Config {
   return {
     ...readConfig({
       ...process.env,
@@ -128,6 +150,7 @@ function demoConfig(dataDirectory: string, internet: Internet, publishers: Advis
       STRATA_OSV_URL: publishers.osvUrl,
       STRATA_CVE_API_URL: publishers.cveListUrl,
       STRATA_CVE_RAW_URL: publishers.rawUrl,
+      STRATA_CHAT_URL: process.env.STRATA_CHAT_URL || chatUrl,
     }),
     resolvers: [internet.resolver],
     logLevel: process.env.STRATA_LOG_LEVEL || 'warn',

@@ -12,6 +12,7 @@ import { Callers } from './callers.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { EngineBackend } from './engine-backend.ts';
 import { addHealthRoutes } from './health-routes.ts';
+import { addKeyRoute } from './key-routes.ts';
 import { addLedgerRoutes, addReceiptRoute, KEY_SET_PATH } from './ledger-routes.ts';
 import { Limits } from './limits.ts';
 import type { Models } from './models.ts';
@@ -88,13 +89,14 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
   const late = new AbortController();
   const server = stack.use(
     createServer({
-      callers: new Callers(store),
+      callers: new Callers(store, { areKeysFree: config.freeKeysPerDay > 0 }),
       limits,
       logger,
       onStopping: () => {
         for (const { admission } of models.list()) admission.close();
       },
       onLate: () => late.abort(stopping()),
+      trustedProxies: config.trustedProxies,
       ...(world.shutdownMs === undefined ? {} : { shutdownMs: world.shutdownMs }),
     }),
   );
@@ -106,7 +108,8 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
     return description;
   });
   addLedgerRoutes(server.fastify, ledger);
-  await servePages(server.fastify);
+  addKeyRoute(server.fastify, { keys: store.keys, freeKeysPerDay: config.freeKeysPerDay, now });
+  await servePages(server.fastify, config);
   server.addV1((v1) => {
     addRoutes(v1, { models, books, limits, logger, now, running, stopping: late.signal });
     addReceiptRoute(v1, books);

@@ -11,16 +11,17 @@ export class Callers {
   readonly #keys: Pick<Store['keys'], 'find'>;
   readonly #known = new LRUCache<string, StoredKey>({ max: 10_000, ttl: MEMORY_MS });
 
-  constructor({ keys }: Pick<Store, 'keys'>) {
+  readonly #missing: string;
+
+  constructor({ keys }: Pick<Store, 'keys'>, { areKeysFree }: { readonly areKeysFree: boolean }) {
     this.#keys = keys;
+    this.#missing = `No API key was given. Send it as 'Authorization: Bearer sk-…'.${areKeysFree ? ' POST /keys gives a free one.' : ''}`;
   }
 
   /** Throws CompletionError `invalid_api_key` for a key that is missing, unknown or revoked. */
   async identify(authorization: string | undefined): Promise<StoredKey> {
     const presented = /^Bearer +(\S{1,200})$/i.exec(authorization ?? '')?.[1];
-    if (!presented) {
-      throw new CompletionError('invalid_api_key', "No API key was given. Send it as 'Authorization: Bearer sk-…'.");
-    }
+    if (!presented) throw new CompletionError('invalid_api_key', this.#missing);
     const digest = hash('sha256', presented, 'base64');
     const known = this.#known.get(digest);
     if (known) return known;

@@ -1,7 +1,7 @@
 // The only reader of the environment: STRATA_* -> one validated Config.
 import path from 'node:path';
 import { ModelEnvironment, type ModelSettings, readModelSettings } from '@strata/engine';
-import { readEnvironment } from '@strata/http';
+import { AddressRange, List, readEnvironment, WebAddress } from '@strata/http';
 import { z } from 'zod';
 import { type NetworkConfig, NetworkEnvironment, networkConfigOf } from './network/network-config.ts';
 
@@ -20,6 +20,9 @@ export const Environment = z.object({
   STRATA_UPSTREAM_CONTEXT: z.coerce.number().int().min(64).max(10_000_000).optional(),
   ...NetworkEnvironment.shape,
   STRATA_QUEUE: z.coerce.number().int().min(0).max(100_000).default(64),
+  STRATA_INFERENCE_FREE_KEYS_PER_DAY: z.coerce.number().int().min(0).max(1_000).default(0),
+  STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange)).default([]),
+  STRATA_EXPLORER_URL: WebAddress.optional(),
   STRATA_INFERENCE_LEDGER_ORIGIN: z
     .string()
     .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
@@ -47,6 +50,12 @@ export interface GatewayConfig extends ModelSettings {
   readonly network: NetworkConfig | undefined;
   /** Answers that may wait for a slot, besides those being made. */
   readonly queue: number;
+  /** Free keys that one address may get in a UTC day; 0: none are given away. */
+  readonly freeKeysPerDay: number;
+  /** Addresses or CIDRs: only their X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  /** Where readers find the explorer of the stack service; its pages and ours name each other. */
+  readonly explorerUrl: string | undefined;
   /** The ledger's name in its checkpoints, for ever. */
   readonly ledgerOrigin: string;
   /** Receipts can be fetched for so long; the ledger keeps its leaves for ever. */
@@ -75,6 +84,9 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     upstream: upstreamOf(settings),
     network: networkConfigOf(settings, inferenceDirectory({ dataDirectory: settings.STRATA_DATA })),
     queue: settings.STRATA_QUEUE,
+    freeKeysPerDay: settings.STRATA_INFERENCE_FREE_KEYS_PER_DAY,
+    trustedProxies: settings.STRATA_TRUSTED_PROXIES,
+    explorerUrl: settings.STRATA_EXPLORER_URL,
     ledgerOrigin: settings.STRATA_INFERENCE_LEDGER_ORIGIN,
     receiptDays: settings.STRATA_RECEIPT_DAYS,
     logLevel: settings.STRATA_LOG_LEVEL,

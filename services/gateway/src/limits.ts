@@ -175,7 +175,8 @@ function refusal(
 }
 
 const dayOf = (now: Date): string => now.toISOString().slice(0, 10);
-const restOfDay = (now: Date): number => DAY_MS - (now.getTime() % DAY_MS);
+/** Milliseconds until the next UTC day. */
+export const restOfDay = (now: Date): number => DAY_MS - (now.getTime() % DAY_MS);
 
 /** As OpenAI writes it: `6m0s`, `1h0m0s`, `20ms`. */
 export function durationText(ms: number): string {

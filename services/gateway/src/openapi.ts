@@ -145,6 +145,15 @@ const answers = {
       .optional(),
     provenance: z.looseObject({ receipt_id: z.string(), signature: z.string(), key_id: z.string() }),
   }),
+  NewKey: z.object({
+    key: z.string().describe('Shown only now. Send it as `Authorization: Bearer sk-…`.'),
+    key_id: z.string(),
+    tier: z.string(),
+    daily_limit: z.int().nullable().describe('Requests in a UTC day.'),
+    requests_per_minute: z.int(),
+    tokens_per_minute: z.int(),
+    tokens_per_day: z.int(),
+  }),
   Network: NetworkReport,
   Error: z.object({
     error: z.object({
@@ -160,7 +169,12 @@ type AnswerName = keyof typeof answers;
 interface Operation {
   readonly path: string;
   readonly summary: string;
+  readonly description?: string;
   readonly body?: keyof typeof requestSchemas;
+  /** GET, or POST where there is a body, unless said. */
+  readonly method?: 'post';
+  /** When all goes well; 200 unless said. */
+  readonly status?: number;
   readonly answer: AnswerName | { readonly listOf: AnswerName };
   /** Media type and meaning of a stream. */
   readonly stream?: string;
@@ -195,6 +209,16 @@ const operations: readonly Operation[] = [
   { path: '/v1/models', summary: 'Models that are served', answer: { listOf: 'Model' } },
   { path: '/v1/models/{id}', summary: 'One model', answer: 'Model', parameter: 'id' },
   { path: '/v1/receipts/{id}', summary: "The receipt of one of the key's answers", answer: 'Receipt', parameter: 'id' },
+  {
+    path: '/keys',
+    summary: 'Get a free API key',
+    description:
+      'No account and no request body. The key is shown once: only its hash is kept. Limited per address and UTC day (of IPv6 the first 64 bits); 404 where the operator gives no keys away, which is so unless the settings say otherwise.',
+    method: 'post',
+    status: 201,
+    answer: 'NewKey',
+    isKeyless: true,
+  },
   { path: '/network', summary: 'Peers, models, load and standing of the network', answer: 'Network', isKeyless: true },
 ];
 
@@ -222,7 +246,10 @@ export function gatewayOpenApi() {
     },
     security: [{ key: [] }],
     paths: Object.fromEntries(
-      operations.map((operation) => [operation.path, { [operation.body ? 'post' : 'get']: described(operation) }]),
+      operations.map((operation) => [
+        operation.path,
+        { [operation.method ?? (operation.body ? 'post' : 'get')]: described(operation) },
+      ]),
     ),
     components: {
       schemas,
@@ -231,7 +258,8 @@ export function gatewayOpenApi() {
   };
 }
 
-function described({ path, summary, body, answer, stream, parameter, isKeyless }: Operation) {
+function described(operation: Operation) {
+  const { path, summary, description, body, status = 200, answer, stream, parameter, isKeyless } = operation;
   const schema =
     typeof answer === 'string'
       ? ref(answer)
@@ -242,12 +270,13 @@ function described({ path, summary, body, answer, stream, parameter, isKeyless }
         };
   return {
     summary,
+    ...(description ? { description } : {}),
     operationId: path.replaceAll(/[^a-z]+/g, '_').replaceAll(/^_|_$/g, ''),
     ...(isKeyless ? { security: [] } : {}),
     ...(parameter ? { parameters: [{ name: parameter, in: 'path', required: true, schema: { type: 'string' } }] } : {}),
     ...(body ? { requestBody: { required: true, content: json(ref(body)) } } : {}),
     responses: {
-      200: {
+      [status]: {
         description: stream ?? summary,
         ...(body
           ? { headers: { 'x-receipt-id': { description: 'Id of the signed receipt.', schema: { type: 'string' } } } }

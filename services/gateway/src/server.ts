@@ -64,6 +64,7 @@ export function createServer({
   logger,
   onStopping,
   onLate,
+  trustedProxies = [],
   shutdownMs = SHUTDOWN_MS,
 }: {
   readonly callers: Callers;
@@ -72,10 +73,13 @@ export function createServer({
   /** While stopping: no new work; and, after `shutdownMs`, an end to what is under way. */
   readonly onStopping: () => void;
   readonly onLate: () => void;
+  /** Proxies whose X-Forwarded-For is believed (addresses or CIDRs). */
+  readonly trustedProxies?: readonly string[];
   readonly shutdownMs?: number;
 }): GatewayServer {
   const fastify = Fastify({
     logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: BODY_BYTES,
     requestTimeout: 60_000,
     keepAliveTimeout: 65_000,

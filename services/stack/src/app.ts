@@ -240,7 +240,10 @@ export async function createStack(config: Config, logger: Logger, world: World =
       trustedProxies: config.trustedProxies,
     }),
   );
-  await servePages(server.fastify, app, { exampleDomain: world.exampleDomain ?? 'example.com' });
+  await servePages(server.fastify, app, {
+    exampleDomain: world.exampleDomain ?? 'example.com',
+    chatUrl: config.chatUrl,
+  });
 
   const owned = stack.move();
   return { app, server, metrics, answers, [Symbol.asyncDispose]: () => owned.disposeAsync() };

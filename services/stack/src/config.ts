@@ -1,5 +1,5 @@
 // The only reader of the environment: STRATA_* -> one validated, frozen Config.
-import { isIP } from 'node:net';
+import { AddressRange, List, WebAddress } from '@strata/http';
 import { z } from 'zod';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
@@ -7,12 +7,6 @@ const Hours = z.coerce.number().min(0).max(8_760);
 const Switch = z
   .enum(['on', 'off', 'true', 'false', '1', '0'])
   .transform((value) => ['on', 'true', '1'].includes(value));
-const List = z.string().transform((value) =>
-  value
-    .split(/[\s,]+/)
-    .map((item) => item.trim())
-    .filter((item) => item.length > 0),
-);
 
 /** File names may have blanks: only commas part them. */
 export const Paths = z.string().transform((value) =>
@@ -34,22 +28,8 @@ const ResolverAddress = z.string().transform((value, context) => {
   return { address, port };
 });
 
-/** An address or `address/prefix`, IPv4 or IPv6. */
-const Cidr = z.string().refine(
-  (value) => {
-    const [address = '', prefix, ...rest] = value.split('/');
-    const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-    return (
-      bits > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
-    );
-  },
-  { error: ({ input }) => `'${input}' is no address and no address/prefix` },
-);
-
 /** Publishers of advisories; `folder` is a setting of its own. */
 const ADVISORY_SOURCES = ['kev', 'epss', 'nvd', 'osv', 'cve'] as const;
-
-const WebAddress = z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, ''));
 
 /** Every setting: variable, meaning and default stand together; `docs/operations.md` is checked against this table. */
 export const Environment = z.object({
@@ -66,8 +46,8 @@ export const Environment = z.object({
     .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
     .default('localhost/strata/stack'),
   STRATA_RESOLVERS: List.pipe(z.array(ResolverAddress)).optional(),
-  STRATA_TRUSTED_PROXIES: List.pipe(z.array(Cidr)).default([]),
-  STRATA_ALLOW_ADDRESSES: List.pipe(z.array(Cidr)).default([]),
+  STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange)).default([]),
+  STRATA_ALLOW_ADDRESSES: List.pipe(z.array(AddressRange)).default([]),
   STRATA_OPT_OUT_FILE: z.string().min(1).optional(),
   STRATA_SECTORS: z.string().min(1).optional(),
   STRATA_ADDRESS_RANGES: List.default([]),
@@ -79,6 +59,7 @@ export const Environment = z.object({
   STRATA_CONFIRM_AFTER_HOURS: Hours.default(6),
   STRATA_RESCAN_HOURS: Hours.default(24),
   STRATA_FREE_KEYS_PER_DAY: z.coerce.number().int().min(0).default(5),
+  STRATA_CHAT_URL: WebAddress.optional(),
   STRATA_STREAM_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
   STRATA_ADVISORIES: List.pipe(z.array(z.enum([...ADVISORY_SOURCES, 'off']))).default([...ADVISORY_SOURCES]),
   STRATA_ADVISORY_HOURS: z.coerce.number().min(0.001).max(8_760).default(2),
@@ -132,6 +113,8 @@ export interface Config {
   readonly confirmAfterMs: number;
   readonly rescanAfterMs: number;
   readonly freeKeysPerDay: number;
+  /** Where readers find the chat of the inference service; its pages and ours name each other. */
+  readonly chatUrl: string | undefined;
   /** Events of the public stream are kept this long. */
   readonly streamDays: number;
   readonly advisories: AdvisorySettings;
@@ -200,6 +183,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     confirmAfterMs: value.STRATA_CONFIRM_AFTER_HOURS * hourMs,
     rescanAfterMs: value.STRATA_RESCAN_HOURS * hourMs,
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
+    chatUrl: value.STRATA_CHAT_URL,
     streamDays: value.STRATA_STREAM_DAYS,
     advisories: advisorySettings(value),
     isPollingFeeds: value.STRATA_FEEDS,

@@ -9,7 +9,10 @@ describe('a caller', () => {
   let service: Harness;
   before(async () => {
     internet = await smallInternet();
-    service = await startHarness({ internet, settings: { STRATA_FREE_KEYS_PER_DAY: '2' } });
+    service = await startHarness({
+      internet,
+      settings: { STRATA_FREE_KEYS_PER_DAY: '2', STRATA_TRUSTED_PROXIES: '127.0.0.1' },
+    });
   });
   after(async () => {
     await service?.[Symbol.asyncDispose]();
@@ -66,6 +69,13 @@ describe('a caller', () => {
     assert.deepEqual([status, body.code], [429, 'quota_exceeded']);
     const wait = Number(headers.get('retry-after'));
     assert.ok(wait >= 1 && wait <= 86_400, `retry-after ${wait}`);
+  });
+
+  it('is all the addresses of one IPv6 line', async () => {
+    const statuses = [];
+    for (const address of ['2001:db8::1', '2001:db8::2', '2001:db8::ffff:3', '2001:db8:0:1::1'])
+      statuses.push((await service.ask('/keys', { method: 'POST', headers: { 'x-forwarded-for': address } })).status);
+    assert.deepEqual(statuses, [201, 201, 429, 201]);
   });
 
   it('is told 405 with what is allowed for another method', async () => {

@@ -15,7 +15,11 @@ let exampleDomain: string;
 before(async () => {
   internet = await smallInternet();
   exampleDomain = company(internet, 0);
-  service = await startHarness({ internet, world: { exampleDomain } });
+  service = await startHarness({
+    internet,
+    world: { exampleDomain },
+    settings: { STRATA_CHAT_URL: 'https://chat.example/' },
+  });
 });
 after(async () => {
   await service?.[Symbol.asyncDispose]();
@@ -102,7 +106,10 @@ describe('the pages', () => {
   });
 
   it('tells the explorer which domain to show, before anybody has a key', async () => {
-    assert.deepEqual((await service.ask('/site.json')).body, { example_domain: exampleDomain });
+    assert.deepEqual((await service.ask('/site.json')).body, {
+      example_domain: exampleDomain,
+      chat_url: 'https://chat.example',
+    });
   });
 
   it('shows the whole description in the reference, without fonts or services of others switched on', async () => {

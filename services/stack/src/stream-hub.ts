@@ -1,6 +1,6 @@
 // Live subscribers of the public stream: one encoding of each event for all of them; replay, cut over, go live.
 
-import { formatSse, type SseClient } from '@strata/http';
+import { formatSse, formatSsePlace, type SseClient } from '@strata/http';
 import { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from '@strata/store';
 
 export interface HubOptions {
@@ -63,7 +63,8 @@ export class StreamHub {
 
   /**
    * Serves one client until it leaves: from the event after `Last-Event-ID` on, or from now. An id that the log no longer
-   * reaches back to, or never gave, is answered with `reset` first; the client has missed something.
+   * reaches back to, or never gave, is answered with `reset` first; the client has missed something. Whoever brings no id, or
+   * one that is of no use, is told the place where it begins before any event: should the line break, it loses none.
    */
   async serve(client: SseClient, filter: StreamFilter): Promise<void> {
     let seq = await this.#startOf(client);
@@ -91,16 +92,19 @@ export class StreamHub {
 
   async #startOf(client: SseClient): Promise<number> {
     const { lastEventId } = client;
-    if (lastEventId === undefined || lastEventId === '') return this.#seq;
+    if (lastEventId === undefined || lastEventId === '') {
+      client.write(formatSsePlace(String(this.#seq)));
+      return this.#seq;
+    }
     const asked = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : Number.NaN;
     const pruned = await this.#table.prunedThrough();
     if (asked <= this.#seq && asked >= pruned) return asked;
     const why = asked < pruned ? 'the log no longer reaches back to this id' : 'this id was never given';
-    client.write(
-      formatSse({ event: 'reset', data: JSON.stringify({ reason: why, last_event_id: lastEventId.slice(0, 64) }) }),
-    );
     // All that is kept is told again to who was here before; who brings a foreign id begins now.
-    return asked < pruned ? pruned : this.#seq;
+    const start = asked < pruned ? pruned : this.#seq;
+    const data = JSON.stringify({ reason: why, last_event_id: lastEventId.slice(0, 64) });
+    client.write(formatSse({ id: String(start), event: 'reset', data }));
+    return start;
   }
 
   #join(subscriber: Subscriber): void {

@@ -22,7 +22,7 @@ let readers = 0;
 /** Each time from another address, so that none asks too often. */
 function ask(query: string, headers: Record<string, string> = {}) {
   readers += 1;
-  const address = `2001:db8::${readers.toString(16)}`;
+  const address = `2001:db8:0:${readers.toString(16)}::1`;
   return service.ask(`/suggest?${query}`, { headers: { 'x-forwarded-for': address, ...headers } });
 }
 
@@ -106,5 +106,11 @@ describe('suggestions asked too often', () => {
       assert.ok(seconds >= 1 && seconds <= 10, String(seconds));
     }
     assert.equal((await ask('q=a', { 'x-forwarded-for': '192.0.2.2' })).status, 200);
+  });
+
+  it('are refused to a whole line of IPv6, whose addresses cost nothing', async () => {
+    const line = (at: number) => ask('q=a', { 'x-forwarded-for': `2001:db8:ffff:1::${at.toString(16)}` });
+    const answers = await Promise.all(Array.from({ length: 101 }, (_, at) => line(at)));
+    assert.equal(answers.filter(({ status }) => status === 429).length, 1);
   });
 });

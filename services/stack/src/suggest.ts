@@ -2,7 +2,7 @@
 // asks this at each pause in the typing, so it needs no key, costs none of the key's day and leaves no receipt: it is the
 // page's own, like /site.json, and no part of the API, whose JSON answers are all signed.
 import { type DomainIndex, searchDomains } from '@strata/analytics';
-import { type HttpServer, Refusal } from '@strata/http';
+import { countedAddress, type HttpServer, Refusal } from '@strata/http';
 import { RateWindow } from './rate-window.ts';
 import { asciiPart } from './routes/parameters.ts';
 
@@ -36,7 +36,7 @@ export function serveSuggestions(fastify: HttpServer['fastify'], known: Known): 
   const suggest = suggester(known);
   const rate = new RateWindow({ ...RATE, now: known.now });
   fastify.get<{ Querystring: { readonly q?: unknown } }>('/suggest', (request, reply) => {
-    const seconds = rate.take(request.ip);
+    const seconds = rate.take(countedAddress(request.ip));
     if (seconds > 0) {
       const headers = { 'retry-after': String(seconds) };
       throw new Refusal('quota_exceeded', 'This address asks for suggestions too often.', { headers });

@@ -1,15 +1,36 @@
 // `strata start`: both services in one process, the internet as it is.
+import { isIPv6 } from 'node:net';
 import { type GatewayConfig, type RunningGateway, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { readJoinToken } from '@strata/p2p';
 import { type Config, serve } from '@strata/stack';
 
+/** Both services, each told where readers find the other; unless the settings say it, or the address is none that can be opened. */
+export function whereBothAre(
+  stack: Config,
+  inference: GatewayConfig,
+): { readonly stack: Config; readonly inference: GatewayConfig } {
+  const chatUrl = isServing(inference) ? openedAt(inference) : undefined;
+  return {
+    stack: { ...stack, chatUrl: stack.chatUrl ?? chatUrl },
+    inference: { ...inference, explorerUrl: inference.explorerUrl ?? openedAt(stack) },
+  };
+}
+
+/** Undefined where the service listens on all addresses, or on a port that is chosen when it starts. */
+function openedAt({ host, port }: Pick<Config, 'host' | 'port'>): string | undefined {
+  if (port === 0 || ['0.0.0.0', '::', '[::]'].includes(host)) return undefined;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}
+
+const isServing = ({ model, upstream, network }: GatewayConfig) =>
+  model !== undefined || upstream !== undefined || network !== undefined;
+
 /** Neither waits for the other, and one that cannot start leaves the other running. Without anything to serve, the gateway stays out. */
 export async function startCommand(stack: Config, inference: GatewayConfig): Promise<void> {
   const logger = createLogger({ level: stack.logLevel });
-  const { model, upstream, network } = inference;
   let starting: Promise<RunningGateway | undefined> = Promise.resolve(undefined);
-  if (model !== undefined || upstream !== undefined || network !== undefined) {
+  if (isServing(inference)) {
     starting = startGateway(inference, logger).then(
       (running) => {
         const joinToken = running.gateway.network?.joinToken();

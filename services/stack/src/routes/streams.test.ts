@@ -124,11 +124,30 @@ describe('the event stream', () => {
     assert.deepEqual((await pollAll(since, 2)).ids.slice(1), ids);
   });
 
+  it('tells who joins where it joins, so that a line that breaks before the first event loses none', async () => {
+    let lastEventId = '';
+    {
+      await using stream = await open();
+      while (stream.place === '') await new Promise((resolve) => setTimeout(resolve, 5));
+      lastEventId = stream.place;
+      assert.equal(stream.waiting, 0);
+    }
+    const [domain] = await move(1);
+    await using stream = await open({ lastEventId });
+    const { id, data } = await stream.next('migration');
+    assert.equal((JSON.parse(data) as Body).domain, domain);
+    assert.ok(Number(id) > Number(lastEventId));
+  });
+
   it('says reset to who brings an id that was never given', async () => {
     for (const lastEventId of ['999999999', 'nonsense', '-1']) {
       await using stream = await open({ lastEventId });
       const reset = await stream.next('reset');
       assert.match(reset.data, /never given/);
+      // Good to come back with, unlike the one that was brought.
+      await using again = await open({ lastEventId: reset.id });
+      await move(1);
+      await again.next('migration');
     }
   });
 

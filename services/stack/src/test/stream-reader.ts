@@ -12,6 +12,8 @@ export interface StreamReader extends AsyncDisposable {
   /** Events that have come and nobody asked for. */
   readonly waiting: number;
   readonly comments: readonly string[];
+  /** The newest id that came, with an event or alone. */
+  readonly place: string;
   /** Resolves when the server has ended the stream. */
   readonly ended: Promise<void>;
 }
@@ -28,6 +30,7 @@ export async function openStream(
   if (response.status !== 200 || !response.body) throw new Error(`the stream was refused: ${response.status}`);
   const queue: ReadEvent[] = [];
   const comments: string[] = [];
+  let place = '';
   let wake = () => {};
 
   async function read(body: ReadableStream<Uint8Array>): Promise<void> {
@@ -49,6 +52,7 @@ export async function openStream(
       if (name === '') comments.push(value);
       else fields.set(name, fields.has(name) ? `${fields.get(name)}\n${value}` : value);
     }
+    place = fields.get('id') ?? place;
     const data = fields.get('data');
     if (data !== undefined) queue.push({ id: fields.get('id') ?? '', event: fields.get('event') ?? 'message', data });
   }
@@ -57,6 +61,9 @@ export async function openStream(
   return {
     comments,
     ended,
+    get place() {
+      return place;
+    },
     get waiting() {
       return queue.length;
     },

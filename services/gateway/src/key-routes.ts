@@ -1,0 +1,71 @@
+// `POST /keys`: a free key for whoever asks, where the operator gives them away; so that a newcomer needs a browser alone.
+import { countedAddress } from '@strata/http';
+import { CompletionError } from '@strata/inference';
+import type { Store } from '@strata/store';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { restOfDay, TIER_LIMITS } from './limits.ts';
+import { RateBucket } from './rate-bucket.ts';
+
+export interface KeyRouteParts {
+  readonly keys: Pick<Store['keys'], 'issue'>;
+  /** Keys that one address may get in a UTC day; 0: none is given away. */
+  readonly freeKeysPerDay: number;
+  readonly now: () => Date;
+}
+
+/** Times that one address may ask: at once, and in a minute. Who asks oftener costs no look into the database. */
+const ASKS = 10;
+const MINUTE_MS = 60_000;
+/** None is needed; clients send `{}`. */
+const BODY_BYTES = 1_024;
+
+/** Adds the route; it takes no key, and neither a body nor the database before the address has been counted. */
+export function addKeyRoute(fastify: FastifyInstance, { keys, freeKeysPerDay, now }: KeyRouteParts): void {
+  const asked = new LRUCache<string, RateBucket>({ max: 50_000 });
+  const count = async (request: FastifyRequest) => {
+    if (freeKeysPerDay === 0)
+      throw new CompletionError(
+        'not_found',
+        'This gateway gives no keys away: whoever runs it makes them, with `strata inference keys create`.',
+      );
+    const address = countedAddress(request.ip);
+    const bucket = asked.get(address) ?? new RateBucket(ASKS, ASKS / MINUTE_MS);
+    asked.set(address, bucket);
+    const waitMs = bucket.take(now().getTime(), 1);
+    if (waitMs > 0)
+      throw new CompletionError('rate_limit', 'This address asks for keys too often.', {
+        retryAfterMs: Math.ceil(waitMs),
+      });
+    refuseOtherSites(request);
+  };
+  fastify.post('/keys', { onRequest: count, bodyLimit: BODY_BYTES }, async (request, reply) => {
+    const issued = await keys.issue(countedAddress(request.ip), { perDay: freeKeysPerDay });
+    if (!issued)
+      throw new CompletionError(
+        'rate_limit',
+        `This address has got its ${freeKeysPerDay} free keys of the day; it begins anew at 00:00 UTC.`,
+        { retryAfterMs: restOfDay(now()) },
+      );
+    const { requestsPerMinute, tokensPerMinute, tokensPerDay } = TIER_LIMITS.free;
+    return reply.code(201).header('cache-control', 'no-store').send({
+      key: issued.key,
+      key_id: issued.stored.id,
+      tier: issued.stored.tier,
+      daily_limit: issued.stored.dailyLimit,
+      requests_per_minute: requestsPerMinute,
+      tokens_per_minute: tokensPerMinute,
+      tokens_per_day: tokensPerDay,
+    });
+  });
+}
+
+/**
+ * A page of another site would get the key in its reader's name, and use up what the reader's address may have. Browsers say
+ * where a request comes from (Fetch Metadata, `Sec-Fetch-Site`); programs say nothing, and are let in.
+ */
+function refuseOtherSites({ headers }: FastifyRequest): void {
+  const from = headers['sec-fetch-site'];
+  if (from !== undefined && from !== 'same-origin' && from !== 'none')
+    throw new CompletionError('invalid_request', 'A page of another site cannot get a key here; open our own page.');
+}
