@@ -8,6 +8,7 @@ export type {
   GatewayPosts,
   Model,
   Network,
+  NewKey as NewInferenceKey,
   Receipt,
 } from './gateway-types.ts';
 export {

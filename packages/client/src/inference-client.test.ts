@@ -243,6 +243,22 @@ describe('the lists of the inference service', () => {
     }
   });
 
+  it('a free key is asked for without a body, and what is no key is a problem', async () => {
+    for (const [status, body, outcome] of [
+      [201, '{"key":"sk-1","tier":"free","daily_limit":50}', 'sk-1'],
+      [201, '{"key":7}', 'invalid_answer'],
+      [429, '{"error":{"code":"rate_limit_exceeded","message":"Enough."}}', 'rate_limit_exceeded'],
+    ] as const) {
+      await using server = await startHttpServer((_request, response) =>
+        response.writeHead(status, { 'retry-after': '9' }).end(body),
+      );
+      const asked = InferenceClient.createKey(server.baseUrl);
+      if (status === 201 && outcome === 'sk-1') assert.equal((await asked).key, outcome);
+      else assert.equal((await rejectionOf(asked, InferenceProblem)).code, outcome);
+      assert.deepEqual([server.requests[0]?.method, server.requests[0]?.url], ['POST', '/keys']);
+    }
+  });
+
   it('a receipt that the service makes up is not of these words, and does not verify', async () => {
     await using server = await startHttpServer((_request, response) =>
       response.end('{"request_sha256":"a","answer_sha256":"b"}'),

@@ -2,7 +2,7 @@
 import { objectOf, textOf } from './answer-text.ts';
 import type { ChatContent, ChatRecord } from './chat-record.ts';
 import { fetchBounded, reasonOf } from './fetch-bounded.ts';
-import type { ChatCompletionChunk, ChatCompletionRequest, Model, Network, Receipt } from './gateway-types.ts';
+import type { ChatCompletionChunk, ChatCompletionRequest, Model, Network, NewKey, Receipt } from './gateway-types.ts';
 import { type AnswerEvent, eventsOfChunk } from './inference-events.ts';
 import { InferenceProblem, refusedBy, toldProblem, unreachable, unreadable } from './inference-problem.ts';
 import { BrokenStreamError, readSse } from './read-sse.ts';
@@ -77,6 +77,17 @@ export class InferenceClient {
     this.#base = baseOf(options.baseUrl);
     this.#path = this.#base.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
     this.#options = options;
+  }
+
+  /** Gets a free key, where the service gives them away; a problem of status 404 where it does not, of 429 where that was enough for today. */
+  static async createKey(
+    baseUrl: string,
+    { fetch, signal }: Pick<InferenceClientOptions, 'fetch'> & InferenceCallOptions = {},
+  ): Promise<NewKey> {
+    const client = new InferenceClient({ baseUrl, fetch });
+    const { body, url } = await client.#get('/keys', { signal, method: 'POST' });
+    if (typeof body.key !== 'string') throw unreadable(`${url} gave no key.`, 200);
+    return body as unknown as NewKey;
   }
 
   async models(options: InferenceCallOptions = {}): Promise<readonly Model[]> {
@@ -192,12 +203,13 @@ export class InferenceClient {
     return { receipt: body, verification, isOfThese };
   }
 
-  async #get(path: string, { signal }: InferenceCallOptions) {
+  async #get(path: string, { signal, method = 'GET' }: InferenceCallOptions & { readonly method?: 'GET' | 'POST' }) {
     signal?.throwIfAborted();
     const url = new URL(this.#path + path, this.#base);
     const fetched = await fetchBounded(url, {
       fetch: this.#fetch,
       maxBytes: MAX_ANSWER_BYTES,
+      method,
       headers: this.#headers(),
       timeoutMs: this.#options.timeoutMs ?? TIMEOUT_MS,
       signal,

@@ -6,6 +6,8 @@ import { ChatView } from './chat-view.tsx';
 import { useKey } from './key.ts';
 import { KeyForm } from './key-form.tsx';
 import { onLink, usePlace } from './place.ts';
+import { useSite } from './site.ts';
+import { useOnline } from './use-online.ts';
 
 const Machines = lazy(async () => ({ default: (await import('./machines.tsx')).Machines }));
 
@@ -18,6 +20,8 @@ export function App() {
   const { path, chat } = usePlace();
   const key = useKey();
   const [isKeyOpen, setKeyOpen] = useState(false);
+  const isOnline = useOnline();
+  const explorerUrl = useSite()?.explorerUrl;
   useEffect(() => {
     document.title = path === '/machines' ? 'Machines · Strata' : 'Chat · Strata';
   }, [path]);
@@ -40,6 +44,11 @@ export function App() {
               {name}
             </a>
           ))}
+          {explorerUrl && (
+            <a href={explorerUrl} className="chat-way">
+              Explorer
+            </a>
+          )}
         </nav>
         <span className="chat-space" />
         <button
@@ -56,6 +65,9 @@ export function App() {
       <div id="key-panel" className="chat-key-panel" hidden={!isKeyOpen}>
         {isKeyOpen && <KeyForm />}
       </div>
+      <p className="chat-offline small" role="status">
+        {!isOnline && 'You are offline. What is here can be read; what you ask waits until you are back.'}
+      </p>
       <View path={path} chat={chat} />
     </div>
   );

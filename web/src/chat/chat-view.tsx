@@ -14,6 +14,7 @@ import { go } from './place.ts';
 import { tokensOf } from './request.ts';
 import { sendingOf } from './sending.ts';
 import { modelsState, useModels } from './use-models.ts';
+import { useOnline } from './use-online.ts';
 import { useWaitingQuestion } from './use-waiting-question.ts';
 
 // Neither is needed before there is a conversation, or somebody asks for it.
@@ -24,6 +25,7 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
   const conversations = useConversations();
   const conversation = conversations.find(({ id }) => id === conversationId);
   const key = useKey();
+  const isOnline = useOnline();
   const models = useModels();
   const [text, setText] = useState('');
   // Of a conversation that has not begun.
@@ -57,7 +59,7 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
     if (after.id !== id) go(`/?chat=${after.id}`);
     answer(after.id);
   };
-  const sending = sendingOf({ text, hasKey: key !== undefined, models: modelsState(models), isAnswering });
+  const sending = sendingOf({ text, isOnline, hasKey: key !== undefined, models: modelsState(models), isAnswering });
   const waiting = useWaitingQuestion(sending, () => {
     ask(text);
     setText('');

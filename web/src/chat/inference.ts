@@ -3,7 +3,7 @@ import { InferenceClient, InferenceProblem, type Model, type Network, type Recei
 import { currentKey } from './key.ts';
 
 export type { Model, Network, Receipt };
-export { InferenceProblem };
+export { InferenceClient, InferenceProblem };
 
 export type Peer = Network['peers'][number];
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type SendingState, sendingOf, WAITING_WORDS } from './sending.ts';
 
-const ready: SendingState = { text: 'Hi', hasKey: true, models: 'known', isAnswering: false };
+const ready: SendingState = { text: 'Hi', isOnline: true, hasKey: true, models: 'known', isAnswering: false };
 
 describe('Enter', () => {
   for (const [what, state, outcome] of [
@@ -13,6 +13,7 @@ describe('Enter', () => {
     ['waits for the service to come back', { models: 'failed' }, 'service'],
     ['waits for a key', { hasKey: false, models: 'loading' }, 'key'],
     ['waits for another key', { models: 'refused' }, 'key'],
+    ['waits for a connection', { isOnline: false, isAnswering: true }, 'offline'],
     ['waits for the answer to end', { isAnswering: true }, 'answer'],
   ] as const)
     it(what, () => {

@@ -5,17 +5,19 @@ export type ModelsState = 'loading' | 'known' | 'none' | 'failed' | 'refused';
 
 export interface SendingState {
   readonly text: string;
+  readonly isOnline: boolean;
   readonly hasKey: boolean;
   readonly models: ModelsState;
   readonly isAnswering: boolean;
 }
 
 /** `nothing` where there are no words; `send` now; all others wait. */
-export type Sending = 'nothing' | 'send' | 'key' | 'answer' | 'models' | 'service';
+export type Sending = 'nothing' | 'send' | 'key' | 'offline' | 'answer' | 'models' | 'service';
 
-export function sendingOf({ text, hasKey, models, isAnswering }: SendingState): Sending {
+export function sendingOf({ text, isOnline, hasKey, models, isAnswering }: SendingState): Sending {
   if (text.trim() === '') return 'nothing';
   if (!hasKey || models === 'refused') return 'key';
+  if (!isOnline) return 'offline';
   if (isAnswering) return 'answer';
   switch (models) {
     case 'known':
@@ -33,6 +35,7 @@ export function sendingOf({ text, hasKey, models, isAnswering }: SendingState): 
 /** What a reader who pressed Enter is told. */
 export const WAITING_WORDS: Readonly<Record<Exclude<Sending, 'nothing' | 'send'>, string>> = {
   key: 'Kept: it is sent as soon as there is a key that is known here.',
+  offline: 'Kept: it is sent when you are online again.',
   answer: 'Kept: it is sent when this answer is over.',
   models: 'Kept: it is sent as soon as the models are known.',
   service: 'Kept: it is sent as soon as a model is there to answer.',
