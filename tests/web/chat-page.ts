@@ -61,7 +61,12 @@ export async function finished(page: Page, count: number): Promise<string> {
   return (await page.locator(ANSWER).last().getAttribute('data-state')) ?? '';
 }
 
-export const questions = (page: Page): Promise<string[]> => page.locator('.chat-question .chat-plain').allInnerTexts();
+/** All that is asked in the conversation that is shown; waits for the first. */
+export async function questions(page: Page): Promise<string[]> {
+  const shown = page.locator('.chat-question .chat-plain');
+  await shown.first().waitFor();
+  return shown.allInnerTexts();
+}
 
 /** An answer of the demo's model takes a blink: in such a page each piece of it comes a little later, as from a large model. */
 export function slowAnswers(): void {

@@ -81,6 +81,16 @@ export const tests: PageTests = (get) => {
       await page.getByLabel('Your question').fill('The page stands');
     });
 
+    it('says that the page has failed, where a part of it cannot be loaded, and that nothing is lost', async () => {
+      const { inference, inferenceKey: key } = demo();
+      await using visited = await visit(browser(), `${inference}/favicon.svg`, { key }, [404]);
+      const { page } = visited;
+      await page.route('**/assets/machines-*.js', (route) => route.abort());
+      await page.goto(`${inference}/machines`);
+      await page.getByText('This page has failed').waitFor();
+      await assertAccessible(page);
+    });
+
     it('keeps a question for which Enter came too early, and sends it once there are models', async () => {
       const { inference, inferenceKey: key } = demo();
       await using visited = await visit(browser(), `${inference}/favicon.svg`, { key }, [404]);

@@ -125,12 +125,21 @@ export const tests: PageTests = (get) => {
         await list.getByRole('button', { name: 'Rename What is SPF?' }).click();
         await page.getByLabel('Name of the conversation').fill('Senders');
         await page.keyboard.press('Enter');
+        const focused = () =>
+          page.evaluate(
+            () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent,
+          );
+        assert.equal(await focused(), 'Rename Senders');
         await page.reload();
         assert.deepEqual(await list.getByRole('link').allInnerTexts(), ['What is Strata?', 'Senders']);
         await list.getByRole('link', { name: 'Senders' }).click();
         await page.getByRole('heading', { level: 1, name: 'Senders' }).waitFor();
         await list.getByRole('button', { name: 'Delete Senders' }).click();
-        await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+        await page.keyboard.press('Escape');
+        assert.equal(await focused(), 'Delete Senders');
+        await page.keyboard.press('Enter');
+        await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
+        assert.equal(await focused(), 'New conversation');
         assert.deepEqual(await list.getByRole('link').allInnerTexts(), ['What is Strata?']);
         await list.getByRole('button', { name: 'Delete all' }).click();
         await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();

@@ -40,7 +40,7 @@ export function AnswerView({ answer, onRetry, onGoOn, onShorten }: AnswerViewPro
       {problem && (
         <ProblemView problem={problem} hasText={text !== ''} onRetry={onRetry} onGoOn={onGoOn} onShorten={onShorten} />
       )}
-      {isOver && <AnswerMeta answer={answer} />}
+      {isOver && (text !== '' || answer.tokens !== null) && <AnswerMeta answer={answer} />}
       {isOver && (
         <div className="actions chat-tools">
           {text !== '' && <CopyButton text={text} label="Copy the answer" />}

@@ -1,5 +1,5 @@
 // What surrounds both views: the name, the ways, the key, the theme.
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Loading, Notice } from '../ui/states.tsx';
 import { ThemeSwitch } from '../ui/theme-switch.tsx';
 import { ChatView } from './chat-view.tsx';
@@ -20,6 +20,7 @@ export function App() {
   const { path, chat } = usePlace();
   const key = useKey();
   const [isKeyOpen, setKeyOpen] = useState(false);
+  const keyButton = useRef<HTMLButtonElement>(null);
   const isOnline = useOnline();
   const explorerUrl = useSite()?.explorerUrl;
   useEffect(() => {
@@ -27,7 +28,10 @@ export function App() {
   }, [path]);
   // Another key is a reason to close the form.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key is the reason
-  useEffect(() => setKeyOpen(false), [key]);
+  useEffect(() => {
+    if (isKeyOpen) keyButton.current?.focus();
+    setKeyOpen(false);
+  }, [key]);
   return (
     <div className="chat-app">
       <a className="chat-skip" href="#content">
@@ -52,6 +56,7 @@ export function App() {
         </nav>
         <span className="chat-space" />
         <button
+          ref={keyButton}
           className="button"
           type="button"
           aria-expanded={isKeyOpen}

@@ -1,4 +1,5 @@
 // The chat: conversations at one side, what is asked and answered in the middle, parameters at the other side.
+import './thread.css';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Loading } from '../ui/states.tsx';
 import { Composer } from './composer.tsx';
@@ -70,6 +71,11 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
     waiting.cancel();
     field.current?.focus();
   }, [id]);
+  // The form that got the key is gone, and the focus with it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another key is the reason
+  useEffect(() => {
+    if (document.activeElement === document.body) field.current?.focus();
+  }, [key]);
   useStopKey(isAnswering ? id : undefined);
   const path = conversation ? sentPart(pathOf(conversation), conversation.sentFrom) : [];
   return (

@@ -14,15 +14,28 @@ export function Confirm({ title, action, onAnswer, children }: ConfirmProps) {
   useEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal();
   }, []);
+  // Closed before it goes, so that the focus returns to where it was.
+  const answer = (isSure: boolean) => {
+    dialog.current?.close();
+    onAnswer(isSure);
+  };
   return (
-    <dialog ref={dialog} className="chat-confirm" aria-labelledby={id} onCancel={() => onAnswer(false)}>
+    <dialog
+      ref={dialog}
+      className="chat-confirm"
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        answer(false);
+      }}
+    >
       <h2 id={id}>{title}</h2>
       {children}
       <div className="actions">
-        <button className="button" type="button" onClick={() => onAnswer(false)}>
+        <button className="button" type="button" onClick={() => answer(false)}>
           Keep
         </button>
-        <button className="button primary" type="button" onClick={() => onAnswer(true)}>
+        <button className="button primary" type="button" onClick={() => answer(true)}>
           {action}
         </button>
       </div>

@@ -1,6 +1,6 @@
 // The conversations of this browser: to open, rename and delete.
 import './conversation-list.css';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Confirm } from './confirm.tsx';
 import { type Conversation, titleOf } from './conversation.ts';
 import { store, useConversations, useIsKept } from './conversations.ts';
@@ -15,15 +15,18 @@ export function ConversationList({ openId, onNew }: ConversationListProps) {
   const conversations = useConversations();
   const isKept = useIsKept();
   const [asked, setAsked] = useState<Conversation | 'all' | null>(null);
+  const newButton = useRef<HTMLButtonElement>(null);
   const answer = (isSure: boolean) => {
     setAsked(null);
     if (!isSure || asked === null) return;
     store.remove(asked === 'all' ? conversations.map(({ id }) => id) : [asked.id]);
+    // What had the focus is gone.
+    newButton.current?.focus();
     if (asked === 'all' || asked.id === openId) go('/', { isReplacing: true });
   };
   return (
     <>
-      <button className="button primary chat-new" type="button" onClick={onNew}>
+      <button ref={newButton} className="button primary chat-new" type="button" onClick={onNew}>
         New conversation
       </button>
       {conversations.length === 0 ? (
@@ -71,6 +74,13 @@ interface EntryProps {
 
 function Entry({ conversation: { id, title }, isOpen, onDelete }: EntryProps) {
   const [name, setName] = useState<string | null>(null);
+  const renameButton = useRef<HTMLButtonElement>(null);
+  const wasNaming = useRef(false);
+  useEffect(() => {
+    // Back from the field, unless somebody clicked elsewhere.
+    if (name === null && wasNaming.current && document.activeElement === document.body) renameButton.current?.focus();
+    wasNaming.current = name !== null;
+  }, [name]);
   if (name !== null) {
     const done = () => {
       if (titleOf(name) !== '') store.change(id, (one) => ({ ...one, title: titleOf(name), setAt: Date.now() }));
@@ -108,7 +118,13 @@ function Entry({ conversation: { id, title }, isOpen, onDelete }: EntryProps) {
       <a href={`/?chat=${id}`} onClick={onLink} aria-current={isOpen ? 'true' : undefined} title={title}>
         {title}
       </a>
-      <button type="button" className="chat-icon" onClick={() => setName(title)} aria-label={`Rename ${title}`}>
+      <button
+        ref={renameButton}
+        type="button"
+        className="chat-icon"
+        onClick={() => setName(title)}
+        aria-label={`Rename ${title}`}
+      >
         <span aria-hidden="true">✎</span>
       </button>
       <button type="button" className="chat-icon" onClick={onDelete} aria-label={`Delete ${title}`}>

@@ -51,6 +51,13 @@ describe('a conversation', () => {
     assert.deepEqual(pathOf(begun([], { head: 'nowhere' })), []);
   });
 
+  it('has no version for a try that brought no word, unless that is what is shown', () => {
+    const failed = { ...answer('a1c', 'q1', 7), state: 'broken' as const, text: '' };
+    const tried = begun([...tree.turns, failed]);
+    assert.equal(ids(versionsOf(tried, answer('a1', 'q1', 2))), 'a1 a1b');
+    assert.equal(ids(versionsOf(tried, failed)), 'a1 a1b a1c');
+  });
+
   it('whose turns form a ring, in a damaged record, still ends', () => {
     const ring = begun([question('q', 'a', 1), answer('a', 'q', 2)], { head: 'a' });
     assert.equal(ids(pathOf(ring)), 'q a');

@@ -103,9 +103,11 @@ export function sentPart(path: readonly Turn[], sentFrom: string | null): readon
 const bornAt = (turn: Turn): number => (turn.role === 'user' ? turn.at : turn.askedAt);
 const byBirth = (a: Turn, b: Turn): number => bornAt(a) - bornAt(b) || (a.id < b.id ? -1 : 1);
 
-/** A turn and what was asked or answered in its place, the oldest first. */
-export function versionsOf({ turns }: Pick<Conversation, 'turns'>, { role, parent }: Turn): readonly Turn[] {
-  return turns.filter((turn) => turn.role === role && turn.parent === parent).toSorted(byBirth);
+/** A turn and what was asked or answered in its place, the oldest first; tries that brought no word are left out. */
+export function versionsOf({ turns }: Pick<Conversation, 'turns'>, { id, role, parent }: Turn): readonly Turn[] {
+  const isWorthIt = (turn: Turn) =>
+    turn.role === 'user' || turn.id === id || turn.state === 'running' || turn.state === 'whole' || turn.text !== '';
+  return turns.filter((turn) => turn.role === role && turn.parent === parent && isWorthIt(turn)).toSorted(byBirth);
 }
 
 /** Shows the path through a turn, from there on the newest. */

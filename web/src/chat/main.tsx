@@ -6,6 +6,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
+import { PageBoundary } from './page-boundary.tsx';
 
 const queries = new QueryClient({ defaultOptions: { queries: { refetchOnWindowFocus: false } } });
 
@@ -14,7 +15,9 @@ if (!place) throw new Error('the page has no place for the chat');
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <App />
+      <PageBoundary>
+        <App />
+      </PageBoundary>
     </QueryClientProvider>
   </StrictMode>,
 );

@@ -1,5 +1,4 @@
 // A conversation's turns, the newest in sight as long as the reader is at the end.
-import './thread.css';
 import { useEffect, useRef } from 'react';
 import { AnswerView } from './answer-view.tsx';
 import { asked } from './answering.ts';
