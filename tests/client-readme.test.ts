@@ -1,4 +1,4 @@
-// The examples of the client's README run as they stand, against both services.
+// The examples of the client's README run as they stand, in Node and in a browser, against both services.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +8,8 @@ import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { type ScannedStack, startScannedStack, startTestGateway, type TestGateway } from './support/client-services.ts';
+import { serveModules } from './support/module-server.ts';
+import { openBrowser, skip } from './web/browser.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const readme = await readFile(path.join(root, 'packages/client/README.md'), 'utf8');
@@ -22,6 +24,7 @@ const said: Readonly<Record<string, RegExp>> = {
   'Read a whole list': /^(?:\S+\n){0,3}\d+ parked domains\n$/,
   'Follow events': /^connecting\nopen\n\S+ moved its dns from .+ to .+\n$/,
   Chat: /\nreceipt holds: true and is of these words: true\n$/,
+  'In a page': /^\d+ domains; the receipt holds$/,
   'When something goes wrong': /^400 invalid_domain .+\n$/,
 };
 
@@ -43,20 +46,45 @@ describe("the client's README", () => {
 
   it('has the examples that are run here', () => assert.deepEqual([...examples.keys()], Object.keys(said)));
 
-  for (const [title, code] of examples)
-    it(`"${title}" runs`, async () => {
-      const here: Readonly<Record<string, string>> = {
-        '@strata/client': pathToFileURL(path.join(root, 'packages/client/src/index.ts')).href,
-        'http://127.0.0.1:8787': scanned.stack.url(''),
-        'http://127.0.0.1:8788': gateway.baseUrl,
-      };
-      const file = path.join(directory, `${title.replaceAll(' ', '-')}.ts`);
-      await writeFile(
-        file,
-        code.replaceAll(/@strata\/client|http:\/\/127\.0\.0\.1:878[78]/g, (name) => here[name] ?? ''),
-      );
-      const env = { ...process.env, STRATA_STACK_KEY: scanned.stack.key, STRATA_INFERENCE_KEY: gateway.key };
-      const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 60_000 });
-      assert.match(stdout, said[title] ?? /^$/);
+  /** Where the services of the demo are, here. */
+  const placed = (code: string, client: string) =>
+    code
+      .replaceAll('@strata/client', client)
+      .replaceAll('http://127.0.0.1:8787', scanned.stack.url(''))
+      .replaceAll('http://127.0.0.1:8788', gateway.baseUrl);
+
+  for (const [title, code] of examples) {
+    if (!code.includes('document.'))
+      it(`"${title}" runs in Node`, async () => {
+        const file = path.join(directory, `${title.replaceAll(' ', '-')}.ts`);
+        await writeFile(file, placed(code, pathToFileURL(path.join(root, 'packages/client/src/index.ts')).href));
+        const env = { ...process.env, STRATA_STACK_KEY: scanned.stack.key, STRATA_INFERENCE_KEY: gateway.key };
+        const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 60_000 });
+        assert.match(stdout, said[title] ?? /^$/);
+      });
+
+    it(`"${title}" runs in a browser, from a page of another origin`, { skip }, async () => {
+      const here = placed(code, '@strata/client')
+        .replaceAll('process.env.STRATA_STACK_KEY', JSON.stringify(scanned.stack.key))
+        .replaceAll('process.env.STRATA_INFERENCE_KEY', JSON.stringify(gateway.key));
+      assert.match(await saidInPage(here), said[title] ?? /^$/);
     });
+  }
+
+  /** What a script writes in a page of its own: the text of the page, or else all that it prints. */
+  async function saidInPage(code: string): Promise<string> {
+    await using modules = await serveModules(code);
+    const browser = await openBrowser();
+    try {
+      const page = await browser.newPage();
+      const trouble: string[] = [];
+      page.on('pageerror', (error) => trouble.push(error.message));
+      await page.goto(modules.url);
+      await page.waitForFunction(() => document.title === 'done', undefined, { timeout: 30_000 }).catch(() => {});
+      assert.deepEqual(trouble, []);
+      return await page.evaluate(() => document.body.textContent || (window as unknown as { said: string }).said);
+    } finally {
+      await browser.close();
+    }
+  }
 });

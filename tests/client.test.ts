@@ -46,7 +46,7 @@ describe('the client of the stack service', () => {
     const { body: keySet } = await client.get('/.well-known/stack-keys.json');
     const [ledgerKey = ''] = keySet.ledger.verifier_keys;
     assert.ok((await client.verify(answer, { ledgerKey })).ok);
-    const another = 'elsewhere+2b9a6b2c+AYEhMMdnYwWlWqFTZHzTKVwxAIEBk/dgjBpFMqv5HhKQ';
+    const another = 'elsewhere/log+26cb96d9+AQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJ';
     assert.equal((await client.verify(answer, { ledgerKey: another })).failedStep, 'checkpoint');
     const csv = await client.get('/stack/v1/security/export.csv', { query: { sector: undefined } });
     assert.match(csv.body, /^domain,/);

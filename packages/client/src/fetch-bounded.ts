@@ -3,7 +3,7 @@
 /** What came back, or in a phrase why nothing usable did; with a status where something did. */
 export type Fetched =
   | { readonly ok: true; readonly content: Uint8Array; readonly headers: Headers; readonly status: number }
-  | { readonly ok: false; readonly problem: string; readonly status?: number };
+  | { readonly ok: false; readonly problem: string; readonly status?: number; readonly cause?: unknown };
 
 export interface FetchBoundedOptions {
   readonly fetch: typeof globalThis.fetch;
@@ -38,7 +38,7 @@ export async function fetchBounded(url: URL, options: FetchBoundedOptions): Prom
     return { ok: true, content, headers: response.headers, status };
   } catch (error) {
     signal?.throwIfAborted();
-    return { ok: false, problem: `${url} cannot be reached: ${reasonOf(error, timeoutMs)}` };
+    return { ok: false, problem: `${url} cannot be reached: ${reasonOf(error, timeoutMs)}`, cause: error };
   }
 }
 

@@ -88,6 +88,7 @@ describe('an answer that is none', () => {
     const nobody = await rejectionOf(new StackClient(server).get('/health'), StackProblem);
     assert.deepEqual([nobody.status, nobody.code], [0, 'network']);
     assert.match(nobody.detail, /nothing listens there/);
+    assert.ok(nobody.cause instanceof TypeError);
     assert.equal((await stats((request) => request.socket.destroy())).code, 'network');
     await using elsewhere = await startHttpServer(sends('{}'));
     assert.equal((await stats(sends('', 302, { location: elsewhere.baseUrl }), { key: 'ssk_1' })).code, 'network');

@@ -208,7 +208,7 @@ function answerOf(
   { url, isText }: { readonly url: string; readonly isText: boolean },
 ): StackAnswer<unknown> {
   if (!fetched.ok) {
-    if (fetched.status === undefined) throw networkProblem(`${fetched.problem}.`);
+    if (fetched.status === undefined) throw networkProblem(`${fetched.problem}.`, { cause: fetched.cause });
     throw invalidAnswer(`${fetched.problem}.`, fetched.status);
   }
   const { content, headers, status } = fetched;

@@ -83,7 +83,7 @@ export class KeyTable {
 
   /**
    * Makes a free key for an address, or undefined when it has got `perDay` of them in this UTC day already. Addresses
-   * are kept as salted hashes.
+   * are kept as salted hashes. It is of low priority: strangers do not hold up those whom the operator gave keys to.
    */
   async issue(
     address: string,
@@ -98,9 +98,7 @@ export class KeyTable {
         .where('created_at', '>=', dayStart)
         .select(sql<number>`count(*)`.as('n'))
         .executeTakeFirstOrThrow();
-      return Number(n) >= perDay
-        ? undefined
-        : this.#insert(tx, { tier: 'free', priority: 'normal', label: null, origin });
+      return Number(n) >= perDay ? undefined : this.#insert(tx, { tier: 'free', priority: 'low', label: null, origin });
     });
   }
 

@@ -1,8 +1,10 @@
 // `--base` and `--key` of a gateway, as its commands take them.
 import { CommandError } from './output.ts';
+import { refuseCredentials } from './service-address.ts';
 
-/** The address without `/v1` and slashes at its end. Throws CommandError for what is no address. */
+/** The address without `/v1` and slashes at its end. Throws CommandError for what is no address, or holds a password. */
 export function gatewayBase(text: string): string {
+  refuseCredentials(text, '--key or STRATA_INFERENCE_KEY');
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
     throw new CommandError(`--base is the URL of a gateway, such as http://127.0.0.1:8788, not '${text}'`, {
       exitCode: 2,

@@ -93,8 +93,9 @@ An agent starts it by itself. Its configuration holds the command, its arguments
     "command": "/path/to/strata/node_modules/.bin/node",
     "args": ["/path/to/strata/services/cli/src/main.ts", "mcp"],
     "env": {"STRATA_KEY": "ssk_..."}}}}
-By hand, for agents that are given a URL:
-  STRATA_KEY=ssk_... strata mcp --http          http://127.0.0.1:8789/mcp
+By hand, for agents that are given a URL, http://127.0.0.1:8789/mcp:
+  strata mcp --http                                  callers send their own key in the header X-Stack-Key
+  STRATA_KEY=ssk_... strata mcp --http --lend-key    every program of this machine asks with your key
 
 Exit codes:
   0  standard input ended, or it was stopped by SIGINT or SIGTERM

@@ -28,8 +28,13 @@ export function addMcpCommand(strata: Command): void {
         'Streamable HTTP on a port (8789 by default) in place of standard input and output',
       ).argParser(wholeNumber(0, 65_535)),
     )
-    .option('--host <address>', 'where to listen; beyond this machine, callers bring keys of their own', '127.0.0.1')
+    .option('--host <address>', 'where HTTP listens', '127.0.0.1')
     .option('--allow-host <name...>', 'names that requests may be addressed to, such as that of a proxy')
+    .option(
+      '--lend-key',
+      'let whoever reaches the port of --http ask with your key; else callers bring keys of their own',
+    )
+    .option('--ledger-key <key>', "C2SP verifier key of the ledger, to trust in place of the service's own")
     .addHelpText('after', mcpHelp)
     .action(async (options: McpCommandOptions) => (await import('./commands/mcp.ts')).mcpCommand(options));
 }

@@ -8,7 +8,7 @@ export interface OutputOptions {
 export function printJson(value: unknown): void {
   const json = JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined);
   // Outside of strings JSON has none of these: escaped they say the same, and steer no terminal.
-  const escaped = json.replace(/[\u007f-\u009f\p{Cf}\u2028\u2029]/gu, escapeOf);
+  const escaped = json.replace(/[\u007f-\u009f\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu, escapeOf);
   process.stdout.write(`${escaped}\n`);
 }
 
@@ -18,12 +18,19 @@ function escapeOf(character: string): string {
   }).join('');
 }
 
-/** Strangers' words as one line for a terminal: without what breaks the line, steers the terminal, or turns or hides text. */
+/**
+ * Characters that turn text or are not seen: formats (bidirectional marks and overrides, zero width, tags), and all else that is
+ * to be drawn as nothing (Unicode, `Default_Ignorable_Code_Point`: variation selectors, fillers of Hangul, unassigned tags), in
+ * which a whole message can be hidden. The blank of Braille is drawn as nothing too, though Unicode counts it as a sign.
+ */
+const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
+
+/** Strangers' words as one line for a terminal or a model: without what breaks the line, steers the terminal, or turns or hides text. */
 export function plainText(text: string): string {
   return text
     .toWellFormed()
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-    .replace(/\p{Cf}+/gu, '');
+    .replace(UNSEEN, '');
 }
 
 /** Prints rows under a header; without borders, so that it can be cut and pasted. */

@@ -31,13 +31,15 @@ async function main(): Promise<void> {
   // One lost packet would hold up a whole look at a day, of which there are 54.
   const vantage = { lossShare: 0 };
   const internet = cleanup.use(await createInternet({ domains, migrationShare: 0.01, vantage, now }));
+  // Until the weeks are lived through, any company will do.
+  let example = exampleOf(internet);
   const world: World = {
     now,
     nvdGapMs: 0,
     dial: (to) => internet.dial(to),
     trustedCa: [internet.caPem],
     dnsTryTimeoutMs: 250,
-    exampleDomain: exampleOf(internet),
+    exampleDomain: () => example,
     requestTimeoutMs: 1_500,
   };
   const gateway = await gatewayPlace();
@@ -78,7 +80,7 @@ async function main(): Promise<void> {
   );
 
   const base = `http://${config.host}:${running.port}`;
-  const example = await exampleDomain(running.service.app.store, internet.domains());
+  example = (await movedCompany(running.service.app.store, internet)) ?? example;
   process.stdout.write(`ready\nstack key: ${key}\ninference key: ${inference.key}\n`);
   say(`try:  curl -H "X-Stack-Key: ${key}" ${base}/stack/v1/domains/${example}`);
   for (const path of [
@@ -172,13 +174,14 @@ function domainCount(text: string | undefined): number {
   throw new ConfigError(`STRATA_DEMO_DOMAINS: must be a whole number from 1 to 20000, not '${text}'`);
 }
 
-/** A domain with something to show: a migration in its history, and several services. */
-async function exampleDomain(store: Pick<Store, 'changes'>, domains: readonly string[]): Promise<string> {
-  for (const domain of domains) {
+/** A company with something to show: it is there, and a migration stands among its last changes. */
+async function movedCompany(store: Pick<Store, 'changes'>, internet: Internet): Promise<string | undefined> {
+  for (const domain of internet.domains()) {
+    if (internet.truth(domain).state !== 'active') continue;
     const { changes } = await store.changes(domain, { limit: 5, offset: 0 });
     if (changes.some((change) => change.type === 'migrated')) return domain;
   }
-  return domains[0] ?? '';
+  return undefined;
 }
 
 type Store = Awaited<ReturnType<typeof startStack>>['service']['app']['store'];

@@ -41,6 +41,8 @@ describe('free keys', () => {
       { model: MODEL, messages: [{ role: 'user', content: 'What is DMARC?' }], max_tokens: 5 },
       { authorization: `Bearer ${key}` },
     );
+    const stored = (await service.running.gateway.keys.list()).find(({ id }) => id === key_id);
+    assert.equal(stored?.priority, 'low', 'whoever has a key from the operator goes first');
     assert.equal(answer.status, 200);
     assert.ok(answer.body.choices[0].message.content.length > 0);
   });

@@ -43,8 +43,8 @@ export interface World {
   readonly onDemandWaitMs?: number;
   /** In place of the one that asks the web; closed with the service. */
   readonly fetcher?: Fetcher;
-  /** A domain of that world, for the explorer's first page. */
-  readonly exampleDomain?: string;
+  /** A domain of that world, for the explorer's first page; asked each time, since another may have more to show later. */
+  readonly exampleDomain?: () => string;
   /** Between two requests to NVD, where its publisher is simulated. */
   readonly nvdGapMs?: number;
   /** Provider entries in place of the bundled ones. */
@@ -241,7 +241,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
     }),
   );
   await servePages(server.fastify, app, {
-    exampleDomain: world.exampleDomain ?? 'example.com',
+    exampleDomain: world.exampleDomain ?? (() => 'example.com'),
     chatUrl: config.chatUrl,
   });
 

@@ -17,7 +17,7 @@ before(async () => {
   exampleDomain = company(internet, 0);
   service = await startHarness({
     internet,
-    world: { exampleDomain },
+    world: { exampleDomain: () => exampleDomain },
     settings: { STRATA_CHAT_URL: 'https://chat.example/' },
   });
 });

@@ -368,7 +368,8 @@ export function storeConformance(name: string, openFresh: () => Promise<Store>):
       const issue = (address: string) => store.keys.issue(address, { perDay: 2 });
       assert.ok((await issue('192.0.2.1')) && (await issue('192.0.2.1')));
       assert.equal(await issue('192.0.2.1'), undefined);
-      assert.equal((await issue('192.0.2.2'))?.stored.dailyLimit, 50);
+      const { stored } = (await issue('192.0.2.2')) ?? {};
+      assert.deepEqual([stored?.dailyLimit, stored?.priority], [50, 'low']);
     });
 
     it('counts to the limit exactly, however many ask at once', async () => {

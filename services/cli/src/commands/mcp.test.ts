@@ -106,6 +106,22 @@ describe('strata mcp', () => {
     assert.equal(nothing.body.answer.outcome, 'not_checked');
   });
 
+  it('verifies with a ledger key that is known from elsewhere', async () => {
+    const keySet = await (await fetch(`${service.base}/.well-known/stack-keys.json`)).json();
+    const [known = ''] = (keySet as { ledger: { verifier_keys: string[] } }).ledger.verifier_keys;
+    const other = 'elsewhere/log+26cb96d9+AQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJ';
+    for (const [ledgerKey, outcome] of [
+      [known, 'holds'],
+      [other, 'does_not_hold'],
+    ] as const) {
+      const env = { STRATA_URL: service.base, STRATA_KEY: service.key };
+      await using pinned = await startMcp(env, ['--ledger-key', ledgerKey]);
+      const { body } = await pinned.call('stack_statistics');
+      const verified = await pinned.call('stack_verify', { receipt_id: body.receipt.receipt_id });
+      assert.equal(verified.body.answer.outcome, outcome, verified.text);
+    }
+  });
+
   it("refuses in the service's words", async () => {
     const wrong = await mcp.call('stack_domain', { domain: 'single' });
     assert.deepEqual([wrong.isError, wrong.body.error.code, wrong.body.error.status], [true, 'invalid_domain', 400]);
@@ -116,6 +132,14 @@ describe('strata mcp', () => {
     const since = await mcp.call('stack_recent_events', { since: 'yesterday' });
     assert.equal(since.body.error.code, 'invalid_parameter');
     assert.equal(since.body.error.fields[0].field, 'since');
+    // Refusals are signed too, and each brings its receipt.
+    for (const { text, body } of [wrong, gone, nobody, since]) {
+      assert.match(body.receipt.receipt_id, /^rwr_/);
+      assert.ok(text.includes(body.receipt.receipt_id), text);
+      const verified = await mcp.call('stack_verify', { receipt_id: body.receipt.receipt_id });
+      assert.equal(verified.body.answer.outcome, 'holds');
+      assert.match(verified.text, new RegExp(`of an error: ${body.error.code} \\(${body.error.status}\\)`));
+    }
   });
 
   it('refuses bad arguments and unknown tools, and goes on', async () => {
@@ -209,6 +233,17 @@ describe('strata mcp', () => {
   it('is wrong use with an address, a key or an option that cannot be', async () => {
     const wrong: [string[], RegExp][] = [
       [['--base-url', 'ftp://x'], /--base is the URL of a service/],
+      [['--base-url', 'http://me:s3cret@127.0.0.1:1'], /holds a user name or password/],
+      [['--base-url', 'http://me:s3cret@'], /holds a user name or password/],
+      [['--base-url', 'me:s3cret@127.0.0.1'], /holds a user name or password/],
+      [['--lend-key', '--key', 'ssk_x'], /--lend-key is for --http/],
+      [['--lend-key', '--http'], /--lend-key needs a key to lend/],
+      [['--lend-key', '--http', '--key', 'ssk_x', '--host', '0.0.0.0'], /--lend-key lends to this machine alone/],
+      [
+        ['--lend-key', '--http', '--key', 'ssk_x', '--allow-host', 'a.example'],
+        /--lend-key lends to this machine alone/,
+      ],
+      [['--ledger-key', 'nonsense'], /no verifier key/],
       [['--key', 'two words'], /no key has/],
       [['--timeout', '0'], /whole number from 1 to 300/],
       [['--http', 'eighty'], /whole number from 0 to 65535/],
@@ -217,6 +252,7 @@ describe('strata mcp', () => {
       const { code, stdout, stderr } = await runStrata(['mcp', ...args]);
       assert.deepEqual([code, stdout], [2, ''], stderr);
       assert.match(stderr, says);
+      assert.doesNotMatch(stderr, /s3cret/);
     }
   });
 });

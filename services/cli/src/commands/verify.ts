@@ -2,7 +2,7 @@
 import { type AnswerProblem, type VerifiedAnswer, verifyBody, verifyDetached, verifyUrl } from '@strata/client';
 import { CommandError, type OutputOptions, printJson } from '../output.ts';
 import { parseSavedHeaders, readAnswerFile } from '../saved-answer.ts';
-import { serviceBase, serviceKey } from '../service-address.ts';
+import { refuseCredentials, serviceBase, serviceKey } from '../service-address.ts';
 
 export interface VerifyOptions extends OutputOptions {
   readonly key?: string;
@@ -44,6 +44,7 @@ export function printStep(ok: boolean, step: string, detail: string): void {
 function verifyFetched(url: string, options: VerifyOptions): Promise<VerifiedAnswer> {
   const { key, provenance } = options;
   if (provenance !== undefined) throw wrongUse('--provenance belongs to a saved answer; a URL brings its own headers');
+  refuseCredentials(url, '--key or STRATA_KEY');
   const known = serviceKey(key);
   return verifyUrl(url, { ...trustOf(options), ...(known === undefined ? {} : { key: known }) });
 }

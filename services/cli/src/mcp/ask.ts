@@ -4,13 +4,15 @@ import type { StackAnswer, StackClient, StackInput, StackPath } from '@strata/cl
 import type { KeptAnswers } from './kept-answers.ts';
 import type { Question } from './question.ts';
 import { type Page, type Shortened, shorten } from './shorten.ts';
-import { lastLines, quotaOf, type ResultBody, toolResult } from './tool-result.ts';
+import { lastLines, quotaOf, type ResultBody, receiptOf, toolResult } from './tool-result.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
 export interface AskOptions {
   readonly client: StackClient;
   readonly kept: KeptAnswers;
+  /** Of the ledger that receipts are checked with; the service's own without. */
+  readonly ledgerKey: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -83,25 +85,13 @@ function bodyOf(
   { answer: told, leftOut }: Shortened,
   next: number | undefined,
 ): ResultBody {
-  const { provenance } = Object(answer.body) as { readonly provenance?: unknown };
-  const { receipt_id, ledger_receipt_id, signed_at } = Object(provenance) as Readonly<Record<string, unknown>>;
   return {
     answer: told,
     ...(next !== undefined && { next_offset: next }),
     ...(leftOut.length > 0 && { left_out: [...leftOut] }),
-    ...(isId(receipt_id, 'rwr_') && {
-      receipt: {
-        receipt_id,
-        ledger_receipt_id: isId(ledger_receipt_id, 'cr_') ? ledger_receipt_id : 'none',
-        signed_at: /^[\dT:.Z-]{20,32}$/.test(String(signed_at)) ? String(signed_at) : 'unknown',
-      },
-    }),
+    ...receiptOf(answer.body),
     ...quotaOf(answer.quota),
   };
-}
-
-function isId(value: unknown, prefix: string): value is string {
-  return typeof value === 'string' && value.startsWith(prefix) && /^\w{4,64}$/.test(value);
 }
 
 /** Where a service answers something else than this version knows, the JSON is all there is. */

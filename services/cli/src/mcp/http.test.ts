@@ -12,7 +12,7 @@ let service: LiveService;
 let mcp: McpHttpTester;
 before(async () => {
   service = await startLiveService();
-  mcp = await startMcpHttp({ STRATA_URL: service.base, STRATA_KEY: service.key });
+  mcp = await startMcpHttp({ STRATA_URL: service.base, STRATA_KEY: service.key }, ['--lend-key']);
 });
 after(async () => {
   await mcp?.[Symbol.asyncDispose]();
@@ -102,11 +102,15 @@ describe('strata mcp --http', () => {
     assert.deepEqual([preflight.status, preflight.headers.get('access-control-allow-origin')], [403, null]);
   });
 
-  it('keeps its own key to itself where others than this machine may ask', async () => {
+  it('keeps its own key to itself unless told to lend it, and says at the start which', async () => {
+    assert.match(mcp.stderr(), /your key is lent \(--lend-key\)/);
     await using open = await startMcpHttp({ STRATA_URL: service.base, STRATA_KEY: service.key }, [
       '--allow-host',
       'mcp.example',
     ]);
+    assert.match(open.stderr(), /your key is not lent: callers send their own as X-Stack-Key/);
+    const unlent = await open.post(call('stack_statistics'));
+    assert.match(unlent.text, /missing_key[\s\S]*header X-Stack-Key/);
     const host = { host: 'mcp.example' };
     assert.match((await open.post(call('stack_statistics'), host)).text, /missing_key/);
     const own = await open.post(call('stack_statistics'), { ...host, 'x-stack-key': service.key });
@@ -123,7 +127,7 @@ describe('strata mcp --http', () => {
       );
       if (waiting.length === 32) full.resolve();
     });
-    await using busy = await startMcpHttp({ STRATA_URL: slow.base, STRATA_KEY: 'ssk_x' });
+    await using busy = await startMcpHttp({ STRATA_URL: slow.base, STRATA_KEY: 'ssk_x' }, ['--lend-key']);
     const asked = Array.from({ length: 32 }, (_, id) => busy.post(call('stack_alerts', id)));
     await full.promise;
     const { status, headers } = await busy.post(call('stack_alerts'));
@@ -139,9 +143,35 @@ describe('strata mcp --http', () => {
     assert.equal((await next).status, 200);
   });
 
+  it('counts the members of a batch as questions of their own', async () => {
+    const waiting: (() => void)[] = [];
+    let asked = 0;
+    await using slow = await fakeService((_request, response) => {
+      asked += 1;
+      waiting.push(() =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"total":0,"alerts":[]}'),
+      );
+    });
+    await using busy = await startMcpHttp({ STRATA_URL: slow.base, STRATA_KEY: 'ssk_x' }, ['--lend-key']);
+    const batch = (count: number) => `[${Array.from({ length: count }, (_, id) => call('stack_alerts', id + 1))}]`;
+    const long = await busy.post(batch(33));
+    assert.deepEqual([long.status, asked], [413, 0]);
+    const first = busy.post(batch(20));
+    while (waiting.length < 20) await new Promise((done) => setTimeout(done, 5));
+    const more = await busy.post(batch(13));
+    assert.deepEqual([more.status, more.headers['retry-after'], asked], [503, '1', 20]);
+    for (const answer of waiting.splice(0)) answer();
+    const { status, text } = await first;
+    assert.deepEqual([status, text.match(/0 alerts/g)?.length], [200, 20]);
+    const next = busy.post(batch(32));
+    while (waiting.length < 32) await new Promise((done) => setTimeout(done, 5));
+    for (const answer of waiting) answer();
+    assert.equal((await next).status, 200);
+  });
+
   it('stops on SIGTERM and SIGINT, having printed nothing on standard output', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      await using stopping = await startMcpHttp({ STRATA_URL: service.base, STRATA_KEY: service.key });
+      await using stopping = await startMcpHttp({ STRATA_URL: service.base, STRATA_KEY: service.key }, ['--lend-key']);
       const client = await stopping.connect();
       await callTool(client, 'stack_statistics');
       assert.deepEqual(await stopping.stop(signal), { code: 0, stdout: '' });

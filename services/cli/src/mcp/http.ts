@@ -17,8 +17,8 @@ export interface McpHttpOptions {
   readonly port: number;
   /** Names besides the host's own that requests may be addressed to, and pages come from. */
   readonly allowedHosts: readonly string[];
-  /** Lent to those who bring none, where only this machine can ask. */
-  readonly key: string | undefined;
+  /** The key that callers who bring none ask with; whoever sets it has seen to it that only this machine can ask. */
+  readonly lent: string | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -32,8 +32,8 @@ const limits = {
   /** An answer to verify fits; nothing else is nearly as long. */
   bodyBytes: 1024 * 1024,
   connections: 128,
-  /** Requests under way, at most; each asks the service at most once. */
-  requests: 32,
+  /** Questions under way, at most; each asks the service at most once. A batch has as many as it has members. */
+  questions: 32,
   subscriptions: 16,
   headersMs: 10_000,
   requestMs: 30_000,
@@ -50,17 +50,16 @@ export function isLoopback(host: string): boolean {
 /** Resolves when it listens. */
 export async function serveMcpHttp(
   serverFor: (key: string | undefined) => McpServer,
-  { host, port, allowedHosts, key, onError }: McpHttpOptions,
+  { host, port, allowedHosts, lent, onError }: McpHttpOptions,
 ): Promise<McpHttp> {
-  const isOpen = !isLoopback(host) || allowedHosts.length > 0;
   const own = isIPv6(host) ? `[${host}]` : host;
   // Against DNS rebinding: a page's name that leads here is none of these.
   const names = [...localhostAllowedHostnames(), own, ...allowedHosts];
   const handler = createMcpHandler(
     // Whoever comes from elsewhere does not spend this machine's quota.
     ({ requestInfo }) => {
-      const isElsewhere = isOpen || FORWARDED.some((name) => requestInfo?.headers.has(name));
-      return serverFor(requestInfo?.headers.get('x-stack-key') ?? (isElsewhere ? undefined : key));
+      const isElsewhere = FORWARDED.some((name) => requestInfo?.headers.has(name));
+      return serverFor(requestInfo?.headers.get('x-stack-key') ?? (isElsewhere ? undefined : lent));
     },
     {
       maxRequestBodySize: limits.bodyBytes,
@@ -69,7 +68,7 @@ export async function serveMcpHttp(
     },
   );
   let underWay = 0;
-  const answer = async (from: IncomingMessage, signal: AbortSignal): Promise<Response> => {
+  const answer = async (from: IncomingMessage, { signal, take }: Asked): Promise<Response> => {
     const head = headOf(from);
     const rejected = hostHeaderValidationResponse(head, names) ?? originValidationResponse(head, names);
     if (rejected) return rejected;
@@ -77,18 +76,27 @@ export async function serveMcpHttp(
     if (head.method !== 'POST') return await handler.fetch(head);
     const body = await readBody(from);
     if (!body) return told(413, `A request has at most ${limits.bodyBytes} bytes.`);
+    const questions = membersOf(body);
+    if (questions > limits.questions) return told(413, `A batch has at most ${limits.questions} members.`);
+    if (!take(questions - 1)) return told(503, TOO_MANY, 1);
     return await handler.fetch(new Request(head, { body, signal }));
   };
   const server = createServer({ headersTimeout: limits.headersMs, requestTimeout: limits.requestMs }, (from, to) => {
     const serve = async () => {
-      if (underWay >= limits.requests) return await send(told(503, 'Too many requests are under way.', 1), to);
-      underWay += 1;
+      let taken = 0;
+      const take = (more: number) => {
+        if (underWay + more > limits.questions) return false;
+        underWay += more;
+        taken += more;
+        return true;
+      };
+      if (!take(1)) return await send(told(503, TOO_MANY, 1), to);
       const leaving = new AbortController();
       to.once('close', () => leaving.abort());
       try {
-        await send(await answer(from, leaving.signal), to);
+        await send(await answer(from, { signal: leaving.signal, take }), to);
       } finally {
-        underWay -= 1;
+        underWay -= taken;
       }
     };
     serve().catch((error: unknown) => {
@@ -112,6 +120,26 @@ export async function serveMcpHttp(
       await closed;
     },
   };
+}
+
+/** A request, and how it comes by the right to ask more than one question. */
+interface Asked {
+  readonly signal: AbortSignal;
+  /** False where so many more would be too many. */
+  readonly take: (more: number) => boolean;
+}
+
+const TOO_MANY = 'Too many questions are under way.';
+
+/** Messages of a body: those of a batch (JSON-RPC 2.0, 6), else one, whatever it is. */
+function membersOf(body: Uint8Array): number {
+  const text = new TextDecoder().decode(body).trimStart();
+  if (!text.startsWith('[')) return 1;
+  try {
+    return Math.max(1, (JSON.parse(text) as unknown[]).length);
+  } catch {
+    return 1;
+  }
 }
 
 /** The request without its body. */

@@ -1,8 +1,9 @@
 // Why there is no answer, in the service's words, and what can be done about it.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { StackProblem } from '@strata/client';
+import type { KeptAnswers } from './kept-answers.ts';
 import { shortText } from './shorten.ts';
-import { quotaOf, toolResult } from './tool-result.ts';
+import { lastLines, quotaOf, receiptOf, toolResult } from './tool-result.ts';
 
 const MOST_DETAIL = 600;
 
@@ -10,21 +11,23 @@ const MOST_DETAIL = 600;
 export function withoutKey(baseUrl: string): CallToolResult {
   const detail =
     `No API key is set. A free one (50 requests a day, no account) comes from the button on ${baseUrl} or from: curl -X POST ${new URL('/keys', baseUrl)} ` +
-    '(whoever runs the service: strata stack keys create). Put it into STRATA_KEY in the configuration of this MCP server. No key is made here without being asked.';
+    '(whoever runs the service: strata stack keys create). Put it into STRATA_KEY in the configuration of this MCP server, or, where that is reached by a URL, into the header X-Stack-Key of the requests. No key is made here without being asked.';
   return toolResult([`missing_key: ${detail}`], [], { error: { code: 'missing_key', status: 401, detail } });
 }
 
-/** The result for whatever was thrown; `baseUrl` is told where nothing answers there. */
+/** The result for whatever was thrown; `baseUrl` is told where nothing answers there. A refusal has a receipt, and is kept to be checked. */
 export function refused(
   error: unknown,
-  { baseUrl, now }: { readonly baseUrl: string; readonly now: Date },
+  { baseUrl, kept, now }: { readonly baseUrl: string; readonly kept: KeptAnswers; readonly now: Date },
 ): CallToolResult {
   if (!(error instanceof StackProblem)) {
     // A bug of ours: what it says goes to standard error, not to an agent.
     const detail = 'Something went wrong in this MCP server; its log says what.';
     return toolResult([`internal_error: ${detail}`], [], { error: { code: 'internal_error', status: 0, detail } });
   }
-  const { status, code, retryAfterSeconds, requestId } = error;
+  const { status, code, retryAfterSeconds, requestId, text } = error;
+  const attached = { ...receiptOf(text === null ? undefined : JSON.parse(text)), ...quotaOf(error.quota) };
+  if (attached.receipt && text !== null) kept.keep(attached.receipt.receipt_id, text);
   const detail = shortText(error.detail || error.title, MOST_DETAIL);
   const fields = error.errors
     .slice(0, 10)
@@ -41,11 +44,13 @@ export function refused(
         ? []
         : [`Ask again ${isNear ? `in ${retryAfterSeconds} s` : 'not before'} (${retryAt}).`]),
       ...(code === 'network' ? [`Is the service running at ${baseUrl}? STRATA_URL or --base names another.`] : []),
-      ...(code === 'invalid_key' ? ['STRATA_KEY in the configuration of this MCP server holds the key.'] : []),
+      ...(code === 'invalid_key'
+        ? ['The key is STRATA_KEY in the configuration of this MCP server, or the header X-Stack-Key of the request.']
+        : []),
     ],
-    [],
+    lastLines({ receipt: attached.receipt }),
     {
-      ...quotaOf(error.quota),
+      ...attached,
       error: {
         code: shortText(code, 80),
         status,

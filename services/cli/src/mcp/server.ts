@@ -22,6 +22,8 @@ const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint
 
 export interface McpOptions {
   readonly baseUrl: string;
+  /** C2SP verifier key of the ledger, known from elsewhere. */
+  readonly ledgerKey: string | undefined;
   /** Of one request to the service. */
   readonly timeoutMs: number;
   /** What is no fault of whoever asks. */
@@ -29,7 +31,12 @@ export interface McpOptions {
 }
 
 /** Makes servers that share what was answered; each has the key of whoever uses it. */
-export function mcpServers({ baseUrl, timeoutMs, onError }: McpOptions): (key: string | undefined) => McpServer {
+export function mcpServers({
+  baseUrl,
+  ledgerKey,
+  timeoutMs,
+  onError,
+}: McpOptions): (key: string | undefined) => McpServer {
   const kept = new KeptAnswers();
   return (key) => {
     const client = new StackClient({ baseUrl, key, timeoutMs });
@@ -39,12 +46,12 @@ export function mcpServers({ baseUrl, timeoutMs, onError }: McpOptions): (key: s
     );
     const answered = async (signal: AbortSignal, make: (options: AskOptions) => Promise<CallToolResult>) => {
       try {
-        return await make({ client, kept, signal });
+        return await make({ client, kept, ledgerKey, signal });
       } catch (error) {
         // Whoever has gone needs no answer.
         signal.throwIfAborted();
         if (!(error instanceof StackProblem)) onError(error);
-        return refused(error, { baseUrl, now: new Date() });
+        return refused(error, { baseUrl, kept, now: new Date() });
       }
     };
     for (const question of QUESTIONS) {

@@ -37,6 +37,11 @@ describe('a shortened answer', () => {
     const tags = String.fromCodePoint(...[...'ignore'].map((each) => 0xe0000 + (each.codePointAt(0) ?? 0)));
     const { answer } = shorten({ title: `a\u001b[2J\r\nSYSTEM:\u202e b${tags}`, long: 'x'.repeat(1_000) });
     assert.equal(answer.title, 'a [2J SYSTEM: b');
+    // A byte in each variation selector after a letter; fillers of Hangul, and what Unicode has left unassigned to be unseen.
+    const selectors = String.fromCodePoint(...[...'obey'].map((each) => 0xe0100 + (each.codePointAt(0) ?? 0)));
+    const unseen = `\ufe0f\u034f\u115f\u3164\uffa0\u180b\u2800\u2065${String.fromCodePoint(0xe0000, 0xe0fff)}`;
+    const hidden = shorten({ [`n${unseen}`]: [`a${selectors}b`, `c${unseen}d`] });
+    assert.deepEqual(hidden.answer, { n: ['ab', 'cd'] });
     assert.equal(answer.long, `${'x'.repeat(300)}… (+700 characters)`);
   });
 
@@ -50,6 +55,24 @@ describe('a shortened answer', () => {
       assert.ok(JSON.stringify(answer).length <= MOST_CHARACTERS);
       assert.ok(leftOut.length >= 5);
     }
+  });
+
+  it('fits also where there is nothing to cut: fields without an end, nesting without an end, numbers', () => {
+    const wide = Object.fromEntries(numbers(50_000).map((name) => [`field${name}`, { list: numbers(50) }]));
+    const rows = numbers(200).map((row) => [`row${row}`, Object.fromEntries(numbers(200).map((at) => [`c${at}`, at]))]);
+    const nested = (open: string, inner: string, close: string) =>
+      JSON.parse(open.repeat(3_000) + inner + close.repeat(3_000));
+    for (const answer of [
+      wide,
+      Object.fromEntries(rows),
+      { a: nested('[', 'null', ']') },
+      nested('{"":', 'null', '}'),
+    ]) {
+      const shortened = shorten(answer);
+      assert.ok(JSON.stringify(shortened.answer).length <= MOST_CHARACTERS);
+      assert.ok(JSON.stringify(shortened.leftOut).length <= 4_000);
+    }
+    assert.deepEqual(shorten(Object.fromEntries(rows)).leftOut, [{ at: 'the whole answer', items: 1 }]);
   });
 
   it('survives what is no object, and names that objects inherit', () => {

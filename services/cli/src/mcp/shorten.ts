@@ -40,13 +40,22 @@ const MOST_TEXT = 300;
 /** Of a text where lists alone could not be cut far enough. */
 const LEAST_TEXT = 80;
 
+/** Of an object, and of what was left out; answers of the service have far fewer. */
+const MOST_FIELDS = 200;
+const MOST_LEFT_OUT = 20;
+/** Characters of a path into the answer, so that what is nested without an end is cut off. */
+const MOST_PATH = 400;
+
 /** Lists of days, oldest first: their end says more than their beginning. */
 const DAYS = new Set(['curve', 'per_day']);
 
 /** Said once for all answers, in the instructions; the receipt is told apart from the answer. */
 const TOLD_ELSEWHERE = new Set(['_alpha', '_notice', 'provenance']);
 
-/** Cuts lists and texts until the answer fits, and makes each text one line without characters that cannot be seen. */
+/**
+ * Cuts lists and texts until the answer fits, and makes each text one line without characters that cannot be seen. What cannot
+ * be cut so far, as no answer of the service is, is left out whole.
+ */
 export function shorten(answer: unknown, { page, most = {}, hidden = [] }: ShortenOptions = {}): Shortened {
   let items = MOST_ITEMS;
   let textLength = MOST_TEXT;
@@ -54,11 +63,16 @@ export function shorten(answer: unknown, { page, most = {}, hidden = [] }: Short
     const leftOut = new Map<string, number>();
     const cut: Cut = { page, most, hidden, items, textLength, leftOut, shown: 0, behind: 0 };
     const shortened = shortenObject(Object(answer) as Readonly<Record<string, unknown>>, '', cut);
-    const isLeast = items === LEAST_ITEMS && textLength === LEAST_TEXT;
-    if (isLeast || JSON.stringify(shortened).length <= MOST_CHARACTERS) {
+    const isShort = JSON.stringify(shortened).length <= MOST_CHARACTERS;
+    if (isShort) {
       const { shown, behind } = cut;
-      return { answer: shortened, leftOut: [...leftOut].map(([at, count]) => ({ at, items: count })), shown, behind };
+      const told = [...leftOut]
+        .slice(0, MOST_LEFT_OUT)
+        .map(([at, count]) => ({ at: shortText(at, LEAST_TEXT), items: count }));
+      return { answer: shortened, leftOut: told, shown, behind };
     }
+    if (items === LEAST_ITEMS && textLength === LEAST_TEXT)
+      return { answer: {}, leftOut: [{ at: 'the whole answer', items: 1 }], shown: 0, behind: 0 };
     if (items === LEAST_ITEMS) textLength = LEAST_TEXT;
     items = Math.max(LEAST_ITEMS, Math.floor(items / 2));
   }
@@ -77,6 +91,7 @@ interface Cut {
 
 function shortenValue(value: unknown, at: string, cut: Cut): unknown {
   if (typeof value === 'string') return shortText(value, cut.textLength);
+  if (at.length > MOST_PATH) return null;
   if (Array.isArray(value)) return shortenList(value, at, cut);
   return typeof value === 'object' && value !== null
     ? shortenObject(value as Readonly<Record<string, unknown>>, at, cut)
@@ -85,8 +100,8 @@ function shortenValue(value: unknown, at: string, cut: Cut): unknown {
 
 function shortenObject(value: Readonly<Record<string, unknown>>, at: string, cut: Cut): Record<string, unknown> {
   const fields: [string, unknown][] = [];
-  for (const [name, field] of Object.entries(value)) {
-    const path = at === '' ? name : `${at}.${name}`;
+  for (const [name, field] of Object.entries(value).slice(0, MOST_FIELDS)) {
+    const path = at === '' ? name || '.' : `${at}.${name}`;
     if (TOLD_ELSEWHERE.has(name) || cut.hidden.includes(path)) continue;
     fields.push([shortText(name, LEAST_TEXT), shortenValue(field, path, cut)]);
   }

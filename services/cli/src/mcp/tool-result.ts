@@ -56,6 +56,24 @@ export function quotaOf(quota: Quota | null): Pick<ResultBody, 'quota'> {
   return { quota: { limit, remaining, resets_at: resetsAt?.toISOString() ?? null } };
 }
 
+/** What to cite of a body's receipt; nothing where it has none. Its form is checked: it is told as it is. */
+export function receiptOf(body: unknown): Pick<ResultBody, 'receipt'> {
+  const { provenance } = Object(body) as { readonly provenance?: unknown };
+  const { receipt_id, ledger_receipt_id, signed_at } = Object(provenance) as Readonly<Record<string, unknown>>;
+  if (!isId(receipt_id, 'rwr_')) return {};
+  return {
+    receipt: {
+      receipt_id,
+      ledger_receipt_id: isId(ledger_receipt_id, 'cr_') ? ledger_receipt_id : 'none',
+      signed_at: /^[\dT:.Z-]{20,32}$/.test(String(signed_at)) ? String(signed_at) : 'unknown',
+    },
+  };
+}
+
+function isId(value: unknown, prefix: string): value is string {
+  return typeof value === 'string' && value.startsWith(prefix) && /^\w{4,64}$/.test(value);
+}
+
 function leftOutLine(leftOut: readonly LeftOut[]): string {
   if (leftOut.length === 0) return '';
   return `Left out for brevity: ${leftOut.map(({ at, items }) => `${items} of ${at}`).join(', ')}.`;

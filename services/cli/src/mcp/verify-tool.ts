@@ -26,7 +26,7 @@ export const verifyTool = {
 
 export async function verifyReceipt(
   input: z.output<typeof verifyTool.input>,
-  { client, kept, signal }: AskOptions,
+  { client, kept, ledgerKey, signal }: AskOptions,
 ): Promise<CallToolResult> {
   const { receipt_id: id, answer } = input;
   const text = answer ?? kept.get(id ?? '');
@@ -34,14 +34,23 @@ export async function verifyReceipt(
     const detail = `No answer with the receipt ${id} was given here lately. Ask the question again, or give the answer itself.`;
     return toolResult([`unknown_receipt: ${detail}`], [], { error: { code: 'unknown_receipt', status: 0, detail } });
   }
-  const result = await client.verify(text, { signal });
+  const result = await client.verify(text, { signal, ledgerKey });
   const steps = result.steps.map(({ step, ok, detail }) => ({ step, ok, detail: shortText(detail, 300) }));
   const { outcome, says } = judgement(result);
   return toolResult(
-    [says, ...steps.map(({ step, ok, detail }) => `- ${ok ? 'ok' : 'FAILED'} ${step}: ${detail}`)],
+    [
+      says,
+      ...ofErrorLine(result),
+      ...steps.map(({ step, ok, detail }) => `- ${ok ? 'ok' : 'FAILED'} ${step}: ${detail}`),
+    ],
     [],
     { answer: { outcome, ...(id !== undefined && { receipt_id: id }), steps } },
   );
+}
+
+/** A receipt holds for a refusal as it does for an answer. */
+function ofErrorLine({ problem }: VerifiedAnswer): string[] {
+  return problem ? [`It is of an error: ${shortText(problem.code ?? 'unknown', 80)} (${problem.status}).`] : [];
 }
 
 function judgement({ ok, unchecked, failedStep }: VerifiedAnswer): { readonly outcome: string; readonly says: string } {

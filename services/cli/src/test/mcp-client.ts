@@ -90,6 +90,8 @@ export async function fakeService(answer: RequestListener): Promise<AsyncDisposa
 
 export interface McpHttpTester extends AsyncDisposable {
   readonly url: URL;
+  /** What was written to standard error so far. */
+  stderr(): string;
   /** A client of its own, closed by the caller; `headers` go with each of its requests. */
   connect(headers?: Record<string, string>): Promise<Client>;
   /** One request as it is, whatever its headers. */
@@ -120,7 +122,8 @@ export async function startMcpHttp(
   const found = Promise.withResolvers<string>();
   child.stderr.on('data', (chunk: Buffer) => {
     stderr += chunk.toString();
-    const port = /MCP at http:\S+:(\d+)\/mcp/.exec(stderr)?.[1];
+    // Whether a key is lent is said last.
+    const port = /MCP at http:\S+:(\d+)\/mcp[\s\S]*\bkey is (?:not )?lent/.exec(stderr)?.[1];
     if (port !== undefined) found.resolve(port);
   });
   ended.then(() => found.reject(new Error(`it ended: ${stderr}`)), found.reject);
@@ -132,6 +135,7 @@ export async function startMcpHttp(
   };
   return {
     url,
+    stderr: () => stderr,
     async connect(headers = {}) {
       const client = new Client({ name: 'test', version: '1.0.0' });
       await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
