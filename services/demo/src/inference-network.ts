@@ -12,8 +12,8 @@ const REVIVE_MS = 2_000;
 /** Engines are loaded and hosts started, perhaps on a busy machine. */
 const READY_MS = 120_000;
 const WORKERS = 2;
-/** Free keys for each address of the demo: all who try it, and its tests, have one address. */
-const FREE_KEYS = '100';
+/** Free keys of either service for each address: all who try the demo, and its tests, have one. */
+export const FREE_KEYS = '100';
 
 export interface InferenceNetwork extends AsyncDisposable {
   readonly base: string;

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createLogger } from '@strata/http';
 import { type Config, ConfigError, readConfig, startStack, type World } from '@strata/stack';
 import { type AdvisorySources, createInternet, type Internet, tinyChatModel } from '@strata/testnet';
-import { gatewayPlace, startInferenceNetwork } from './inference-network.ts';
+import { FREE_KEYS, gatewayPlace, startInferenceNetwork } from './inference-network.ts';
 import { liveThroughPastWeeks, PAST_DAYS } from './past-weeks.ts';
 
 /** In the demo a day of the simulated internet passes in this time, and a change is confirmed as quickly. */
@@ -152,6 +152,7 @@ function demoConfig(dataDirectory: string, { internet, publishers, chatUrl }: De
       STRATA_OSV_URL: publishers.osvUrl,
       STRATA_CVE_API_URL: publishers.cveListUrl,
       STRATA_CVE_RAW_URL: publishers.rawUrl,
+      STRATA_FREE_KEYS_PER_DAY: process.env.STRATA_FREE_KEYS_PER_DAY || FREE_KEYS,
       STRATA_CHAT_URL: process.env.STRATA_CHAT_URL || chatUrl,
     }),
     resolvers: [internet.resolver],
