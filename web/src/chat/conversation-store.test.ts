@@ -33,6 +33,15 @@ describe('conversations of two tabs', () => {
     for (const store of [first, second, storage.open(12)]) assert.equal(idsOf(store), 'a1 here q1 there');
   });
 
+  it('keep what a tab wrote before it was closed, though the other writes without having heard of it', () => {
+    const { storage, first, second } = twoTabs();
+    first.change('c', (one) => withTurn(one, question('here', 'a1', 10), 10));
+    first.write();
+    second.change('c', (one) => withTurn(one, question('there', 'a1', 11), 11));
+    second.write();
+    assert.equal(idsOf(storage.open(12)), 'a1 here q1 there');
+  });
+
   it('keep an answer that is being written while the other tab renames, asks, or writes an old form of it', () => {
     const { storage, first, second } = twoTabs();
     const running = { ...answer('a2', 'q2', 20), state: 'running' as const, text: 'Ha' };
