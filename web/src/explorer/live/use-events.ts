@@ -1,7 +1,7 @@
 // Follows the stream while the page is open, and begins with the events of the last hour.
 import { type EventFilter, StackProblem } from '@strata/client';
 import { type Dispatch, useEffect, useReducer, useState } from 'react';
-import { setQuota, stack, useSession } from '../session.ts';
+import { setQuota, stack, useKey } from '../session.ts';
 import { type Action, type Entry, type Live, reduce, START } from './entries.ts';
 import { queryOf } from './event-filter.ts';
 
@@ -26,7 +26,7 @@ export function useEvents(filter: EventFilter): {
 } {
   const [live, act] = useReducer(reduce, START);
   const [attempt, setAttempt] = useState(0);
-  const { key } = useSession();
+  const key = useKey();
   const filterText = JSON.stringify(filter);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another key and another attempt are reasons to begin anew
   useEffect(() => {
