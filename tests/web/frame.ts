@@ -124,9 +124,14 @@ export const tests: PageTests = ({ browser, demo }) => {
         );
         await page.reload();
         await settled(page);
-        const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Chat' });
+        const link = page.getByRole('link', { name: 'Chat', exact: true });
         assert.equal(await link.count(), expected === null ? 0 : 1);
-        if (expected !== null) assert.equal(await link.getAttribute('href'), expected);
+        if (expected === null) continue;
+        assert.equal(await link.getAttribute('href'), expected);
+        await page.setViewportSize({ width: 390, height: 844 });
+        assert.equal(await link.count(), 0);
+        await page.getByRole('button', { name: 'Menu' }).click();
+        assert.equal(await link.getAttribute('href'), expected);
       }
     });
 

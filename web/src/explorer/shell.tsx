@@ -13,6 +13,7 @@ import { WAYS } from './ways.ts';
 const Keyboard = lazy(() => import('./keyboard.tsx'));
 
 export function Shell() {
+  const { chatUrl } = useSite();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const [isOpen, setOpen] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
@@ -42,12 +43,17 @@ export function Shell() {
         </UnmarkedLink>
         {/* The first page has a larger one of its own. */}
         {path === '/' ? <div className="search-box" /> : <SearchBox />}
+        {chatUrl !== undefined && (
+          <a href={chatUrl} className="top-chat">
+            Chat
+          </a>
+        )}
         <Day />
         <ThemeSwitch />
       </header>
       <ConnectionBar />
       <div className="frame">
-        <Ways isOpen={isOpen} onClose={() => setOpen(false)} onHelp={() => setHelpOpen(true)} />
+        <Ways chatUrl={chatUrl} isOpen={isOpen} onClose={() => setOpen(false)} onHelp={() => setHelpOpen(true)} />
         <main id="content" tabIndex={-1}>
           <Outlet />
           <footer className="page-foot small soft">Alpha data, without any guarantee. Every answer is signed.</footer>
@@ -73,13 +79,13 @@ function useFocusOnPage(path: string): void {
 }
 
 interface WaysProps {
+  readonly chatUrl: string | undefined;
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly onHelp: () => void;
 }
 
-function Ways({ isOpen, onClose, onHelp }: WaysProps) {
-  const { chatUrl } = useSite();
+function Ways({ chatUrl, isOpen, onClose, onHelp }: WaysProps) {
   useEffect(() => {
     if (!isOpen) return;
     const onKey = ({ key }: KeyboardEvent) => {
@@ -103,7 +109,7 @@ function Ways({ isOpen, onClose, onHelp }: WaysProps) {
       </ul>
       <ul className="ways-foot small">
         {chatUrl !== undefined && (
-          <li>
+          <li className="ways-chat">
             <a href={chatUrl}>Chat</a>
           </li>
         )}

@@ -41,6 +41,9 @@ window.addEventListener('storage', ({ key }) => {
   show();
 });
 
+// An older theme.js may still be in the browser's cache.
+show();
+
 export function setTheme(theme: Theme): void {
   chosen = theme;
   try {

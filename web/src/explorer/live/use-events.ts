@@ -1,6 +1,8 @@
 // Follows the stream while the page is open, and begins with the events of the last hour.
 import { type EventFilter, StackProblem } from '@strata/client';
 import { type Dispatch, useEffect, useReducer, useState } from 'react';
+import { onReached, tellUnreached } from '../connection.ts';
+import { isUnreached } from '../queries.ts';
 import { setQuota, stack, useKey } from '../session.ts';
 import { type Action, type Entry, type Live, reduce, START } from './entries.ts';
 import { queryOf } from './event-filter.ts';
@@ -35,6 +37,8 @@ export function useEvents(filter: EventFilter): {
     void follow(JSON.parse(filterText) as EventFilter, { act, stop });
     return () => stop.abort();
   }, [filterText, key, attempt]);
+  const isCutOff = live.line.kind === 'ended' && isUnreached(live.line.problem);
+  useEffect(() => (isCutOff ? onReached(() => setAttempt((before) => before + 1)) : undefined), [isCutOff]);
   return { live, act, again: () => setAttempt(attempt + 1) };
 }
 
@@ -51,6 +55,7 @@ async function follow(filter: EventFilter, { act, stop }: FollowContext): Promis
     if (signal.aborted) return;
     stop.abort();
     if (error instanceof StackProblem) setQuota(error.quota);
+    if (isUnreached(error)) tellUnreached();
     act({ kind: 'line', line: { kind: 'ended', problem: error instanceof Error ? error : new Error(String(error)) } });
   };
   const catchUp = pastReader(filter, { act, signal });

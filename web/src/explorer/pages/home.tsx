@@ -32,7 +32,7 @@ const SECTIONS = [
 
 export function Home() {
   const key = useKey();
-  const { exampleDomain: example } = useSite();
+  const { exampleDomain: example, chatUrl } = useSite();
   const areShortcutsOn = useAreShortcutsOn();
   // Their new key shows newcomers the example at once; for those who come back it would only cost a request.
   const [isNewcomer] = useState(key === undefined);
@@ -75,6 +75,12 @@ export function Home() {
                 <span className="small soft">{text}</span>
               </li>
             ))}
+            {chatUrl !== undefined && (
+              <li>
+                <a href={chatUrl}>Chat</a>
+                <span className="small soft">Ask a model that runs on lent machines; its answers are signed too</span>
+              </li>
+            )}
           </ul>
         </Card>
       </Page>

@@ -102,13 +102,15 @@ function TheKey({ value }: { readonly value: string }) {
         Kept in this browser only. The service shows a key once and keeps a hash of it: copy it to where you keep
         passwords. Who has it can use its requests.
       </p>
-      <Figures>
-        <Figure name="Left today">{formatNumber(quota?.remaining)}</Figure>
-        <Figure name="Requests a day">{formatNumber(quota?.limit)}</Figure>
-        <Figure name="New ones from">
-          <span className="start-time">{formatTime(quota?.resetsAt?.toISOString())}</span>
-        </Figure>
-      </Figures>
+      {quota && (
+        <Figures>
+          <Figure name="Left today">{formatNumber(quota.remaining)}</Figure>
+          <Figure name="Requests a day">{formatNumber(quota.limit)}</Figure>
+          <Figure name="New ones from">
+            <span className="start-time">{formatTime(quota.resetsAt?.toISOString())}</span>
+          </Figure>
+        </Figures>
+      )}
       <p className="small soft">
         {quota
           ? ''
