@@ -26,22 +26,17 @@ export const tests: PageTests = ({ browser, demo }) => {
       assert.equal(await page.getByText('You are offline.').count(), 0);
     });
 
-    it('joins the stream when there is a connection again', async () => {
-      await using visited = await open('/live');
+    it('joins the stream again by itself where its beginning could not be had', async () => {
+      await using visited = await open('/status');
       const { page } = visited;
-      await page.locator('.live-event').first().waitFor();
-      await page.context().setOffline(true);
-      await page.getByText('You are offline.').waitFor();
-      // Another filter begins anew, and there is nothing to begin with.
-      await page.getByLabel('Advisories').uncheck();
-      await page.getByRole('button', { name: 'Follow' }).click();
-      await page
-        .locator('.live-state')
-        .getByText(/^(?:Ended|Reconnecting)/)
-        .waitFor();
-      await page.context().setOffline(false);
+      await page.route('**/stack/v1/stream/json*', (route) => route.abort('connectionrefused'));
+      await page.goto(`${demo().stack}/live`);
+      await page.locator('.live-state').getByText('Ended').waitFor();
+      await page.getByText('The service does not answer.').waitFor();
+      await page.unroute('**/stack/v1/stream/json*');
       await page.locator('.live-event').first().waitFor({ timeout: 20_000 });
       await page.locator('.live-state').getByText('Live', { exact: true }).waitFor();
+      assert.equal(await page.getByText('The service does not answer.').count(), 0);
     });
 
     it('shows no skeleton for ever, and the answer when it can be had', async () => {
