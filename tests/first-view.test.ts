@@ -53,7 +53,7 @@ describe('the first view', () => {
     const chunks = manifest();
     const loaded = scriptsOf(['explorer.html', 'src/explorer/pages/home.tsx'], chunks);
     const files = Object.values(chunks).map(({ file }) => file);
-    for (const name of ['verify-answer', 'chart-canvas', 'data-table', 'keyboard']) {
+    for (const name of ['verify-answer', 'chart-canvas', 'data-table']) {
       const file = files.find((each) => each.startsWith(`assets/${name}-`) && each.endsWith('.js'));
       assert.ok(file, `${name} is no file of its own`);
       assert.equal(loaded.has(file), false, `${file} is loaded at once`);

@@ -1,4 +1,5 @@
-// Whether the service can be reached: what the browser says, and what became of the last question.
+// Whether the service can be reached: what became of the last question. What the browser says of the network only names
+// the cause, since a service on one's own machine answers without any.
 import { useSyncExternalStore } from 'react';
 
 /** `offline`: the browser has no network. `silent`: it has one, and the service does not answer. */
@@ -8,7 +9,7 @@ export type Connection = 'good' | 'offline' | 'silent';
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 30_000;
 
-let connection: Connection = navigator.onLine ? 'good' : 'offline';
+let connection: Connection = 'good';
 let waitMs = FIRST_WAIT_MS;
 let timer: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
@@ -17,12 +18,15 @@ const waiting = new Set<() => void>();
 /** A question was answered, if only by a refusal. */
 export function tellAnswered(): void {
   waitMs = FIRST_WAIT_MS;
-  become('good');
+  if (connection !== 'good') reached();
 }
 
-/** A question has not reached the service. */
+/** A question has not reached the service, which is looked for from now on. */
 export function tellUnreached(): void {
   become(navigator.onLine ? 'silent' : 'offline');
+  if (timer !== undefined) return;
+  timer = setTimeout(() => void look(), waitMs);
+  waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
 }
 
 export function connectionNow(): Connection {
@@ -45,30 +49,35 @@ function subscribe(listener: () => void): () => void {
 }
 
 function become(next: Connection): void {
-  clearTimeout(timer);
-  timer = undefined;
-  if (next === 'silent') {
-    timer = setTimeout(() => void look(), waitMs);
-    waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
-  }
   if (next === connection) return;
   connection = next;
   for (const listener of listeners) listener();
 }
 
-/** Asks whether the service is well, which costs no request of anybody's day; then whoever waits may ask again. */
+/** Whoever waits may ask again. */
+function reached(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  become('good');
+  for (const back of waiting) back();
+}
+
+/** Asks whether the service is well, which costs no request of anybody's day. */
 async function look(): Promise<void> {
+  clearTimeout(timer);
+  timer = undefined;
   try {
     await fetch('/health', { cache: 'no-store' });
   } catch {
     return tellUnreached();
   }
-  become('good');
-  for (const back of waiting) back();
+  reached();
 }
 
-window.addEventListener('offline', () => become('offline'));
-window.addEventListener('online', () => {
-  waitMs = FIRST_WAIT_MS;
-  void look();
-});
+for (const change of ['online', 'offline']) {
+  window.addEventListener(change, () => {
+    waitMs = FIRST_WAIT_MS;
+    void look();
+  });
+}
+if (!navigator.onLine) void look();

@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'react';
 import { setShortcuts, useAreShortcutsOn } from './shortcuts.ts';
 import { WAYS } from './ways.ts';
 
-export default function Keyboard({ onClose }: { readonly onClose: () => void }) {
+export function Keyboard({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const areOn = useAreShortcutsOn();
   useEffect(() => dialog.current?.showModal(), []);

@@ -1,16 +1,15 @@
 // What surrounds every page: the name, the search box, the ways to the others, the key and what is left of its day.
 import { createLink, Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { type ComponentProps, forwardRef, lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import { type ComponentProps, forwardRef, useCallback, useEffect, useRef, useState } from 'react';
 import { formatNumber } from '../ui/formats.ts';
 import { ThemeSwitch } from '../ui/theme-switch.tsx';
 import { ConnectionBar } from './connection-bar.tsx';
+import { Keyboard } from './keyboard.tsx';
 import { SearchBox } from './search-box.tsx';
 import { useKey, useQuota } from './session.ts';
 import { useShortcuts } from './shortcuts.ts';
 import { useSite } from './site.ts';
 import { WAYS } from './ways.ts';
-
-const Keyboard = lazy(() => import('./keyboard.tsx'));
 
 export function Shell() {
   const { chatUrl } = useSite();
@@ -59,11 +58,7 @@ export function Shell() {
           <footer className="page-foot small soft">Alpha data, without any guarantee. Every answer is signed.</footer>
         </main>
       </div>
-      {isHelpOpen && (
-        <Suspense>
-          <Keyboard onClose={() => setHelpOpen(false)} />
-        </Suspense>
-      )}
+      {isHelpOpen && <Keyboard onClose={() => setHelpOpen(false)} />}
     </>
   );
 }
