@@ -184,6 +184,7 @@ export const tests: PageTests = ({ browser, demo }) => {
       rows.length,
     );
     assert.equal(await page.locator('.top').isVisible(), false);
+    assert.equal(await page.getByRole('form', { name: 'Filters' }).count(), 0);
     const ink = await page.evaluate(() => getComputedStyle(document.body).color);
     assert.equal(ink, 'rgb(22, 25, 29)');
     await page.emulateMedia({ media: 'screen' });

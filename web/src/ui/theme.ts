@@ -6,6 +6,7 @@ export type Theme = 'system' | 'light' | 'dark';
 
 const PLACE = 'strata-theme';
 const dark = matchMedia('(prefers-color-scheme: dark)');
+const print = matchMedia('print');
 const listeners = new Set<() => void>();
 let chosen = storedTheme();
 
@@ -18,8 +19,9 @@ function storedTheme(): Theme {
   }
 }
 
-/** What is to be seen now. */
+/** What is to be seen now; paper is light. */
 function shownTheme(): 'light' | 'dark' {
+  if (print.matches) return 'light';
   return chosen === 'system' ? (dark.matches ? 'dark' : 'light') : chosen;
 }
 
@@ -33,7 +35,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-dark.addEventListener('change', show);
+for (const medium of [dark, print]) medium.addEventListener('change', show);
 // Chosen in another tab.
 window.addEventListener('storage', ({ key }) => {
   if (key !== PLACE && key !== null) return;
