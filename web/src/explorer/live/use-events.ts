@@ -60,6 +60,7 @@ async function follow(filter: EventFilter, { act, stop }: FollowContext): Promis
   };
   const catchUp = pastReader(filter, { act, signal });
   let isNumbered = false;
+  let gaps = 0;
   const events = stack.events(filter, {
     signal,
     onEventId: () => {
@@ -67,7 +68,10 @@ async function follow(filter: EventFilter, { act, stop }: FollowContext): Promis
     },
     onState: (state) => {
       if (signal.aborted) return;
-      if (state.kind === 'reset') return come({ kind: 'gap', id: `gap ${crypto.randomUUID()}`, reason: state.reason });
+      if (state.kind === 'reset') {
+        gaps += 1;
+        return come({ kind: 'gap', id: `gap ${gaps}`, reason: state.reason });
+      }
       act({ kind: 'line', line: state });
       // Without an event's number the stream cannot go on where it broke.
       if (state.kind === 'open' && !isNumbered) catchUp().catch(end);
