@@ -150,10 +150,8 @@ export const tests: PageTests = ({ browser, demo }) => {
     });
 
     it('takes a key that another tab has got', async () => {
-      await using visited = await open('/start', [], { key: undefined } as never);
+      await using visited = await visit(browser(), `${demo().stack}/start`);
       const { page } = visited;
-      await page.evaluate(() => localStorage.removeItem('strata-stack-key'));
-      await page.reload();
       await page.getByRole('button', { name: 'Get a free key' }).first().waitFor();
       const other = await page.context().newPage();
       await other.goto(`${demo().stack}/favicon.svg`);
