@@ -2,6 +2,7 @@
 import '../ui/base.css';
 import '../ui/ui.css';
 import './explorer.css';
+import './answer.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
