@@ -5,9 +5,11 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe } from 'node:test';
 import type { Browser } from 'playwright-core';
+import * as answers from './web/answers.ts';
 import { type Demo, openBrowser, skip } from './web/browser.ts';
 import * as chat from './web/chat.ts';
 import * as domain from './web/domain.ts';
+import * as frame from './web/frame.ts';
 import * as home from './web/home.ts';
 import * as live from './web/live.ts';
 import * as market from './web/market.ts';
@@ -16,7 +18,7 @@ import * as watch from './web/watch.ts';
 /** The tests of one page, or of a few that belong together. */
 export type PageTests = (get: { readonly browser: () => Browser; readonly demo: () => Demo }) => void;
 
-const modules: readonly { readonly tests: PageTests }[] = [chat, domain, home, live, market, watch];
+const modules: readonly { readonly tests: PageTests }[] = [answers, chat, domain, frame, home, live, market, watch];
 
 const root = path.join(import.meta.dirname, '..');
 

@@ -43,7 +43,10 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }
 
-/** Opens a page in a browser profile of its own. Answers with a refusal of the API are for the test to expect: `allowed` names their status codes. */
+/**
+ * Opens a page in a browser profile of its own. Answers with a refusal of the API are for the test to expect: `allowed`
+ * names their status codes. Closing it fails where anything else went wrong in it, whatever the test looked at.
+ */
 export async function visit(
   browser: Browser,
   url: string,
@@ -59,10 +62,18 @@ export async function visit(
   });
   if (key !== undefined) {
     await context.addInitScript((value) => {
+      // A blank page has no storage.
+      if (!/^https?:$/.test(location.protocol)) return;
       localStorage.setItem('strata-stack-key', value);
       localStorage.setItem('strata-inference-key', value);
     }, key);
   }
+  // Violations are events of the document; as errors of the console they reach the test.
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      console.error(`policy violated: ${violatedDirective} by ${blockedURI}`),
+    );
+  });
   const page = await context.newPage();
   const trouble: string[] = [];
   page.on('pageerror', (error) => trouble.push(error.message));
@@ -70,12 +81,26 @@ export async function visit(
     // Chromium tells of each refused answer here too, without its status: the response below has it.
     if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) trouble.push(message.text());
   });
+  const { origin } = new URL(url);
+  page.on('request', (request) => {
+    const to = new URL(request.url());
+    const isElsewhere = /^https?:$/.test(to.protocol) && /^https?:/.test(origin) && to.origin !== origin;
+    if (isElsewhere && !request.isNavigationRequest()) trouble.push(`asks another host: ${request.url()}`);
+  });
   page.on('response', (response) => {
     if (response.status() >= 400 && !allowed.includes(response.status()))
       trouble.push(`${response.status()} ${response.url()}`);
   });
   await page.goto(url);
-  return { page, trouble, [Symbol.asyncDispose]: () => context.close() };
+  return {
+    page,
+    trouble,
+    async [Symbol.asyncDispose]() {
+      const address = page.url();
+      await context.close();
+      assert.deepEqual(trouble, [], `went wrong in ${address}`);
+    },
+  };
 }
 
 /** A stream is a request that does not end: with one open, this long is waited for the others. */
@@ -84,9 +109,13 @@ const IDLE_MS = 5_000;
 /** Waits until nothing is loading any more. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle', { timeout: IDLE_MS }).catch(() => {});
-  await page.waitForFunction(() => document.querySelector('.loading, .skeleton') === null, undefined, {
-    timeout: 15_000,
-  });
+  await page.waitForFunction(
+    () => document.querySelector('.loading, .skeleton, [aria-busy=true]') === null,
+    undefined,
+    {
+      timeout: 15_000,
+    },
+  );
 }
 
 /** Fails where axe finds anything serious or critical of WCAG 2.2 A and AA. */
@@ -106,6 +135,8 @@ export async function assertAccessible(page: Page): Promise<void> {
     };
     const { violations } = await axe.run(document, {
       runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+      // 2.5.8, which axe leaves out unless it is asked for.
+      rules: { 'target-size': { enabled: true } },
     });
     return violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -127,7 +158,25 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`), fullPage: false });
 }
 
-/** A page in light, dark and on a phone: nothing goes wrong, nothing overflows sideways, axe is content. */
+/** Less than this is no page: a title and a sentence have more, in characters. */
+const LEAST_TEXT = 80;
+
+/** Fails where a page has no heading or hardly any text, or says that it has failed: an empty page looks right to everything else. */
+async function assertContent(page: Page, name: string): Promise<void> {
+  const { headings, text } = await page.evaluate(() => ({
+    headings: [...document.querySelectorAll<HTMLElement>('h1')].map(({ innerText }) => innerText.trim()),
+    text: document.querySelector('main')?.innerText.trim() ?? '',
+  }));
+  assert.deepEqual(
+    [headings.length, headings.every((each) => each !== '')],
+    [1, true],
+    `${name} has ${headings.length} headings`,
+  );
+  assert.ok(text.length >= LEAST_TEXT, `${name} shows nothing but “${text}”`);
+  assert.doesNotMatch(text, /This page has failed|could not be loaded/, name);
+}
+
+/** A page in light, dark and on a phone: it is there, nothing goes wrong, nothing overflows sideways, axe is content. */
 export async function assertLooks(
   browser: Browser,
   url: string,
@@ -143,6 +192,7 @@ export async function assertLooks(
     await using visited = await visit(browser, url, { ...options, ...(key === undefined ? {} : { key }) }, allowed);
     const { page, trouble } = visited;
     await settled(page);
+    await assertContent(page, name);
     await picture(page, `${name}-${suffix}`);
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,

@@ -244,16 +244,25 @@ export const tests: PageTests = ({ browser, demo }) => {
     );
     const second = await answerTo(() => page.getByRole('link', { name: 'Next', exact: true }).click());
     await page.waitForURL(/offset=50/);
-    await page.getByText(/^51 to/).waitFor();
+    await page
+      .getByText(/^51 to/)
+      .first()
+      .waitFor();
     assert.deepEqual(
       await shown(),
       second.results.map(({ domain }) => domain),
     );
     await page.reload();
-    await page.getByText(/^51 to/).waitFor();
+    await page
+      .getByText(/^51 to/)
+      .first()
+      .waitFor();
     assert.equal(await page.getByLabel('State').inputValue(), 'active');
     await page.getByRole('link', { name: 'Previous', exact: true }).click();
-    await page.getByText(/^1 to 50 of/).waitFor();
+    await page
+      .getByText(/^1 to 50 of/)
+      .first()
+      .waitFor();
     assert.deepEqual(trouble, []);
   });
 

@@ -14,10 +14,21 @@ interface AnswerProps<B> {
   readonly children: (body: B, answer: StackAnswer<B>) => ReactNode;
 }
 
-/** Shows the answer, or says what is in the way of it and what can be done. */
+/** Shows the answer, or says what is in the way of it and what can be done. An answer to the question before is shown as an old one. */
 export function Answer<B>({ query, lines = 4, children }: AnswerProps<B>) {
-  const { data, error, isPending, refetch } = query;
-  if (data) return children(data.body, data);
+  const { data, error, isPending, isPlaceholderData: isOld, refetch } = query;
+  if (data) {
+    return (
+      <div className={isOld ? 'answer old' : 'answer'} aria-busy={isOld}>
+        {isOld && (
+          <span className="hidden-text" role="status">
+            Loading …
+          </span>
+        )}
+        {children(data.body, data)}
+      </div>
+    );
+  }
   if (isPending && !error) return <Loading lines={lines} />;
   return error ? <Problem problem={error} onRetry={() => void refetch()} /> : null;
 }
@@ -47,7 +58,7 @@ export function Problem({ problem, onRetry }: { readonly problem: StackProblem; 
     case 'network':
       return (
         <Notice title="The service cannot be reached" tone="warn" actions={retry}>
-          <p>Either you are offline or it is not running. Nothing is lost: try again when it is back.</p>
+          <p>Either you are offline or it is not running. It is asked again as soon as it is back.</p>
         </Notice>
       );
     case 'unknown_domain':

@@ -2,13 +2,13 @@
 import '../ui/base.css';
 import '../ui/ui.css';
 import './explorer.css';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import './answer.css';
+import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { queries } from './queries.ts';
 import { router } from './router.tsx';
-
-const queries = new QueryClient({ defaultOptions: { queries: { refetchOnWindowFocus: false, gcTime: 10 * 60_000 } } });
 
 const place = document.getElementById('root');
 if (!place) throw new Error('the page has no place for the explorer');

@@ -1,8 +1,10 @@
 // Every page of the explorer with its path. A page's script is loaded when it is first asked for; its address holds its whole state.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
-import { NotFound, Shell, WentWrong } from './shell.tsx';
+import { NotFound, WentWrong } from './no-page.tsx';
+import { loaded } from './page-load.ts';
+import { Shell } from './shell.tsx';
 
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: WentWrong });
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
 /** Words and numbers of an address as they stand there; each page reads its own. */
 const validateSearch = (search: Record<string, unknown>): Record<string, string> =>
@@ -16,94 +18,96 @@ const pages = [
   createRoute({
     getParentRoute: () => root,
     path: '/',
-    component: lazyRouteComponent(() => import('./pages/home.tsx'), 'Home'),
+    component: lazyRouteComponent(() => loaded(import('./pages/home.tsx')), 'Home'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/start',
-    component: lazyRouteComponent(() => import('./pages/start.tsx'), 'Start'),
+    component: lazyRouteComponent(() => loaded(import('./pages/start.tsx')), 'Start'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/search',
     validateSearch,
-    component: lazyRouteComponent(() => import('./pages/search.tsx'), 'Search'),
+    component: lazyRouteComponent(() => loaded(import('./pages/search.tsx')), 'Search'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/domain/$domain',
     validateSearch,
-    component: lazyRouteComponent(() => import('./pages/domain.tsx'), 'Domain'),
+    component: lazyRouteComponent(() => loaded(import('./pages/domain.tsx')), 'Domain'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/provider/$provider',
     validateSearch,
-    component: lazyRouteComponent(() => import('./pages/provider.tsx'), 'Provider'),
+    component: lazyRouteComponent(() => loaded(import('./pages/provider.tsx')), 'Provider'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/compare',
     validateSearch,
-    component: lazyRouteComponent(() => import('./pages/compare.tsx'), 'Compare'),
+    component: lazyRouteComponent(() => loaded(import('./pages/compare.tsx')), 'Compare'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/market',
     validateSearch,
-    component: lazyRouteComponent(() => import('./pages/market.tsx'), 'Market'),
+    component: lazyRouteComponent(() => loaded(import('./pages/market.tsx')), 'Market'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/migrations',
     validateSearch,
-    component: lazyRouteComponent(() => import('./pages/migrations.tsx'), 'Migrations'),
+    component: lazyRouteComponent(() => loaded(import('./pages/migrations.tsx')), 'Migrations'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/security',
     validateSearch,
-    component: lazyRouteComponent(() => import('./pages/security.tsx'), 'Security'),
+    component: lazyRouteComponent(() => loaded(import('./pages/security.tsx')), 'Security'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/alerts',
     validateSearch,
-    component: lazyRouteComponent(() => import('./pages/alerts.tsx'), 'Alerts'),
+    component: lazyRouteComponent(() => loaded(import('./pages/alerts.tsx')), 'Alerts'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/advisories',
     validateSearch,
-    component: lazyRouteComponent(() => import('./pages/advisories.tsx'), 'Advisories'),
+    component: lazyRouteComponent(() => loaded(import('./pages/advisories.tsx')), 'Advisories'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/feeds',
     validateSearch,
-    component: lazyRouteComponent(() => import('./pages/feeds.tsx'), 'Feeds'),
+    component: lazyRouteComponent(() => loaded(import('./pages/feeds.tsx')), 'Feeds'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/feeds/$domain',
-    component: lazyRouteComponent(() => import('./pages/feeds.tsx'), 'FeedDomain'),
+    component: lazyRouteComponent(() => loaded(import('./pages/feeds.tsx')), 'FeedDomain'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/live',
     validateSearch,
-    component: lazyRouteComponent(() => import('./pages/live.tsx'), 'Live'),
+    component: lazyRouteComponent(() => loaded(import('./pages/live.tsx')), 'Live'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/status',
-    component: lazyRouteComponent(() => import('./pages/status.tsx'), 'Status'),
+    component: lazyRouteComponent(() => loaded(import('./pages/status.tsx')), 'Status'),
   }),
 ];
 
 export const router = createRouter({
   routeTree: root.addChildren(pages),
   defaultPreload: 'intent',
+  // Within the frame, so that the ways to other pages stay.
+  defaultErrorComponent: WentWrong,
   scrollRestoration: true,
   // Addresses are to be read and typed: `?category=dns`, and no quotes around it.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

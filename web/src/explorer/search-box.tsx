@@ -11,14 +11,17 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const [isOpen, setOpen] = useState(false);
-  const [chosen, setChosen] = useState(-1);
+  // By what it is and not by its place: other suggestions may come while one is chosen.
+  const [chosenKey, setChosenKey] = useState<string | null>(null);
   const goals = useGoals(text);
+  const chosen = goals.findIndex((goal) => keyOf(goal) === chosenKey);
+  const setChosen = (place: number) => setChosenKey(goals[place] ? keyOf(goals[place]) : null);
   const isShown = isOpen && goals.length > 0;
   const optionId = (i: number) => `${id}-${i}`;
 
   const close = () => {
     setOpen(false);
-    setChosen(-1);
+    setChosenKey(null);
   };
   const go = (goal: Goal) => {
     close();
@@ -71,7 +74,7 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
           onChange={(event) => {
             setText(event.target.value);
             setOpen(true);
-            setChosen(-1);
+            setChosenKey(null);
           }}
           onFocus={() => setOpen(true)}
           onBlur={close}

@@ -25,6 +25,16 @@ function change(next: Session): void {
   for (const listener of listeners) listener();
 }
 
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+// A key that was got, changed or forgotten in another tab holds in this one too.
+window.addEventListener('storage', ({ key: place }) => {
+  if ((place === PLACE || place === null) && storedKey() !== session.key) change({ key: storedKey(), quota: null });
+});
+
 /** Undefined forgets it. */
 export function setKey(key: string | undefined): void {
   try {
@@ -41,14 +51,14 @@ export function setQuota(quota: Quota | null): void {
   if (quota) change({ ...session, quota });
 }
 
-export function useSession(): Session {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => session,
-  );
+/** Changes with the key alone, and not with each answer. */
+export function useKey(): string | undefined {
+  return useSyncExternalStore(subscribe, () => session.key);
+}
+
+/** Null until an answer has told it, and for keys without a limit. */
+export function useQuota(): Quota | null {
+  return useSyncExternalStore(subscribe, () => session.quota);
 }
 
 /** Asks with the key that the reader has at that moment. */

@@ -1,32 +1,23 @@
 // What surrounds every page: the name, the search box, the ways to the others, the key and what is left of its day.
-import { type ErrorComponentProps, Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { createLink, Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { type ComponentProps, forwardRef, useCallback, useEffect, useRef, useState } from 'react';
 import { formatNumber } from '../ui/formats.ts';
-import { Notice } from '../ui/states.tsx';
 import { ThemeSwitch } from '../ui/theme-switch.tsx';
+import { ConnectionBar } from './connection-bar.tsx';
+import { Keyboard } from './keyboard.tsx';
 import { SearchBox } from './search-box.tsx';
-import { useSession } from './session.ts';
+import { useKey, useQuota } from './session.ts';
 import { useShortcuts } from './shortcuts.ts';
-
-/** Name, path and the letter that leads there after `g`. */
-export const WAYS = [
-  ['Home', '/', 'h'],
-  ['Market', '/market', 'm'],
-  ['Migrations', '/migrations', 'i'],
-  ['Security', '/security', 's'],
-  ['Alerts', '/alerts', 'a'],
-  ['Advisories', '/advisories', 'v'],
-  ['Feeds', '/feeds', 'f'],
-  ['Live', '/live', 'l'],
-  ['Compare', '/compare', 'c'],
-  ['Status', '/status', 't'],
-  ['Get started', '/start', 'k'],
-] as const;
+import { useSite } from './site.ts';
+import { WAYS } from './ways.ts';
 
 export function Shell() {
-  const [isOpen, setOpen] = useState(false);
+  const { chatUrl } = useSite();
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  useShortcuts();
+  const [isOpen, setOpen] = useState(false);
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  useShortcuts({ onHelp: useCallback(() => setHelpOpen(true), []) });
+  useFocusOnPage(path);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page is the reason to close
   useEffect(() => setOpen(false), [path]);
   return (
@@ -45,81 +36,113 @@ export function Shell() {
           <span aria-hidden="true">☰</span>
           <span className="hidden-text">Menu</span>
         </button>
-        <Link to="/" className="brand">
+        <UnmarkedLink to="/" className="brand">
           <img src="/favicon.svg" alt="" width="26" height="26" />
-          Strata
-        </Link>
+          <span className="brand-name">Strata</span>
+        </UnmarkedLink>
         {/* The first page has a larger one of its own. */}
         {path === '/' ? <div className="search-box" /> : <SearchBox />}
+        {chatUrl !== undefined && (
+          <a href={chatUrl} className="top-chat">
+            Chat
+          </a>
+        )}
         <Day />
         <ThemeSwitch />
       </header>
+      <ConnectionBar />
       <div className="frame">
-        <nav id="ways" className={isOpen ? 'ways open' : 'ways'} aria-label="Pages">
-          <ul>
-            {WAYS.map(([name, to]) => (
-              <li key={to}>
-                <Link
-                  to={to}
-                  activeProps={{ className: 'active', 'aria-current': 'page' }}
-                  activeOptions={{ exact: to === '/' }}
-                >
-                  {name}
-                </Link>
-              </li>
-            ))}
-          </ul>
-          <p className="small soft ways-foot">
-            <a href="/reference">API reference</a>
-          </p>
-        </nav>
+        <Ways chatUrl={chatUrl} isOpen={isOpen} onClose={() => setOpen(false)} onHelp={() => setHelpOpen(true)} />
         <main id="content" tabIndex={-1}>
           <Outlet />
           <footer className="page-foot small soft">Alpha data, without any guarantee. Every answer is signed.</footer>
         </main>
       </div>
+      {isHelpOpen && <Keyboard onClose={() => setHelpOpen(false)} />}
     </>
+  );
+}
+
+/** After the way to another page the focus is at its beginning, so that the keyboard goes on there and its name is read out. */
+function useFocusOnPage(path: string): void {
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    document.getElementById('content')?.focus({ preventScroll: true });
+  }, [path]);
+}
+
+interface WaysProps {
+  readonly chatUrl: string | undefined;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly onHelp: () => void;
+}
+
+function Ways({ chatUrl, isOpen, onClose, onHelp }: WaysProps) {
+  useEffect(() => {
+    if (!isOpen) return;
+    const onKey = ({ key }: KeyboardEvent) => {
+      if (key !== 'Escape') return;
+      onClose();
+      document.querySelector<HTMLElement>('.menu')?.focus();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, [isOpen, onClose]);
+  return (
+    <nav id="ways" className={isOpen ? 'ways open' : 'ways'} aria-label="Pages">
+      <ul>
+        {WAYS.map(([name, to]) => (
+          <li key={to}>
+            <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <ul className="ways-foot small">
+        {chatUrl !== undefined && (
+          <li className="ways-chat">
+            <a href={chatUrl}>Chat</a>
+          </li>
+        )}
+        <li>
+          <a href="/reference">API reference</a>
+        </li>
+        <li className="ways-keys">
+          <button type="button" className="plain-button" onClick={onHelp}>
+            Keyboard
+          </button>
+        </li>
+      </ul>
+    </nav>
   );
 }
 
 /** What is left of the key's day. */
 function Day() {
-  const { key, quota } = useSession();
+  const key = useKey();
+  const remaining = useQuota()?.remaining ?? null;
   if (key === undefined) {
     return (
-      <Link to="/start" className="button small day">
+      <UnmarkedLink to="/start" className="button small day">
         Get a key
-      </Link>
+      </UnmarkedLink>
     );
   }
-  if (quota?.remaining === null || quota?.remaining === undefined) return null;
+  if (remaining === null) return null;
   return (
-    <Link to="/start" className="day small" title="Requests left today; new ones at midnight UTC">
-      {formatNumber(quota.remaining)} left<span className="hidden-text"> of today's requests</span>
-    </Link>
+    <UnmarkedLink to="/start" className="day small" title="Requests left today; new ones at midnight UTC">
+      {formatNumber(remaining)} left<span className="hidden-text"> of today's requests</span>
+    </UnmarkedLink>
   );
 }
 
-export function NotFound() {
-  return (
-    <Notice title="There is no such page" actions={<Link to="/">Home</Link>}>
-      <p>The address may be mistyped, or the page has moved.</p>
-    </Notice>
-  );
-}
-
-export function WentWrong({ error, reset }: ErrorComponentProps) {
-  return (
-    <Notice
-      title="This page has failed"
-      tone="bad"
-      actions={
-        <button className="button" type="button" onClick={reset}>
-          Try again
-        </button>
-      }
-    >
-      <p className="mono small">{error instanceof Error ? error.message : String(error)}</p>
-    </Notice>
-  );
-}
+/** A link that is never marked as the page one is on: the list of pages has that mark. */
+const UnmarkedLink = createLink(
+  forwardRef<HTMLAnchorElement, ComponentProps<'a'>>(({ 'aria-current': _mark, ...props }, ref) => (
+    <a {...props} ref={ref} />
+  )),
+);

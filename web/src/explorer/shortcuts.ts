@@ -1,35 +1,73 @@
-// Keys: `/` goes to the search box, `g` and a letter to a page.
+// Keys: `/` goes to the search box, `g` and a letter to a page, `?` shows them all. Whoever speaks to the computer, or
+// presses keys by accident, can turn them off (WCAG 2.2, 2.1.4).
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect } from 'react';
-import { WAYS } from './shell.tsx';
+import { useEffect, useSyncExternalStore } from 'react';
+import { WAYS } from './ways.ts';
 
 const PATIENCE_MS = 1_500;
+const PLACE = 'strata-shortcuts';
 
-/** Listens while the page is open; never in fields, and never together with a modifier, which are the browser's. */
-export function useShortcuts(): void {
+let areOn = storedChoice();
+const listeners = new Set<() => void>();
+
+function storedChoice(): boolean {
+  try {
+    return localStorage.getItem(PLACE) !== 'off';
+  } catch {
+    return true;
+  }
+}
+
+export function setShortcuts(next: boolean): void {
+  areOn = next;
+  try {
+    if (next) localStorage.removeItem(PLACE);
+    else localStorage.setItem(PLACE, 'off');
+  } catch {
+    // Kept for this page only.
+  }
+  for (const listener of listeners) listener();
+}
+
+/** Whether the reader wants keys of one letter. */
+export function useAreShortcutsOn(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => areOn,
+  );
+}
+
+/** Listens while the page is open; never in fields and dialogs, and never together with a modifier, which are the browser's. */
+export function useShortcuts({ onHelp }: { readonly onHelp: () => void }): void {
   const navigate = useNavigate();
+  const isOn = useAreShortcutsOn();
   useEffect(() => {
+    if (!isOn) return;
     let wantedUntil = 0;
     const onKey = (event: KeyboardEvent) => {
-      const { target } = event;
+      const { target, key } = event;
       const isTyping =
         target instanceof HTMLElement &&
-        (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+        (target.isContentEditable || target.closest('input, textarea, select, dialog') !== null);
       if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === '/') {
+      if (key === '/') {
         event.preventDefault();
         document.getElementById('search')?.focus();
         return;
       }
-      if (event.key === 'g') {
+      if (key === '?') return onHelp();
+      if (key === 'g') {
         wantedUntil = event.timeStamp + PATIENCE_MS;
         return;
       }
-      const way = event.timeStamp < wantedUntil ? WAYS.find(([, , letter]) => letter === event.key) : undefined;
+      const way = event.timeStamp < wantedUntil ? WAYS.find(([, , letter]) => letter === key) : undefined;
       wantedUntil = 0;
       if (way) void navigate({ to: way[1] });
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
-  }, [navigate]);
+  }, [navigate, isOn, onHelp]);
 }

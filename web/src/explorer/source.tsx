@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { Command } from '../ui/command.tsx';
 import { formatTime } from '../ui/formats.ts';
 import { stack } from './session.ts';
+import { questionOf } from './use-stack.ts';
 
 interface Signed {
   readonly provenance?: { readonly receipt_id: string; readonly signed_at: string } | undefined;
@@ -20,16 +21,23 @@ interface SourceProps<P extends keyof StackPaths> {
 /** The foot of a card: how to ask the same, and whether the answer is what was signed. */
 export function Source<P extends keyof StackPaths>({ path, input, answer, isOpen = false }: SourceProps<P>) {
   const { provenance } = answer.body;
+  const asked = questionOf(answer, input);
   return (
     <details className="source" open={isOpen}>
       <summary>
         API and receipt{provenance && <span className="soft"> · signed {formatTime(provenance.signed_at)}</span>}
       </summary>
       <p className="small soft">The same answer from the command line:</p>
-      <Command text={stack.curl(path, input)} />
+      <Command text={stack.curl(path, asked)} />
       {provenance && <Verify answer={answer} receiptId={provenance.receipt_id} />}
     </details>
   );
+}
+
+/** What became of a check, and of what. */
+interface Check {
+  readonly of: string;
+  readonly result: VerifiedAnswer | 'checking' | 'not loaded';
 }
 
 interface VerifyProps {
@@ -40,24 +48,22 @@ interface VerifyProps {
 
 /** Checks a receipt in this browser, and shows each step. */
 export function Verify({ answer, receiptId }: VerifyProps) {
-  const [result, setResult] = useState<VerifiedAnswer | 'checking' | 'not loaded' | null>(null);
-  // What was found holds for the answer it was found for.
-  const [checked, setChecked] = useState(answer);
-  if (checked !== answer) {
-    setChecked(answer);
-    setResult(null);
-  }
-  const check = async () => {
-    setResult('checking');
+  const [check, setCheck] = useState<Check | null>(null);
+  // What was found holds for the very text it was found for, and not for the answer that has come in its place since.
+  const of = `${receiptId} ${typeof answer === 'string' ? answer : answer.text}`;
+  const result = check?.of === of ? check.result : null;
+  const start = async () => {
+    setCheck({ of, result: 'checking' });
     // The code of the check comes when it is first wanted, and may not arrive.
-    setResult(await stack.verify(answer).catch(() => 'not loaded' as const));
+    const found = await stack.verify(answer).catch(() => 'not loaded' as const);
+    setCheck((now) => (now?.of === of ? { of, result: found } : now));
   };
   return (
     <div className="verify">
       <p className="small">
         The answer is signed, and its receipt stands in a public log. This browser can check both. Receipt{' '}
         <code>{receiptId}</code>{' '}
-        <button className="button small" type="button" disabled={result === 'checking'} onClick={() => void check()}>
+        <button className="button small" type="button" disabled={result === 'checking'} onClick={() => void start()}>
           Verify
         </button>
       </p>

@@ -7,6 +7,7 @@ export type Goal =
   | { readonly kind: 'provider'; readonly provider: string; readonly name: string }
   | { readonly kind: 'search'; readonly q: string };
 
+/** What the service suggests for a text. */
 interface Suggested {
   readonly domains: readonly string[];
   readonly providers: readonly { readonly id: string; readonly name: string }[];
@@ -42,7 +43,7 @@ export function useGoals(text: string): readonly Goal[] {
 }
 
 /** Without suggestions, since they fail or there are too many questions, the box still works. */
-async function suggestedFor(q: string, signal: AbortSignal): Promise<Suggested> {
+export async function suggestedFor(q: string, signal: AbortSignal): Promise<Suggested> {
   try {
     const response = await fetch(`/suggest?q=${encodeURIComponent(q)}`, { signal });
     return response.ok ? ((await response.json()) as Suggested) : NOTHING;

@@ -1,15 +1,24 @@
 // One question to the service: asked once, kept for a while, asked anew when the key changes.
 import { type StackAnswer, type StackInput, type StackPaths, StackProblem } from '@strata/client';
-import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { setQuota, stack, useSession } from './session.ts';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { connectionNow, tellAnswered, tellUnreached } from './connection.ts';
+import { isUnreached } from './queries.ts';
+import { setQuota, stack, useKey } from './session.ts';
 
 interface Options {
   /** False while it is not yet known what to ask. */
   readonly isEnabled?: boolean;
   /** Asks again while the page is open. */
   readonly everyMs?: number;
-  /** Shows the answer before until the next one is there: for lists that are paged or filtered. */
+  /** Shows the answer before until the next one is there, as an old one: for lists that are paged or filtered. */
   readonly keepsLast?: boolean;
+}
+
+const questions = new WeakMap<object, unknown>();
+
+/** What an answer was the answer to. While an old one is shown that is another question than the page's. */
+export function questionOf<I>(answer: object, input: I): I {
+  return (questions.get(answer) as I | undefined) ?? input;
 }
 
 /** What the service answers. Each costs a request of the key's day, but for what was asked in the last minute. */
@@ -18,24 +27,36 @@ export function useStack<P extends keyof StackPaths>(
   input: StackInput<P>,
   { isEnabled = true, everyMs, keepsLast = false }: Options = {},
 ): UseQueryResult<StackAnswer<StackPaths[P]['body']>, StackProblem> {
-  const { key } = useSession();
+  const key = useKey();
   return useQuery({
     queryKey: [path, input, key],
     queryFn: async ({ signal }) => {
       try {
         const answer = await stack.get(path, input, { signal });
+        tellAnswered();
         setQuota(answer.quota);
+        questions.set(answer, input);
         return answer;
       } catch (error) {
+        if (!signal.aborted && isUnreached(error)) tellUnreached();
+        else if (error instanceof StackProblem) tellAnswered();
         if (error instanceof StackProblem) setQuota(error.quota);
         throw error;
       }
     },
     enabled: isEnabled,
     staleTime: 60_000,
-    // Only what may be different at once is tried again: a refusal stays one.
-    retry: (failures, error) => failures < 2 && error.code === 'network',
+    // An answer stays the one that was signed, and is not merged with the one before.
+    structuralSharing: false,
+    // Only what may be different at once is tried again: a refusal stays one, and so does being offline.
+    retry: (failures, error) => failures < 2 && isUnreached(error) && connectionNow() !== 'offline',
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
-    ...(keepsLast ? { placeholderData: keepPreviousData } : {}),
+    placeholderData: (last: StackAnswer<StackPaths[P]['body']> | undefined, before) =>
+      keepsLast && subjectOf(before?.queryKey) === subjectOf([path, input]) ? last : undefined,
   });
+}
+
+/** What a question is about: the list of another domain or provider is no old state of this one. */
+function subjectOf([path, input]: readonly unknown[] = []): string {
+  return JSON.stringify([path, (input as { readonly path?: unknown } | undefined)?.path]);
 }

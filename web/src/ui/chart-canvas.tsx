@@ -12,7 +12,7 @@ import {
 } from 'echarts/components';
 import { type EChartsCoreOption, type EChartsType, init, use } from 'echarts/core';
 import { CanvasRenderer } from 'echarts/renderers';
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 import { COLOURS } from './chart-colours.ts';
 import { useTheme } from './theme.ts';
 
@@ -45,7 +45,7 @@ export default function ChartCanvas({
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<EChartsType>(undefined);
   const { shown } = useTheme();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = place.current;
     if (!element) return;
     const made = init(element, undefined, { renderer: 'canvas' });
@@ -57,8 +57,10 @@ export default function ChartCanvas({
       made.dispose();
     };
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     chart.current?.setOption(withLooks(option, shown), { notMerge: true });
+    // On its way to paper a page waits for no next frame.
+    if (matchMedia('print').matches) chart.current?.getZr().flush();
   }, [option, shown]);
   return <div ref={place} role="img" aria-label={label} style={{ height }} />;
 }

@@ -2,7 +2,8 @@
 import type { EChartsCoreOption } from 'echarts/core';
 import { lazy, type ReactNode, Suspense } from 'react';
 
-const Canvas = lazy(() => import('./chart-canvas.tsx'));
+/** Without it a page still has the numbers. */
+const Canvas = lazy(() => import('./chart-canvas.tsx').catch(() => ({ default: NoCanvas })));
 
 interface ChartProps {
   /** What is to be seen in it, in a sentence. */
@@ -26,4 +27,8 @@ export function Chart({ label, option, height = 280, table }: ChartProps) {
       </details>
     </figure>
   );
+}
+
+function NoCanvas() {
+  return <p className="empty">The drawing could not be loaded. Its numbers are in the table below.</p>;
 }

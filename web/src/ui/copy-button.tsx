@@ -18,7 +18,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
     <button className="button small" type="button" onClick={() => void copy()}>
       <span aria-hidden="true">{state === 'copied' ? 'Copied' : state === 'refused' ? 'Select it' : 'Copy'}</span>
       <span className="hidden-text" aria-live="polite">
-        {state === 'copied' ? 'Copied' : label}
+        {state === 'copied' ? 'Copied' : state === 'refused' ? 'Not copied: select the text' : label}
       </span>
     </button>
   );

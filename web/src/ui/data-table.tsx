@@ -1,6 +1,8 @@
-// Tables: sorted by their columns, virtual once they are long, and the same markup for eyes and screen readers.
+// Tables: sorted by their columns, virtual once they are long, whole on paper, and the same markup for eyes and screen readers.
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { formatNumber } from './formats.ts';
+import { useIsPrinting } from './use-is-printing.ts';
 
 export interface Column<Row> {
   readonly name: string;
@@ -20,7 +22,10 @@ interface DataTableProps<Row> {
 
 /** Above this many rows only those in sight are in the page. */
 const VIRTUAL_FROM = 100;
+/** Before it is measured, in pixels. */
 const ROW_HEIGHT = 41;
+/** More rows than these are nothing to be read on paper: some forty pages. */
+const MOST_PRINTED = 2_000;
 
 interface Order {
   readonly column: number;
@@ -30,7 +35,9 @@ interface Order {
 export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps<Row>) {
   const [order, setOrder] = useState<Order | null>(null);
   const sorted = useMemo(() => inOrder(rows, columns, order), [rows, columns, order]);
-  const isVirtual = rows.length > VIRTUAL_FROM;
+  const isPrinting = useIsPrinting();
+  const isLong = rows.length > VIRTUAL_FROM;
+  const isVirtual = isLong && !isPrinting;
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: isVirtual ? sorted.length : 0,
@@ -41,10 +48,10 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
   const items = virtual.getVirtualItems();
   const before = items[0]?.start ?? 0;
   const after = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
-  const shown = isVirtual ? items.map(({ index }) => index) : sorted.map((_, i) => i);
+  const shown = isVirtual ? items.map(({ index }) => index) : sorted.slice(0, MOST_PRINTED).map((_, i) => i);
   return (
     <section
-      className={isVirtual ? 'table-scroll tall' : 'table-scroll'}
+      className={isLong ? 'table-scroll tall' : 'table-scroll'}
       ref={scroller}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable with the keyboard
       tabIndex={0}
@@ -64,11 +71,17 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
           </tr>
         </thead>
         <tbody>
-          {before > 0 && <Spacer height={before} span={columns.length} />}
+          {isVirtual && before > 0 && <Spacer height={before} span={columns.length} />}
           {shown.map((index) => {
             const row = sorted[index] as Row;
             return (
-              <tr key={keyOf(row)} aria-rowindex={index + 2}>
+              <tr
+                key={keyOf(row)}
+                aria-rowindex={index + 2}
+                // Rows are as high as what is in them.
+                ref={isVirtual ? virtual.measureElement : undefined}
+                data-index={index}
+              >
                 {columns.map((column) => (
                   <td key={column.name} className={column.isNumber ? 'number' : undefined}>
                     {column.cell(row)}
@@ -80,6 +93,11 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
           {isVirtual && after > 0 && <Spacer height={after} span={columns.length} />}
         </tbody>
       </table>
+      {sorted.length > MOST_PRINTED && (
+        <p className="table-cut">
+          The first {formatNumber(MOST_PRINTED)} of {formatNumber(sorted.length)} rows.
+        </p>
+      )}
     </section>
   );
 }

@@ -1,12 +1,9 @@
 // A domain without a profile: its first scan may still be under way, or it cannot be had at all.
 import type { StackProblem } from '@strata/client';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
 import { formatNumber } from '../../ui/formats.ts';
 import { Loading, Notice } from '../../ui/states.tsx';
-
-/** Longer than this nobody keeps a page open for: then it is the reader who asks again. */
-const LONGEST_WAIT_SECONDS = 30;
+import { useFirstLook } from '../first-look.ts';
 
 interface AbsentProps {
   readonly host: string;
@@ -17,7 +14,7 @@ interface AbsentProps {
 export function DomainAbsent({ host, problem, onRetry }: AbsentProps) {
   const seconds = problem.retryAfterSeconds;
   if (seconds === null) return <NoSuchDomain host={host} problem={problem} />;
-  return <StillScanning problem={problem} seconds={seconds} onRetry={onRetry} />;
+  return <StillScanning host={host} problem={problem} seconds={seconds} onRetry={onRetry} />;
 }
 
 function NoSuchDomain({ host, problem }: { readonly host: string; readonly problem: StackProblem }) {
@@ -37,27 +34,9 @@ function NoSuchDomain({ host, problem }: { readonly host: string; readonly probl
   );
 }
 
-/** Asks once by itself when the service says that it is worth it; after that the reader decides. */
-function StillScanning({
-  problem,
-  seconds,
-  onRetry,
-}: {
-  readonly problem: StackProblem;
-  readonly seconds: number;
-  readonly onRetry: () => unknown;
-}) {
-  const [left, setLeft] = useState(seconds);
-  const [isWaiting, setWaiting] = useState(seconds <= LONGEST_WAIT_SECONDS);
-  useEffect(() => {
-    if (!isWaiting) return;
-    const timer = setTimeout(() => {
-      if (left > 0) return setLeft(left - 1);
-      setWaiting(false);
-      onRetry();
-    }, 1_000);
-    return () => clearTimeout(timer);
-  }, [left, isWaiting, onRetry]);
+/** Asks once by itself, as soon as the domain is known; after that the reader decides. */
+function StillScanning({ host, problem, seconds, onRetry }: AbsentProps & { readonly seconds: number }) {
+  const isWaiting = useFirstLook(host, onRetry);
   return (
     <Notice
       title={isWaiting ? 'The first look at this domain goes on' : 'No answer yet'}
@@ -71,7 +50,8 @@ function StillScanning({
       {isWaiting ? (
         <>
           <p className="soft">
-            This page asks once more {left > 0 ? `in ${formatNumber(left)} s` : 'now'}, which costs one request.
+            This page sees by itself when the domain becomes known, and asks once more then; until then it costs
+            nothing.
           </p>
           <Loading lines={3} />
         </>

@@ -1,7 +1,9 @@
 // Follows the stream while the page is open, and begins with the events of the last hour.
 import { type EventFilter, StackProblem } from '@strata/client';
 import { type Dispatch, useEffect, useReducer, useState } from 'react';
-import { setQuota, stack, useSession } from '../session.ts';
+import { onReached, tellUnreached } from '../connection.ts';
+import { isUnreached } from '../queries.ts';
+import { setQuota, stack, useKey } from '../session.ts';
 import { type Action, type Entry, type Live, reduce, START } from './entries.ts';
 import { queryOf } from './event-filter.ts';
 
@@ -26,7 +28,7 @@ export function useEvents(filter: EventFilter): {
 } {
   const [live, act] = useReducer(reduce, START);
   const [attempt, setAttempt] = useState(0);
-  const { key } = useSession();
+  const key = useKey();
   const filterText = JSON.stringify(filter);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another key and another attempt are reasons to begin anew
   useEffect(() => {
@@ -35,6 +37,8 @@ export function useEvents(filter: EventFilter): {
     void follow(JSON.parse(filterText) as EventFilter, { act, stop });
     return () => stop.abort();
   }, [filterText, key, attempt]);
+  const isCutOff = live.line.kind === 'ended' && isUnreached(live.line.problem);
+  useEffect(() => (isCutOff ? onReached(() => setAttempt((before) => before + 1)) : undefined), [isCutOff]);
   return { live, act, again: () => setAttempt(attempt + 1) };
 }
 
@@ -51,10 +55,12 @@ async function follow(filter: EventFilter, { act, stop }: FollowContext): Promis
     if (signal.aborted) return;
     stop.abort();
     if (error instanceof StackProblem) setQuota(error.quota);
+    if (isUnreached(error)) tellUnreached();
     act({ kind: 'line', line: { kind: 'ended', problem: error instanceof Error ? error : new Error(String(error)) } });
   };
   const catchUp = pastReader(filter, { act, signal });
   let isNumbered = false;
+  let gaps = 0;
   const events = stack.events(filter, {
     signal,
     onEventId: () => {
@@ -62,7 +68,10 @@ async function follow(filter: EventFilter, { act, stop }: FollowContext): Promis
     },
     onState: (state) => {
       if (signal.aborted) return;
-      if (state.kind === 'reset') return come({ kind: 'gap', id: `gap ${crypto.randomUUID()}`, reason: state.reason });
+      if (state.kind === 'reset') {
+        gaps += 1;
+        return come({ kind: 'gap', id: `gap ${gaps}`, reason: state.reason });
+      }
       act({ kind: 'line', line: state });
       // Without an event's number the stream cannot go on where it broke.
       if (state.kind === 'open' && !isNumbered) catchUp().catch(end);

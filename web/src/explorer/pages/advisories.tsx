@@ -3,9 +3,9 @@ import './advisories.css';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { AdvisoryList } from '../advisories/list.tsx';
 import { OpenedAdvisory } from '../advisories/opened.tsx';
-import { Sources } from '../advisories/sources.tsx';
 import { Page } from '../page.tsx';
 import { withChanges } from '../search-params.ts';
+import { SourcesCard } from '../status/sources-card.tsx';
 
 const route = getRouteApi('/advisories');
 
@@ -33,7 +33,7 @@ export function Advisories() {
       lead="Published vulnerabilities of products that domains show. What a domain shows is compared with the ranges that publishers give; nothing is tried out."
     >
       <AdvisoryList search={search} onSearch={(next) => void navigate({ search: next, resetScroll: false })} />
-      <Sources />
+      <SourcesCard />
     </Page>
   );
 }

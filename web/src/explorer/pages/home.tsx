@@ -9,9 +9,10 @@ import { Empty } from '../../ui/states.tsx';
 import { Answer } from '../answer.tsx';
 import { Page } from '../page.tsx';
 import { SearchBox } from '../search-box.tsx';
-import { useSession } from '../session.ts';
+import { useKey } from '../session.ts';
+import { useAreShortcutsOn } from '../shortcuts.ts';
+import { useSite } from '../site.ts';
 import { Source } from '../source.tsx';
-import { useExampleDomain } from '../use-example.ts';
 import { useStack } from '../use-stack.ts';
 import { Example, ExamplePromise } from './home-example.tsx';
 
@@ -30,8 +31,9 @@ const SECTIONS = [
 ] as const;
 
 export function Home() {
-  const { key } = useSession();
-  const example = useExampleDomain();
+  const key = useKey();
+  const { exampleDomain: example, chatUrl } = useSite();
+  const areShortcutsOn = useAreShortcutsOn();
   // Their new key shows newcomers the example at once; for those who come back it would only cost a request.
   const [isNewcomer] = useState(key === undefined);
   return (
@@ -52,9 +54,11 @@ export function Home() {
                 .{' '}
               </>
             )}
-            <span className="home-keys">
-              Press <kbd>/</kbd> on any page to search.
-            </span>
+            {areShortcutsOn && (
+              <span className="home-keys">
+                Press <kbd>/</kbd> on any page to search, <kbd>?</kbd> for all keys.
+              </span>
+            )}
           </p>
         </div>
         {isNewcomer &&
@@ -71,6 +75,12 @@ export function Home() {
                 <span className="small soft">{text}</span>
               </li>
             ))}
+            {chatUrl !== undefined && (
+              <li>
+                <a href={chatUrl}>Chat</a>
+                <span className="small soft">Ask a model that runs on lent machines; its answers are signed too</span>
+              </li>
+            )}
           </ul>
         </Card>
       </Page>

@@ -1,8 +1,9 @@
 // The filters of the search, with the words of the API said in full.
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useId } from 'react';
+import { type FormEvent, useId, useLayoutEffect, useRef } from 'react';
 import { formatName } from '../../ui/formats.ts';
 import { CATEGORIES } from '../categories.ts';
+import { SECTORS } from '../sectors.ts';
 
 /** What stands in the address. */
 export type SearchState = Readonly<
@@ -15,11 +16,6 @@ const named = (...values: readonly string[]): Words => values.map((value) => [va
 
 const CONFIDENCES = named('high', 'medium', 'low');
 const STATES = named('active', 'parked', 'nonexistent');
-const SECTORS = named(
-  ...['agriculture_mining', 'community_nonprofit', 'computer_it', 'construction_real_estate', 'education_research'],
-  ...['finance_insurance', 'freight_postal', 'government', 'health', 'manufacturing', 'media'],
-  ...['museums_libraries_entertainment', 'retail_ecommerce', 'service', 'travel', 'utilities', 'other', 'unknown'],
-);
 const FLAGS: readonly (readonly [standard: string, Words])[] = [
   [
     'SPF',
@@ -91,7 +87,7 @@ export function Filters({ filters, onApply }: FiltersProps) {
       <Field label="Provider" name="provider" value={filters.provider} placeholder="Cloudflare" />
       <Choice label="Category" name="category" value={filters.category} words={named(...CATEGORIES)} />
       <Choice label="Confidence" name="confidence" value={filters.confidence} words={CONFIDENCES} />
-      <Choice label="Sector" name="sector" value={filters.sector} words={SECTORS} />
+      <Choice label="Sector" name="sector" value={filters.sector} words={named(...SECTORS)} />
       <Choice label="State" name="state" value={filters.state} words={STATES} />
       <Choice label="Posture" name="flag" value={filters.flag} groups={FLAGS} />
       <div className="actions">
@@ -136,11 +132,16 @@ type ChoiceProps = FieldProps & { readonly words?: Words; readonly groups?: type
 /** A value of the address that is none of the words stands as it is, so that the service can say so. */
 function Choice({ label, name, value, words = [], groups = [] }: ChoiceProps) {
   const id = useId();
+  const select = useRef<HTMLSelectElement>(null);
+  // Preact takes `defaultValue` for options that stand in the select itself, and not for those of a group.
+  useLayoutEffect(() => {
+    if (select.current) select.current.value = value ?? '';
+  }, [value]);
   const isKnown = [...words, ...groups.flatMap(([, found]) => found)].some(([word]) => word === value);
   return (
     <div className="search-field">
       <label htmlFor={id}>{label}</label>
-      <select id={id} name={name} defaultValue={value ?? ''}>
+      <select id={id} name={name} ref={select}>
         <option value="">Any</option>
         {value !== undefined && !isKnown && <option value={value}>{value}</option>}
         <Options words={words} />

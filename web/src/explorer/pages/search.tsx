@@ -9,6 +9,7 @@ import { formatAgo, formatName, formatNumber, formatTime } from '../../ui/format
 import { Empty, Notice } from '../../ui/states.tsx';
 import { Answer } from '../answer.tsx';
 import { Page } from '../page.tsx';
+import { offsetOf, Pager } from '../pager.tsx';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
 import { Filters, type SearchState } from './search-filters.tsx';
@@ -25,7 +26,7 @@ const CHIPS = 6;
 export function Search() {
   const { offset: from, ...filters }: SearchState = useSearch({ from: '/search' });
   const navigate = useNavigate();
-  const offset = /^\d{1,7}$/.test(from ?? '') ? Number(from) : 0;
+  const offset = offsetOf(from);
   // The words are checked by the service, which names those it does not know.
   const input = { query: { ...filters, limit: PAGE, ...(offset > 0 && { offset }) } as Query };
   const query = useStack('/stack/v1/search', input, { keepsLast: true });
@@ -41,7 +42,7 @@ export function Search() {
       <Card title="Domains" foot={query.data && <Source path="/stack/v1/search" input={input} answer={query.data} />}>
         <Answer query={query} lines={12}>
           {(results) => (
-            <div className={query.isPlaceholderData ? 'search-results old' : 'search-results'}>
+            <div className="search-results">
               <p className="soft" role="status">
                 {rangeOf(results)}
               </p>
@@ -56,7 +57,7 @@ export function Search() {
                   keyOf={(row) => row.domain}
                 />
               )}
-              <Pages results={results} filters={filters} />
+              <Pager search={filters} offset={results.offset} limit={PAGE} total={results.total} />
             </div>
           )}
         </Answer>
@@ -165,25 +166,6 @@ function Nothing({ results, filters }: { readonly results: Results; readonly fil
         </p>
       )}
     </div>
-  );
-}
-
-function Pages({ results: { total, offset }, filters }: { readonly results: Results; readonly filters: SearchState }) {
-  if (total <= PAGE && offset === 0) return null;
-  const at = (to: number) => ({ ...filters, ...(to > 0 && { offset: String(to) }) }) as Record<string, string>;
-  return (
-    <nav className="search-pages actions" aria-label="Pages of the list">
-      {offset > 0 && (
-        <Link className="button" to="/search" search={at(Math.max(0, offset - PAGE))} rel="prev">
-          Previous
-        </Link>
-      )}
-      {offset + PAGE < total && (
-        <Link className="button" to="/search" search={at(offset + PAGE)} rel="next">
-          Next
-        </Link>
-      )}
-    </nav>
   );
 }
 

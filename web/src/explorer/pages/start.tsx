@@ -7,12 +7,12 @@ import { Command } from '../../ui/command.tsx';
 import { formatNumber, formatTime } from '../../ui/formats.ts';
 import { FreeKeyButton, OtherKey } from '../answer.tsx';
 import { Page } from '../page.tsx';
-import { setKey, stack, useSession } from '../session.ts';
-import { useExampleDomain } from '../use-example.ts';
+import { setKey, stack, useKey, useQuota } from '../session.ts';
+import { useSite } from '../site.ts';
 
 export function Start() {
-  const { key } = useSession();
-  const domain = useExampleDomain() ?? 'example.com';
+  const key = useKey();
+  const domain = useSite().exampleDomain ?? 'example.com';
   const withKey = (command: string) => (key === undefined ? command : command.replace('YOUR_KEY', key));
   return (
     <Page
@@ -94,7 +94,7 @@ function NoKey() {
 }
 
 function TheKey({ value }: { readonly value: string }) {
-  const { quota } = useSession();
+  const quota = useQuota();
   return (
     <div className="start-key">
       <Command text={value} label="Copy the key" />
@@ -102,13 +102,15 @@ function TheKey({ value }: { readonly value: string }) {
         Kept in this browser only. The service shows a key once and keeps a hash of it: copy it to where you keep
         passwords. Who has it can use its requests.
       </p>
-      <Figures>
-        <Figure name="Left today">{formatNumber(quota?.remaining)}</Figure>
-        <Figure name="Requests a day">{formatNumber(quota?.limit)}</Figure>
-        <Figure name="New ones from">
-          <span className="start-time">{formatTime(quota?.resetsAt?.toISOString())}</span>
-        </Figure>
-      </Figures>
+      {quota && (
+        <Figures>
+          <Figure name="Left today">{formatNumber(quota.remaining)}</Figure>
+          <Figure name="Requests a day">{formatNumber(quota.limit)}</Figure>
+          <Figure name="New ones from">
+            <span className="start-time">{formatTime(quota.resetsAt?.toISOString())}</span>
+          </Figure>
+        </Figures>
+      )}
       <p className="small soft">
         {quota
           ? ''

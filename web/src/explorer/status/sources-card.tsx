@@ -1,11 +1,13 @@
 // Where what is known of vulnerabilities comes from, how fresh it is, and how much of the rest it covers.
+import './sources-card.css';
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
-import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { formatAgo, formatNumber, formatTime } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
+import { SOURCE_NAMES, STATES } from '../advisories/words.ts';
 import { Answer } from '../answer.tsx';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
@@ -13,23 +15,6 @@ import { useStack } from '../use-stack.ts';
 const STATUS = '/stack/v1/enrichment/status';
 type Body = StackPaths[typeof STATUS]['body'];
 type AdvisorySource = Body['sources'][number];
-
-const TONES: Readonly<Record<AdvisorySource['state'], Tone>> = {
-  never: 'warn',
-  syncing: 'accent',
-  complete: 'good',
-  failed: 'bad',
-  interrupted: 'warn',
-  off: 'plain',
-};
-
-const NAMES: Readonly<Record<string, string>> = {
-  kev: 'CISA KEV',
-  epss: 'FIRST EPSS',
-  nvd: 'NVD',
-  osv: 'OSV',
-  cve: 'CVE list',
-};
 
 export function SourcesCard() {
   const status = useStack(STATUS, {});
@@ -39,7 +24,7 @@ export function SourcesCard() {
         {(body) => (
           <>
             {body.sources.length === 0 ? <Empty>No source is set up.</Empty> : <Sources sources={body.sources} />}
-            <h3 className="status-part">What they cover</h3>
+            <h3 className="sources-part">What they cover</h3>
             <Coverage body={body} />
           </>
         )}
@@ -57,15 +42,15 @@ function Sources({ sources }: { readonly sources: readonly AdvisorySource[] }) {
       columns={[
         {
           name: 'Source',
-          cell: ({ source }) => <span className="status-when">{NAMES[source] ?? source}</span>,
+          cell: ({ source }) => <span className="sources-when">{SOURCE_NAMES[source] ?? source}</span>,
           value: ({ source }) => source,
         },
         {
           name: 'State',
           cell: ({ state, error }) => (
             <>
-              <Badge tone={TONES[state]}>{state}</Badge>
-              {error !== null && <div className="small status-error">{error}</div>}
+              <Badge tone={STATES[state].tone}>{STATES[state].name}</Badge>
+              {error !== null && <div className="small sources-error">{error}</div>}
             </>
           ),
           value: ({ state }) => state,
@@ -92,9 +77,9 @@ function Sources({ sources }: { readonly sources: readonly AdvisorySource[] }) {
 }
 
 function When({ at, without }: { readonly at: string | null; readonly without: string }) {
-  if (at === null) return <span className="soft status-when">{without}</span>;
+  if (at === null) return <span className="soft sources-when">{without}</span>;
   return (
-    <time className="status-when" dateTime={at} title={formatTime(at)}>
+    <time className="sources-when" dateTime={at} title={formatTime(at)}>
       {formatAgo(at)}
     </time>
   );

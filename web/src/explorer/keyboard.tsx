@@ -1,0 +1,48 @@
+// The keys that these pages know, and the switch that turns them off. A dialog of the browser's own: it keeps the focus,
+// closes with Escape, and gives the focus back.
+import './keyboard.css';
+import { useEffect, useRef } from 'react';
+import { setShortcuts, useAreShortcutsOn } from './shortcuts.ts';
+import { WAYS } from './ways.ts';
+
+export function Keyboard({ onClose }: { readonly onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const areOn = useAreShortcutsOn();
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} className="keyboard" aria-labelledby="keyboard-title" onClose={onClose}>
+      <h2 id="keyboard-title">Keyboard</h2>
+      <label className="keyboard-switch">
+        <input type="checkbox" checked={areOn} onChange={({ target }) => setShortcuts(target.checked)} />
+        Keys of one letter
+      </label>
+      <dl className={areOn ? 'keyboard-keys' : 'keyboard-keys soft'}>
+        <Keys keys={['/']}>Search</Keys>
+        <Keys keys={['?']}>These keys</Keys>
+        {WAYS.map(([name, to, letter]) => (
+          <Keys key={to} keys={['g', letter]}>
+            {name}
+          </Keys>
+        ))}
+      </dl>
+      <form method="dialog" className="actions">
+        <button className="button" type="submit">
+          Close
+        </button>
+      </form>
+    </dialog>
+  );
+}
+
+function Keys({ keys, children }: { readonly keys: readonly string[]; readonly children: string }) {
+  return (
+    <div>
+      <dt>
+        {keys.map((key) => (
+          <kbd key={key}>{key}</kbd>
+        ))}
+      </dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
