@@ -646,6 +646,10 @@ export interface StackPaths {
         domains: number;
         added: number;
         removed: number;
+        /**
+         * Whether anything was looked up on this day; if not, the numbers are those of the day before.
+         */
+        measured: boolean;
       }[];
       co_adoption: {
         provider: string;

@@ -5,12 +5,13 @@ export function oneOf<V extends string>(value: string | undefined, known: readon
   return known.find((word) => word === value);
 }
 
-/** The same address with other values; undefined takes one out. */
-export function withChanges(
-  search: Readonly<Record<string, string>>,
-  changes: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries({ ...search, ...changes }).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
+type Words = Readonly<Record<string, string | undefined>>;
+
+/** The same address with other values; undefined and the empty text take one out, so that addresses stay short. */
+export function withChanges(search: Words, changes: Words): Record<string, string> {
+  return Object.fromEntries(Object.entries({ ...search, ...changes }).filter(isGiven));
+}
+
+function isGiven(entry: [string, string | undefined]): entry is [string, string] {
+  return entry[1] !== undefined && entry[1] !== '';
 }
