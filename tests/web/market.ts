@@ -5,6 +5,7 @@ import { it } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { PageTests } from '../web.test.ts';
 import { assertLooks, settled, visit } from './browser.ts';
+import { assertListed, inFigure, inTable, type ListKind, type PlaceOf } from './listed.ts';
 
 /** A provider of the demo that is in two markets, and gains and loses customers all the time. */
 const PROVIDER = 'cloudflare';
@@ -21,17 +22,26 @@ export const tests: PageTests = ({ browser, demo }) => {
       .getByRole('link', { name: 'Cloudflare' })
       .click();
     await page.getByRole('heading', { level: 1, name: 'Cloudflare' }).waitFor();
-    await page.getByRole('img', { name: /^Domains that left Cloudflare/ }).waitFor();
+    await page.getByRole('img', { name: /^Services that left Cloudflare/ }).waitFor();
     await page.getByRole('link', { name: 'Lost customers' }).click();
-    await page.getByRole('heading', { name: /migrations? away from Cloudflare$/ }).waitFor();
-    const { searchParams } = new URL(page.url());
-    assert.deepEqual(Object.fromEntries(searchParams), { provider: PROVIDER, direction: 'out', days: '30' });
-    assert.deepEqual(new Set(await column(page, 'Migrations', 'From')), new Set(['Cloudflare']));
-    const went = await column(page, 'Migrations', 'To');
+    await page.getByRole('heading', { name: /^\d+ domains? left since / }).waitFor();
+    assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), { tab: 'customers' });
+    const went = await column(page, 'Lost customers of Cloudflare', 'Where they went');
     assert.ok(went.length > 0);
-    assert.ok(!went.includes('Cloudflare'));
+    assert.ok(
+      went.every((name) => name !== '' && !/^Cloudflare/.test(name)),
+      went.join(),
+    );
+    const confirmed = await column(page, 'Lost customers of Cloudflare', 'Confirmed');
+    assert.ok(confirmed.every((day) => /^\d{1,2} \w+ \d{4}$/.test(day)));
 
-    await page.getByRole('region', { name: 'Migrations' }).getByRole('row').nth(1).getByRole('link').first().click();
+    await page
+      .getByRole('region', { name: 'Lost customers of Cloudflare' })
+      .getByRole('row')
+      .nth(1)
+      .getByRole('link')
+      .first()
+      .click();
     await page.waitForURL(/\/domain\//);
     assert.deepEqual(trouble, []);
   });
@@ -41,13 +51,108 @@ export const tests: PageTests = ({ browser, demo }) => {
     const { page } = visited;
     await page.getByText('The numbers as a table').first().click();
     const flow = page
-      .getByRole('region', { name: /^Migrations of 30 days/ })
+      .getByRole('region', { name: /^Migrations of DNS, 30 days/ })
       .getByRole('row')
       .nth(1);
     const count = Number(await flow.getByRole('link').last().innerText());
     await flow.getByRole('link').last().click();
     await page.getByRole('heading', { name: /away from Cloudflare to / }).waitFor();
     assert.equal((await column(page, 'Migrations', 'To')).length, count);
+  });
+
+  /** A page, a number on it by its place, and where the list behind it tells its own number. */
+  const NUMBERS: readonly (readonly [what: string, path: string, of: PlaceOf, list: ListKind])[] = [
+    [
+      'users of a provider in a market',
+      '/market?category=dns',
+      inTable('Share of providers: DNS', 'Domains'),
+      'search',
+    ],
+    [
+      'users of one, parked too',
+      '/market?category=email&include_parked=true',
+      inTable(/^Share of prov/, 'Domains'),
+      'search',
+    ],
+    ['domains of a leader', '/market?category=dns', inTable('Leaders', 'Domains'), 'domains'],
+    ['domains of a provider', `/provider/${PROVIDER}`, inFigure('Domains'), 'domains'],
+    ['lost customers', `/provider/${PROVIDER}`, inFigure('Lost in 30 days'), 'customers'],
+    ['gained customers', `/provider/${PROVIDER}`, inFigure('Gained in 30 days'), 'customers'],
+    [
+      'services that moved away',
+      `/provider/${PROVIDER}`,
+      (page) =>
+        page
+          .getByRole('heading', { name: /services? moved away$/ })
+          .getByRole('link')
+          .first(),
+      'migrations',
+    ],
+    ['a market of a provider', `/provider/${PROVIDER}`, inTable('Its markets', 'Domains'), 'search'],
+    ['common users', `/provider/${PROVIDER}?tab=company`, inTable(/^Providers used together/, 'Common'), 'search'],
+    ['dependent domains', `/provider/${PROVIDER}?tab=dependence`, inFigure('Dependent domains'), 'domains'],
+    [
+      'common dependence',
+      `/provider/${PROVIDER}?tab=dependence`,
+      inTable('Its domains also rest on', 'Common'),
+      'search',
+    ],
+    ['a flow', `/migrations?provider=${PROVIDER}`, inTable(/^Migrations of DNS/, 'Domains'), 'migrations'],
+    ['a flow of a day by hours', '/migrations?hours=168', inTable(/^Migrations of DNS/, 'Domains'), 'migrations'],
+  ];
+  for (const [what, path, of, list] of NUMBERS) {
+    it(`leads from a number to a list of as many: ${what}`, async () => {
+      await using visited = await open(path);
+      const { page, trouble } = visited;
+      await assertListed(page, { of, list });
+      assert.deepEqual(trouble, []);
+    });
+  }
+
+  it('says what is loading, what is empty and what went wrong apart', async () => {
+    await using visited = await visit(browser(), `${demo().stack}/status`, { key: demo().stackKey }, [503]);
+    const { page } = visited;
+    const gate = Promise.withResolvers<void>();
+    let status = 200;
+    await page.route('**/stack/v1/stats/migrations**', async (route) => {
+      await gate.promise;
+      if (status !== 200) {
+        const problem = { title: 'Unavailable', status, detail: 'The store does not answer.', code: 'unavailable' };
+        await route.fulfill({ status, json: problem });
+      } else await route.continue();
+    });
+    await page.goto(`${demo().stack}/migrations?category=security`);
+    await page.getByText('Loading …').first().waitFor();
+    assert.equal(await page.getByText(/Nobody moved|No migration/).count(), 0);
+    gate.resolve();
+    await page.getByText('No migration fits these filters.').waitFor();
+    await page.getByText('Nobody moved like this within this time.').waitFor();
+    // Another question: the rows of the last one are not shown under its words.
+    status = 503;
+    await page.getByLabel('Category').selectOption('dns');
+    await page.getByText('The store does not answer.').waitFor();
+    assert.equal(await page.getByText(/Nobody moved|No migration/).count(), 0);
+  });
+
+  it('pages through migrations of any age, and counts those of a window', async () => {
+    await using visited = await open('/status');
+    const { page, trouble } = visited;
+    // Shorter pages than the demo has migrations.
+    await page.route('**/stack/v1/stats/migrations**', (route) =>
+      route.continue({ url: route.request().url().replace('limit=100', 'limit=10') }),
+    );
+    await page.goto(`${demo().stack}/migrations?days=all`);
+    await page.getByRole('heading', { name: 'Migrations', level: 2, exact: true }).waitFor();
+    const first = await column(page, 'Migrations', 'Domain');
+    assert.equal(first.length, 10);
+    await page.getByRole('link', { name: 'Next' }).click();
+    await page.getByText(/^11 to 20/).waitFor();
+    assert.equal(new URL(page.url()).search, '?days=all&offset=10');
+    assert.notDeepEqual(await column(page, 'Migrations', 'Domain'), first);
+    await page.getByLabel('Confirmed within').selectOption('24 hours');
+    await page.getByRole('heading', { name: /^\d+ migrations? within 24 hours$/ }).waitFor();
+    assert.equal(new URL(page.url()).search, '?hours=24');
+    assert.deepEqual(trouble, []);
   });
 
   it('keeps the category in the address, and parked domains beside it', async () => {
@@ -69,9 +174,8 @@ export const tests: PageTests = ({ browser, demo }) => {
   it('saves a list as CSV with its header row, and checks its receipt', async () => {
     await using visited = await open(`/migrations?provider=${PROVIDER}&direction=out`);
     const { page } = visited;
-    await page.getByText('Download as CSV').click();
     const started = page.waitForEvent('download');
-    await page.getByRole('button', { name: `Save migrations-${PROVIDER}-out.csv` }).click();
+    await page.getByRole('button', { name: 'Download CSV' }).click();
     const download = await started;
     assert.equal(download.suggestedFilename(), `migrations-${PROVIDER}-out.csv`);
     const [header, ...rows] = readFileSync(await download.path(), 'utf8')
@@ -80,12 +184,15 @@ export const tests: PageTests = ({ browser, demo }) => {
     assert.equal(header, 'id,at,confirmed_at,domain,category,from,to,from_id,to_id,confidence,importance');
     assert.ok(rows.length > 0);
     assert.ok(rows.every((row) => row.split(',')[7] === PROVIDER));
+    await page
+      .getByRole('heading', { name: `${rows.length} migrations within 30 days away from Cloudflare` })
+      .waitFor();
 
-    const file = page.locator('.market-csv');
+    const file = page.locator('.csv');
     await file.getByRole('button', { name: 'Verify' }).click();
     await file.getByText('The receipt holds').waitFor();
     const receipt = page.waitForEvent('download');
-    await file.getByRole('button', { name: 'Save the receipt' }).click();
+    await file.getByRole('button', { name: 'Save its receipt' }).click();
     const { receipt_id } = JSON.parse(readFileSync(await (await receipt).path(), 'utf8'));
     assert.match(receipt_id, /^rwr_/);
   });
@@ -129,6 +236,7 @@ export const tests: PageTests = ({ browser, demo }) => {
     ['market', '/market?category=email'],
     ['migrations', '/migrations'],
     ['provider', `/provider/${PROVIDER}`],
+    ['provider-customers', `/provider/${PROVIDER}?tab=customers`],
     ['provider-over-time', `/provider/${PROVIDER}?tab=adoption`],
     ['provider-dependence', `/provider/${PROVIDER}?tab=dependence`],
   ] as const) {
