@@ -109,6 +109,17 @@ export const tests: PageTests = ({ browser, demo }) => {
     });
   }
 
+  it('says all that a followed number asks for, and lets it be taken off', async () => {
+    await using visited = await open('/search?provider=cloudflare&category=dns&min_confidence=medium&state=active');
+    const { page, trouble } = visited;
+    await page.getByText('at least medium confidence').first().waitFor();
+    await page.getByRole('link', { name: 'Take off' }).click();
+    await page.waitForURL((url) => !url.searchParams.has('min_confidence'));
+    assert.equal(await page.getByRole('link', { name: 'Take off' }).count(), 0);
+    assert.equal(new URL(page.url()).searchParams.get('category'), 'dns');
+    assert.deepEqual(trouble, []);
+  });
+
   it('says what is loading, what is empty and what went wrong apart', async () => {
     await using visited = await visit(browser(), `${demo().stack}/status`, { key: demo().stackKey }, [503]);
     const { page } = visited;

@@ -123,6 +123,7 @@ export function Customers({ provider, search }: CustomersProps) {
 
 const columnsOf = (end: string): readonly Column<Customer>[] => [
   { name: 'Domain', cell: ({ domain }) => <DomainLink domain={domain} />, value: ({ domain }) => domain },
+  { name: end, cell: (customer) => <Moves customer={customer} />, value: ({ moves }) => moves[0]?.provider ?? null },
   {
     name: 'Confirmed',
     cell: ({ confirmed_at: at }) => (
@@ -132,7 +133,6 @@ const columnsOf = (end: string): readonly Column<Customer>[] => [
     ),
     value: ({ confirmed_at: at }) => at,
   },
-  { name: end, cell: (customer) => <Moves customer={customer} />, value: ({ moves }) => moves[0]?.provider ?? null },
   { name: 'Confidence', cell: ({ confidence }) => <Confidence level={confidence} /> },
 ];
 
