@@ -41,10 +41,11 @@ export class HostTrie<T> {
   readonly #root: Node<T> = createNode('', undefined, SEED);
   /** All nodes with plain labels. */
   readonly #nodes: Node<T>[] = [];
-  /** Places in `#nodes`, one more, by the hash of the labels up to them; 0 is free. One table, since most look-ups find nothing. */
-  #slots = new Int32Array(MIN_SLOTS);
-  /** The hashes of what is in `#slots`. */
-  #hashes = new Int32Array(MIN_SLOTS);
+  /**
+   * Slots of two numbers: a place in `#nodes`, one more, and the hash of the labels up to that node; a place of 0 is free. One
+   * table, since most look-ups find nothing; both side by side, since the table is larger than what a processor keeps near.
+   */
+  #slots = new Int32Array(2 * MIN_SLOTS);
   #globCount = 0;
 
   add(pattern: string, value: T): void {
@@ -138,10 +139,11 @@ export class HostTrie<T> {
 
   /** A label is compared where it stands in the host: to cut it out costs more than all the rest. */
   #childAt(hash: number, parent: Node<T>, host: string, start: number, end: number): Node<T> | undefined {
-    const mask = this.#slots.length - 1;
-    for (let slot = hash & mask; this.#slots[slot] !== 0; slot = (slot + 1) & mask) {
-      if (this.#hashes[slot] !== hash) continue;
-      const node = this.#nodes[(this.#slots[slot] as number) - 1];
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let slot = (2 * hash) & mask; slots[slot] !== 0; slot = (slot + 2) & mask) {
+      if (slots[slot + 1] !== hash) continue;
+      const node = this.#nodes[(slots[slot] as number) - 1];
       if (node?.parent === parent && isLabel(node.label, host, start, end)) return node;
     }
     return undefined;
@@ -152,24 +154,22 @@ export class HostTrie<T> {
     if (known) return known;
     const created = createNode<T>(label, parent, hashOf(parent.seed, label, 0, label.length));
     this.#nodes.push(created);
-    if (this.#nodes.length * 2 > this.#slots.length) this.#grow();
+    if (this.#nodes.length * 4 > this.#slots.length) this.#grow();
     else this.#place(created, this.#nodes.length);
     return created;
   }
 
   #grow(): void {
-    const size = this.#slots.length * 2;
-    this.#slots = new Int32Array(size);
-    this.#hashes = new Int32Array(size);
+    this.#slots = new Int32Array(2 * this.#slots.length);
     for (const [i, node] of this.#nodes.entries()) this.#place(node, i + 1);
   }
 
   #place({ seed: hash }: Node<T>, place: number): void {
     const mask = this.#slots.length - 1;
-    let slot = hash & mask;
-    while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+    let slot = (2 * hash) & mask;
+    while (this.#slots[slot] !== 0) slot = (slot + 2) & mask;
     this.#slots[slot] = place;
-    this.#hashes[slot] = hash;
+    this.#slots[slot + 1] = hash;
   }
 
   #globChild(parent: Node<T>, label: string): Node<T> {

@@ -57,7 +57,8 @@ function isOfSoa({ rule }: Finding): boolean {
 /** An SOA speaks for vanity name servers only: where the NS names a provider, another one in the SOA is a leftover. */
 function judgeNameServers(findings: readonly Finding[], { failures }: Reading): readonly Finding[] {
   if (!findings.some(isOfSoa)) return findings;
-  const serving = new Set(findings.filter(({ rule }) => rule.channel === 'ns').map(({ rule }) => rule.provider));
+  const serving = new Set<string>();
+  for (const { rule } of findings) if (rule.channel === 'ns') serving.add(rule.provider);
   return findings.filter(
     (finding) => !isOfSoa(finding) || (serving.size === 0 ? !failures.ns : serving.has(finding.rule.provider)),
   );

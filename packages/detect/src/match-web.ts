@@ -176,14 +176,14 @@ class AssetWalk {
       rules ??= [];
       rules.push(rule);
     }
-    // A picture from a partner's WordPress is no WordPress here; scripts and styles from a host for assets are.
-    if (!this.#isOwnHost && !CODE.test(url)) return rules ?? NO_RULES;
     const { assetFragments } = this.#matchers;
     for (let at = pathStart; at !== -1 && at < url.length; at = url.indexOf('/', at + 1)) {
-      for (const rule of assetFragments.findAt(url, at + 1)) {
-        rules ??= [];
-        rules.push(rule);
-      }
+      const fitting = assetFragments.findAt(url, at + 1);
+      if (fitting.length === 0) continue;
+      // A picture from a partner's WordPress is no WordPress here; scripts and styles from a host for assets are.
+      if (!this.#isOwnHost && !CODE.test(url)) break;
+      rules ??= [];
+      for (const rule of fitting) rules.push(rule);
     }
     return rules ?? NO_RULES;
   }

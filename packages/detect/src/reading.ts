@@ -87,12 +87,11 @@ export function readEvidence(evidence: Evidence): Reading {
   const dmarc = own(dns.dmarc);
   const named: NamedAnswer[] = [];
   let hasFailedLabel = false;
-  for (const label of Object.keys(dns.named)) {
+  for (const label in dns.named) {
     const lookup = dns.named[label];
-    if (!lookup) continue;
-    if (isFailed(lookup.status)) hasFailedLabel = true;
     // So it is with nearly all labels of nearly all domains.
-    if (isMeasured(lookup.status) && !answers(lookup)) continue;
+    if (!lookup || (isMeasured(lookup.status) && !answers(lookup))) continue;
+    if (isFailed(lookup.status)) hasFailedLabel = true;
     if (own(lookup) !== NO_ANSWER) named.push({ label, lookup });
   }
   const webAnswer = webAnswerOf(evidence, redirectsTo);

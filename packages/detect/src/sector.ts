@@ -85,7 +85,9 @@ export function decideSector(
   if (listed !== undefined) return { sector: listed, source: 'list' };
   const bySuffix = sectorOf(domain);
   if (bySuffix !== 'unknown') return { sector: bySuffix, source: 'suffix' };
-  const told = new Set((page?.types ?? []).flatMap((type) => SECTOR_OF_TYPE.get(type) ?? []));
+  const types = page?.types ?? [];
+  if (types.length === 0) return UNKNOWN;
+  const told = new Set(types.flatMap((type) => SECTOR_OF_TYPE.get(type) ?? []));
   const [only, another] = told;
   // A page that speaks of several sectors (a directory, a university hospital) decides nothing.
   return only === undefined || another !== undefined ? UNKNOWN : { sector: only, source: 'page' };

@@ -73,9 +73,14 @@ function toEvidence(group: readonly Finding[]): readonly ServiceEvidence[] {
   for (const finding of group) {
     if (evidence.length === MAX_EVIDENCE) break;
     const each = evidenceOf(finding);
-    if (!evidence.some((known) => known.value === each.value && known.rule === each.rule)) evidence.push(each);
+    if (!isTold(evidence, each)) evidence.push(each);
   }
   return evidence;
+}
+
+function isTold(evidence: readonly ServiceEvidence[], { rule, value }: ServiceEvidence): boolean {
+  for (const known of evidence) if (known.rule === rule && known.value === value) return true;
+  return false;
 }
 
 function evidenceOf({ rule, value }: Finding): ServiceEvidence {
