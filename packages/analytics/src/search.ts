@@ -74,7 +74,8 @@ export function filterSets(index: DomainIndex, filter: DomainFilter): DomainSet[
   for (const flag of flags) sets.push(index.sets.flag(POSTURE_FLAGS.indexOf(flag)));
   if (score !== undefined) {
     const { from, to } = score;
-    sets.push(union(Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => index.sets.score(from + i))));
+    const scores = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => index.sets.score(from + i));
+    sets.push(disjointUnion(scores, index.names.limit));
   }
   return sets;
 }
@@ -116,6 +117,28 @@ function union(sets: readonly DomainSet[]): DomainSet {
   // One set is read and never written to.
   if (sets.length === 1) return sets[0] as DomainSet;
   return sets.toSorted((a, b) => a.size - b.size).reduce((all, set) => all.or(set), new DomainSet());
+}
+
+/** Of many sets that have nothing in common and only numbers below the limit: each member is written once, and no set is copied. */
+function disjointUnion(sets: readonly DomainSet[], limit: number): DomainSet {
+  const size = sets.reduce((sum, set) => sum + set.size, 0);
+  if (DomainSet.isDense(size, limit)) {
+    const bits = new Uint32Array((limit >>> 5) + 1);
+    for (const set of sets) {
+      set.each((member) => {
+        bits[member >>> 5] = (bits[member >>> 5] as number) | (1 << (member & 31));
+      });
+    }
+    return DomainSet.ofBits(bits, size);
+  }
+  const members = new Uint32Array(size);
+  let at = 0;
+  for (const set of sets) {
+    set.each((member) => {
+      members[at++] = member;
+    });
+  }
+  return DomainSet.ofSorted(members.sort());
 }
 
 /** Sorting this share of all domains or fewer is cheaper than walking all in order. */

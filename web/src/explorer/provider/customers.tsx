@@ -21,8 +21,20 @@ const DAYS = [1, 7, 30, 90] as const;
 const USUAL_DAYS = 30;
 
 const WORDS = {
-  out: { tab: 'Lost', end: 'Where they went', did: 'left', empty: 'No domain left it altogether within this time.' },
-  in: { tab: 'Gained', end: 'Where they came from', did: 'came', empty: 'No domain began to use it within this time.' },
+  out: {
+    tab: 'Lost',
+    end: 'Where they went',
+    nobody: 'nobody in its place',
+    did: 'left',
+    empty: 'No domain left it altogether within this time.',
+  },
+  in: {
+    tab: 'Gained',
+    end: 'Where they came from',
+    nobody: 'nobody before it',
+    did: 'came',
+    empty: 'No domain began to use it within this time.',
+  },
 } as const;
 
 interface CustomersProps {
@@ -108,7 +120,7 @@ export function Customers({ provider, search }: CustomersProps) {
             ) : (
               <DataTable
                 caption={`${words.tab} customers of ${name}`}
-                columns={columnsOf(words.end)}
+                columns={columnsOf(words)}
                 rows={customers}
                 keyOf={({ id }: Customer) => id}
               />
@@ -121,9 +133,13 @@ export function Customers({ provider, search }: CustomersProps) {
   );
 }
 
-const columnsOf = (end: string): readonly Column<Customer>[] => [
+const columnsOf = ({ end, nobody }: (typeof WORDS)[keyof typeof WORDS]): readonly Column<Customer>[] => [
   { name: 'Domain', cell: ({ domain }) => <DomainLink domain={domain} />, value: ({ domain }) => domain },
-  { name: end, cell: (customer) => <Moves customer={customer} />, value: ({ moves }) => moves[0]?.provider ?? null },
+  {
+    name: end,
+    cell: (customer) => <Moves customer={customer} nobody={nobody} />,
+    value: ({ moves }) => moves[0]?.provider ?? null,
+  },
   {
     name: 'Confirmed',
     cell: ({ confirmed_at: at }) => (
@@ -136,9 +152,20 @@ const columnsOf = (end: string): readonly Column<Customer>[] => [
   { name: 'Confidence', cell: ({ confidence }) => <Confidence level={confidence} /> },
 ];
 
-/** Nobody in its place is a finding too: the service is gone, or nobody known has it. */
-function Moves({ customer: { moves, category } }: { readonly customer: Customer }) {
-  if (moves.length === 0) return <span className="soft">nobody in its place ({formatName(category)})</span>;
+interface MovesProps {
+  readonly customer: Customer;
+  readonly nobody: string;
+}
+
+/** Nobody at the other end is a finding too: the service is gone or new, or nobody known had it. */
+function Moves({ customer: { moves, category }, nobody }: MovesProps) {
+  if (moves.length === 0) {
+    return (
+      <span className="soft">
+        {nobody} ({formatName(category)})
+      </span>
+    );
+  }
   return (
     <ul className="provider-moves">
       {moves.map((move) => (

@@ -57,6 +57,7 @@ function GroupTable({ group, counts, sector }: GroupTableProps) {
     },
     { name: 'Domains', isNumber: true, cell: (row) => list(row.flag, of(row)?.domains) },
     { name: 'Measured', isNumber: true, cell: (row) => list(row.measured, of(row)?.measured) },
+    { name: 'Share', isNumber: true, cell: (row) => <Share of={of(row)} /> },
     {
       name: 'Without',
       isNumber: true,
@@ -68,7 +69,6 @@ function GroupTable({ group, counts, sector }: GroupTableProps) {
         return <CountLink count={withoutOf(counted)} of={{ state: 'live', sector, flag, without }} />;
       },
     },
-    { name: 'Share', isNumber: true, cell: (row) => <Share of={of(row)} /> },
   ];
   return <DataTable caption={group.name} columns={columns} rows={rows} keyOf={({ standard }) => standard} />;
 }
