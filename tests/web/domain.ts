@@ -95,6 +95,44 @@ export const tests: PageTests = ({ browser, demo }) => {
       assert.deepEqual(trouble, []);
     });
 
+    it('counts the changes of each category as the list of it has them', async () => {
+      await using visited = await open(`/domain/${migration.domain}?tab=history`);
+      const { page, trouble } = visited;
+      const history = page.getByRole('region', { name: 'History', exact: true });
+      await settled(page);
+      const all = await history.locator('.transition').count();
+      const choices = await history.getByLabel('Category').locator('option').allInnerTexts();
+      let sum = 0;
+      for (const [i, choice] of choices.entries()) {
+        if (i === 0) continue;
+        const said = Number(/\((\d+)\)$/.exec(choice)?.[1]);
+        await history.getByLabel('Category').selectOption({ index: i });
+        await history.getByText(new RegExp(`^${said} of ${all} changes are in`)).waitFor();
+        assert.equal(await history.locator('.transition').count(), said, choice);
+        sum += said;
+      }
+      assert.ok(all > 0);
+      assert.equal(sum, all);
+      assert.deepEqual(trouble, []);
+    });
+
+    it('tells how long ago it was looked at, and goes on with the clock', async () => {
+      await using visited = await open('/status');
+      const { page } = visited;
+      await page.clock.install();
+      await page.goto(`${demo().stack}/domain/${migration.domain}`);
+      const when = page.locator('.domain-when');
+      await when.waitFor();
+      const at = Date.parse((await when.getAttribute('datetime')) ?? '');
+      // Well within a day, whatever it was before.
+      await page.clock.setFixedTime(at + 2 * 3_600_000 + 60_000);
+      await page.clock.runFor(60_000);
+      await page.getByText('2 hours ago', { exact: true }).waitFor();
+      await page.clock.setFixedTime(at + 5 * 3_600_000 + 60_000);
+      await page.clock.runFor(60_000);
+      await page.getByText('5 hours ago', { exact: true }).waitFor();
+    });
+
     it('verifies the receipt of what it shows', async () => {
       await using visited = await open(`/domain/${migration.domain}`);
       const { page, trouble } = visited;
@@ -207,7 +245,7 @@ export const tests: PageTests = ({ browser, demo }) => {
         .getByRole('row', { name: /^Lost in 30 days/ })
         .getByRole('link')
         .first();
-      assert.match((await lost.getAttribute('href')) ?? '', /^\/migrations\?.*direction=out/);
+      assert.match((await lost.getAttribute('href')) ?? '', /^\/provider\/[^/?]+\?tab=customers$/);
       assert.deepEqual(trouble, []);
     });
 

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { PageTests } from '../web.test.ts';
 import { assertAccessible, assertLooks, settled, visit } from './browser.ts';
+import { assertListed, inFigure, inTable } from './listed.ts';
 
 /** The search of the page's address. */
 const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
@@ -83,6 +84,25 @@ export const tests: PageTests = ({ browser, demo }) => {
       assert.equal(searchOf(page).flag, 'dnssec');
       assert.deepEqual(trouble, []);
     });
+
+    for (const [what, path, of] of [
+      ['all domains', '', inFigure('Domains')],
+      ['a share', '', inFigure('Valid SPF')],
+      ['domains with a standard', '', inTable('Who may send: SPF', 'Domains')],
+      ['domains in which it was measured', '', inTable('What happens to forgeries: DMARC', 'Measured')],
+      ['domains without it', '', inTable('Transport, names and web', 'Without')],
+      ['domains of a grade', '', inTable('Domains by grade', 'Domains')],
+      ['domains of a sector', '', inTable('Standards by sector', 'Domains')],
+      ['a standard in a sector', '', inTable('Standards by sector', 'DMARC')],
+      ['a standard of the sector that is chosen', '?sector=government', inTable('Who may send: SPF', 'Domains')],
+    ] as const) {
+      it(`leads from a number to a list of as many: ${what}`, async () => {
+        await using visited = await open(`/security${path}`);
+        const { page, trouble } = visited;
+        await assertListed(page, { of, list: 'search' });
+        assert.deepEqual(trouble, []);
+      });
+    }
 
     it('narrows to a sector, in the address too', async () => {
       await using visited = await open('/security');

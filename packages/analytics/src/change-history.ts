@@ -117,6 +117,11 @@ export class ChangeHistory {
     return this.#migrated.flows(from, to, filter);
   }
 
+  /** The same for those confirmed after `since` up to and with `until`, milliseconds. */
+  flowsBetween(since: number, until: number, filter: FlowFilter): Flows {
+    return this.#migrated.flowsBetween(since, until, filter);
+  }
+
   /** Days with scans that resolved something, from `from` on. */
   scanDays(from = Number.NEGATIVE_INFINITY): DayOfScans[] {
     return this.#scans

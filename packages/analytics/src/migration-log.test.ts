@@ -34,6 +34,8 @@ const questions = fc.array(
     days: fc.nat(DAYS),
     category: fc.option(fc.constantFrom('dns' as const, 'email' as const, 'cdn' as const), { nil: undefined }),
     provider: fc.option(fc.oneof(provider, fc.constant('nobody')), { nil: undefined }),
+    direction: fc.option(fc.constantFrom('in' as const, 'out' as const), { nil: undefined }),
+    other: fc.option(fc.oneof(provider, fc.constant('nobody')), { nil: undefined }),
     limit: fc.integer({ min: 1, max: 40 }),
   }),
   { minLength: 1, maxLength: 6 },
@@ -65,19 +67,29 @@ describe('the log of migrations', () => {
     fc.assert(
       fc.property(moves, moves, questions, (before, later, asked) => {
         const log = logOf(before);
-        const ask = (all: readonly Move[]) => {
-          for (const { from, days, limit, category, provider } of asked) {
+        const ask = (moved: readonly Move[]) => {
+          for (const { from, days, limit, category, provider, direction, other } of asked) {
             const to = from + days;
-            const fitting = all.filter(
+            const fitting = moved.filter(
               (move) =>
                 move.at >= from * DAY_MS &&
                 move.at < (to + 1) * DAY_MS &&
                 (category ?? move.category) === move.category &&
-                (provider === undefined || move.from === provider || move.to === provider),
+                (provider === undefined ||
+                  (direction !== 'out' && move.to === provider && (other ?? move.from) === move.from) ||
+                  (direction !== 'in' && move.from === provider && (other ?? move.to) === move.to)),
             );
-            const filter = { ...(category && { category }), ...(provider && { provider }), limit };
-            const expected = { total: fitting.length, flows: flowsByHand(fitting).slice(0, limit) };
+            const filter = {
+              ...(category && { category }),
+              ...(provider && { provider }),
+              ...(direction && { direction }),
+              ...(other && { other }),
+              limit,
+            };
+            const all = flowsByHand(fitting);
+            const expected = { total: fitting.length, pairs: all.length, flows: all.slice(0, limit) };
             assert.deepEqual(log.flows(from, to, filter), expected);
+            assert.deepEqual(log.flowsBetween(from * DAY_MS - 1, (to + 1) * DAY_MS - 1, filter), expected);
           }
         };
         ask(before);

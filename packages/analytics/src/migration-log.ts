@@ -17,14 +17,19 @@ export interface Flow {
 export interface Flows {
   /** All migrations of the window that fit. */
   readonly total: number;
+  /** Flows that there are: pairs of providers in a category. */
+  readonly pairs: number;
   /** Most domains first, at most as many as asked for. */
   readonly flows: readonly Flow[];
 }
 
 export interface FlowFilter {
   readonly category?: Category;
-  /** Flows to or away from it. */
+  /** Flows to or away from it; with `direction` only those to it (`in`) or away from it (`out`). */
   readonly provider?: string;
+  readonly direction?: 'in' | 'out';
+  /** The provider at the other end; means nothing without `provider`. */
+  readonly other?: string;
   readonly limit: number;
 }
 
@@ -74,21 +79,39 @@ export class MigrationLog {
   }
 
   /** Who went where over days `from` up to and with `to` (days since the epoch). */
-  flows(from: number, to: number, { category, provider, limit }: FlowFilter): Flows {
+  flows(from: number, to: number, filter: FlowFilter): Flows {
+    return this.#flows(this.#countsOfDays(from, to), filter);
+  }
+
+  /** Who went where, confirmed after `since` up to and with `until`; milliseconds. */
+  flowsBetween(since: number, until: number, filter: FlowFilter): Flows {
+    return this.#flows(this.#counts(this.#upTo(since), this.#upTo(until)), filter);
+  }
+
+  #flows(counts: ReadonlyMap<number, number>, { category, provider, direction, other, limit }: FlowFilter): Flows {
     const categoryNumber = category && CATEGORIES.indexOf(category);
-    const providerNumber = provider === undefined ? undefined : this.#providers.find(provider);
-    if (provider !== undefined && providerNumber === undefined) return { total: 0, flows: [] };
+    const own = provider === undefined ? undefined : this.#providers.find(provider);
+    const end = provider === undefined || other === undefined ? undefined : this.#providers.find(other);
+    const isStranger = (name: string | undefined, number: number | undefined) =>
+      name !== undefined && number === undefined;
+    if (provider !== undefined && (isStranger(provider, own) || isStranger(other, end)))
+      return { total: 0, pairs: 0, flows: [] };
     const isFitting = (key: number) => {
       if (categoryNumber !== undefined && key % CATEGORIES.length !== categoryNumber) return false;
-      if (providerNumber === undefined) return true;
-      return numbersOf(key).includes(providerNumber);
+      if (own === undefined) return true;
+      const [left, chosen] = numbersOf(key);
+      return (
+        (direction !== 'out' && chosen === own && (end ?? left) === left) ||
+        (direction !== 'in' && left === own && (end ?? chosen) === chosen)
+      );
     };
-    const counts = this.#counts(from, to);
     let total = 0;
+    let pairs = 0;
     const byCount = new Map<number, number>();
     for (const [key, count] of counts) {
       if (!isFitting(key)) continue;
       total += count;
+      pairs += 1;
       byCount.set(count, (byCount.get(count) ?? 0) + 1);
     }
     // Most flows are seen once or twice and need no sorting: only those that may be among the first are looked at.
@@ -96,7 +119,7 @@ export class MigrationLog {
     const flows: Flow[] = [];
     for (const [key, count] of counts) if (count >= least && isFitting(key)) flows.push(this.#flowOf(key, count));
     flows.sort(inOrder);
-    return { total, flows: flows.slice(0, limit) };
+    return { total, pairs, flows: flows.slice(0, limit) };
   }
 
   /** As arrays, for a snapshot: what is too old for any question is left out. */
@@ -129,15 +152,21 @@ export class MigrationLog {
     return log;
   }
 
-  #counts(from: number, to: number): ReadonlyMap<number, number> {
+  #countsOfDays(from: number, to: number): ReadonlyMap<number, number> {
     const [start, end] = [from * DAY_MS, (to + 1) * DAY_MS];
     if (this.#window?.from === start && this.#window.to === end) return this.#window.counts;
+    const counts = this.#counts(this.#upTo(start - 1), this.#upTo(end - 1));
+    this.#window = { from: start, to: end, counts };
+    return counts;
+  }
+
+  /** Flows of the places `first` up to `end`, which is not among them. */
+  #counts(first: number, end: number): Map<number, number> {
     const counts = new Map<number, number>();
-    for (let i = this.#upTo(start - 1); i < this.#count && (this.#times[i] as number) < end; i += 1) {
+    for (let i = first; i < end; i += 1) {
       const key = this.#keys[i] as number;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
-    this.#window = { from: start, to: end, counts };
     return counts;
   }
 

@@ -20,8 +20,12 @@ const filtersOf = (domains: readonly IndexedDomain[]): fc.Arbitrary<DomainFilter
     category: maybe(fc.constantFrom(...CATEGORIES)),
     confidence: maybe(fc.constantFrom(...LEVELS)),
     sector: maybe(fc.constantFrom(...SECTORS.slice(0, 4))),
-    state: maybe(fc.constantFrom(...STATES)),
-    flag: maybe(fc.constantFrom(...POSTURE_FLAGS)),
+    minConfidence: maybe(fc.constantFrom(...LEVELS)),
+    with: maybe(fc.constantFrom(...PROVIDERS, 'nobody')),
+    state: maybe(fc.constantFrom(...STATES, 'live' as const)),
+    flags: maybe(fc.subarray([...POSTURE_FLAGS], { minLength: 1, maxLength: 2 })),
+    without: maybe(fc.subarray([...POSTURE_FLAGS], { minLength: 1, maxLength: 2 })),
+    score: maybe(fc.record({ from: fc.integer({ min: 0, max: 100 }), to: fc.integer({ min: 0, max: 100 }) })),
   });
 
 /** Filters with one, two or all conditions. */
@@ -51,20 +55,38 @@ const numbered = (count: number) =>
   }));
 
 function matches(domain: IndexedDomain, filter: DomainFilter): boolean {
-  const { part, provider, category, confidence, sector, state, flag } = filter;
+  const {
+    part,
+    provider,
+    category,
+    confidence,
+    minConfidence,
+    sector,
+    state,
+    flags = [],
+    without = [],
+    score,
+  } = filter;
+  const least = confidence ?? minConfidence;
+  const has = (flag: (typeof POSTURE_FLAGS)[number]) => ((domain.posture >>> POSTURE_FLAGS.indexOf(flag)) & 1) === 1;
   const isDescribed = domain.services.some(
     (service) =>
       (category ?? service[0]) === service[0] &&
       (provider ?? service[1]) === service[1] &&
-      (confidence ?? service[2]) === service[2],
+      (confidence ?? service[2]) === service[2] &&
+      (least === undefined || LEVELS.indexOf(service[2]) <= LEVELS.indexOf(least)),
   );
-  const asksForService = provider !== undefined || category !== undefined || confidence !== undefined;
+  const asksForService = provider !== undefined || category !== undefined || least !== undefined;
   return (
     (part === undefined || domain.name.includes(part)) &&
     (!asksForService || isDescribed) &&
     (sector === undefined || sector === (domain.sector === 'a-sector-of-tomorrow' ? 'unknown' : domain.sector)) &&
-    (state === undefined || state === domain.state) &&
-    (flag === undefined || ((domain.posture >>> POSTURE_FLAGS.indexOf(flag)) & 1) === 1)
+    (filter.with === undefined || domain.services.some((service) => service[1] === filter.with)) &&
+    (state === undefined ||
+      (state === 'live' ? ['active', 'parked'].includes(domain.state) : state === domain.state)) &&
+    flags.every(has) &&
+    !without.some(has) &&
+    (score === undefined || (domain.score !== null && domain.score >= score.from && domain.score <= score.to))
   );
 }
 

@@ -2,7 +2,7 @@
 import { type Category, type ConfidenceLevel, type DomainState, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
 import type { DomainIndex } from './domain-index.ts';
 import { DomainSet } from './domain-set.ts';
-import { categoryNumber, LEVELS, sectorNumber, stateNumber } from './terms.ts';
+import { categoryNumber, LEVELS, STATES, sectorNumber, stateNumber } from './terms.ts';
 
 /** All that are given must hold. */
 export interface DomainFilter {
@@ -13,9 +13,19 @@ export interface DomainFilter {
   readonly category?: Category | undefined;
   /** Of a service that the provider and the category describe, or of any. */
   readonly confidence?: ConfidenceLevel | undefined;
+  /** The same, of this confidence or a higher one; `confidence` goes before it. */
+  readonly minConfidence?: ConfidenceLevel | undefined;
+  /** Another provider that the domain uses besides, for whatever and with any confidence. */
+  readonly with?: string | undefined;
   readonly sector?: string | undefined;
-  readonly state?: DomainState | undefined;
-  readonly flag?: PostureFlag | undefined;
+  /** `live`: active or parked. */
+  readonly state?: DomainState | 'live' | undefined;
+  /** All of these. */
+  readonly flags?: readonly PostureFlag[] | undefined;
+  /** None of these. */
+  readonly without?: readonly PostureFlag[] | undefined;
+  /** Security scores from 0 to 100, both ends included; a domain without a score has none of them. */
+  readonly score?: { readonly from: number; readonly to: number } | undefined;
 }
 
 export interface Page {
@@ -35,47 +45,100 @@ export function searchDomains(index: DomainIndex, filter: DomainFilter, page: Pa
   const { part } = filter;
   const sets = filterSets(index, filter);
   if (part) sets.push(index.grams.search(part, index.names));
-  if (sets.length === 0) return { total: index.size, domains: Array.from(slice(index.names.order(), page)) };
+  const barred = filter.without ?? [];
+  if (sets.length === 0 && barred.length === 0) {
+    return { total: index.size, domains: Array.from(slice(index.names.order(), page)) };
+  }
+  // What is to be taken away needs something to be taken from: everything, where nothing else is asked.
+  if (sets.length === 0) sets.push(union(STATES.map((_, state) => index.sets.state(state))));
   sets.sort((a, b) => a.size - b.size);
   const [first = new DomainSet(), ...rest] = sets;
-  const found = rest.reduce((set, other) => set.and(other), first);
+  const within = rest.reduce((set, other) => set.and(other), first);
+  const found = barred.reduce((set, flag) => set.andNot(index.sets.flag(POSTURE_FLAGS.indexOf(flag))), within);
   return { total: found.size, domains: inNameOrder(index, found, page, part) };
 }
 
-/** The set of a filter without its part of the name. */
+/** The sets that a domain must be in, but for its name and what it must not have. */
 export function filterSets(index: DomainIndex, filter: DomainFilter): DomainSet[] {
-  const { provider, category, confidence, sector, state, flag } = filter;
+  const { provider, category, sector, state, flags = [], score, with: other } = filter;
+  const levels = levelsOf(filter);
   const sets: DomainSet[] = [];
   if (provider !== undefined) sets.push(providerSet(index, provider, filter));
-  else if (category !== undefined) sets.push(categorySet(index, category, confidence));
-  else if (confidence !== undefined) sets.push(index.sets.level(LEVELS.indexOf(confidence)));
+  else if (category !== undefined) sets.push(categorySet(index, category, levels));
+  else if (levels !== undefined) sets.push(union(levels.map((level) => index.sets.level(level))));
+  if (other !== undefined) sets.push(providerSet(index, other, {}));
   if (sector !== undefined) sets.push(index.sets.sector(sectorNumber(sector)));
-  if (state !== undefined) sets.push(index.sets.state(stateNumber(state)));
-  if (flag !== undefined) sets.push(index.sets.flag(POSTURE_FLAGS.indexOf(flag)));
+  if (state !== undefined) {
+    sets.push(union((state === 'live' ? LIVE : [state]).map((each) => index.sets.state(stateNumber(each)))));
+  }
+  for (const flag of flags) sets.push(index.sets.flag(POSTURE_FLAGS.indexOf(flag)));
+  if (score !== undefined) {
+    const { from, to } = score;
+    const scores = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => index.sets.score(from + i));
+    sets.push(disjointUnion(scores, index.names.limit));
+  }
   return sets;
 }
 
-/** Domains that use a provider, in one category or any, with one confidence or any. */
-function providerSet(index: DomainIndex, provider: string, { category, confidence }: DomainFilter): DomainSet {
+const LIVE: readonly DomainState[] = ['active', 'parked'];
+
+/** Numbers of the levels that are asked for; undefined where any will do. */
+function levelsOf({ confidence, minConfidence }: DomainFilter): readonly number[] | undefined {
+  if (confidence !== undefined) return [LEVELS.indexOf(confidence)];
+  // The highest stands first.
+  return minConfidence && LEVELS.slice(0, LEVELS.indexOf(minConfidence) + 1).map((_, level) => level);
+}
+
+/** Domains that use a provider, in one category or any, with one confidence, some or any. */
+function providerSet(index: DomainIndex, provider: string, filter: DomainFilter): DomainSet {
+  const { category } = filter;
   const number = index.vocabulary.providers.find(provider);
   if (number === undefined) return new DomainSet();
-  if (category === undefined && confidence === undefined) return index.sets.provider(number);
-  const level = confidence && LEVELS.indexOf(confidence);
+  const levels = levelsOf(filter);
+  if (category === undefined && levels === undefined) return index.sets.provider(number);
   const placements = index.vocabulary
     .placementsOf(number)
     .filter((placement) => category === undefined || placement.category === categoryNumber(category));
-  return union(placements.map((placement) => index.sets.placement(placement.number, level)));
+  return union(
+    placements.flatMap((placement) =>
+      (levels ?? [undefined]).map((level) => index.sets.placement(placement.number, level)),
+    ),
+  );
 }
 
-function categorySet(index: DomainIndex, category: Category, confidence: ConfidenceLevel | undefined): DomainSet {
+function categorySet(index: DomainIndex, category: Category, levels: readonly number[] | undefined): DomainSet {
   const number = categoryNumber(category);
-  if (confidence === undefined) return index.sets.category(number);
-  return index.sets.categoryLevel(number, LEVELS.indexOf(confidence));
+  if (levels === undefined) return index.sets.category(number);
+  return union(levels.map((level) => index.sets.categoryLevel(number, level)));
 }
 
 /** The smallest first, so that the large ones are copied once. */
 function union(sets: readonly DomainSet[]): DomainSet {
+  // One set is read and never written to.
+  if (sets.length === 1) return sets[0] as DomainSet;
   return sets.toSorted((a, b) => a.size - b.size).reduce((all, set) => all.or(set), new DomainSet());
+}
+
+/** Of many sets that have nothing in common and only numbers below the limit: each member is written once, and no set is copied. */
+function disjointUnion(sets: readonly DomainSet[], limit: number): DomainSet {
+  const size = sets.reduce((sum, set) => sum + set.size, 0);
+  if (DomainSet.isDense(size, limit)) {
+    const bits = new Uint32Array((limit >>> 5) + 1);
+    for (const set of sets) {
+      set.each((member) => {
+        bits[member >>> 5] = (bits[member >>> 5] as number) | (1 << (member & 31));
+      });
+    }
+    return DomainSet.ofBits(bits, size);
+  }
+  const members = new Uint32Array(size);
+  let at = 0;
+  for (const set of sets) {
+    set.each((member) => {
+      members[at++] = member;
+    });
+  }
+  return DomainSet.ofSorted(members.sort());
 }
 
 /** Sorting this share of all domains or fewer is cheaper than walking all in order. */
@@ -130,7 +193,7 @@ export function worstScores(
   filter: { readonly sector?: string | undefined; readonly scoreAtMost: number },
   limit: number,
 ): FoundDomains {
-  const live = index.sets.state(stateNumber('active')).or(index.sets.state(stateNumber('parked')));
+  const live = union(LIVE.map((state) => index.sets.state(stateNumber(state))));
   const within = filterSets(index, filter.sector === undefined ? {} : { sector: filter.sector }).reduce(
     (set, other) => set.and(other),
     live,

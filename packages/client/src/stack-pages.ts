@@ -1,6 +1,6 @@
 // Lists that are read page by page: where entries and total stand in each.
 import type { StackPath } from './stack-request.ts';
-import type { Advisory, Affected, Change, FoundDomain, StackPaths } from './stack-types.ts';
+import type { Advisory, Affected, Change, Customer, FoundDomain, Migration, StackPaths } from './stack-types.ts';
 
 /** Paths that take `offset`. */
 export type PagedPath = {
@@ -19,6 +19,8 @@ export interface PagedItems {
   '/stack/v1/enrichment/advisories': Advisory;
   '/stack/v1/enrichment/affected': Affected;
   '/stack/v1/providers/{provider}': FoundDomain;
+  '/stack/v1/providers/{provider}/customers': Customer;
+  '/stack/v1/stats/migrations': Migration;
 }
 
 interface Page<Item> {
@@ -35,4 +37,10 @@ export const PAGES: Pages = {
   '/stack/v1/enrichment/advisories': ({ advisories, total }) => ({ items: advisories, total }),
   '/stack/v1/enrichment/affected': ({ affected, total }) => ({ items: affected, total }),
   '/stack/v1/providers/{provider}': ({ domains }) => ({ items: domains?.results, total: domains?.total }),
+  '/stack/v1/providers/{provider}/customers': ({ customers, total }) => ({ items: customers, total }),
+  // Without a window the list goes on beyond what its total counts.
+  '/stack/v1/stats/migrations': ({ migrations, offset, has_more }) => ({
+    items: migrations,
+    total: offset + migrations?.length + Number(has_more),
+  }),
 };

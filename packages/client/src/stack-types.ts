@@ -131,12 +131,40 @@ export interface StackPaths {
       domain: string;
     };
     query: {
+      category?:
+        | 'dns'
+        | 'email'
+        | 'email_security'
+        | 'email_sending'
+        | 'hosting'
+        | 'cdn'
+        | 'security'
+        | 'verified_service'
+        | 'certificate_authority'
+        | 'web_platform';
       limit?: number;
       offset?: number;
     };
     body: {
       domain: string;
       total: number;
+      /**
+       * Changes of every category that has any, whichever is asked for.
+       */
+      by_category: {
+        category:
+          | 'dns'
+          | 'email'
+          | 'email_security'
+          | 'email_sending'
+          | 'hosting'
+          | 'cdn'
+          | 'security'
+          | 'verified_service'
+          | 'certificate_authority'
+          | 'web_platform';
+        changes: number;
+      }[];
       limit: number;
       offset: number;
       changes: Change[];
@@ -171,6 +199,14 @@ export interface StackPaths {
        * Of the service that `provider` and `category` describe, or of any.
        */
       confidence?: 'high' | 'medium' | 'low';
+      /**
+       * The same, at least: shares of markets count services of `medium` confidence and more.
+       */
+      min_confidence?: 'high' | 'medium' | 'low';
+      /**
+       * Another provider that is used besides, by id, name or alias.
+       */
+      with?: string;
       sector?:
         | 'unknown'
         | 'computer_it'
@@ -190,40 +226,30 @@ export interface StackPaths {
         | 'retail_ecommerce'
         | 'manufacturing'
         | 'other';
-      state?: 'active' | 'parked' | 'nonexistent';
       /**
-       * A mark of the security posture: `dmarc_reject`, `dnssec` …
+       * `live`: active or parked, which the security scorecard counts.
        */
-      flag?:
-        | 'spf_measured'
-        | 'spf_valid'
-        | 'spf_permerror'
-        | 'spf_fail'
-        | 'spf_softfail'
-        | 'spf_neutral'
-        | 'spf_pass'
-        | 'dmarc_measured'
-        | 'dmarc_valid'
-        | 'dmarc_none'
-        | 'dmarc_quarantine'
-        | 'dmarc_reject'
-        | 'dmarc_effective_none'
-        | 'dmarc_effective_quarantine'
-        | 'dmarc_effective_reject'
-        | 'dmarc_reporting'
-        | 'mta_sts_measured'
-        | 'mta_sts'
-        | 'tls_rpt_measured'
-        | 'tls_rpt'
-        | 'dnssec_measured'
-        | 'dnssec'
-        | 'caa_measured'
-        | 'caa'
-        | 'bimi_measured'
-        | 'bimi'
-        | 'tls_measured'
-        | 'tls_trusted'
-        | 'tls_expired';
+      state?: 'active' | 'parked' | 'nonexistent' | 'unmeasured' | 'live';
+      /**
+       * Marks of the security posture, separated by commas, all of which it must have: `dmarc_reject`, `spf_valid,dmarc_valid`.
+       */
+      flag?: string;
+      /**
+       * Marks of which it must have none: `flag=dnssec_measured&without=dnssec`.
+       */
+      without?: string;
+      /**
+       * Of the security score.
+       */
+      grade?: 'a+' | 'a' | 'b' | 'c' | 'd' | 'f';
+      /**
+       * Security score from here on; a domain without a score has none of them.
+       */
+      score_gte?: number;
+      /**
+       * Security score up to this one.
+       */
+      score_lte?: number;
       limit?: number;
       offset?: number;
     };
@@ -340,6 +366,19 @@ export interface StackPaths {
     path: Record<string, never>;
     query: {
       limit?: number;
+      offset?: number;
+      /**
+       * Id, name or alias of a provider.
+       */
+      provider?: string;
+      /**
+       * To the provider, or away from it; both without a provider.
+       */
+      direction?: 'in' | 'out';
+      /**
+       * The provider at the other end, by id, name or alias; together with `provider`.
+       */
+      other?: string;
       category?:
         | 'dns'
         | 'email'
@@ -351,19 +390,39 @@ export interface StackPaths {
         | 'verified_service'
         | 'certificate_authority'
         | 'web_platform';
+      /**
+       * Only those confirmed on the last so many UTC days, today among them.
+       */
+      days?: number;
+      /**
+       * Only those confirmed within so many hours, as `/stack/v1/stats` counts them; goes before `days`.
+       */
+      hours?: number;
     };
     body: {
       /**
-       * Migrations confirmed within 30 days.
+       * Migrations that fit, confirmed within the window, or within 30 days without one.
        */
       total: number;
       limit: number;
+      offset: number;
+      /**
+       * Whether the list goes on after this page.
+       */
+      has_more: boolean;
+      /**
+       * Of `total` and `flows`; a part of a day where `hours` are asked for.
+       */
       window_days: number;
       migrations: Migration[];
       /**
-       * Who went where within the window, most domains first; at most 100.
+       * Who went where, most domains first; at most 100, 1000 of one provider.
        */
       flows: Flow[];
+      /**
+       * Flows that there are.
+       */
+      flows_total: number;
       _alpha: true;
       _notice: string;
       provenance: Provenance;
@@ -587,6 +646,10 @@ export interface StackPaths {
         domains: number;
         added: number;
         removed: number;
+        /**
+         * Whether anything was looked up on this day; if not, the numbers are those of the day before.
+         */
+        measured: boolean;
       }[];
       co_adoption: {
         provider: string;
@@ -952,7 +1015,33 @@ export interface StackPaths {
        * Id, name or alias of a provider.
        */
       provider?: string;
+      /**
+       * To the provider, or away from it; both without a provider.
+       */
       direction?: 'in' | 'out';
+      /**
+       * The provider at the other end, by id, name or alias; together with `provider`.
+       */
+      other?: string;
+      category?:
+        | 'dns'
+        | 'email'
+        | 'email_security'
+        | 'email_sending'
+        | 'hosting'
+        | 'cdn'
+        | 'security'
+        | 'verified_service'
+        | 'certificate_authority'
+        | 'web_platform';
+      /**
+       * Only those confirmed on the last so many UTC days, today among them.
+       */
+      days?: number;
+      /**
+       * Only those confirmed within so many hours, as `/stack/v1/stats` counts them; goes before `days`.
+       */
+      hours?: number;
     };
     body: string;
   };
@@ -967,6 +1056,28 @@ export interface StackPaths {
       provider: string;
     };
     query: Record<string, never>;
+    body: string;
+  };
+  /**
+   * Domains that a provider gained or lost as CSV, at most 1000 rows
+   */
+  '/stack/v1/providers/{provider}/customers.csv': {
+    path: {
+      /**
+       * Id, name or alias of a provider, whatever the case: `google-workspace`, `Google Workspace`.
+       */
+      provider: string;
+    };
+    query: {
+      /**
+       * `in`: gained; `out`: lost.
+       */
+      direction?: 'in' | 'out';
+      /**
+       * Confirmed on the last so many UTC days, today among them.
+       */
+      days?: number;
+    };
     body: string;
   };
   /**
@@ -1148,15 +1259,68 @@ export interface StackPaths {
         }[];
       };
       /**
-       * Domains that began to use it, confirmed within 30 days.
+       * Domains that began to use it at all, confirmed within 30 days.
        */
       gained_30d: number;
+      /**
+       * Domains that stopped using it altogether, confirmed within 30 days.
+       */
       lost_30d: number;
       /**
-       * Migrations to and from it, most domains first; at most 50.
+       * Migrations of single services to it and away from it: a domain that moves two counts twice.
+       */
+      moves_30d: {
+        in: number;
+        out: number;
+      };
+      /**
+       * What these add up to, most domains first; at most 50.
        */
       flows_30d: Flow[];
       advisories: OpenAdvisories;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Domains that a provider gained or lost, and where they came from or went
+   */
+  '/stack/v1/providers/{provider}/customers': {
+    path: {
+      /**
+       * Id, name or alias of a provider, whatever the case: `google-workspace`, `Google Workspace`.
+       */
+      provider: string;
+    };
+    query: {
+      /**
+       * `in`: gained; `out`: lost.
+       */
+      direction?: 'in' | 'out';
+      /**
+       * Confirmed on the last so many UTC days, today among them.
+       */
+      days?: number;
+      limit?: number;
+      offset?: number;
+    };
+    body: {
+      provider: string;
+      provider_id: string;
+      direction: 'in' | 'out';
+      days: number;
+      /**
+       * The first day of the window.
+       */
+      since: string;
+      /**
+       * All that came, or went, within the window.
+       */
+      total: number;
+      limit: number;
+      offset: number;
+      customers: Customer[];
       _alpha: true;
       _notice: string;
       provenance: Provenance;
@@ -2146,6 +2310,58 @@ export interface NamingFeed {
     url: string | null;
     published: string | null;
   };
+}
+/**
+ * The change with which a domain came or went.
+ */
+export interface Customer {
+  id: string;
+  /**
+   * When it was first observed.
+   */
+  at: string;
+  /**
+   * When a second observation agreed.
+   */
+  confirmed_at: string;
+  category:
+    | 'dns'
+    | 'email'
+    | 'email_security'
+    | 'email_sending'
+    | 'hosting'
+    | 'cdn'
+    | 'security'
+    | 'verified_service'
+    | 'certificate_authority'
+    | 'web_platform';
+  role: string;
+  type: 'added' | 'removed' | 'migrated' | 'reclassified';
+  from: string | null;
+  to: string | null;
+  from_id: string | null;
+  to_id: string | null;
+  confidence: 'high' | 'medium' | 'low';
+  importance: 'high' | 'medium' | 'low';
+  domain: string;
+  /**
+   * Where it went, or came from, service by service; empty where nobody else is known to have followed.
+   */
+  moves: {
+    category:
+      | 'dns'
+      | 'email'
+      | 'email_security'
+      | 'email_sending'
+      | 'hosting'
+      | 'cdn'
+      | 'security'
+      | 'verified_service'
+      | 'certificate_authority'
+      | 'web_platform';
+    provider: string;
+    provider_id: string;
+  }[];
 }
 export interface MigrationEvent {
   _alpha: true;

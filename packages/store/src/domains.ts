@@ -137,11 +137,13 @@ export class DomainTable {
     };
   }
 
-  async changes(name: string, page: { readonly limit: number; readonly offset: number }) {
-    const ofDomain = this.#db
+  async changes(name: string, page: { readonly limit: number; readonly offset: number; readonly category?: Category }) {
+    const { category } = page;
+    const all = this.#db
       .selectFrom('changes')
       .innerJoin('domains', 'domains.id', 'changes.domain_id')
       .where('domains.name', '=', name);
+    const ofDomain = category === undefined ? all : all.where('changes.category', '=', category);
     const rows = await ofDomain
       .selectAll('changes')
       .orderBy('changes.at', 'desc')
@@ -149,8 +151,14 @@ export class DomainTable {
       .limit(page.limit)
       .offset(page.offset)
       .execute();
-    const total = await ofDomain.select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
-    return { total: Number(total.n), changes: rows.map(storedChange) };
+    const counts = await all
+      .select(['changes.category', sql<number>`count(*)`.as('n')])
+      .groupBy('changes.category')
+      .execute();
+    const byCategory = new Map(counts.map((row) => [row.category, Number(row.n)]));
+    const sum = [...byCategory.values()].reduce((all, n) => all + n, 0);
+    const total = category === undefined ? sum : (byCategory.get(category) ?? 0);
+    return { total, byCategory, changes: rows.map(storedChange) };
   }
 
   async due(now: number, limit: number): Promise<string[]> {

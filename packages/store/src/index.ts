@@ -35,7 +35,7 @@ export {
   TIERS,
   type Tier,
 } from './keys.ts';
-export type { ChangeFilter, ListedChange, ListTable, Page } from './lists.ts';
+export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './lists.ts';
 export type { QuotaTable } from './quota.ts';
 export type { RecordedScan, RecordOptions, ScanRecord } from './record-scan.ts';
 export type { EventKind } from './schema.ts';

@@ -34,12 +34,15 @@ async function filled() {
   const rows = Array.from({ length: 400 }, (_, i) => ({
     domain: 1 + (i % 2),
     at: Math.floor((i * 7) % 40),
+    // What was seen first need not be confirmed first.
+    confirmedAt: 40 + Math.floor((i * 11) % 37),
     category: i % 3 === 0 ? 'email' : 'dns',
     type: i % 5 === 0 ? 'added' : 'migrated',
     from: i % 5 === 0 ? null : (providers[i % 3] as string),
     to: providers[(i + 1 + (i % 2)) % 3] as string,
   }));
-  for (const { domain, at, category, type, from, to } of rows) insert.run(domain, at, at, category, type, from, to);
+  for (const { domain, at, confirmedAt, category, type, from, to } of rows)
+    insert.run(domain, at, confirmedAt, category, type, from, to);
   return { file, rows: rows.map((row, i) => ({ ...row, id: `ch_${String(i + 1).padStart(10, '0')}` })) };
 }
 
@@ -50,22 +53,32 @@ describe('the list of changes', () => {
     for (const type of ['migrated', 'added'] as const)
       for (const provider of [undefined, 'x', 'nobody'])
         for (const direction of [undefined, 'in', 'out'] as const)
-          for (const category of [undefined, 'email'] as const) {
+          for (const [category, since, other] of [
+            [undefined, undefined, undefined],
+            ['email', undefined, undefined],
+            [undefined, 55, undefined],
+            ['email', 55, 'y'],
+            [undefined, undefined, 'y'],
+          ] as const) {
+            const time = since === undefined ? 'at' : 'confirmedAt';
             const fits = rows
               .filter((row) => row.type === type && (!category || row.category === category))
+              .filter((row) => since === undefined || row.confirmedAt >= since)
               .filter(
                 (row) =>
                   !provider ||
-                  (direction !== 'out' && row.to === provider) ||
-                  (direction !== 'in' && row.from === provider),
+                  (direction !== 'out' && row.to === provider && (other ?? row.from) === row.from) ||
+                  (direction !== 'in' && row.from === provider && (other ?? row.to) === row.to),
               )
-              .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+              .sort((a, b) => b[time] - a[time] || (a.id < b.id ? 1 : -1))
               .map(({ id }) => id);
             const filter = {
               type,
               ...(provider ? { provider } : {}),
               ...(direction ? { direction } : {}),
               ...(category ? { category } : {}),
+              ...(since ? { since: new Date(since) } : {}),
+              ...(other ? { other } : {}),
             };
             const found = [];
             for (let offset = 0; offset < 400; offset += 37)
@@ -95,7 +108,12 @@ describe('the list of changes', () => {
     await lists.changes({ type: 'migrated', provider: 'x', direction: 'in' }, page);
     await lists.changes({ type: 'migrated', provider: 'x', direction: 'out' }, page);
     await lists.changes({ type: 'migrated', provider: 'x' }, page);
-    assert.equal(queries.length, 5);
+    const since = new Date(55);
+    await lists.changes({ type: 'migrated', since }, page);
+    await lists.changes({ type: 'migrated', since, category: 'cdn' }, page);
+    await lists.changes({ type: 'migrated', since, provider: 'x', direction: 'out' }, page);
+    await lists.customers({ provider: 'x', direction: 'out', since }, page);
+    assert.equal(queries.length, 9);
     for (const statistics of ['', 'ANALYZE']) {
       database.exec(statistics);
       const plans = queries.map(({ sql, parameters }) =>
@@ -105,11 +123,16 @@ describe('the list of changes', () => {
           .map(({ detail }) => String(detail))
           .join('; '),
       );
-      const [all = '', inCategory = '', , , both = ''] = plans;
+      const [all = '', inCategory = '', , , both = '', recent = '', recentIn = '', recentOut = '', customers = ''] =
+        plans;
+      const ofWindow = /confirmed_at>\?/;
+      for (const plan of [recent, recentIn, recentOut, customers]) assert.match(plan, ofWindow);
+      assert.match(customers, /changes_from_confirmed \(from_provider=\? AND type=\?/);
       for (const plan of plans) {
         assert.match(plan, /SEARCH changes USING (COVERING )?INDEX/);
         assert.doesNotMatch(plan, /SCAN changes\b/);
-        if (plan !== both) assert.doesNotMatch(plan, /TEMP B-TREE/);
+        // The customers of a window come from three types, each in order: these few are sorted.
+        if (plan !== both && plan !== customers) assert.doesNotMatch(plan, /TEMP B-TREE/);
       }
       assert.match(all, /changes_type \(type=\?\)/);
       assert.match(inCategory, /changes_category \(category=\? AND type=\?\)/);

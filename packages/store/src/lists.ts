@@ -14,7 +14,19 @@ export interface ChangeFilter {
   /** Provider id; with `direction` only changes to (`in`) or away from it (`out`). */
   readonly provider?: string;
   readonly direction?: 'in' | 'out';
+  /** Id of the provider at the other end; means nothing without `provider`. */
+  readonly other?: string;
   readonly category?: Category;
+  /** Only those confirmed at or after this moment; the order is then by confirmation. */
+  readonly since?: Date;
+}
+
+/** The domains that began to use a provider at all, or that stopped using it altogether. */
+export interface CustomerFilter {
+  readonly provider: string;
+  readonly direction: 'in' | 'out';
+  /** Confirmed at or after this moment. */
+  readonly since: Date;
 }
 
 export interface Page {
@@ -23,6 +35,13 @@ export interface Page {
 }
 
 type ChangeQuery = SelectQueryBuilder<Database, 'changes', object>;
+/** By which time a list goes: what happened lately, or what was confirmed within a window. */
+type Order = 'at' | 'confirmed_at';
+
+/** A change of our rules is nobody's coming or going. */
+const MOVEMENTS: readonly ChangeType[] = ['added', 'removed', 'migrated'];
+const COLUMN = { in: 'to_provider', out: 'from_provider' } as const;
+const OPPOSITE = { in: 'out', out: 'in' } as const;
 
 export class ListTable {
   readonly #db: Kysely<Database>;
@@ -31,40 +50,73 @@ export class ListTable {
     this.#db = db;
   }
 
-  /** Newest first, by `at`, then by id: total, so that a page repeats nothing while nothing is recorded. */
+  /**
+   * Newest first, by `at` (by `confirmed_at` where `since` is given), then by id: total, so that a page repeats nothing while
+   * nothing is recorded.
+   */
   async changes(filter: ChangeFilter, page: Page): Promise<ListedChange[]> {
-    const { type, provider, direction, category } = filter;
+    const { type, provider, direction, other, category, since } = filter;
+    const order: Order = since === undefined ? 'at' : 'confirmed_at';
     const start = (): ChangeQuery => {
-      const query = this.#db.selectFrom('changes').where('changes.type', '=', type);
+      let query: ChangeQuery = this.#db.selectFrom('changes').where('changes.type', '=', type);
+      if (since) query = query.where('changes.confirmed_at', '>=', since.getTime());
       return category ? query.where('changes.category', '=', category) : query;
     };
-    if (provider === undefined) return this.#read(newest(start(), page));
-    const comings = start().where('changes.to_provider', '=', provider);
-    const goings = start().where('changes.from_provider', '=', provider);
-    if (direction !== undefined) return this.#read(newest(direction === 'in' ? comings : goings, page));
+    if (provider === undefined) return this.#read(newest(start(), order, page));
+    const side = (way: 'in' | 'out') => {
+      const query = start().where(`changes.${COLUMN[way]}`, '=', provider);
+      return other === undefined ? query : query.where(`changes.${COLUMN[OPPOSITE[way]]}`, '=', other);
+    };
+    if (direction !== undefined) return this.#read(newest(side(direction), order, page));
     // One index for each side: together in one condition they would be sorted whole. Rows are read of those that are told alone.
     const most = { limit: page.offset + page.limit, offset: 0 };
-    const keys = (side: ChangeQuery, name: string) => newest(side, most).select(['changes.id', 'changes.at']).as(name);
+    const keys = (way: 'in' | 'out', name: string) =>
+      newest(side(way), order, most)
+        .select(['changes.id', `changes.${order} as time`])
+        .as(name);
     const told = this.#db
       .selectFrom((query) =>
         query
-          .selectFrom(keys(comings, 'comings'))
+          .selectFrom(keys('in', 'comings'))
           .selectAll()
-          .union(query.selectFrom(keys(goings, 'goings')).selectAll())
+          .union(query.selectFrom(keys('out', 'goings')).selectAll())
           .as('sides'),
       )
       .select('sides.id')
-      .orderBy('sides.at', 'desc')
+      .orderBy('sides.time', 'desc')
       .orderBy('sides.id', 'desc')
       .limit(page.limit)
       .offset(page.offset);
-    return this.#read(
-      this.#db
-        .selectFrom('changes')
-        .where('changes.id', 'in', told)
-        .orderBy('changes.at', 'desc')
-        .orderBy('changes.id', 'desc'),
-    );
+    return this.#read(ordered(this.#db.selectFrom('changes').where('changes.id', 'in', told), order));
+  }
+
+  /** One change for each domain that came or went, the last confirmed first, then by id. */
+  async customers({ provider, direction, since }: CustomerFilter, page: Page): Promise<ListedChange[]> {
+    const query = this.#db
+      .selectFrom('changes')
+      .where(`changes.${COLUMN[direction]}`, '=', provider)
+      .where('changes.type', 'in', MOVEMENTS)
+      .where('changes.confirmed_at', '>=', since.getTime())
+      .where(direction === 'in' ? 'changes.is_entry' : 'changes.is_exit', '=', 1);
+    return this.#read(newest(query, 'confirmed_at', page));
+  }
+
+  /** Every migration to (`in`) or away from (`out`) a provider that was confirmed at one of these moments, of these domains. */
+  async movesOf(
+    { provider, direction }: Omit<CustomerFilter, 'since'>,
+    changes: readonly ListedChange[],
+  ): Promise<ListedChange[]> {
+    if (changes.length === 0) return [];
+    const ids = [...new Set(changes.map(({ domainId }) => domainId))];
+    const times = changes.map(({ confirmedAt }) => confirmedAt.getTime());
+    const query = this.#db
+      .selectFrom('changes')
+      .where(`changes.${COLUMN[direction]}`, '=', provider)
+      .where('changes.type', '=', 'migrated')
+      .where('changes.confirmed_at', '>=', Math.min(...times))
+      .where('changes.confirmed_at', '<=', Math.max(...times))
+      .where('changes.domain_id', 'in', ids);
+    return this.#read(ordered(query, 'confirmed_at'));
   }
 
   async #read(query: ChangeQuery): Promise<ListedChange[]> {
@@ -116,6 +168,10 @@ export class ListTable {
   }
 }
 
-function newest(query: ChangeQuery, page: Page): ChangeQuery {
-  return query.orderBy('changes.at', 'desc').orderBy('changes.id', 'desc').limit(page.limit).offset(page.offset);
+function ordered(query: ChangeQuery, order: Order): ChangeQuery {
+  return query.orderBy(`changes.${order}`, 'desc').orderBy('changes.id', 'desc');
+}
+
+function newest(query: ChangeQuery, order: Order, page: Page): ChangeQuery {
+  return ordered(query, order).limit(page.limit).offset(page.offset);
 }

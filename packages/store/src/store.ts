@@ -1,4 +1,5 @@
 // The store as the services see it, and how it is opened.
+import type { Category } from '@strata/detect';
 import { Kysely, sql } from 'kysely';
 import { AdvisoryTable } from './advisories.ts';
 import { SourceTable } from './advisory-sources.ts';
@@ -53,8 +54,14 @@ export interface Store extends AsyncDisposable {
    */
   changes(
     name: string,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<{ readonly total: number; readonly changes: readonly StoredChange[] }>;
+    page: { readonly limit: number; readonly offset: number; readonly category?: Category },
+  ): Promise<{
+    /** Of the category where one is asked for. */
+    readonly total: number;
+    /** Of every category in which anything changed. */
+    readonly byCategory: ReadonlyMap<Category, number>;
+    readonly changes: readonly StoredChange[];
+  }>;
   /**
    * Writes a scan and all that follows from it in one transaction; adds the domain when it is new. A scan that resolved
    * nothing, or that is older than the last one, is only counted. The same scan given twice changes nothing.

@@ -87,7 +87,7 @@ export function massMigrationAlert({
     provider,
     title: `${out} domains left ${name} within ${days} days`,
     detail: `${(share * 100).toFixed(1)} % of those who used ${name} for ${category} moved away; most to ${where}.`,
-    ref: `/stack/v1/migrations/export.csv?provider=${encodeURIComponent(provider)}&direction=out`,
+    ref: `/stack/v1/migrations/export.csv?provider=${encodeURIComponent(provider)}&direction=out&category=${category}`,
   };
 }
 

@@ -7,10 +7,11 @@ import { getAdvisories, getAffected } from './routes/enrichment.ts';
 import { getMigrationsCsv, getProviderDomainsCsv, getSecurityCsv } from './routes/exports.ts';
 import { getFeedLeaders } from './routes/feeds.ts';
 import { getAdoption, getMarketShare, getScorecard, getSupplyChain } from './routes/intelligence.ts';
+import { getMigrations } from './routes/migrations.ts';
 import { getAlerts, getAnomalies } from './routes/monitoring.ts';
 import { getProvider } from './routes/providers.ts';
 import { getSearch } from './routes/search.ts';
-import { getLeaders, getMigrations, getStats } from './routes/statistics.ts';
+import { getLeaders, getStats } from './routes/statistics.ts';
 
 /** Code is compiled well only when it was seen at work. */
 const ROUNDS = 2;

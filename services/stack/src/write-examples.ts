@@ -51,10 +51,12 @@ const questions: Readonly<Record<string, string>> = {
   '/stack/v1/feeds/leaderboard': '/stack/v1/feeds/leaderboard?limit=2',
   '/stack/v1/feeds/domain/{domain}': `/stack/v1/feeds/domain/${named}`,
   '/stack/v1/providers/{provider}': '/stack/v1/providers/cloudflare?limit=2',
+  '/stack/v1/providers/{provider}/customers': '/stack/v1/providers/cloudflare/customers?limit=2',
   '/stack/v1/stream/json': '/stack/v1/stream/json?types=migration&limit=1',
   '/stack/v1/security/export.csv': '/stack/v1/security/export.csv',
   '/stack/v1/migrations/export.csv': '/stack/v1/migrations/export.csv',
   '/stack/v1/providers/{provider}/domains.csv': '/stack/v1/providers/cloudflare/domains.csv',
+  '/stack/v1/providers/{provider}/customers.csv': '/stack/v1/providers/cloudflare/customers.csv',
 };
 
 const examples: Record<string, unknown> = {};

@@ -12,6 +12,7 @@ import { up as feeds } from './006-feeds.ts';
 import { up as segments } from './007-segments.ts';
 import { up as keyPriority } from './008-key-priority.ts';
 import { up as segmentProofs } from './009-segment-proofs.ts';
+import { up as changesByConfirmation } from './010-changes-by-confirmation.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
@@ -23,6 +24,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '007-segments': { up: segments },
   '008-key-priority': { up: keyPriority },
   '009-segment-proofs': { up: segmentProofs },
+  '010-changes-by-confirmation': { up: changesByConfirmation },
 };
 
 const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };

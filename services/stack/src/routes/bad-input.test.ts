@@ -42,6 +42,13 @@ describe('numbers in a query', () => {
     ['search', 'limit', 1, 1_000],
     ['search', 'offset', 0, 10_000_000],
     ['stats/migrations', 'limit', 1, 1_000],
+    ['stats/migrations', 'offset', 0, 10_000_000],
+    ['stats/migrations', 'days', 1, 60],
+    ['stats/migrations', 'hours', 1, 1_440],
+    ['search', 'score_gte', 0, 100],
+    ['search', 'score_lte', 0, 100],
+    ['providers/cloudflare/customers', 'days', 1, 365],
+    ['providers/cloudflare/customers', 'limit', 1, 1_000],
     ['alerts', 'limit', 1, 1_000],
     ['anomalies', 'limit', 1, 1_000],
     ['providers/cloudflare', 'limit', 1, 1_000],
@@ -55,7 +62,7 @@ describe('numbers in a query', () => {
         const { status, body } = await ask(`/stack/v1/${route}?${name}=${good}`);
         assert.equal(status, 200);
         if (name === 'limit' || name === 'offset') {
-          const told = route.startsWith('providers') ? (body.domains as unknown as Record<string, number>) : body;
+          const told = route === 'providers/cloudflare' ? (body.domains as unknown as Record<string, number>) : body;
           if (name in told) assert.equal(told[name], good, 'never cut silently');
         }
       }
@@ -90,7 +97,14 @@ describe('words in a query', () => {
     ['search', 'confidence', 'high'],
     ['search', 'sector', 'unknown'],
     ['search', 'state', 'active'],
+    ['search', 'state', 'live'],
     ['search', 'flag', 'dmarc_reject'],
+    ['search', 'flag', 'spf_valid,dmarc_valid'],
+    ['search', 'without', 'dnssec'],
+    ['search', 'min_confidence', 'medium'],
+    ['search', 'grade', 'b'],
+    ['providers/cloudflare/customers', 'direction', 'in'],
+    ['stats/migrations', 'direction', 'out'],
     ['stats/migrations', 'category', 'email'],
     ['intelligence/market-share', 'category', 'cdn'],
     ['intelligence/market-share', 'include_parked', 'true'],

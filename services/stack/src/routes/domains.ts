@@ -1,11 +1,11 @@
 // Profiles of domains and the history of their providers.
-import { parseDomain } from '@strata/detect';
+import { CATEGORIES, parseDomain } from '@strata/detect';
 import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { ChangeSchema, changeReport, DomainReportSchema, domainReport } from '../domain-report.ts';
 import { advisoriesOf, advisoryTags } from '../enrichment/open-advisories.ts';
-import { Limit, Offset } from './parameters.ts';
+import { CategoryParameter, Limit, Offset } from './parameters.ts';
 
 export const domainParams = z.object({
   domain: z.string().describe('A domain or any host below it, in Unicode or as A-labels.'),
@@ -48,12 +48,19 @@ export const getDomainChanges = route(
       'Confirmed changes, newest first. A change is confirmed by a second observation; a failed look-up never makes one. ' +
       '`migrated` is a change of holder in an exclusive role (mailbox, gateway, dns, edge, origin), `reclassified` a change of our rules.',
     params: domainParams,
-    query: z.object({ limit: Limit.default(50), offset: Offset.default(0) }),
+    query: z.object({
+      category: CategoryParameter.optional(),
+      limit: Limit.default(50),
+      offset: Offset.default(0),
+    }),
     output: {
       kind: 'signed',
       schema: z.object({
         domain: z.string(),
         total: z.int().min(0),
+        by_category: z
+          .array(z.object({ category: z.enum(CATEGORIES), changes: z.int().min(1) }))
+          .describe('Changes of every category that has any, whichever is asked for.'),
         limit: z.int(),
         offset: z.int(),
         changes: z.array(ChangeSchema),
@@ -63,14 +70,26 @@ export const getDomainChanges = route(
     access: 'key',
     cache: (_app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
-      return { key: `changes ${domain} ${input.limit} ${input.offset}`, tags: [domainTag(domain)] };
+      const { category = '', limit, offset } = input;
+      return { key: `changes ${domain} ${category} ${limit} ${offset}`, tags: [domainTag(domain)] };
     },
   },
   async (app, input, context) => {
-    const { limit, offset } = input;
+    const { category, limit, offset } = input;
     const { domain } = await app.onDemand.profile(app, domainOf(input.domain, context), context);
-    const { total, changes } = await app.store.changes(domain, { limit, offset });
-    return { domain, total, limit, offset, changes: changes.map((change) => changeReport(change, app.names)) };
+    const page = { limit, offset, ...(category === undefined ? {} : { category }) };
+    const { total, byCategory, changes } = await app.store.changes(domain, page);
+    return {
+      domain,
+      total,
+      by_category: CATEGORIES.flatMap((each) => {
+        const count = byCategory.get(each);
+        return count === undefined ? [] : [{ category: each, changes: count }];
+      }),
+      limit,
+      offset,
+      changes: changes.map((change) => changeReport(change, app.names)),
+    };
   },
 );
 

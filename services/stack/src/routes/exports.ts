@@ -7,7 +7,9 @@ import type { StackApp } from '../app.ts';
 import { changeReport } from '../domain-report.ts';
 import { listedChanges } from '../listed-changes.ts';
 import { tags } from '../live-index.ts';
-import { ProviderPath, providerOf, SectorParameter, Text, WholeNumber, Word } from './parameters.ts';
+import { flowsWithin } from '../window.ts';
+import { migrationFilter, migrationParameters } from './migrations.ts';
+import { ProviderPath, providerOf, SectorParameter, WholeNumber } from './parameters.ts';
 import { UNCHANGED_MS } from './search.ts';
 
 /** Rows of an export, as the interface says. */
@@ -138,11 +140,8 @@ export const getMigrationsCsv = route(
     tag: 'Exports',
     summary: 'Migration history as CSV, at most 1000 rows',
     description:
-      'Confirmed migrations, newest first. `direction`: `in` to the provider, `out` away from it; without a provider every migration is both.',
-    query: z.object({
-      provider: Text.describe('Id, name or alias of a provider.').optional(),
-      direction: Word(['in', 'out']).optional(),
-    }),
+      'Confirmed migrations, newest first. `direction`: `in` to the provider, `out` away from it; without a provider every migration is both. The other filters are those of `/stack/v1/stats/migrations`.',
+    query: z.object(migrationParameters),
     output: {
       kind: 'csv',
       description: 'One migration a row.',
@@ -162,22 +161,21 @@ export const getMigrationsCsv = route(
     },
     errors: ['unknown_provider'],
     access: 'key',
-    cache: (app: StackApp, { provider, direction }, context) => {
-      const id = provider === undefined ? '' : providerOf(app, provider, context).id;
-      return { key: `migrations.csv ${id} ${direction ?? ''}`, tags: [...tags.changes], maxStaleMs: 1_000 };
-    },
+    cache: (app: StackApp, input, context) => ({
+      key: `migrations.csv ${JSON.stringify([migrationFilter(app, input, context), input.days, input.hours])}`,
+      tags: [...tags.changes],
+      maxStaleMs: 1_000,
+      maxAgeMs: UNCHANGED_MS,
+    }),
   },
-  async (app, { provider, direction }, context) => {
-    const id = provider === undefined ? undefined : providerOf(app, provider, context).id;
-    const filter = {
-      type: 'migrated',
-      ...(id === undefined ? {} : { provider: id }),
-      ...(direction ? { direction } : {}),
-    } as const;
+  async (app, input, context) => {
+    const chosen = migrationFilter(app, input, context);
+    const { since } = flowsWithin(app, input, { ...chosen, limit: 1 });
+    const filter = { type: 'migrated', ...chosen, ...(since && { since }) } as const;
     // One more than is told, to know whether there is more.
     const found = await listedChanges(app, filter, { limit: MOST_ROWS + 1, offset: 0 });
     return {
-      filename: ['migrations', id, direction]
+      filename: ['migrations', chosen.provider, chosen.direction]
         .filter((part) => part !== undefined)
         .join('-')
         .concat('.csv'),

@@ -1,6 +1,7 @@
 // The API: every route, in the order of the reference.
 import type { Route } from '@strata/http';
 import type { StackApp } from '../app.ts';
+import { getCustomers, getCustomersCsv } from './customers.ts';
 import { getOpenApi, getProblem } from './description.ts';
 import { getDomain, getDomainChanges } from './domains.ts';
 import { getAdvisories, getAffected, getEnrichmentStatus } from './enrichment.ts';
@@ -9,11 +10,12 @@ import { getFeedDomain, getFeedLeaders, getFeedStats } from './feeds.ts';
 import { getAdoption, getMarketShare, getScorecard, getSupplyChain } from './intelligence.ts';
 import { createKey, getKeySet } from './keys.ts';
 import { getCheckpoint, getLedgerProof, getLedgerReceipt, getTile } from './ledger.ts';
+import { getMigrations } from './migrations.ts';
 import { getAlerts, getAnomalies } from './monitoring.ts';
 import { getProvider } from './providers.ts';
 import { getRisk } from './risk.ts';
 import { getSearch } from './search.ts';
-import { getLeaders, getMigrations, getStats } from './statistics.ts';
+import { getLeaders, getStats } from './statistics.ts';
 import { getHealth } from './status.ts';
 import { getStream, getStreamJson } from './streams.ts';
 
@@ -43,7 +45,9 @@ export const routes: readonly Route<StackApp>[] = [
   getSecurityCsv,
   getMigrationsCsv,
   getProviderDomainsCsv,
+  getCustomersCsv,
   getProvider,
+  getCustomers,
   getStream,
   getStreamJson,
   getCheckpoint,

@@ -195,7 +195,17 @@ export const getAdoption = route(
         domains: count,
         share,
         method: z.string(),
-        curve: z.array(z.object({ date: z.iso.date(), domains: count, added: count, removed: count })),
+        curve: z.array(
+          z.object({
+            date: z.iso.date(),
+            domains: count,
+            added: count,
+            removed: count,
+            measured: z
+              .boolean()
+              .describe('Whether anything was looked up on this day; if not, the numbers are those of the day before.'),
+          }),
+        ),
         co_adoption: z.array(
           z.object({
             provider: z.string(),
@@ -224,7 +234,8 @@ export const getAdoption = route(
     const { id, name } = providerOf(app, tool, context);
     const { index, names } = app;
     const to = dayOf(app.clock().getTime());
-    const first = index.history.scanDays()[0]?.day ?? to;
+    const scanned = new Set(index.history.scanDays().map(({ day }) => day));
+    const [first = to] = scanned;
     const curve = adoptionCurve(index, { provider: id }, { from: Math.max(first, to - 364), to });
     const domains = curve.at(-1)?.domains ?? 0;
     return {
@@ -233,7 +244,7 @@ export const getAdoption = route(
       domains,
       share: index.size === 0 ? 0 : domains / index.size,
       method: `Curve on the panel of today: before a domain was first scanned it counts as it was found then, so that a longer list of domains is no adoption; a change counts on the day it was confirmed. Jaccard = common / either; lift = common x all / (own x other); at least ${LEAST_SUPPORT} common domains; brands of the same owner left out.`,
-      curve: curve.map(({ day, ...point }) => ({ date: dateOf(day), ...point })),
+      curve: curve.map(({ day, ...point }) => ({ date: dateOf(day), ...point, measured: scanned.has(day) })),
       co_adoption: coAdoption(index, id, { ownerOf: names.ownerOf, limit: 50 }).map(({ provider, ...rest }) => ({
         provider: names.nameOf(provider),
         provider_id: provider,

@@ -164,6 +164,12 @@ describe('numbers that go by time', () => {
       return own.findLast((step) => step.day <= day)?.after ?? own[0]?.before ?? now.get(domain);
     };
     const days = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+    const scanned = new Set(
+      timeline
+        .sql(`SELECT DISTINCT observed_at / ${DAY_MS} AS day FROM scans WHERE state <> 'unmeasured'`)
+        .map(({ day }) => Number(day)),
+    );
+    assert.ok(scanned.size > 2 && days.some((day) => !scanned.has(day)), 'there are days on which nobody looked');
     const used = new Map(days.map((day) => [day, domains.map((domain) => usedOn(domain, day))]));
     for (const id of movers().filter((_, i) => i % 4 === 0)) {
       const { curve, domains: count, share } = await timeline.get(`intelligence/adoption/${id}`);
@@ -180,6 +186,7 @@ describe('numbers that go by time', () => {
             domains: used.get(day)?.filter((providers) => providers?.has(id)).length,
             added: today.filter(({ before, after }) => !before.has(id) && after.has(id)).length,
             removed: today.filter(({ before, after }) => before.has(id) && !after.has(id)).length,
+            measured: scanned.has(day),
           },
           id,
         );

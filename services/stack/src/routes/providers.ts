@@ -1,14 +1,14 @@
 // One provider: its domains, its markets, how it moves.
-import { categoriesOf, dayOf, inNameOrder, markets, rankOf, TREND_DAYS } from '@strata/analytics';
+import { categoriesOf, dayOf, type FlowFilter, inNameOrder, markets, rankOf, TREND_DAYS } from '@strata/analytics';
 import { CATEGORIES, KINDS } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { OpenAdvisoriesSchema, openAdvisories } from '../enrichment/advisory-report.ts';
 import { tags } from '../live-index.ts';
+import { FlowSchema, flowReport } from './migrations.ts';
 import { Limit, Offset, ProviderPath, providerOf } from './parameters.ts';
 import { FoundDomainSchema, foundDomain } from './search.ts';
-import { FlowSchema, flowReport } from './statistics.ts';
 
 const count = z.int().min(0);
 
@@ -52,9 +52,12 @@ export const getProvider = route(
             }),
           ),
         }),
-        gained_30d: count.describe('Domains that began to use it, confirmed within 30 days.'),
-        lost_30d: count,
-        flows_30d: z.array(FlowSchema).describe('Migrations to and from it, most domains first; at most 50.'),
+        gained_30d: count.describe('Domains that began to use it at all, confirmed within 30 days.'),
+        lost_30d: count.describe('Domains that stopped using it altogether, confirmed within 30 days.'),
+        moves_30d: z
+          .object({ in: count, out: count })
+          .describe('Migrations of single services to it and away from it: a domain that moves two counts twice.'),
+        flows_30d: z.array(FlowSchema).describe('What these add up to, most domains first; at most 50.'),
         advisories: OpenAdvisoriesSchema.describe(
           'Of its product, as its users show it. Null: it is a service and no product, or no source of advisories has been read.',
         ),
@@ -80,7 +83,9 @@ export const getProvider = route(
     const set = number === undefined ? undefined : index.sets.provider(number);
     const today = dayOf(app.clock().getTime());
     const { gained, lost } = index.history.movement({ provider: id }, today - TREND_DAYS + 1, today);
-    const { flows } = index.history.flows(today - TREND_DAYS + 1, today, { provider: id, limit: 50 });
+    const moved = (filter: Omit<FlowFilter, 'provider'>) =>
+      index.history.flows(today - TREND_DAYS + 1, today, { provider: id, ...filter });
+    const { flows } = moved({ limit: 50 });
     return {
       provider: name,
       provider_id: id,
@@ -103,6 +108,7 @@ export const getProvider = route(
       },
       gained_30d: gained,
       lost_30d: lost,
+      moves_30d: { in: moved({ direction: 'in', limit: 1 }).total, out: moved({ direction: 'out', limit: 1 }).total },
       flows_30d: flows.map((flow) => flowReport(flow, names)),
       advisories: advisoriesOfProduct(app, id),
     };

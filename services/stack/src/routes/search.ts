@@ -1,12 +1,12 @@
 // Domains by name, provider or category.
 import { searchDomains } from '@strata/analytics';
-import { CATEGORIES, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
+import { CATEGORIES, gradeOf, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { tags } from '../live-index.ts';
 import { findProvider, nearestProviders } from '../provider-names.ts';
-import { asciiPart, CategoryParameter, Limit, Offset, SectorParameter, Text, Word } from './parameters.ts';
+import { asciiPart, CategoryParameter, Limit, Offset, SectorParameter, Text, WholeNumber, Word } from './parameters.ts';
 
 /** A scan that sees nothing new makes no event: the times of scans in a list may be behind by this. */
 export const UNCHANGED_MS = 60_000;
@@ -50,6 +50,15 @@ export function foundDomain(
   };
 }
 
+/** One mark or several; the whole is text to the description, which has no lists in one parameter. */
+const FLAG = `(${POSTURE_FLAGS.join('|')})`;
+const Flags = z
+  .string()
+  .max(512, 'is too long')
+  .regex(new RegExp(`^${FLAG}(,${FLAG})*$`, 'i'), `must be among ${POSTURE_FLAGS.join(', ')}, separated by commas`);
+const flagsOf = (text: string | undefined) => (text?.toLowerCase().split(',') ?? []) as PostureFlag[];
+const Score = WholeNumber({ min: 0, max: 100 });
+
 const query = z.object({
   q: Text.describe('Any part of the domain name, in Unicode or as A-labels.')
     .transform(asciiPart)
@@ -60,14 +69,26 @@ const query = z.object({
   confidence: Word(['high', 'medium', 'low'])
     .describe('Of the service that `provider` and `category` describe, or of any.')
     .optional(),
-  sector: SectorParameter.optional(),
-  state: Word(['active', 'parked', 'nonexistent']).optional(),
-  flag: Word(POSTURE_FLAGS as unknown as [PostureFlag, ...PostureFlag[]])
-    .describe('A mark of the security posture: `dmarc_reject`, `dnssec` …')
+  min_confidence: Word(['high', 'medium', 'low'])
+    .describe('The same, at least: shares of markets count services of `medium` confidence and more.')
     .optional(),
+  with: Text.describe('Another provider that is used besides, by id, name or alias.').optional(),
+  sector: SectorParameter.optional(),
+  state: Word(['active', 'parked', 'nonexistent', 'unmeasured', 'live'])
+    .describe('`live`: active or parked, which the security scorecard counts.')
+    .optional(),
+  flag: Flags.describe(
+    'Marks of the security posture, separated by commas, all of which it must have: `dmarc_reject`, `spf_valid,dmarc_valid`.',
+  ).optional(),
+  without: Flags.describe('Marks of which it must have none: `flag=dnssec_measured&without=dnssec`.').optional(),
+  grade: Word(['a+', 'a', 'b', 'c', 'd', 'f']).describe('Of the security score.').optional(),
+  score_gte: Score.describe('Security score from here on; a domain without a score has none of them.').optional(),
+  score_lte: Score.describe('Security score up to this one.').optional(),
   limit: Limit.default(50),
   offset: Offset.default(0),
 });
+
+type Asked = z.output<typeof query>;
 
 export const getSearch = route(
   {
@@ -92,13 +113,16 @@ export const getSearch = route(
     errors: [],
     access: 'key',
     cache: (app: StackApp, input) => {
-      const { limit, offset, provider, ...rest } = input;
-      const id = provider === undefined ? undefined : (findProvider(provider, app)?.id ?? `? ${provider}`);
+      const { limit, offset, provider, with: other, ...rest } = input;
+      const ids = [provider, other].map((name) =>
+        name === undefined ? undefined : (findProvider(name, app)?.id ?? `? ${name}`),
+      );
       const { category } = input;
+      const [id] = ids;
       const tag =
         id !== undefined ? tags.provider(id) : category !== undefined ? tags.category(category) : tags.domains[0];
       return {
-        key: `search ${JSON.stringify([id, rest, limit, offset])}`,
+        key: `search ${JSON.stringify([ids, rest, limit, offset])}`,
         tags: [tag],
         maxStaleMs: 1_000,
         maxAgeMs: UNCHANGED_MS,
@@ -106,16 +130,37 @@ export const getSearch = route(
     },
   },
   (app, input) => {
-    const { q, provider, limit, offset, ...filter } = input;
-    const known = provider === undefined ? undefined : findProvider(provider, app);
-    if (provider !== undefined && !known) {
-      return { total: 0, limit, offset, results: [], did_you_mean: nearestProviders(provider, app.rulebook) };
+    const { q, provider, with: other, limit, offset, flag, without, grade, score_gte, score_lte, ...filter } = input;
+    const [known, besides] = [provider, other].map((name) =>
+      name === undefined ? undefined : (findProvider(name, app) ?? 'nobody'),
+    );
+    if (known === 'nobody' || besides === 'nobody') {
+      const asked = (known === 'nobody' ? provider : other) ?? '';
+      return { total: 0, limit, offset, results: [], did_you_mean: nearestProviders(asked, app.rulebook) };
     }
     const found = searchDomains(
       app.index,
-      { ...filter, ...(q === undefined ? {} : { part: q }), ...(known ? { provider: known.id } : {}) },
+      {
+        ...filter,
+        part: q,
+        provider: known?.id,
+        with: besides?.id,
+        minConfidence: filter.min_confidence,
+        flags: flagsOf(flag),
+        without: flagsOf(without),
+        score: scoresOf({ grade, score_gte, score_lte }),
+      },
       { limit, offset },
     );
     return { total: found.total, limit, offset, results: found.domains.map((domain) => foundDomain(app, domain)) };
   },
 );
+
+const SCORES = Array.from({ length: 101 }, (_, score) => score);
+
+/** The range of scores that meets all that is asked of them; undefined where nothing is. */
+function scoresOf({ grade, score_gte: least, score_lte: most }: Pick<Asked, 'grade' | 'score_gte' | 'score_lte'>) {
+  if (grade === undefined && least === undefined && most === undefined) return undefined;
+  const graded = SCORES.filter((score) => grade === undefined || gradeOf(score).toLowerCase() === grade);
+  return { from: Math.max(least ?? 0, graded[0] ?? 0), to: Math.min(most ?? 100, graded.at(-1) ?? 100) };
+}

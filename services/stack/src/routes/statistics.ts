@@ -1,13 +1,10 @@
 // Numbers over all domains, computed when they are asked for.
-import { dayOf, type Flow, leaders, providersInUse, TREND_DAYS } from '@strata/analytics';
+import { dayOf, leaders, providersInUse } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
-import { ChangeSchema, changeReport } from '../domain-report.ts';
-import { listedChanges } from '../listed-changes.ts';
 import { tags } from '../live-index.ts';
-import { CategoryParameter, Limit } from './parameters.ts';
 
 /** Windows move on without any event; within this time an answer is not computed anew for that alone. */
 const WINDOW_MS = 60_000;
@@ -109,65 +106,3 @@ export const getLeaders = route(
     };
   },
 );
-
-export const FlowSchema = z
-  .object({
-    category: z.enum(CATEGORIES),
-    from: z.string(),
-    from_id: z.string(),
-    to: z.string(),
-    to_id: z.string(),
-    domains: count,
-  })
-  .meta({ id: 'Flow' });
-
-export const getMigrations = route(
-  {
-    method: 'GET',
-    path: '/stack/v1/stats/migrations',
-    tag: 'Statistics',
-    summary: 'Recent provider migrations',
-    description:
-      'A migration is a confirmed change of holder in an exclusive role (mailbox, gateway, dns, edge, origin). Newest first, of any age; `flows` counts those confirmed within 30 days.',
-    query: z.object({ limit: Limit.default(50), category: CategoryParameter.optional() }),
-    output: {
-      kind: 'signed',
-      schema: z.object({
-        total: count.describe('Migrations confirmed within 30 days.'),
-        limit: z.int(),
-        window_days: z.int(),
-        migrations: z.array(ChangeSchema.extend({ domain: z.string() }).meta({ id: 'Migration' })),
-        flows: z.array(FlowSchema).describe('Who went where within the window, most domains first; at most 100.'),
-      }),
-    },
-    errors: [],
-    access: 'key',
-    cache: (_app: StackApp, { limit, category }) => ({
-      key: `migrations ${limit} ${category ?? ''}`,
-      tags: [...tags.changes],
-      maxStaleMs: 1_000,
-      maxAgeMs: WINDOW_MS,
-    }),
-  },
-  async (app, { limit, category }) => {
-    const { index, names, clock } = app;
-    const today = dayOf(clock().getTime());
-    const filter = category === undefined ? {} : { category };
-    const { total, flows } = index.history.flows(today - TREND_DAYS + 1, today, { ...filter, limit: 100 });
-    const newest = await listedChanges(app, { type: 'migrated', ...filter }, { limit, offset: 0 });
-    return {
-      total,
-      limit,
-      window_days: TREND_DAYS,
-      migrations: newest.map((change) => ({ ...changeReport(change, names), domain: change.domain })),
-      flows: flows.map((flow) => flowReport(flow, names)),
-    };
-  },
-);
-
-export function flowReport(
-  { category, from, to, domains }: Flow,
-  names: StackApp['names'],
-): z.input<typeof FlowSchema> {
-  return { category, from: names.nameOf(from), from_id: from, to: names.nameOf(to), to_id: to, domains };
-}

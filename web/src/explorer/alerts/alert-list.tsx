@@ -1,8 +1,10 @@
 // Alerts, the newest first, each with the way to what it rests on.
 import type { Alert } from '@strata/client';
 import { Link } from '@tanstack/react-router';
+import { Ago } from '../../ui/ago.tsx';
 import { Severity } from '../../ui/badge.tsx';
-import { formatAgo, formatTime } from '../../ui/formats.ts';
+import { EVER } from '../market/migration-filter.ts';
+import { withChanges } from '../search-params.ts';
 import { KIND_NAMES } from './words.ts';
 
 export function AlertList({ alerts }: { readonly alerts: readonly Alert[] }) {
@@ -31,9 +33,7 @@ export function AlertList({ alerts }: { readonly alerts: readonly Alert[] }) {
               <Behind alert={alert} />
             </p>
           </div>
-          <time className="small soft" dateTime={alert.at} title={formatTime(alert.at)}>
-            {formatAgo(alert.at)}
-          </time>
+          <Ago at={alert.at} className="small soft" />
         </li>
       ))}
     </ul>
@@ -55,12 +55,10 @@ function Behind({ alert: { id, kind, ref } }: { readonly alert: Alert }) {
       );
     }
     case 'migration': {
-      const asked = ['provider', 'direction', 'category', 'window'].flatMap((name) => {
-        const value = searchParams.get(name);
-        return value === null ? [] : [[name, value] as const];
-      });
+      const asked = ['provider', 'direction', 'category'].map((name) => [name, searchParams.get(name) ?? undefined]);
+      // The alert may be older than any window that ends today.
       return (
-        <Link to="/migrations" search={Object.fromEntries(asked)}>
+        <Link to="/migrations" search={withChanges(Object.fromEntries(asked), { days: EVER })}>
           The migrations
         </Link>
       );

@@ -2,9 +2,10 @@
 import type { StackAnswer, StackProblem } from '@strata/client';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { Ago } from '../../ui/ago.tsx';
 import { Grade } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
-import { formatAgo, formatName, formatNumber } from '../../ui/formats.ts';
+import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
 import { ComparedTable, OnlyDifferences, type Row } from './compared.tsx';
@@ -91,7 +92,7 @@ const LOOK: Row<Profile> = {
   key: 'look',
   name: 'Last look',
   value: () => null,
-  cell: ({ scanned_at }) => <time dateTime={scanned_at}>{formatAgo(scanned_at)}</time>,
+  cell: ({ scanned_at }) => <Ago at={scanned_at} />,
 };
 
 type Risk = { readonly score: number | null; readonly level: string | null };

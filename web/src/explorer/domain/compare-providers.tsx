@@ -3,6 +3,8 @@ import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Card } from '../../ui/card.tsx';
 import { formatChange, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
+import { CustomersLink } from '../market/customers-link.tsx';
+import { CountLink, usersIn } from '../market/search-links.tsx';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
 import { ComparedTable, OnlyDifferences, type Row } from './compared.tsx';
@@ -24,15 +26,15 @@ function useProvider(provider: string | undefined) {
 }
 
 const toProvider = (provider: Provider, text: string) => (
-  <Link to="/provider/$provider" params={{ provider: provider.provider_id }}>
+  <Link to="/provider/$provider" params={{ provider: provider.provider_id }} search={{ tab: 'domains' }}>
     {text}
   </Link>
 );
 
-const toMigrations = (provider: Provider, direction: string, text: string) => (
-  <Link to="/migrations" search={{ provider: provider.provider_id, direction }}>
+const toCustomers = (provider: Provider, direction: 'in' | 'out', text: string) => (
+  <CustomersLink provider={provider.provider_id} direction={direction}>
     {text}
-  </Link>
+  </CustomersLink>
 );
 
 const ROWS: readonly Row<Provider>[] = [
@@ -66,13 +68,13 @@ const ROWS: readonly Row<Provider>[] = [
     key: 'gained',
     name: 'Gained in 30 days',
     value: ({ gained_30d }) => gained_30d,
-    cell: (provider) => toMigrations(provider, 'in', formatNumber(provider.gained_30d)),
+    cell: (provider) => toCustomers(provider, 'in', formatNumber(provider.gained_30d)),
   },
   {
     key: 'lost',
     name: 'Lost in 30 days',
     value: ({ lost_30d }) => lost_30d,
-    cell: (provider) => toMigrations(provider, 'out', formatNumber(provider.lost_30d)),
+    cell: (provider) => toCustomers(provider, 'out', formatNumber(provider.lost_30d)),
   },
 ];
 
@@ -96,8 +98,9 @@ function marketRow(category: Category): Row<Provider> {
         <>
           {formatShare(entry.share)}
           <span className="small soft compare-note">
-            {formatNumber(entry.domains)} {entry.domains === 1 ? 'domain' : 'domains'}, rank {formatNumber(entry.rank)}{' '}
-            of {formatNumber(entry.providers)}
+            <CountLink count={entry.domains} of={usersIn(category, provider.provider_id, false)} />{' '}
+            {entry.domains === 1 ? 'domain' : 'domains'}, rank {formatNumber(entry.rank)} of{' '}
+            {formatNumber(entry.providers)}
           </span>
           <span className="small soft compare-note">
             HHI {formatNumber(entry.hhi === null ? null : Math.round(entry.hhi))}, {entry.band.replaceAll('_', ' ')}

@@ -6,8 +6,8 @@ import { type ReactNode, useState } from 'react';
 import { Badge } from '../../ui/badge.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { Problem } from '../answer.tsx';
+import { withChanges } from '../search-params.ts';
 import { hostOf } from './host-of.ts';
-import { searchWith } from './search-with.ts';
 
 export type Compared = 'domains' | 'providers';
 /** More columns than these nobody can hold beside each other. */
@@ -34,7 +34,7 @@ export function AddName({ kind, names }: { readonly kind: Compared; readonly nam
     const next = namesOf([...names, ...added].join(','));
     setText('');
     if (next.length > 0)
-      void navigate({ search: (before) => searchWith(before, { [kind]: next.join(',') }), resetScroll: false });
+      void navigate({ search: (before) => withChanges(before, { [kind]: next.join(',') }), resetScroll: false });
   };
   return (
     <>
@@ -152,7 +152,7 @@ function Head<B>({ kind, name, names, search, query, head }: HeadProps<B>) {
       <Link
         className="button small"
         to="/compare"
-        search={searchWith(search, { [kind]: others })}
+        search={withChanges(search, { [kind]: others })}
         preload={false}
         resetScroll={false}
       >
@@ -184,7 +184,7 @@ export function OnlyDifferences({ search }: { readonly search: Readonly<Record<s
         checked={search.only === 'differences'}
         onChange={({ target }) =>
           void navigate({
-            search: (before) => searchWith(before, { only: target.checked ? 'differences' : '' }),
+            search: (before) => withChanges(before, { only: target.checked ? 'differences' : '' }),
             resetScroll: false,
           })
         }

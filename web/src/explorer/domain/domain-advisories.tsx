@@ -8,9 +8,9 @@ import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { formatDay, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Answer } from '../answer.tsx';
+import { offsetOf, Pager } from '../pager.tsx';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
-import { Pager } from './pager.tsx';
 
 const PAGE = 100;
 
@@ -86,9 +86,9 @@ interface AdvisoriesProps {
 }
 
 export function DomainAdvisories({ domain, search }: AdvisoriesProps) {
-  const offset = Math.max(0, Math.trunc(Number(search.offset)) || 0);
+  const offset = offsetOf(search.offset);
   const input = { query: { domain, limit: PAGE, offset } };
-  const query = useStack('/stack/v1/enrichment/affected', input, { keepsLast: true });
+  const query = useStack('/stack/v1/enrichment/affected', input, { keepsLast: offset > 0 });
   return (
     <Card
       title="Advisories"
@@ -99,7 +99,7 @@ export function DomainAdvisories({ domain, search }: AdvisoriesProps) {
         {(body) => (
           <>
             <Affecting domain={domain} body={body} />
-            <Pager offset={offset} limit={PAGE} total={body.total} search={search} domain={domain} />
+            <Pager offset={offset} limit={PAGE} total={body.total} search={search} />
           </>
         )}
       </Answer>

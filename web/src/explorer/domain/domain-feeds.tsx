@@ -1,19 +1,19 @@
 // Who writes about a domain: how often it is named, and by which feeds.
 import type { StackPaths } from '@strata/client';
 import { useMemo } from 'react';
+import { Ago } from '../../ui/ago.tsx';
 import { Card, Figure, Figures } from '../../ui/card.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
-import { formatAgo, formatChange, formatDay, formatNumber, formatTime } from '../../ui/formats.ts';
+import { formatChange, formatDay, formatNumber } from '../../ui/formats.ts';
+import { OutsideLink } from '../../ui/outside-link.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Answer } from '../answer.tsx';
+import { WINDOWS } from '../feeds/leaderboard.tsx';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
-import { OutsideLink } from './outside-link.tsx';
 
 type Mentions = StackPaths['/stack/v1/feeds/domain/{domain}']['body'];
-
-const WINDOWS: Readonly<Record<string, string>> = { '1d': 'Last day', '7d': 'Last 7 days', '30d': 'Last 30 days' };
 
 export function DomainFeeds({ domain }: { readonly domain: string }) {
   const input = { path: { domain } };
@@ -37,7 +37,7 @@ function Naming({ body }: { readonly body: Mentions }) {
         {body.windows.map(({ window, mentions, feeds, change }) => (
           <Figure
             key={window}
-            name={WINDOWS[window] ?? window}
+            name={WINDOWS.find(([id]) => id === window)?.[1] ?? window}
             note={`by ${formatNumber(feeds)} ${feeds === 1 ? 'feed' : 'feeds'}, change ${formatChange(change)}`}
           >
             {formatNumber(mentions)}
@@ -56,12 +56,11 @@ function Naming({ body }: { readonly body: Mentions }) {
           {
             name: 'Feed',
             value: ({ title, url }) => title ?? url,
-            cell: ({ title, url, site_url }) => <OutsideLink url={site_url ?? url} text={title ?? url} />,
+            cell: ({ title, url, site_url }) => <OutsideLink href={site_url ?? url}>{title ?? url}</OutsideLink>,
           },
           {
             name: 'Latest item',
-            cell: ({ latest }) =>
-              latest.url ? <OutsideLink url={latest.url} text={latest.title ?? latest.url} /> : (latest.title ?? '–'),
+            cell: ({ latest }) => <OutsideLink href={latest.url}>{latest.title ?? latest.url ?? '–'}</OutsideLink>,
           },
           {
             name: 'Mentions',
@@ -72,11 +71,7 @@ function Naming({ body }: { readonly body: Mentions }) {
           {
             name: 'Last',
             value: (feed) => feed.last_seen,
-            cell: (feed) => (
-              <time dateTime={feed.last_seen} title={formatTime(feed.last_seen)} className="domain-nowrap">
-                {formatAgo(feed.last_seen)}
-              </time>
-            ),
+            cell: (feed) => <Ago at={feed.last_seen} className="domain-nowrap" />,
           },
         ]}
       />

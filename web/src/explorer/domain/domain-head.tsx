@@ -1,8 +1,9 @@
 // The head of a domain's page: the few facts that a reader wants at a glance, each leading to its part.
 import { Link } from '@tanstack/react-router';
+import { Ago } from '../../ui/ago.tsx';
 import { Grade } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card.tsx';
-import { formatAgo, formatName, formatNumber, formatTime } from '../../ui/formats.ts';
+import { formatName, formatNumber, formatTime } from '../../ui/formats.ts';
 import { Notice } from '../../ui/states.tsx';
 import type { Profile } from './profile.ts';
 
@@ -44,8 +45,8 @@ export function DomainHead({ profile }: { readonly profile: Profile }) {
         >
           {formatNumber(advisories?.version)}
         </Figure>
-        <Figure name="Last look" note={<time dateTime={profile.scanned_at}>{formatTime(profile.scanned_at)}</time>}>
-          <span className="domain-when">{formatAgo(profile.scanned_at)}</span>
+        <Figure name="Last look" note={formatTime(profile.scanned_at)}>
+          <Ago at={profile.scanned_at} className="domain-when" />
         </Figure>
       </Figures>
       {profile.redirects_to && (

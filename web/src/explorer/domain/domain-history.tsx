@@ -1,15 +1,15 @@
 // The whole history of a domain: every transition, page by page, of all categories or of one.
-import type { Change } from '@strata/client';
+import type { Service } from '@strata/client';
 import { useNavigate } from '@tanstack/react-router';
 import { Card } from '../../ui/card.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Answer } from '../answer.tsx';
+import { offsetOf, Pager } from '../pager.tsx';
+import { oneOf, withChanges } from '../search-params.ts';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
-import { Pager } from './pager.tsx';
 import { CATEGORIES } from './profile.ts';
-import { searchWith } from './search-with.ts';
 import { CHANGES_PAGE, Timeline } from './timeline.tsx';
 
 interface HistoryProps {
@@ -18,33 +18,34 @@ interface HistoryProps {
 }
 
 export function DomainHistory({ domain, search }: HistoryProps) {
-  const offset = Math.max(0, Math.trunc(Number(search.offset)) || 0);
-  const input = { path: { domain }, query: { limit: CHANGES_PAGE, offset } };
-  const query = useStack('/stack/v1/domains/{domain}/changes', input, { keepsLast: true });
-  const { category } = search;
+  const offset = offsetOf(search.offset);
+  const category = oneOf(search.category, CATEGORIES);
+  const input = { path: { domain }, query: { category, limit: CHANGES_PAGE, offset } };
+  const query = useStack('/stack/v1/domains/{domain}/changes', input, { keepsLast: offset > 0 });
   return (
     <Card
       title="History"
-      actions={<CategoryFilter changes={query.data?.body.changes ?? []} chosen={category ?? ''} />}
+      actions={<CategoryFilter counts={query.data?.body.by_category} chosen={category} />}
       foot={query.data && <Source path="/stack/v1/domains/{domain}/changes" input={input} answer={query.data} />}
     >
       <Answer query={query} lines={8}>
-        {({ changes, total }) => {
-          const shown = category ? changes.filter((change) => change.category === category) : changes;
+        {({ changes, total, by_category: counts }) => {
+          const all = counts.reduce((sum, { changes: count }) => sum + count, 0);
           return (
             <>
               {category && (
                 <p className="small soft" role="status">
-                  {formatNumber(shown.length)} of {formatNumber(changes.length)} changes
-                  {total > changes.length && ' on this page'} are in {formatName(category)}.
+                  {formatNumber(total)} of {formatNumber(all)} changes are in {formatName(category)}.
                 </p>
               )}
-              {category && shown.length === 0 ? (
-                <Empty>Nothing has changed in this category.</Empty>
+              {changes.length === 0 && all > 0 ? (
+                <Empty>
+                  {total === 0 ? 'Nothing has changed in this category.' : 'The list ends before this page.'}
+                </Empty>
               ) : (
-                <Timeline changes={shown} />
+                <Timeline changes={changes} />
               )}
-              <Pager offset={offset} limit={CHANGES_PAGE} total={total} search={search} domain={domain} />
+              <Pager offset={offset} limit={CHANGES_PAGE} total={total} search={search} />
             </>
           );
         }}
@@ -53,23 +54,30 @@ export function DomainHistory({ domain, search }: HistoryProps) {
   );
 }
 
-function CategoryFilter({ changes, chosen }: { readonly changes: readonly Change[]; readonly chosen: string }) {
+interface CategoryFilterProps {
+  /** Of all categories in which anything has changed; undefined while nobody knows. */
+  readonly counts: readonly { readonly category: Service['category']; readonly changes: number }[] | undefined;
+  readonly chosen: Service['category'] | undefined;
+}
+
+function CategoryFilter({ counts = [], chosen }: CategoryFilterProps) {
   const navigate = useNavigate({ from: '/domain/$domain' });
-  const counts = Map.groupBy(changes, ({ category }) => category);
-  const shown = CATEGORIES.filter((category) => counts.has(category) || category === chosen);
+  const known = new Map(counts.map(({ category, changes }) => [category, changes]));
+  const shown = CATEGORIES.filter((category) => known.has(category) || category === chosen);
   return (
     <label className="domain-filter">
       Category
       <select
-        value={chosen}
-        onChange={({ target }) =>
-          void navigate({ search: (before) => searchWith(before, { category: target.value }), resetScroll: false })
-        }
+        value={chosen ?? ''}
+        onChange={({ currentTarget }) => {
+          const changes = { category: currentTarget.value, offset: undefined };
+          void navigate({ search: (before) => withChanges(before, changes), resetScroll: false });
+        }}
       >
         <option value="">All</option>
         {shown.map((category) => (
           <option key={category} value={category}>
-            {formatName(category)} ({formatNumber(counts.get(category)?.length ?? 0)})
+            {formatName(category)} ({formatNumber(known.get(category) ?? 0)})
           </option>
         ))}
       </select>

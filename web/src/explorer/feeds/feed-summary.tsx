@@ -1,8 +1,9 @@
 // What all feeds together say.
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
+import { Ago } from '../../ui/ago.tsx';
 import { Figure, Figures } from '../../ui/card.tsx';
-import { formatAgo, formatNumber } from '../../ui/formats.ts';
+import { formatNumber } from '../../ui/formats.ts';
 import { MentionsChart } from './mentions-chart.tsx';
 
 export function FeedSummary({ stats }: { readonly stats: StackPaths['/stack/v1/feeds/stats']['body'] }) {
@@ -31,8 +32,14 @@ export function FeedSummary({ stats }: { readonly stats: StackPaths['/stack/v1/f
       <h3 className="feeds-part">Mentions a day</h3>
       <MentionsChart label="Mentions of domains on each of the last 30 days" days={stats.per_day} />
       <p className="small soft">
-        {last_poll === null ? 'No feed was asked yet.' : `Feeds were last asked ${formatAgo(last_poll)}.`} Days are UTC,
-        and today is not over.
+        {last_poll === null ? (
+          'No feed was asked yet.'
+        ) : (
+          <>
+            Feeds were last asked <Ago at={last_poll} />.
+          </>
+        )}{' '}
+        Days are UTC, and today is not over.
       </p>
     </>
   );

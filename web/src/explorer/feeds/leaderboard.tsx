@@ -53,7 +53,16 @@ export function Leaderboard({ leaders }: { readonly leaders: readonly Leader[] }
         {
           name: 'Mentions',
           isNumber: true,
-          cell: ({ mentions }) => formatNumber(mentions),
+          cell: ({ domain, mentions }) => (
+            <Link
+              to="/feeds/$domain"
+              params={{ domain }}
+              preload={false}
+              aria-label={`${mentions} mentions of ${domain}`}
+            >
+              {formatNumber(mentions)}
+            </Link>
+          ),
           value: ({ mentions }) => mentions,
         },
         { name: 'Change', cell: (leader) => <Movement leader={leader} />, value: ({ movement }) => movement },

@@ -5,14 +5,16 @@ import { useMemo } from 'react';
 import { Chart } from '../../ui/chart.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
+import { withChanges } from '../search-params.ts';
 import { type Ink, useInk } from './ink.ts';
 import { ProviderLink } from './links.tsx';
+import { type Period, wordsOf } from './migration-filter.ts';
 
 /** More flows than these are a thicket; the table has them all. */
 const MAX_DRAWN = 18;
 const NODE_HEIGHT = 27;
 
-const columns: readonly Column<Flow>[] = [
+const columnsOf = (period: Period): readonly Column<Flow>[] => [
   {
     name: 'From',
     cell: ({ from, from_id }) => <ProviderLink id={from_id} name={from} />,
@@ -24,7 +26,14 @@ const columns: readonly Column<Flow>[] = [
     name: 'Domains',
     isNumber: true,
     cell: ({ category, from_id, to_id, domains }) => (
-      <Link to="/migrations" search={{ category, provider: from_id, direction: 'out', other: to_id, days: '30' }}>
+      <Link
+        to="/migrations"
+        search={withChanges(
+          { category, provider: from_id, direction: 'out', other: to_id },
+          // Flows are those of a window, whatever the age of the list beside them.
+          wordsOf(period.hours === undefined ? { days: period.days ?? 30 } : period),
+        )}
+      >
         {formatNumber(domains)}
       </Link>
     ),
@@ -35,11 +44,13 @@ const columns: readonly Column<Flow>[] = [
 interface FlowChartProps {
   /** Most domains first. */
   readonly flows: readonly Flow[];
+  /** Which they are of. */
+  readonly period: Period;
   /** What is to be seen, in a sentence. */
   readonly label: string;
 }
 
-export function FlowChart({ flows, label }: FlowChartProps) {
+export function FlowChart({ flows, period, label }: FlowChartProps) {
   const ink = useInk();
   const drawn = useMemo(() => flows.slice(0, MAX_DRAWN), [flows]);
   const option = useMemo(() => sankeyOf(drawn, ink), [drawn, ink]);
@@ -55,7 +66,7 @@ export function FlowChart({ flows, label }: FlowChartProps) {
         label={label}
         option={option}
         height={height}
-        table={<DataTable caption={label} columns={columns} rows={flows} keyOf={keyOf} />}
+        table={<DataTable caption={label} columns={columnsOf(period)} rows={flows} keyOf={keyOf} />}
       />
       {drawn.length < flows.length && (
         <p className="small soft">

@@ -1,21 +1,32 @@
-// What an address chooses of the migrations. Category is the service's to filter by; the rest is done on its answer.
-import type { Flow, Migration } from '@strata/client';
+// What an address chooses of the migrations, as the service is asked for it.
+import type { StackInput } from '@strata/client';
 import { type Category, categoryOf } from '../categories.ts';
 
-const DAY_MS = 86_400_000;
-/** The window of the API's flows. */
-export const WINDOW_DAYS = 30;
+export const MIGRATIONS = '/stack/v1/stats/migrations';
+
+/** A window by UTC days or by hours; neither is all that is kept. */
+export interface Period {
+  readonly days?: number;
+  readonly hours?: number;
+}
 
 export interface MigrationFilter {
   readonly category: Category | undefined;
-  /** Id or name. */
+  /** Id, name or alias. */
   readonly provider: string | undefined;
   /** To the provider, or away from it; nothing without a provider. */
   readonly direction: 'in' | 'out' | undefined;
   /** The provider at the other end. */
   readonly other: string | undefined;
-  readonly isRecent: boolean;
+  readonly period: Period;
 }
+
+/** The window of an address without one: that of the flows, so that they and the list count the same. */
+const USUAL: Period = { days: 30 };
+export const EVER = 'all';
+
+/** Periods to choose from. Hours are how the front page counts, days are whole ones. */
+export const PERIODS: readonly Period[] = [{ hours: 24 }, { hours: 168 }, { days: 1 }, { days: 7 }, { days: 30 }, {}];
 
 /** Words that mean nothing here choose nothing. */
 export function filterOf(search: Readonly<Record<string, string>>): MigrationFilter {
@@ -26,57 +37,41 @@ export function filterOf(search: Readonly<Record<string, string>>): MigrationFil
     provider,
     direction: provider && (direction === 'in' || direction === 'out') ? direction : undefined,
     other: provider ? search.other?.trim() || undefined : undefined,
-    isRecent: search.days === String(WINDOW_DAYS),
+    period: periodOf(search),
   };
 }
 
-type Move = Pick<Migration, 'category' | 'from' | 'to' | 'from_id' | 'to_id'>;
-
-/** The answer's migrations and flows that the filter leaves. */
-export function chosen(
-  { migrations, flows }: { readonly migrations: readonly Migration[]; readonly flows: readonly Flow[] },
-  filter: MigrationFilter,
-  now: number,
-): { readonly migrations: readonly Migration[]; readonly flows: readonly Flow[] } {
-  // As the API counts: whole UTC days, today's among them.
-  const since = (Math.floor(now / DAY_MS) - WINDOW_DAYS + 1) * DAY_MS;
-  const isAsked = (move: Move) => matches(move, filter);
-  return {
-    migrations: migrations.filter(
-      (move) => isAsked(move) && (!filter.isRecent || Date.parse(move.confirmed_at) >= since),
-    ),
-    flows: flows.filter(isAsked),
-  };
+function periodOf({ days, hours }: Readonly<Record<string, string>>): Period {
+  if (days === EVER) return {};
+  const [inHours, inDays] = [wholeOf(hours, 1_440), wholeOf(days, 60)];
+  if (inHours !== undefined) return { hours: inHours };
+  return inDays === undefined ? USUAL : { days: inDays };
 }
 
-function matches(move: Move, { category, provider, direction, other }: MigrationFilter): boolean {
-  if (category !== undefined && move.category !== category) return false;
-  if (provider === undefined) return true;
-  const from = { id: move.from_id, name: move.from };
-  const to = { id: move.to_id, name: move.to };
-  const isOther = (end: End) => other === undefined || isCalled(end, other);
-  return (
-    (direction !== 'in' && isCalled(from, provider) && isOther(to)) ||
-    (direction !== 'out' && isCalled(to, provider) && isOther(from))
-  );
+const wholeOf = (text: string | undefined, most: number): number | undefined => {
+  const number = /^[1-9]\d{0,3}$/.test(text ?? '') ? Number(text) : undefined;
+  return number !== undefined && number <= most ? number : undefined;
+};
+
+/** The words of an address for a period: undefined takes one out. */
+export function wordsOf({ days, hours }: Period): { days: string | undefined; hours: string | undefined } {
+  if (hours !== undefined) return { hours: String(hours), days: undefined };
+  return { hours: undefined, days: days === undefined ? EVER : days === USUAL.days ? undefined : String(days) };
 }
 
-interface End {
-  readonly id: string | null;
-  readonly name: string | null;
+/** `the last 24 hours`, `7 days`; what is counted where no window was asked for are the usual days. */
+export function periodName({ days, hours }: Period): string {
+  if (hours !== undefined) return hours % 24 === 0 && hours > 24 ? `${hours / 24} × 24 hours` : `${hours} hours`;
+  if (days === 1) return 'today (UTC)';
+  return `${days ?? USUAL.days} days`;
 }
 
-function isCalled({ id, name }: End, word: string): boolean {
-  const wanted = word.toLowerCase();
-  return id === wanted || name?.toLowerCase() === wanted;
-}
-
-/** Every provider that stands in a migration, by its id, A first. */
-export function providersOf(migrations: readonly Migration[]): readonly (readonly [string, string])[] {
-  const names = new Map<string, string>();
-  for (const { from, from_id, to, to_id } of migrations) {
-    if (from_id !== null && from !== null) names.set(from_id, from);
-    if (to_id !== null && to !== null) names.set(to_id, to);
-  }
-  return [...names].toSorted(([, a], [, b]) => a.localeCompare(b));
+/** The question for a page of the list. */
+export function questionOf(
+  { category, provider, direction, other, period }: MigrationFilter,
+  page: { readonly limit: number; readonly offset: number },
+): StackInput<typeof MIGRATIONS> & { readonly query: object } {
+  const { limit, offset } = page;
+  const query = { category, provider, direction, other, ...period, limit, offset: offset === 0 ? undefined : offset };
+  return { query };
 }

@@ -1,32 +1,38 @@
 // The filters of the migrations. Each change is a new address.
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { formatName } from '../../ui/formats.ts';
 import { EXCLUSIVE } from '../categories.ts';
-import { type MigrationFilter, WINDOW_DAYS } from './migration-filter.ts';
+import { withChanges } from '../search-params.ts';
+import { useGoals } from '../suggestions.ts';
+import { EVER, type MigrationFilter, PERIODS, type Period, periodName, wordsOf } from './migration-filter.ts';
 
 interface MigrationFormProps {
   readonly filter: MigrationFilter;
-  /** Ids and names to choose from. */
-  readonly providers: readonly (readonly [string, string])[];
+  /** What the provider that is chosen is called. */
+  readonly name: string | undefined;
 }
 
-export function MigrationForm({ filter, providers }: MigrationFormProps) {
+export function MigrationForm({ filter, name }: MigrationFormProps) {
   const navigate = useNavigate();
   const change = (part: Readonly<Record<string, string | undefined>>) =>
     void navigate({
       to: '/migrations',
-      search: (before) =>
-        Object.fromEntries(
-          Object.entries({ ...before, ...part }).flatMap(([name, value]) => (value ? [[name, value]] : [])),
-        ),
+      // Another question, another list: it begins at its beginning.
+      search: (before) => withChanges(before, { offset: undefined, ...part }),
       resetScroll: false,
     });
+  const periods = PERIODS.some((period) => keyOf(period) === keyOf(filter.period))
+    ? PERIODS
+    : [filter.period, ...PERIODS];
   return (
     <div className="market-form">
       <label>
         Category
-        <select value={filter.category ?? ''} onChange={(event) => change({ category: event.target.value })}>
+        <select
+          value={filter.category ?? ''}
+          onChange={(event) => change({ category: event.currentTarget.value || undefined })}
+        >
           <option value="">All</option>
           {EXCLUSIVE.map((category) => (
             <option key={category} value={category}>
@@ -36,16 +42,15 @@ export function MigrationForm({ filter, providers }: MigrationFormProps) {
         </select>
       </label>
       <ProviderField
-        value={nameOf(filter.provider, providers)}
-        providers={providers}
-        onChoice={(text) => change({ provider: idOf(text, providers), other: undefined })}
+        value={name ?? filter.provider ?? ''}
+        onChoice={(provider) => change({ provider, other: undefined, ...(provider ? {} : { direction: undefined }) })}
       />
       <label>
         Direction
         <select
           value={filter.direction ?? ''}
           disabled={filter.provider === undefined}
-          onChange={(event) => change({ direction: event.target.value })}
+          onChange={(event) => change({ direction: event.currentTarget.value || undefined })}
         >
           <option value="">Both</option>
           <option value="in">To this provider</option>
@@ -53,13 +58,19 @@ export function MigrationForm({ filter, providers }: MigrationFormProps) {
         </select>
       </label>
       <label>
-        Period
+        Confirmed within
         <select
-          value={filter.isRecent ? String(WINDOW_DAYS) : ''}
-          onChange={(event) => change({ days: event.target.value })}
+          value={keyOf(filter.period)}
+          onChange={({ currentTarget: { value } }) => {
+            const period = periods.find((each) => keyOf(each) === value);
+            if (period) change(wordsOf(period));
+          }}
         >
-          <option value="">All that is kept</option>
-          <option value={WINDOW_DAYS}>The last {WINDOW_DAYS} days</option>
+          {periods.map((period) => (
+            <option key={keyOf(period)} value={keyOf(period)}>
+              {keyOf(period) === EVER ? 'All that is kept' : periodName(period)}
+            </option>
+          ))}
         </select>
       </label>
       <button
@@ -73,18 +84,27 @@ export function MigrationForm({ filter, providers }: MigrationFormProps) {
   );
 }
 
+const keyOf = ({ days, hours }: Period): string =>
+  hours === undefined ? (days === undefined ? EVER : `${days} days`) : `${hours} hours`;
+
 interface ProviderFieldProps {
   readonly value: string;
-  readonly providers: MigrationFormProps['providers'];
-  readonly onChoice: (text: string) => void;
+  /** Undefined for all providers. */
+  readonly onChoice: (text: string | undefined) => void;
 }
 
 /** Takes effect when it is sent or left, so that no address is made for each letter. */
-function ProviderField({ value, providers, onChoice }: ProviderFieldProps) {
+function ProviderField({ value, onChoice }: ProviderFieldProps) {
   const [text, setText] = useState(value);
+  const list = useId();
   useEffect(() => setText(value), [value]);
+  const goals = useGoals(text === value ? '' : text);
+  const providers = goals.flatMap((goal) => (goal.kind === 'provider' ? [goal] : []));
   const settle = () => {
-    if (text.trim() !== value) onChoice(text.trim());
+    const typed = text.trim();
+    if (typed === value) return;
+    const named = providers.find(({ name }) => name.toLowerCase() === typed.toLowerCase());
+    onChoice(named?.provider ?? (typed || undefined));
   };
   return (
     <form
@@ -96,30 +116,20 @@ function ProviderField({ value, providers, onChoice }: ProviderFieldProps) {
       <label>
         Provider
         <input
-          list="migration-providers"
+          list={list}
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => setText(event.currentTarget.value)}
           onBlur={settle}
           placeholder="All"
           autoComplete="off"
           spellCheck={false}
         />
       </label>
-      <datalist id="migration-providers">
-        {providers.map(([id, name]) => (
-          <option key={id} value={name} />
+      <datalist id={list}>
+        {providers.map(({ provider, name }) => (
+          <option key={provider} value={name} />
         ))}
       </datalist>
     </form>
   );
-}
-
-function idOf(text: string, providers: MigrationFormProps['providers']): string {
-  const wanted = text.toLowerCase();
-  return providers.find(([id, name]) => id === wanted || name.toLowerCase() === wanted)?.[0] ?? text;
-}
-
-/** The name of a provider's id, where it is known. */
-export function nameOf(word: string | undefined, providers: MigrationFormProps['providers']): string {
-  return providers.find(([id]) => id === word)?.[1] ?? word ?? '';
 }

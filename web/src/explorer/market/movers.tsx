@@ -4,6 +4,7 @@ import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { formatChange, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import type { Category } from '../categories.ts';
+import { CustomersLink } from './customers-link.tsx';
 import { ProviderLink } from './links.tsx';
 
 export interface Leader {
@@ -34,15 +35,7 @@ const domains: Column<Leader> = {
 const change: Column<Leader> = {
   name: '30 days',
   isNumber: true,
-  cell: ({ provider_id, change_30d }) => (
-    <Link
-      to="/migrations"
-      search={{ provider: provider_id, direction: change_30d < 0 ? 'out' : 'in', days: '30' }}
-      aria-label={`${formatChange(change_30d)}: its migrations`}
-    >
-      {formatChange(change_30d)}
-    </Link>
-  ),
+  cell: ({ change_30d }) => formatChange(change_30d),
   value: ({ change_30d }) => change_30d,
 };
 const leading: readonly Column<Leader>[] = [
@@ -52,7 +45,21 @@ const leading: readonly Column<Leader>[] = [
   { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
   change,
 ];
-const moving: readonly Column<Leader>[] = [name, domains, change];
+/** The change is of two lists: those who came, less those who went. */
+const lists: Column<Leader> = {
+  name: 'Who',
+  cell: ({ provider_id: id }) => (
+    <span className="market-lists">
+      <CustomersLink provider={id} direction="in">
+        gained
+      </CustomersLink>{' '}
+      <CustomersLink provider={id} direction="out">
+        lost
+      </CustomersLink>
+    </span>
+  ),
+};
+const moving: readonly Column<Leader>[] = [name, domains, change, lists];
 const SHOWN = 8;
 
 /** Of all categories, or of one. */

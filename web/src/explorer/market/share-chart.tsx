@@ -1,19 +1,19 @@
 // The providers of a market by their share: the largest drawn, all that the answer has in the table.
 import type { Market } from '@strata/client';
-import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Chart } from '../../ui/chart.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { formatName, formatNumber, formatShare } from '../../ui/formats.ts';
 import { type Ink, useInk } from './ink.ts';
 import { ProviderLink } from './links.tsx';
+import { CountLink, usersIn } from './search-links.tsx';
 
 type Holder = Market['providers'][number];
 
 const DRAWN = 15;
 const BAR_HEIGHT = 28;
 
-const columns: readonly Column<Holder>[] = [
+const columnsOf = (category: string, includesParked: boolean): readonly Column<Holder>[] => [
   {
     name: 'Provider',
     cell: ({ provider, provider_id }) => <ProviderLink id={provider_id} name={provider} />,
@@ -24,34 +24,49 @@ const columns: readonly Column<Holder>[] = [
     name: 'Domains',
     isNumber: true,
     cell: ({ provider_id, domains }) => (
-      <Link to="/provider/$provider" params={{ provider: provider_id }} search={{ tab: 'domains' }}>
-        {formatNumber(domains)}
-      </Link>
+      <CountLink count={domains} of={usersIn(category, provider_id, includesParked)} />
     ),
     value: ({ domains }) => domains,
   },
   { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
 ];
 
-export function ShareChart({ market }: { readonly market: Market }) {
+interface ShareChartProps {
+  readonly market: Market;
+  /** Whether parked domains are counted. */
+  readonly includesParked: boolean;
+}
+
+export function ShareChart({ market, includesParked }: ShareChartProps) {
   const ink = useInk();
   const drawn = useMemo(() => market.providers.slice(0, DRAWN), [market]);
   const option = useMemo(() => barsOf(drawn, ink), [drawn, ink]);
   const label = `Share of providers: ${formatName(market.category)}`;
+  const { providers, total } = market;
   return (
-    <Chart
-      label={`${label}; ${drawn.map(({ provider, share }) => `${provider} ${formatShare(share)}`).join(', ')}`}
-      option={option}
-      height={drawn.length * BAR_HEIGHT + 12}
-      table={
-        <DataTable
-          caption={label}
-          columns={columns}
-          rows={market.providers}
-          keyOf={({ provider_id }: Holder) => provider_id}
-        />
-      }
-    />
+    <>
+      <Chart
+        label={`${label}; ${drawn.map(({ provider, share }) => `${provider} ${formatShare(share)}`).join(', ')}`}
+        option={option}
+        height={drawn.length * BAR_HEIGHT + 12}
+        table={
+          <DataTable
+            caption={label}
+            columns={columnsOf(market.category, includesParked)}
+            rows={market.providers}
+            keyOf={({ provider_id }: Holder) => provider_id}
+          />
+        }
+      />
+      {drawn.length < total && (
+        <p className="small soft market-note">
+          Drawn are the {formatNumber(drawn.length)} largest of {formatNumber(total)} providers
+          {providers.length < total
+            ? `; the table has ${formatNumber(providers.length)}.`
+            : '; the table has all of them.'}
+        </p>
+      )}
+    </>
   );
 }
 

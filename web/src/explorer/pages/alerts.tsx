@@ -43,7 +43,7 @@ function AlertsCard() {
     void navigate({ search: withChanges(search, changes), resetScroll: false });
   return (
     <Card
-      title="Alerts, newest first"
+      title="Alerts, the newest day first"
       actions={
         <>
           <Choice

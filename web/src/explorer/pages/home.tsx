@@ -134,13 +134,19 @@ function Lately() {
                 <Link to="/market">{formatNumber(providers)}</Link>
               </Figure>
               <Figure name="Migrations, 24 hours">
-                <Link to="/migrations">{formatNumber(migrations.last_24h)}</Link>
+                <Link to="/migrations" search={{ hours: '24' }}>
+                  {formatNumber(migrations.last_24h)}
+                </Link>
               </Figure>
               <Figure name="Migrations, 7 days">
-                <Link to="/migrations">{formatNumber(migrations.last_7d)}</Link>
+                <Link to="/migrations" search={{ hours: '168' }}>
+                  {formatNumber(migrations.last_7d)}
+                </Link>
               </Figure>
               <Figure name="Migrations, 30 days">
-                <Link to="/migrations">{formatNumber(migrations.last_30d)}</Link>
+                <Link to="/migrations" search={{ hours: '720' }}>
+                  {formatNumber(migrations.last_30d)}
+                </Link>
               </Figure>
             </Figures>
           )}

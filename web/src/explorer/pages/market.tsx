@@ -55,7 +55,13 @@ export function Market() {
         {(body, answer) => {
           const market = body.categories.find((entry) => entry.category === category);
           if (!market) return <Empty>No domain has anything of this category yet.</Empty>;
-          return <Shares market={market} foot={<Source path={SHARES} input={input} answer={answer} />} />;
+          return (
+            <Shares
+              market={market}
+              includesParked={hasParked}
+              foot={<Source path={SHARES} input={input} answer={answer} />}
+            />
+          );
         }}
       </Answer>
       <Leading category={category} />
@@ -63,7 +69,13 @@ export function Market() {
   );
 }
 
-function Shares({ market, foot }: { readonly market: MarketBody; readonly foot: React.ReactNode }) {
+interface SharesProps {
+  readonly market: MarketBody;
+  readonly includesParked: boolean;
+  readonly foot: React.ReactNode;
+}
+
+function Shares({ market, includesParked, foot }: SharesProps) {
   const name = formatName(market.category);
   const moves = (
     <Link to="/migrations" search={{ category: market.category }}>
@@ -73,7 +85,11 @@ function Shares({ market, foot }: { readonly market: MarketBody; readonly foot: 
   return (
     <>
       <Card title={`${name}: share of providers`} width="half" actions={moves} foot={foot}>
-        {market.providers.length === 0 ? <Empty>No provider is known here.</Empty> : <ShareChart market={market} />}
+        {market.providers.length === 0 ? (
+          <Empty>No provider is known here.</Empty>
+        ) : (
+          <ShareChart market={market} includesParked={includesParked} />
+        )}
       </Card>
       <div className="half market-stack">
         <Card title="Concentration">

@@ -1,74 +1,101 @@
-// Which domains moved from whom to whom: flows of 30 days by category, and the list behind them.
+// Which domains moved from whom to whom: flows by category, and the list behind them.
 import './market.css';
-import type { Flow } from '@strata/client';
+import type { StackPaths } from '@strata/client';
 import { Link, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
 import { Card } from '../../ui/card.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Answer } from '../answer.tsx';
 import { EXCLUSIVE } from '../categories.ts';
-import { CsvDownload } from '../market/csv-download.tsx';
+import { CsvDownload } from '../csv-download.tsx';
 import { FlowChart } from '../market/flow-chart.tsx';
-import { chosen, filterOf, type MigrationFilter, providersOf } from '../market/migration-filter.ts';
-import { MigrationForm, nameOf } from '../market/migration-form.tsx';
+import {
+  filterOf,
+  MIGRATIONS,
+  type MigrationFilter,
+  type Period,
+  periodName,
+  questionOf,
+} from '../market/migration-filter.ts';
+import { MigrationForm } from '../market/migration-form.tsx';
 import { MigrationTable } from '../market/migration-table.tsx';
+import { OpenPager } from '../market/open-pager.tsx';
 import { Page } from '../page.tsx';
+import { offsetOf, Pager } from '../pager.tsx';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
 
-const PATH = '/stack/v1/stats/migrations';
-/** The most that the API gives at once. */
-const LIMIT = 1_000;
+type Body = StackPaths[typeof MIGRATIONS]['body'];
+
+/** Migrations of one page of the list. */
+const PAGE_LENGTH = 100;
 
 export function Migrations() {
-  const filter = filterOf(useSearch({ from: '/migrations' }));
-  const input = { query: { limit: LIMIT, category: filter.category } };
-  const query = useStack(PATH, input, { keepsLast: true });
-  const body = query.data?.body;
-  const providers = useMemo(() => providersOf(body?.migrations ?? []), [body]);
+  const search = useSearch({ from: '/migrations' });
+  const filter = filterOf(search);
+  const offset = offsetOf(search.offset);
+  const input = questionOf(filter, { limit: PAGE_LENGTH, offset });
+  // The next page of the same list may stand on the last one's place; another question's rows may not.
+  const query = useStack(MIGRATIONS, input, { keepsLast: offset > 0 });
+  const name = query.data && nameIn(query.data.body, filter.provider);
   return (
     <Page title="Migrations" lead="Domains that left one provider for another, each confirmed by a second look.">
       <Card title="Which migrations">
-        <MigrationForm filter={filter} providers={providers} />
+        <MigrationForm filter={filter} name={name} />
       </Card>
       <Answer query={query} lines={16}>
-        {(answered, answer) => {
-          const { migrations, flows } = chosen(answered, filter, Date.now());
-          const isCut = answered.total > answered.migrations.length;
-          return (
-            <>
-              <Flows flows={flows} filter={filter} />
-              <Card
-                title={titleOf(filter, providers, migrations.length)}
-                foot={
-                  <>
-                    <Export filter={filter} />
-                    <Source path={PATH} input={input} answer={answer} />
-                  </>
-                }
-              >
-                {migrations.length === 0 ? (
-                  <Empty>No migration fits these filters.</Empty>
-                ) : (
-                  <MigrationTable migrations={migrations} />
-                )}
-                {isCut && (
-                  <p className="small soft">
-                    Chosen from the newest {formatNumber(answered.migrations.length)} of {formatNumber(answered.total)}{' '}
-                    migrations.
-                  </p>
-                )}
-              </Card>
-            </>
-          );
-        }}
+        {(body, answer) => (
+          <>
+            <Flows body={body} filter={filter} />
+            <Card
+              title={titleOf(body, filter)}
+              foot={
+                <>
+                  <Export filter={filter} />
+                  <Source path={MIGRATIONS} input={input} answer={answer} />
+                </>
+              }
+            >
+              <List body={body} filter={filter} search={search} />
+            </Card>
+          </>
+        )}
       </Answer>
     </Page>
   );
 }
 
-function Flows({ flows, filter }: { readonly flows: readonly Flow[]; readonly filter: MigrationFilter }) {
+interface ListProps {
+  readonly body: Body;
+  readonly filter: MigrationFilter;
+  readonly search: Readonly<Record<string, string>>;
+}
+
+function List({ body, filter, search }: ListProps) {
+  const { migrations, offset, limit, has_more: hasMore } = body;
+  if (migrations.length === 0) {
+    return <Empty>{offset > 0 ? 'The list ends before this page.' : 'No migration fits these filters.'}</Empty>;
+  }
+  return (
+    <>
+      {isEver(filter.period) && (
+        <p className="small soft">Of any age, those first seen last come first; how many there are is not counted.</p>
+      )}
+      <MigrationTable migrations={migrations} />
+      {isEver(filter.period) ? (
+        <OpenPager search={search} offset={offset} shown={migrations.length} limit={limit} hasMore={hasMore} />
+      ) : (
+        <Pager search={search} offset={offset} limit={limit} total={body.total} />
+      )}
+    </>
+  );
+}
+
+const isEver = ({ days, hours }: Period) => days === undefined && hours === undefined;
+
+function Flows({ body, filter }: { readonly body: Body; readonly filter: MigrationFilter }) {
+  const { flows, flows_total: count } = body;
+  const within = periodName(filter.period);
   const groups = EXCLUSIVE.map((category) => ({
     category,
     own: flows.filter((flow) => flow.category === category),
@@ -78,59 +105,85 @@ function Flows({ flows, filter }: { readonly flows: readonly Flow[]; readonly fi
     .toSorted((a, b) => b.own.length - a.own.length);
   if (groups.length === 0) {
     return (
-      <Card title="Flows of 30 days">
-        <Empty>Nobody moved within 30 days.</Empty>
+      <Card title={`Flows: ${within}`}>
+        <Empty>Nobody moved{filter.category || filter.provider ? ' like this' : ''} within this time.</Empty>
       </Card>
     );
   }
-  return groups.map(({ category, own }, i) => {
-    const name = formatName(category);
-    const isAlone = i === groups.length - 1 && i % 2 === 0;
-    return (
-      <Card
-        key={category}
-        title={`${name}: flows of 30 days`}
-        width={isAlone ? 'full' : 'half'}
-        actions={
-          filter.category === undefined && (
-            <Link to="/migrations" search={(before) => ({ ...before, category })} resetScroll={false}>
-              Only {name}
-            </Link>
-          )
-        }
-      >
-        <FlowChart flows={own} label={`Migrations of 30 days, ${name}: from whom to whom`} />
-      </Card>
-    );
-  });
+  return (
+    <>
+      {groups.map(({ category, own }, i) => {
+        const name = formatName(category);
+        const isAlone = i === groups.length - 1 && i % 2 === 0;
+        return (
+          <Card
+            key={category}
+            title={`${name}: flows, ${within}`}
+            width={isAlone ? 'full' : 'half'}
+            actions={
+              filter.category === undefined && (
+                <Link
+                  to="/migrations"
+                  search={({ offset: _, ...before }) => ({ ...before, category })}
+                  resetScroll={false}
+                >
+                  Only {name}
+                </Link>
+              )
+            }
+          >
+            <FlowChart
+              flows={own}
+              period={filter.period}
+              label={`Migrations of ${name}, ${within}: from whom to whom`}
+            />
+          </Card>
+        );
+      })}
+      {count > flows.length && (
+        <p className="small soft market-aside">
+          Shown are the {formatNumber(flows.length)} largest of {formatNumber(count)} flows. One category or one
+          provider alone has more of its own.
+        </p>
+      )}
+    </>
+  );
 }
 
-function titleOf(
-  { provider, direction, other }: MigrationFilter,
-  providers: readonly (readonly [string, string])[],
-  count: number,
-): string {
-  const many = `${formatNumber(count)} ${count === 1 ? 'migration' : 'migrations'}`;
+function titleOf(body: Body, { provider, direction, other, period }: MigrationFilter): string {
+  const { total } = body;
+  const many = isEver(period)
+    ? 'Migrations'
+    : `${formatNumber(total)} ${total === 1 ? 'migration' : 'migrations'} within ${periodName(period)}`;
   if (provider === undefined) return many;
-  const name = nameOf(provider, providers);
-  const end = other === undefined ? undefined : nameOf(other, providers);
+  const name = nameIn(body, provider);
+  const end = other === undefined ? undefined : nameIn(body, other);
   if (direction === 'out') return `${many} away from ${name}${end ? ` to ${end}` : ''}`;
   if (direction === 'in') return `${many} to ${name}${end ? ` from ${end}` : ''}`;
   return `${many} to and from ${name}${end ? ` with ${end}` : ''}`;
 }
 
-/** The file knows provider and direction alone. */
-function Export({ filter: { category, provider, direction, other, isRecent } }: { readonly filter: MigrationFilter }) {
-  const input = { query: { provider, direction } };
+/** What a provider is called, as an answer about it tells; else as the address has it. */
+function nameIn({ migrations, flows }: Body, word: string | undefined): string | undefined {
+  if (word === undefined) return undefined;
+  for (const { from, from_id, to, to_id } of [...migrations, ...flows]) {
+    if (from_id === word.toLowerCase()) return from ?? word;
+    if (to_id === word.toLowerCase()) return to ?? word;
+  }
+  return word;
+}
+
+function Export({ filter }: { readonly filter: MigrationFilter }) {
+  const { category, provider, direction, other, period } = filter;
   const words = ['migrations', provider?.replaceAll(/[^\w.-]+/g, '-'), direction].filter((word) => word !== undefined);
-  const isWider = category !== undefined || other !== undefined || isRecent;
   return (
     <CsvDownload
-      key={words.join(' ')}
+      key={JSON.stringify(filter)}
       path="/stack/v1/migrations/export.csv"
-      input={input}
-      fileName={`${words.join('-')}.csv`}
-      {...(isWider ? { note: 'Filtered by provider and direction only: all categories and days.' } : {})}
-    />
+      input={{ query: { category, provider, direction, other, ...period } }}
+      name={words.join('-')}
+    >
+      The whole list as a file, in the same order; at most 1,000 rows.
+    </CsvDownload>
   );
 }

@@ -6,8 +6,10 @@ import { formatName } from '../../ui/formats.ts';
 import { Answer } from '../answer.tsx';
 import { Choices, choice } from '../market/choices.tsx';
 import { Page } from '../page.tsx';
+import { offsetOf } from '../pager.tsx';
 import { Adoption } from '../provider/adoption.tsx';
 import { Company } from '../provider/company.tsx';
+import { Customers } from '../provider/customers.tsx';
 import { Dependence } from '../provider/dependence.tsx';
 import { Domains } from '../provider/domains.tsx';
 import { Facts } from '../provider/facts.tsx';
@@ -17,6 +19,7 @@ import { useProvider } from '../provider/use-provider.ts';
 const TABS = [
   ['', 'Overview'],
   ['domains', 'Domains'],
+  ['customers', 'Lost and gained'],
   ['adoption', 'Over time'],
   ['company', 'Used together with'],
   ['dependence', 'Dependence'],
@@ -31,7 +34,7 @@ export function Provider() {
 function ProviderPage({ provider }: { readonly provider: string }) {
   const search = useSearch({ from: '/provider/$provider' });
   const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? '';
-  const offset = Math.max(0, Math.trunc(Number(search.offset ?? 0)) || 0);
+  const offset = offsetOf(search.offset);
   const { query, input } = useProvider(provider, tab === 'domains' ? offset : 0);
   const body = query.data?.body;
   return (
@@ -58,6 +61,7 @@ function ProviderPage({ provider }: { readonly provider: string }) {
           </Link>
         ))}
       </Choices>
+      {tab === 'customers' && <Customers provider={provider} search={search} />}
       {tab === 'adoption' && <Adoption provider={provider} />}
       {tab === 'company' && <Company provider={provider} />}
       {tab === 'dependence' && <Dependence provider={provider} />}
@@ -65,7 +69,7 @@ function ProviderPage({ provider }: { readonly provider: string }) {
         <Answer query={query} lines={12}>
           {(answered, answer) =>
             tab === 'domains' ? (
-              <Domains provider={answered} input={input} answer={answer} />
+              <Domains provider={answered} input={input} answer={answer} search={search} />
             ) : (
               <Overview provider={answered} input={input} answer={answer} />
             )

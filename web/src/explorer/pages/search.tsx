@@ -13,6 +13,7 @@ import { offsetOf, Pager } from '../pager.tsx';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
 import { Filters, type SearchState } from './search-filters.tsx';
+import { Narrowed } from './search-narrowed.tsx';
 
 type Query = NonNullable<StackInput<'/stack/v1/search'>['query']>;
 type Results = StackPaths['/stack/v1/search']['body'];
@@ -39,6 +40,7 @@ export function Search() {
         filters={filters}
         onApply={(next) => void navigate({ to: '/search', search: next })}
       />
+      <Narrowed filters={filters} />
       <Card title="Domains" foot={query.data && <Source path="/stack/v1/search" input={input} answer={query.data} />}>
         <Answer query={query} lines={12}>
           {(results) => (

@@ -1,12 +1,13 @@
 // How well domains are guarded: what share has each standard, the grades, and both by sector.
 import './security.css';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Card, Figure, Figures } from '../../ui/card.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { formatDecimal, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Answer } from '../answer.tsx';
+import { CountLink } from '../market/search-links.tsx';
 import { Page } from '../page.tsx';
 import { oneOf, withChanges } from '../search-params.ts';
 import { SECTORS } from '../sectors.ts';
@@ -77,32 +78,45 @@ function Summary({
   const row = sector === undefined ? undefined : card.by_sector.find((one) => one.sector === sector);
   if (sector !== undefined && !row) return null;
   const { domains, adoption, mean_score: mean } = row ?? card;
-  const narrowed = sector === undefined ? {} : { sector };
+  // As the scorecard counts: what does not exist has no posture.
+  const narrowed = { state: 'live', sector };
   return (
     <Card title={sector === undefined ? 'All domains' : formatName(sector)} foot={foot}>
       <Figures>
         <Figure name="Domains" note="that exist, parked ones included">
-          <Link to="/search" search={narrowed}>
-            {formatNumber(domains)}
-          </Link>
+          <CountLink count={domains} of={narrowed} />
         </Figure>
-        <Figure name="Mean score" note={row ? 'of 100' : `of 100, in ${formatNumber(card.scored)} domains`}>
+        <Figure
+          name="Mean score"
+          note={
+            row ? (
+              'of 100'
+            ) : (
+              <>
+                of 100, in <CountLink count={card.scored} of={{ ...narrowed, score_gte: '0' }} /> domains
+              </>
+            )
+          }
+        >
           {formatDecimal(mean)}
         </Figure>
         <Figure name="Valid SPF" note={`of ${formatNumber(adoption.spf.measured)} measured`}>
-          <Link to="/search" search={{ flag: 'spf_valid', ...narrowed }}>
+          <CountLink count={adoption.spf.domains} of={{ flag: 'spf_valid', ...narrowed }}>
             {formatShare(adoption.spf.share)}
-          </Link>
+          </CountLink>
         </Figure>
         <Figure name="DMARC policy" note={`of ${formatNumber(adoption.dmarc.measured)} measured`}>
-          <Link to="/search" search={{ flag: 'dmarc_valid', ...narrowed }}>
+          <CountLink count={adoption.dmarc.domains} of={{ flag: 'dmarc_valid', ...narrowed }}>
             {formatShare(adoption.dmarc.share)}
-          </Link>
+          </CountLink>
         </Figure>
         <Figure name="DMARC refuses forgeries" note="policy reject, in effect">
-          <Link to="/search" search={{ flag: 'dmarc_effective_reject', ...narrowed }}>
+          <CountLink
+            count={adoption.dmarc_effective_reject.domains}
+            of={{ flag: 'dmarc_effective_reject', ...narrowed }}
+          >
             {formatShare(adoption.dmarc_effective_reject.share)}
-          </Link>
+          </CountLink>
         </Figure>
       </Figures>
     </Card>

@@ -20,12 +20,30 @@ interface SharedDay extends Day {
   readonly share: number | null;
 }
 
+/** Nobody looked: that is neither the number of the day before nor none. */
+const seen = ({ measured }: Day, number: number): number | null => (measured ? number : null);
+
 const columns: readonly Column<SharedDay>[] = [
   { name: 'Day', cell: ({ date }) => formatDay(date), value: ({ date }) => date },
-  { name: 'Domains', isNumber: true, cell: ({ domains }) => formatNumber(domains), value: ({ domains }) => domains },
+  {
+    name: 'Domains',
+    isNumber: true,
+    cell: (day) => formatNumber(seen(day, day.domains)),
+    value: (day) => seen(day, day.domains),
+  },
   { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
-  { name: 'Gained', isNumber: true, cell: ({ added }) => formatNumber(added), value: ({ added }) => added },
-  { name: 'Lost', isNumber: true, cell: ({ removed }) => formatNumber(removed), value: ({ removed }) => removed },
+  {
+    name: 'Gained',
+    isNumber: true,
+    cell: (day) => formatNumber(seen(day, day.added)),
+    value: (day) => seen(day, day.added),
+  },
+  {
+    name: 'Lost',
+    isNumber: true,
+    cell: (day) => formatNumber(seen(day, day.removed)),
+    value: (day) => seen(day, day.removed),
+  },
 ];
 
 export function Adoption({ provider }: { readonly provider: string }) {
@@ -51,6 +69,9 @@ export function Adoption({ provider }: { readonly provider: string }) {
               <Empty>There is no history of it yet.</Empty>
             ) : (
               <Curve tool={tool} curve={curve} domains={domains} share={share} />
+            )}
+            {curve.some(({ measured }) => !measured) && (
+              <p className="small soft">Gaps are days on which nothing was looked at.</p>
             )}
             <p className="small soft">{method.split('. Jaccard')[0]}.</p>
           </>
@@ -91,7 +112,7 @@ function Curve({ tool, curve, domains, share }: CurveProps) {
 
 /** The curve is of today's panel, so today's answer tells how many domains are all. */
 function sharesOf(curve: readonly Day[], domains: number, share: number): readonly SharedDay[] {
-  return curve.map((day) => ({ ...day, share: share > 0 ? (day.domains / domains) * share : null }));
+  return curve.map((day) => ({ ...day, share: share > 0 && day.measured ? (day.domains / domains) * share : null }));
 }
 
 function lineOf(days: readonly SharedDay[], { soft, line }: Ink) {
@@ -102,7 +123,9 @@ function lineOf(days: readonly SharedDay[], { soft, line }: Ink) {
       trigger: 'axis',
       formatter: ([point]: readonly { dataIndex: number }[]) => {
         const day = days[point?.dataIndex ?? -1];
-        return day ? `${formatDay(day.date)}\n${formatNumber(day.domains)} domains, ${formatShare(day.share)}` : '';
+        if (!day) return '';
+        const said = day.measured ? `${formatNumber(day.domains)} domains, ${formatShare(day.share)}` : 'not looked at';
+        return `${formatDay(day.date)}\n${said}`;
       },
     },
     xAxis: {
@@ -120,8 +143,13 @@ function lineOf(days: readonly SharedDay[], { soft, line }: Ink) {
     series: {
       type: 'line',
       step: 'end',
-      showSymbol: days.length < 2,
-      data: days.map(({ domains, share }) => share ?? domains),
+      connectNulls: false,
+      // A day between two gaps has no line: its point is all there is of it.
+      showSymbol: true,
+      symbol: (_: unknown, { dataIndex: at }: { dataIndex: number }) =>
+        days[at - 1]?.measured || days[at + 1]?.measured ? 'none' : 'circle',
+      symbolSize: 6,
+      data: days.map((day) => (day.measured ? (has ? day.share : day.domains) : null)),
     },
   };
 }

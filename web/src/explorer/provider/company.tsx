@@ -6,20 +6,26 @@ import { formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Answer } from '../answer.tsx';
 import { ProviderLink } from '../market/links.tsx';
+import { CountLink } from '../market/search-links.tsx';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
 import { ADOPTION } from './adoption.tsx';
 
 type Companion = StackPaths[typeof ADOPTION]['body']['co_adoption'][number];
 
-const columns: readonly Column<Companion>[] = [
+const columnsOf = (own: string): readonly Column<Companion>[] => [
   {
     name: 'Provider',
     cell: ({ provider, provider_id }) => <ProviderLink id={provider_id} name={provider} />,
     value: ({ provider }) => provider,
   },
   { name: 'In words', cell: ({ lift }) => inWords(lift) },
-  { name: 'Common', isNumber: true, cell: ({ domains }) => formatNumber(domains), value: ({ domains }) => domains },
+  {
+    name: 'Common',
+    isNumber: true,
+    cell: ({ provider_id, domains }) => <CountLink count={domains} of={{ provider: own, with: provider_id }} />,
+    value: ({ domains }) => domains,
+  },
   { name: 'Jaccard', isNumber: true, cell: ({ jaccard }) => formatShare(jaccard), value: ({ jaccard }) => jaccard },
   { name: 'Lift', isNumber: true, cell: ({ lift }) => lift.toFixed(2), value: ({ lift }) => lift },
 ];
@@ -38,14 +44,14 @@ export function Company({ provider }: { readonly provider: string }) {
   return (
     <Card title="Used together with" foot={query.data && <Source path={ADOPTION} input={input} answer={query.data} />}>
       <Answer query={query} lines={10}>
-        {({ tool, domains, co_adoption }) =>
+        {({ tool, provider_id: id, domains, co_adoption }) =>
           co_adoption.length === 0 ? (
             <Empty>No other provider has 20 domains in common with it.</Empty>
           ) : (
             <>
               <DataTable
                 caption={`Providers used together with ${tool}`}
-                columns={columns}
+                columns={columnsOf(id)}
                 rows={co_adoption}
                 keyOf={({ provider_id }: Companion) => provider_id}
               />

@@ -8,6 +8,8 @@ import { formatName, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Answer } from '../answer.tsx';
 import { ProviderLink } from '../market/links.tsx';
+import { CountLink, usersIn } from '../market/search-links.tsx';
+import { withChanges } from '../search-params.ts';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
 
@@ -34,12 +36,12 @@ export function Dependence({ provider }: { readonly provider: string }) {
                   {formatNumber(body.dependent_domains)}
                 </Link>
               </Figure>
-              <Figure name="With nobody else" note="in at least one category">
+              <Figure name="With nobody else" note="in at least one category; counted, not listed">
                 {formatNumber(body.sole_source_domains)}
               </Figure>
               {Object.entries(body.share_by_category).map(([category, share]) => (
                 <Figure key={category} name={`Share of ${formatName(category)}`} note={hhiOf(body, category)}>
-                  <Link to="/market" search={{ category }}>
+                  <Link to="/search" search={withChanges({}, usersIn(category, body.provider_id, false))}>
                     {formatShare(share)}
                   </Link>
                 </Figure>
@@ -53,12 +55,14 @@ export function Dependence({ provider }: { readonly provider: string }) {
             </ul>
           </Card>
           <Neighbours
+            own={body.provider_id}
             title="Its domains also rest on"
             of={`Of the domains of ${body.provider}`}
             rows={body.upstream}
             definition={body.definition}
           />
           <Neighbours
+            own={body.provider_id}
             title="Whose domains rest on it too"
             of="Of their own domains"
             rows={body.downstream}
@@ -76,6 +80,8 @@ function hhiOf({ hhi_by_category }: Body, category: string): string {
 }
 
 interface NeighboursProps {
+  /** Id of the provider whose page it is. */
+  readonly own: string;
   readonly title: string;
   /** What the shares are of. */
   readonly of: string;
@@ -83,7 +89,7 @@ interface NeighboursProps {
   readonly definition: string;
 }
 
-function Neighbours({ title, of, rows, definition }: NeighboursProps) {
+function Neighbours({ own, title, of, rows, definition }: NeighboursProps) {
   const columns: readonly Column<Neighbour>[] = [
     {
       name: 'Provider',
@@ -93,7 +99,7 @@ function Neighbours({ title, of, rows, definition }: NeighboursProps) {
     {
       name: 'Common',
       isNumber: true,
-      cell: ({ domains }) => formatNumber(domains),
+      cell: ({ provider_id, domains }) => <CountLink count={domains} of={{ provider: own, with: provider_id }} />,
       value: ({ domains }) => domains,
     },
     { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },

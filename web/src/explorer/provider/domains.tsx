@@ -1,16 +1,22 @@
 // The domains of a provider, page by page.
 import type { FoundDomain } from '@strata/client';
-import { Link } from '@tanstack/react-router';
+import { Ago } from '../../ui/ago.tsx';
 import { Card } from '../../ui/card.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { formatAgo, formatName, formatNumber } from '../../ui/formats.ts';
+import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { CsvDownload } from '../market/csv-download.tsx';
+import { CsvDownload } from '../csv-download.tsx';
 import { DomainLink } from '../market/links.tsx';
+import { Pager } from '../pager.tsx';
 import { Source } from '../source.tsx';
 import { PAGE_LENGTH, PROVIDER, type ProviderPart } from './use-provider.ts';
 
-export function Domains({ provider, input, answer }: ProviderPart) {
+interface DomainsProps extends ProviderPart {
+  /** The words of the page's address. */
+  readonly search: Readonly<Record<string, string>>;
+}
+
+export function Domains({ provider, input, answer, search }: DomainsProps) {
   const { provider_id: id, domains } = provider;
   const { total, offset, results } = domains;
   return (
@@ -21,8 +27,10 @@ export function Domains({ provider, input, answer }: ProviderPart) {
           <CsvDownload
             path="/stack/v1/providers/{provider}/domains.csv"
             input={{ path: { provider: id } }}
-            fileName={`${id}-domains.csv`}
-          />
+            name={`${id}-domains`}
+          >
+            The whole list as a file, in alphabetical order; at most 1,000 rows.
+          </CsvDownload>
           <Source path={PROVIDER} input={input} answer={answer} />
         </>
       }
@@ -39,7 +47,7 @@ export function Domains({ provider, input, answer }: ProviderPart) {
           />
         </div>
       )}
-      {total > PAGE_LENGTH && <Pages provider={id} offset={offset} total={total} />}
+      <Pager search={search} offset={offset} limit={PAGE_LENGTH} total={total} />
     </Card>
   );
 }
@@ -64,48 +72,8 @@ function columnsOf(id: string): readonly Column<FoundDomain>[] {
     },
     {
       name: 'Looked at',
-      cell: ({ scanned_at }) => <time dateTime={scanned_at}>{formatAgo(scanned_at)}</time>,
+      cell: ({ scanned_at }) => <Ago at={scanned_at} />,
       value: ({ scanned_at }) => scanned_at,
     },
   ];
-}
-
-interface PagesProps {
-  readonly provider: string;
-  readonly offset: number;
-  readonly total: number;
-}
-
-function Pages({ provider, offset, total }: PagesProps) {
-  const last = Math.min(offset + PAGE_LENGTH, total);
-  const at = (place: number) => ({ tab: 'domains', ...(place > 0 ? { offset: String(place) } : {}) });
-  return (
-    <nav className="provider-pages" aria-label="Pages of the list">
-      {offset > 0 && (
-        <Link
-          className="button small"
-          to="/provider/$provider"
-          params={{ provider }}
-          search={at(Math.max(0, offset - PAGE_LENGTH))}
-          resetScroll={false}
-        >
-          Before
-        </Link>
-      )}
-      <span className="small soft">
-        {offset < total ? `${formatNumber(offset + 1)} to ${formatNumber(last)} of ${formatNumber(total)}` : ''}
-      </span>
-      {last < total && (
-        <Link
-          className="button small"
-          to="/provider/$provider"
-          params={{ provider }}
-          search={at(offset + PAGE_LENGTH)}
-          resetScroll={false}
-        >
-          Next
-        </Link>
-      )}
-    </nav>
-  );
 }

@@ -1,6 +1,7 @@
 // The line under a provider's name.
 import { Link } from '@tanstack/react-router';
 import { formatName } from '../../ui/formats.ts';
+import { OutsideLink } from '../../ui/outside-link.tsx';
 import type { ProviderBody } from './use-provider.ts';
 
 export function Facts({
@@ -10,10 +11,8 @@ export function Facts({
 }) {
   return (
     <span className="provider-facts">
-      {website && /^https?:\/\//.test(website) && (
-        <a href={website} rel="noopener noreferrer nofollow">
-          {new URL(website).hostname.replace(/^www\./, '')}
-        </a>
+      {website && URL.canParse(website) && (
+        <OutsideLink href={website}>{new URL(website).hostname.replace(/^www\./, '')}</OutsideLink>
       )}
       <span>
         {categories.map((category, i) => (

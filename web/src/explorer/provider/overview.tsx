@@ -6,7 +6,9 @@ import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { formatChange, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { bandWords } from '../market/concentration.tsx';
+import { CustomersLink } from '../market/customers-link.tsx';
 import { FlowChart } from '../market/flow-chart.tsx';
+import { CountLink, usersIn } from '../market/search-links.tsx';
 import { Source } from '../source.tsx';
 import { OpenAdvisories } from './open-advisories.tsx';
 import { PROVIDER, type ProviderBody, type ProviderPart } from './use-provider.ts';
@@ -22,23 +24,30 @@ export function Overview({ provider, input, answer }: ProviderPart) {
               {formatNumber(provider.domains.total)}
             </Link>
           </Figure>
-          <Figure name="Rank" note="by domains">
-            <Link to="/market" search={marketOf(provider)}>
-              {formatNumber(market.rank)}
-            </Link>
+          <Figure name="Rank" note="of all providers, by domains">
+            {formatNumber(market.rank)}
           </Figure>
-          <Figure name="Change of 30 days" note="gained less lost">
-            <Link to="/provider/$provider" params={{ provider: id }} search={{ tab: 'adoption' }}>
-              {formatChange(market.change_30d)}
-            </Link>
+          <Figure
+            name="Change of 30 days"
+            note={`${formatNumber(provider.gained_30d)} gained, ${formatNumber(provider.lost_30d)} lost`}
+          >
+            {formatChange(market.change_30d)}
           </Figure>
-          <Movement name="Gained in 30 days" provider={provider} direction="in" />
-          <Movement name="Lost in 30 days" provider={provider} direction="out" />
+          <Figure name="Lost in 30 days" note="who they are, where they went">
+            <CustomersLink provider={id} direction="out">
+              {formatNumber(provider.lost_30d)}
+            </CustomersLink>
+          </Figure>
+          <Figure name="Gained in 30 days" note="who they are, where from">
+            <CustomersLink provider={id} direction="in">
+              {formatNumber(provider.gained_30d)}
+            </CustomersLink>
+          </Figure>
         </Figures>
       </Card>
       <Moves provider={provider} />
       <Card title="Its markets" width="half">
-        <Markets markets={market.by_category} />
+        <Markets provider={id} markets={market.by_category} />
       </Card>
       <Card title="Advisories of its products" width="half">
         {provider.advisories ? (
@@ -51,90 +60,80 @@ export function Overview({ provider, input, answer }: ProviderPart) {
   );
 }
 
-interface MovementProps {
-  readonly name: string;
-  readonly provider: ProviderBody;
-  readonly direction: 'in' | 'out';
-}
-
-/** Those who came from or went to another provider are a list; those who only began or ceased are a number of each day. */
-function Movement({ name, provider: { provider_id: id, flows_30d, gained_30d, lost_30d }, direction }: MovementProps) {
-  const number = formatNumber(direction === 'in' ? gained_30d : lost_30d);
-  const hasList = flows_30d.some(({ from_id, to_id }) => (direction === 'in' ? to_id : from_id) === id);
-  if (!hasList) {
-    return (
-      <Figure name={name} note="day by day">
-        <Link to="/provider/$provider" params={{ provider: id }} search={{ tab: 'adoption' }}>
-          {number}
-        </Link>
-      </Figure>
-    );
-  }
-  return (
-    <Figure name={name} note={direction === 'in' ? 'where they came from' : 'where they went'}>
-      <Link to="/migrations" search={{ provider: id, direction, days: '30' }}>
-        {number}
-      </Link>
-    </Figure>
-  );
-}
-
-const marketOf = ({ categories: [category] }: ProviderBody): { category?: string } => (category ? { category } : {});
-
 /** Those who came are on the left of the provider, those who went on its right. */
-function Moves({ provider: { provider, provider_id: id, flows_30d: flows } }: { readonly provider: ProviderBody }) {
-  const gained = flows.filter(({ to_id }) => to_id === id);
-  const lost = flows.filter(({ from_id }) => from_id === id);
-  const moves = (some: typeof flows) => {
-    const count = some.reduce((sum, { domains }) => sum + domains, 0);
-    return `${formatNumber(count)} ${count === 1 ? 'move' : 'moves'}`;
-  };
-  if (flows.length === 0) {
+function Moves({
+  provider: { provider, provider_id: id, flows_30d: flows, moves_30d },
+}: Pick<ProviderPart, 'provider'>) {
+  if (moves_30d.in + moves_30d.out === 0) {
     return (
-      <Card title="Where they came from, where they went">
-        <Empty>No domain moved between {provider} and another provider within 30 days.</Empty>
+      <Card title="Where services came from, where they went">
+        <Empty>No service of a domain moved between {provider} and another provider within 30 days.</Empty>
       </Card>
     );
   }
+  const sides = [
+    {
+      direction: 'out',
+      own: flows.filter(({ from_id }) => from_id === id),
+      title: 'moved away',
+      customers: 'Lost customers',
+      label: `Services that left ${provider} within 30 days, and where they went`,
+    },
+    {
+      direction: 'in',
+      own: flows.filter(({ to_id }) => to_id === id),
+      title: 'moved here',
+      customers: 'Gained customers',
+      label: `Services that came to ${provider} within 30 days, and where from`,
+    },
+  ] as const;
+  const shown = sides.filter(({ own }) => own.length > 0);
   return (
     <>
-      {lost.length > 0 && (
+      {shown.map(({ direction, own, title, customers, label }) => (
         <Card
-          title={`Where they went: ${moves(lost)}`}
-          width={gained.length > 0 ? 'half' : 'full'}
+          key={direction}
+          title={
+            <>
+              <Link to="/migrations" search={{ provider: id, direction }}>
+                {formatNumber(moves_30d[direction])}
+              </Link>{' '}
+              {moves_30d[direction] === 1 ? 'service' : 'services'} {title}
+            </>
+          }
+          width={shown.length > 1 ? 'half' : 'full'}
           actions={
-            <Link to="/migrations" search={{ provider: id, direction: 'out', days: '30' }}>
-              Lost customers
-            </Link>
+            <CustomersLink provider={id} direction={direction}>
+              {customers}
+            </CustomersLink>
           }
         >
-          <FlowChart flows={lost} label={`Domains that left ${provider} within 30 days, and where they went`} />
+          <FlowChart flows={own} period={{ days: 30 }} label={label} />
+          <LeftOut count={moves_30d[direction]} drawn={own.reduce((sum, { domains }) => sum + domains, 0)} />
         </Card>
-      )}
-      {gained.length > 0 && (
-        <Card
-          title={`Where they came from: ${moves(gained)}`}
-          width={lost.length > 0 ? 'half' : 'full'}
-          actions={
-            <Link to="/migrations" search={{ provider: id, direction: 'in', days: '30' }}>
-              Won customers
-            </Link>
-          }
-        >
-          <FlowChart flows={gained} label={`Domains that came to ${provider} within 30 days, and where from`} />
-        </Card>
-      )}
-      <p className="small soft provider-note">
-        Moves are counted for each service. A domain that moves one and keeps another here is not lost; one that merely
-        began or ceased to use {provider} has no other end.
+      ))}
+      <p className="small soft market-aside">
+        These count services: a domain that moves its DNS and its mail counts twice here, and one that keeps another
+        service at {provider} is not lost. <strong>Lost</strong> and <strong>gained</strong> above count domains, once
+        each, that stopped or began to use {provider} altogether.
       </p>
     </>
   );
 }
 
+/** The answer tells the largest flows alone. */
+function LeftOut({ count, drawn }: { readonly count: number; readonly drawn: number }) {
+  if (drawn >= count) return null;
+  return (
+    <p className="small soft">
+      The largest flows, {formatNumber(drawn)} of {formatNumber(count)}; the list behind the number has all.
+    </p>
+  );
+}
+
 type MarketOfProvider = ProviderBody['market']['by_category'][number];
 
-const columns: readonly Column<MarketOfProvider>[] = [
+const columnsOf = (id: string): readonly Column<MarketOfProvider>[] => [
   {
     name: 'Category',
     cell: ({ category }) => (
@@ -154,7 +153,12 @@ const columns: readonly Column<MarketOfProvider>[] = [
     ),
     value: ({ rank }) => rank,
   },
-  { name: 'Domains', isNumber: true, cell: ({ domains }) => formatNumber(domains), value: ({ domains }) => domains },
+  {
+    name: 'Domains',
+    isNumber: true,
+    cell: ({ category, domains }) => <CountLink count={domains} of={usersIn(category, id, false)} />,
+    value: ({ domains }) => domains,
+  },
   { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
   {
     name: 'Concentration',
@@ -162,7 +166,24 @@ const columns: readonly Column<MarketOfProvider>[] = [
   },
 ];
 
-function Markets({ markets }: { readonly markets: readonly MarketOfProvider[] }) {
+interface MarketsProps {
+  readonly provider: string;
+  readonly markets: readonly MarketOfProvider[];
+}
+
+function Markets({ provider, markets }: MarketsProps) {
   if (markets.length === 0) return <Empty>It is in no market now.</Empty>;
-  return <DataTable caption="Its markets" columns={columns} rows={markets} keyOf={({ category }) => category} />;
+  return (
+    <>
+      <DataTable
+        caption="Its markets"
+        columns={columnsOf(provider)}
+        rows={markets}
+        keyOf={({ category }: MarketOfProvider) => category}
+      />
+      <p className="small soft provider-note">
+        Domains in use that show it with at least medium confidence; parked ones are left out.
+      </p>
+    </>
+  );
 }

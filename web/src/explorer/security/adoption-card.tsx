@@ -1,10 +1,10 @@
 // How many domains have each standard, of how many that could be measured.
 import type { Adoption } from '@strata/client';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Card } from '../../ui/card.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { formatNumber, formatShare } from '../../ui/formats.ts';
+import { CountLink } from '../market/search-links.tsx';
 import { GROUPS, type Group, type Row, type Scorecard, type Standard } from './standards.ts';
 
 interface Counts {
@@ -43,14 +43,9 @@ interface GroupTableProps {
 function GroupTable({ group, counts, sector }: GroupTableProps) {
   const rows = group.rows.filter(({ standard }) => standard !== 'both' || counts.both !== null);
   const of = ({ standard }: Row) => (standard === 'both' ? counts.both : counts.adoption[standard]);
-  const list = (flag: Row['flag'], count: number | undefined) =>
-    flag === undefined ? (
-      formatNumber(count)
-    ) : (
-      <Link to="/search" search={{ flag, ...(sector === undefined ? {} : { sector }) }}>
-        {formatNumber(count)}
-      </Link>
-    );
+  const list = (flag: string, count: number | undefined) => (
+    <CountLink count={count} of={{ state: 'live', sector, flag }} />
+  );
   const columns: readonly Column<Row>[] = [
     {
       name: 'Standard',
@@ -63,9 +58,23 @@ function GroupTable({ group, counts, sector }: GroupTableProps) {
     { name: 'Domains', isNumber: true, cell: (row) => list(row.flag, of(row)?.domains) },
     { name: 'Measured', isNumber: true, cell: (row) => list(row.measured, of(row)?.measured) },
     { name: 'Share', isNumber: true, cell: (row) => <Share of={of(row)} /> },
+    {
+      name: 'Without',
+      isNumber: true,
+      cell: (row) => {
+        const counted = of(row);
+        // Without both is not without each: one filter cannot ask for it.
+        if (row.standard === 'both') return formatNumber(withoutOf(counted));
+        const { flag: without, measured: flag } = row;
+        return <CountLink count={withoutOf(counted)} of={{ state: 'live', sector, flag, without }} />;
+      },
+    },
   ];
   return <DataTable caption={group.name} columns={columns} rows={rows} keyOf={({ standard }) => standard} />;
 }
+
+/** Those in which it was looked for and not found. */
+const withoutOf = (of: Adoption | null) => (of ? of.measured - of.domains : null);
 
 /** The number, and a bar for the eye. */
 function Share({ of }: { readonly of: Adoption | null }) {

@@ -4,7 +4,8 @@ import { Grade } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
-import { formatDecimal, formatNumber, formatShare } from '../../ui/formats.ts';
+import { formatDecimal, formatShare } from '../../ui/formats.ts';
+import { CountLink } from '../market/search-links.tsx';
 import type { Scorecard } from './standards.ts';
 
 export function GradesCard({ card, foot }: { readonly card: Scorecard; readonly foot: ReactNode }) {
@@ -30,8 +31,8 @@ export function GradesCard({ card, foot }: { readonly card: Scorecard; readonly 
   return (
     <Card title="Grades" width="half" foot={foot}>
       <p className="soft small security-note">
-        Of {formatNumber(scored)} domains that could be scored, on average {formatDecimal(mean)} of 100. A grade is of
-        all factors that could be measured in a domain.
+        Of <CountLink count={scored} of={{ state: 'live', score_gte: '0' }} /> domains that could be scored, on average{' '}
+        {formatDecimal(mean)} of 100. A grade is of all factors that could be measured in a domain.
       </p>
       <Chart
         label={`Domains by grade from A+ to F${commonest && scored > 0 ? `; the commonest is ${commonest.grade} with ${commonest.domains}` : ''}.`}
@@ -44,7 +45,11 @@ export function GradesCard({ card, foot }: { readonly card: Scorecard; readonly 
             keyOf={({ grade }) => grade}
             columns={[
               { name: 'Grade', cell: ({ grade }) => <Grade grade={grade} /> },
-              { name: 'Domains', isNumber: true, cell: ({ domains }) => formatNumber(domains) },
+              {
+                name: 'Domains',
+                isNumber: true,
+                cell: ({ grade, domains }) => <CountLink count={domains} of={{ state: 'live', grade }} />,
+              },
               { name: 'Share of scored', isNumber: true, cell: ({ domains }) => formatShare(shareOf(domains)) },
             ]}
           />

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { Card } from '../../ui/card.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { formatDecimal, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
+import { CountLink } from '../market/search-links.tsx';
 import type { Scorecard, Standard } from './standards.ts';
 
 type SectorRow = Scorecard['by_sector'][number];
@@ -32,11 +33,7 @@ export function SectorsCard({ card, foot }: { readonly card: Scorecard; readonly
     {
       name: 'Domains',
       isNumber: true,
-      cell: ({ sector, domains }) => (
-        <Link to="/search" search={{ sector }}>
-          {formatNumber(domains)}
-        </Link>
-      ),
+      cell: ({ sector, domains }) => <CountLink count={domains} of={{ state: 'live', sector }} />,
       value: ({ domains }) => domains,
     },
     {
@@ -50,9 +47,11 @@ export function SectorsCard({ card, foot }: { readonly card: Scorecard; readonly
         name,
         isNumber: true,
         cell: ({ sector, adoption }) => (
-          <Link to="/search" search={{ sector, flag }} title={counted(adoption[standard])}>
-            {formatShare(adoption[standard].share)}
-          </Link>
+          <span title={counted(adoption[standard])}>
+            <CountLink count={adoption[standard].domains} of={{ state: 'live', sector, flag }}>
+              {formatShare(adoption[standard].share)}
+            </CountLink>
+          </span>
         ),
         value: ({ adoption }) => adoption[standard].share,
       }),

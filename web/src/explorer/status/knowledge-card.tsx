@@ -54,7 +54,9 @@ function Totals({
         name="Migrations in 30 days"
         note={`${formatNumber(migrations.last_7d)} in 7 days, ${formatNumber(migrations.last_24h)} in 24 hours`}
       >
-        <Link to="/migrations">{formatNumber(migrations.last_30d)}</Link>
+        <Link to="/migrations" search={{ hours: '720' }}>
+          {formatNumber(migrations.last_30d)}
+        </Link>
       </Figure>
     </Figures>
   );

@@ -1,0 +1,79 @@
+// From a number on a page to the list behind it: the list tells as many, or the number is not true.
+import assert from 'node:assert/strict';
+import type { Locator, Page } from 'playwright-core';
+import { settled } from './browser.ts';
+
+/** Where each list says how long it is. */
+const TOTALS = {
+  search: {
+    place: (page: Page) => page.locator('.search-results [role=status]'),
+    text: /(?:of )?([\d,]+|No) domains?$/,
+  },
+  domains: { place: (page: Page) => page.locator('h2', { hasText: /^[\d,]+ domains?$/ }), text: /^([\d,]+) domains?$/ },
+  customers: {
+    place: (page: Page) => page.locator('h2', { hasText: /since/ }),
+    text: /^([\d,]+) domains? (?:left|came)/,
+  },
+  migrations: {
+    place: (page: Page) => page.locator('h2', { hasText: /migrations? within/ }),
+    text: /^([\d,]+) migrations?/,
+  },
+} as const;
+export type ListKind = keyof typeof TOTALS;
+
+/** The first link in a column of a table; the tables of charts are unfolded. */
+export function inTable(name: string | RegExp, column: string): (page: Page) => Promise<Locator> {
+  return async (page) => {
+    const table = page.getByRole('region', { name, exact: true }).first();
+    const names = (await table.getByRole('columnheader').allInnerTexts()).map((text) => text.trim());
+    assert.ok(names.includes(column), `${name} has ${names.join(', ')}`);
+    return table.locator(`tbody tr td:nth-child(${names.indexOf(column) + 1}) a`).first();
+  };
+}
+
+/** The number of a figure. */
+export function inFigure(name: string): (page: Page) => Locator {
+  return (page) => page.locator('.figure', { has: page.getByText(name, { exact: true }) }).locator('.figure-value a');
+}
+
+/** The link that is a number. */
+export type PlaceOf = (page: Page) => Locator | Promise<Locator>;
+
+interface Listed {
+  readonly of: PlaceOf;
+  readonly list: ListKind;
+}
+
+/**
+ * Follows a number to its list and compares the two. The demo goes on meanwhile: the list may have what lies between the
+ * number before and the number after, which is the same number where nothing happened.
+ */
+export async function assertListed(page: Page, { of, list }: Listed): Promise<void> {
+  const address = page.url();
+  const before = await numberAt(page, of);
+  await (await of(page)).click();
+  const { place, text } = TOTALS[list];
+  await place(page).waitFor();
+  await settled(page);
+  const listed = numberIn(text.exec((await place(page).innerText()).trim())?.[1]);
+  const listAddress = page.url();
+  if (listed === before) return;
+  await page.goto(address);
+  const after = await numberAt(page, of);
+  const [least, most] = [Math.min(before, after), Math.max(before, after)];
+  assert.ok(listed >= least && listed <= most, `${address} says ${before}, and ${listAddress} has ${listed}`);
+}
+
+/** A share has its count as its title. */
+async function numberAt(page: Page, of: PlaceOf): Promise<number> {
+  await settled(page);
+  for (const summary of await page.getByText('The numbers as a table').all()) await summary.click();
+  const link = await of(page);
+  return numberIn(await link.evaluate((node) => (node as HTMLElement).title || (node as HTMLElement).innerText));
+}
+
+function numberIn(text: string | undefined): number {
+  if (text === 'No') return 0;
+  assert.match(text ?? '', /^[\d,]+$/);
+  return Number(text?.replaceAll(',', ''));
+}
