@@ -13,12 +13,13 @@ import * as frame from './web/frame.ts';
 import * as home from './web/home.ts';
 import * as live from './web/live.ts';
 import * as market from './web/market.ts';
+import * as newcomer from './web/newcomer.ts';
 import * as watch from './web/watch.ts';
 
 /** The tests of one page, or of a few that belong together. */
 export type PageTests = (get: { readonly browser: () => Browser; readonly demo: () => Demo }) => void;
 
-const modules: readonly { readonly tests: PageTests }[] = [answers, chat, domain, frame, home, live, market, watch];
+const modules: readonly { readonly tests: PageTests }[] = [answers, chat, domain, frame, home, live, market, newcomer, watch];
 
 const root = path.join(import.meta.dirname, '..');
 

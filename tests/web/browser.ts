@@ -81,11 +81,13 @@ export async function visit(
     // Chromium tells of each refused answer here too, without its status: the response below has it.
     if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) trouble.push(message.text());
   });
-  const { origin } = new URL(url);
   page.on('request', (request) => {
+    if (request.isNavigationRequest()) return;
     const to = new URL(request.url());
+    // Of the page that asks: a link may have led to another service.
+    const { origin } = new URL(request.frame().url());
     const isElsewhere = /^https?:$/.test(to.protocol) && /^https?:/.test(origin) && to.origin !== origin;
-    if (isElsewhere && !request.isNavigationRequest()) trouble.push(`asks another host: ${request.url()}`);
+    if (isElsewhere) trouble.push(`asks another host: ${request.url()}`);
   });
   page.on('response', (response) => {
     if (response.status() >= 400 && !allowed.includes(response.status()))
