@@ -31,7 +31,10 @@ export const tests: PageTests = ({ browser, demo }) => {
       await page.waitForURL(/\/domain\//);
       await settled(page);
       await picture(page, `newcomer-domain-${name}`);
-      await page.getByRole('link', { name: /History/ }).first().click();
+      await page
+        .getByRole('link', { name: /History/ })
+        .first()
+        .click();
       const history = page.getByRole('region', { name: 'History' });
       await history.getByRole('listitem').first().waitFor();
 
@@ -47,6 +50,14 @@ export const tests: PageTests = ({ browser, demo }) => {
       const went = page.getByRole('row').nth(1);
       await went.locator('a[href^="/domain/"]').first().waitFor();
       assert.match((await went.textContent()) ?? '', /\w/);
+
+      // How to begin says where the chat is, and that its key is another.
+      await openPage('Get started');
+      const card = page.getByRole('region', { name: '4. Chat' });
+      assert.equal(await card.getByRole('link').getAttribute('href'), demo().inference);
+      assert.match((await card.textContent()) ?? '', /keys of its own[\s\S]*\/keys[\s\S]*\/v1/);
+      await card.scrollIntoViewIfNeeded();
+      await picture(page, `newcomer-start-${name}`);
 
       // A chat answer, of the other service, with a key of that.
       const chat = page.getByRole('banner').getByRole('link', { name: 'Chat', exact: true });

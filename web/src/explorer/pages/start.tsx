@@ -12,7 +12,7 @@ import { useSite } from '../site.ts';
 
 export function Start() {
   const key = useKey();
-  const domain = useSite().exampleDomain ?? 'example.com';
+  const { exampleDomain: domain = 'example.com', chatUrl } = useSite();
   const withKey = (command: string) => (key === undefined ? command : command.replace('YOUR_KEY', key));
   return (
     <Page
@@ -60,7 +60,8 @@ export function Start() {
           )}
         />
       </Card>
-      <Card title="4. Read on">
+      {chatUrl !== undefined && <Chat url={chatUrl} />}
+      <Card title="Read on">
         <ul className="start-links">
           <li>
             <a href="/reference">API reference</a>
@@ -77,6 +78,22 @@ export function Start() {
         </ul>
       </Card>
     </Page>
+  );
+}
+
+/** The other service: its keys are not those of this one. */
+function Chat({ url }: { readonly url: string }) {
+  return (
+    <Card title="4. Chat">
+      <p>
+        <a href={url}>The chat</a> is a service of its own, with keys of its own. Where it gives them away, its page has
+        a button for one, and a program gets one like this:
+      </p>
+      <Command text={`curl -X POST ${new URL('/keys', url)}`} />
+      <p className="soft">
+        Any client for chat completions works with that key and the address <code>{new URL('/v1', url).href}</code>.
+      </p>
+    </Card>
   );
 }
 
