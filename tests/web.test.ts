@@ -19,7 +19,17 @@ import * as watch from './web/watch.ts';
 /** The tests of one page, or of a few that belong together. */
 export type PageTests = (get: { readonly browser: () => Browser; readonly demo: () => Demo }) => void;
 
-const modules: readonly { readonly tests: PageTests }[] = [answers, chat, domain, frame, home, live, market, newcomer, watch];
+const modules: readonly { readonly tests: PageTests }[] = [
+  answers,
+  chat,
+  domain,
+  frame,
+  home,
+  live,
+  market,
+  newcomer,
+  watch,
+];
 
 const root = path.join(import.meta.dirname, '..');
 

@@ -1,5 +1,5 @@
 // Asks before something is lost.
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 
 interface ConfirmProps {
   readonly title: string;
@@ -11,7 +11,8 @@ interface ConfirmProps {
 export function Confirm({ title, action, onAnswer, children }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the next key: one pressed at once must meet the question, not the page behind it.
+  useLayoutEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal();
   }, []);
   // Closed before it goes, so that the focus returns to where it was.

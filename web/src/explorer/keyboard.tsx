@@ -1,14 +1,14 @@
 // The keys that these pages know, and the switch that turns them off. A dialog of the browser's own: it keeps the focus,
 // closes with Escape, and gives the focus back.
 import './keyboard.css';
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 import { setShortcuts, useAreShortcutsOn } from './shortcuts.ts';
 import { WAYS } from './ways.ts';
 
 export function Keyboard({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const areOn = useAreShortcutsOn();
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} className="keyboard" aria-labelledby="keyboard-title" onClose={onClose}>
       <h2 id="keyboard-title">Keyboard</h2>
