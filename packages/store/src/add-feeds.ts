@@ -1,6 +1,7 @@
 // Subscriptions taken in, many with a few statements.
 import { type Kysely, sql } from 'kysely';
 import { cutText, keptWhole, MOST_TITLE, MOST_URL, type NewFeed } from './feed-records.ts';
+import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
 /** Adds those that are not there; where `isReviving`, those that were given up are asked again, and old addresses are taken anew. */
@@ -9,7 +10,10 @@ export async function addFeeds(
   feeds: readonly NewFeed[],
   { at, isReviving }: { readonly at: Date; readonly isReviving: boolean },
 ): Promise<{ readonly added: number; readonly revived: number }> {
-  const urls = sql`(select value from json_each(${JSON.stringify(feeds.map(({ url }) => url))}))`;
+  const urls = listed(
+    db,
+    feeds.map(({ url }) => url),
+  );
   const rows = feeds.map(({ url, title = null, siteUrl = null }) => [
     url,
     cutText(title, MOST_TITLE),
@@ -24,8 +28,9 @@ export async function addFeeds(
     if (isReviving) await sql`delete from feed_moves where url in ${urls}`.execute(tx);
     const added = await sql`
       insert into feeds (url, status, next_poll_at, added_at, title, site_url)
-      select value ->> 0, 'active', 0, ${at.getTime()}, value ->> 1, value ->> 2 from json_each(${JSON.stringify(rows)})
-      where not exists (select 1 from feed_moves where feed_moves.url = value ->> 0)
+      select new.url, 'active', 0, ${integer(at.getTime())}, new.title, new.site_url
+      from ${jsonRows(tx, rows, { url: 'text', title: 'text', site_url: 'text' })} as new
+      where not exists (select 1 from feed_moves where feed_moves.url = new.url)
       on conflict (url) do nothing`.execute(tx);
     return { added: Number(added.numAffectedRows ?? 0), revived: Number(revived?.numAffectedRows ?? 0) };
   });
