@@ -29,6 +29,11 @@ const MAX_PREPARED_LENGTH = 2_000;
 /** Connections of one process to one server, by default. */
 export const DEFAULT_POOL_SIZE = 10;
 
+/** Names the writers' lock among other programs' on the same server. */
+const WRITERS = 0x5354_5241;
+/** Begins a transaction that writes, when it is its turn. */
+export const BEGIN_WRITING = `begin; select pg_advisory_xact_lock(${WRITERS}, hashtext(current_schema()))`;
+
 export interface PostgresOptions {
   /** At most so many connections at once. */
   readonly poolSize?: number;
@@ -114,10 +119,7 @@ class PoolDriver implements Driver {
    * it is written cannot change between. A reader sees one moment, and keeps nobody waiting.
    */
   async beginTransaction(connection: DatabaseConnection, { accessMode }: TransactionSettings): Promise<void> {
-    const begin =
-      accessMode === 'read only'
-        ? 'begin isolation level repeatable read read only'
-        : `begin; select pg_advisory_xact_lock(${WRITERS}, hashtext(current_schema()))`;
+    const begin = accessMode === 'read only' ? 'begin isolation level repeatable read read only' : BEGIN_WRITING;
     await connection.executeQuery(CompiledQuery.raw(begin));
   }
 
@@ -144,9 +146,6 @@ class PoolDriver implements Driver {
 function withoutNul(value: unknown): unknown {
   return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
 }
-
-/** Names the lock among other programs' on the same server. */
-const WRITERS = 0x5354_5241;
 
 /** The first statements that come are prepared, in each connection once. */
 class StatementNames {
