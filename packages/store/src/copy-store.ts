@@ -9,7 +9,7 @@ import { migrate } from './migrations/index.ts';
 import { BEGIN_WRITING, openPool, postgresDialect } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
-import { storeErrorOf } from './store-error.ts';
+import { StoreError, storeErrorOf } from './store-error.ts';
 
 type Table = keyof Database;
 type Row = Readonly<Record<string, unknown>>;
@@ -72,7 +72,7 @@ export interface CopyOptions {
 /**
  * Copies the store in `file` to the database of a `postgres://` address, which must hold no store with anything in it, and reads
  * both again. What is written while it copies is not in the copy. All or nothing: stopped, killed or found to differ, it leaves an
- * empty store. Rejects with StoreError where a database fails, and with an Error that says what differs.
+ * empty store. Rejects with StoreError: `not-empty`, `copy-differs`, or what a database fails with.
  */
 export async function copyToPostgres(
   file: string,
@@ -97,10 +97,10 @@ export async function copyToPostgres(
             options.signal?.throwIfAborted();
             const written = await copyTable(from, client, table, options);
             const read = await readBack(client, table, options);
-            if (written.rows !== read.rows || written.sha256 !== read.sha256)
-              throw new Error(
-                `the copy of ${table} differs: ${written.rows} rows were written, ${read.rows} were read again`,
-              );
+            if (written.rows !== read.rows || written.sha256 !== read.sha256) {
+              const rows = `${written.rows} rows were written, ${read.rows} were read again`;
+              throw new StoreError('copy-differs', { cause: new Error(`${table}: ${rows}`) });
+            }
             await setNumbers(from, client, table);
             copied.push(written);
           }
@@ -134,7 +134,7 @@ async function refuseFilled(client: pg.PoolClient): Promise<void> {
   for (const table of TABLES) {
     if (table === 'settings') continue;
     const { rowCount } = await client.query(`select 1 from ${table} limit 1`);
-    if (rowCount) throw new Error(`there is a store already: its table ${table} has rows`);
+    if (rowCount) throw new StoreError('not-empty', { cause: new Error(`${table} has rows`) });
   }
   await client.query('delete from settings');
 }

@@ -17,6 +17,8 @@ const SENTENCES = {
   refused: 'The database server refuses the user or the password, or lets this user do too little.',
   'no-database': 'The database server has no database of this name.',
   conflict: 'Others changed the same rows at the same time, again and again.',
+  'not-empty': 'There is a store in the database already: give an empty one.',
+  'copy-differs': 'What was read again from the copy differs from what was written: nothing of it was kept.',
   'newer-version': 'The database was made by a newer version of Strata: update this one.',
 } as const;
 
