@@ -4,6 +4,8 @@ import { cutText, keptWhole, MOST_TITLE, MOST_URL, type NewFeed } from './feed-r
 import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
+const NEW_FEEDS = { place: 'integer', url: 'text', title: 'text', site_url: 'text' } as const;
+
 /** Adds those that are not there; where `isReviving`, those that were given up are asked again, and old addresses are taken anew. */
 export async function addFeeds(
   db: Kysely<Database>,
@@ -14,7 +16,8 @@ export async function addFeeds(
     db,
     feeds.map(({ url }) => url),
   );
-  const rows = feeds.map(({ url, title = null, siteUrl = null }) => [
+  const rows = feeds.map(({ url, title = null, siteUrl = null }, place) => [
+    place,
     url,
     cutText(title, MOST_TITLE),
     keptWhole(siteUrl, MOST_URL),
@@ -29,8 +32,9 @@ export async function addFeeds(
     const added = await sql`
       insert into feeds (url, status, next_poll_at, added_at, title, site_url)
       select new.url, 'active', 0, ${integer(at.getTime())}, new.title, new.site_url
-      from ${jsonRows(tx, rows, { url: 'text', title: 'text', site_url: 'text' })} as new
+      from ${jsonRows(tx, rows, NEW_FEEDS)} as new
       where not exists (select 1 from feed_moves where feed_moves.url = new.url)
+      order by new.place
       on conflict (url) do nothing`.execute(tx);
     return { added: Number(added.numAffectedRows ?? 0), revived: Number(revived?.numAffectedRows ?? 0) };
   });

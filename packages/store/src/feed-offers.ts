@@ -37,12 +37,17 @@ export class FeedOffers {
   /** These were dealt with. */
   async done(domains: readonly Pick<OfferedDomain, 'id'>[], at: Date): Promise<void> {
     const ids = domains.map(({ id }) => id);
+    // A transaction, which waits for its turn: a poll that names the same domains takes their rows in another order.
     await this.#db
-      .updateTable('named_domains')
-      .set({ offered_at: at.getTime() })
-      .where('id', 'in', listed(this.#db, ids))
-      .where('offered_at', 'is', null)
-      .execute();
+      .transaction()
+      .execute((tx) =>
+        tx
+          .updateTable('named_domains')
+          .set({ offered_at: at.getTime() })
+          .where('id', 'in', listed(tx, ids))
+          .where('offered_at', 'is', null)
+          .execute(),
+      );
   }
 
   /** Of these names, as many as may still be given to the scan on that UTC day; they count as given. */

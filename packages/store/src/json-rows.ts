@@ -14,6 +14,8 @@ export type JsonColumns = Readonly<Record<string, ColumnType>>;
 export function listed(db: Db, values: readonly number[]): RawBuilder<number>;
 export function listed(db: Db, values: readonly string[]): RawBuilder<string>;
 export function listed(db: Db, values: readonly (number | string)[]): RawBuilder<number | string> {
+  // Nothing has no type of its own, and fits any column.
+  if (values.length === 0) return sql`(null)`;
   const json = toJson(values);
   if (!isPostgres(db)) return sql`(select value from json_each(${json}))`;
   const type = typeof values[0] === 'number' ? sql`bigint` : sql`text`;
@@ -38,11 +40,21 @@ export function integer(value: number): RawBuilder<number> {
 
 /** A text of a JSON column, by the names that lead to it. */
 export function jsonText(db: Db, column: string, path: readonly string[]): RawBuilder<string | null> {
-  if (isPostgres(db)) return sql`${sql.ref(column)}::jsonb #>> ${sql.lit(`{${path.join(',')}}`)}`;
+  if (isPostgres(db)) return sql`${readable(column)}::jsonb #>> ${sql.lit(`{${path.join(',')}}`)}`;
   return sql`json_extract(${sql.ref(column)}, ${sql.lit(`$.${path.join('.')}`)})`;
 }
 
-/** PostgreSQL keeps no NUL, and fails at one in JSON. */
+/** JSON that PostgreSQL reads: an escaped NUL or half of a pair anywhere in it, which are rare, would be an error. */
+function readable(column: string): RawBuilder<string> {
+  const text = sql.ref(column);
+  const unreadable = sql.lit('\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})');
+  return sql`(case when strpos(${text}, '\\u') = 0 then ${text}
+    else regexp_replace(${text}, ${unreadable}, '\\\\ufffd', 'g') end)`;
+}
+
+/** PostgreSQL keeps no NUL, and fails at one in JSON, as at half of a pair. */
 function toJson(values: unknown): string {
-  return JSON.stringify(values, (_, value) => (typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value));
+  return JSON.stringify(values, (_, value) =>
+    typeof value === 'string' ? value.replaceAll('\0', '\ufffd').toWellFormed() : value,
+  );
 }

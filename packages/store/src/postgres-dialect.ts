@@ -21,6 +21,8 @@ const LOCK_TIMEOUT_MS = 15_000;
 /** A process that stands still in a transaction must not keep all others from writing. */
 const IDLE_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 5_000;
+/** A server that says nothing at all, not even that a statement took too long, is given up. */
+const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 10_000;
 /** Distinct statements that are prepared; what is built with varying lists beyond them is planned each time. */
 const MAX_PREPARED = 256;
 /** Statements with long texts are inserts of many rows, hardly ever the same twice. */
@@ -44,7 +46,7 @@ export function openPool(url: string, { poolSize = DEFAULT_POOL_SIZE }: Postgres
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    Client: Connecting,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
@@ -52,9 +54,18 @@ export function openPool(url: string, { poolSize = DEFAULT_POOL_SIZE }: Postgres
     application_name: 'strata',
     types: { getTypeParser },
   });
-  // An idle connection that the server closes is replaced when one is needed; without a listener it would end the process.
+  // A connection that the server closes is replaced when one is needed; without a listener it would end the process, whether
+  // it was idle or stood between two statements of a transaction.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
+}
+
+/** The time-out is for reaching the server. The pool's own would be for the wait in line as well, which many callers may make long. */
+class Connecting extends pg.Client {
+  constructor(config: pg.ClientConfig = {}) {
+    super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  }
 }
 
 /**
@@ -120,7 +131,13 @@ class PoolDriver implements Driver {
    */
   async beginTransaction(connection: DatabaseConnection, { accessMode }: TransactionSettings): Promise<void> {
     const begin = accessMode === 'read only' ? 'begin isolation level repeatable read read only' : BEGIN_WRITING;
-    await connection.executeQuery(CompiledQuery.raw(begin));
+    try {
+      await connection.executeQuery(CompiledQuery.raw(begin));
+    } catch (error) {
+      // Whose turn did not come has begun all the same: the connection would be of no use to the next.
+      await this.rollbackTransaction(connection);
+      throw error;
+    }
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
@@ -202,8 +219,10 @@ class PoolConnection implements DatabaseConnection {
   }
 
   async #ask(query: { readonly text: string; readonly values?: unknown[]; readonly name?: string }) {
+    // pg takes it with each query, but its types do not say so.
+    const asked: pg.QueryConfig & { readonly query_timeout: number } = { ...query, query_timeout: ANSWER_TIMEOUT_MS };
     try {
-      return await this.#client.query(query);
+      return await this.#client.query(asked);
     } catch (error) {
       if (isConnectionLost(error)) this.#lost = error as Error;
       throw storeErrorOf(error);
