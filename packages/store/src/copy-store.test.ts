@@ -6,10 +6,10 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { copyToPostgres, openStore, type Store } from './index.ts';
-import { confirm, GOOGLE, scanOf } from './test/conformance.ts';
 import { A, keepFrom, subscribed, T0 } from './test/feed-store.ts';
 import { poll } from './test/polls.ts';
 import { binaries, notice, startPostgres } from './test/postgres.ts';
+import { confirm, GOOGLE, scanOf } from './test/scans.ts';
 
 const HOSTILE = 'a\tb\nc\r\\d\\N "e" \u{1f600} é\u0301 \\x00';
 

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,9 +13,14 @@ import pg from 'pg';
 
 export interface PostgresServer extends AsyncDisposable {
   readonly port: number;
-  readonly process: ChildProcess;
+  /** Ends it at once, as a crash does: whoever is connected loses the connection, and what was committed stays. */
+  kill(): Promise<void>;
+  /** Starts it again after that. */
+  start(): Promise<void>;
   /** The address of an empty database of its own. */
   fresh(): Promise<string>;
+  /** Puts a line of `pg_hba.conf` before all others: who gets in, and how. */
+  allow(line: string): Promise<void>;
   /** Runs SQL as the superuser, by default in the database that is there from the start. */
   sql(text: string, database?: string): Promise<pg.QueryResult>;
 }
@@ -64,17 +69,14 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
   await promisify(execFile)(binaries.initdb, options, { cwd: directory, ...user });
   const port = await freePort();
   const flags = Object.entries({ ...SETTINGS, ...settings, port: String(port) });
-  const server = spawn(
-    binaries.postgres,
-    ['-D', data, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-    {
-      cwd: directory,
-      stdio: 'ignore',
-      ...user,
-    },
-  );
-  const exit = once(server, 'exit');
-  const kill = () => server.kill('SIGKILL');
+  const { postgres } = binaries;
+  const launch = () => {
+    const options = ['-D', data, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+    const server = spawn(postgres, options, { cwd: directory, stdio: 'ignore', ...user });
+    return { server, exit: once(server, 'exit') };
+  };
+  let running = launch();
+  const kill = () => running.server.kill('SIGKILL');
   process.once('exit', kill);
   const url = (database: string) => `postgres://${USER}@127.0.0.1:${port}/${database}`;
   const sql = async (text: string, database = 'postgres') => {
@@ -86,12 +88,32 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
       await client.end();
     }
   };
-  await untilReady(() => sql('select 1'), server);
+  await untilReady(() => sql('select 1'), running.server);
   let databases = 0;
   return {
     port,
-    process: server,
     sql,
+    async kill() {
+      running.server.kill('SIGKILL');
+      await running.exit;
+    },
+    async start() {
+      // What the one before has left behind dies within moments; until then nothing starts beside it.
+      for (let tries = 0; ; tries += 1) {
+        running = launch();
+        try {
+          return await untilReady(() => sql('select 1'), running.server);
+        } catch (error) {
+          if (running.server.exitCode === null || tries >= 50) throw error;
+          await delay(100);
+        }
+      }
+    },
+    async allow(line) {
+      const file = path.join(data, 'pg_hba.conf');
+      await writeFile(file, `${line}\n${await readFile(file, 'utf8')}`);
+      await sql('select pg_reload_conf()');
+    },
     async fresh() {
       const name = `test_${++databases}`;
       await sql(`create database ${name}`);
@@ -99,8 +121,8 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
     },
     async [Symbol.asyncDispose]() {
       // Immediate: nothing in it is needed any more.
-      server.kill('SIGQUIT');
-      await exit;
+      running.server.kill('SIGQUIT');
+      await running.exit;
       process.off('exit', kill);
       await rm(directory, { recursive: true, force: true });
     },
@@ -118,7 +140,8 @@ async function untilReady(ask: () => Promise<unknown>, server: ChildProcess): Pr
   }
 }
 
-async function freePort(): Promise<number> {
+/** One on which nobody listens. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { readonly port: number };
