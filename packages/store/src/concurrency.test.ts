@@ -21,6 +21,19 @@ async function openMany(url: string) {
   });
 }
 
+/** A connection of nobody's store. */
+async function connect(url: string) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
+/** Until so many statements wait for somebody's lock. */
+async function untilWaiting(url: string, count: number): Promise<void> {
+  const waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+  while ((await rows(url, waiting)).length < count);
+}
+
 /** Reads on from the last number until all is written and read. */
 async function follow<T>(
   read: (after: number) => Promise<readonly T[]>,
@@ -199,23 +212,41 @@ onEach([postgres], 'several stores', ({ fresh }) => {
     assert.deepEqual(await one.answers.unentered(1), []);
   });
 
+  it('show no receipt before one that has a smaller number', async () => {
+    const url = await fresh();
+    await using stores = await openMany(url);
+    const [one, two] = stores as readonly Store[] as readonly [Store, Store];
+    const receipt = (id: string) => ({ id, keyId: 'key_a', body: '{}' });
+    await one.answers.keep([receipt('rwr_1')]);
+    // Its number is given, and it waits to see whether there is another with its id.
+    await using beside = await connect(url);
+    await beside.query("begin; insert into answer_receipts (id, key_id, body) values ('rwr_2', 'key_a', '{}')");
+    const slow = one.answers.keep([receipt('rwr_2')]);
+    await untilWaiting(url, 1);
+    const fast = two.answers.keep([receipt('rwr_3')]);
+    await Promise.race([fast, untilWaiting(url, 2)]);
+    const seen = await one.answers.unentered(10);
+    const entering = two.answers.enter(seen.at(-1)?.seq ?? 0, []);
+    await beside.query('rollback');
+    await Promise.all([slow, fast, entering]);
+    const rest = await one.answers.unentered(10);
+    assert.deepEqual([...seen, ...rest].map(({ id }) => id).sort(), ['rwr_1', 'rwr_2', 'rwr_3']);
+  });
+
   it('add the same names in another order without standing in one another’s way', async () => {
     const url = await fresh();
     await using stores = await openMany(url);
     const [one, two] = stores as readonly Store[] as readonly [Store, Store];
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    await client.query(
+    await using beside = await connect(url);
+    await beside.query(
       "begin; insert into domains (name, source, created_at, next_due_at) values ('middle.com', 't', 0, 0)",
     );
     const adding = [
       one.addDomains(['first.com', 'middle.com', 'last.com'], { source: 'test' }),
       two.addDomains(['last.com', 'middle.com', 'first.com'], { source: 'test' }),
     ];
-    for (let waiting = 0; waiting < 2; )
-      waiting = (await rows(url, "select 1 from pg_stat_activity where wait_event_type = 'Lock'")).length;
-    await client.query('rollback');
-    await client.end();
+    await untilWaiting(url, 2);
+    await beside.query('rollback');
     const added = await Promise.all(adding);
     assert.equal(added[0]?.added ?? 0, 3 - (added[1]?.added ?? 0));
     assert.deepEqual((await one.due(new Date(), 10)).toSorted(), ['first.com', 'last.com', 'middle.com']);
