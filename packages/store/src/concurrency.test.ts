@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import pg from 'pg';
 import { openStore, type Store, type StoredEvent } from './index.ts';
-import { later, subscribed, T0 } from './test/feed-store.ts';
+import { assertCounts, later, subscribed, T0 } from './test/feed-store.ts';
 import { onEach, postgres, rows } from './test/places.ts';
+import { poll } from './test/polls.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
 
 const STORES = 3;
@@ -106,6 +107,9 @@ onEach([postgres], 'several stores', ({ fresh }) => {
     await using stores = await openMany(url);
     const [reader] = stores as readonly Store[] as readonly [Store];
     const at = T0;
+    const feeds = stores.map((_, who) => `https://f${who}.example/`);
+    const ids = await subscribed(reader, ...feeds);
+    const keepFrom = new Date(0);
     const writing = Promise.all(
       stores.flatMap((store, who) =>
         Array.from({ length: 12 }, async (_, n) => {
@@ -116,6 +120,8 @@ onEach([postgres], 'several stores', ({ fresh }) => {
             ...{ id: `an_${n}`, subject: `d${n}.com`, facts: { ...facts, direction: 'up' } },
           });
           await store.recordScan(scanOf(`s${who}-${n}.com`, day(n), GOOGLE), confirm);
+          const items = [{ key: String(n), domains: ['everybodys.com', `d${n}.com`] }];
+          await store.feeds.record(ids[who] ?? 0, poll(feeds[who] ?? '', items), { at, keepFrom });
           const payload = { advisoryId: `CVE-${n}`, reason: 'published' } as const;
           await store.advisories.tell(`CVE-${n}`, { at, domain: '', kind: 'advisory-touched', payload });
         }),
@@ -131,7 +137,15 @@ onEach([postgres], 'several stores', ({ fresh }) => {
       ({ id }) => id,
       writing,
     );
+    const mentions = follow(
+      (id) => reader.feeds.mentions.since(id, 3),
+      ({ id }) => id,
+      writing,
+    );
     assert.deepEqual(await events, await reader.eventsSince(0, 10_000));
+    assert.deepEqual(await mentions, await reader.feeds.mentions.since(0, 10_000));
+    assert.equal((await mentions).length, 2 * 12 * STORES);
+    await assertCounts(url);
     assert.deepEqual(await scans, await reader.feed.scansSince(0, 10_000));
     // What several said was told once.
     assert.deepEqual(
