@@ -105,6 +105,16 @@ onEach(kept, 'a store', (place) => {
     await assert.rejects(openStore(url), failsWith('newer-version'));
   });
 
+  it('is told to be of another program that brings its schema up to date as we do', async () => {
+    const url = await place.fresh();
+    await exec(
+      url,
+      `CREATE TABLE kysely_migration (name TEXT, timestamp TEXT);
+       INSERT INTO kysely_migration VALUES ('2020_recipes', '2020-01-01')`,
+    );
+    await assert.rejects(openStore(url), failsWith(pathOf(url) === undefined ? 'names-taken' : 'not-a-database'));
+  });
+
   it('keeps whole numbers as great as there are, and texts that no database likes', async () => {
     await using store = await openStore(await place.fresh());
     await store.stream.begin(0, Number.MAX_SAFE_INTEGER - 1);

@@ -26,6 +26,9 @@ const migrations: Readonly<Record<string, Migration>> = {
   '009-segment-proofs': { up: segmentProofs },
 };
 
+/** How migrations are named here. */
+const OURS = /^\d{3}-[a-z-]+$/;
+
 const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };
 
 /** Brings the schema up to date, in one transaction and one process at a time. Throws StoreError `newer-version` for a later schema. */
@@ -36,10 +39,11 @@ export async function migrate(db: Kysely<Database>): Promise<void> {
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
   if (error instanceof StoreError) throw error;
-  // Kysely finds an executed migration that this version does not have.
-  if (error instanceof Error && error.message.includes('is missing'))
-    throw new StoreError('newer-version', { cause: error });
-  if (isNameTaken(error)) throw new StoreError('names-taken', { cause: error });
+  // Kysely finds an executed migration that this version does not have: of a later one, or of another program.
+  const missing = error instanceof Error ? /executed migration (\S+) is missing/.exec(error.message)?.[1] : undefined;
+  if (missing !== undefined && OURS.test(missing)) throw new StoreError('newer-version', { cause: error });
+  if (missing !== undefined || isNameTaken(error))
+    throw new StoreError(isPostgres(db) ? 'names-taken' : 'not-a-database', { cause: error });
   throw new Error('bring the database schema up to date', { cause: error });
 }
 
