@@ -7,12 +7,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { it } from 'node:test';
 import { openStore } from './index.ts';
-import { storeConformance } from './test/conformance.ts';
 import { failsWith } from './test/fails-with.ts';
-import { exec, kept, onEach, pathOf, places, rows } from './test/places.ts';
+import { exec, kept, onEach, pathOf, rows } from './test/places.ts';
 import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
-
-for (const { name, skip, fresh } of places) storeConformance(name, async () => openStore(await fresh()), skip);
 
 onEach(kept, 'a store', (place) => {
   it('is opened again as it was left', async () => {
