@@ -1,7 +1,10 @@
 // Subscriptions taken in, many with a few statements.
 import { type Kysely, sql } from 'kysely';
 import { cutText, keptWhole, MOST_TITLE, MOST_URL, type NewFeed } from './feed-records.ts';
+import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
+
+const NEW_FEEDS = { place: 'integer', url: 'text', title: 'text', site_url: 'text' } as const;
 
 /** Adds those that are not there; where `isReviving`, those that were given up are asked again, and old addresses are taken anew. */
 export async function addFeeds(
@@ -9,8 +12,12 @@ export async function addFeeds(
   feeds: readonly NewFeed[],
   { at, isReviving }: { readonly at: Date; readonly isReviving: boolean },
 ): Promise<{ readonly added: number; readonly revived: number }> {
-  const urls = sql`(select value from json_each(${JSON.stringify(feeds.map(({ url }) => url))}))`;
-  const rows = feeds.map(({ url, title = null, siteUrl = null }) => [
+  const urls = listed(
+    db,
+    feeds.map(({ url }) => url),
+  );
+  const rows = feeds.map(({ url, title = null, siteUrl = null }, place) => [
+    place,
     url,
     cutText(title, MOST_TITLE),
     keptWhole(siteUrl, MOST_URL),
@@ -24,8 +31,10 @@ export async function addFeeds(
     if (isReviving) await sql`delete from feed_moves where url in ${urls}`.execute(tx);
     const added = await sql`
       insert into feeds (url, status, next_poll_at, added_at, title, site_url)
-      select value ->> 0, 'active', 0, ${at.getTime()}, value ->> 1, value ->> 2 from json_each(${JSON.stringify(rows)})
-      where not exists (select 1 from feed_moves where feed_moves.url = value ->> 0)
+      select new.url, 'active', 0, ${integer(at.getTime())}, new.title, new.site_url
+      from ${jsonRows(tx, rows, NEW_FEEDS)} as new
+      where not exists (select 1 from feed_moves where feed_moves.url = new.url)
+      order by new.place
       on conflict (url) do nothing`.execute(tx);
     return { added: Number(added.numAffectedRows ?? 0), revived: Number(revived?.numAffectedRows ?? 0) };
   });

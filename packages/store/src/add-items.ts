@@ -1,6 +1,7 @@
 // New items of a feed and what they name, written a slice at a time: a handful of statements, however many mentions.
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { itemRow, type NewItem } from './feed-records.ts';
+import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
 /** An item with the time that its age is counted from. */
@@ -33,9 +34,13 @@ export async function knownKeys(
   feedId: number,
   items: readonly DatedItem[],
 ): Promise<Set<string>> {
-  const keys = JSON.stringify(items.map(({ key }) => key));
-  const { rows } = await sql<{ key: string }>`
-    select key from feed_items where feed_id = ${feedId} and key in (select value from json_each(${keys}))`.execute(db);
+  const keys = items.map(({ key }) => key);
+  const rows = await db
+    .selectFrom('feed_items')
+    .where('feed_id', '=', feedId)
+    .where('key', 'in', listed(db, keys))
+    .select('key')
+    .execute();
   return new Set(rows.map(({ key }) => key));
 }
 
@@ -50,11 +55,10 @@ export async function addItems(
   if (mentions.length > 0) {
     const numbers = await nameDomains(tx, feedId, mentions);
     const rows = mentions.map(({ itemId, domain, kind, at }) => [itemId, numbers.get(domain), kind, at] as const);
+    const columns = { item_id: 'integer', domain_id: 'integer', kind: 'text', at: 'integer' } as const;
     await sql`
       insert into feed_mentions (item_id, feed_id, domain_id, kind, at)
-      select value ->> 0, ${feedId}, value ->> 1, value ->> 2, value ->> 3 from json_each(${JSON.stringify(rows)})`.execute(
-      tx,
-    );
+      select item_id, ${integer(feedId)}, domain_id, kind, at from ${jsonRows(tx, rows, columns)} as new`.execute(tx);
   }
   if (ids.size > 0)
     await sql`
@@ -73,10 +77,10 @@ async function insertItems(
     const { key, url, title, published_at } = itemRow(item);
     return [key, url, title, published_at, item.at];
   });
+  const columns = { key: 'text', url: 'text', title: 'text', published_at: 'integer', kept_at: 'integer' } as const;
   const inserted = await sql<{ id: number; key: string }>`
     insert into feed_items (feed_id, key, url, title, published_at, kept_at)
-    select ${feedId}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4
-    from json_each(${JSON.stringify(rows)}) where true
+    select ${integer(feedId)}, key, url, title, published_at, kept_at from ${jsonRows(tx, rows, columns)} as new where true
     on conflict (feed_id, key) do nothing returning id, key`.execute(tx);
   return new Map(inserted.rows.map(({ id, key }) => [key, id]));
 }
@@ -116,6 +120,23 @@ function sumsOf(mentions: readonly NewMention[]): Map<string, Sum> {
   return sums;
 }
 
+const NAMED = { name: 'text', mentions: 'integer', first_at: 'integer', last_at: 'integer' } as const;
+/** How often a domain is named, and when last. */
+export const PAIRS = { domain_id: 'integer', mentions: 'integer', last_at: 'integer' } as const;
+
+const EARLIER = sql`case when excluded.first_at < named_domains.first_at then excluded.first_at else named_domains.first_at end`;
+
+/** The databases have no name in common for the greater of two. */
+function later(table: 'named_domains' | 'feed_domains') {
+  const known = sql.ref(`${table}.last_at`);
+  return sql`case when excluded.last_at > ${known} then excluded.last_at else ${known} end`;
+}
+
+/** Of an insert into `feed_domains`: what is there is counted up. */
+export const onKnownPair = sql`
+  on conflict (domain_id, feed_id) do update set
+    mentions = feed_domains.mentions + excluded.mentions, last_at = ${later('feed_domains')}`;
+
 /** Counts the mentions of each domain, by all feeds and by this one; gives the domains' numbers. */
 async function nameDomains(
   tx: Transaction<Database>,
@@ -126,15 +147,14 @@ async function nameDomains(
   const rows = [...sums].map(([domain, { count, first, last }]) => [domain, count, first, last]);
   const named = await sql<{ id: number; name: string }>`
     insert into named_domains (name, mentions, first_at, last_at)
-    select value ->> 0, value ->> 1, value ->> 2, value ->> 3 from json_each(${JSON.stringify(rows)}) where true
-    on conflict (name) do update set mentions = mentions + excluded.mentions,
-      first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)
+    select name, mentions, first_at, last_at from ${jsonRows(tx, rows, NAMED)} as new where true
+    on conflict (name) do update set mentions = named_domains.mentions + excluded.mentions,
+      first_at = ${EARLIER}, last_at = ${later('named_domains')}
     returning id, name`.execute(tx);
   const pairs = named.rows.map(({ id, name }) => [id, sums.get(name)?.count, sums.get(name)?.last]);
   await sql`
     insert into feed_domains (domain_id, feed_id, mentions, last_at)
-    select value ->> 0, ${feedId}, value ->> 1, value ->> 2 from json_each(${JSON.stringify(pairs)}) where true
-    on conflict (domain_id, feed_id) do update set
-      mentions = mentions + excluded.mentions, last_at = max(last_at, excluded.last_at)`.execute(tx);
+    select domain_id, ${integer(feedId)}, mentions, last_at from ${jsonRows(tx, pairs, PAIRS)} as new where true
+    ${onKnownPair}`.execute(tx);
   return new Map(named.rows.map(({ id, name }) => [name, id]));
 }

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { openStore, type Store } from './index.ts';
+import { kept, onEach, places } from './test/places.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const at = (ms: number) => new Date(NOW + ms);
@@ -16,11 +14,9 @@ const end = { cursor: { done: true }, finishedAt: at(5), nextAt: at(100) };
 const failure = { error: 'it is gone', failures: 3, nextAt: at(50) };
 const nothing = { read: 0, skipped: 0, skippedExample: null };
 
-const open = () => openStore('sqlite::memory:');
-
-describe('leases of sources', () => {
+onEach(places, 'leases of sources', (place) => {
   it('are held by one owner until they end', async () => {
-    await using store = await open();
+    await using store = await openStore(await place.fresh());
     assert.ok(await begin(store, 'a'));
     assert.equal(await begin(store, 'b', 999), undefined);
     assert.ok(await store.sources.renew('nvd', lease('a', 5_000)));
@@ -35,25 +31,8 @@ describe('leases of sources', () => {
     assert.equal((await stateAt(store, 5_001))?.cursor, null);
   });
 
-  it('go to one of many that ask at once, and hold for other processes', async () => {
-    const directory = await mkdtemp(path.join(tmpdir(), 'strata-leases-'));
-    try {
-      const url = `sqlite:${path.join(directory, 'strata.db')}`;
-      await using one = await openStore(url);
-      await using two = await openStore(url);
-      const first = await Promise.all(['a', 'b', 'c'].map((owner) => begin(one, owner)));
-      assert.equal(first.filter((begun) => begun !== undefined).length, 1);
-      // What one process holds, another sees.
-      assert.equal(await begin(two, 'd', 999), undefined);
-      assert.ok(await begin(two, 'd', 1_000));
-      assert.equal(await one.sources.renew('nvd', lease('a')), false);
-    } finally {
-      await rm(directory, { recursive: true });
-    }
-  });
-
   it('are free after the end, whole or not', async () => {
-    await using store = await open();
+    await using store = await openStore(await place.fresh());
     await begin(store, 'a');
     assert.ok(await store.sources.finish('nvd', end, lease('a')));
     assert.ok(await begin(store, 'b'));
@@ -62,9 +41,23 @@ describe('leases of sources', () => {
   });
 });
 
-describe('states of sources', () => {
+onEach(kept, 'leases of sources', (place) => {
+  it('go to one of many that ask at once, and hold for other processes', async () => {
+    const url = await place.fresh();
+    await using one = await openStore(url);
+    await using two = await openStore(url);
+    const first = await Promise.all(['a', 'b', 'c'].map((owner) => begin(one, owner)));
+    assert.equal(first.filter((begun) => begun !== undefined).length, 1);
+    // What one process holds, another sees.
+    assert.equal(await begin(two, 'd', 999), undefined);
+    assert.ok(await begin(two, 'd', 1_000));
+    assert.equal(await one.sources.renew('nvd', lease('a')), false);
+  });
+});
+
+onEach(places, 'states of sources', (place) => {
   it('read as interrupted when the process is gone, and never as complete before the end', async () => {
-    await using store = await open();
+    await using store = await openStore(await place.fresh());
     assert.deepEqual(await store.sources.list(at(0)), []);
     await begin(store, 'a');
     assert.equal((await stateAt(store, 999))?.state, 'syncing');
@@ -79,7 +72,7 @@ describe('states of sources', () => {
   });
 
   it('tell of a failure and forget it when all is well', async () => {
-    await using store = await open();
+    await using store = await openStore(await place.fresh());
     await begin(store, 'a');
     await store.sources.step('nvd', step, lease('a'));
     await store.sources.stop('nvd', { ...failure, read: 10, skipped: 2, skippedExample: 'x' }, lease('a'));
@@ -95,7 +88,7 @@ describe('states of sources', () => {
   });
 
   it('count on what was cut off, and anew what is a sync of its own', async () => {
-    await using store = await open();
+    await using store = await openStore(await place.fresh());
     await begin(store, 'a');
     await store.sources.step('nvd', step, lease('a'));
     // Killed; another goes on.

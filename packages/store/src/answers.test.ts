@@ -1,7 +1,8 @@
 // Receipts and usage of answers: kept at once, entered together, counted by key, model and day, forgotten by age.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { type AnswerUsage, openStore } from './index.ts';
+import { onEach, places } from './test/places.ts';
 
 const used = (more: Partial<AnswerUsage> = {}): AnswerUsage => ({
   keyId: 'key_a',
@@ -14,9 +15,9 @@ const used = (more: Partial<AnswerUsage> = {}): AnswerUsage => ({
 });
 const receipt = (id: string, keyId = 'key_a') => ({ id, keyId, body: `{"id":"${id}"}` });
 
-describe('what answers used', () => {
+onEach(places, 'what answers used', (place) => {
   it('is counted by key, model and day, within one batch and over several', async () => {
-    await using store = await openStore('sqlite::memory:');
+    await using store = await openStore(await place.fresh());
     await store.answers.enter(4, [
       used(),
       used({ promptTokens: 1, cachedTokens: 0, completionTokens: 1 }),
@@ -35,9 +36,9 @@ describe('what answers used', () => {
   });
 });
 
-describe('receipts', () => {
+onEach(places, 'receipts', (place) => {
   it('tell what model files are called, by the last name of each', async () => {
-    await using store = await openStore('sqlite::memory:');
+    await using store = await openStore(await place.fresh());
     const named = (id: string, model: object) => ({ ...receipt(id), body: JSON.stringify({ model }) });
     await store.answers.keep([
       named('rwr_1', { id: 'once', sha256: 'a' }),
@@ -49,7 +50,7 @@ describe('receipts', () => {
   });
 
   it('are kept whole or not at all, in order', async () => {
-    await using store = await openStore('sqlite::memory:');
+    await using store = await openStore(await place.fresh());
     await assert.rejects(store.answers.keep([receipt('rwr_1'), receipt('rwr_1')]));
     assert.deepEqual(await store.answers.unentered(10), []);
     const one = await store.answers.keep([receipt('rwr_1')]);
@@ -62,7 +63,7 @@ describe('receipts', () => {
   });
 
   it('are given to the key that asked, once they were entered', async () => {
-    await using store = await openStore('sqlite::memory:');
+    await using store = await openStore(await place.fresh());
     const one = await store.answers.keep([receipt('rwr_1')]);
     const two = await store.answers.keep([receipt('rwr_2')]);
     assert.equal(await store.answers.receipt('rwr_1', 'key_a'), undefined);
@@ -75,7 +76,7 @@ describe('receipts', () => {
   });
 
   it('are forgotten by age, so many at a time, and never before they were entered', async () => {
-    await using store = await openStore('sqlite::memory:');
+    await using store = await openStore(await place.fresh());
     const ids = ['rwr_1', 'rwr_2', 'rwr_3', 'rwr_4'];
     for (const id of ids) await store.answers.keep([receipt(id)]);
     const [, , third] = await store.answers.unentered(10);

@@ -1,5 +1,7 @@
 // What the inference service remembers of answers: their receipts, and what was used by key, model and UTC day.
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import { jsonText } from './json-rows.ts';
+import { isPostgres } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 
 export interface TokensUsed {
@@ -50,18 +52,19 @@ export class AnswerTable {
 
   constructor(db: Kysely<Database>) {
     this.#db = db;
-    this.#insert = db.insertInto('answer_receipts').values({ id: '', key_id: '', body: '' }).compile();
+    this.#insert = db.insertInto('answer_receipts').values({ id: '', key_id: '', body: '' }).returning('seq').compile();
   }
 
   /** Keeps receipts, all or none; returns the number of the last one. At least one. */
   async keep(receipts: readonly NewReceipt[]): Promise<number> {
     const insert = async (db: Kysely<Database>, { id, keyId, body }: NewReceipt) => {
-      const { insertId } = await db.executeQuery({ ...this.#insert, parameters: [id, keyId, body] });
-      return Number(insertId);
+      const { rows } = await db.executeQuery({ ...this.#insert, parameters: [id, keyId, body] });
+      return (rows[0] as { readonly seq: number }).seq;
     };
     const [only, ...more] = receipts;
     if (!only) throw new RangeError('there is no receipt to keep');
-    if (more.length === 0) return insert(this.#db, only);
+    // Where others write beside, a number must not be seen before a smaller one: see `enter`.
+    if (more.length === 0 && !isPostgres(this.#db)) return insert(this.#db, only);
     return this.#db.transaction().execute(async (tx) => {
       let seq = 0;
       for (const receipt of receipts) seq = await insert(tx, receipt);
@@ -145,14 +148,14 @@ export class AnswerTable {
     const rows = await this.#db
       .selectFrom(newest)
       .select([
-        sql<string | null>`json_extract(newest.body, '$.model.sha256')`.as('sha256'),
-        // SQLite takes it from the row that has the greatest number.
-        sql<string>`json_extract(newest.body, '$.model.id')`.as('name'),
+        jsonText(this.#db, 'newest.body', ['model', 'sha256']).as('sha256'),
+        jsonText(this.#db, 'newest.body', ['model', 'id']).as('name'),
         sql<number>`max(newest.seq)`.as('seq'),
       ])
-      .groupBy('sha256')
+      .groupBy(['sha256', 'name'])
+      .orderBy('seq')
       .execute();
-    return new Map(rows.flatMap(({ sha256, name }) => (sha256 === null ? [] : [[sha256, name]])));
+    return new Map(rows.flatMap(({ sha256, name }) => (sha256 === null || name === null ? [] : [[sha256, name]])));
   }
 
   /** Tokens of all models that a key used on a day. */

@@ -77,11 +77,14 @@ export class DomainTable {
     let known = 0;
     for (const batch of batches(new Set(names), BATCH)) {
       const rows = batch.map((name) => ({ name, source, created_at, next_due_at: 0 }));
-      const result = await this.#db
-        .insertInto('domains')
-        .values(rows)
-        .onConflict((conflict) => conflict.column('name').doNothing())
-        .executeTakeFirst();
+      // A transaction, so that two that add the same names in another order do not wait for one another.
+      const result = await this.#db.transaction().execute((tx) =>
+        tx
+          .insertInto('domains')
+          .values(rows)
+          .onConflict((conflict) => conflict.column('name').doNothing())
+          .executeTakeFirst(),
+      );
       const inserted = Number(result.numInsertedOrUpdatedRows ?? 0);
       added += inserted;
       known += batch.length - inserted;

@@ -1,6 +1,7 @@
 // Items leave their tables and every count: those that grew old, and those of feeds that are given up. A bite is one transaction
 // of a few hundred rows, since everybody else waits for it.
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
 /** Rows that one bite takes: items and mentions. A single item may have as many more. */
@@ -67,29 +68,24 @@ export async function dropItems(tx: Transaction<Database>, ids: readonly number[
   if (ids.length === 0) return;
   const pairs = await tx
     .selectFrom('feed_mentions')
-    .where('item_id', 'in', listed(ids))
+    .where('item_id', 'in', listed(tx, ids))
     .groupBy(['domain_id', 'feed_id'])
     .select(['domain_id', 'feed_id', sql<number>`count(*)`.as('mentions')])
     .execute();
   const feeds = await tx
     .selectFrom('feed_items')
-    .where('id', 'in', listed(ids))
+    .where('id', 'in', listed(tx, ids))
     .groupBy('feed_id')
     .select(['feed_id', sql<number>`count(*)`.as('items')])
     .execute();
-  await tx.deleteFrom('feed_mentions').where('item_id', 'in', listed(ids)).execute();
-  await tx.deleteFrom('feed_items').where('id', 'in', listed(ids)).execute();
+  await tx.deleteFrom('feed_mentions').where('item_id', 'in', listed(tx, ids)).execute();
+  await tx.deleteFrom('feed_items').where('id', 'in', listed(tx, ids)).execute();
   for (const { feed_id, items } of feeds) {
     const mentions = pairs.filter((pair) => pair.feed_id === feed_id).reduce((sum, pair) => sum + pair.mentions, 0);
     await addCounts(tx, feed_id, { items: -items, mentions: -mentions });
   }
   await takeFromPairs(tx, pairs);
   await takeFromDomains(tx, pairs);
-}
-
-/** A list of numbers as one parameter: the statement is the same for any number of them. */
-export function listed(ids: readonly number[]) {
-  return sql<number>`(select value from json_each(${JSON.stringify(ids)}))`;
 }
 
 export async function addCounts(
@@ -112,13 +108,14 @@ export interface PairCount {
 
 /** That a feed names a domain that often less. */
 export async function takeFromPairs(tx: Transaction<Database>, pairs: readonly PairCount[]): Promise<void> {
-  const rows = JSON.stringify(pairs.map(({ domain_id, feed_id, mentions }) => [domain_id, feed_id, mentions]));
+  const rows = pairs.map(({ domain_id, feed_id, mentions }) => [domain_id, feed_id, mentions]);
+  const pair = jsonRows(tx, rows, { domain_id: 'integer', feed_id: 'integer', mentions: 'integer' });
   await sql`
-    update feed_domains set mentions = feed_domains.mentions - (pair.value ->> 2) from json_each(${rows}) as pair
-    where domain_id = pair.value ->> 0 and feed_id = pair.value ->> 1`.execute(tx);
+    update feed_domains set mentions = feed_domains.mentions - pair.mentions from ${pair} as pair
+    where feed_domains.domain_id = pair.domain_id and feed_domains.feed_id = pair.feed_id`.execute(tx);
   await sql`
     delete from feed_domains where mentions <= 0
-      and (domain_id, feed_id) in (select value ->> 0, value ->> 1 from json_each(${rows}))`.execute(tx);
+      and (domain_id, feed_id) in (select pair.domain_id, pair.feed_id from ${pair} as pair)`.execute(tx);
 }
 
 /** What nobody names any more is forgotten. */
@@ -126,11 +123,12 @@ async function takeFromDomains(tx: Transaction<Database>, pairs: readonly PairCo
   const sums = new Map<number, number>();
   for (const { domain_id, mentions } of pairs) sums.set(domain_id, (sums.get(domain_id) ?? 0) + mentions);
   await sql`
-    update named_domains set mentions = named_domains.mentions - (sum.value ->> 1)
-    from json_each(${JSON.stringify([...sums])}) as sum where named_domains.id = sum.value ->> 0`.execute(tx);
+    update named_domains set mentions = named_domains.mentions - less.mentions
+    from ${jsonRows(tx, [...sums], { id: 'integer', mentions: 'integer' })} as less
+    where named_domains.id = less.id`.execute(tx);
   await tx
     .deleteFrom('named_domains')
-    .where('id', 'in', listed([...sums.keys()]))
+    .where('id', 'in', listed(tx, [...sums.keys()]))
     .where('mentions', '<=', 0)
     .execute();
 }

@@ -1,6 +1,7 @@
 // Domains that feeds name, on their way to the scan. Each waits from the transaction that names it first until it was dealt with:
 // a kill, a full day or a setting that was off loses none of them.
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
 export interface OfferedDomain {
@@ -35,10 +36,18 @@ export class FeedOffers {
 
   /** These were dealt with. */
   async done(domains: readonly Pick<OfferedDomain, 'id'>[], at: Date): Promise<void> {
-    const ids = JSON.stringify(domains.map(({ id }) => id));
-    await sql`
-      update named_domains set offered_at = ${at.getTime()}
-      where id in (select value from json_each(${ids})) and offered_at is null`.execute(this.#db);
+    const ids = domains.map(({ id }) => id);
+    // A transaction, which waits for its turn: a poll that names the same domains takes their rows in another order.
+    await this.#db
+      .transaction()
+      .execute((tx) =>
+        tx
+          .updateTable('named_domains')
+          .set({ offered_at: at.getTime() })
+          .where('id', 'in', listed(tx, ids))
+          .where('offered_at', 'is', null)
+          .execute(),
+      );
   }
 
   /** Of these names, as many as may still be given to the scan on that UTC day; they count as given. */

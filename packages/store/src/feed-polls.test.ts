@@ -4,14 +4,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { openStore, type PolledFeed } from './index.ts';
-import { A, assertCounts, B, dump, freshFiles, keepFrom, later, subscribed, T0 } from './test/feed-store.ts';
+import { A, assertCounts, B, dump, keepFrom, later, subscribed, T0 } from './test/feed-store.ts';
+import { file, kept, onEach } from './test/places.ts';
 import { poll } from './test/polls.ts';
-
-const files = freshFiles();
-after(files.remove);
 
 /** Items that name ten domains each, of three thousand. */
 const many = (items: number) =>
@@ -20,36 +18,36 @@ const many = (items: number) =>
     domains: Array.from({ length: 10 }, (_, at) => `d${(i * 7 + at * 13) % 3_000}.com`),
   }));
 
-describe('the outcome of a poll', () => {
+onEach(kept, 'the outcome of a poll', (place) => {
   it('changes nothing when it is given twice', async () => {
-    const file = files.next();
-    await using store = await openStore(`sqlite:${file}`);
+    const url = await place.fresh();
+    await using store = await openStore(url);
     const [a = 0] = await subscribed(store, A);
     const read = poll(A, [
       { key: '1', domains: ['x.com'] },
       { key: '2', domains: ['x.com', 'y.com'] },
     ]);
     await store.feeds.record(a, read, { at: T0, keepFrom });
-    const before = dump(file);
+    const before = await dump(url);
     const again = await store.feeds.record(a, read, { at: T0, keepFrom });
     assert.deepEqual([again.items, again.mentions], [0, 0]);
-    assert.deepEqual(dump(file), before);
+    assert.deepEqual(await dump(url), before);
   });
 
   it('adds its items and nothing else when a later one was there first', async () => {
-    const file = files.next();
-    await using store = await openStore(`sqlite:${file}`);
+    const url = await place.fresh();
+    await using store = await openStore(url);
     const [a = 0] = await subscribed(store, A);
     await store.feeds.record(a, poll(A, [{ key: '2' }], { etag: '"late"' }), { at: later(0.1), keepFrom });
     await store.feeds.record(a, poll(A, [{ key: '1' }], { etag: '"early"' }), { at: T0, keepFrom });
     const feed = await store.feeds.find(A);
     assert.deepEqual([feed?.state.etag, feed?.items, feed?.polledAt], ['"late"', 2, later(0.1)]);
-    assertCounts(file);
+    await assertCounts(url);
   });
 
   it('is lost without harm when the feed was removed meanwhile', async () => {
-    const file = files.next();
-    await using store = await openStore(`sqlite:${file}`);
+    const url = await place.fresh();
+    await using store = await openStore(url);
     const [a = 0] = await subscribed(store, A);
     await store.feeds.record(a, poll(A, [{ key: '1', domains: ['x.com'] }]), { at: T0, keepFrom });
     const epoch = await store.feeds.mentions.epoch();
@@ -57,12 +55,12 @@ describe('the outcome of a poll', () => {
     assert.ok((await store.feeds.mentions.epoch()) > epoch);
     const lost = await store.feeds.record(a, poll(A, [{ key: '2' }]), { at: T0, keepFrom });
     assert.equal(lost.kind, 'removed');
-    assert.deepEqual(dump(file).flat(), []);
+    assert.deepEqual((await dump(url)).flat(), []);
   });
 
   it('moves a feed to its new address, and merges it with the one that was there', async () => {
-    const file = files.next();
-    await using store = await openStore(`sqlite:${file}`);
+    const url = await place.fresh();
+    await using store = await openStore(url);
     const [a = 0, b = 0] = await subscribed(store, A, B);
     const moved = 'https://moved.example/feed';
     await store.feeds.record(
@@ -84,7 +82,7 @@ describe('the outcome of a poll', () => {
     );
     const leads = poll(B, [{ key: '4', domains: ['w.com'] }], { etag: '"new"' });
     assert.equal((await store.feeds.record(a, leads, { at: later(1), keepFrom })).kind, 'merged');
-    assertCounts(file);
+    await assertCounts(url);
     assert.equal(await store.feeds.find(moved), undefined);
     const feed = await store.feeds.find(B);
     assert.deepEqual([feed?.id, feed?.items, feed?.mentions, feed?.state.etag], [b, 4, 5, '"new"']);
@@ -97,24 +95,24 @@ describe('the outcome of a poll', () => {
   });
 
   it('that cannot be written leaves nothing', async () => {
-    const file = files.next();
-    await using store = await openStore(`sqlite:${file}`);
+    const url = await place.fresh();
+    await using store = await openStore(url);
     const [a = 0] = await subscribed(store, A);
-    const before = dump(file);
+    const before = await dump(url);
     const broken = poll(A, [{ key: '1', domains: ['x.com'] }, { key: null as unknown as string }]) as PolledFeed;
     await assert.rejects(store.feeds.record(a, broken, { at: T0, keepFrom }));
-    assert.deepEqual(dump(file), before);
+    assert.deepEqual(await dump(url), before);
   });
 
   it('keeps the old address of a feed that is sent to one too long to be kept', async () => {
-    await using store = await openStore('sqlite::memory:');
+    await using store = await openStore(await place.fresh());
     const [a = 0] = await subscribed(store, A);
     await store.feeds.record(a, poll(`https://x.example/${'a'.repeat(5_000)}`, []), { at: T0, keepFrom });
     assert.equal((await store.feeds.find(A))?.id, a);
   });
 
   it('may bring a thousand items that name many, while others read and have their turn', async () => {
-    await using store = await openStore('sqlite::memory:');
+    await using store = await openStore(await place.fresh());
     const [a = 0] = await subscribed(store, A);
     let turns = 0;
     const turning = setInterval(() => (turns += 1), 1);
@@ -135,8 +133,8 @@ describe('the outcome of a poll', () => {
   });
 
   it('that broke off is due as before, and brings the rest the next time', async () => {
-    const file = files.next();
-    await using store = await openStore(`sqlite:${file}`);
+    const url = await place.fresh();
+    await using store = await openStore(url);
     const [a = 0] = await subscribed(store, A);
     const items = many(300);
     const broken = poll(A, [...items.slice(0, 200), { key: null as unknown as string }, ...items.slice(200)]);
@@ -144,18 +142,18 @@ describe('the outcome of a poll', () => {
     assert.equal(await store.feeds.countDue(T0), 1);
     const due = await store.feeds.find(A);
     assert.ok(due && due.items > 0 && due.items < 300 && due.polledAt === null, `${due?.items}`);
-    assertCounts(file);
+    await assertCounts(url);
     const rest = await store.feeds.record(a, poll(A, items), { at: later(1), keepFrom });
     assert.equal(due.items + rest.items, 300);
-    assertCounts(file);
+    await assertCounts(url);
   });
 
   it('survives a kill whole or not at all', async () => {
-    const file = files.next();
+    const url = await place.fresh();
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round += 1) {
       const script = path.join(import.meta.dirname, 'test/feed-recorder-process.ts');
-      const child = spawn(process.execPath, [script, `sqlite:${file}`, String(round * 10_000)], {
+      const child = spawn(process.execPath, [script, url, String(round * 10_000)], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       const exited = once(child, 'exit');
@@ -167,17 +165,17 @@ describe('the outcome of a poll', () => {
       }
       await exited;
     }
-    await using store = await openStore(`sqlite:${file}`);
-    for (const url of acknowledged) assert.equal((await store.feeds.find(url))?.items, 20, url);
+    await using store = await openStore(url);
+    for (const feed of acknowledged) assert.equal((await store.feeds.find(feed))?.items, 20, feed);
     assert.ok(acknowledged.length >= 70);
-    assertCounts(file);
+    await assertCounts(url);
   });
 });
 
-describe('what grows old', () => {
+onEach(kept, 'what grows old', (place) => {
   it('is dropped in bites, with what it named; an item without a date stays as long as it stands in its feed', async () => {
-    const file = files.next();
-    await using store = await openStore(`sqlite:${file}`);
+    const url = await place.fresh();
+    await using store = await openStore(url);
     const [a = 0] = await subscribed(store, A);
     const items = Array.from({ length: 30 }, (_, i) => ({
       key: String(i),
@@ -190,17 +188,17 @@ describe('what grows old', () => {
     for (let bite = await store.feeds.forget(before, 7); bite > 0; bite = await store.feeds.forget(before, 7))
       bites.push(bite);
     assert.deepEqual(bites, [7, 7, 6]);
-    assertCounts(file);
+    await assertCounts(url);
     assert.equal(await store.feeds.mentions.domain('only20.com'), undefined);
 
     await store.feeds.record(a, poll(A, [{ key: 'undated', domains: ['u.com'] }]), { at: later(24 * 40), keepFrom });
     while ((await store.feeds.forget(later(24 * 39), 100)) > 0);
     assert.equal((await store.feeds.find(A))?.items, 1);
-    assertCounts(file);
+    await assertCounts(url);
   });
 
   it('is not taken in again from a feed that still has it', async () => {
-    await using store = await openStore('sqlite::memory:');
+    await using store = await openStore(await place.fresh());
     const [a = 0] = await subscribed(store, A);
     const old = poll(A, [{ key: 'old', at: '2026-01-01T00:00:00Z', domains: ['x.com'] }]);
     await store.feeds.record(a, old, { at: T0, keepFrom });
@@ -210,8 +208,8 @@ describe('what grows old', () => {
   });
 });
 
-describe('any run of polls, moves, removals and bites', () => {
-  const url = (at: number) => `https://f${at}.example/`;
+onEach(kept, 'any run of polls, moves, removals and bites', (place) => {
+  const feedUrl = (at: number) => `https://f${at}.example/`;
   const items = fc.array(
     fc.record({
       key: fc.integer({ min: 0, max: 6 }).map(String),
@@ -233,22 +231,23 @@ describe('any run of polls, moves, removals and bites', () => {
   it('leaves every count as a count of the rows gives it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-        const file = files.next();
-        await using store = await openStore(`sqlite:${file}`);
+        const url = await place.fresh();
+        await using store = await openStore(url);
         for (const [at, each] of steps.entries()) {
           if (each.kind === 'forget') await store.feeds.forget(later(-24 * each.days), 3);
-          else if (each.kind === 'remove') await store.feeds.remove(url(each.feed));
+          else if (each.kind === 'remove') await store.feeds.remove(feedUrl(each.feed));
           else {
-            const [id = 0] = await subscribed(store, url(each.feed));
-            await store.feeds.record(id, poll(url(each.to), each.items), { at: later(at), keepFrom });
+            const [id = 0] = await subscribed(store, feedUrl(each.feed));
+            await store.feeds.record(id, poll(feedUrl(each.to), each.items), { at: later(at), keepFrom });
           }
         }
-        assertCounts(file);
+        await assertCounts(url);
         const { items, mentions } = await store.feeds.summary();
-        const rows = dump(file);
+        const rows = await dump(url);
         assert.deepEqual([items, mentions], [rows[1]?.length, rows[2]?.length]);
       }),
-      { numRuns: 40 },
+      // A database of its own for each run: those of a server take longer to make.
+      { numRuns: place === file ? 40 : 12 },
     );
   });
 });

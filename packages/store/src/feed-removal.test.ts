@@ -1,13 +1,10 @@
 // Feeds that leave, in bites: others have their turn, a kill is gone on with, and nothing is counted twice or for ever.
 import assert from 'node:assert/strict';
-import { DatabaseSync } from 'node:sqlite';
-import { after, describe, it } from 'node:test';
+import { it } from 'node:test';
 import { openStore, type Store } from './index.ts';
-import { A, assertCounts, B, freshFiles, keepFrom, later, subscribed, T0 } from './test/feed-store.ts';
+import { A, assertCounts, B, keepFrom, later, subscribed, T0 } from './test/feed-store.ts';
+import { exec, kept, onEach } from './test/places.ts';
 import { poll } from './test/polls.ts';
-
-const files = freshFiles();
-after(files.remove);
 
 const named = (items: number, each: number, tag = 'k') =>
   Array.from({ length: items }, (_, i) => ({
@@ -16,9 +13,8 @@ const named = (items: number, each: number, tag = 'k') =>
   }));
 
 /** As a kill right after the mark leaves it. */
-function mark(file: string, feedId: number, into: number | null): void {
-  using database = new DatabaseSync(file);
-  database.prepare("UPDATE feeds SET status = 'leaving', merges_into = ? WHERE id = ?").run(into, feedId);
+function mark(url: string, feedId: number, into: number | null): Promise<void> {
+  return exec(url, `UPDATE feeds SET status = 'leaving', merges_into = ${into} WHERE id = ${feedId}`);
 }
 
 /** How often somebody else could read before this was over. */
@@ -36,10 +32,10 @@ async function readsDuring(store: Store, work: Promise<unknown>): Promise<number
   return reads;
 }
 
-describe('a feed that leaves', () => {
+onEach(kept, 'a feed that leaves', (place) => {
   it('keeps nobody waiting, when it is removed or becomes one with another', async () => {
-    const file = files.next();
-    await using store = await openStore(`sqlite:${file}`);
+    const url = await place.fresh();
+    await using store = await openStore(url);
     const [a = 0, b = 0] = await subscribed(store, A, B);
     await store.feeds.record(a, poll(A, named(500, 10)), { at: T0, keepFrom });
     await store.feeds.record(b, poll(B, named(300, 10)), { at: T0, keepFrom });
@@ -47,21 +43,21 @@ describe('a feed that leaves', () => {
     const reads = await readsDuring(store, merging);
     assert.equal((await merging).kind, 'merged');
     assert.ok(reads > 5, `${reads} reads`);
-    assertCounts(file);
+    await assertCounts(url);
     assert.deepEqual([(await store.feeds.find(B))?.items, (await store.feeds.find(B))?.mentions], [500, 5_000]);
     const removing = store.feeds.remove(B);
     assert.ok((await readsDuring(store, removing)) > 5);
-    assertCounts(file);
+    await assertCounts(url);
     assert.equal((await store.feeds.summary()).mentions, 0);
   });
 
   it('says nothing any more from the first moment, and is gone on with after a kill', async () => {
-    const file = files.next();
-    await using store = await openStore(`sqlite:${file}`);
+    const url = await place.fresh();
+    await using store = await openStore(url);
     const [a = 0, b = 0] = await subscribed(store, A, B);
     await store.feeds.record(a, poll(A, named(20, 2)), { at: T0, keepFrom });
     await store.feeds.record(b, poll(B, named(3, 1)), { at: T0, keepFrom });
-    mark(file, a, null);
+    await mark(url, a, null);
     assert.equal((await store.feeds.mentions.since(0, 1_000)).length, 3);
     assert.equal((await store.feeds.mentions.page({ at: 0, id: 0 }, { upToId: 1_000, limit: 100 })).length, 3);
     assert.equal((await store.feeds.find(A))?.isLeaving, true);
@@ -71,23 +67,23 @@ describe('a feed that leaves', () => {
     assert.deepEqual([active, gone], [1, 0]);
     await store.feeds.finishLeaving();
     assert.equal(await store.feeds.find(A), undefined);
-    assertCounts(file);
+    await assertCounts(url);
   });
 
   it('hands on to the feed that its heir becomes one with, and to none that was removed', async () => {
     for (const last of ['merged', 'removed'] as const) {
-      const file = files.next();
-      await using store = await openStore(`sqlite:${file}`);
+      const url = await place.fresh();
+      await using store = await openStore(url);
       const C = 'https://c.example/feed';
       const [a = 0, b = 0, c = 0] = await subscribed(store, A, B, C);
       await store.feeds.record(a, poll(A, named(20, 2, 'a')), { at: T0, keepFrom });
       await store.feeds.record(b, poll(B, named(20, 2, 'b')), { at: T0, keepFrom });
-      mark(file, a, b);
+      await mark(url, a, b);
       if (last === 'removed') await store.feeds.remove(B);
       else await store.feeds.record(b, poll(C, []), { at: later(1), keepFrom });
       const epoch = await store.feeds.mentions.epoch();
       await store.feeds.finishLeaving();
-      assertCounts(file);
+      await assertCounts(url);
       const feeds = await store.feeds.list({ after: 0, limit: 10 });
       assert.deepEqual(
         feeds.map(({ id, items }) => [id, items]),
@@ -98,26 +94,26 @@ describe('a feed that leaves', () => {
   });
 
   it('does not become one with a feed that leaves', async () => {
-    const file = files.next();
-    await using store = await openStore(`sqlite:${file}`);
+    const url = await place.fresh();
+    await using store = await openStore(url);
     const [a = 0, b = 0] = await subscribed(store, A, B);
-    mark(file, a, b);
+    await mark(url, a, b);
     assert.equal((await store.feeds.record(b, poll(A, []), { at: T0, keepFrom })).kind, 'recorded');
     await store.feeds.finishLeaving();
     assert.equal((await store.feeds.find(B))?.id, b);
   });
 });
 
-describe('what grows old', () => {
+onEach(kept, 'what grows old', (place) => {
   it('goes in bites that are small however much an item names', async () => {
-    const file = files.next();
-    await using store = await openStore(`sqlite:${file}`);
+    const url = await place.fresh();
+    await using store = await openStore(url);
     const [a = 0] = await subscribed(store, A);
     await store.feeds.record(a, poll(A, named(12, 400)), { at: T0, keepFrom });
     const bites: number[] = [];
     for (let bite = await store.feeds.forget(later(1), 200); bite > 0; bite = await store.feeds.forget(later(1), 200))
       bites.push(bite);
     assert.deepEqual(bites, Array(12).fill(1));
-    assertCounts(file);
+    await assertCounts(url);
   });
 });

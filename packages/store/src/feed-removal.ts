@@ -2,7 +2,9 @@
 // one transaction, from which on nothing is added, and done in bites. A kill leaves the mark: the next start goes on with it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import { addCounts, bumpEpoch, dropItems, listed, someItems, takeFromPairs } from './drop-items.ts';
+import { onKnownPair, PAIRS } from './add-items.ts';
+import { addCounts, bumpEpoch, dropItems, someItems, takeFromPairs } from './drop-items.ts';
+import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
 type FeedRow = Selectable<Database['feeds']>;
@@ -108,7 +110,7 @@ async function moveItems(
     .innerJoin('feed_items as theirs', (join) =>
       join.onRef('theirs.key', '=', 'mine.key').on('theirs.feed_id', '=', into),
     )
-    .where('mine.id', 'in', listed(ids))
+    .where('mine.id', 'in', listed(tx, ids))
     .select('mine.id')
     .execute();
   const dropped = new Set(shared.map(({ id }) => id));
@@ -116,22 +118,21 @@ async function moveItems(
   const moved = ids.filter((id) => !dropped.has(id));
   const pairs = await tx
     .selectFrom('feed_mentions')
-    .where('item_id', 'in', listed(moved))
+    .where('item_id', 'in', listed(tx, moved))
     .groupBy('domain_id')
     .select(['domain_id', sql<number>`count(*)`.as('mentions'), sql<number>`max(at)`.as('last_at')])
     .execute();
-  await tx.updateTable('feed_mentions').set({ feed_id: into }).where('item_id', 'in', listed(moved)).execute();
-  await tx.updateTable('feed_items').set({ feed_id: into }).where('id', 'in', listed(moved)).execute();
+  await tx.updateTable('feed_mentions').set({ feed_id: into }).where('item_id', 'in', listed(tx, moved)).execute();
+  await tx.updateTable('feed_items').set({ feed_id: into }).where('id', 'in', listed(tx, moved)).execute();
   await takeFromPairs(
     tx,
     pairs.map((pair) => ({ ...pair, feed_id: from })),
   );
+  const rows = pairs.map(({ domain_id, mentions, last_at }) => [domain_id, mentions, last_at]);
   await sql`
     insert into feed_domains (domain_id, feed_id, mentions, last_at)
-    select value ->> 'domain_id', ${into}, value ->> 'mentions', value ->> 'last_at'
-    from json_each(${JSON.stringify(pairs)}) where true
-    on conflict (domain_id, feed_id) do update set
-      mentions = mentions + excluded.mentions, last_at = max(last_at, excluded.last_at)`.execute(tx);
+    select domain_id, ${integer(into)}, mentions, last_at from ${jsonRows(tx, rows, PAIRS)} as new where true
+    ${onKnownPair}`.execute(tx);
   const mentions = pairs.reduce((sum, pair) => sum + pair.mentions, 0);
   await addCounts(tx, from, { items: -moved.length, mentions: -mentions });
   await addCounts(tx, into, { items: moved.length, mentions });

@@ -160,11 +160,12 @@ export class FeedTable {
 
   /** Makes every active feed due at once; returns how many there are. */
   async askAll(): Promise<number> {
+    // A transaction, which waits for its turn: others change several feeds in one, in another order.
     const { numUpdatedRows } = await this.#db
-      .updateTable('feeds')
-      .set({ next_poll_at: 0 })
-      .where('status', '=', 'active')
-      .executeTakeFirst();
+      .transaction()
+      .execute((tx) =>
+        tx.updateTable('feeds').set({ next_poll_at: 0 }).where('status', '=', 'active').executeTakeFirst(),
+      );
     return Number(numUpdatedRows);
   }
 

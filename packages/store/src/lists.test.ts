@@ -1,37 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { after, describe, it } from 'node:test';
-import { type CompiledQuery, Kysely } from 'kysely';
+import { it } from 'node:test';
 import { openStore, type StoredAlert, type StoredAnomaly } from './index.ts';
 import { ListTable } from './lists.ts';
-import type { Database } from './schema.ts';
-import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
+import { exec, kept, onEach, type Place } from './test/places.ts';
+import { plansOf } from './test/plans.ts';
 
-const directory = mkdtempSync(path.join(tmpdir(), 'strata-lists-'));
-after(() => rmSync(directory, { recursive: true, force: true }));
-let files = 0;
-const freshFile = () => path.join(directory, `${++files}.db`);
 const DAY = 86_400_000;
 
 /** A store with changes of every kind, many of them at one moment, and what they should read as. */
-async function filled() {
-  const file = freshFile();
-  await (await openStore(`sqlite:${file}`))[Symbol.asyncDispose]();
-  using database = new DatabaseSync(file);
-  database.exec(
-    "INSERT INTO domains (id, name, source, created_at, next_due_at) VALUES (1, 'a.com', 't', 0, 0), (2, 'b.com', 't', 0, 0)",
-  );
-  database.exec(
-    "INSERT INTO scans (id, domain_id, started_at, finished_at, state, rulebook, services, unmeasured) VALUES (1, 1, 0, 0, 'active', '1', 0, '')",
-  );
+async function filled(place: Place) {
+  const url = await place.fresh();
+  await (await openStore(url))[Symbol.asyncDispose]();
   const providers = ['x', 'y', 'z'];
-  const insert = database.prepare(
-    "INSERT INTO changes (domain_id, scan_id, at, confirmed_at, category, role, type, from_provider, to_provider, confidence, importance) VALUES (?, 1, ?, ?, ?, 'dns', ?, ?, ?, 'high', 'high')",
-  );
-  const rows = Array.from({ length: 400 }, (_, i) => ({
+  const changes = Array.from({ length: 400 }, (_, i) => ({
     domain: 1 + (i % 2),
     at: Math.floor((i * 7) % 40),
     // What was seen first need not be confirmed first.
@@ -41,18 +22,36 @@ async function filled() {
     from: i % 5 === 0 ? null : (providers[i % 3] as string),
     to: providers[(i + 1 + (i % 2)) % 3] as string,
   }));
+<<<<<<< HEAD
   for (const { domain, at, confirmedAt, category, type, from, to } of rows)
     insert.run(domain, at, confirmedAt, category, type, from, to);
   return { file, rows: rows.map((row, i) => ({ ...row, id: `ch_${String(i + 1).padStart(10, '0')}` })) };
+=======
+  const values = changes.map(({ domain, at, category, type, from, to }) => {
+    const left = from === null ? 'null' : `'${from}'`;
+    return `(${domain}, 1, ${at}, ${at}, '${category}', 'dns', '${type}', ${left}, '${to}', 'high', 'high')`;
+  });
+  await exec(
+    url,
+    `INSERT INTO domains (id, name, source, created_at, next_due_at)
+       VALUES (1, 'a.com', 't', 0, 0), (2, 'b.com', 't', 0, 0);
+     INSERT INTO scans (id, domain_id, started_at, finished_at, state, rulebook, services, unmeasured)
+       VALUES (1, 1, 0, 0, 'active', '1', 0, '');
+     INSERT INTO changes (domain_id, scan_id, at, confirmed_at, category, role, type, from_provider, to_provider, confidence, importance)
+       VALUES ${values.join(',')}`,
+  );
+  return { url, changes: changes.map((row, i) => ({ ...row, id: `ch_${String(i + 1).padStart(10, '0')}` })) };
+>>>>>>> pg
 }
 
-describe('the list of changes', () => {
+onEach(kept, 'the list of changes', (place) => {
   it('is newest first and total, for each filter, in pages that neither skip nor repeat', async () => {
-    const { file, rows } = await filled();
-    await using store = await openStore(`sqlite:${file}`);
+    const { url, changes } = await filled(place);
+    await using store = await openStore(url);
     for (const type of ['migrated', 'added'] as const)
       for (const provider of [undefined, 'x', 'nobody'])
         for (const direction of [undefined, 'in', 'out'] as const)
+<<<<<<< HEAD
           for (const [category, since, other] of [
             [undefined, undefined, undefined],
             ['email', undefined, undefined],
@@ -62,6 +61,10 @@ describe('the list of changes', () => {
           ] as const) {
             const time = since === undefined ? 'at' : 'confirmedAt';
             const fits = rows
+=======
+          for (const category of [undefined, 'email'] as const) {
+            const fits = changes
+>>>>>>> pg
               .filter((row) => row.type === type && (!category || row.category === category))
               .filter((row) => since === undefined || row.confirmedAt >= since)
               .filter(
@@ -88,19 +91,23 @@ describe('the list of changes', () => {
               fits,
               JSON.stringify(filter),
             );
-            const domains = new Map(rows.map(({ id, domain }) => [id, domain]));
+            const domains = new Map(changes.map(({ id, domain }) => [id, domain]));
             assert.ok(found.every(({ id, domainId }) => domainId === domains.get(id)));
           }
   });
 
   it('is read from an index, without sorting more than a page of each side', async () => {
-    const { file } = await filled();
-    const queries: CompiledQuery[] = [];
-    const database = openDatabase(file);
-    await using db = new Kysely<Database>({
-      dialect: sqliteDialect(database),
-      log: ({ query }) => void queries.push(query),
+    const { url } = await filled(place);
+    const plans = await plansOf(url, async (db) => {
+      const lists = new ListTable(db);
+      const page = { limit: 50, offset: 0 };
+      await lists.changes({ type: 'migrated' }, page);
+      await lists.changes({ type: 'migrated', category: 'cdn' }, page);
+      await lists.changes({ type: 'migrated', provider: 'x', direction: 'in' }, page);
+      await lists.changes({ type: 'migrated', provider: 'x', direction: 'out' }, page);
+      await lists.changes({ type: 'migrated', provider: 'x' }, page);
     });
+<<<<<<< HEAD
     const lists = new ListTable(db);
     const page = { limit: 50, offset: 0 };
     await lists.changes({ type: 'migrated' }, page);
@@ -137,12 +144,24 @@ describe('the list of changes', () => {
       assert.match(all, /changes_type \(type=\?\)/);
       assert.match(inCategory, /changes_category \(category=\? AND type=\?\)/);
       for (const side of ['to', 'from']) assert.match(both, new RegExp(`COVERING INDEX changes_${side} `));
+=======
+    assert.equal(plans.length, 10);
+    for (const [at, { sql, scans, indexes, isSorted, text }] of plans.entries()) {
+      assert.ok(!scans.includes('changes'), `${sql}\n${text}`);
+      if (at % 5 !== 4) assert.equal(isSorted, false, `${sql}\n${text}`);
+      const [first = []] = [
+        [['changes_type'], ['changes_category'], ['changes_to'], ['changes_from'], ['changes_to', 'changes_from']][
+          at % 5
+        ],
+      ];
+      for (const index of first) assert.ok(indexes.includes(index), `${index}: ${sql}\n${text}`);
+>>>>>>> pg
     }
   });
 
   it('has the names of the domains apart', async () => {
-    const { file } = await filled();
-    await using store = await openStore(`sqlite:${file}`);
+    const { url } = await filled(place);
+    await using store = await openStore(url);
     assert.deepEqual(
       [...(await store.lists.namesOf([2, 1, 2, 77]))].sort(([a], [b]) => a - b),
       [
@@ -178,9 +197,9 @@ const alert = (subject: string, at: number, more: Partial<StoredAlert> = {}): St
   ...more,
 });
 
-describe('what stands out', () => {
+onEach(kept, 'what stands out', (place) => {
   it('is an anomaly written once, with one event', async () => {
-    await using store = await openStore(`sqlite:${freshFile()}`);
+    await using store = await openStore(await place.fresh());
     assert.equal(await store.signals.addAnomaly(anomaly('an_1', 5)), true);
     assert.equal(await store.signals.addAnomaly(anomaly('an_1', 5)), false);
     assert.equal(await store.signals.addAnomaly(anomaly('an_2', 7, 'a.com')), true);
@@ -208,7 +227,7 @@ describe('what stands out', () => {
   });
 
   it('is an alert told once for its subject, with its latest figures, and again when it has been quiet', async () => {
-    await using store = await openStore(`sqlite:${freshFile()}`);
+    await using store = await openStore(await place.fresh());
     const quiet = { quietMs: 7 * DAY };
     const add = (more: Partial<StoredAlert>, at: number) => store.signals.addAlert(alert('s', at, more), quiet);
     assert.equal(await add({}, DAY), true);
@@ -225,7 +244,7 @@ describe('what stands out', () => {
   });
 
   it('lists alerts by day, within it by kind, then gravity; whatever the limit', async () => {
-    await using store = await openStore(`sqlite:${freshFile()}`);
+    await using store = await openStore(await place.fresh());
     const kinds = ['security', 'anomaly', 'migration'] as const;
     const severities = ['low', 'medium', 'high', 'critical'] as const;
     for (let i = 0; i < 60; i += 1) {
@@ -256,7 +275,7 @@ describe('what stands out', () => {
   });
 
   it('remembers how far the watch came', async () => {
-    await using store = await openStore(`sqlite:${freshFile()}`);
+    await using store = await openStore(await place.fresh());
     assert.equal(await store.signals.watched(), undefined);
     for (const watched of [
       { seq: 1, day: 2 },

@@ -1,10 +1,11 @@
 // One poll's outcome: items that were not known with the domains that these name, in slices, and with the last slice the feed's
 // state. A kill in between leaves a feed that is due and has fewer new items: the next poll brings the others.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type { Kysely, Selectable, Transaction } from 'kysely';
 import { addItems, type DatedItem, knownKeys, slicesOf } from './add-items.ts';
 import { MOST_URL, type PolledFeed, type RecordedPoll, stateRow } from './feed-records.ts';
 import { finishLeaving, markLeaving, rememberMove } from './feed-removal.ts';
+import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
 export interface PollRecordOptions {
@@ -81,9 +82,13 @@ async function seeAgain(
   tx: Transaction<Database>,
   { feedId, at, keys }: { readonly feedId: number; readonly at: number; readonly keys: readonly string[] },
 ): Promise<void> {
-  await sql`
-    update feed_items set kept_at = ${at} where feed_id = ${feedId} and kept_at < ${at - SEEN_AGAIN_MS}
-      and key in (select value from json_each(${JSON.stringify(keys)}))`.execute(tx);
+  await tx
+    .updateTable('feed_items')
+    .set({ kept_at: at })
+    .where('feed_id', '=', feedId)
+    .where('kept_at', '<', at - SEEN_AGAIN_MS)
+    .where('key', 'in', listed(tx, keys))
+    .execute();
 }
 
 /** Returns whether the feed's new address was another's already: then this one leaves, and the other gets all that it had. */

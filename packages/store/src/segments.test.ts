@@ -1,16 +1,10 @@
 // Accounts of segments: each counted once, settled once, summed exactly, and read by an index.
 import assert from 'node:assert/strict';
-import type { SQLInputValue } from 'node:sqlite';
-import { after, describe, it } from 'node:test';
-import { type CompiledQuery, Kysely } from 'kysely';
+import { it } from 'node:test';
 import { openStore, type SegmentRecord } from './index.ts';
-import type { Database } from './schema.ts';
 import { SegmentTable } from './segments.ts';
-import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
-import { freshFiles } from './test/feed-store.ts';
-
-const files = freshFiles();
-after(files.remove);
+import { kept, onEach, places } from './test/places.ts';
+import { plansOf } from './test/plans.ts';
 
 const DAY_MS = 86_400_000;
 const T0 = Date.UTC(2026, 0, 31);
@@ -37,98 +31,96 @@ const segment = (n: number, more: Partial<SegmentRecord> = {}): SegmentRecord =>
   ...more,
 });
 
-for (const [name, place] of [
-  ['SQLite in memory', () => 'sqlite::memory:'],
-  ['a SQLite file', () => `sqlite:${files.next()}`],
-] as const) {
-  describe(`segments on ${name}`, () => {
-    it('come back as they were kept, newest first, page by page', async () => {
-      await using store = await openStore(place());
-      const kept = [segment(1), segment(2, { caller: undefined }), segment(3, { gatewaySignature: SIGNATURE })];
-      for (const one of kept) assert.equal(await store.segments.put(one), true);
-      assert.deepEqual(await store.segments.list({ limit: 10 }), kept.toReversed());
-      assert.deepEqual(await store.segments.list({ limit: 1 }), [kept[2]]);
-      assert.deepEqual(await store.segments.list({ limit: 1, before: nonceOf(3) }), [kept[1]]);
-      assert.deepEqual(await store.segments.list({ limit: 9, before: nonceOf(1) }), []);
-      assert.deepEqual(await store.segments.list({ limit: 9, before: nonceOf(77) }), []);
-    });
-
-    it('count once: a second receipt with the same nonce changes nothing, whatever it says', async () => {
-      await using store = await openStore(place());
-      const first = segment(1);
-      const another = segment(1, { worker: 'worker-b', outputTokens: 1_000_000, gatewaySignature: SIGNATURE });
-      const puts = await Promise.all([first, first, another].map((one) => store.segments.put(one)));
-      assert.deepEqual(puts, [true, false, false]);
-      assert.deepEqual(await store.segments.list({ limit: 10 }), [first]);
-      assert.equal((await store.segments.totals({ by: 'worker' }))[0]?.outputTokens, 7);
-    });
-
-    it('count once also when two keep them in the same file', async () => {
-      const url = `sqlite:${files.next()}`;
-      await using one = await openStore(url);
-      await using other = await openStore(url);
-      const nonces = Array.from({ length: 50 }, (_, n) => n);
-      const puts = await Promise.all(
-        nonces.flatMap((n) => [one, other].map((store, at) => store.segments.put(segment(n, { outputTokens: at })))),
-      );
-      assert.equal(puts.filter((isNew) => isNew).length, 50);
-      const [total] = await one.segments.totals({ by: 'gateway' });
-      assert.equal(total?.segments, 50);
-    });
-
-    it('are settled once, and only where there is something to settle', async () => {
-      await using store = await openStore(place());
-      await store.segments.put(segment(1));
-      assert.equal(await store.segments.settle(nonceOf(2), SIGNATURE), false);
-      const settled = await Promise.all([
-        store.segments.settle(nonceOf(1), SIGNATURE),
-        store.segments.settle(nonceOf(1), new Uint8Array(64)),
-      ]);
-      assert.deepEqual(settled, [true, false]);
-      assert.deepEqual(await store.segments.list({ limit: 10 }), [segment(1, { gatewaySignature: SIGNATURE })]);
-    });
-
-    it('are found by their nonces', async () => {
-      await using store = await openStore(place());
-      await store.segments.put(segment(1));
-      assert.deepEqual(await store.segments.get(nonceOf(1)), segment(1));
-      assert.equal(await store.segments.get(nonceOf(2)), undefined);
-    });
-
-    it('lose their proofs when they are old, some at a time, and are counted as before', async () => {
-      await using store = await openStore(place());
-      for (let n = 0; n < 10; n += 1)
-        await store.segments.put(segment(n, n % 2 === 0 ? { gatewaySignature: SIGNATURE } : {}));
-      const totals = await store.segments.totals({ by: 'worker' });
-      const forgotten: number[] = [];
-      for (let i = 0; i < 3; i += 1) forgotten.push(await store.segments.forgetProofs(T0 + 6, 4));
-      assert.deepEqual(forgotten, [4, 2, 0]);
-      assert.deepEqual(await store.segments.totals({ by: 'worker' }), totals);
-      const none = new Uint8Array();
-      const bare = { receipt: none, workerSignature: none };
-      assert.deepEqual(await store.segments.get(nonceOf(5)), segment(5, bare));
-      assert.deepEqual(await store.segments.get(nonceOf(4)), segment(4, { ...bare, gatewaySignature: none }));
-      assert.deepEqual(await store.segments.get(nonceOf(7)), segment(7));
-      assert.equal(await store.segments.put(segment(5)), false, 'a nonce counts once all the same');
-    });
-
-    it('outlive the one who kept them', async () => {
-      const url = `sqlite:${files.next()}`;
-      {
-        await using store = await openStore(url);
-        await store.segments.put(segment(1));
-        await store.standings.put('worker-a', '{"audits":1}');
-      }
-      await using store = await openStore(url);
-      assert.deepEqual(await store.segments.list({ limit: 10 }), [segment(1)]);
-      assert.deepEqual(await store.standings.all(), new Map([['worker-a', '{"audits":1}']]));
-    });
+onEach(places, 'segments', (place) => {
+  it('come back as they were kept, newest first, page by page', async () => {
+    await using store = await openStore(await place.fresh());
+    const kept = [segment(1), segment(2, { caller: undefined }), segment(3, { gatewaySignature: SIGNATURE })];
+    for (const one of kept) assert.equal(await store.segments.put(one), true);
+    assert.deepEqual(await store.segments.list({ limit: 10 }), kept.toReversed());
+    assert.deepEqual(await store.segments.list({ limit: 1 }), [kept[2]]);
+    assert.deepEqual(await store.segments.list({ limit: 1, before: nonceOf(3) }), [kept[1]]);
+    assert.deepEqual(await store.segments.list({ limit: 9, before: nonceOf(1) }), []);
+    assert.deepEqual(await store.segments.list({ limit: 9, before: nonceOf(77) }), []);
   });
-}
 
-describe('totals', () => {
+  it('count once: a second receipt with the same nonce changes nothing, whatever it says', async () => {
+    await using store = await openStore(await place.fresh());
+    const first = segment(1);
+    const another = segment(1, { worker: 'worker-b', outputTokens: 1_000_000, gatewaySignature: SIGNATURE });
+    assert.equal(await store.segments.put(first), true);
+    const puts = await Promise.all([first, another].map((one) => store.segments.put(one)));
+    assert.deepEqual(puts, [false, false]);
+    assert.deepEqual(await store.segments.list({ limit: 10 }), [first]);
+    assert.equal((await store.segments.totals({ by: 'worker' }))[0]?.outputTokens, 7);
+  });
+
+  it('are settled once, and only where there is something to settle', async () => {
+    await using store = await openStore(await place.fresh());
+    await store.segments.put(segment(1));
+    assert.equal(await store.segments.settle(nonceOf(2), SIGNATURE), false);
+    const signatures = [SIGNATURE, new Uint8Array(64)];
+    const settled = await Promise.all(signatures.map((signature) => store.segments.settle(nonceOf(1), signature)));
+    assert.deepEqual(settled.toSorted(), [false, true]);
+    const gatewaySignature = signatures[settled.indexOf(true)];
+    assert.deepEqual(await store.segments.list({ limit: 10 }), [segment(1, { gatewaySignature })]);
+    assert.equal(await store.segments.settle(nonceOf(1), SIGNATURE), false);
+  });
+
+  it('are found by their nonces', async () => {
+    await using store = await openStore(await place.fresh());
+    await store.segments.put(segment(1));
+    assert.deepEqual(await store.segments.get(nonceOf(1)), segment(1));
+    assert.equal(await store.segments.get(nonceOf(2)), undefined);
+  });
+
+  it('lose their proofs when they are old, some at a time, and are counted as before', async () => {
+    await using store = await openStore(await place.fresh());
+    for (let n = 0; n < 10; n += 1)
+      await store.segments.put(segment(n, n % 2 === 0 ? { gatewaySignature: SIGNATURE } : {}));
+    const totals = await store.segments.totals({ by: 'worker' });
+    const forgotten: number[] = [];
+    for (let i = 0; i < 3; i += 1) forgotten.push(await store.segments.forgetProofs(T0 + 6, 4));
+    assert.deepEqual(forgotten, [4, 2, 0]);
+    assert.deepEqual(await store.segments.totals({ by: 'worker' }), totals);
+    const none = new Uint8Array();
+    const bare = { receipt: none, workerSignature: none };
+    assert.deepEqual(await store.segments.get(nonceOf(5)), segment(5, bare));
+    assert.deepEqual(await store.segments.get(nonceOf(4)), segment(4, { ...bare, gatewaySignature: none }));
+    assert.deepEqual(await store.segments.get(nonceOf(7)), segment(7));
+    assert.equal(await store.segments.put(segment(5)), false, 'a nonce counts once all the same');
+  });
+});
+
+onEach(kept, 'segments', (place) => {
+  it('count once also when two keep them in the same place', async () => {
+    const url = await place.fresh();
+    await using one = await openStore(url);
+    await using other = await openStore(url);
+    const nonces = Array.from({ length: 50 }, (_, n) => n);
+    const puts = await Promise.all(
+      nonces.flatMap((n) => [one, other].map((store, at) => store.segments.put(segment(n, { outputTokens: at })))),
+    );
+    assert.equal(puts.filter((isNew) => isNew).length, 50);
+    const [total] = await one.segments.totals({ by: 'gateway' });
+    assert.equal(total?.segments, 50);
+  });
+
+  it('outlive the one who kept them', async () => {
+    const url = await place.fresh();
+    {
+      await using store = await openStore(url);
+      await store.segments.put(segment(1));
+      await store.standings.put('worker-a', '{"audits":1}');
+    }
+    await using store = await openStore(url);
+    assert.deepEqual(await store.segments.list({ limit: 10 }), [segment(1)]);
+    assert.deepEqual(await store.standings.all(), new Map([['worker-a', '{"audits":1}']]));
+  });
+});
+
+onEach(places, 'totals', (place) => {
   it('are exact by worker, gateway, caller, model and day, over any span', async () => {
-    await using store = await openStore('sqlite::memory:');
+    await using store = await openStore(await place.fresh());
     const segments = Array.from({ length: 500 }, (_, n) =>
       segment(n, {
         worker: `worker-${n % 7}`,
@@ -177,50 +169,38 @@ describe('totals', () => {
         assert.deepEqual(await store.segments.totals({ by, ...span }), expected, `${by} ${JSON.stringify(span)}`);
       }
   });
+});
 
+onEach(kept, 'totals', (place) => {
   it('and lists go by an index', async () => {
-    const file = files.next();
+    const url = await place.fresh();
     {
-      await using store = await openStore(`sqlite:${file}`);
+      await using store = await openStore(url);
       for (let n = 0; n < 300; n += 1) await store.segments.put(segment(n));
     }
-    const queries: CompiledQuery[] = [];
-    const database = openDatabase(file);
-    await using db = new Kysely<Database>({
-      dialect: sqliteDialect(database),
-      log: ({ query }) => void queries.push(query),
+    const plans = await plansOf(url, async (db) => {
+      const segments = new SegmentTable(db);
+      for (const by of ['worker', 'gateway', 'caller', 'model', 'day'] as const)
+        await segments.totals({ by, fromMs: T0 + 1, toMs: T0 + 3 });
+      await segments.settle(nonceOf(1), SIGNATURE);
+      await segments.list({ limit: 3, before: nonceOf(200) });
+      await segments.get(nonceOf(1));
+      await segments.forgetProofs(T0 + 3, 2);
     });
-    const segments = new SegmentTable(db);
-    for (const by of ['worker', 'gateway', 'caller', 'model', 'day'] as const)
-      await segments.totals({ by, fromMs: T0 + 1, toMs: T0 + 3 });
-    await segments.settle(nonceOf(1), SIGNATURE);
-    await segments.list({ limit: 3, before: nonceOf(200) });
-    await segments.get(nonceOf(1));
-    await segments.forgetProofs(T0 + 3, 2);
-    assert.equal(queries.length, 9);
-    for (const statistics of ['', 'ANALYZE']) {
-      database.exec(statistics);
-      for (const { sql, parameters } of queries) {
-        const plan = database
-          .prepare(`EXPLAIN QUERY PLAN ${sql}`)
-          .all(...(parameters as SQLInputValue[]))
-          .map(({ detail }) => String(detail))
-          .join('; ');
-        assert.match(
-          plan,
-          /SEARCH segments USING ((COVERING )?INDEX segments_(ended|proved)|INDEX sqlite_autoindex|INTEGER PRIMARY KEY)/,
-        );
-        assert.doesNotMatch(plan, /SCAN /, `${sql}\n${plan}`);
-        if (sql.includes('length(receipt)')) assert.match(plan, /INDEX segments_proved/);
-        if (sql.includes('"seq" desc')) assert.doesNotMatch(plan, /TEMP B-TREE/, `${sql}\n${plan}`);
-      }
+    assert.equal(plans.length, 18);
+    for (const { sql, scans, indexes, isSorted, text } of plans) {
+      assert.deepEqual(scans, [], `${sql}\n${text}`);
+      assert.ok(indexes.length > 0, `${sql}\n${text}`);
+      if (sql.includes('length(receipt)')) assert.ok(indexes.includes('segments_proved'), text);
+      if (sql.includes('sum(')) assert.ok(indexes.includes('segments_ended'), text);
+      if (sql.includes('"seq" desc')) assert.equal(isSorted, false, `${sql}\n${text}`);
     }
   });
 });
 
-describe('standings', () => {
+onEach(places, 'standings', (place) => {
   it('are the last that was said of each peer', async () => {
-    await using store = await openStore('sqlite::memory:');
+    await using store = await openStore(await place.fresh());
     assert.deepEqual(await store.standings.all(), new Map());
     await store.standings.put('a', '1');
     await store.standings.put('b', '2');

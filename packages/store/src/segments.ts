@@ -101,8 +101,8 @@ export class SegmentTable implements Segments {
       .set({
         receipt: nothing,
         worker_signature: nothing,
-        // Whether it was settled is counted.
-        gateway_signature: sql<Uint8Array | null>`case when gateway_signature is null then null else ${nothing} end`,
+        // Whether it was settled is counted: nothing of it is left, but no null becomes of it, nor of a null anything else.
+        gateway_signature: sql<Uint8Array | null>`substr(gateway_signature, 1, 0)`,
       })
       .where('seq', 'in', (eb) =>
         eb

@@ -1,6 +1,10 @@
 // The store as the services see it, and how it is opened.
+<<<<<<< HEAD
 import type { Category } from '@strata/detect';
 import { Kysely, sql } from 'kysely';
+=======
+import { type Dialect, Kysely, sql } from 'kysely';
+>>>>>>> pg
 import { AdvisoryTable } from './advisories.ts';
 import { SourceTable } from './advisory-sources.ts';
 import { AnswerTable } from './answers.ts';
@@ -11,6 +15,7 @@ import { IndexFeed } from './index-feed.ts';
 import { type KeyPrefix, KeyTable } from './keys.ts';
 import { ListTable } from './lists.ts';
 import { migrate } from './migrations/index.ts';
+import { openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
 import { QuotaTable } from './quota.ts';
 import { createRecorder, type RecordedScan, type RecordOptions, type ScanRecord } from './record-scan.ts';
 import type { Database } from './schema.ts';
@@ -20,7 +25,7 @@ import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 import { type Standings, StandingTable } from './standings.ts';
 import { StreamTable } from './stream.ts';
 
-export interface StoreOptions {
+export interface StoreOptions extends PostgresOptions {
   readonly now?: () => Date;
   /** A domain is due again this long after a scan. */
   readonly rescanAfterMs?: number;
@@ -101,14 +106,11 @@ export interface Store extends AsyncDisposable {
 const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
 
 /**
- * Opens `sqlite:<path>` (`sqlite::memory:` for a passing one), creating the file and bringing its schema up to date.
+ * Opens `sqlite:<path>` (`sqlite::memory:` for a passing one), creating the file, or `postgres://…`, and brings the schema up to date.
  * Rejects with StoreError when the file is damaged, not a database, not writable or from a newer version.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  const file = /^sqlite:(.+)$/.exec(url)?.[1];
-  if (file === undefined) throw new Error(`the database URL must begin with sqlite: and name a file`);
-  const database = openDatabase(file);
-  const db = new Kysely<Database>({ dialect: sqliteDialect(database) });
+  const db = new Kysely<Database>({ dialect: dialectOf(url, options) });
   const now = options.now ?? (() => new Date());
   let keys: KeyTable;
   try {
@@ -149,6 +151,13 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
       await db.destroy();
     },
   };
+}
+
+function dialectOf(url: string, options: StoreOptions): Dialect {
+  const file = /^sqlite:(.+)$/.exec(url)?.[1];
+  if (file !== undefined) return sqliteDialect(openDatabase(file));
+  if (/^postgres(?:ql)?:\/\//.test(url)) return postgresDialect(openPool(url, options));
+  throw new Error('the database URL must begin with sqlite: and name a file, or with postgres:// and name a server');
 }
 
 async function countAll(db: Kysely<Database>): Promise<StoreCounts> {

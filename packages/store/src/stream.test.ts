@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { isWanted, openStore, type StreamEvent } from './index.ts';
 import { up as initial } from './migrations/001-initial.ts';
-import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
-import { confirm, GOOGLE, scanOf } from './test/conformance.ts';
+import { exec, kept, onEach, postgres } from './test/places.ts';
+import { dialectOf } from './test/plans.ts';
+import { confirm, GOOGLE, scanOf } from './test/scans.ts';
 
-const directory = mkdtempSync(path.join(tmpdir(), 'strata-stream-'));
-after(() => rmSync(directory, { recursive: true, force: true }));
-let files = 0;
-const freshFile = () => path.join(directory, `${++files}.db`);
+/** Numbers that were given by hand are not taken again. */
+const NUMBERS_TAKEN = `
+  select setval(pg_get_serial_sequence('domains', 'id'), 5), setval(pg_get_serial_sequence('scans', 'id'), 1),
+    setval(pg_get_serial_sequence('events', 'seq'), 3)`;
 
 const event = (publishedUs: number, more: Partial<StreamEvent> = {}): Omit<StreamEvent, 'seq'> => ({
   publishedUs,
@@ -26,9 +23,9 @@ const event = (publishedUs: number, more: Partial<StreamEvent> = {}): Omit<Strea
   ...more,
 });
 
-describe('the public stream', () => {
+onEach(kept, 'the public stream', (place) => {
   it('begins once, keeps its order, and is found by number and by time', async () => {
-    await using store = await openStore(`sqlite:${freshFile()}`);
+    await using store = await openStore(await place.fresh());
     const { stream } = store;
     assert.deepEqual([await stream.cursor(), await stream.beganUs(), await stream.latest()], [undefined, 0, undefined]);
     await stream.begin(7, 1_000);
@@ -49,9 +46,9 @@ describe('the public stream', () => {
   });
 
   it('is told by one process: who comes second with an old place writes nothing', async () => {
-    const file = freshFile();
-    await using one = await openStore(`sqlite:${file}`);
-    await using other = await openStore(`sqlite:${file}`);
+    const url = await place.fresh();
+    await using one = await openStore(url);
+    await using other = await openStore(url);
     await one.stream.begin(0, 1);
     await one.stream.append([event(10)], { from: 0, to: 5 });
     await assert.rejects(other.stream.append([event(11)], { from: 0, to: 5 }), /another process/);
@@ -59,7 +56,7 @@ describe('the public stream', () => {
   });
 
   it('moves its place and its events together, or neither', async () => {
-    await using store = await openStore(`sqlite:${freshFile()}`);
+    await using store = await openStore(await place.fresh());
     await store.stream.begin(0, 1);
     await store.stream.append([event(10)], { from: 0, to: 5 });
     await assert.rejects(store.stream.append([event(11), event(10)], { from: 5, to: 6 }), 'a time names one event');
@@ -67,7 +64,7 @@ describe('the public stream', () => {
   });
 
   it('forgets what is old, in steps, and never gives a number twice', async () => {
-    await using store = await openStore(`sqlite:${freshFile()}`);
+    await using store = await openStore(await place.fresh());
     const { stream } = store;
     await stream.begin(0, 1);
     await stream.append(
@@ -82,8 +79,10 @@ describe('the public stream', () => {
     const [next] = await stream.append([event(200)], { from: 1, to: 2 });
     assert.deepEqual([next?.seq, await stream.prunedThrough()], [11, 10]);
   });
+});
 
-  it('wants what a filter says', () => {
+describe('an event of the public stream', () => {
+  it('is wanted by whose filter it fits', () => {
     const told = { seq: 1, ...event(1) };
     for (const filter of [
       {},
@@ -104,25 +103,26 @@ describe('the public stream', () => {
   });
 });
 
-describe('a database of the first version', () => {
+onEach(kept, 'a database of the first version', (place) => {
   it('is brought up to date with its data, and its domains get their marks with the next scan', async () => {
-    const file = freshFile();
+    const url = await place.fresh();
     {
-      const db = new Kysely<unknown>({ dialect: sqliteDialect(openDatabase(file)) });
+      await using db = new Kysely<unknown>({ dialect: dialectOf(url) });
       const migrator = new Migrator({
         db,
         provider: { getMigrations: async () => ({ '001-initial': { up: initial } }) },
       });
       assert.equal((await migrator.migrateToLatest()).error, undefined);
-      await db.destroy();
-      using database = new DatabaseSync(file);
-      database.exec("INSERT INTO domains (id, name, source, created_at, next_due_at) VALUES (5, 'a.com', 't', 0, 0)");
-      database.exec(
-        "INSERT INTO scans (id, domain_id, started_at, finished_at, state, rulebook, services, unmeasured) VALUES (1, 5, 77, 78, 'active', '1', 3, '')",
-      );
-      database.exec("INSERT INTO events (seq, at, kind, domain, payload) VALUES (3, 0, 'migration', 'a.com', '{}')");
     }
-    await using store = await openStore(`sqlite:${file}`);
+    await exec(
+      url,
+      `INSERT INTO domains (id, name, source, created_at, next_due_at) VALUES (5, 'a.com', 't', 0, 0);
+       INSERT INTO scans (id, domain_id, started_at, finished_at, state, rulebook, services, unmeasured)
+         VALUES (1, 5, 77, 78, 'active', '1', 3, '');
+       INSERT INTO events (seq, at, kind, domain, payload) VALUES (3, 0, 'migration', 'a.com', '{}')`,
+    );
+    await exec(url, place === postgres ? NUMBERS_TAKEN : '');
+    await using store = await openStore(url);
     assert.deepEqual(
       (await store.eventsSince(0, 10)).map(({ seq, kind }) => [seq, kind]),
       [[3, 'change-confirmed']],

@@ -101,3 +101,11 @@ Exit codes:
   0  standard input ended, or it was stopped by SIGINT or SIGTERM
   1  it cannot listen, such as on a port in use
   2  wrong use: an address, a key or an option that cannot be used`;
+
+export const migrateStoreHelp = `
+Stop the service first: what it writes while the copy is made is not in the copy. The copy is made in one transaction: interrupted
+or found to differ, it leaves the PostgreSQL database empty. Then set STRATA_DATABASE_URL to the new address and start the service.
+The ledger's folder and the signing keys stay in the data directory as they are.
+
+The address may stand in the environment of the command instead of its arguments, where other users could read it:
+  echo "$NEW_DATABASE_URL" | strata stack migrate-store -`;

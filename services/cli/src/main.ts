@@ -3,11 +3,12 @@
 // `verify` has more, told in its help.
 import { Command, CommanderError, Option } from 'commander';
 import type { ExplainOptions } from './commands/explain.ts';
+import type { MigrateStoreOptions } from './commands/migrate-store.ts';
 import type { ScanOptions } from './commands/scan.ts';
 import type { VerifyOptions } from './commands/verify.ts';
 import { addEnrichCommands } from './enrich-commands.ts';
 import { addFeedCommands } from './feed-commands.ts';
-import { explainHelp, fingerprintsHelp, verifyHelp } from './help.ts';
+import { explainHelp, fingerprintsHelp, migrateStoreHelp, verifyHelp } from './help.ts';
 import { addInferenceCommands } from './inference-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addMcpCommand } from './mcp-command.ts';
@@ -89,6 +90,18 @@ function program(): Command {
     .addHelpText('after', fingerprintsHelp)
     .action(async (paths: string[], options: OutputOptions) => {
       await (await import('./commands/fingerprints.ts')).fingerprintsCommand(paths, options);
+    });
+
+  stack
+    .command('migrate-store')
+    .description('copy the SQLite database to an empty PostgreSQL database, and compare every row')
+    .argument('<url>', 'postgres://user:password@host/database; - reads it from standard input')
+    .option('--from <file>', 'the SQLite file; by default the configured one')
+    .option('--json', 'print the tables as JSON')
+    .addHelpText('after', migrateStoreHelp)
+    .action(async (url: string, options: MigrateStoreOptions) => {
+      const { migrateStoreCommand } = await import('./commands/migrate-store.ts');
+      await migrateStoreCommand(url, options, await config());
     });
 
   addFeedCommands(

@@ -52,7 +52,8 @@ describe('the configuration', () => {
       STRATA_ON_DEMAND_PER_HOUR: '1.5',
       STRATA_RESCAN_HOURS: 'Infinity',
       STRATA_CONTACT_URL: 'javascript:alert(1)',
-      STRATA_DATABASE_URL: 'postgres://localhost/strata',
+      STRATA_DATABASE_URL: 'mysql://localhost/strata',
+      STRATA_DATABASE_CONNECTIONS: '1',
       STRATA_LEDGER_ORIGIN: 'two words',
       STRATA_LOG_LEVEL: 'loud',
     };

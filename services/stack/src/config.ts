@@ -36,8 +36,10 @@ export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
   STRATA_DATABASE_URL: z
     .string()
-    .regex(/^sqlite:/, 'must begin with sqlite:')
+    // A refused value may hold a password: it is not repeated.
+    .regex(/^(?:sqlite:.|postgres(?:ql)?:\/\/)/, 'must begin with sqlite: or postgres://')
     .optional(),
+  STRATA_DATABASE_CONNECTIONS: z.coerce.number().int().min(2).max(1_000).default(10),
   STRATA_HOST: z.string().min(1).default('127.0.0.1'),
   STRATA_STACK_PORT: Port.default(8787),
   STRATA_METRICS_PORT: Port.default(9464),
@@ -90,8 +92,10 @@ export const Environment = z.object({
 
 export interface Config {
   readonly dataDirectory: string;
-  /** `sqlite:<path>`; by default `strata.db` in the data directory. */
+  /** `sqlite:<path>` or `postgres://…`; by default `strata.db` in the data directory. */
   readonly databaseUrl: string;
+  /** To PostgreSQL, at most. */
+  readonly databaseConnections: number;
   readonly host: string;
   readonly port: number;
   readonly metricsPort: number;
@@ -165,6 +169,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze({
     dataDirectory: value.STRATA_DATA,
     databaseUrl: value.STRATA_DATABASE_URL ?? `sqlite:${value.STRATA_DATA}/strata.db`,
+    databaseConnections: value.STRATA_DATABASE_CONNECTIONS,
     host: value.STRATA_HOST,
     port: value.STRATA_STACK_PORT,
     metricsPort: value.STRATA_METRICS_PORT,

@@ -34,7 +34,8 @@ export async function openConfiguredStore(config: Config, options: { readonly no
     const doing = `make the data directory ${config.dataDirectory}`;
     throw startErrorOf(cause, { doing, advice: 'choose another with STRATA_DATA' });
   });
-  return openStore(config.databaseUrl, { ...options, rescanAfterMs: config.rescanAfterMs });
+  const { databaseUrl, databaseConnections: poolSize, rescanAfterMs } = config;
+  return openStore(databaseUrl, { ...options, poolSize, rescanAfterMs });
 }
 
 /** Opens what a scan needs; `onRecorded` hears of each recorded scan before its outcome is given out. */

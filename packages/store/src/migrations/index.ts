@@ -1,8 +1,9 @@
 // Every migration by its number. A released one is never changed; the next gets the next number.
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
+import { isPostgres } from '../postgres-dialect.ts';
 import type { Database } from '../schema.ts';
-import { StoreError } from '../store-error.ts';
+import { isNameTaken, StoreError } from '../store-error.ts';
 import { up as initial } from './001-initial.ts';
 import { up as setsAndStreams } from './002-sets-and-streams.ts';
 import { up as changesByCategory } from './003-changes-by-category.ts';
@@ -27,16 +28,28 @@ const migrations: Readonly<Record<string, Migration>> = {
   '010-changes-by-confirmation': { up: changesByConfirmation },
 };
 
+/** How migrations are named here. */
+const OURS = /^\d{3}-[a-z-]+$/;
+
 const provider: MigrationProvider = { getMigrations: async () => ({ ...migrations }) };
 
 /** Brings the schema up to date, in one transaction and one process at a time. Throws StoreError `newer-version` for a later schema. */
 export async function migrate(db: Kysely<Database>): Promise<void> {
-  const migrator = new Migrator({ db, provider });
+  // Of all tables of the database only ours count: other schemas may have migrations, and stores, of their own.
+  const schema = isPostgres(db) ? await currentSchema(db) : undefined;
+  const migrator = new Migrator({ db, provider, ...(schema ? { migrationTableSchema: schema } : {}) });
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
   if (error instanceof StoreError) throw error;
-  // Kysely finds an executed migration that this version does not have.
-  if (error instanceof Error && error.message.includes('is missing'))
-    throw new StoreError('newer-version', { cause: error });
+  // Kysely finds an executed migration that this version does not have: of a later one, or of another program.
+  const missing = error instanceof Error ? /executed migration (\S+) is missing/.exec(error.message)?.[1] : undefined;
+  if (missing !== undefined && OURS.test(missing)) throw new StoreError('newer-version', { cause: error });
+  if (missing !== undefined || isNameTaken(error))
+    throw new StoreError(isPostgres(db) ? 'names-taken' : 'not-a-database', { cause: error });
   throw new Error('bring the database schema up to date', { cause: error });
+}
+
+async function currentSchema(db: Kysely<Database>): Promise<string | undefined> {
+  const { rows } = await sql<{ name: string | null }>`select current_schema() as name`.execute(db);
+  return rows[0]?.name ?? undefined;
 }

@@ -1,7 +1,7 @@
-// The one place where the schema differs between databases: generated ids and STRICT tables. PostgreSQL would take the
-// tables without `strict`, ids as `bigint generated always as identity`, times as `bigint` (its integer has 32 bits),
-// `real` as `double precision` and `blob` as `bytea`; indexes, upserts and `returning` are the same in both.
+// How a table is made in each database: generated ids, and SQLite's STRICT. Types are written in SQLite's words; postgres-dialect.ts
+// translates them. Indexes, upserts and `returning` are the same in both.
 import { type CreateTableBuilder, type Kysely, sql } from 'kysely';
+import { isPostgres } from '../postgres-dialect.ts';
 
 export interface TableOptions {
   /** A generated, never reused integer key. */
@@ -15,8 +15,15 @@ export function createTable(
   name: string,
   options: TableOptions = {},
 ): CreateTableBuilder<string, string> {
-  const builder = db.schema.createTable(name).modifyEnd(sql`strict`) as CreateTableBuilder<string, string>;
-  if (!options.id) return builder;
+  const { key = 'id' } = options;
+  const plain = db.schema.createTable(name);
+  if (isPostgres(db)) {
+    if (!options.id) return plain as CreateTableBuilder<string, string>;
+    // By default: a copy of another store brings its numbers along.
+    return plain.addColumn(key, 'integer', (column) => column.primaryKey().generatedByDefaultAsIdentity());
+  }
+  const strict = plain.modifyEnd(sql`strict`) as CreateTableBuilder<string, string>;
+  if (!options.id) return strict;
   // AUTOINCREMENT, because an event's number must never come back after the newest rows were deleted.
-  return builder.addColumn(options.key ?? 'id', 'integer', (column) => column.primaryKey().autoIncrement());
+  return strict.addColumn(key, 'integer', (column) => column.primaryKey().autoIncrement());
 }

@@ -1,74 +1,24 @@
 // What every store must do, whatever database is below it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { entries } from '@strata/catalog';
+import { detect, type Evidence, packHolders, packPosture, type Rulebook } from '@strata/detect';
+import type { RecordedScan, Store } from '../index.ts';
 import {
-  compileRulebook,
-  detect,
-  type Evidence,
-  evidenceFromRecord,
-  loadCatalog,
-  packHolders,
-  packPosture,
-  type Rulebook,
-} from '@strata/detect';
-import type { RecordedScan, ScanRecord, Store } from '../index.ts';
+  confirm,
+  day,
+  GOOGLE,
+  HOUR,
+  MICROSOFT,
+  rulebook,
+  rulebookWithout,
+  scanOf,
+  withServer,
+  withTxt,
+} from './scans.ts';
 
-const HOUR = 3_600_000;
-export const confirm = { confirmAfterMs: 6 * HOUR } as const;
-const rulebook = compileRulebook(loadCatalog(entries));
-
-/** A scan of a domain whose mail goes to `exchange`; `null` is a look-up that failed. */
-export function scanOf(domain: string, at: string, exchange: string | null, rules: Rulebook = rulebook): ScanRecord {
-  const base = evidenceFromRecord({
-    domain,
-    ns: ['ada.ns.cloudflare.com'],
-    txt: ['google-site-verification=x'],
-    mx: [{ preference: 1, exchange: exchange ?? 'none.example' }],
-  });
-  const failed = { status: 'timeout', records: [], aliases: [] } as const;
-  // What the record does not name was asked for and is not there, as after a real probe.
-  const asked = Object.fromEntries(
-    Object.entries(base.dns).map(([name, lookup]) => [
-      name,
-      'status' in lookup && lookup.status === 'skipped' ? { ...lookup, status: 'empty' } : lookup,
-    ]),
-  ) as unknown as Evidence['dns'];
-  const named = Object.fromEntries(
-    rules.probeLabels.map((label) => [label, { status: 'nxdomain', records: [], aliases: [] } as const]),
-  );
-  const evidence: Evidence = {
-    ...base,
-    observedAt: at,
-    dns: { ...asked, named, mx: exchange === null ? failed : base.dns.mx },
-  };
-  const time = new Date(at);
-  return { profile: detect(evidence, rules), evidence, startedAt: time, finishedAt: time };
-}
-
-/** The same scan with other TXT records at the apex. */
-function withTxt(scan: ScanRecord, txt: readonly string[], rules: Rulebook = rulebook): ScanRecord {
-  const dns = { ...scan.evidence.dns, txt: { status: 'found', records: txt, aliases: [] } as const };
-  const evidence = { ...scan.evidence, dns };
-  return { ...scan, evidence, profile: detect(evidence, rules) };
-}
-
-/** The same scan with a home page, and who serves it. */
-function withServer(scan: ScanRecord, server: string): ScanRecord {
-  const { http } = evidenceFromRecord({ domain: scan.profile.domain, headers: { server }, html: '<p>' });
-  const evidence = { ...scan.evidence, http };
-  return { ...scan, evidence, profile: detect(evidence, rulebook) };
-}
-
-const rulebookWithout = (id: string) =>
-  compileRulebook(loadCatalog(entries.filter((entry) => (entry as { id: string }).id !== id)));
-
-export const GOOGLE = 'aspmx.l.google.com';
-export const MICROSOFT = 'example-com.mail.protection.outlook.com';
-const day = (n: number) => new Date(Date.parse('2026-01-01T00:00:00.000Z') + n * 24 * HOUR).toISOString();
-
-export function storeConformance(name: string, openFresh: () => Promise<Store>): void {
-  describe(`the store on ${name}`, () => {
+/** Where it cannot be had, `skip` says why. */
+export function storeConformance(name: string, openFresh: () => Promise<Store>, skip: string | false = false): void {
+  describe(`the store on ${name}`, { skip }, () => {
     const told = (recorded: RecordedScan) => recorded.changes.map((c) => `${c.type} ${c.from ?? '-'}>${c.to ?? '-'}`);
 
     it('adds domains once and hands out those that were never scanned first', async () => {

@@ -1,10 +1,7 @@
-// Stores of feeds for tests: files that go away, subscriptions, and what the tables hold.
+// Stores of feeds for tests: subscriptions, and what the tables hold.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import type { Store } from '../index.ts';
+import { pathOf, type Row, rows } from './places.ts';
 
 export const T0 = new Date('2026-03-01T12:00:00Z');
 export const later = (hours: number) => new Date(T0.getTime() + hours * 3_600_000);
@@ -13,48 +10,40 @@ export const A = 'https://a.example/feed';
 export const B = 'https://b.example/feed';
 const TABLES = ['feeds', 'feed_items', 'feed_mentions', 'feed_domains', 'named_domains'] as const;
 
-/** Names of files in a directory of its own, and its end. */
-export function freshFiles(): { readonly next: () => string; readonly remove: () => void } {
-  const directory = mkdtempSync(path.join(tmpdir(), 'strata-feeds-'));
-  let files = 0;
-  return {
-    next: () => path.join(directory, `${++files}.db`),
-    remove: () => rmSync(directory, { recursive: true, force: true }),
-  };
-}
-
 /** Every row of every table of feeds. */
-export function dump(file: string) {
-  using database = new DatabaseSync(file);
-  return TABLES.map((table) => database.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all());
+export async function dump(url: string): Promise<Row[][]> {
+  const tables: Row[][] = [];
+  for (const table of TABLES) tables.push(await rows(url, `SELECT * FROM ${table} ORDER BY 1, 2`));
+  return tables;
 }
 
 /** Fails unless every count that is kept is what a count of the rows gives. */
-export function assertCounts(file: string): void {
-  using database = new DatabaseSync(file);
-  const rows = (sql: string) =>
-    database
-      .prepare(sql)
-      .all()
-      .map((row) => ({ ...row }));
+export async function assertCounts(url: string): Promise<void> {
   assert.deepEqual(
-    rows('SELECT id, items, mentions FROM feeds ORDER BY id'),
-    rows(`SELECT id, (SELECT count(*) FROM feed_items WHERE feed_id = feeds.id) AS items,
-            (SELECT count(*) FROM feed_mentions WHERE feed_id = feeds.id) AS mentions FROM feeds ORDER BY id`),
+    await rows(url, 'SELECT id, items, mentions FROM feeds ORDER BY id'),
+    await rows(
+      url,
+      `SELECT id, (SELECT count(*) FROM feed_items WHERE feed_id = feeds.id) AS items,
+         (SELECT count(*) FROM feed_mentions WHERE feed_id = feeds.id) AS mentions FROM feeds ORDER BY id`,
+    ),
   );
   assert.deepEqual(
-    rows('SELECT domain_id, feed_id, mentions FROM feed_domains ORDER BY 1, 2'),
-    rows('SELECT domain_id, feed_id, count(*) AS mentions FROM feed_mentions GROUP BY 1, 2 ORDER BY 1, 2'),
+    await rows(url, 'SELECT domain_id, feed_id, mentions FROM feed_domains ORDER BY 1, 2'),
+    await rows(url, 'SELECT domain_id, feed_id, count(*) AS mentions FROM feed_mentions GROUP BY 1, 2 ORDER BY 1, 2'),
   );
   assert.deepEqual(
-    rows('SELECT id, mentions FROM named_domains ORDER BY 1'),
-    rows('SELECT domain_id AS id, count(*) AS mentions FROM feed_mentions GROUP BY 1 ORDER BY 1'),
+    await rows(url, 'SELECT id, mentions FROM named_domains ORDER BY 1'),
+    await rows(url, 'SELECT domain_id AS id, count(*) AS mentions FROM feed_mentions GROUP BY 1 ORDER BY 1'),
   );
   assert.deepEqual(
-    rows('SELECT m.id FROM feed_mentions m JOIN feed_items i ON i.id = m.item_id WHERE i.feed_id <> m.feed_id'),
+    await rows(
+      url,
+      'SELECT m.id FROM feed_mentions m JOIN feed_items i ON i.id = m.item_id WHERE i.feed_id <> m.feed_id',
+    ),
     [],
   );
-  assert.deepEqual(database.prepare('PRAGMA foreign_key_check').all(), []);
+  // PostgreSQL lets no reference lead nowhere, whoever writes.
+  if (pathOf(url) !== undefined) assert.deepEqual(await rows(url, 'PRAGMA foreign_key_check'), []);
 }
 
 /** Subscribes; gives the numbers. */

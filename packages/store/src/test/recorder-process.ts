@@ -1,6 +1,6 @@
 // Records scans as fast as it can and says each that is acknowledged, until it is killed.
 import { openStore } from '../index.ts';
-import { confirm, GOOGLE, scanOf } from './conformance.ts';
+import { confirm, GOOGLE, scanOf } from './scans.ts';
 
 const [url = '', prefix = ''] = process.argv.slice(2);
 const store = await openStore(url);

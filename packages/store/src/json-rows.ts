@@ -1,0 +1,60 @@
+// Many rows as one parameter: the statement is the same for any number of them, and no list is too long for a statement.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { isPostgres } from './postgres-dialect.ts';
+import type { Database } from './schema.ts';
+
+type Db = Kysely<Database>;
+/** In the schema's words. */
+type ColumnType = 'integer' | 'text';
+
+/** The place of each column's value in a row, and its type. */
+export type JsonColumns = Readonly<Record<string, ColumnType>>;
+
+/** A sub-select of values, to stand after `in`. */
+export function listed(db: Db, values: readonly number[]): RawBuilder<number>;
+export function listed(db: Db, values: readonly string[]): RawBuilder<string>;
+export function listed(db: Db, values: readonly (number | string)[]): RawBuilder<number | string> {
+  // Nothing has no type of its own, and fits any column.
+  if (values.length === 0) return sql`(null)`;
+  const json = toJson(values);
+  if (!isPostgres(db)) return sql`(select value from json_each(${json}))`;
+  const type = typeof values[0] === 'number' ? sql`bigint` : sql`text`;
+  return sql`(select value::${type} from jsonb_array_elements_text(${json}::jsonb))`;
+}
+
+/** A sub-select of rows, each a list of values in the order of the columns. */
+export function jsonRows(db: Db, rows: readonly (readonly unknown[])[], columns: JsonColumns): RawBuilder<unknown> {
+  const json = toJson(rows);
+  const selected = Object.entries(columns).map(([name, type], place) => {
+    if (!isPostgres(db)) return sql`value ->> ${sql.lit(place)} as ${sql.ref(name)}`;
+    return sql`(value ->> ${sql.lit(place)})::${type === 'integer' ? sql`bigint` : sql`text`} as ${sql.ref(name)}`;
+  });
+  const source = isPostgres(db) ? sql`jsonb_array_elements(${json}::jsonb)` : sql`json_each(${json})`;
+  return sql`(select ${sql.join(selected)} from ${source})`;
+}
+
+/** A number among the columns of a `select`: there PostgreSQL would take it for a text. */
+export function integer(value: number): RawBuilder<number> {
+  return sql`cast(${value} as bigint)`;
+}
+
+/** A text of a JSON column, by the names that lead to it. */
+export function jsonText(db: Db, column: string, path: readonly string[]): RawBuilder<string | null> {
+  if (isPostgres(db)) return sql`${readable(column)}::jsonb #>> ${sql.lit(`{${path.join(',')}}`)}`;
+  return sql`json_extract(${sql.ref(column)}, ${sql.lit(`$.${path.join('.')}`)})`;
+}
+
+/** JSON that PostgreSQL reads: an escaped NUL or half of a pair anywhere in it, which are rare, would be an error. */
+function readable(column: string): RawBuilder<string> {
+  const text = sql.ref(column);
+  const unreadable = sql.lit('\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})');
+  return sql`(case when strpos(${text}, '\\u') = 0 then ${text}
+    else regexp_replace(${text}, ${unreadable}, '\\\\ufffd', 'g') end)`;
+}
+
+/** PostgreSQL keeps no NUL, and fails at one in JSON, as at half of a pair. */
+function toJson(values: unknown): string {
+  return JSON.stringify(values, (_, value) =>
+    typeof value === 'string' ? value.replaceAll('\0', '\ufffd').toWellFormed() : value,
+  );
+}

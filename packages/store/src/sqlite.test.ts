@@ -1,0 +1,88 @@
+// What only a file can be: damaged, no database, another program's, nowhere, read-only, on a full disk.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, openSync, readdirSync, readlinkSync, writeFileSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { openStore } from './index.ts';
+import { failsWith } from './test/fails-with.ts';
+import { exec, freshPath } from './test/places.ts';
+import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
+
+describe('a SQLite file', () => {
+  const filled = async () => {
+    const file = freshPath();
+    await using store = await openStore(`sqlite:${file}`);
+    for (let i = 0; i < 200; i += 1) await store.recordScan(scanOf(`d${i}.com`, day(0), GOOGLE), confirm);
+    return file;
+  };
+  const isLinkTo = (link: string, file: string) => {
+    try {
+      return readlinkSync(link) === file;
+    } catch {
+      return false; // Closed meanwhile.
+    }
+  };
+
+  it('is told to be no database, or damaged', async () => {
+    const text = freshPath();
+    writeFileSync(text, 'this is a letter to my aunt, and it is long enough to be looked at '.repeat(50));
+    await assert.rejects(openStore(`sqlite:${text}`), failsWith('not-a-database'));
+    const open = () => readdirSync('/proc/self/fd').filter((fd) => isLinkTo(`/proc/self/fd/${fd}`, text));
+    if (existsSync('/proc/self/fd')) assert.deepEqual(open(), [], 'no handle is left open');
+
+    const damaged = await filled();
+    const handle = openSync(damaged, 'r+');
+    for (let page = 1; page < 60; page += 1) writeSync(handle, Buffer.alloc(2_000, 0xa5), 0, 2_000, page * 4_096 + 8);
+    const reading = async () => {
+      await using store = await openStore(`sqlite:${damaged}`);
+      for (let i = 0; i < 200; i += 1) await store.domain(`d${i}.com`);
+      await store.recordScan(scanOf('new.com', day(0), GOOGLE), confirm);
+    };
+    await assert.rejects(reading, failsWith('corrupt'));
+  });
+
+  it('is told to belong to another program', async () => {
+    const file = freshPath();
+    await exec(`sqlite:${file}`, 'CREATE TABLE recipes (name TEXT)');
+    await assert.rejects(openStore(`sqlite:${file}`), failsWith('not-a-database'));
+  });
+
+  it('is told to be nowhere', async () => {
+    await assert.rejects(openStore(`sqlite:${path.dirname(freshPath())}`), failsWith('cannot-open'));
+    await assert.rejects(
+      openStore(`sqlite:${path.dirname(freshPath())}/no/such/folder/x.db`),
+      failsWith('cannot-open'),
+    );
+    await assert.rejects(openStore('mysql://x'), /sqlite:/);
+  });
+
+  it('is told to be read-only', async () => {
+    const file = await filled();
+    // SQLite's own way to open a file that may not be written, which binds root too.
+    await assert.rejects(openStore(`sqlite:file:${file}?mode=ro`), failsWith('read-only'));
+  });
+
+  it('still reads, and says so when it cannot be written because the disk is full', async () => {
+    const file = await filled();
+    // A limit on the size of files is what a full disk looks like from here, and needs no disk.
+    const script = `
+      import { openStore } from ${JSON.stringify(path.join(import.meta.dirname, 'index.ts'))};
+      import { scanOf, confirm, GOOGLE } from ${JSON.stringify(path.join(import.meta.dirname, 'test/scans.ts'))};
+      process.on('SIGXFSZ', () => {});
+      const store = await openStore('sqlite:' + process.argv[1]);
+      try {
+        for (let i = 0; i < 5000; i += 1) await store.recordScan(scanOf('n' + i + '.com', '${day(0)}', GOOGLE), confirm);
+        console.log('no limit');
+      } catch (error) { console.log(error.name, error.code); }
+      console.log((await store.domain('d0.com'))?.domain);
+    `;
+    const node = process.execPath;
+    const command = `ulimit -f 2000; exec "${node}" --input-type=module -e "$SCRIPT" "${file}"`;
+    const { stdout, stderr } = spawnSync('bash', ['-c', command], {
+      env: { ...process.env, SCRIPT: script },
+      encoding: 'utf8',
+    });
+    assert.match(stdout, /^StoreError (disk-full|io-error)\nd0\.com\n$/, stderr);
+  });
+});

