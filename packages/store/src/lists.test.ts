@@ -22,14 +22,9 @@ async function filled(place: Place) {
     from: i % 5 === 0 ? null : (providers[i % 3] as string),
     to: providers[(i + 1 + (i % 2)) % 3] as string,
   }));
-<<<<<<< HEAD
-  for (const { domain, at, confirmedAt, category, type, from, to } of rows)
-    insert.run(domain, at, confirmedAt, category, type, from, to);
-  return { file, rows: rows.map((row, i) => ({ ...row, id: `ch_${String(i + 1).padStart(10, '0')}` })) };
-=======
-  const values = changes.map(({ domain, at, category, type, from, to }) => {
+  const values = changes.map(({ domain, at, confirmedAt, category, type, from, to }) => {
     const left = from === null ? 'null' : `'${from}'`;
-    return `(${domain}, 1, ${at}, ${at}, '${category}', 'dns', '${type}', ${left}, '${to}', 'high', 'high')`;
+    return `(${domain}, 1, ${at}, ${confirmedAt}, '${category}', 'dns', '${type}', ${left}, '${to}', 'high', 'high')`;
   });
   await exec(
     url,
@@ -41,7 +36,6 @@ async function filled(place: Place) {
        VALUES ${values.join(',')}`,
   );
   return { url, changes: changes.map((row, i) => ({ ...row, id: `ch_${String(i + 1).padStart(10, '0')}` })) };
->>>>>>> pg
 }
 
 onEach(kept, 'the list of changes', (place) => {
@@ -51,7 +45,6 @@ onEach(kept, 'the list of changes', (place) => {
     for (const type of ['migrated', 'added'] as const)
       for (const provider of [undefined, 'x', 'nobody'])
         for (const direction of [undefined, 'in', 'out'] as const)
-<<<<<<< HEAD
           for (const [category, since, other] of [
             [undefined, undefined, undefined],
             ['email', undefined, undefined],
@@ -60,11 +53,7 @@ onEach(kept, 'the list of changes', (place) => {
             [undefined, undefined, 'y'],
           ] as const) {
             const time = since === undefined ? 'at' : 'confirmedAt';
-            const fits = rows
-=======
-          for (const category of [undefined, 'email'] as const) {
             const fits = changes
->>>>>>> pg
               .filter((row) => row.type === type && (!category || row.category === category))
               .filter((row) => since === undefined || row.confirmedAt >= since)
               .filter(
@@ -106,56 +95,28 @@ onEach(kept, 'the list of changes', (place) => {
       await lists.changes({ type: 'migrated', provider: 'x', direction: 'in' }, page);
       await lists.changes({ type: 'migrated', provider: 'x', direction: 'out' }, page);
       await lists.changes({ type: 'migrated', provider: 'x' }, page);
+      const since = new Date(55);
+      await lists.changes({ type: 'migrated', since }, page);
+      await lists.changes({ type: 'migrated', since, category: 'cdn' }, page);
+      await lists.changes({ type: 'migrated', since, provider: 'x', direction: 'out' }, page);
+      await lists.customers({ provider: 'x', direction: 'out', since }, page);
     });
-<<<<<<< HEAD
-    const lists = new ListTable(db);
-    const page = { limit: 50, offset: 0 };
-    await lists.changes({ type: 'migrated' }, page);
-    await lists.changes({ type: 'migrated', category: 'cdn' }, page);
-    await lists.changes({ type: 'migrated', provider: 'x', direction: 'in' }, page);
-    await lists.changes({ type: 'migrated', provider: 'x', direction: 'out' }, page);
-    await lists.changes({ type: 'migrated', provider: 'x' }, page);
-    const since = new Date(55);
-    await lists.changes({ type: 'migrated', since }, page);
-    await lists.changes({ type: 'migrated', since, category: 'cdn' }, page);
-    await lists.changes({ type: 'migrated', since, provider: 'x', direction: 'out' }, page);
-    await lists.customers({ provider: 'x', direction: 'out', since }, page);
-    assert.equal(queries.length, 9);
-    for (const statistics of ['', 'ANALYZE']) {
-      database.exec(statistics);
-      const plans = queries.map(({ sql, parameters }) =>
-        database
-          .prepare(`EXPLAIN QUERY PLAN ${sql}`)
-          .all(...(parameters as SQLInputValue[]))
-          .map(({ detail }) => String(detail))
-          .join('; '),
-      );
-      const [all = '', inCategory = '', , , both = '', recent = '', recentIn = '', recentOut = '', customers = ''] =
-        plans;
-      const ofWindow = /confirmed_at>\?/;
-      for (const plan of [recent, recentIn, recentOut, customers]) assert.match(plan, ofWindow);
-      assert.match(customers, /changes_from_confirmed \(from_provider=\? AND type=\?/);
-      for (const plan of plans) {
-        assert.match(plan, /SEARCH changes USING (COVERING )?INDEX/);
-        assert.doesNotMatch(plan, /SCAN changes\b/);
-        // The customers of a window come from three types, each in order: these few are sorted.
-        if (plan !== both && plan !== customers) assert.doesNotMatch(plan, /TEMP B-TREE/);
-      }
-      assert.match(all, /changes_type \(type=\?\)/);
-      assert.match(inCategory, /changes_category \(category=\? AND type=\?\)/);
-      for (const side of ['to', 'from']) assert.match(both, new RegExp(`COVERING INDEX changes_${side} `));
-=======
-    assert.equal(plans.length, 10);
+    const both = ['changes_to', 'changes_from'];
+    const customers = ['changes_from_confirmed'];
+    const expected = [
+      ...[['changes_type'], ['changes_category'], ['changes_to'], ['changes_from'], both],
+      ...[['changes_confirmed'], ['changes_category_confirmed'], ['changes_from_confirmed'], customers],
+    ];
+    assert.equal(plans.length, 2 * expected.length);
     for (const [at, { sql, scans, indexes, isSorted, text }] of plans.entries()) {
       assert.ok(!scans.includes('changes'), `${sql}\n${text}`);
-      if (at % 5 !== 4) assert.equal(isSorted, false, `${sql}\n${text}`);
-      const [first = []] = [
-        [['changes_type'], ['changes_category'], ['changes_to'], ['changes_from'], ['changes_to', 'changes_from']][
-          at % 5
-        ],
-      ];
-      for (const index of first) assert.ok(indexes.includes(index), `${index}: ${sql}\n${text}`);
->>>>>>> pg
+      const uses = expected[at % expected.length] ?? [];
+      // The customers of a window come from three types, and both sides from two indexes, each in order: these few are sorted.
+      if (uses !== both && uses !== customers) assert.equal(isSorted, false, `${sql}\n${text}`);
+      assert.ok(indexes.length > 0, `${sql}\n${text}`);
+      // Of several that fit a window PostgreSQL takes the one that its statistics favour.
+      if (place.name === 'PostgreSQL' && at % expected.length >= 5) continue;
+      for (const index of uses) assert.ok(indexes.includes(index), `${index}: ${sql}\n${text}`);
     }
   });
 

@@ -1,10 +1,6 @@
 // The store as the services see it, and how it is opened.
-<<<<<<< HEAD
 import type { Category } from '@strata/detect';
-import { Kysely, sql } from 'kysely';
-=======
 import { type Dialect, Kysely, sql } from 'kysely';
->>>>>>> pg
 import { AdvisoryTable } from './advisories.ts';
 import { SourceTable } from './advisory-sources.ts';
 import { AnswerTable } from './answers.ts';
