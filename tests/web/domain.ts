@@ -183,10 +183,18 @@ export const tests: PageTests = ({ browser, demo }) => {
       assert.deepEqual(visited.trouble, []);
     });
 
-    it('says that there is no such domain', async () => {
-      await using visited = await open('/domain/no-such-name-at-all.com', [404]);
-      await visited.page.getByRole('heading', { name: 'There is no such domain' }).waitFor();
-      assert.deepEqual(visited.trouble, []);
+    it('says that there is no such domain, and of a real name that it is not in the demo', async () => {
+      await using visited = await open('/domain/google.com', [404]);
+      const { page, trouble } = visited;
+      await page.getByRole('heading', { name: 'google.com is not in this demo' }).waitFor();
+      await page.getByText('A demo on a simulated internet: every domain here is invented.').waitFor();
+      const example = page.getByRole('link', { name: /^Look at / });
+      assert.match((await example.getAttribute('href')) ?? '', /^\/domain\/[a-z0-9.-]+$/);
+      await page.route('**/site.json', (route) => route.fulfill({ json: { example_domain: 'example.com' } }));
+      await page.goto(`${demo().stack}/domain/no-such-name-at-all.com`);
+      await page.getByRole('heading', { name: 'There is no such domain' }).waitFor();
+      assert.equal(await page.getByText('simulated').count(), 0);
+      assert.deepEqual(trouble, []);
     });
 
     it('asks once more by itself while the first look goes on', async () => {

@@ -39,6 +39,16 @@ export const tests: PageTests = ({ browser, demo }) => {
     assert.deepEqual(trouble, []);
   });
 
+  it('leads to the page of all conditions where nothing was typed', async () => {
+    await using visited = await open('/', { key: demo().stackKey });
+    const { page, trouble } = visited;
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await page.waitForURL('**/search');
+    await page.getByRole('heading', { level: 1, name: 'Search' }).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Search', exact: true }).getAttribute('aria-current'), 'page');
+    assert.deepEqual(trouble, []);
+  });
+
   it('leads to a domain by the keyboard alone', async () => {
     const domain = await exampleDomain();
     await using visited = await open('/', { key: demo().stackKey });

@@ -65,7 +65,7 @@ export const tests: PageTests = ({ browser, demo }) => {
       inTable(/^Share of prov/, 'Domains'),
       'search',
     ],
-    ['domains of a leader', '/market?category=dns', inTable('Leaders', 'Domains'), 'domains'],
+    ['domains of a leader', '/market?category=dns', inTable('Leaders', 'Domains, all markets'), 'domains'],
     ['domains of a provider', `/provider/${PROVIDER}`, inFigure('Domains'), 'domains'],
     ['lost customers', '/provider/LOSER', inFigure('Lost in 30 days'), 'customers'],
     ['gained customers', '/provider/LOSER', inFigure('Gained in 30 days'), 'customers'],

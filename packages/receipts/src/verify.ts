@@ -137,7 +137,10 @@ function checkContent(
   try {
     const signedBytes = signedBytesOf(provenance);
     const digest = encodeHex(sha256(signedBytes));
-    return { detail: `The signed bytes have SHA-256 ${digest}.`, value: { provenance, signedBytes } };
+    return {
+      detail: `What came has SHA-256 ${digest}; the signature tells whether that is what was signed.`,
+      value: { provenance, signedBytes },
+    };
   } catch (error) {
     if (!(error instanceof CanonicalFormError)) throw error;
     return { problem: `The answer has no canonical form: ${error.message}.` };

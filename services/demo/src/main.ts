@@ -40,6 +40,7 @@ async function main(): Promise<void> {
     trustedCa: [internet.caPem],
     dnsTryTimeoutMs: 250,
     exampleDomain: () => example,
+    isSimulated: true,
     requestTimeoutMs: 1_500,
   };
   const gateway = await gatewayPlace();

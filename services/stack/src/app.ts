@@ -45,6 +45,8 @@ export interface World {
   readonly fetcher?: Fetcher;
   /** A domain of that world, for the explorer's first page; asked each time, since another may have more to show later. */
   readonly exampleDomain?: () => string;
+  /** The domains are invented, and the pages say so. */
+  readonly isSimulated?: boolean;
   /** Between two requests to NVD, where its publisher is simulated. */
   readonly nvdGapMs?: number;
   /** Provider entries in place of the bundled ones. */
@@ -243,6 +245,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   await servePages(server.fastify, app, {
     exampleDomain: world.exampleDomain ?? (() => 'example.com'),
     chatUrl: config.chatUrl,
+    isSimulated: world.isSimulated ?? false,
   });
 
   const owned = stack.move();

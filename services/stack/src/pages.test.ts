@@ -109,6 +109,7 @@ describe('the pages', () => {
     assert.deepEqual((await service.ask('/site.json')).body, {
       example_domain: exampleDomain,
       chat_url: 'https://chat.example',
+      is_simulated: false,
     });
   });
 

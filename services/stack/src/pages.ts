@@ -31,7 +31,7 @@ const REFERENCE_POLICY =
 export async function servePages(
   fastify: HttpServer['fastify'],
   app: Pick<StackApp, 'openApi' | 'index' | 'rulebook' | 'now'>,
-  { exampleDomain, chatUrl }: { readonly exampleDomain: () => string; readonly chatUrl: string | undefined },
+  site: { readonly exampleDomain: () => string; readonly chatUrl: string | undefined; readonly isSimulated: boolean },
 ): Promise<void> {
   fastify.addHook('onSend', async (request, reply) => {
     if (!String(reply.getHeader('content-type') ?? '').startsWith('text/html')) return;
@@ -42,7 +42,11 @@ export async function servePages(
   await serveSite(fastify, { directory: SITE, page: 'explorer.html', routes: EXPLORER_ROUTES });
   // What the explorer has to know of this installation before anybody has a key.
   fastify.get('/site.json', (_request, reply) =>
-    reply.header('cache-control', 'no-cache').send({ example_domain: exampleDomain(), chat_url: chatUrl ?? null }),
+    reply.header('cache-control', 'no-cache').send({
+      example_domain: site.exampleDomain(),
+      chat_url: site.chatUrl ?? null,
+      is_simulated: site.isSimulated,
+    }),
   );
   serveSuggestions(fastify, app);
   // Some megabytes of script, which a scan without a server need not load.

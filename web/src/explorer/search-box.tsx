@@ -55,6 +55,8 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
           const goal = isShown ? goals[chosen] : undefined;
           if (goal) go(goal);
           else if (text.trim() !== '') go(goalOf(text, goals));
+          // The page has what else can be searched by.
+          else void navigate({ to: '/search' });
         }}
       >
         <label className="hidden-text" htmlFor="search">

@@ -12,7 +12,7 @@ import { useSite } from './site.ts';
 import { WAYS } from './ways.ts';
 
 export function Shell() {
-  const { chatUrl } = useSite();
+  const { chatUrl, isSimulated } = useSite();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const [isOpen, setOpen] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
@@ -55,7 +55,10 @@ export function Shell() {
         <Ways chatUrl={chatUrl} isOpen={isOpen} onClose={() => setOpen(false)} onHelp={() => setHelpOpen(true)} />
         <main id="content" tabIndex={-1}>
           <Outlet />
-          <footer className="page-foot small soft">Alpha data, without any guarantee. Every answer is signed.</footer>
+          <footer className="page-foot small soft">
+            {isSimulated && 'A demo on a simulated internet: every domain here is invented. '}
+            Alpha data, without any guarantee. Every answer is signed.
+          </footer>
         </main>
       </div>
       {isHelpOpen && <Keyboard onClose={() => setHelpOpen(false)} />}

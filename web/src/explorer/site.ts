@@ -6,6 +6,8 @@ interface Site {
   readonly exampleDomain?: string;
   /** An address on the web; undefined where there is no chat. */
   readonly chatUrl?: string;
+  /** A demo: all domains are invented. */
+  readonly isSimulated?: boolean;
 }
 
 export function useSite(): Site {
@@ -23,10 +25,15 @@ async function ask(signal: AbortSignal): Promise<Site> {
     throw Object.assign(new Error('ask for site.json', { cause }), { code: 'network' });
   });
   if (!response.ok) throw new Error(`site.json: ${response.status}`);
-  const told = (await response.json()) as { readonly example_domain: string; readonly chat_url?: string | null };
+  const told = (await response.json()) as {
+    readonly example_domain: string;
+    readonly chat_url?: string | null;
+    readonly is_simulated?: boolean;
+  };
   const chat = told.chat_url ?? '';
   return {
     exampleDomain: told.example_domain,
+    isSimulated: told.is_simulated === true,
     // It becomes a link: nothing but an address of the web may stand there.
     ...(/^https?:\/\//.test(chat) && { chatUrl: chat }),
   };

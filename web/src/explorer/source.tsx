@@ -78,7 +78,7 @@ export function Verify({ answer, receiptId }: VerifyProps) {
 
 /** Each step of the check: what it asks, before what it found. In the order in which they are taken. */
 const STEPS = [
-  ['content', 'Content', 'What exactly was signed?'],
+  ['content', 'Content', 'What came, to the byte?'],
   ['key', 'Key', 'Has the service published the key, and was it in use then?'],
   ['signature', 'Signature', 'Was this answer signed with that key, and not altered since?'],
   ['leaf', 'Leaf', 'Is this very receipt written down in the public log?'],

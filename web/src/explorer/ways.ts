@@ -3,6 +3,7 @@
 /** Name, path and the letter that leads there after `g`. */
 export const WAYS = [
   ['Home', '/', 'h'],
+  ['Search', '/search', 'e'],
   ['Market', '/market', 'm'],
   ['Migrations', '/migrations', 'i'],
   ['Security', '/security', 's'],

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { formatNumber } from '../../ui/formats.ts';
 import { Loading, Notice } from '../../ui/states.tsx';
 import { useFirstLook } from '../first-look.ts';
+import { useSite } from '../site.ts';
 
 interface AbsentProps {
   readonly host: string;
@@ -19,6 +20,8 @@ export function DomainAbsent({ host, problem, onRetry }: AbsentProps) {
 
 function NoSuchDomain({ host, problem }: { readonly host: string; readonly problem: StackProblem }) {
   const isUnused = /NXDOMAIN/.test(problem.detail);
+  const { isSimulated, exampleDomain } = useSite();
+  if (isUnused && isSimulated) return <NotInDemo host={host} exampleDomain={exampleDomain} />;
   return (
     <Notice
       title={isUnused ? 'There is no such domain' : problem.title}
@@ -30,6 +33,27 @@ function NoSuchDomain({ host, problem }: { readonly host: string; readonly probl
     >
       <p>{problem.detail}</p>
       {isUnused && <p className="soft">Check the spelling: nobody has registered this name, or it is not in use.</p>}
+    </Notice>
+  );
+}
+
+/** Newcomers type a name that they know, and nobody should think that it does not exist. */
+function NotInDemo({ host, exampleDomain }: { readonly host: string; readonly exampleDomain: string | undefined }) {
+  return (
+    <Notice
+      title={`${host} is not in this demo`}
+      actions={
+        exampleDomain !== undefined && (
+          <Link className="button primary" to="/domain/$domain" params={{ domain: exampleDomain }}>
+            Look at {exampleDomain}
+          </Link>
+        )
+      }
+    >
+      <p>
+        This is a demo on a simulated internet: its companies are invented, and real names do not answer in it. Started
+        with <code>npm start</code>, the service asks the real internet.
+      </p>
     </Notice>
   );
 }

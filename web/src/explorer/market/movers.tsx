@@ -23,7 +23,7 @@ const name: Column<Leader> = {
   value: ({ provider }) => provider,
 };
 const domains: Column<Leader> = {
-  name: 'Domains',
+  name: 'Domains, all markets',
   isNumber: true,
   cell: (leader) => (
     <Link to="/provider/$provider" params={{ provider: leader.provider_id }} search={{ tab: 'domains' }}>
@@ -39,10 +39,10 @@ const change: Column<Leader> = {
   value: ({ change_30d }) => change_30d,
 };
 const leading: readonly Column<Leader>[] = [
-  { name: 'Rank', isNumber: true, cell: ({ rank }) => formatNumber(rank), value: ({ rank }) => rank },
+  { name: 'Rank of all', isNumber: true, cell: ({ rank }) => formatNumber(rank), value: ({ rank }) => rank },
   name,
   domains,
-  { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
+  { name: 'Share of all', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
   change,
 ];
 /** The change is of two lists: those who came, less those who went. */

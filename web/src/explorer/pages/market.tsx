@@ -108,7 +108,7 @@ function Leading({ category }: { readonly category: Category }) {
   const note = 'Among the fifty providers with most domains; numbers are over all their categories.';
   return (
     <>
-      <Card title="Leaders" width="half">
+      <Card title="Largest providers here" width="half">
         <Answer query={query} lines={8}>
           {(body, answer) => (
             <>
