@@ -111,6 +111,16 @@ describe('a browser', () => {
     assert.equal(idsOf(storage.open(12)), 'a1 q1 q2 q3');
   });
 
+  it('in which room was made keeps what it had none for, though nobody touched that again', () => {
+    const { storage, first } = twoTabs();
+    storage.room = storage.texts.join('').length + 50;
+    first.add(begun('new'));
+    first.write();
+    assert.deepEqual([first.isKept(), storage.open(2).find('new')], [false, undefined]);
+    first.remove(['c']);
+    assert.deepEqual([first.isKept(), idsOf(storage.open(3), 'new')], [true, 'q1']);
+  });
+
   it('that keeps nothing has conversations as long as the page', () => {
     const store = new ConversationStore(undefined, 1);
     store.add(begun());

@@ -116,9 +116,11 @@ export class ConversationStore {
   write(): void {
     clearTimeout(this.#writing);
     this.#writing = undefined;
-    let isKept = true;
-    for (const id of this.#dirty) isKept = this.#writeOne(id) && isKept;
-    this.#dirty.clear();
+    // Deletions first: they make room.
+    for (const id of [...this.#dirty].toSorted((a, b) => Number(!!this.find(a)) - Number(!!this.find(b))))
+      if (this.#writeOne(id)) this.#dirty.delete(id);
+    // What found no room goes with the next writing: it may be there by then.
+    const isKept = this.#dirty.size === 0;
     if (isKept === this.#isKept) return;
     this.#isKept = isKept;
     this.#tell();
