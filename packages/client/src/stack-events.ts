@@ -96,6 +96,8 @@ export async function* followEvents(
       openedAt = performance.now();
       onState?.({ kind: 'open' });
       for await (const item of ofLine(readSseWithPlaces(body, { silentMs }), url)) {
+        // What came before the abort and was not read yet is not read any more.
+        signal?.throwIfAborted();
         if (item.kind === 'retry') {
           retryMs = Math.min(Math.max(item.retryMs, RETRY_MS.min), RETRY_MS.max);
           continue;
