@@ -138,6 +138,21 @@ describe('an answer', () => {
     }
   });
 
+  it('that does not end is stopped where the page can keep no more of it', async () => {
+    let isStopped = false;
+    const { answering, last } = tabWith(async function* () {
+      yield begunWith(null);
+      try {
+        for (;;) yield text('x'.repeat(500_000));
+      } finally {
+        isStopped = true;
+      }
+    });
+    await answering.answer('c', 'm');
+    const { state, problem, text: words } = last();
+    assert.deepEqual([state, problem?.code, words.length, isStopped], ['broken', 'answer_too_long', 2_500_000, true]);
+  });
+
   it('that is stopped from another tab stays so, though words came before anybody heard of it', async () => {
     const tab = tabWith(async function* (_request, { signal }) {
       yield* [begunWith(null), text('Half')];

@@ -29,6 +29,8 @@ const RECEIPT_MS = 10_000;
  * it; a tab that is not frozen hears at once.
  */
 const STOP_AHEAD_MS = 60_000;
+/** Characters of an answer: a browser keeps some five million of a site, and shows far fewer with ease. */
+const MOST_TEXT = 2_000_000;
 /** Pieces come faster than anybody reads; the page is drawn so often. */
 const SHOW_MS = 40;
 /** Of a service's words on what went wrong; they are kept. */
@@ -59,6 +61,7 @@ export class Answering {
       for await (const event of client.answer(request, { signal: draft.signal })) {
         pace.see(event, performance.now());
         draft.change((answer) => ({ ...withEvent(answer, event), ...pace.figures() }));
+        if (draft.answer.text.length > MOST_TEXT) throw tooLong();
       }
       draft.end((answer) => ({ ...answer, state: 'whole' }));
     } catch (error) {
@@ -225,6 +228,14 @@ function emptyAnswer({ parent, model, at }: Pick<Answer, 'parent' | 'model' | 'a
     problem: null,
   };
 }
+
+const tooLong = () =>
+  new InferenceProblem({
+    status: 200,
+    code: 'answer_too_long',
+    type: 'invalid_answer',
+    message: 'The answer is longer than this page can keep, and was stopped there.',
+  });
 
 function problemOf(error: unknown, now: number): AnswerProblem {
   if (!(error instanceof InferenceProblem))

@@ -73,6 +73,19 @@ describe('conversations of two tabs', () => {
     assert.deepEqual(storage.texts, []);
   });
 
+  it('stay deleted, though the other tab writes before it hears of that', () => {
+    const { storage, first, second } = twoTabs();
+    second.remove(['c']);
+    first.changeAnswer('c', 'a1', (one) => ({ ...one, text: 'More', at: 9 }));
+    first.write();
+    assert.equal(first.find('c'), undefined);
+    storage.settle();
+    assert.deepEqual([storage.texts, second.all(), first.isKept()], [[], [], true]);
+    first.add(begun());
+    first.write();
+    assert.equal(idsOf(storage.open(10)), 'q1', 'what is new under the same id is kept');
+  });
+
   it('are read anew after a time in which nothing was heard', () => {
     const { storage, first } = twoTabs();
     const frozen = storage.open(1);
