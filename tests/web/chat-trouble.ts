@@ -126,8 +126,14 @@ export const tests: PageTests = (get) => {
       await assertAccessible(page);
       await page.unroute('**/keys');
       let asked = 0;
-      page.on('request', (request) => (asked += Number(new URL(request.url()).pathname === '/keys')));
+      const held = Promise.withResolvers<void>();
+      await page.route('**/keys', async (route) => {
+        asked += 1;
+        await held.promise;
+        await route.continue();
+      });
       await page.getByRole('button', { name: 'Get a free key' }).dblclick();
+      held.resolve();
       assert.equal(await finished(page, 1), 'whole');
       assert.equal(asked, 1, 'a second press uses up no second key');
       await page.reload();
