@@ -203,6 +203,15 @@ describe('following events', () => {
     assert.deepEqual(states[2], { kind: 'reset', reason: 'gone' });
   });
 
+  it('goes on after a reset whose reason is no text', async () => {
+    const reset = 'id: 6\nevent: reset\ndata: {"reason":{"toString":1,"valueOf":1}}\n\n';
+    await using server = await startHttpServer((_request, response) =>
+      response.writeHead(200, HEADERS).write(reset + eventText(7)),
+    );
+    const { ids, states } = await follow(server, 1);
+    assert.deepEqual([ids, states.at(-1)], [['ev_7'], { kind: 'reset', reason: 'events were missed' }]);
+  });
+
   it('gives nothing more after an abort, though more had come, nor tells that it was done with', async () => {
     await using server = await startHttpServer((_request, response) =>
       response.writeHead(200, HEADERS).write(eventText(1) + eventText(2) + eventText(3)),
