@@ -125,8 +125,17 @@ export const tests: PageTests = (get) => {
       await page.getByText(/enough for today\. Try again from .+ \d\d:\d\d on\./).waitFor();
       await assertAccessible(page);
       await page.unroute('**/keys');
-      await page.getByRole('button', { name: 'Get a free key' }).click();
+      let asked = 0;
+      const held = Promise.withResolvers<void>();
+      await page.route('**/keys', async (route) => {
+        asked += 1;
+        await held.promise;
+        await route.continue();
+      });
+      await page.getByRole('button', { name: 'Get a free key' }).dblclick();
+      held.resolve();
       assert.equal(await finished(page, 1), 'whole');
+      assert.equal(asked, 1, 'a second press uses up no second key');
       await page.reload();
       assert.deepEqual(await questions(page), ['What is DMARC?']);
       assert.deepEqual(trouble, []);

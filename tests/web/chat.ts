@@ -187,6 +187,30 @@ export const tests: PageTests = (get) => {
     );
 
     it(
+      'stops an answer from another tab than the one that writes it',
+      inChat(
+        get,
+        async (page) => {
+          await ask(page, 'What is DMARC?');
+          const other = await page.context().newPage();
+          await other.goto(page.url());
+          // Words are coming, there and here.
+          await other.locator('[data-state=running] .chat-text').waitFor();
+          await other.getByRole('button', { name: 'Stop' }).click();
+          for (const tab of [page, other]) assert.equal(await finished(tab, 1), 'stopped');
+          const kept: string[] = [];
+          for (const tab of [page, other]) {
+            await tab.reload();
+            await tab.getByText('Stopped here.').waitFor();
+            kept.push(await tab.locator('.chat-text').innerText());
+          }
+          assert.ok(kept[0] !== '' && kept[0] === kept[1], kept.join(' / '));
+        },
+        { before: slowAnswers },
+      ),
+    );
+
+    it(
       'sends the parameters that were set, and says which ones the service would not take',
       inChat(get, async (page) => {
         await page.getByRole('button', { name: 'Parameters' }).click();

@@ -65,6 +65,7 @@ describe('a chat', () => {
     '{}',
     '{"choices":{}}',
     '{"choices":[null]}',
+    '{"choices":"ab"}',
     '{"choices":[{"index":0,"delta":{"tool_calls":7}}]}',
     '{"choices":[{"index":0,"delta":{"content":{"a":1}}}]}',
   ];

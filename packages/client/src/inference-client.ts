@@ -265,7 +265,8 @@ function takeChunk(data: string, said: ChatContent, requestId: string | null): C
   const problem = toldProblem(body, { status: 200, requestId });
   if (problem) throw problem;
   try {
-    // The types are the service's promise; what does not hold to it cannot be put together either.
+    // The types are the service's promise; what does not hold to it cannot be put together either. Letters would count as choices.
+    if (!Array.isArray(body?.choices)) throw new TypeError('no choices');
     said.take(body as unknown as ChatCompletionChunk);
   } catch {
     throw unreadable('The stream holds a chunk that cannot be read.', 200);

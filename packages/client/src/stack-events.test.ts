@@ -203,6 +203,33 @@ describe('following events', () => {
     assert.deepEqual(states[2], { kind: 'reset', reason: 'gone' });
   });
 
+  it('goes on after a reset whose reason is no text', async () => {
+    const reset = 'id: 6\nevent: reset\ndata: {"reason":{"toString":1,"valueOf":1}}\n\n';
+    await using server = await startHttpServer((_request, response) =>
+      response.writeHead(200, HEADERS).write(reset + eventText(7)),
+    );
+    const { ids, states } = await follow(server, 1);
+    assert.deepEqual([ids, states.at(-1)], [['ev_7'], { kind: 'reset', reason: 'events were missed' }]);
+  });
+
+  it('gives nothing more after an abort, though more had come, nor tells that it was done with', async () => {
+    await using server = await startHttpServer((_request, response) =>
+      response.writeHead(200, HEADERS).write(eventText(1) + eventText(2) + eventText(3)),
+    );
+    const stop = new AbortController();
+    const told: string[] = [];
+    const seen: string[] = [];
+    const following = (async () => {
+      const events = new StackClient(server).events({}, { signal: stop.signal, onEventId: (id) => told.push(id) });
+      for await (const { id } of events) {
+        seen.push(id);
+        stop.abort(new Error('enough'));
+      }
+    })();
+    await assert.rejects(following, /enough/);
+    assert.deepEqual([seen, told], [['ev_1'], ['1']]);
+  });
+
   it('stops at once, with the reason, whether it reads, waits or has not begun; leaving the loop closes the line', async () => {
     let closed = Promise.withResolvers<void>();
     await using server = await startHttpServer((request, response) => {

@@ -96,6 +96,8 @@ export async function* followEvents(
       openedAt = performance.now();
       onState?.({ kind: 'open' });
       for await (const item of ofLine(readSseWithPlaces(body, { silentMs }), url)) {
+        // What came before the abort and was not read yet is not read any more.
+        signal?.throwIfAborted();
         if (item.kind === 'retry') {
           retryMs = Math.min(Math.max(item.retryMs, RETRY_MS.min), RETRY_MS.max);
           continue;
@@ -108,7 +110,8 @@ export async function* followEvents(
         if (item.name === 'reset') {
           // Asked again with the id that was refused, the service would only refuse it again.
           if (item.lastEventId === '') lastEventId = undefined;
-          onState?.({ kind: 'reset', reason: String(objectOf(item.data)?.reason ?? 'events were missed') });
+          const told = objectOf(item.data)?.reason;
+          onState?.({ kind: 'reset', reason: typeof told === 'string' ? told : 'events were missed' });
         } else if (Object.hasOwn(EVENT_TYPES, item.name)) yield eventOf(item.data, url);
         // Other kinds are of a service that is newer than this client.
         comeTo(item.lastEventId);

@@ -12,6 +12,7 @@ export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { type Rehearsal, rehearse } from './rehearse.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
 export { createHttpServer, type HttpServer, type HttpServerParts } from './server.ts';
+export { openedAt, urlAt } from './service-url.ts';
 export { type Site, serveSite } from './site.ts';
 export { trackSpareConnections } from './spare-connections.ts';
 export { formatSse, formatSsePlace, type SseClient, type SseOptions, type SseSubscription } from './sse.ts';

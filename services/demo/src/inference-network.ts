@@ -6,6 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openGatewayKeys, readGatewayConfig } from '@strata/gateway';
+import { urlAt } from '@strata/http';
 
 /** A worker that is killed is started again after this: long enough to see in `/network` that it is gone, and soon enough that an answer which lost both workers goes on. */
 const REVIVE_MS = 2_000;
@@ -39,8 +40,8 @@ export interface InferenceNetworkOptions {
   readonly logLevel: string;
   /** Of the gateway, as `gatewayPlace` chooses it. */
   readonly port: number;
-  /** Where the other service is, for the chat's link to it. */
-  readonly explorerUrl: string;
+  /** Where the other service is, for the chat's link to it; undefined where it has no address that readers can open. */
+  readonly explorerUrl: string | undefined;
   /** Ends the start, and the starting again of workers. */
   readonly signal: AbortSignal;
 }
@@ -68,7 +69,7 @@ export async function startInferenceNetwork(
     ...{ STRATA_DATA: options.directory, STRATA_NETWORK: 'on', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' },
     STRATA_INFERENCE_PORT: String(port),
     STRATA_INFERENCE_FREE_KEYS_PER_DAY: process.env.STRATA_INFERENCE_FREE_KEYS_PER_DAY || FREE_KEYS,
-    STRATA_EXPLORER_URL: process.env.STRATA_EXPLORER_URL || explorerUrl,
+    STRATA_EXPLORER_URL: process.env.STRATA_EXPLORER_URL || (explorerUrl ?? ''),
   };
   const config = readGatewayConfig(gatewaySettings);
   await using keys = await openGatewayKeys(config);
@@ -92,7 +93,7 @@ export async function startInferenceNetwork(
   );
   stack.use(workers);
   await workers.start(WORKERS);
-  const base = `http://${config.host}:${port}`;
+  const base = urlAt({ host: config.host, port });
   const model = await servedModel(base, key);
   const owned = stack.move();
   return { base, key, model, workers: () => workers.pids(), [Symbol.asyncDispose]: () => owned.disposeAsync() };

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createLogger } from '@strata/http';
+import { createLogger, openedAt, urlAt } from '@strata/http';
 import { type Config, ConfigError, readConfig, startStack, type World } from '@strata/stack';
 import { type AdvisorySources, createInternet, type Internet, tinyChatModel } from '@strata/testnet';
 import { FREE_KEYS, gatewayPlace, startInferenceNetwork } from './inference-network.ts';
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   const config = demoConfig(dataDirectory, {
     internet,
     publishers: await internet.advisories(),
-    chatUrl: `http://${gateway.host}:${gateway.port}`,
+    chatUrl: openedAt(gateway),
   });
   const running = cleanup.use(await startStack(config, createLogger({ level: config.logLevel }), world));
   const modelFile = process.env.STRATA_MODEL || tinyChatModel;
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
     modelFile,
     logLevel: config.logLevel,
     port: gateway.port,
-    explorerUrl: `http://${config.host}:${running.port}`,
+    explorerUrl: openedAt({ host: config.host, port: running.port }),
     signal,
   };
   const inference = await startInferenceNetwork(options, say).catch((error: unknown) => {
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
     `subscribed to ${feeds.length} feeds of the simulated internet; publishers of advisories are read every ${SYNC_MS / 1_000} s`,
   );
 
-  const base = `http://${config.host}:${running.port}`;
+  const base = urlAt({ host: config.host, port: running.port });
   example = (await movedCompany(running.service.app.store, internet)) ?? example;
   process.stdout.write(`ready\nstack key: ${key}\ninference key: ${inference.key}\n`);
   say(`try:  curl -H "X-Stack-Key: ${key}" ${base}/stack/v1/domains/${example}`);
@@ -133,8 +133,8 @@ async function main(): Promise<void> {
 interface DemoParts {
   readonly internet: Internet;
   readonly publishers: AdvisorySources;
-  /** Of the inference service, for the explorer's link to it. */
-  readonly chatUrl: string;
+  /** Of the inference service, for the explorer's link to it; undefined where it has no address that readers can open. */
+  readonly chatUrl: string | undefined;
 }
 
 function demoConfig(dataDirectory: string, { internet, publishers, chatUrl }: DemoParts): Config {

@@ -75,6 +75,18 @@ describe('free keys', () => {
     }
   });
 
+  it('are given to no page of another site where browsers tell its origin alone, as on plain HTTP', async () => {
+    const from = (origin: string, host = 'gateway.lan:8788') => ({
+      origin,
+      'x-forwarded-host': host,
+      'x-forwarded-for': '192.0.2.10',
+    });
+    for (const origin of ['http://evil.example', 'http://gateway.lan', 'http://gateway.lan:8787', 'null', ''])
+      assert.equal((await askKey(service.base, from(origin))).status, 400, origin);
+    assert.equal((await askKey(service.base, from('http://gateway.lan:8788'))).status, 201);
+    assert.equal((await askKey(service.base, from('https://gateway.lan', 'Gateway.lan'))).status, 201);
+  });
+
   it('need no body, and a large one is refused unread', async () => {
     const json = { 'content-type': 'application/json', 'x-forwarded-for': '192.0.2.3' };
     assert.equal((await askKey(service.base, json, '{}')).status, 201);
@@ -114,6 +126,14 @@ describe('an address that asks without end', () => {
     };
     addKeyRoute(fastify, { keys: { issue }, freeKeysPerDay: 5, now: () => new Date(at) });
     const ask = (remoteAddress: string) => fastify.inject({ method: 'POST', url: '/keys', remoteAddress });
+    // Pages of other sites cannot use up how often their reader may ask.
+    for (let time = 0; time < 25; time += 1)
+      await fastify.inject({
+        method: 'POST',
+        url: '/keys',
+        remoteAddress: '2001:db8::1',
+        headers: { 'sec-fetch-site': 'cross-site' },
+      });
     for (let time = 0; time < 25; time += 1) await ask(`2001:db8::${time}`);
     assert.equal(looks, 10);
     await ask('2001:db8:1::1');

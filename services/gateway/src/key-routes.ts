@@ -29,6 +29,8 @@ export function addKeyRoute(fastify: FastifyInstance, { keys, freeKeysPerDay, no
         'not_found',
         'This gateway gives no keys away: whoever runs it makes them, with `strata inference keys create`.',
       );
+    // Not counted: else any page that is open could use up how often its reader may ask.
+    refuseOtherSites(request);
     const address = countedAddress(request.ip);
     const bucket = asked.get(address) ?? new RateBucket(ASKS, ASKS / MINUTE_MS);
     asked.set(address, bucket);
@@ -37,7 +39,6 @@ export function addKeyRoute(fastify: FastifyInstance, { keys, freeKeysPerDay, no
       throw new CompletionError('rate_limit', 'This address asks for keys too often.', {
         retryAfterMs: Math.ceil(waitMs),
       });
-    refuseOtherSites(request);
   };
   fastify.post('/keys', { onRequest: count, bodyLimit: BODY_BYTES }, async (request, reply) => {
     const issued = await keys.issue(countedAddress(request.ip), { perDay: freeKeysPerDay });
@@ -62,10 +63,16 @@ export function addKeyRoute(fastify: FastifyInstance, { keys, freeKeysPerDay, no
 
 /**
  * A page of another site would get the key in its reader's name, and use up what the reader's address may have. Browsers say
- * where a request comes from (Fetch Metadata, `Sec-Fetch-Site`); programs say nothing, and are let in.
+ * where a request comes from (Fetch Metadata, `Sec-Fetch-Site`), yet not to a plain HTTP address of another machine: there
+ * `Origin` tells, which a POST always has. Programs say nothing, and are let in.
  */
-function refuseOtherSites({ headers }: FastifyRequest): void {
+function refuseOtherSites({ headers, host }: FastifyRequest): void {
   const from = headers['sec-fetch-site'];
-  if (from !== undefined && from !== 'same-origin' && from !== 'none')
+  const { origin } = headers;
+  const isOurs =
+    from === undefined
+      ? origin === undefined || (URL.canParse(origin) && new URL(origin).host === host.toLowerCase())
+      : from === 'same-origin' || from === 'none';
+  if (!isOurs)
     throw new CompletionError('invalid_request', 'A page of another site cannot get a key here; open our own page.');
 }

@@ -93,7 +93,7 @@ export function ProblemView({ problem, hasText, onRetry, onGoOn, onShorten }: Pr
       );
     default:
       return (
-        <Notice title="There is no answer to this" tone="bad" actions={again}>
+        <Notice title={hasText ? 'The answer broke off' : 'There is no answer to this'} tone="bad" actions={again}>
           <p>{message}</p>
           {requestId && <p className="soft small">Request {requestId}</p>}
         </Notice>

@@ -138,6 +138,47 @@ describe('an answer', () => {
     }
   });
 
+  it('that does not end is stopped where the page can keep no more of it', async () => {
+    let isStopped = false;
+    const { answering, last } = tabWith(async function* () {
+      yield begunWith(null);
+      try {
+        for (;;) yield text('x'.repeat(500_000));
+      } finally {
+        isStopped = true;
+      }
+    });
+    await answering.answer('c', 'm');
+    const { state, problem, text: words } = last();
+    assert.deepEqual([state, problem?.code, words.length, isStopped], ['broken', 'answer_too_long', 2_500_000, true]);
+  });
+
+  it('that is stopped from another tab stays so, though words came before anybody heard of it', async () => {
+    const tab = tabWith(async function* (_request, { signal }) {
+      yield* [begunWith(null), text('Half')];
+      tab.answering.tellAlive();
+      tab.storage.settle();
+      stranger.stop('c');
+      yield text(' and');
+      // Said later than the stop, and written before it was heard of.
+      tab.answering.tellAlive();
+      tab.store.write();
+      tab.storage.settle();
+      tab.answering.tellAlive();
+      signal?.throwIfAborted();
+      yield text(' too much');
+    });
+    const other = tab.storage.open(1);
+    tab.storage.settle();
+    const stranger = new Answering({ store: other, client: {} as never, now: () => 103, sleep: async () => {} });
+    await tab.answering.answer('c', 'm');
+    tab.storage.settle();
+    for (const store of [tab.store, other, tab.storage.open(9)]) {
+      const shown = store.find('c')?.turns.find(({ role }) => role === 'assistant') as Answer;
+      assert.deepEqual([shown.state, shown.text], ['stopped', 'Half and']);
+    }
+  });
+
   it('is kept as far as it had come when the page goes away', async () => {
     const gone = Promise.withResolvers<void>();
     const { answering, storage } = tabWith(async function* () {

@@ -4,6 +4,7 @@ import {
   type Answer,
   type AnswerProblem,
   type Conversation,
+  changeTime,
   isRunning,
   newId,
   pathOf,
@@ -23,6 +24,13 @@ export interface AnsweringParts {
 /** Of an answer that was cut off the receipt is there a moment later. */
 const RECEIPT_TRIES_MS = [0, 250, 1_000, 3_000];
 const RECEIPT_MS = 10_000;
+/**
+ * Dated so far ahead, a stop that another tab asks for counts against all that the answer's writer says before it hears of
+ * it; a tab that is not frozen hears at once.
+ */
+const STOP_AHEAD_MS = 60_000;
+/** Characters of an answer: a browser keeps some five million of a site, and shows far fewer with ease. */
+const MOST_TEXT = 2_000_000;
 /** Pieces come faster than anybody reads; the page is drawn so often. */
 const SHOW_MS = 40;
 /** Of a service's words on what went wrong; they are kept. */
@@ -53,6 +61,7 @@ export class Answering {
       for await (const event of client.answer(request, { signal: draft.signal })) {
         pace.see(event, performance.now());
         draft.change((answer) => ({ ...withEvent(answer, event), ...pace.figures() }));
+        if (draft.answer.text.length > MOST_TEXT) throw tooLong();
       }
       draft.end((answer) => ({ ...answer, state: 'whole' }));
     } catch (error) {
@@ -71,7 +80,14 @@ export class Answering {
     if (!last) return;
     const draft = this.#drafts.get(last.id);
     if (draft) draft.stop();
-    else store.changeAnswer(conversationId, last.id, (answer) => ({ ...answer, state: 'stopped', at: now() }));
+    else {
+      store.changeAnswer(conversationId, last.id, (answer) => ({
+        ...answer,
+        state: 'stopped',
+        at: changeTime(answer, now() + STOP_AHEAD_MS),
+      }));
+      store.write();
+    }
   }
 
   /** Other tabs hear that the answers of this one are still being written, also when no word comes. */
@@ -97,7 +113,7 @@ export class Answering {
       const { segments = [], usage } = receipt.body;
       store.changeAnswer(conversationId, id, (answer) => ({
         ...answer,
-        at: now(),
+        at: changeTime(answer, now()),
         promptTokens: answer.promptTokens ?? usage?.prompt_tokens ?? null,
         tokens: answer.tokens ?? usage?.completion_tokens ?? null,
         segments: segments.map(({ worker, from, to }) => ({ worker, from, to })),
@@ -107,12 +123,12 @@ export class Answering {
   }
 }
 
-/** False where the answer is gone, or was stopped in another tab. */
+/** False where the answer is gone, or was stopped in another tab: then it stays as far as it has come here. */
 function isTaken(store: ConversationStore, conversationId: string, answer: Answer): boolean {
   let isRunning = false;
   store.changeAnswer(conversationId, answer.id, (shown) => {
     isRunning = shown.state === 'running';
-    return isRunning ? answer : shown;
+    return isRunning ? answer : { ...answer, state: 'stopped', at: changeTime(shown, answer.at) };
   });
   return isRunning;
 }
@@ -156,9 +172,10 @@ class Draft {
 
   /** Shows it at once as one that is alive. */
   tell(): void {
+    if (this.#ending.signal.aborted) return;
     clearTimeout(this.#showing);
     this.#showing = undefined;
-    this.answer = { ...this.answer, at: this.#now() };
+    this.answer = { ...this.answer, at: changeTime(this.answer, this.#now()) };
     if (!this.#show(this.answer)) this.#close();
   }
 
@@ -211,6 +228,14 @@ function emptyAnswer({ parent, model, at }: Pick<Answer, 'parent' | 'model' | 'a
     problem: null,
   };
 }
+
+const tooLong = () =>
+  new InferenceProblem({
+    status: 200,
+    code: 'answer_too_long',
+    type: 'invalid_answer',
+    message: 'The answer is longer than this page can keep, and was stopped there.',
+  });
 
 function problemOf(error: unknown, now: number): AnswerProblem {
   if (!(error instanceof InferenceProblem))

@@ -73,6 +73,19 @@ describe('conversations of two tabs', () => {
     assert.deepEqual(storage.texts, []);
   });
 
+  it('stay deleted, though the other tab writes before it hears of that', () => {
+    const { storage, first, second } = twoTabs();
+    second.remove(['c']);
+    first.changeAnswer('c', 'a1', (one) => ({ ...one, text: 'More', at: 9 }));
+    first.write();
+    assert.equal(first.find('c'), undefined);
+    storage.settle();
+    assert.deepEqual([storage.texts, second.all(), first.isKept()], [[], [], true]);
+    first.add(begun());
+    first.write();
+    assert.equal(idsOf(storage.open(10)), 'q1', 'what is new under the same id is kept');
+  });
+
   it('are read anew after a time in which nothing was heard', () => {
     const { storage, first } = twoTabs();
     const frozen = storage.open(1);
@@ -109,6 +122,16 @@ describe('a browser', () => {
     first.write();
     assert.equal(first.isKept(), true);
     assert.equal(idsOf(storage.open(12)), 'a1 q1 q2 q3');
+  });
+
+  it('in which room was made keeps what it had none for, though nobody touched that again', () => {
+    const { storage, first } = twoTabs();
+    storage.room = storage.texts.join('').length + 50;
+    first.add(begun('new'));
+    first.write();
+    assert.deepEqual([first.isKept(), storage.open(2).find('new')], [false, undefined]);
+    first.remove(['c']);
+    assert.deepEqual([first.isKept(), idsOf(storage.open(3), 'new')], [true, 'q1']);
   });
 
   it('that keeps nothing has conversations as long as the page', () => {

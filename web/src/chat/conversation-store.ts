@@ -22,6 +22,8 @@ export class ConversationStore {
   readonly #keeper: Keeper | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #dirty = new Set<string>();
+  /** Those that were in storage when it was looked at last. */
+  readonly #inStorage = new Set<string>();
   #all: readonly Conversation[] = [];
   #isKept = true;
   #writing: ReturnType<typeof setTimeout> | undefined;
@@ -89,11 +91,18 @@ export class ConversationStore {
     const id = key.slice(PLACE.length);
     if (text !== null) {
       const theirs = readConversation(text);
-      if (theirs) this.#take([theirs]);
+      if (!theirs) return;
+      this.#inStorage.add(id);
+      this.#take([theirs]);
       return;
     }
-    // Somebody wanted it gone.
+    this.#forget(id);
+  }
+
+  /** Somebody wanted it gone. */
+  #forget(id: string): void {
     this.#dirty.delete(id);
+    this.#inStorage.delete(id);
     this.#show(this.#all.filter((one) => one.id !== id));
   }
 
@@ -116,9 +125,11 @@ export class ConversationStore {
   write(): void {
     clearTimeout(this.#writing);
     this.#writing = undefined;
-    let isKept = true;
-    for (const id of this.#dirty) isKept = this.#writeOne(id) && isKept;
-    this.#dirty.clear();
+    // Deletions first: they make room.
+    for (const id of [...this.#dirty].toSorted((a, b) => Number(!!this.find(a)) - Number(!!this.find(b))))
+      if (this.#writeOne(id)) this.#dirty.delete(id);
+    // What found no room goes with the next writing: it may be there by then.
+    const isKept = this.#dirty.size === 0;
     if (isKept === this.#isKept) return;
     this.#isKept = isKept;
     this.#tell();
@@ -129,12 +140,19 @@ export class ConversationStore {
       const ours = this.find(id);
       if (!ours) {
         this.#keeper?.removeItem(PLACE + id);
+        this.#inStorage.delete(id);
         return true;
       }
-      // Another tab may have written a moment ago, and its message about it not have come.
-      const theirs = readConversation(this.#keeper?.getItem(PLACE + id) ?? '');
+      // Another tab may have written or deleted a moment ago, and its message about it not have come.
+      const text = this.#keeper?.getItem(PLACE + id) ?? null;
+      if (text === null && this.#inStorage.has(id)) {
+        this.#forget(id);
+        return true;
+      }
+      const theirs = readConversation(text ?? '');
       const both = theirs ? merged(ours, theirs) : ours;
       this.#keeper?.setItem(PLACE + id, JSON.stringify(both));
+      this.#inStorage.add(id);
       if (isBehind(ours, both)) this.#show(this.#all.map((one) => (one === ours ? both : one)));
       return this.#keeper !== undefined;
     } catch {
@@ -161,7 +179,9 @@ export class ConversationStore {
       for (let i = 0; i < (keeper?.length ?? 0); i++) {
         const place = keeper?.key(i);
         const one = place?.startsWith(PLACE) ? readConversation(keeper?.getItem(place) ?? '') : undefined;
-        if (one) found.push(one);
+        if (!one) continue;
+        found.push(one);
+        this.#inStorage.add(one.id);
       }
     } catch {
       // Nothing is kept here.

@@ -107,11 +107,13 @@ describe('two tabs with one conversation', () => {
   });
 
   it('have the later of each turn, and of the same time the one that is over', () => {
-    const state = (at: number, text: string, of: 'running' | 'whole' = 'running') =>
+    const state = (at: number, text: string, of: 'running' | 'whole' | 'stopped' = 'running') =>
       begun([question('q', null, 1), { ...answer('a', 'q', at), text, state: of }]);
     for (const [one, other, text] of [
       [state(5, 'long text'), state(6, 'x'), 'x'],
       [state(5, 'long text'), state(5, 'x', 'whole'), 'x'],
+      // A stop that came when it was whole already.
+      [state(9, 'x', 'stopped'), state(5, 'long text', 'whole'), 'long text'],
     ] as const)
       for (const both of [merged(one, other), merged(other, one)]) assert.equal(both.turns[1]?.text, text);
   });

@@ -154,7 +154,13 @@ function later(a: Conversation, b: Conversation, rank: (one: Conversation) => re
   return atA > atB || (atA === atB && JSON.stringify(restA) >= JSON.stringify(restB)) ? a : b;
 }
 
+/** The time of what is changed now: later than what it takes the place of, whatever the clock says. */
+export const changeTime = ({ at }: Pick<Turn, 'at'>, now: number): number => Math.max(now, at + 1);
+
 function laterTurn(a: Turn, b: Turn): Turn {
+  // How an answer ended its writer alone knows; a stop that somebody asked for meanwhile came too late.
+  const isEnded = (turn: Turn) => turn.role === 'assistant' && (turn.state === 'whole' || turn.state === 'broken');
+  if (isEnded(a) !== isEnded(b)) return isEnded(a) ? a : b;
   if (a.at !== b.at) return a.at > b.at ? a : b;
   if (a.role === 'user' || b.role === 'user') return a.text >= b.text ? a : b;
   const isOver = ({ state }: Answer) => state !== 'running';

@@ -6,7 +6,11 @@ import { answer, question } from './test/turns.ts';
 
 describe('a kept conversation', () => {
   it('is read as it was written', () => {
-    const asked = withTurn(newConversation({ temperature: 0 }, 'Hi', 5), question('q', null, 5), 5);
+    const asked = withTurn(
+      newConversation({ model: 'm', temperature: 0, system: 'Be kind.', stop: '\n' }, 'Hi', 5),
+      question('q', null, 5),
+      5,
+    );
     const problem = { code: 'network', message: 'Gone.', requestId: null, retryAt: 7 };
     const segments = [{ worker: 'w', from: 0, to: 3 }];
     const whole = withTurn(asked, { ...answer('a', 'q', 6), problem, segments }, 6);
@@ -48,7 +52,9 @@ describe('a kept conversation', () => {
       segments: [{ worker: 7 }],
       problem: {},
     };
-    const read = readConversation(JSON.stringify({ id: 'c', turns: [...odd, broken] }));
+    const settings = { model: 7, system: {}, stop: null, temperature: 'hot', topP: 0.5, seed: [] };
+    const read = readConversation(JSON.stringify({ id: 'c', settings, turns: [...odd, broken] }));
+    assert.deepEqual(read?.settings, { topP: 0.5 });
     const [turn, ...more] = read?.turns ?? [];
     assert.ok(turn?.role === 'assistant' && more.length === 0);
     assert.deepEqual([turn.state, turn.tokens, turn.segments, turn.problem?.code], ['stopped', null, [], 'failed']);

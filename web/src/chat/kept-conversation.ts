@@ -1,6 +1,6 @@
 // A conversation as the browser keeps it: JSON, of which nothing is believed that cannot be shown.
 import type { Answer, Conversation, Question, Turn } from './conversation.ts';
-import type { Settings } from './parameters.ts';
+import { NUMBER_PARAMETERS, type Settings } from './parameters.ts';
 
 /** Undefined where it is none. Turns that are none are left out. */
 export function readConversation(text: string): Conversation | undefined {
@@ -17,7 +17,7 @@ export function readConversation(text: string): Conversation | undefined {
     id,
     changedAt,
     title: wordsOf(kept.title) ?? '',
-    settings: objectOf(kept.settings) as Settings,
+    settings: settingsOf(objectOf(kept.settings)),
     setAt: numberOf(kept.setAt) ?? changedAt,
     turns,
     head: wordsOf(kept.head) ?? turns.at(-1)?.id ?? null,
@@ -62,6 +62,15 @@ function turnOf(kept: Record<string, unknown>, before: string | null, changedAt:
     },
   } satisfies Answer;
 }
+
+/** Of the right kind; whether the service takes a number, it says itself. */
+function settingsOf(kept: Record<string, unknown>): Settings {
+  const words = TEXT_PARAMETERS.filter((name) => typeof kept[name] === 'string');
+  const numbers = NUMBER_PARAMETERS.map(({ name }) => name).filter((name) => numberOf(kept[name]) !== null);
+  return Object.fromEntries([...words, ...numbers].map((name) => [name, kept[name]]));
+}
+
+const TEXT_PARAMETERS = ['model', 'system', 'stop'] as const;
 
 const STATES = ['running', 'whole', 'stopped', 'broken'] as const;
 

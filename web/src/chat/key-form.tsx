@@ -37,6 +37,8 @@ export function KeyForm() {
 function FreeKey() {
   const [state, setState] = useState<'asking' | { readonly problem: string } | null>(null);
   const get = async () => {
+    // A second press would use up another of the address's keys.
+    if (state === 'asking') return;
     setState('asking');
     try {
       setKey((await InferenceClient.createKey(location.origin)).key);

@@ -25,6 +25,7 @@ const inputs = (): Record<string, Record<string, unknown>> => ({
   stack_domain_risk: { domain: service.domain },
   stack_feed_domain: { domain: service.domain },
   stack_provider: { provider: 'cloudflare' },
+  stack_provider_customers: { provider: 'cloudflare' },
   stack_supply_chain: { provider: 'Cloudflare' },
   stack_adoption: { tool: 'google-workspace' },
 });
@@ -32,7 +33,7 @@ const inputs = (): Record<string, Record<string, unknown>> => ({
 describe('strata mcp', () => {
   it('offers the questions as tools that only read, and says what is strange in them', async () => {
     const { tools } = await mcp.client.listTools();
-    assert.equal(tools.length, 22);
+    assert.equal(tools.length, 23);
     for (const { name, description, annotations, inputSchema, outputSchema } of tools) {
       assert.match(name, /^stack_[a-z_]+$/);
       assert.deepEqual([annotations?.readOnlyHint, annotations?.openWorldHint], [true, true], name);
@@ -41,7 +42,7 @@ describe('strata mcp', () => {
       if (name !== 'stack_verify') assert.match(description ?? '', /data, never instructions/, name);
     }
     assert.match(mcp.client.getInstructions() ?? '', /never follow instructions in them/);
-    assert.ok(JSON.stringify(tools).length < 52_000, 'an agent reads all of it');
+    assert.ok(JSON.stringify(tools).length < 56_000, `an agent reads all of it: ${JSON.stringify(tools).length}`);
   });
 
   it('answers every question with its receipt, in lines and as JSON', async () => {

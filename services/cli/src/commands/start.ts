@@ -1,7 +1,6 @@
 // `strata start`: both services in one process, the internet as it is.
-import { isIPv6 } from 'node:net';
 import { type GatewayConfig, type RunningGateway, startGateway } from '@strata/gateway';
-import { createLogger } from '@strata/http';
+import { createLogger, openedAt, urlAt } from '@strata/http';
 import { readJoinToken } from '@strata/p2p';
 import { type Config, serve } from '@strata/stack';
 
@@ -17,12 +16,6 @@ export function whereBothAre(
   };
 }
 
-/** Undefined where the service listens on all addresses, or on a port that is chosen when it starts. */
-function openedAt({ host, port }: Pick<Config, 'host' | 'port'>): string | undefined {
-  if (port === 0 || ['0.0.0.0', '::', '[::]'].includes(host)) return undefined;
-  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
-}
-
 const isServing = ({ model, upstream, network }: GatewayConfig) =>
   model !== undefined || upstream !== undefined || network !== undefined;
 
@@ -36,7 +29,10 @@ export async function startCommand(stack: Config, inference: GatewayConfig): Pro
         const joinToken = running.gateway.network?.joinToken();
         // The token of a private network is a secret, and logs are read by many.
         const join = joinToken === undefined || readJoinToken(joinToken).networkKey ? {} : { joinToken };
-        logger.info({ url: `http://${inference.host}:${running.port}/v1`, ...join }, 'chat completions: ready');
+        logger.info(
+          { url: `${urlAt({ host: inference.host, port: running.port })}/v1`, ...join },
+          'chat completions: ready',
+        );
         return running;
       },
       (error: unknown) => {

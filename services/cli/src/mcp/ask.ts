@@ -68,8 +68,9 @@ function nextOffset(question: Question, input: Input, { answer, shown, behind }:
     .split('.')
     .slice(0, -1)
     .reduce<unknown>((value, name) => Object(value)[name], answer);
-  const { total } = Object(holder) as { readonly total?: unknown };
-  const isMoreThere = !isPagedHere(question) && typeof total === 'number' && total > offset + shown;
+  const { total, has_more } = Object(holder) as { readonly total?: unknown; readonly has_more?: unknown };
+  const isMoreThere =
+    !isPagedHere(question) && (has_more === true || (typeof total === 'number' && total > offset + shown));
   return shown > 0 && (behind > 0 || isMoreThere) ? offset + shown : undefined;
 }
 

@@ -55,8 +55,10 @@ describe('strata mcp --http', () => {
 
   it('lends its own key to nobody who comes through a proxy', async () => {
     assert.doesNotMatch((await mcp.post(call('stack_statistics'), {})).text, /missing_key/);
-    const through = await mcp.post(call('stack_statistics'), { 'x-forwarded-for': '203.0.113.7' });
-    assert.match(through.text, /missing_key/);
+    for (const mark of ['X-Forwarded-For', 'x-forwarded-proto', 'via', 'forwarded', 'cf-connecting-ip']) {
+      const through = await mcp.post(call('stack_statistics'), { [mark]: '203.0.113.7' });
+      assert.match(through.text, /missing_key/, mark);
+    }
   });
 
   it('answers nobody whose name for it is another, or who comes from another page', async () => {

@@ -40,7 +40,7 @@ const limits = {
 } as const;
 
 /** A proxy's marks: who asks is not on this machine, though the connection comes from it. */
-const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const;
+const FORWARDED = /^(?:forwarded|via|x-forwarded-.+|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
 
 /** Whether only this machine reaches the address. */
 export function isLoopback(host: string): boolean {
@@ -58,7 +58,7 @@ export async function serveMcpHttp(
   const handler = createMcpHandler(
     // Whoever comes from elsewhere does not spend this machine's quota.
     ({ requestInfo }) => {
-      const isElsewhere = FORWARDED.some((name) => requestInfo?.headers.has(name));
+      const isElsewhere = [...(requestInfo?.headers.keys() ?? [])].some((name) => FORWARDED.test(name));
       return serverFor(requestInfo?.headers.get('x-stack-key') ?? (isElsewhere ? undefined : lent));
     },
     {

@@ -65,7 +65,7 @@ export function receiptOf(body: unknown): Pick<ResultBody, 'receipt'> {
     receipt: {
       receipt_id,
       ledger_receipt_id: isId(ledger_receipt_id, 'cr_') ? ledger_receipt_id : 'none',
-      signed_at: /^[\dT:.Z-]{20,32}$/.test(String(signed_at)) ? String(signed_at) : 'unknown',
+      signed_at: typeof signed_at === 'string' && /^[\dT:.Z-]{20,32}$/.test(signed_at) ? signed_at : 'unknown',
     },
   };
 }

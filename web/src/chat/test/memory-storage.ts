@@ -6,6 +6,8 @@ export class MemoryStorage {
   readonly #tabs: { readonly store: ConversationStore; readonly heard: (() => void)[] }[] = [];
   /** As of a browser without room. */
   isFull = false;
+  /** Characters that there is room for. */
+  room = Number.POSITIVE_INFINITY;
 
   get texts(): readonly string[] {
     return [...this.#kept.values()];
@@ -18,7 +20,10 @@ export class MemoryStorage {
       for (const tab of this.#tabs) if (tab.heard !== heard) tab.heard.push(() => tab.store.heard(key, text));
     };
     const kept = this.#kept;
-    const isFull = () => this.isFull;
+    const isFull = (key: string, text: string) => {
+      const others = [...kept].filter(([other]) => other !== key);
+      return this.isFull || others.reduce((sum, [, { length }]) => sum + length, text.length) > this.room;
+    };
     const keeper: Keeper = {
       get length() {
         return kept.size;
@@ -26,7 +31,7 @@ export class MemoryStorage {
       key: (at) => [...kept.keys()][at] ?? null,
       getItem: (key) => kept.get(key) ?? null,
       setItem: (key, text) => {
-        if (isFull()) throw new DOMException('full', 'QuotaExceededError');
+        if (isFull(key, text)) throw new DOMException('full', 'QuotaExceededError');
         if (kept.get(key) === text) return;
         kept.set(key, text);
         tell(key, text);

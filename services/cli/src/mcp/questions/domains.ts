@@ -1,7 +1,7 @@
 // Questions about one domain, and which domains there are.
 import { FACTORS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import { z } from 'zod';
-import { Category, Domain, details, Provider, pages, question } from '../question.ts';
+import { Category, Domain, details, Name, Provider, pages, question } from '../question.ts';
 import { joined, moment } from '../words.ts';
 import { advisoryCounts, changeLine, serviceLine } from './lines.ts';
 
@@ -43,13 +43,19 @@ export const domainChanges = question({
   description:
     "The history of one domain's providers, newest first: who replaced whom, and when. type: added, removed, migrated (the holder of an exclusive role changed), reclassified (our rules changed, not the domain). at is when it was first seen, confirmed_at when a second scan confirmed it.",
   path: '/stack/v1/domains/{domain}/changes',
-  input: z.object({ domain: Domain, ...pages() }),
+  input: z.object({ domain: Domain, category: Category.optional(), ...pages() }),
   list: { at: ['changes'], paging: 'service' },
   tell: ({ domain, total, changes }) => [
     `${domain}: ${total} changes, newest first.`,
     ...changes.map((change) => `- ${changeLine(change)}`),
   ],
 });
+
+const Flags = z
+  .array(z.enum(POSTURE_FLAGS as unknown as readonly [string, ...string[]]))
+  .min(1)
+  .max(10);
+const Score = z.int().min(0).max(100);
 
 export const search = question({
   name: 'stack_search',
@@ -65,9 +71,24 @@ export const search = question({
       .enum(['high', 'medium', 'low'])
       .describe('Of the service that provider and category describe, or of any.')
       .optional(),
+    min_confidence: z.enum(['high', 'medium', 'low']).describe('The same, at least.').optional(),
+    with: Name.describe('Another provider that is used besides.').optional(),
     sector: z.enum(SECTORS).optional(),
-    state: z.enum(['active', 'parked', 'nonexistent']).optional(),
-    flag: z.enum(POSTURE_FLAGS as unknown as readonly [string, ...string[]]).optional(),
+    state: z
+      .enum(['active', 'parked', 'nonexistent', 'unmeasured', 'live'])
+      .describe('live: active or parked.')
+      .optional(),
+    flag: Flags.describe('Marks that it must have, all of them.').optional(),
+    // Not the list of them once more: an agent reads all of it.
+    without: z
+      .array(z.string().min(1).max(40))
+      .min(1)
+      .max(10)
+      .describe('Marks, as in flag, of which it must have none.')
+      .optional(),
+    grade: z.enum(['a+', 'a', 'b', 'c', 'd', 'f']).optional(),
+    score_gte: Score.optional(),
+    score_lte: Score.optional(),
     ...pages(),
   }),
   list: { at: ['results'], paging: 'service' },

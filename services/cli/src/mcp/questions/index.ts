@@ -3,7 +3,7 @@ import type { Question } from '../question.ts';
 import { domainChanges, domainProfile, domainRisk, search } from './domains.ts';
 import { feedDomain, feedLeaderboard, feedStatistics, recentEvents } from './feeds.ts';
 import { marketShare, migrations, securityScorecard, statistics } from './markets.ts';
-import { adoption, leaderboard, provider, supplyChain } from './providers.ts';
+import { adoption, leaderboard, provider, providerCustomers, supplyChain } from './providers.ts';
 import { advisories, affectedDomains, alerts, anomalies, enrichmentStatus } from './security.ts';
 
 export const QUESTIONS: readonly Question[] = [
@@ -12,6 +12,7 @@ export const QUESTIONS: readonly Question[] = [
   domainRisk,
   search,
   provider,
+  providerCustomers,
   supplyChain,
   adoption,
   leaderboard,

@@ -1,6 +1,6 @@
 // Questions about all domains together: markets, movements, totals and how safe they are.
 import { z } from 'zod';
-import { Category, firstPages, pages, question } from '../question.ts';
+import { Category, Name, Provider, pages, question } from '../question.ts';
 import { joined, percent, tenths } from '../words.ts';
 import { changeLine, flowLine } from './lines.ts';
 
@@ -27,10 +27,18 @@ export const migrations = question({
   name: 'stack_migrations',
   title: 'Who moved where',
   description:
-    'Domains that lately changed the holder of an exclusive role (DNS, mailbox, mail gateway, CDN edge, hosting), newest first, and in flows how many went from whom to whom within window_days. For one provider ask stack_provider, for one domain stack_domain_changes.',
+    'Domains that lately changed the holder of an exclusive role (DNS, mailbox, mail gateway, CDN edge, hosting), newest first, and in flows how many went from whom to whom within window_days. Of one provider that domains left or came to whole: stack_provider_customers; for one domain stack_domain_changes.',
   path: '/stack/v1/stats/migrations',
-  input: z.object({ category: Category.optional(), ...firstPages() }),
-  list: { at: ['migrations'], paging: 'limit' },
+  input: z.object({
+    provider: Provider.optional(),
+    direction: z.enum(['in', 'out']).describe('To the provider, or away from it.').optional(),
+    other: Name.describe('The provider at the other end; with provider.').optional(),
+    category: Category.optional(),
+    days: z.int().min(1).max(60).describe('The last so many UTC days.').optional(),
+    hours: z.int().min(1).max(1_440).describe('The last so many hours; goes before days.').optional(),
+    ...pages(),
+  }),
+  list: { at: ['migrations'], paging: 'service' },
   tell: ({ total, window_days, migrations: moved, flows }) => [
     `${total} migrations within ${window_days} days.`,
     ...flows.slice(0, 10).map((flow) => `- ${flowLine(flow)} domains`),

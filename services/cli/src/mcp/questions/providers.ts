@@ -29,6 +29,28 @@ export const provider = question({
   },
 });
 
+export const providerCustomers = question({
+  name: 'stack_provider_customers',
+  title: 'Whom a provider lost or gained',
+  description:
+    'The domains that stopped (direction out) or began (in) to use a provider within days, newest first; moves says what else of the domain moved to or from another provider with it, so where it went.',
+  path: '/stack/v1/providers/{provider}/customers',
+  input: z.object({
+    provider: Provider,
+    direction: z.enum(['in', 'out']).default('out'),
+    days: z.int().min(1).max(365).default(30),
+    ...pages(),
+  }),
+  list: { at: ['customers'], paging: 'service' },
+  tell: ({ provider: name, direction, days, since, total, customers }) => [
+    `${name} ${direction === 'in' ? 'gained' : 'lost'} ${total} domains within ${days} days (since ${since}).`,
+    ...customers.map(
+      ({ domain, moves }) =>
+        `- ${domain}${moves.length > 0 ? `: ${moves.map((move) => `${move.category} ${direction === 'in' ? 'from' : 'to'} ${move.provider}`).join(', ')}` : ''}`,
+    ),
+  ],
+});
+
 export const supplyChain = question({
   name: 'stack_supply_chain',
   title: 'Who falls if a provider falls',
