@@ -116,6 +116,23 @@ export const tests: PageTests = ({ browser, demo }) => {
       assert.deepEqual(trouble, []);
     });
 
+    it('names no number of changes before it is known', async () => {
+      await using visited = await open('/status');
+      const { page } = visited;
+      const gate = Promise.withResolvers<void>();
+      await page.route('**/changes?*', async (route) => {
+        await gate.promise;
+        await route.continue();
+      });
+      await page.goto(`${demo().stack}/domain/${migration.domain}?tab=history&category=${migration.category}`);
+      const choice = page.getByRole('region', { name: 'History', exact: true }).locator('option:checked');
+      await choice.waitFor({ state: 'attached' });
+      assert.doesNotMatch(await choice.innerText(), /\d/);
+      gate.resolve();
+      await settled(page);
+      assert.match(await choice.innerText(), /\([1-9]\d*\)$/);
+    });
+
     it('tells how long ago it was looked at, and goes on with the clock', async () => {
       await using visited = await open('/status');
       const { page } = visited;
