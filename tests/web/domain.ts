@@ -6,6 +6,7 @@ import type { PageTests } from '../web.test.ts';
 import { assertLooks, type Demo, settled, visit } from './browser.ts';
 
 interface Migration {
+  readonly category: string;
   readonly domain: string;
   readonly from: string;
   readonly to: string;
