@@ -14,6 +14,7 @@ import * as home from './web/home.ts';
 import * as live from './web/live.ts';
 import * as market from './web/market.ts';
 import * as newcomer from './web/newcomer.ts';
+import * as search from './web/search.ts';
 import * as watch from './web/watch.ts';
 
 /** The tests of one page, or of a few that belong together. */
@@ -28,6 +29,7 @@ const modules: readonly { readonly tests: PageTests }[] = [
   live,
   market,
   newcomer,
+  search,
   watch,
 ];
 

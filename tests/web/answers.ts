@@ -54,6 +54,27 @@ export const tests: PageTests = ({ browser, demo }) => {
       await page.getByRole('region', { name: 'Domains', exact: true }).locator('tbody tr').first().waitFor();
     });
 
+    it('asks again for what is open alone', async () => {
+      await using visited = await open('/search?state=active');
+      const { page } = visited;
+      await settled(page);
+      await page.context().setOffline(true);
+      for (const state of ['parked', 'nonexistent']) {
+        await page.getByLabel('State').selectOption(state);
+        await page.getByRole('form', { name: 'Filters' }).getByRole('button', { name: 'Search' }).click();
+        await page.waitForURL(`**/search?state=${state}`);
+        await page.getByRole('heading', { name: 'The service cannot be reached' }).waitFor();
+      }
+      const asked: string[] = [];
+      page.on('request', (request) => {
+        if (request.url().includes('/stack/v1/')) asked.push(new URL(request.url()).search);
+      });
+      await page.context().setOffline(false);
+      await page.getByText('You are offline.').waitFor({ state: 'detached' });
+      await settled(page);
+      assert.deepEqual(asked, ['?state=nonexistent&limit=50']);
+    });
+
     it('asks a service that is silent again, and less often each time', async () => {
       await using visited = await open('/search?state=active', [503]);
       const { page } = visited;

@@ -6,6 +6,7 @@ import type { PageTests } from '../web.test.ts';
 import { assertLooks, type Demo, settled, visit } from './browser.ts';
 
 interface Migration {
+  readonly category: string;
   readonly domain: string;
   readonly from: string;
   readonly to: string;
@@ -114,6 +115,23 @@ export const tests: PageTests = ({ browser, demo }) => {
       assert.ok(all > 0);
       assert.equal(sum, all);
       assert.deepEqual(trouble, []);
+    });
+
+    it('names no number of changes before it is known', async () => {
+      await using visited = await open('/status');
+      const { page } = visited;
+      const gate = Promise.withResolvers<void>();
+      await page.route('**/changes?*', async (route) => {
+        await gate.promise;
+        await route.continue();
+      });
+      await page.goto(`${demo().stack}/domain/${migration.domain}?tab=history&category=${migration.category}`);
+      const choice = page.getByRole('region', { name: 'History', exact: true }).locator('option:checked');
+      await choice.waitFor({ state: 'attached' });
+      assert.doesNotMatch(await choice.innerText(), /\d/);
+      gate.resolve();
+      await settled(page);
+      assert.match(await choice.innerText(), /\([1-9]\d*\)$/);
     });
 
     it('tells how long ago it was looked at, and goes on with the clock', async () => {

@@ -376,7 +376,7 @@ export interface StackPaths {
        */
       direction?: 'in' | 'out';
       /**
-       * The provider at the other end, by id, name or alias; together with `provider`.
+       * The provider at the other end, by id, name or alias; only together with `provider`.
        */
       other?: string;
       category?:
@@ -1020,7 +1020,7 @@ export interface StackPaths {
        */
       direction?: 'in' | 'out';
       /**
-       * The provider at the other end, by id, name or alias; together with `provider`.
+       * The provider at the other end, by id, name or alias; only together with `provider`.
        */
       other?: string;
       category?:

@@ -6,10 +6,11 @@ import { withChanges } from './search-params.ts';
 interface PagerProps {
   /** The address's words as they are now. */
   readonly search: Readonly<Record<string, string | undefined>>;
-  /** Rows before this page, on one page at most, and of the whole list. */
+  /** Rows before this page, and on one page at most. */
   readonly offset: number;
   readonly limit: number;
-  readonly total: number;
+  /** Rows of the whole list, or of this page where nobody knows how long the list is: only whether it goes on. */
+  readonly rows: { readonly total: number } | { readonly shown: number; readonly hasMore: boolean };
 }
 
 /** The row of an address's `offset` that a page begins with: 0 for whatever is no such number. */
@@ -18,8 +19,13 @@ export function offsetOf(text: string | undefined): number {
 }
 
 /** Nothing where all of the list is on one page. */
-export function Pager({ search, offset, limit, total }: PagerProps) {
-  if (total <= limit && offset === 0) return null;
+export function Pager({ search, offset, limit, rows }: PagerProps) {
+  const total = 'total' in rows ? rows.total : undefined;
+  const end = 'total' in rows ? Math.min(offset + limit, rows.total) : offset + rows.shown;
+  const hasMore = 'total' in rows ? end < rows.total : rows.hasMore;
+  if (!hasMore && offset === 0) return null;
+  // From beyond the end the way leads back to the last page.
+  const previous = Math.min(offset - limit, total === undefined ? offset : Math.floor((total - 1) / limit) * limit);
   const to = (start: number) =>
     ({
       to: '.',
@@ -32,15 +38,16 @@ export function Pager({ search, offset, limit, total }: PagerProps) {
   return (
     <nav className="pager actions" aria-label="Pages of the list">
       <span className="small soft">
-        {formatNumber(Math.min(offset + 1, total))} to {formatNumber(Math.min(offset + limit, total))} of{' '}
-        {formatNumber(total)}
+        {end > offset && `${formatNumber(offset + 1)} to ${formatNumber(end)}`}
+        {end > offset && total !== undefined && ` of ${formatNumber(total)}`}
+        {total === undefined && hasMore && ', and more'}
       </span>
       {offset > 0 && (
-        <Link {...to(offset - limit)} rel="prev">
+        <Link {...to(previous)} rel="prev">
           Previous
         </Link>
       )}
-      {offset + limit < total && (
+      {hasMore && (
         <Link {...to(offset + limit)} rel="next">
           Next
         </Link>

@@ -14,7 +14,8 @@ export const queries = new QueryClient({
   },
 });
 
-onReached(() => void queries.refetchQueries({ predicate: ({ state }) => isUnreached(state.error) }));
+// What is open, and nothing that was left: each question costs a request of the day.
+onReached(() => void queries.refetchQueries({ type: 'active', predicate: ({ state }) => isUnreached(state.error) }));
 
 /** A failure of the way there, and no answer of the service. */
 export function isUnreached(error: unknown): boolean {

@@ -1,6 +1,6 @@
 // What surrounds every page: the name, the search box, the ways to the others, the key and what is left of its day.
 import { createLink, Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { type ComponentProps, forwardRef, useCallback, useEffect, useRef, useState } from 'react';
+import { type ComponentProps, forwardRef, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { formatNumber } from '../ui/formats.ts';
 import { ThemeSwitch } from '../ui/theme-switch.tsx';
 import { ConnectionBar } from './connection-bar.tsx';
@@ -84,7 +84,8 @@ interface WaysProps {
 }
 
 function Ways({ chatUrl, isOpen, onClose, onHelp }: WaysProps) {
-  useEffect(() => {
+  // Before the next key: an effect after painting would miss an Escape that comes at once.
+  useLayoutEffect(() => {
     if (!isOpen) return;
     const onKey = ({ key }: KeyboardEvent) => {
       if (key !== 'Escape') return;

@@ -10,8 +10,11 @@ interface Options {
   readonly isEnabled?: boolean;
   /** Asks again while the page is open. */
   readonly everyMs?: number;
-  /** Shows the answer before until the next one is there, as an old one: for lists that are paged or filtered. */
-  readonly keepsLast?: boolean;
+  /**
+   * Shows the answer before until the next one is there, as an old one: of the same list alone (`page`), where the words
+   * around it are those of the question, or whatever it was filtered by (`any`).
+   */
+  readonly keepsLast?: 'page' | 'any';
 }
 
 const questions = new WeakMap<object, unknown>();
@@ -25,7 +28,7 @@ export function questionOf<I>(answer: object, input: I): I {
 export function useStack<P extends keyof StackPaths>(
   path: P,
   input: StackInput<P>,
-  { isEnabled = true, everyMs, keepsLast = false }: Options = {},
+  { isEnabled = true, everyMs, keepsLast }: Options = {},
 ): UseQueryResult<StackAnswer<StackPaths[P]['body']>, StackProblem> {
   const key = useKey();
   return useQuery({
@@ -52,11 +55,12 @@ export function useStack<P extends keyof StackPaths>(
     retry: (failures, error) => failures < 2 && isUnreached(error) && connectionNow() !== 'offline',
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
     placeholderData: (last: StackAnswer<StackPaths[P]['body']> | undefined, before) =>
-      keepsLast && subjectOf(before?.queryKey) === subjectOf([path, input]) ? last : undefined,
+      keepsLast && subjectOf(keepsLast, before?.queryKey) === subjectOf(keepsLast, [path, input]) ? last : undefined,
   });
 }
 
 /** What a question is about: the list of another domain or provider is no old state of this one. */
-function subjectOf([path, input]: readonly unknown[] = []): string {
-  return JSON.stringify([path, (input as { readonly path?: unknown } | undefined)?.path]);
+function subjectOf(kept: 'page' | 'any', [path, input]: readonly unknown[] = []): string {
+  const { path: names, query } = (input ?? {}) as { readonly path?: unknown; readonly query?: object };
+  return JSON.stringify([path, names, kept === 'page' ? { ...query, offset: undefined } : undefined]);
 }

@@ -37,6 +37,14 @@ async function assertRefused(path: string, field: string, status = 400): Promise
     );
 }
 
+describe('the other end of a migration', () => {
+  for (const route of ['stats/migrations', 'migrations/export.csv'])
+    it(`${route}: is refused without the provider, not passed over`, async () => {
+      await assertRefused(`/stack/v1/${route}?other=cloudflare`, 'other');
+      assert.equal((await ask(`/stack/v1/${route}?other=cloudflare&provider=godaddy`)).status, 200);
+    });
+});
+
 describe('numbers in a query', () => {
   const routes = [
     ['search', 'limit', 1, 1_000],

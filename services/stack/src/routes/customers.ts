@@ -1,5 +1,5 @@
 // The domains that a provider won and lost: who they are, since when, and where they came from or went.
-import { dayOf, TREND_DAYS } from '@strata/analytics';
+import { DAY_MS, dayOf, TREND_DAYS } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
@@ -11,7 +11,6 @@ import { MigrationSchema } from './migrations.ts';
 import { Limit, Offset, ProviderPath, providerOf, WholeNumber, Word } from './parameters.ts';
 
 const WINDOW_MS = 60_000;
-const DAY_MS = 86_400_000;
 const MOST_ROWS = 1_000;
 const count = z.int().min(0);
 

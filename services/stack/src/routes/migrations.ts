@@ -1,7 +1,7 @@
 // Who left whom: the newest migrations, of all or of one provider, and the flows that they add up to.
 import { type Flow, TREND_DAYS } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
-import { type RequestContext, route } from '@strata/http';
+import { type RequestContext, refuse, route } from '@strata/http';
 import type { ChangeFilter } from '@strata/store';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
@@ -35,18 +35,23 @@ export const MigrationSchema = ChangeSchema.extend({ domain: z.string() }).meta(
 export const migrationParameters = {
   provider: Text.describe('Id, name or alias of a provider.').optional(),
   direction: Word(['in', 'out']).describe('To the provider, or away from it; both without a provider.').optional(),
-  other: Text.describe('The provider at the other end, by id, name or alias; together with `provider`.').optional(),
+  other: Text.describe(
+    'The provider at the other end, by id, name or alias; only together with `provider`.',
+  ).optional(),
   category: CategoryParameter.optional(),
   ...windowParameters,
 };
 
-/** The words of a question, with ids for the names of providers; refuses names that nobody has. */
+/** The words of a question, with ids for the names of providers; refuses names that nobody has, and an end without the other. */
 export function migrationFilter(
   app: StackApp,
   input: z.output<z.ZodObject<typeof migrationParameters>>,
   context: RequestContext<'unknown_provider'>,
 ): Omit<ChangeFilter, 'type' | 'since'> {
   const { provider, direction, other, category } = input;
+  if (provider === undefined && other !== undefined) {
+    refuse('invalid_parameter', 'Cannot use: other.', { errors: [{ field: 'other', message: 'needs provider' }] });
+  }
   const idOf = (name: string) => providerOf(app, name, context).id;
   return {
     ...(category === undefined ? {} : { category }),

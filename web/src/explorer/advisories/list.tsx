@@ -27,7 +27,7 @@ export function AdvisoryList({ search, onSearch }: ListProps) {
   const input = {
     query: { severity, known_exploited: exploited, limit: PAGE, offset: offset === 0 ? undefined : offset },
   };
-  const query = useStack(PATH, input, { keepsLast: true });
+  const query = useStack(PATH, input, { keepsLast: 'any' });
   const change = (changes: Readonly<Record<string, string | undefined>>) =>
     onSearch(withChanges(search, { offset: undefined, ...changes }));
   return (

@@ -88,7 +88,7 @@ interface AdvisoriesProps {
 export function DomainAdvisories({ domain, search }: AdvisoriesProps) {
   const offset = offsetOf(search.offset);
   const input = { query: { domain, limit: PAGE, offset } };
-  const query = useStack('/stack/v1/enrichment/affected', input, { keepsLast: offset > 0 });
+  const query = useStack('/stack/v1/enrichment/affected', input, { keepsLast: 'page' });
   return (
     <Card
       title="Advisories"
@@ -99,7 +99,7 @@ export function DomainAdvisories({ domain, search }: AdvisoriesProps) {
         {(body) => (
           <>
             <Affecting domain={domain} body={body} />
-            <Pager offset={offset} limit={PAGE} total={body.total} search={search} />
+            <Pager offset={offset} limit={PAGE} rows={body} search={search} />
           </>
         )}
       </Answer>

@@ -21,7 +21,7 @@ export function DomainHistory({ domain, search }: HistoryProps) {
   const offset = offsetOf(search.offset);
   const category = oneOf(search.category, CATEGORIES);
   const input = { path: { domain }, query: { category, limit: CHANGES_PAGE, offset } };
-  const query = useStack('/stack/v1/domains/{domain}/changes', input, { keepsLast: offset > 0 });
+  const query = useStack('/stack/v1/domains/{domain}/changes', input, { keepsLast: 'page' });
   return (
     <Card
       title="History"
@@ -45,7 +45,7 @@ export function DomainHistory({ domain, search }: HistoryProps) {
               ) : (
                 <Timeline changes={changes} />
               )}
-              <Pager offset={offset} limit={CHANGES_PAGE} total={total} search={search} />
+              <Pager offset={offset} limit={CHANGES_PAGE} rows={{ total }} search={search} />
             </>
           );
         }}
@@ -60,9 +60,9 @@ interface CategoryFilterProps {
   readonly chosen: Service['category'] | undefined;
 }
 
-function CategoryFilter({ counts = [], chosen }: CategoryFilterProps) {
+function CategoryFilter({ counts, chosen }: CategoryFilterProps) {
   const navigate = useNavigate({ from: '/domain/$domain' });
-  const known = new Map(counts.map(({ category, changes }) => [category, changes]));
+  const known = new Map(counts?.map(({ category, changes }) => [category, changes]));
   const shown = CATEGORIES.filter((category) => known.has(category) || category === chosen);
   return (
     <label className="domain-filter">
@@ -77,7 +77,8 @@ function CategoryFilter({ counts = [], chosen }: CategoryFilterProps) {
         <option value="">All</option>
         {shown.map((category) => (
           <option key={category} value={category}>
-            {formatName(category)} ({formatNumber(known.get(category) ?? 0)})
+            {formatName(category)}
+            {counts && ` (${formatNumber(known.get(category) ?? 0)})`}
           </option>
         ))}
       </select>

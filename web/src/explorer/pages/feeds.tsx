@@ -26,7 +26,7 @@ export function Feeds() {
   const window = (search.window ?? '7d') as Window;
   const input = { query: { window, limit: MOST_LEADERS } };
   const stats = useStack(STATS, {});
-  const leaders = useStack(LEADERS, input, { keepsLast: true });
+  const leaders = useStack(LEADERS, input, { keepsLast: 'any' });
   const words = WINDOWS.find(([name]) => name === window)?.[1] ?? window;
   return (
     <Page title="Feeds" lead="Which companies' domains are talked about in the feeds that this service reads.">

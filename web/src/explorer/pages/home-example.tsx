@@ -1,9 +1,10 @@
 // A profile in short, live: what a newcomer sees first.
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
+import { Ago } from '../../ui/ago.tsx';
 import { Badge, Grade } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
-import { formatAgo, formatName, formatNumber, formatTime } from '../../ui/formats.ts';
+import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Answer, FreeKeyButton } from '../answer.tsx';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
@@ -59,10 +60,7 @@ function InShort({ profile }: { readonly profile: Profile }) {
           Security <Grade grade={security.grade} />
         </Link>{' '}
         <span className="soft">
-          {formatNumber(security.score)} of 100 points · looked at{' '}
-          <time dateTime={scannedAt} title={formatTime(scannedAt)}>
-            {formatAgo(scannedAt)}
-          </time>
+          {formatNumber(security.score)} of 100 points · looked at <Ago at={scannedAt} />
         </span>
       </p>
       <dl className="home-stack">

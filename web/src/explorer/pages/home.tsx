@@ -2,9 +2,10 @@
 import './home.css';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { Ago } from '../../ui/ago.tsx';
 import { Severity } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card.tsx';
-import { formatAgo, formatNumber, formatTime } from '../../ui/formats.ts';
+import { formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Answer } from '../answer.tsx';
 import { Page } from '../page.tsx';
@@ -180,9 +181,7 @@ function Lately() {
                           {provider}
                         </Link>
                       )}{' '}
-                      <time dateTime={at} title={formatTime(at)}>
-                        {formatAgo(at)}
-                      </time>
+                      <Ago at={at} />
                     </p>
                   </li>
                 ))}

@@ -25,7 +25,7 @@ export function Market() {
   const hasParked = search.include_parked === 'true';
   // All categories in one answer: to look at another costs nothing.
   const input = { query: { include_parked: hasParked ? ('true' as const) : undefined } };
-  const shares = useStack(SHARES, input, { keepsLast: true });
+  const shares = useStack(SHARES, input, { keepsLast: 'any' });
   return (
     <Page title="Market" lead="Who runs the web's parts, and how much of them.">
       <div className="market-tools">

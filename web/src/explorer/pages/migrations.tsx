@@ -19,7 +19,6 @@ import {
 } from '../market/migration-filter.ts';
 import { MigrationForm } from '../market/migration-form.tsx';
 import { MigrationTable } from '../market/migration-table.tsx';
-import { OpenPager } from '../market/open-pager.tsx';
 import { Page } from '../page.tsx';
 import { offsetOf, Pager } from '../pager.tsx';
 import { Source } from '../source.tsx';
@@ -35,8 +34,7 @@ export function Migrations() {
   const filter = filterOf(search);
   const offset = offsetOf(search.offset);
   const input = questionOf(filter, { limit: PAGE_LENGTH, offset });
-  // The next page of the same list may stand on the last one's place; another question's rows may not.
-  const query = useStack(MIGRATIONS, input, { keepsLast: offset > 0 });
+  const query = useStack(MIGRATIONS, input, { keepsLast: 'page' });
   const name = query.data && nameIn(query.data.body, filter.provider);
   return (
     <Page title="Migrations" lead="Domains that left one provider for another, each confirmed by a second look.">
@@ -73,20 +71,22 @@ interface ListProps {
 
 function List({ body, filter, search }: ListProps) {
   const { migrations, offset, limit, has_more: hasMore } = body;
-  if (migrations.length === 0) {
-    return <Empty>{offset > 0 ? 'The list ends before this page.' : 'No migration fits these filters.'}</Empty>;
-  }
   return (
     <>
-      {isEver(filter.period) && (
+      {isEver(filter.period) && migrations.length > 0 && (
         <p className="small soft">Of any age, those first seen last come first; how many there are is not counted.</p>
       )}
-      <MigrationTable migrations={migrations} />
-      {isEver(filter.period) ? (
-        <OpenPager search={search} offset={offset} shown={migrations.length} limit={limit} hasMore={hasMore} />
+      {migrations.length === 0 ? (
+        <Empty>{offset > 0 ? 'The list ends before this page.' : 'No migration fits these filters.'}</Empty>
       ) : (
-        <Pager search={search} offset={offset} limit={limit} total={body.total} />
+        <MigrationTable migrations={migrations} />
       )}
+      <Pager
+        search={search}
+        offset={offset}
+        limit={limit}
+        rows={isEver(filter.period) ? { shown: migrations.length, hasMore } : { total: body.total }}
+      />
     </>
   );
 }

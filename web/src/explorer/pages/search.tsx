@@ -2,14 +2,16 @@
 import './search.css';
 import type { StackInput, StackPaths } from '@strata/client';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Ago } from '../../ui/ago.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { formatAgo, formatName, formatNumber, formatTime } from '../../ui/formats.ts';
+import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { Answer } from '../answer.tsx';
 import { Page } from '../page.tsx';
 import { offsetOf, Pager } from '../pager.tsx';
+import { withChanges } from '../search-params.ts';
 import { Source } from '../source.tsx';
 import { useStack } from '../use-stack.ts';
 import { Filters, type SearchState } from './search-filters.tsx';
@@ -30,16 +32,11 @@ export function Search() {
   const offset = offsetOf(from);
   // The words are checked by the service, which names those it does not know.
   const input = { query: { ...filters, limit: PAGE, ...(offset > 0 && { offset }) } as Query };
-  const query = useStack('/stack/v1/search', input, { keepsLast: true });
+  const query = useStack('/stack/v1/search', input, { keepsLast: 'any' });
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <Page title={titleOf(filters)} lead="All filters must hold. Names that begin with the text come first.">
-      <Filters
-        // Another address, other values: the fields begin anew.
-        key={JSON.stringify(filters)}
-        filters={filters}
-        onApply={(next) => void navigate({ to: '/search', search: next })}
-      />
+      <Filters filters={filters} onApply={(next) => void navigate({ to: '/search', search: next })} />
       <Narrowed filters={filters} />
       <Card title="Domains" foot={query.data && <Source path="/stack/v1/search" input={input} answer={query.data} />}>
         <Answer query={query} lines={12}>
@@ -59,7 +56,7 @@ export function Search() {
                   keyOf={(row) => row.domain}
                 />
               )}
-              <Pager search={filters} offset={results.offset} limit={PAGE} total={results.total} />
+              <Pager search={filters} offset={results.offset} limit={PAGE} rows={results} />
             </div>
           )}
         </Answer>
@@ -89,11 +86,7 @@ const COLUMNS: readonly Column<Found>[] = [
   {
     name: 'Looked at',
     value: ({ scanned_at: at }) => at,
-    cell: ({ scanned_at: at }) => (
-      <time className="search-time" dateTime={at} title={formatTime(at)}>
-        {formatAgo(at)}
-      </time>
-    ),
+    cell: ({ scanned_at: at }) => <Ago className="search-time" at={at} />,
   },
 ];
 
@@ -142,15 +135,25 @@ function Nothing({ results, filters }: { readonly results: Results; readonly fil
   const meant = results.did_you_mean ?? [];
   if (results.offset > 0) return <Empty>The list ends before this page.</Empty>;
   if (meant.length > 0) {
+    const asked = (['provider', 'with'] as const).filter((name) => filters[name] !== undefined);
+    // Of two names the answer does not say which one is unknown.
+    const unknown = asked.length === 1 ? asked[0] : undefined;
     return (
       <div className="empty">
-        <p>No provider is called “{filters.provider}”. Did you mean one of these?</p>
+        <p>
+          No provider is called {asked.map((name) => `“${filters[name]}”`).join(', or none ')}. Did you mean one of
+          these?
+        </p>
         <ul className="search-meant">
           {meant.map((name) => (
             <li key={name}>
-              <Link to="/search" search={{ ...filters, provider: name } as Record<string, string>}>
-                {name}
-              </Link>
+              {unknown === undefined ? (
+                name
+              ) : (
+                <Link to="/search" search={withChanges(filters, { [unknown]: name })}>
+                  {name}
+                </Link>
+              )}
             </li>
           ))}
         </ul>

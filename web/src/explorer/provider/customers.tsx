@@ -51,7 +51,7 @@ export function Customers({ provider, search }: CustomersProps) {
     path: { provider },
     query: { ...asked, limit: PAGE_LENGTH, offset: offset === 0 ? undefined : offset },
   };
-  const query = useStack(PATH, input, { keepsLast: offset > 0 });
+  const query = useStack(PATH, input, { keepsLast: 'page' });
   const words = WORDS[direction];
   const to = (changes: Readonly<Record<string, string | undefined>>) => ({
     to: '/provider/$provider' as const,
@@ -125,7 +125,7 @@ export function Customers({ provider, search }: CustomersProps) {
                 keyOf={({ id }: Customer) => id}
               />
             )}
-            <Pager search={search} offset={page.offset} limit={page.limit} total={total} />
+            <Pager search={search} offset={page.offset} limit={page.limit} rows={{ total }} />
           </Card>
         )}
       </Answer>

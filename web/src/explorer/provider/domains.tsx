@@ -47,7 +47,7 @@ export function Domains({ provider, input, answer, search }: DomainsProps) {
           />
         </div>
       )}
-      <Pager search={search} offset={offset} limit={PAGE_LENGTH} total={total} />
+      <Pager search={search} offset={offset} limit={PAGE_LENGTH} rows={{ total }} />
     </Card>
   );
 }

@@ -22,5 +22,5 @@ const inputOf = (provider: string, offset: number) => ({
 
 export function useProvider(provider: string, offset: number) {
   const input = inputOf(provider, offset);
-  return { query: useStack(PROVIDER, input, { keepsLast: true }), input };
+  return { query: useStack(PROVIDER, input, { keepsLast: 'any' }), input };
 }

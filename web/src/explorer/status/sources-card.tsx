@@ -2,10 +2,11 @@
 import './sources-card.css';
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
+import { Ago } from '../../ui/ago.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
-import { formatAgo, formatNumber, formatTime } from '../../ui/formats.ts';
+import { formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { SOURCE_NAMES, STATES } from '../advisories/words.ts';
 import { Answer } from '../answer.tsx';
@@ -78,11 +79,7 @@ function Sources({ sources }: { readonly sources: readonly AdvisorySource[] }) {
 
 function When({ at, without }: { readonly at: string | null; readonly without: string }) {
   if (at === null) return <span className="soft sources-when">{without}</span>;
-  return (
-    <time className="sources-when" dateTime={at} title={formatTime(at)}>
-      {formatAgo(at)}
-    </time>
-  );
+  return <Ago className="sources-when" at={at} />;
 }
 
 function Coverage({ body: { advisories, coverage } }: { readonly body: Body }) {
