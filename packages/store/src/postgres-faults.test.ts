@@ -104,7 +104,7 @@ describe('a server', { skip: binaries ? false : notice }, async () => {
 
   it('that takes too long for a statement is told to, and what waited in vain for its turn leaves no trace', async () => {
     const url = await server.fresh();
-    await using store = await openStore(`${url}?statement_timeout=150&lock_timeout=100`, { poolSize: 1 });
+    await using store = await openStore(`${url}?statement_timeout=2000&lock_timeout=400`, { poolSize: 1 });
     await record(store, 'a.com');
     await using other = await beside(url);
     // Another writer has its turn and does not end it.
@@ -118,7 +118,7 @@ describe('a server', { skip: binaries ? false : notice }, async () => {
     await other.query('rollback');
     await record(store, 'c.com');
 
-    await using patient = await openStore(`${url}?statement_timeout=150`, { poolSize: 1 });
+    await using patient = await openStore(`${url}?statement_timeout=1000`, { poolSize: 1 });
     await other.query('begin; lock table domains');
     await assert.rejects(patient.domain('a.com'), failsWith('too-slow'));
     await assert.rejects(record(patient, 'd.com'), failsWith('too-slow'));
