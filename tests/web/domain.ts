@@ -246,6 +246,10 @@ export const tests: PageTests = ({ browser, demo }) => {
       const { page, trouble } = visited;
       await page.getByRole('columnheader', { name: second }).waitFor();
       await settled(page);
+      await page.getByLabel('Add a domain').fill('not a domain!!');
+      await page.keyboard.press('Enter');
+      await page.getByText('“not a domain!!” is no domain name').waitFor();
+      assert.doesNotMatch(page.url(), /not/);
       await page.getByLabel('Add a domain').fill(third);
       await page.keyboard.press('Enter');
       await page.getByRole('columnheader', { name: third }).getByRole('link', { name: third, exact: true }).waitFor();

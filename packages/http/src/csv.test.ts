@@ -154,7 +154,7 @@ describe('a CSV route', () => {
       assert.deepEqual(gunzipSync(gz.rawPayload), plain.rawPayload);
       assert.equal(new Set([plain, br, gz].map(({ headers }) => headers.etag)).size, 3);
       for (const { headers } of [plain, br, gz]) {
-        assert.equal(headers.vary, 'accept-encoding');
+        assert.equal(headers.vary, 'accept-encoding, x-stack-key');
         assert.equal((await ask('br', { 'if-none-match': headers.etag })).statusCode, 304);
       }
     }

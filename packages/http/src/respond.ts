@@ -12,8 +12,15 @@ export const commonHeaders = {
     'x-ratelimit-reset, retry-after, stack-provenance, stack-truncated, x-request-id',
 } as const;
 
-/** A 304 has no content to tell about (RFC 9110, 15.4.5). */
-const notModifiedHeaders = { ...commonHeaders, 'cache-control': 'private, no-cache', vary: 'accept-encoding' } as const;
+/**
+ * A 304 has no content to tell about (RFC 9110, 15.4.5). What a browser keeps is of one key: the headers of another one's quota
+ * must not come back with it.
+ */
+const notModifiedHeaders = {
+  ...commonHeaders,
+  'cache-control': 'private, no-cache',
+  vary: 'accept-encoding, x-stack-key',
+} as const;
 const readyHeaders = { 'content-type': 'application/json; charset=utf-8', ...notModifiedHeaders } as const;
 /** The same as flat lists of names and values, the form that Node writes without looking at it again. */
 const notModifiedHeaderList: readonly string[] = Object.entries(notModifiedHeaders).flat();

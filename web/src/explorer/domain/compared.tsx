@@ -20,17 +20,21 @@ export function namesOf(text = ''): readonly string[] {
 }
 
 const WORDS = {
-  domains: { one: 'domain', example: 'example.com', what: 'its stack, posture and risk' },
-  providers: { one: 'provider', example: 'Google Workspace', what: 'its domains, share and what it gains and loses' },
+  domains: { one: 'domain', example: 'example.com', what: 'their stacks, postures and risks' },
+  providers: { one: 'provider', example: 'Google Workspace', what: 'their domains, shares, gains and losses' },
 } as const;
 
 /** The form for one more, and what is still missing. */
 export function AddName({ kind, names }: { readonly kind: Compared; readonly names: readonly string[] }) {
   const [text, setText] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
   const navigate = useNavigate({ from: '/compare' });
   const { one, example, what } = WORDS[kind];
   const add = () => {
     const added = kind === 'domains' ? namesOf(text).map(hostOf) : namesOf(text);
+    const bad = kind === 'domains' ? added.find((name) => !/^[^\s.]+(?:\.[^\s.]+)+$/.test(name)) : undefined;
+    setProblem(bad === undefined ? null : `“${bad}” is no domain name; one looks like ${example}.`);
+    if (bad !== undefined) return;
     const next = namesOf([...names, ...added].join(','));
     setText('');
     if (next.length > 0)
@@ -54,11 +58,18 @@ export function AddName({ kind, names }: { readonly kind: Compared; readonly nam
               placeholder={example}
               autoComplete="off"
               spellCheck={false}
+              aria-invalid={problem !== null}
+              aria-describedby={problem === null ? undefined : 'add-problem'}
             />
           </label>
           <button className="button" type="submit">
             Add
           </button>
+          {problem !== null && (
+            <p id="add-problem" className="small field-problem" role="alert">
+              {problem}
+            </p>
+          )}
         </form>
       )}
       {names.length < 2 && (
