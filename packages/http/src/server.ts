@@ -22,6 +22,7 @@ import { envelope, type Notary } from './notary.ts';
 import { problemOf } from './problem.ts';
 import { commonHeaders, sendAtOnce, sendBytes, sendReady } from './respond.ts';
 import type { ApiKey, Bytes, RequestContext, Route } from './route.ts';
+import { sendMissingPage } from './site.ts';
 import { trackSpareConnections } from './spare-connections.ts';
 import type { SseOptions, SseSubscription } from './sse.ts';
 
@@ -101,6 +102,8 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   fastify.setNotFoundHandler((request, reply) => {
     const startedAt = performance.now();
     reply.raw.once('close', () => unmatched(reply.statusCode, performance.now() - startedAt));
+    const missing = sendMissingPage(fastify, request, reply);
+    if (missing) return missing;
     return sendProblem(new Refusal('not_found', 'There is no such path. GET /openapi.json lists all.'), request, reply);
   });
   fastify.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));

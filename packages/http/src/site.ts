@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 export interface Site {
   /** Where the site was built to. */
@@ -11,6 +11,23 @@ export interface Site {
   readonly page: string;
   /** Routes that answer with the page, as Fastify writes them: `/`, `/domain/:domain`. */
   readonly routes: readonly string[];
+  /** Paths below which programs ask: whoever mistypes one gets a problem, also in a browser. */
+  readonly api?: readonly string[];
+}
+
+const sites = new WeakMap<FastifyInstance, Pick<Site, 'page' | 'api'>>();
+
+/** What a browser gets at a path that is nobody's: the page, which says so. Undefined for whoever did not ask for a page. */
+export function sendMissingPage(
+  fastify: FastifyInstance,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply | undefined {
+  const site = sites.get(fastify);
+  const isPage = request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '');
+  if (!site || !isPage || site.api?.some((prefix) => request.url.startsWith(prefix))) return undefined;
+  addHeaders(reply);
+  return reply.code(404).header('cache-control', 'no-cache').sendFile(site.page, { cacheControl: false });
 }
 
 /** Scripts and styles come as files of the site alone; what the page asks for, it asks this server for. */
@@ -31,7 +48,7 @@ const NOT_BUILT =
   '<!doctype html><html lang="en"><title>Not built</title><p>The pages of this service are not built. Run <code>npm run build</code> in the checkout and start the service again.</p></html>';
 
 /** Serves the page and its files; without a build the page says so, and the API works as ever. */
-export async function serveSite(fastify: FastifyInstance, { directory, page, routes }: Site): Promise<void> {
+export async function serveSite(fastify: FastifyInstance, { directory, page, routes, api }: Site): Promise<void> {
   const isBuilt = existsSync(path.join(directory, page));
   for (const url of routes) {
     fastify.get(url, (_request, reply) => {
@@ -43,6 +60,7 @@ export async function serveSite(fastify: FastifyInstance, { directory, page, rou
     });
   }
   if (!isBuilt) return;
+  sites.set(fastify, { page, ...(api ? { api } : {}) });
   await fastify.register(fastifyStatic, {
     root: directory,
     serve: false,

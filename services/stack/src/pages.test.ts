@@ -77,6 +77,19 @@ describe('the pages', () => {
     }
   });
 
+  it('answers a browser there with the page, which says so, but below the API', async () => {
+    const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    for (const path of ['/nowhere', '/domain/a/b', '/explorer.html']) {
+      const answer = await service.ask(path, { headers });
+      assert.deepEqual([answer.status, answer.text], [404, (await service.ask('/')).text], path);
+      assert.match(answer.headers.get('content-security-policy') ?? '', /^default-src 'none'/);
+      assert.equal(answer.headers.get('cache-control'), 'no-cache');
+    }
+    for (const path of ['/stack/v1/nothing', '/assets/nothing.js', '/ledger/nothing'])
+      assert.equal((await service.ask(path, { headers })).body.code, 'not_found', path);
+    assert.equal((await service.ask('/nowhere', { method: 'POST', headers })).body.code, 'not_found');
+  });
+
   it('gives the built files for ever, and compressed', async () => {
     const { text } = await service.ask('/');
     const files = loaded(text).filter((url) => url.startsWith('/assets/'));

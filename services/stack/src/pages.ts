@@ -39,7 +39,8 @@ export async function servePages(
     reply.header('referrer-policy', 'no-referrer');
     if (request.url.startsWith('/reference')) reply.header('content-security-policy', REFERENCE_POLICY);
   });
-  await serveSite(fastify, { directory: SITE, page: 'explorer.html', routes: EXPLORER_ROUTES });
+  const api = ['/stack/', '/ledger/', '/.well-known/', '/assets/', '/reference/'];
+  await serveSite(fastify, { directory: SITE, page: 'explorer.html', routes: EXPLORER_ROUTES, api });
   // What the explorer has to know of this installation before anybody has a key.
   fastify.get('/site.json', (_request, reply) =>
     reply.header('cache-control', 'no-cache').send({

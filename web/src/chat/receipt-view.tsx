@@ -48,21 +48,24 @@ async function check(receiptId: string, answer: Answer): Promise<Checked> {
 function ownSteps(receipt: Receipt, receiptId: string, answer: Answer): Step[] {
   const { requestSha256, state, text, finishReason } = answer;
   const steps = [
-    stepOf('id', receipt.provenance.receipt_id === receiptId, ['It is the one asked for.', 'It is another receipt.']),
+    stepOf('receipt', receipt.provenance.receipt_id === receiptId, [
+      'This is the receipt that was asked for.',
+      'This is another receipt.',
+    ]),
   ];
   if (requestSha256 !== null)
     steps.push(
       stepOf('request', requestSha256 === receipt.request_sha256, [
-        'It tells of what was sent.',
-        'It tells of another request.',
+        'It is of the very question that this browser sent.',
+        'It is of another question than this browser sent.',
       ]),
     );
   // Of an answer that was cut off the service may have made more than came here.
   if (state === 'whole' && receipt.outcome === 'completed')
     steps.push(
       stepOf('answer', answerDigest(text, finishReason) === receipt.answer_sha256, [
-        'It tells of this answer.',
-        'It tells of another answer.',
+        'It is of the very words above.',
+        'It is of other words than those above.',
       ]),
     );
   return steps;

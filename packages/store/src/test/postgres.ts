@@ -1,7 +1,7 @@
 // A PostgreSQL server of a test's own, from the binaries that come as a development dependency: no service to install.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, realpathSync, statSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
@@ -55,6 +55,18 @@ async function findBinaries(): Promise<Binaries | undefined> {
 export const binaries = await findBinaries();
 export const notice = 'there are no PostgreSQL binaries for this system: run npm ci with its optional dependencies';
 
+/** A checkout in a directory of root's own is closed to the server's user: then the server gets a copy of its program. */
+function withinReach({ initdb, postgres }: Binaries, directory: string): Binaries {
+  const isOpen = (place: string): boolean =>
+    (statSync(place).mode & 0o001) !== 0 && (place === path.dirname(place) || isOpen(path.dirname(place)));
+  if (isOpen(realpathSync(postgres))) return { initdb, postgres };
+  // Libraries and data are looked for beside the program.
+  const native = path.join(directory, 'native');
+  cpSync(path.join(path.dirname(postgres), '..'), native, { recursive: true, verbatimSymlinks: true });
+  const copyOf = (program: string) => path.join(native, 'bin', path.basename(program));
+  return { initdb: copyOf(initdb), postgres: copyOf(postgres) };
+}
+
 /** Makes a cluster in a directory of its own and starts it; both are gone afterwards. */
 export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
   if (!binaries) throw new Error(notice);
@@ -66,10 +78,10 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
   const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
   const locale = ['--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'];
   const options = [`--pgdata=${data}`, '--auth=trust', `--username=${USER}`, ...locale];
-  await promisify(execFile)(binaries.initdb, options, { cwd: directory, ...user });
+  const { initdb, postgres } = isRoot ? withinReach(binaries, directory) : binaries;
+  await promisify(execFile)(initdb, options, { cwd: directory, ...user });
   const port = await freePort();
   const flags = Object.entries({ ...SETTINGS, ...settings, port: String(port) });
-  const { postgres } = binaries;
   const launch = () => {
     const options = ['-D', data, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
     const server = spawn(postgres, options, { cwd: directory, stdio: 'ignore', ...user });
