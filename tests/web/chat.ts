@@ -28,7 +28,17 @@ export const tests: PageTests = (get) => {
         await page.getByText('Receipt and workers').click();
         await page.getByRole('button', { name: 'Verify' }).click();
         await page.getByText('The receipt holds').waitFor();
-        const steps = ['content', 'key', 'signature', 'leaf', 'inclusion', 'checkpoint', 'receipt', 'request', 'answer'];
+        const steps = [
+          'content',
+          'key',
+          'signature',
+          'leaf',
+          'inclusion',
+          'checkpoint',
+          'receipt',
+          'request',
+          'answer',
+        ];
         for (const step of steps) assert.ok(await page.locator('.chat-steps .good', { hasText: step }).count(), step);
         await picture(page, 'chat-conversation');
         await assertAccessible(page);
