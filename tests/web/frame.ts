@@ -44,7 +44,8 @@ export const tests: PageTests = ({ browser, demo }) => {
         ['/start', 'Get started'],
         ['/market?category=dns', 'Market'],
         ['/feeds/example.com', 'Feeds'],
-        ['/search?state=active&offset=50', undefined],
+        ['/search?state=active&offset=50', 'Search'],
+        ['/domain/example.com', undefined],
       ] as const) {
         await page.goto(demo().stack + path);
         await settled(page);
