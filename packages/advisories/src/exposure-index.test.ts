@@ -235,6 +235,9 @@ describe('the index of exposures', () => {
     assert.equal(verdict({ version: '1.0', platform: 'ubuntu' }), 'backport');
     assert.equal(index.verdictsOf('alpha', { version: '1.0 ubuntu', platform: null }).length, 1);
     assert.equal(index.verdictsOf('alpha', { version: '1.0 ubuntu', platform: '' }).length, 0, 'never added');
+    // An empty version on no platform is not no version on an empty one.
+    index.addBuild('alpha', { version: '', platform: null });
+    assert.equal(index.verdictsOf('alpha', { version: null, platform: '' }).length, 0, 'never added either');
   });
 
   it('orders by exploitation, then EPSS, then CVSS, then the day, then the id', () => {

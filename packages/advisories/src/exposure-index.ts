@@ -277,8 +277,9 @@ function shelve({ entry, compiled }: Kept, { numbers, classes, verdicts }: Shelf
   });
 }
 
-/** Of what is shown nothing holds a NUL, so that no two builds share a key. */
-const keyOf = ({ version, platform }: Build): string => `${version ?? '\0'}\0${platform ?? '\0'}`;
+/** Of what is shown nothing holds a NUL, and nothing is not what is empty: so no two builds share a key. */
+const keyOf = ({ version, platform }: Build): string => `${partOf(version)}\0${partOf(platform)}`;
+const partOf = (part: string | null): string => (part === null ? '' : `=${part}`);
 
 /** 0 where there is none. */
 const severityNumber = (severity: Severity | null): number =>
