@@ -6,7 +6,7 @@ import { Kysely, sql } from 'kysely';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { migrate } from './migrations/index.ts';
-import { BEGIN_WRITING, openPool, postgresDialect } from './postgres-dialect.ts';
+import { BEGIN_WRITING, openPool, postgresDialect, withoutNul } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
@@ -71,7 +71,7 @@ export interface CopyOptions {
 
 /**
  * Copies the store in `file` to the database of a `postgres://` address, which must hold no store with anything in it, and reads
- * both again. What is written while it copies is not in the copy. All or nothing: stopped, killed or found to differ, it leaves an
+ * both again; the file is brought up to this version's schema first. What is written while it copies is not in the copy. All or nothing: stopped, killed or found to differ, it leaves an
  * empty store. Rejects with StoreError: `not-empty`, `copy-differs`, or what a database fails with.
  */
 export async function copyToPostgres(
@@ -95,8 +95,9 @@ export async function copyToPostgres(
           const copied: CopiedTable[] = [];
           for (const table of TABLES) {
             options.signal?.throwIfAborted();
-            const written = await copyTable(from, client, table, options);
-            const read = await readBack(client, table, options);
+            const columns = await columnsOf(client, table);
+            const written = await copyTable(from, client, { table, columns }, options);
+            const read = await readBack(client, { table, columns }, options);
             if (written.rows !== read.rows || written.sha256 !== read.sha256) {
               const rows = `${written.rows} rows were written, ${read.rows} were read again`;
               throw new StoreError('copy-differs', { cause: new Error(`${table}: ${rows}`) });
@@ -139,13 +140,18 @@ async function refuseFilled(client: pg.PoolClient): Promise<void> {
   await client.query('delete from settings');
 }
 
+interface TableColumns {
+  readonly table: Table;
+  /** In the order of their names. */
+  readonly columns: readonly string[];
+}
+
 async function copyTable(
   from: Kysely<Database>,
   client: pg.PoolClient,
-  table: Table,
+  { table, columns }: TableColumns,
   { onProgress, signal }: CopyOptions,
 ): Promise<CopiedTable> {
-  const columns = await columnsOf(client, table);
   const copy = client.query(copyFrom(`copy ${table} (${columns.map((name) => `"${name}"`).join(', ')}) from stdin`));
   const done = finished(copy);
   // Whoever waits for room hears of an error by `done`, which is looked at below.
@@ -174,10 +180,9 @@ async function copyTable(
 
 async function readBack(
   client: pg.PoolClient,
-  table: Table,
+  { table, columns }: TableColumns,
   { onProgress, signal }: CopyOptions,
 ): Promise<CopiedTable> {
-  const columns = await columnsOf(client, table);
   const order = KEYS[table].map((name) => `"${name}"`).join(', ');
   await client.query(`declare rows_read no scroll cursor for select * from ${table} order by ${order}`);
   const sum = createHash('sha256');
@@ -244,7 +249,3 @@ function copyText(value: unknown): string {
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-function withoutNul(text: string): string {
-  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
-}

@@ -1,6 +1,6 @@
 // Many rows as one parameter: the statement is the same for any number of them, and no list is too long for a statement.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { isPostgres } from './postgres-dialect.ts';
+import { isPostgres, withoutNul } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 
 type Db = Kysely<Database>;
@@ -54,7 +54,5 @@ function readable(column: string): RawBuilder<string> {
 
 /** PostgreSQL keeps no NUL, and fails at one in JSON, as at half of a pair. */
 function toJson(values: unknown): string {
-  return JSON.stringify(values, (_, value) =>
-    typeof value === 'string' ? value.replaceAll('\0', '\ufffd').toWellFormed() : value,
-  );
+  return JSON.stringify(values, (_, value) => (typeof value === 'string' ? withoutNul(value).toWellFormed() : value));
 }

@@ -160,8 +160,8 @@ class PoolDriver implements Driver {
 }
 
 /** PostgreSQL keeps no NUL in a text: it becomes what an unreadable character becomes. */
-function withoutNul(value: unknown): unknown {
-  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
+export function withoutNul(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
 }
 
 /** The first statements that come are prepared, in each connection once. */
@@ -196,7 +196,7 @@ class PoolConnection implements DatabaseConnection {
     const name = parameters.length === 0 ? undefined : this.#names.of(sql);
     const { rows, rowCount } = await this.#ask({
       text: sql,
-      values: parameters.map(withoutNul),
+      values: parameters.map((value) => (typeof value === 'string' ? withoutNul(value) : value)),
       ...(name ? { name } : {}),
     });
     const numAffectedRows = BigInt(rowCount ?? 0);

@@ -107,5 +107,5 @@ Stop the service first: what it writes while the copy is made is not in the copy
 or found to differ, it leaves the PostgreSQL database empty. Then set STRATA_DATABASE_URL to the new address and start the service.
 The ledger's folder and the signing keys stay in the data directory as they are.
 
-The address may stand in the environment of the command instead of its arguments, where other users could read it:
+Other users of the machine can read a command's arguments, and so a password in the address; what it reads from standard input they cannot:
   echo "$NEW_DATABASE_URL" | strata stack migrate-store -`;
