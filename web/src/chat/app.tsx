@@ -37,8 +37,8 @@ export function App() {
       <a className="chat-skip" href="#content">
         Skip to the content
       </a>
-      <header className="chat-top">
-        <a href="/" className="chat-brand" onClick={onLink}>
+      <header className="bar chat-top">
+        <a href="/" className="brand chat-brand" onClick={onLink}>
           <img src="/favicon.svg" alt="" width="26" height="26" />
           Strata
         </a>

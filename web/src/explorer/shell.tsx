@@ -25,7 +25,7 @@ export function Shell() {
       <a className="skip" href="#content">
         Skip to the content
       </a>
-      <header className="top">
+      <header className="bar top">
         <button
           className="button menu"
           type="button"
