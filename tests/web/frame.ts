@@ -36,6 +36,21 @@ export const tests: PageTests = ({ browser, demo }) => {
   });
 
   describe('the frame', () => {
+    it('takes the focus from nobody who types while the page comes', async () => {
+      await using visited = await open('/start');
+      const { page, trouble } = visited;
+      await settled(page);
+      await page.evaluate(() => {
+        document.querySelector<HTMLElement>('.ways a[href="/market"]')?.click();
+        document.getElementById('search')?.focus();
+      });
+      await page.waitForURL('**/market');
+      await settled(page);
+      await page.keyboard.type('clou');
+      assert.equal(await page.getByRole('combobox', { name: 'Search domains and providers' }).inputValue(), 'clou');
+      assert.deepEqual(trouble, []);
+    });
+
     it('marks one page as the one that is open, wherever one is', async () => {
       await using visited = await open('/', [404]);
       const { page } = visited;

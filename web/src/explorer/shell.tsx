@@ -66,12 +66,16 @@ export function Shell() {
   );
 }
 
-/** After the way to another page the focus is at its beginning, so that the keyboard goes on there and its name is read out. */
+/**
+ * After the way to another page the focus is at its beginning, so that the keyboard goes on there and its name is read out;
+ * but whoever is already typing, as after a `/` that came before the page did, goes on typing.
+ */
 function useFocusOnPage(path: string): void {
   const before = useRef(path);
   useEffect(() => {
     if (before.current === path) return;
     before.current = path;
+    if (document.activeElement?.matches('input, textarea, select')) return;
     document.getElementById('content')?.focus({ preventScroll: true });
   }, [path]);
 }
