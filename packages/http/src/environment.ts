@@ -25,6 +25,14 @@ export const AddressRange = z.string().refine(
 /** Of a service on the web, without a slash at its end. */
 export const WebAddress = z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, ''));
 
+/** `sqlite:<path>` or `postgres://…`. A refused value may hold a password: it is not repeated. */
+export const DatabaseUrl = z
+  .string()
+  .regex(/^(?:sqlite:.|postgres(?:ql)?:\/\/)/, 'must begin with sqlite: or postgres://');
+
+/** Connections to a database server, at most. */
+export const PoolSize = z.coerce.number().int().min(2).max(1_000);
+
 /** Values without blanks around them; empty ones count as absent, and other variables are passed over. Throws what `refusal` makes. */
 export function readEnvironment<Table extends z.ZodObject>(
   table: Table,

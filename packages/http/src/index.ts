@@ -2,7 +2,7 @@
 export { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
 export { countedAddress } from './counted-address.ts';
 export type { Csv, CsvColumn } from './csv.ts';
-export { AddressRange, List, readEnvironment, WebAddress } from './environment.ts';
+export { AddressRange, DatabaseUrl, List, PoolSize, readEnvironment, WebAddress } from './environment.ts';
 export { ERRORS, type ErrorCode, Refusal } from './errors.ts';
 export type { KeyGate } from './keys.ts';
 export { createLogger } from './logger.ts';

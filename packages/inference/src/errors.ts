@@ -23,6 +23,7 @@ export const ERROR_KINDS = {
   internal: { status: 500, type: 'server_error', code: 'internal_error' },
   overloaded: { status: 503, type: 'server_error', code: 'overloaded' },
   engine_failed: { status: 503, type: 'server_error', code: 'engine_failed' },
+  storage_unavailable: { status: 503, type: 'server_error', code: 'storage_unavailable' },
 } as const satisfies Record<string, ErrorKind>;
 export type ErrorName = keyof typeof ERROR_KINDS;
 

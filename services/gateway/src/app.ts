@@ -1,6 +1,5 @@
 // The only place that constructs things: engine, keys, server.
 import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
 import type { Engine } from '@strata/engine';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
@@ -49,22 +48,23 @@ export interface GatewayWorld {
   readonly signal?: AbortSignal;
 }
 
-/** The database of the inference service; it is made by whoever opens it first. */
-export function gatewayStoreFile({ dataDirectory }: Pick<GatewayConfig, 'dataDirectory'>): string {
-  return path.join(dataDirectory, 'inference.db');
-}
+/** What names the database of the inference service. */
+export type GatewayStoreConfig = Pick<GatewayConfig, 'dataDirectory' | 'databaseUrl' | 'databaseConnections'>;
 
-/** The keys of the inference service; apart from the stack's, so that the two can run on different machines. */
-export async function openGatewayKeys(config: Pick<GatewayConfig, 'dataDirectory'>): Promise<Store> {
+/**
+ * Opens the database of the inference service, made by whoever opens it first; apart from the stack's, so that the two can
+ * run on different machines.
+ */
+export async function openGatewayStore(config: GatewayStoreConfig): Promise<Store> {
   await mkdir(config.dataDirectory, { recursive: true });
-  return openStore(`sqlite:${gatewayStoreFile(config)}`, { keyPrefix: 'sk-' });
+  return openStore(config.databaseUrl, { keyPrefix: 'sk-', poolSize: config.databaseConnections });
 }
 
 /** Builds the service; nothing listens yet. Rejects with EngineError or ModelStoreError when a model cannot be had, or with the signal's reason. */
 export async function createGateway(config: GatewayConfig, logger: Logger, world: GatewayWorld = {}): Promise<Gateway> {
   await using stack = new AsyncDisposableStack();
   const now = world.now ?? (() => new Date());
-  const store = stack.use(await openGatewayKeys(config));
+  const store = stack.use(await openGatewayStore(config));
   const { models } = stack.use(
     await openModels(config, { logger, now, engines: world.engines ?? {}, signal: world.signal }),
   );

@@ -1,7 +1,7 @@
 // The only reader of the environment: STRATA_* -> one validated Config.
 import path from 'node:path';
 import { ModelEnvironment, type ModelSettings, readModelSettings } from '@strata/engine';
-import { AddressRange, List, readEnvironment, WebAddress } from '@strata/http';
+import { AddressRange, DatabaseUrl, List, PoolSize, readEnvironment, WebAddress } from '@strata/http';
 import { z } from 'zod';
 import { type NetworkConfig, NetworkEnvironment, networkConfigOf } from './network/network-config.ts';
 
@@ -10,6 +10,8 @@ const Port = z.coerce.number().int().min(0).max(65_535);
 /** Every setting: variable, meaning and default stand together; `docs/inference.md` is checked against this table. */
 export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
+  STRATA_INFERENCE_DATABASE_URL: DatabaseUrl.optional(),
+  STRATA_INFERENCE_DATABASE_CONNECTIONS: PoolSize.default(10),
   STRATA_HOST: z.string().min(1).default('127.0.0.1'),
   STRATA_INFERENCE_PORT: Port.default(8788),
   ...ModelEnvironment.shape,
@@ -33,6 +35,10 @@ export const Environment = z.object({
 
 export interface GatewayConfig extends ModelSettings {
   readonly dataDirectory: string;
+  /** `sqlite:<path>` or `postgres://…`; by default `inference.db` in the data directory. */
+  readonly databaseUrl: string;
+  /** To PostgreSQL, at most. */
+  readonly databaseConnections: number;
   readonly host: string;
   readonly port: number;
   /** Another server that speaks the contract. */
@@ -78,6 +84,8 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
   const settings = readEnvironment(Environment, env, (problems) => new GatewayConfigError(problems));
   return {
     dataDirectory: settings.STRATA_DATA,
+    databaseUrl: settings.STRATA_INFERENCE_DATABASE_URL ?? `sqlite:${path.join(settings.STRATA_DATA, 'inference.db')}`,
+    databaseConnections: settings.STRATA_INFERENCE_DATABASE_CONNECTIONS,
     host: settings.STRATA_HOST,
     port: settings.STRATA_INFERENCE_PORT,
     ...readModelSettings(settings, { dataDirectory: settings.STRATA_DATA }),

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { EngineError } from '@strata/engine';
 import { trackSpareConnections } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
-import type { StoredKey } from '@strata/store';
+import { type StoredKey, StoreError } from '@strata/store';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { Callers } from './callers.ts';
@@ -240,6 +240,13 @@ export function asRefusal(error: unknown): CompletionError {
       retryAfterMs: 1_000,
       cause: error,
     });
+  // Keys, quotas and receipts are there: nothing is answered that could not be counted.
+  if (error instanceof StoreError)
+    return new CompletionError(
+      'storage_unavailable',
+      'The service cannot use its database just now; try again in a moment.',
+      { retryAfterMs: 2_000, cause: error },
+    );
   const { code, statusCode } = error as { readonly code?: string; readonly statusCode?: number };
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

@@ -1,5 +1,5 @@
 // The only reader of the environment: STRATA_* -> one validated, frozen Config.
-import { AddressRange, List, WebAddress } from '@strata/http';
+import { AddressRange, DatabaseUrl, List, PoolSize, WebAddress } from '@strata/http';
 import { z } from 'zod';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
@@ -34,12 +34,8 @@ const ADVISORY_SOURCES = ['kev', 'epss', 'nvd', 'osv', 'cve'] as const;
 /** Every setting: variable, meaning and default stand together; `docs/operations.md` is checked against this table. */
 export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
-  STRATA_DATABASE_URL: z
-    .string()
-    // A refused value may hold a password: it is not repeated.
-    .regex(/^(?:sqlite:.|postgres(?:ql)?:\/\/)/, 'must begin with sqlite: or postgres://')
-    .optional(),
-  STRATA_DATABASE_CONNECTIONS: z.coerce.number().int().min(2).max(1_000).default(10),
+  STRATA_DATABASE_URL: DatabaseUrl.optional(),
+  STRATA_DATABASE_CONNECTIONS: PoolSize.default(10),
   STRATA_HOST: z.string().min(1).default('127.0.0.1'),
   STRATA_STACK_PORT: Port.default(8787),
   STRATA_METRICS_PORT: Port.default(9464),
