@@ -180,6 +180,7 @@ export class Resolver implements AsyncDisposable {
 
   /** Questions in flight and in line end as `skipped`. */
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isDisposed) return;
     this.#isDisposed = true;
     for (const work of [...this.#asking.values()]) work.stop();
     await this.#source[Symbol.asyncDispose]();

@@ -47,7 +47,9 @@ export const Environment = z.object({
     .string()
     .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
     .default('localhost/strata/stack'),
-  STRATA_RESOLVERS: List.pipe(z.array(z.literal('iterative').or(ResolverAddress))).optional(),
+  STRATA_RESOLVERS: List.pipe(z.array(z.literal('iterative').or(ResolverAddress)))
+    .refine((list) => list.lastIndexOf('iterative') <= 0, '`iterative` must come first, and root servers behind it')
+    .optional(),
   STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange)).default([]),
   STRATA_ALLOW_ADDRESSES: List.pipe(z.array(AddressRange)).default([]),
   STRATA_OPT_OUT_FILE: z.string().min(1).optional(),
