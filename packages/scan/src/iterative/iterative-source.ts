@@ -163,7 +163,9 @@ export class IterativeSource implements AnswerSource {
         failures.push({ label: zone.name || 'the root', reading });
         break;
       }
-      const timeoutMs = Math.min(this.#options.tryTimeoutMs, budget.leftMs, server.waitMs * 2 ** i);
+      // Asked again, a server may take all the time there is: a slow zone on a fast server looks like a lost packet.
+      const waitMs = tried.has(server) ? this.#options.tryTimeoutMs : server.waitMs * 2 ** i;
+      const timeoutMs = Math.min(this.#options.tryTimeoutMs, budget.leftMs, waitMs);
       const sent = await this.#wire.ask(server, { ...asked, timeoutMs }, stop);
       const { exchange, query } = sent;
       budget.packets -= 1;
@@ -251,7 +253,7 @@ export class IterativeSource implements AnswerSource {
 /** Why there is nobody to ask about a zone. */
 function whyNobody(zone: Zone): Failure[] {
   const now = performance.now();
-  const known = zone.hosts.flatMap(({ servers = [] }) => servers);
+  const known = [...new Set(zone.hosts.flatMap(({ servers = [] }) => servers))];
   const label = zone.name || 'the root';
   if (known.length === 0) return [{ label, reading: failed('servfail', 'no name server that can be asked') }];
   return known.slice(0, 4).map((server) => {
