@@ -70,7 +70,9 @@ function readChain<Type extends RecordType>(
     type === 'CNAME' ? { end: name, aliases: [], ttlSeconds: Infinity } : followAliases(message, name, zone);
   const { end, aliases } = chain;
   const { isAuthentic } = message;
-  if (zone !== undefined && !isInZone(end, zone)) {
+  // A zone's own DS record stands above it (RFC 4035 §2.4), out of what its servers know.
+  const isAbove = type === 'DS' && end === zone && aliases.length > 0;
+  if (zone !== undefined && (isAbove || !isInZone(end, zone))) {
     return { lookup: without('empty', undefined, aliases), ttlSeconds: chain.ttlSeconds, isAuthentic, unfinished: end };
   }
   const code = TYPE_CODES[type];
