@@ -43,7 +43,9 @@ export const Environment = z.object({
     .string()
     .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
     .default('localhost/strata/stack'),
-  STRATA_RESOLVERS: List.pipe(z.array(ResolverAddress)).optional(),
+  STRATA_RESOLVERS: List.pipe(z.array(z.literal('iterative').or(ResolverAddress)))
+    .refine((list) => list.lastIndexOf('iterative') <= 0, '`iterative` must come first, and root servers behind it')
+    .optional(),
   STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange)).default([]),
   STRATA_ALLOW_ADDRESSES: List.pipe(z.array(AddressRange)).default([]),
   STRATA_OPT_OUT_FILE: z.string().min(1).optional(),
@@ -96,8 +98,8 @@ export interface Config {
   readonly port: number;
   readonly metricsPort: number;
   readonly ledgerOrigin: string;
-  /** Empty: the system's resolvers. */
-  readonly resolvers: readonly { readonly address: string; readonly port: number }[];
+  /** Empty: the system's resolvers. Behind `iterative`, which comes first: root servers. */
+  readonly resolvers: readonly ('iterative' | { readonly address: string; readonly port: number })[];
   readonly trustedProxies: readonly string[];
   readonly allowAddresses: readonly string[];
   readonly optOutFile: string | undefined;

@@ -52,6 +52,7 @@ export async function openScanning(
   const store = stack.use(await openConfiguredStore(config, { now }));
   const resolving = {
     upstreams: config.resolvers,
+    allowAddresses: config.allowAddresses,
     ...(world.dnsTryTimeoutMs ? { tryTimeoutMs: world.dnsTryTimeoutMs } : {}),
   };
   const resolver = stack.use(new Resolver(resolving));
