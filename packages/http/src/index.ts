@@ -6,7 +6,7 @@ export { AddressRange, DatabaseUrl, List, PoolSize, readEnvironment, WebAddress 
 export { ERRORS, type ErrorCode, Refusal } from './errors.ts';
 export type { KeyGate } from './keys.ts';
 export { createLogger } from './logger.ts';
-export { Metrics, serveMetrics } from './metrics.ts';
+export { Metrics, type MetricsOptions, serveMetrics } from './metrics.ts';
 export { NOTICE, type Notary } from './notary.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { type Rehearsal, rehearse } from './rehearse.ts';

@@ -10,9 +10,11 @@ export interface KeyGate {
   find(presented: string): Promise<ApiKey | undefined>;
   /** Counts one request of a limited key, atomically and durably. `day` is a UTC date, `2026-01-31`. */
   take(keyId: string, day: string, limit: number): Promise<{ readonly isAllowed: boolean; readonly used: number }>;
+  /** A number that differs once a key may have been revoked: what is remembered from before holds no more. */
+  revision?(): number;
 }
 
-/** A revocation made by another process takes effect within this time. */
+/** A revocation that the gate does not tell of takes effect within this time. */
 const keyMemoryMs = 2_000;
 
 const wwwAuthenticate = 'ApiKey realm="strata", header="X-Stack-Key"';
@@ -24,6 +26,7 @@ export class KeyCheck {
   /** Apart from the good ones, which a flood of guesses would push out otherwise. */
   readonly #unknown: LRUCache<string, true>;
   readonly #asked = new Map<string, Promise<ApiKey>>();
+  #revision = 0;
 
   /** `monotonicNow` in milliseconds: the memory of keys must not live longer because the wall clock was set back. */
   constructor(gate: KeyGate, now: () => Date, monotonicNow: () => number = () => performance.now()) {
@@ -42,28 +45,43 @@ export class KeyCheck {
     // Node joins repeated headers with a comma; no key holds one.
     if (typeof header !== 'string' || header.length > 200 || header.includes(',')) throw invalid();
     const digest = digestOf(header);
+    this.#forgetRevoked();
     const known = this.#known.get(digest);
     if (known) return known;
     if (this.#unknown.has(digest)) throw invalid();
     const running = this.#asked.get(digest);
     if (running) return running;
-    const asked = this.#find(header, digest).finally(() => this.#asked.delete(digest));
+    const asked = this.#find(header, digest).finally(() => {
+      if (this.#asked.get(digest) === asked) this.#asked.delete(digest);
+    });
     this.#asked.set(digest, asked);
     return asked;
   }
 
   /** Asks the gate, once for all requests that present the key meanwhile. A failure of the gate is not remembered. */
   async #find(header: string, digest: string): Promise<ApiKey> {
+    const revision = this.#gate.revision?.();
     const key = await this.#gate.find(header);
-    if (key) this.#known.set(digest, key);
-    else this.#unknown.set(digest, true);
+    // One that was revoked while it was looked for is not remembered.
+    if (key && revision === this.#gate.revision?.()) this.#known.set(digest, key);
+    else if (!key) this.#unknown.set(digest, true);
     return key ?? refuseInvalid();
   }
 
   /** Whether the key was seen moments ago and has no limit that a request would count against. */
   isKnownUncounted(header: string | string[] | undefined): boolean {
     if (typeof header !== 'string' || header.length > 200) return false;
+    this.#forgetRevoked();
     return this.#known.get(digestOf(header))?.dailyLimit === null;
+  }
+
+  #forgetRevoked(): void {
+    const revision = this.#gate.revision?.() ?? 0;
+    if (revision === this.#revision) return;
+    this.#revision = revision;
+    this.#known.clear();
+    // Who asks for one of these now may get what was found before.
+    this.#asked.clear();
   }
 
   /** Counts the request. Returns the quota headers; refuses when the day's quota is used up. */

@@ -1,6 +1,7 @@
 // Prometheus metrics: requests by route and status, durations, the process itself; served on a port of its own.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export class Metrics {
@@ -51,12 +52,32 @@ export class Metrics {
   }
 }
 
+export interface MetricsOptions {
+  readonly host: string;
+  readonly port: number;
+  /**
+   * Of a process that serves nothing else: then `/health` says that it lives, and `/ready` what this resolves with, or 503 when it
+   * rejects or takes too long.
+   */
+  readonly ready?: () => Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** Whoever asks whether a process is ready waits no longer. */
+const READY_MS = 2_000;
+
 /** Serves `/metrics` until disposed. */
 export async function serveMetrics(
   metrics: Metrics,
-  options: { readonly host: string; readonly port: number },
+  { ready, ...options }: MetricsOptions,
 ): Promise<AsyncDisposable & { readonly port: number }> {
   const server = createServer(async (request, response) => {
+    const sendJson = (status: number, body: object) =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
+    if (ready && request.url === '/health') return sendJson(200, { status: 'ok' });
+    if (ready && request.url === '/ready') {
+      const state = await inTime(ready()).catch(() => undefined);
+      return state ? sendJson(200, { status: 'ready', ...state }) : sendJson(503, { status: 'unavailable' });
+    }
     if (request.url !== '/metrics') {
       response.writeHead(404).end();
       return;
@@ -79,4 +100,17 @@ export async function serveMetrics(
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const patience = new AbortController();
+  const waited = delay(READY_MS, undefined, { signal: patience.signal }).then(() =>
+    Promise.reject(new Error('too late')),
+  );
+  try {
+    return await Promise.race([work, waited]);
+  } finally {
+    patience.abort();
+    waited.catch(() => {});
+  }
 }

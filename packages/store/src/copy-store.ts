@@ -17,6 +17,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** Every table with the columns that name a row, each after those that it refers to. */
 const KEYS: Readonly<Record<Table, readonly string[]>> = {
   settings: ['name'],
+  counters: ['name'],
   api_keys: ['id'],
   quota_usage: ['key_id', 'day'],
   domains: ['id'],
@@ -133,11 +134,11 @@ async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): 
 /** A new store has settings of its own, and nothing else. */
 async function refuseFilled(client: pg.PoolClient): Promise<void> {
   for (const table of TABLES) {
-    if (table === 'settings') continue;
+    if (table === 'settings' || table === 'counters') continue;
     const { rowCount } = await client.query(`select 1 from ${table} limit 1`);
     if (rowCount) throw new StoreError('not-empty', { cause: new Error(`${table} has rows`) });
   }
-  await client.query('delete from settings');
+  await client.query('delete from settings; delete from counters');
 }
 
 interface TableColumns {

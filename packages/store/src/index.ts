@@ -3,6 +3,7 @@ export type { AdvisoryChange, AdvisoryCounts, AdvisoryEvent, AdvisoryTable, Stor
 export type { Lease, SourceState, SourceStep, SourceTable, StoredSource } from './advisory-sources.ts';
 export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers.ts';
 export { type CopiedTable, type CopyOptions, copyToPostgres } from './copy-store.ts';
+export type { StoreHeads } from './counters.ts';
 export type { AddedDomains, StoredChange, StoredProfile, StoredService } from './domains.ts';
 export type {
   AdvisoryTouched,
@@ -37,8 +38,9 @@ export {
   type Tier,
 } from './keys.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './lists.ts';
-export type { QuotaTable } from './quota.ts';
+export type { Quota, QuotaUse } from './quota.ts';
 export type { RecordedScan, RecordOptions, ScanRecord } from './record-scan.ts';
+export type { SchedulerHold, SchedulerLock } from './scheduler-lock.ts';
 export type { EventKind } from './schema.ts';
 export type { SegmentRecord, Segments, SegmentTotals } from './segments.ts';
 export {
@@ -51,6 +53,6 @@ export {
   type Watched,
 } from './signals.ts';
 export type { Standings } from './standings.ts';
-export { openStore, type Store, type StoreCounts, type StoreOptions } from './store.ts';
+export { openStore, type SchedulerTables, type Store, type StoreCounts, type StoreOptions } from './store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
 export { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from './stream.ts';

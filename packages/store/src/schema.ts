@@ -316,6 +316,10 @@ export interface Database {
     name: string;
     value: string;
   };
+  counters: {
+    name: string;
+    value: number;
+  };
 }
 
 /**

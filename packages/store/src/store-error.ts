@@ -22,6 +22,7 @@ const SENTENCES = {
   conflict: 'Others changed the same rows at the same time, again and again.',
   'not-empty': 'There is a store in the database already: give an empty one.',
   'copy-differs': 'What was read again from the copy differs from what was written: nothing of it was kept.',
+  superseded: 'Another process does this work now: nothing was written.',
   'newer-version': 'The database was made by a newer version of Strata: update this one.',
 } as const;
 

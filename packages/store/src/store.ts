@@ -4,6 +4,7 @@ import { type Dialect, Kysely, sql } from 'kysely';
 import { AdvisoryTable } from './advisories.ts';
 import { SourceTable } from './advisory-sources.ts';
 import { AnswerTable } from './answers.ts';
+import { readHeads, type StoreHeads } from './counters.ts';
 import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains.ts';
 import { EventTable, type StoredEvent } from './events.ts';
 import { FeedTable } from './feeds.ts';
@@ -11,15 +12,18 @@ import { IndexFeed } from './index-feed.ts';
 import { type KeyPrefix, KeyTable } from './keys.ts';
 import { ListTable } from './lists.ts';
 import { migrate } from './migrations/index.ts';
-import { openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
-import { QuotaTable } from './quota.ts';
+import { isPostgres, openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
+import { type Quota, QuotaTable } from './quota.ts';
+import { QuotaBlocks } from './quota-blocks.ts';
 import { createRecorder, type RecordedScan, type RecordOptions, type ScanRecord } from './record-scan.ts';
+import { type SchedulerLock, sessionLock, soleLock } from './scheduler-lock.ts';
 import type { Database } from './schema.ts';
 import { type Segments, SegmentTable } from './segments.ts';
 import { SignalTable } from './signals.ts';
 import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 import { type Standings, StandingTable } from './standings.ts';
 import { StreamTable } from './stream.ts';
+import { guardOf } from './term.ts';
 
 export interface StoreOptions extends PostgresOptions {
   readonly now?: () => Date;
@@ -38,11 +42,21 @@ export interface StoreCounts {
   readonly changes: number;
 }
 
+/** What only the scheduler writes. */
+export interface SchedulerTables {
+  /** Anomalies and alerts. */
+  readonly signals: SignalTable;
+  /** The public stream. */
+  readonly stream: StreamTable;
+  /** Published vulnerabilities. */
+  readonly advisories: AdvisoryTable;
+}
+
 /**
  * Everything that is remembered. Methods reject with StoreError when the database fails. What a resolved write says is
  * committed: a process killed afterwards has lost nothing of it.
  */
-export interface Store extends AsyncDisposable {
+export interface Store extends SchedulerTables, AsyncDisposable {
   /** Adds names that are not known; they are due at once. */
   addDomains(names: Iterable<string>, options: { readonly source: string }): Promise<AddedDomains>;
   /** Whether the domain is known, scanned or not. */
@@ -76,16 +90,19 @@ export interface Store extends AsyncDisposable {
   eventsSince(seq: number, limit: number): Promise<readonly StoredEvent[]>;
   latestSeq(): Promise<number>;
   counts(): Promise<StoreCounts>;
+  /** Where every log ends now, for whoever follows what other processes write. */
+  heads(): Promise<StoreHeads>;
+  /** Whose turn it is to do what must be done once, among all processes of the store. */
+  readonly schedulerLock: SchedulerLock;
+  /** The tables of the scheduler for whoever has this term: StoreError `superseded` when another process has a later one. */
+  inTerm(term: number): SchedulerTables;
   readonly keys: KeyTable;
-  readonly quota: QuotaTable;
+  /** On PostgreSQL large quotas are leased in blocks; disposing of the store gives back what was not spent. */
+  readonly quota: Quota;
   /** Lists over all domains. */
   readonly lists: ListTable;
   /** What the index is built from and follows. */
   readonly feed: IndexFeed;
-  /** Anomalies and alerts. */
-  readonly signals: SignalTable;
-  /** The public stream. */
-  readonly stream: StreamTable;
   /** Subscribed feeds, and what their items name. */
   readonly feeds: FeedTable;
   /** What the inference service remembers. */
@@ -94,8 +111,7 @@ export interface Store extends AsyncDisposable {
   readonly segments: Segments;
   /** How far workers are trusted. */
   readonly standings: Standings;
-  /** Published vulnerabilities, and how far their sources have come. */
-  readonly advisories: AdvisoryTable;
+  /** How far the sources of advisories have come. */
   readonly sources: SourceTable;
 }
 
@@ -118,6 +134,10 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   }
 
   const rescanAfterMs = options.rescanAfterMs ?? DEFAULT_RESCAN_AFTER_MS;
+  const isShared = isPostgres(db);
+  const counted = new QuotaTable(db);
+  const blocks = isShared ? new QuotaBlocks(counted) : undefined;
+  const schedulerLock = isShared ? sessionLock(url) : soleLock(db);
   const domains = new DomainTable(db, now);
   const events = new EventTable(db);
   return {
@@ -131,8 +151,18 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     eventsSince: (seq, limit) => events.since(seq, limit),
     latestSeq: () => events.latestSeq(),
     counts: () => countAll(db),
+    heads: () => readHeads(db),
+    schedulerLock,
+    inTerm(term) {
+      const guard = guardOf(term);
+      return {
+        signals: new SignalTable(db, guard),
+        stream: new StreamTable(db, guard),
+        advisories: new AdvisoryTable(db, guard),
+      };
+    },
     keys,
-    quota: new QuotaTable(db),
+    quota: blocks ?? counted,
     lists: new ListTable(db),
     feed: new IndexFeed(db),
     signals: new SignalTable(db),
@@ -144,6 +174,8 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     advisories: new AdvisoryTable(db),
     sources: new SourceTable(db),
     async [Symbol.asyncDispose]() {
+      await blocks?.[Symbol.asyncDispose]();
+      await schedulerLock[Symbol.asyncDispose]();
       await db.destroy();
     },
   };

@@ -1,5 +1,13 @@
 // What the help of a command says beyond its options. Apart from the commands, which are loaded when they are called.
 
+export const serveHelp = `
+Roles, which STRATA_ROLE can name too. Several processes share one PostgreSQL database (STRATA_DATABASE_URL=postgres://...):
+  all        everything in one process
+  api        answers requests, and scans what is asked for
+  scanner    scans what is due; as many as are useful
+  scheduler  alerts, stream, advisories, feeds; one works, the others stand ready
+A scanner and a scheduler listen on STRATA_METRICS_PORT alone, with /health and /ready beside /metrics.`;
+
 export const verifyHelp = `
 A CSV answer has its receipt in the header Stack-Provenance. Save both, then verify:
   curl -D headers.txt -o file.csv -H "X-Stack-Key: $STRATA_KEY" URL

@@ -8,7 +8,7 @@ import type { ScanOptions } from './commands/scan.ts';
 import type { VerifyOptions } from './commands/verify.ts';
 import { addEnrichCommands } from './enrich-commands.ts';
 import { addFeedCommands } from './feed-commands.ts';
-import { explainHelp, fingerprintsHelp, migrateStoreHelp, verifyHelp } from './help.ts';
+import { explainHelp, fingerprintsHelp, migrateStoreHelp, serveHelp, verifyHelp } from './help.ts';
 import { addInferenceCommands } from './inference-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addMcpCommand } from './mcp-command.ts';
@@ -16,7 +16,8 @@ import { CommandError, counted, type OutputOptions, plainText } from './output.t
 import { versionText } from './version.ts';
 
 // Each command loads what it needs when it is called: `explain` starts without a server or a database.
-const config = async () => (await import('@strata/stack')).readConfig(process.env);
+const config = async (more: Readonly<Record<string, string>> = {}) =>
+  (await import('@strata/stack')).readConfig({ ...process.env, ...more });
 
 function program(): Command {
   const strata = new Command('strata')
@@ -32,7 +33,7 @@ function program(): Command {
     .action(async () => {
       const { readGatewayConfig } = await import('@strata/gateway');
       const { startCommand, whereBothAre } = await import('./commands/start.ts');
-      const { stack, inference } = whereBothAre(await config(), readGatewayConfig(process.env));
+      const { stack, inference } = whereBothAre(await config({ STRATA_ROLE: 'all' }), readGatewayConfig(process.env));
       await startCommand(stack, inference);
     });
   const stack = strata.command('stack').description('the Stack Intelligence service');
@@ -40,7 +41,20 @@ function program(): Command {
   stack
     .command('serve')
     .description('run the service until SIGINT or SIGTERM; settings come from STRATA_* variables')
-    .action(async () => (await import('./commands/serve.ts')).serveCommand(await config()));
+    .addOption(
+      // The names stand in the table of settings too; loading it would cost every command half a second.
+      new Option('--role <role>', 'what this process does of the whole; other than all with PostgreSQL only').choices([
+        'all',
+        'api',
+        'scanner',
+        'scheduler',
+      ]),
+    )
+    .addHelpText('after', serveHelp)
+    .action(async ({ role }: { readonly role?: string }) => {
+      const settings = await config(role === undefined ? {} : { STRATA_ROLE: role });
+      await (await import('./commands/serve.ts')).serveCommand(settings);
+    });
   stack
     .command('scan')
     .description('scan domains now: names, a file with one a line, or - for standard input')

@@ -31,11 +31,16 @@ const ResolverAddress = z.string().transform((value, context) => {
 /** Publishers of advisories; `folder` is a setting of its own. */
 const ADVISORY_SOURCES = ['kev', 'epss', 'nvd', 'osv', 'cve'] as const;
 
+/** What a process does of the whole; see docs/operations.md. */
+export const ROLES = ['all', 'api', 'scanner', 'scheduler'] as const;
+export type Role = (typeof ROLES)[number];
+
 /** Every setting: variable, meaning and default stand together; `docs/operations.md` is checked against this table. */
 export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
   STRATA_DATABASE_URL: DatabaseUrl.optional(),
   STRATA_DATABASE_CONNECTIONS: PoolSize.default(10),
+  STRATA_ROLE: z.enum(ROLES).default('all'),
   STRATA_HOST: z.string().min(1).default('127.0.0.1'),
   STRATA_STACK_PORT: Port.default(8787),
   STRATA_METRICS_PORT: Port.default(9464),
@@ -94,6 +99,7 @@ export interface Config {
   readonly databaseUrl: string;
   /** To PostgreSQL, at most. */
   readonly databaseConnections: number;
+  readonly role: Role;
   readonly host: string;
   readonly port: number;
   readonly metricsPort: number;
@@ -164,10 +170,20 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const value = parsed.data;
   const hourMs = 3_600_000;
+  const databaseUrl = value.STRATA_DATABASE_URL ?? `sqlite:${value.STRATA_DATA}/strata.db`;
+  if (value.STRATA_ROLE !== 'all' && databaseUrl.startsWith('sqlite:')) {
+    throw new ConfigError(
+      `STRATA_ROLE: ${value.STRATA_ROLE} is one of several processes, which need PostgreSQL: set STRATA_DATABASE_URL=postgres://…, or run the role all`,
+    );
+  }
+  if (value.STRATA_ROLE === 'scanner' && !value.STRATA_SCAN) {
+    throw new ConfigError('STRATA_ROLE: a scanner has nothing to do while STRATA_SCAN is off');
+  }
   return Object.freeze({
     dataDirectory: value.STRATA_DATA,
-    databaseUrl: value.STRATA_DATABASE_URL ?? `sqlite:${value.STRATA_DATA}/strata.db`,
+    databaseUrl,
     databaseConnections: value.STRATA_DATABASE_CONNECTIONS,
+    role: value.STRATA_ROLE,
     host: value.STRATA_HOST,
     port: value.STRATA_STACK_PORT,
     metricsPort: value.STRATA_METRICS_PORT,

@@ -2,6 +2,7 @@
 
 import { mkdir, readFile } from 'node:fs/promises';
 import type { Rulebook } from '@strata/detect';
+import type { Metrics } from '@strata/http';
 import { createOptOut, createProber, type Prober, Resolver } from '@strata/scan';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
@@ -89,6 +90,12 @@ export async function openScanning(
     isDnsWorking,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Figures of whoever asks name servers. */
+export function addDnsMetrics(metrics: Metrics, prober: Prober): void {
+  metrics.gauge('strata_dns_questions', 'DNS questions asked, cached ones included', () => prober.stats().questions);
+  metrics.gauge('strata_dns_timeouts', 'DNS tries without an answer', () => prober.stats().timeouts);
 }
 
 /** Never scans without the list that was configured. */
