@@ -38,7 +38,7 @@ export {
 } from './keys.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './lists.ts';
 export type { QuotaTable } from './quota.ts';
-export type { RecordedScan, RecordOptions, ScanRecord } from './record-scan.ts';
+export type { RecordedScan, RecordOptions, RecordScans, ScanRecord, ScanResult } from './record-scan.ts';
 export type { EventKind } from './schema.ts';
 export type { SegmentRecord, Segments, SegmentTotals } from './segments.ts';
 export {

@@ -32,6 +32,8 @@ export interface Database {
     posture_bits: Generated<number>;
     holder_bits: Generated<number>;
     score: number | null;
+    /** Grows with every scan that writes to this row, or to what hangs on it. */
+    revision: Generated<number>;
   };
   services: {
     id: Generated<number>;

@@ -13,7 +13,13 @@ import { ListTable } from './lists.ts';
 import { migrate } from './migrations/index.ts';
 import { openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
 import { QuotaTable } from './quota.ts';
-import { createRecorder, type RecordedScan, type RecordOptions, type ScanRecord } from './record-scan.ts';
+import {
+  createRecorder,
+  type RecordedScan,
+  type RecordOptions,
+  type RecordScans,
+  type ScanRecord,
+} from './record-scan.ts';
 import type { Database } from './schema.ts';
 import { type Segments, SegmentTable } from './segments.ts';
 import { SignalTable } from './signals.ts';
@@ -68,6 +74,11 @@ export interface Store extends AsyncDisposable {
    * nothing, or that is older than the last one, is only counted. The same scan given twice changes nothing.
    */
   recordScan(scan: ScanRecord, options: RecordOptions): Promise<RecordedScan>;
+  /**
+   * The same of many scans, as if one after another in their order, in as few transactions as there are scans of one domain (at
+   * most 256 scans each). A scan that cannot be recorded is rejected alone; where the database fails, all of its transaction are.
+   */
+  readonly recordScans: RecordScans;
   /** Names to scan: never scanned first, then the longest overdue. */
   due(now: Date, limit: number): Promise<string[]>;
   /** Of these names, the ones scanned since then. */
@@ -118,6 +129,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   }
 
   const rescanAfterMs = options.rescanAfterMs ?? DEFAULT_RESCAN_AFTER_MS;
+  const recordScans = createRecorder(db, { rescanAfterMs });
   const domains = new DomainTable(db, now);
   const events = new EventTable(db);
   return {
@@ -125,7 +137,12 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     isTracked: (name) => domains.isTracked(name),
     domain: (name) => domains.profile(name),
     changes: (name, page) => domains.changes(name, page),
-    recordScan: createRecorder(db, { rescanAfterMs }),
+    recordScan: async (scan, options) => {
+      const [result] = await recordScans([scan], options);
+      if (result?.status !== 'fulfilled') throw result?.reason;
+      return result.value;
+    },
+    recordScans,
     due: (at, limit) => domains.due(at.getTime(), limit),
     scannedSince: (names, since) => domains.scannedSince(names, since.getTime()),
     eventsSince: (seq, limit) => events.since(seq, limit),
