@@ -13,10 +13,15 @@ const SHORTEST_WAIT_MS = 20;
  * deadlock, a lock that did not come), all of it is run again, three times at most: `work` must begin anew each time, and gather
  * nothing outside of itself. Rejects with what the last try failed with.
  */
-export async function inTurn<T>(db: Kysely<Database>, work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
+export function inTurn<T>(db: Kysely<Database>, work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
+  return again(() => db.transaction().execute(work));
+}
+
+/** The same for a statement that stands alone and takes no turn. */
+export async function again<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await db.transaction().execute(work);
+      return await work();
     } catch (error) {
       if (tries === MOST_TRIES || !isLostToOthers(error)) throw error;
       // At random, so that two that met do not meet again.

@@ -39,6 +39,7 @@ export {
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './lists.ts';
 export type { QuotaTable } from './quota.ts';
 export type { RecordedScan, RecordOptions, RecordScans, ScanRecord, ScanResult } from './record-scan.ts';
+export type { Claim, ScanProgress, ScanWork } from './scan-work.ts';
 export type { EventKind } from './schema.ts';
 export type { SegmentRecord, Segments, SegmentTotals } from './segments.ts';
 export {

@@ -141,6 +141,7 @@ export function prepareScanStatements(db: Db) {
     ),
     look: update('domains', LOOKED, MOVED),
     tell: update('domains', { ...LOOKED, ...TOLD }, MOVED),
+    endLeases: once((json) => sql<never>`delete from scan_leases where domain_id in ${listedIn(db, json, 'integer')}`),
   };
 }
 

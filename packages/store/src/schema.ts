@@ -35,6 +35,12 @@ export interface Database {
     /** Grows with every scan that writes to this row, or to what hangs on it. */
     revision: Generated<number>;
   };
+  /** Domains that some process scans, and until when that is believed without another sign of life. */
+  scan_leases: {
+    domain_id: number;
+    holder: string;
+    until: number;
+  };
   services: {
     id: Generated<number>;
     domain_id: number;

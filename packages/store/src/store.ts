@@ -20,6 +20,7 @@ import {
   type RecordScans,
   type ScanRecord,
 } from './record-scan.ts';
+import { ScanWork } from './scan-work.ts';
 import type { Database } from './schema.ts';
 import { type Segments, SegmentTable } from './segments.ts';
 import { SignalTable } from './signals.ts';
@@ -87,6 +88,8 @@ export interface Store extends AsyncDisposable {
   eventsSince(seq: number, limit: number): Promise<readonly StoredEvent[]>;
   latestSeq(): Promise<number>;
   counts(): Promise<StoreCounts>;
+  /** Which process scans which domain. */
+  readonly work: ScanWork;
   readonly keys: KeyTable;
   readonly quota: QuotaTable;
   /** Lists over all domains. */
@@ -148,6 +151,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     eventsSince: (seq, limit) => events.since(seq, limit),
     latestSeq: () => events.latestSeq(),
     counts: () => countAll(db),
+    work: new ScanWork(db, { rescanAfterMs }),
     keys,
     quota: new QuotaTable(db),
     lists: new ListTable(db),

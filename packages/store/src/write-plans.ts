@@ -55,6 +55,11 @@ export async function writePlans(
   );
   await statements.keepEvidence(tx, kept);
   await writeLooks(tx, statements, numbered);
+  // Last: who leases meanwhile passes over the rows of domains that are being written, and so never waits for this.
+  await statements.endLeases(
+    tx,
+    numbered.map(({ domainId }) => domainId),
+  );
   return told.map(({ plan, changeIds }) =>
     plan.changes.map(({ change }, place) => ({ ...change, id: changeId(changeIds[place] ?? 0) })),
   );
