@@ -21,6 +21,7 @@ const KEYS: Readonly<Record<Table, readonly string[]>> = {
   api_keys: ['id'],
   quota_usage: ['key_id', 'day'],
   domains: ['id'],
+  scan_leases: ['domain_id'],
   services: ['id'],
   scans: ['id'],
   changes: ['id'],

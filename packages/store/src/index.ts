@@ -39,7 +39,8 @@ export {
 } from './keys.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './lists.ts';
 export type { Quota, QuotaUse } from './quota.ts';
-export type { RecordedScan, RecordOptions, ScanRecord } from './record-scan.ts';
+export type { RecordedScan, RecordOptions, RecordScans, ScanRecord, ScanResult } from './record-scan.ts';
+export type { Claim, ScanProgress, ScanWork } from './scan-work.ts';
 export type { SchedulerHold, SchedulerLock } from './scheduler-lock.ts';
 export type { EventKind } from './schema.ts';
 export type { SegmentRecord, Segments, SegmentTotals } from './segments.ts';

@@ -32,6 +32,14 @@ export interface Database {
     posture_bits: Generated<number>;
     holder_bits: Generated<number>;
     score: number | null;
+    /** Grows with every scan that writes to this row, or to what hangs on it. */
+    revision: Generated<number>;
+  };
+  /** Domains that some process scans, and until when that is believed without another sign of life. */
+  scan_leases: {
+    domain_id: number;
+    holder: string;
+    until: number;
   };
   services: {
     id: Generated<number>;

@@ -112,6 +112,14 @@ export function storeErrorOf(error: unknown): unknown {
   return code ? new StoreError(code, { cause: error }) : error;
 }
 
+/** Serialisation failure, deadlock, a lock that did not come in time: the server took the transaction back, and all of it may be run again. */
+const LOST_TO_OTHERS: ReadonlySet<unknown> = new Set(['40001', '40P01', '55P03']);
+
+/** Whether a transaction failed only because others had what it needed. Of PostgreSQL: SQLite's waits stop the whole process. */
+export function isLostToOthers(error: unknown): boolean {
+  return error instanceof StoreError && LOST_TO_OTHERS.has((error.cause as { readonly code?: unknown })?.code);
+}
+
 /** Whether the connection that the error came from is of no more use. */
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);

@@ -15,7 +15,14 @@ import { migrate } from './migrations/index.ts';
 import { isPostgres, openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
 import { type Quota, QuotaTable } from './quota.ts';
 import { QuotaBlocks } from './quota-blocks.ts';
-import { createRecorder, type RecordedScan, type RecordOptions, type ScanRecord } from './record-scan.ts';
+import {
+  createRecorder,
+  type RecordedScan,
+  type RecordOptions,
+  type RecordScans,
+  type ScanRecord,
+} from './record-scan.ts';
+import { ScanWork } from './scan-work.ts';
 import { type SchedulerLock, sessionLock, soleLock } from './scheduler-lock.ts';
 import type { Database } from './schema.ts';
 import { type Segments, SegmentTable } from './segments.ts';
@@ -82,6 +89,11 @@ export interface Store extends SchedulerTables, AsyncDisposable {
    * nothing, or that is older than the last one, is only counted. The same scan given twice changes nothing.
    */
   recordScan(scan: ScanRecord, options: RecordOptions): Promise<RecordedScan>;
+  /**
+   * The same of many scans, as if one after another in their order, in as few transactions as there are scans of one domain (at
+   * most 256 scans each). A scan that cannot be recorded is rejected alone; where the database fails, all of its transaction are.
+   */
+  readonly recordScans: RecordScans;
   /** Names to scan: never scanned first, then the longest overdue. */
   due(now: Date, limit: number): Promise<string[]>;
   /** Of these names, the ones scanned since then. */
@@ -90,6 +102,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   eventsSince(seq: number, limit: number): Promise<readonly StoredEvent[]>;
   latestSeq(): Promise<number>;
   counts(): Promise<StoreCounts>;
+  /** Which process scans which domain. */
+  readonly work: ScanWork;
   /** Where every log ends now, for whoever follows what other processes write. */
   heads(): Promise<StoreHeads>;
   /** Whose turn it is to do what must be done once, among all processes of the store. */
@@ -134,6 +148,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   }
 
   const rescanAfterMs = options.rescanAfterMs ?? DEFAULT_RESCAN_AFTER_MS;
+  const recordScans = createRecorder(db, { rescanAfterMs });
   const isShared = isPostgres(db);
   const counted = new QuotaTable(db);
   const blocks = isShared ? new QuotaBlocks(counted) : undefined;
@@ -145,12 +160,18 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     isTracked: (name) => domains.isTracked(name),
     domain: (name) => domains.profile(name),
     changes: (name, page) => domains.changes(name, page),
-    recordScan: createRecorder(db, { rescanAfterMs }),
+    recordScan: async (scan, options) => {
+      const [result] = await recordScans([scan], options);
+      if (result?.status !== 'fulfilled') throw result?.reason;
+      return result.value;
+    },
+    recordScans,
     due: (at, limit) => domains.due(at.getTime(), limit),
     scannedSince: (names, since) => domains.scannedSince(names, since.getTime()),
     eventsSince: (seq, limit) => events.since(seq, limit),
     latestSeq: () => events.latestSeq(),
     counts: () => countAll(db),
+    work: new ScanWork(db, { rescanAfterMs }),
     heads: () => readHeads(db),
     schedulerLock,
     inTerm(term) {

@@ -14,6 +14,7 @@ import { up as segments } from './007-segments.ts';
 import { up as keyPriority } from './008-key-priority.ts';
 import { up as segmentProofs } from './009-segment-proofs.ts';
 import { up as changesByConfirmation } from './010-changes-by-confirmation.ts';
+import { up as scanWork } from './011-scan-work.ts';
 import { up as counters } from './012-counters.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
@@ -27,6 +28,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '008-key-priority': { up: keyPriority },
   '009-segment-proofs': { up: segmentProofs },
   '010-changes-by-confirmation': { up: changesByConfirmation },
+  '011-scan-work': { up: scanWork },
   '012-counters': { up: counters },
 };
 
