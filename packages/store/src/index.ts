@@ -36,6 +36,7 @@ export {
   TIERS,
   type Tier,
 } from './keys.ts';
+export type { GrowLedger, LedgerGrowth, LedgerHead, LedgerKeyTable, LedgerTable } from './ledger.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './lists.ts';
 export type { QuotaTable } from './quota.ts';
 export type { RecordedScan, RecordOptions, ScanRecord } from './record-scan.ts';

@@ -9,9 +9,10 @@ import { EventTable, type StoredEvent } from './events.ts';
 import { FeedTable } from './feeds.ts';
 import { IndexFeed } from './index-feed.ts';
 import { type KeyPrefix, KeyTable } from './keys.ts';
+import { LedgerKeyTable, LedgerTable } from './ledger.ts';
 import { ListTable } from './lists.ts';
 import { migrate } from './migrations/index.ts';
-import { openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
+import { isPostgres, openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
 import { QuotaTable } from './quota.ts';
 import { createRecorder, type RecordedScan, type RecordOptions, type ScanRecord } from './record-scan.ts';
 import type { Database } from './schema.ts';
@@ -97,6 +98,8 @@ export interface Store extends AsyncDisposable {
   /** Published vulnerabilities, and how far their sources have come. */
   readonly advisories: AdvisoryTable;
   readonly sources: SourceTable;
+  /** The ledger of all nodes of this database; undefined on a file, which has one process, whose ledger is a folder. */
+  readonly ledger: { readonly log: LedgerTable; readonly keys: LedgerKeyTable } | undefined;
 }
 
 const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
@@ -143,6 +146,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     standings: new StandingTable(db),
     advisories: new AdvisoryTable(db),
     sources: new SourceTable(db),
+    ledger: isPostgres(db) ? { log: new LedgerTable(db), keys: new LedgerKeyTable(db) } : undefined,
     async [Symbol.asyncDispose]() {
       await db.destroy();
     },

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { leafHash, ledgerReceiptIdOf, noteVerifier } from '@strata/receipts';
-import type { CheckpointSigner } from '../tile-log.ts';
+import type { CheckpointSigner } from '../log.ts';
 
 export const ORIGIN = 'strata.example/ledger';
 
