@@ -3,7 +3,7 @@ import type { LedgerReceipt } from '@strata/receipts';
 
 /**
  * An acknowledged leaf is durable, and covered by the checkpoint that is served. Leaves of one process stand in the order of its calls.
- * Rejects with LogError.
+ * Rejects with LogError, or with what the database rejects with.
  */
 export interface Log {
   /** Leaves of the published tree. */

@@ -1,6 +1,7 @@
 // The log that a service writes to: concurrent appends share one write and one sync, then one checkpoint.
 import { type LedgerReceipt, ledgerReceiptDocument } from '@strata/receipts';
-import { makeDirectory, replaceFile } from './durable-file.ts';
+import { CheckpointFile } from './checkpoint-file.ts';
+import { makeDirectory } from './durable-file.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Journal, SEGMENT_LEAVES } from './journal.ts';
 import type { Ledger } from './ledger.ts';
@@ -69,13 +70,12 @@ export class TileLog implements Log, AsyncDisposable {
   readonly #lock: Lock;
   readonly #name: string;
   readonly #signer: CheckpointSigner;
-  readonly #checkpointFile: string;
+  readonly #checkpointFile: CheckpointFile;
   readonly #appends = new GroupCommit({
     maxLeaves: () => Math.min(SEGMENT_LEAVES - (this.#ledger.size % SEGMENT_LEAVES), MAX_BATCH),
     commit: (leaves) => this.#commit(leaves),
   });
   #flushing: Promise<void> | undefined;
-  #savingCheckpoint: Promise<void> | undefined;
   #backgroundError: LogError | undefined;
   #isClosed = false;
   #commits = 0;
@@ -87,7 +87,7 @@ export class TileLog implements Log, AsyncDisposable {
     this.#lock = lock;
     this.#name = name;
     this.#signer = signer;
-    this.#checkpointFile = checkpointFile;
+    this.#checkpointFile = new CheckpointFile(checkpointFile, () => this.checkpoint());
     this.#publish();
     if (tiles.pendingTiles > 0) this.#flush();
   }
@@ -121,7 +121,7 @@ export class TileLog implements Log, AsyncDisposable {
 
   stats(): LogStats {
     const { pendingTiles } = this.#tiles;
-    const error = this.#backgroundError;
+    const error = this.#backgroundError ?? this.#checkpointFile.error;
     const figures = { size: this.size, commits: this.#commits, pendingTiles, indexBytes: this.#ledger.indexBytes };
     return error ? { ...figures, backgroundError: error } : figures;
   }
@@ -132,7 +132,7 @@ export class TileLog implements Log, AsyncDisposable {
     this.#isClosed = true;
     await this.#appends.close();
     await this.#flushing;
-    await this.#savingCheckpoint;
+    await this.#checkpointFile[Symbol.asyncDispose]();
     await this.#journal[Symbol.asyncDispose]();
     await this.#lock[Symbol.asyncDispose]();
   }
@@ -159,20 +159,7 @@ export class TileLog implements Log, AsyncDisposable {
       publicKey: this.#signer.publicKey,
       sign: (bytes) => this.#signer.sign(bytes),
     });
-    this.#savingCheckpoint ??= this.#saveCheckpoint();
-  }
-
-  /** Keeps the newest checkpoint on disk: at the next start it shows whether leaves were lost. */
-  async #saveCheckpoint(): Promise<void> {
-    try {
-      for (let saved = ''; saved !== this.checkpoint(); ) {
-        saved = this.checkpoint();
-        await replaceFile(this.#checkpointFile, new TextEncoder().encode(saved), { isSynced: false });
-      }
-    } catch (cause) {
-      this.#backgroundError = logErrorFrom(cause, 'save the checkpoint');
-    }
-    this.#savingCheckpoint = undefined;
+    this.#checkpointFile.save();
   }
 
   /** Makes full tiles durable, then lets the journal forget their leaves. */

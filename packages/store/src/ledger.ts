@@ -49,7 +49,7 @@ export class LedgerTable {
 
   /** The head as it was last committed; undefined before `begin`. */
   async head(): Promise<LedgerHead | undefined> {
-    return headIn(this.#db);
+    return headOf(this.#db).executeTakeFirst();
   }
 
   /** Puts the head of an empty ledger where there is none; answers the one that is there. */
@@ -59,7 +59,7 @@ export class LedgerTable {
       .values({ id: HEAD, ...columnsOf(head) })
       .onConflict((conflict) => conflict.column('id').doNothing())
       .execute();
-    return required(await headIn(this.#db));
+    return required(await this.head());
   }
 
   /**
@@ -72,8 +72,7 @@ export class LedgerTable {
       .transaction()
       .setIsolationLevel('read committed')
       .execute(async (tx) => {
-        await sql`set local idle_in_transaction_session_timeout = ${sql.lit(IDLE_TURN_MS)}`.execute(tx);
-        let head = required(await headIn(tx, { isLocked: true }));
+        let head = required(await lockedHead(tx));
         return await work(head, async (growth) => {
           const isWritten = await write(tx, head, growth);
           if (isWritten) head = growth.head;
@@ -148,9 +147,13 @@ export class LedgerKeyTable {
   }
 }
 
-async function headIn(db: Db, { isLocked = false } = {}): Promise<LedgerHead | undefined> {
-  const query = db.selectFrom('ledger_head').select(['origin', 'size', 'root', 'edge', 'note']).where('id', '=', HEAD);
-  return (isLocked ? query.forUpdate() : query).executeTakeFirst();
+const headOf = (db: Db) =>
+  db.selectFrom('ledger_head').select(['origin', 'size', 'root', 'edge', 'note']).where('id', '=', HEAD);
+
+/** Waits for the turns before it; from then on the transaction may not stand still. */
+async function lockedHead(tx: Transaction<Database>): Promise<LedgerHead | undefined> {
+  const limit = sql`set_config('idle_in_transaction_session_timeout', ${sql.lit(String(IDLE_TURN_MS))}, true)`;
+  return headOf(tx).select(limit.as('idle_limit')).forUpdate().executeTakeFirst();
 }
 
 function required(head: LedgerHead | undefined): LedgerHead {
