@@ -1,5 +1,6 @@
 // The newest checkpoint that was served, in a file: at the next start it shows whether leaves were lost.
-import { replaceFile } from './durable-file.ts';
+import { type Checkpoint, parseCheckpoint } from '@strata/receipts';
+import { readIfPresent, replaceFile } from './durable-file.ts';
 import { type LogError, logErrorFrom } from './log-error.ts';
 
 export class CheckpointFile implements AsyncDisposable {
@@ -40,4 +41,16 @@ export class CheckpointFile implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#saving;
   }
+}
+
+/**
+ * The saved note, and what it says, without a look at its signature; undefined where there is none. It is written without waiting
+ * for the disk: a power cut may leave it empty, which tells nothing.
+ */
+export async function readCheckpointFile(
+  file: string,
+): Promise<{ readonly note: string; readonly checkpoint: Checkpoint | undefined } | undefined> {
+  const note = new TextDecoder().decode(await readIfPresent(file));
+  if (note === '') return undefined;
+  return { note, checkpoint: parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1)) };
 }

@@ -7,17 +7,17 @@ import {
   type LedgerReceipt,
   leafHash,
   ledgerReceiptDocument,
-  treeRoot,
   verifyConsistency,
 } from '@strata/receipts';
+import { CheckpointFile } from './checkpoint-file.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { Log, Placed, PublishedCheckpoint } from './log.ts';
 import { LogError, type LogErrorCode } from './log-error.ts';
 import { hashesOf, hashPrefixOf, proveLeaf, readTile } from './published-tree.ts';
 import { type CheckpointKeys, checkHead, openCheckpoint, signedHead } from './shared-head.ts';
 import type { SharedHead, SharedPlace } from './shared-place.ts';
-import { SharedTree } from './shared-tree.ts';
-import { TreeEdge } from './tree-edge.ts';
+import type { SharedTree } from './shared-tree.ts';
+import type { TreeEdge } from './tree-edge.ts';
 
 /** Leaves of one turn: placing so many takes about 15 ms, and all other nodes wait for it. */
 const MAX_BATCH = 4096;
@@ -32,6 +32,8 @@ export interface SharedLogOptions {
   readonly origin: string;
   readonly keys: CheckpointKeys;
   readonly place: SharedPlace;
+  /** Where this node keeps the newest checkpoint that it served; the log must go on from what the file says. Its directory exists. */
+  readonly checkpointFile?: string;
 }
 
 export interface SharedLogStats {
@@ -40,20 +42,6 @@ export interface SharedLogStats {
   readonly commits: number;
   /** Why this node takes no leaves now, or what its last look at the others failed with. */
   readonly backgroundError?: unknown;
-}
-
-/**
- * Opens the log of a database, beginning it where there is none. Rejects with LogError (`wrong-origin`, `wrong-key`,
- * `corrupt-checkpoint`, `corrupt-tile`), or with what the place rejects with.
- */
-export async function openSharedLog({ origin, keys, place }: SharedLogOptions): Promise<SharedLog> {
-  const head = (await place.turns.head()) ?? (await place.turns.begin(signedHead(origin, TreeEdge.empty, keys.signer)));
-  await checkHead(head, origin, keys);
-  const tree = new SharedTree(place.rows);
-  if (!equalBytes(await treeRoot(hashesOf(tree, head.size), head.size), head.root)) {
-    throw new LogError('corrupt-tile', 'the hashes in the database do not lead to the root of the log');
-  }
-  return new SharedLog({ origin, keys, place }, tree, head);
 }
 
 /**
@@ -78,16 +66,18 @@ export class SharedLog implements Log, AsyncDisposable {
   #witnessed: PublishedCheckpoint;
   #refusal: LogError | undefined;
   #lookError: unknown;
+  readonly #file: CheckpointFile | undefined;
   #commits = 0;
-  #onPublish: () => void = () => {};
 
-  constructor({ origin, keys, place }: SharedLogOptions, tree: SharedTree, head: PublishedCheckpoint) {
+  constructor({ origin, keys, place, checkpointFile }: SharedLogOptions, tree: SharedTree, head: PublishedCheckpoint) {
     this.#origin = origin;
     this.#keys = keys;
     this.#place = place;
     this.#tree = tree;
     this.#published = head;
     this.#witnessed = head;
+    this.#file = checkpointFile === undefined ? undefined : new CheckpointFile(checkpointFile, () => this.checkpoint());
+    this.#file?.save();
     this.#following = this.#follow();
   }
 
@@ -129,13 +119,8 @@ export class SharedLog implements Log, AsyncDisposable {
     });
   }
 
-  /** Hears of each checkpoint that is served from now on. */
-  onPublish(heard: () => void): void {
-    this.#onPublish = heard;
-  }
-
   stats(): SharedLogStats {
-    const backgroundError = this.#refusal ?? this.#lookError;
+    const backgroundError = this.#refusal ?? this.#lookError ?? this.#file?.error;
     const figures = { size: this.size, commits: this.#commits };
     return backgroundError === undefined ? figures : { ...figures, backgroundError };
   }
@@ -145,6 +130,7 @@ export class SharedLog implements Log, AsyncDisposable {
     this.#closing.abort();
     await this.#appends.close();
     await this.#following;
+    await this.#file?.[Symbol.asyncDispose]();
   }
 
   async #commit(leaves: readonly Uint8Array[]): Promise<Placed> {
@@ -217,7 +203,7 @@ export class SharedLog implements Log, AsyncDisposable {
     const isNewer = head.size > this.size || (head.size === this.size && head.note !== this.#published.note);
     if (!isNewer) return;
     this.#published = { size: head.size, root: head.root, note: head.note };
-    this.#onPublish();
+    this.#file?.save();
   }
 
   async #follow(): Promise<void> {

@@ -114,6 +114,11 @@ export class TileLog implements Log, AsyncDisposable {
     return evidence && ledgerReceiptDocument(evidence);
   }
 
+  /** Root of the tree when it had no more than so many leaves. */
+  rootAt(size: number): Promise<Uint8Array> {
+    return this.#ledger.rootAt(size);
+  }
+
   /** Signs the present tree anew: call it after the signing key has changed. */
   resign(): void {
     this.#publish();
