@@ -53,7 +53,9 @@ export async function importLog(options: ImportOptions): Promise<ImportedLog> {
       signal?.throwIfAborted();
       const leaves = (await bundleFrom(log, edge.size)).map((leaf) => ({ hash: leafHash(leaf), leaf }));
       const { edge: grown, sealed } = edge.grow(leaves.map(({ hash }) => hash));
-      if (!(await grow({ leaves, subtrees: sealed, head: signedHead(origin, grown, keys.signer) }))) {
+      const before = { size: edge.size, root: edge.root() };
+      const after = signedHead(origin, grown, keys.signer);
+      if (!(await grow({ from: before, leaves, subtrees: sealed, head: after }))) {
         throw new LogError('forked', `the database took other leaves behind the first ${from}`);
       }
       edge = grown;

@@ -174,7 +174,7 @@ export class SharedLog implements Log, AsyncDisposable {
         return work(edge, head, async (leaves, from) => {
           const { edge: grown, sealed } = from.grow(leaves.map(({ hash }) => hash));
           const next = signedHead(this.#origin, grown, this.#keys.signer);
-          if (await grow({ leaves, subtrees: sealed, head: next })) return next;
+          if (await grow({ from: head, leaves, subtrees: sealed, head: next })) return next;
           throw new LogError('forked', 'the head of the log moved while this node held it: nothing was written');
         });
       });

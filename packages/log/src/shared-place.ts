@@ -14,12 +14,14 @@ export interface SharedHead {
 
 /** What is added behind a head, and the head that it leads to. */
 export interface Growth {
+  /** The head that it was made for. */
+  readonly from: Pick<SharedHead, 'size' | 'root'>;
   readonly leaves: readonly { readonly hash: Uint8Array; readonly leaf: Uint8Array }[];
   readonly subtrees: readonly SealedSubtree[];
   readonly head: SharedHead;
 }
 
-/** Adds behind the head that the turn has come to; false when the head is another one, and nothing may be written. */
+/** Adds behind the head that it was made for; false when the head is another one, and the turn must end with an error. */
 export type Grow = (growth: Growth) => Promise<boolean>;
 
 /**

@@ -26,6 +26,8 @@ export interface LedgerHead {
 
 /** What is added behind a head, and the head that it leads to. */
 export interface LedgerGrowth {
+  /** The head that it was made for. */
+  readonly from: Pick<LedgerHead, 'size' | 'root'>;
   /** In order; the first stands at the size of the head before. */
   readonly leaves: readonly { readonly hash: Uint8Array; readonly leaf: Uint8Array }[];
   /** The subtrees over 256^level leaves that became complete. */
@@ -33,7 +35,7 @@ export interface LedgerGrowth {
   readonly head: LedgerHead;
 }
 
-/** Writes growth behind the head that the turn has come to; false when that is not the head any more. */
+/** Writes growth behind the head that it was made for; false when that is not the head (any more), and nothing may stay written. */
 export type GrowLedger = (growth: LedgerGrowth) => Promise<boolean>;
 
 /**
@@ -72,12 +74,8 @@ export class LedgerTable {
       .transaction()
       .setIsolationLevel('read committed')
       .execute(async (tx) => {
-        let head = required(await lockedHead(tx));
-        return await work(head, async (growth) => {
-          const isWritten = await write(tx, head, growth);
-          if (isWritten) head = growth.head;
-          return isWritten;
-        });
+        const head = required(await lockedHead(tx));
+        return await work(head, (growth) => write(tx, growth));
       });
   }
 
@@ -162,8 +160,8 @@ function required(head: LedgerHead | undefined): LedgerHead {
 }
 
 /** In one statement; the head moves only from where it was, whoever held the lock. */
-async function write(tx: Transaction<Database>, from: LedgerHead, growth: LedgerGrowth): Promise<boolean> {
-  const { leaves, subtrees, head } = growth;
+async function write(tx: Transaction<Database>, growth: LedgerGrowth): Promise<boolean> {
+  const { from, leaves, subtrees, head } = growth;
   const { numAffectedRows } = await sql`
     with added as (
       insert into ledger_leaves (leaf_index, hash, leaf)
