@@ -31,8 +31,8 @@ export interface Keyring {
   readonly keys: readonly PublicKeyEntry[];
   /** Makes a new current key and retires the old one, whose private half is forgotten. */
   rotate(): Promise<void>;
-  /** Takes up a rotation made by another process; true when the current key changed. */
-  reload(): Promise<boolean>;
+  /** Takes up a rotation made by another process, once `announce` knows the keys; true when the current key changed. */
+  reload(announce?: (keys: readonly PublicKeyEntry[]) => Promise<void>): Promise<boolean>;
 }
 
 /** One key in the file; only the current one has its private half `d`. */
@@ -83,12 +83,13 @@ export async function openKeyring({ directory, now }: KeyringOptions): Promise<K
     async rotate() {
       loaded = await change(directory, async () => addKey(file, (await load(file))?.stored ?? [], now()));
     },
-    async reload() {
+    async reload(announce) {
       const before = loaded.current.keyId;
       const fresh = await load(file);
       if (!fresh) throw new KeyringError(`${file} is gone; restore it, a new key would make old receipts unverifiable`);
+      if (fresh.current.keyId !== before) await announce?.(fresh.entries);
       loaded = fresh;
-      return loaded.current.keyId !== before;
+      return fresh.current.keyId !== before;
     },
   };
 }

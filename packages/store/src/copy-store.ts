@@ -11,7 +11,8 @@ import type { Database } from './schema.ts';
 import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
 
-type Table = keyof Database;
+/** The ledger is none of SQLite's: it comes from its folder, by a way of its own. */
+type Table = Exclude<keyof Database, `ledger_${string}`>;
 type Row = Readonly<Record<string, unknown>>;
 
 /** Every table with the columns that name a row, each after those that it refers to. */

@@ -37,6 +37,7 @@ export {
   TIERS,
   type Tier,
 } from './keys.ts';
+export type { GrowLedger, LedgerGrowth, LedgerHead, LedgerKeyTable, LedgerTable } from './ledger.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './lists.ts';
 export type { Quota, QuotaUse } from './quota.ts';
 export type { RecordedScan, RecordOptions, RecordScans, ScanRecord, ScanResult } from './record-scan.ts';

@@ -10,6 +10,7 @@ import { EventTable, type StoredEvent } from './events.ts';
 import { FeedTable } from './feeds.ts';
 import { IndexFeed } from './index-feed.ts';
 import { type KeyPrefix, KeyTable } from './keys.ts';
+import { LedgerKeyTable, LedgerTable } from './ledger.ts';
 import { ListTable } from './lists.ts';
 import { migrate } from './migrations/index.ts';
 import { isPostgres, openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
@@ -127,6 +128,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly standings: Standings;
   /** How far the sources of advisories have come. */
   readonly sources: SourceTable;
+  /** The ledger of all nodes of this database; undefined on a file, which has one process, whose ledger is a folder. */
+  readonly ledger: { readonly log: LedgerTable; readonly keys: LedgerKeyTable } | undefined;
 }
 
 const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
@@ -194,6 +197,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     standings: new StandingTable(db),
     advisories: new AdvisoryTable(db),
     sources: new SourceTable(db),
+    ledger: isShared ? { log: new LedgerTable(db), keys: new LedgerKeyTable(db) } : undefined,
     async [Symbol.asyncDispose]() {
       await blocks?.[Symbol.asyncDispose]();
       await schedulerLock[Symbol.asyncDispose]();

@@ -113,7 +113,13 @@ Exit codes:
 export const migrateStoreHelp = `
 Stop the service first: what it writes while the copy is made is not in the copy. The copy is made in one transaction: interrupted
 or found to differ, it leaves the PostgreSQL database empty. Then set STRATA_DATABASE_URL to the new address and start the service.
-The ledger's folder and the signing keys stay in the data directory as they are.
+The ledger is brought over by strata stack migrate-log; the signing keys stay in the data directory.
 
 Other users of the machine can read a command's arguments, and so a password in the address; what it reads from standard input they cannot:
   echo "$NEW_DATABASE_URL" | strata stack migrate-store -`;
+
+export const migrateLogHelp = `
+Stop the service first. The leaves come in one transaction, behind those that the database has of the same log; then all of it is read
+again and checked, and the folder is closed: the ledger cannot go on in two places. A database with another ledger in it is refused.
+Interrupted, it has done nothing, or all but the check: run it again. Every node that serves from the database needs the same
+keys/ledger folder.`;

@@ -8,7 +8,7 @@ import type { ScanOptions } from './commands/scan.ts';
 import type { VerifyOptions } from './commands/verify.ts';
 import { addEnrichCommands } from './enrich-commands.ts';
 import { addFeedCommands } from './feed-commands.ts';
-import { explainHelp, fingerprintsHelp, migrateStoreHelp, serveHelp, verifyHelp } from './help.ts';
+import { explainHelp, fingerprintsHelp, migrateLogHelp, migrateStoreHelp, serveHelp, verifyHelp } from './help.ts';
 import { addInferenceCommands } from './inference-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addMcpCommand } from './mcp-command.ts';
@@ -116,6 +116,20 @@ function program(): Command {
     .action(async (url: string, options: MigrateStoreOptions) => {
       const { migrateStoreCommand } = await import('./commands/migrate-store.ts');
       await migrateStoreCommand(url, options, await config());
+    });
+
+  stack
+    .command('migrate-log')
+    .description('bring the ledger of the data directory to PostgreSQL, check it there, and close the folder')
+    .argument(
+      '[url]',
+      'postgres://user:password@host/database, by default the configured one; - reads it from standard input',
+    )
+    .option('--json', 'print the outcome as JSON')
+    .addHelpText('after', migrateLogHelp)
+    .action(async (url: string | undefined, options: OutputOptions) => {
+      const { migrateLogCommand } = await import('./commands/migrate-log.ts');
+      await migrateLogCommand(url, options, await config());
     });
 
   addFeedCommands(

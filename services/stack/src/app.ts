@@ -101,7 +101,10 @@ export async function createStack(config: Config, logger: Logger, world: World =
   // Receipts tell real time even where the demo scans in another.
   const realNow = () => new Date();
   const ledger = stack.use(
-    await openLedger({ dataDirectory: config.dataDirectory, origin: config.ledgerOrigin, now: realNow }),
+    await openLedger({
+      ...{ dataDirectory: config.dataDirectory, origin: config.ledgerOrigin, now: realNow },
+      store: scanning.store,
+    }),
   );
   const { store, prober, rulebook, scanner, isOptedOut, isDnsWorking } = scanning;
   const clock = world.now ?? realNow;

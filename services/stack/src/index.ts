@@ -26,6 +26,7 @@ export {
   withoutCredentials,
 } from './feeds/subscriptions.ts';
 export { readFingerprintFiles } from './fingerprint-files.ts';
+export { sharedLedgerOf } from './ledger.ts';
 export { loadFingerprints } from './load-fingerprints.ts';
 export { openFetcher } from './open-fetcher.ts';
 export { openRulebook } from './open-rulebook.ts';

@@ -22,7 +22,7 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const { store, rulebook } = scanning;
   const now = () => new Date();
   const { dataDirectory, ledgerOrigin: origin } = config;
-  const ledger = stack.use(await openLedger({ dataDirectory, origin, now }));
+  const ledger = stack.use(await openLedger({ dataDirectory, origin, now, store }));
   let scheduler: Scheduler | undefined;
   let pulse: Pulse | undefined;
   const knowledge = stack.use(

@@ -16,6 +16,7 @@ import { up as segmentProofs } from './009-segment-proofs.ts';
 import { up as changesByConfirmation } from './010-changes-by-confirmation.ts';
 import { up as scanWork } from './011-scan-work.ts';
 import { up as counters } from './012-counters.ts';
+import { up as ledger } from './013-ledger.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
@@ -30,6 +31,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '010-changes-by-confirmation': { up: changesByConfirmation },
   '011-scan-work': { up: scanWork },
   '012-counters': { up: counters },
+  '013-ledger': { up: ledger },
 };
 
 /** How migrations are named here. */
