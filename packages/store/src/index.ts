@@ -26,6 +26,7 @@ export type {
   FeedService,
   IndexFeed,
 } from './index-feed.ts';
+export { inspectStore, type StoreState } from './inspect-store.ts';
 export {
   isPriority,
   isTier,

@@ -28,6 +28,9 @@ const migrations: Readonly<Record<string, Migration>> = {
   '010-changes-by-confirmation': { up: changesByConfirmation },
 };
 
+/** In their order. */
+export const MIGRATION_NAMES: readonly string[] = Object.keys(migrations);
+
 /** How migrations are named here. */
 const OURS = /^\d{3}-[a-z-]+$/;
 
