@@ -1,7 +1,8 @@
 // `strata config` and `strata doctor`: what the settings come to, and whether this machine is fit for them.
 import { type Command, Option } from 'commander';
 import type { ConfigOptions } from './commands/config.ts';
-import { configHelp } from './help.ts';
+import type { DoctorOptions } from './commands/doctor.ts';
+import { configHelp, doctorHelp } from './help.ts';
 import { SERVICES } from './settings/tables.ts';
 
 const service = () => new Option('--service <name>', 'of this service alone').choices(SERVICES);
@@ -24,5 +25,14 @@ export function addOperationsCommands(strata: Command): void {
     .option('--json', 'print as JSON')
     .action(async (options: ConfigOptions) =>
       (await import('./commands/config.ts')).printConfigCommand(options, process.env),
+    );
+  strata
+    .command('doctor')
+    .description('look whether this machine is fit for the settings, and say what to do where it is not')
+    .addOption(service())
+    .option('--json', 'print as JSON')
+    .addHelpText('after', doctorHelp)
+    .action(async (options: DoctorOptions) =>
+      (await import('./commands/doctor.ts')).doctorCommand(options, process.env),
     );
 }
