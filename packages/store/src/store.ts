@@ -7,6 +7,7 @@ import { AnswerTable } from './answers.ts';
 import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains.ts';
 import { EventTable, type StoredEvent } from './events.ts';
 import { FeedTable } from './feeds.ts';
+import { type PoolFigures, poolFigures, readFigures, type StoreFigures } from './figures.ts';
 import { IndexFeed } from './index-feed.ts';
 import { type KeyPrefix, KeyTable } from './keys.ts';
 import { ListTable } from './lists.ts';
@@ -76,6 +77,10 @@ export interface Store extends AsyncDisposable {
   eventsSince(seq: number, limit: number): Promise<readonly StoredEvent[]>;
   latestSeq(): Promise<number>;
   counts(): Promise<StoreCounts>;
+  /** What an operator watches; counts every domain that is due. */
+  figures(now: Date): Promise<StoreFigures>;
+  /** Connections of this process. */
+  pool(): PoolFigures;
   readonly keys: KeyTable;
   readonly quota: QuotaTable;
   /** Lists over all domains. */
@@ -106,7 +111,8 @@ const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
  * Rejects with StoreError when the file is damaged, not a database, not writable or from a newer version.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  const db = new Kysely<Database>({ dialect: dialectOf(url, options) });
+  const pool = isPostgresUrl(url) ? openPool(url, options) : undefined;
+  const db = new Kysely<Database>({ dialect: pool ? postgresDialect(pool) : sqliteDialectOf(url) });
   const now = options.now ?? (() => new Date());
   let keys: KeyTable;
   try {
@@ -131,6 +137,8 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     eventsSince: (seq, limit) => events.since(seq, limit),
     latestSeq: () => events.latestSeq(),
     counts: () => countAll(db),
+    figures: (at) => readFigures(db, at.getTime()),
+    pool: () => poolFigures(pool),
     keys,
     quota: new QuotaTable(db),
     lists: new ListTable(db),
@@ -149,10 +157,11 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   };
 }
 
-function dialectOf(url: string, options: StoreOptions): Dialect {
+const isPostgresUrl = (url: string) => /^postgres(?:ql)?:\/\//.test(url);
+
+function sqliteDialectOf(url: string): Dialect {
   const file = /^sqlite:(.+)$/.exec(url)?.[1];
   if (file !== undefined) return sqliteDialect(openDatabase(file));
-  if (/^postgres(?:ql)?:\/\//.test(url)) return postgresDialect(openPool(url, options));
   throw new Error('the database URL must begin with sqlite: and name a file, or with postgres:// and name a server');
 }
 

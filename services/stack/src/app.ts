@@ -1,7 +1,15 @@
 // Constructs the service: on top of what a scan needs, everything that the routes know.
 import path from 'node:path';
 import type { DomainIndex } from '@strata/analytics';
-import { AnswerCache, createHttpServer, type HttpServer, Metrics, openApiDocument, type Route } from '@strata/http';
+import {
+  AnswerCache,
+  createHttpServer,
+  type HttpServer,
+  Metrics,
+  openApiDocument,
+  Readiness,
+  type Route,
+} from '@strata/http';
 import type { Fetcher, Target } from '@strata/scan';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
@@ -11,7 +19,6 @@ import { Exposures } from './enrichment/exposures.ts';
 import type { AdvisorySource } from './enrichment/source.ts';
 import { configuredSources } from './enrichment/sources.ts';
 import { tellAdvisories } from './enrichment/tellings.ts';
-import { addFeedMetrics } from './feeds/feed-metrics.ts';
 import { forgetMentions, LiveMentions } from './feeds/live-mentions.ts';
 import { openPoller } from './feeds/open-poller.ts';
 import type { FeedPoller } from './feeds/poller.ts';
@@ -27,6 +34,7 @@ import { domainTag } from './routes/domains.ts';
 import examples from './routes/examples.json' with { type: 'json' };
 import { routes } from './routes/index.ts';
 import type { ScannerParts } from './scanner.ts';
+import { addStackMetrics, countedGate, scanMeter, timedNotary } from './stack-metrics.ts';
 import { StreamHub } from './stream-hub.ts';
 import { StreamPublisher } from './stream-publisher.ts';
 import { Watch } from './watch.ts';
@@ -81,6 +89,7 @@ export interface StackService extends AsyncDisposable {
   readonly app: StackApp;
   readonly server: HttpServer;
   readonly metrics: Metrics;
+  readonly readiness: Readiness;
   readonly answers: AnswerCache;
 }
 
@@ -101,7 +110,8 @@ export async function createStack(config: Config, logger: Logger, world: World =
     answers.invalidate(domainTag(domain));
     pulse?.soon();
   };
-  const scanning = stack.use(await openScanning(config, { logger, onRecorded }, world));
+  const metrics = new Metrics();
+  const scanning = stack.use(await openScanning(config, { logger, onRecorded, onScanned: scanMeter(metrics) }, world));
   // Receipts tell real time even where the demo scans in another.
   const realNow = () => new Date();
   const ledger = stack.use(
@@ -218,30 +228,25 @@ export async function createStack(config: Config, logger: Logger, world: World =
     now: realNow,
   };
 
-  const metrics = new Metrics();
-  metrics.gauge('strata_ledger_leaves', 'Receipts in the ledger', () => ledger.log.size);
-  metrics.gauge('strata_dns_questions', 'DNS questions asked, cached ones included', () => prober.stats().questions);
-  metrics.gauge('strata_dns_timeouts', 'DNS tries without an answer', () => prober.stats().timeouts);
-  metrics.gauge('strata_index_domains', 'Domains in the index', () => index.size);
-  metrics.gauge('strata_stream_subscribers', 'Live subscribers of the event stream', () => hub.subscribers);
-  metrics.gauge('strata_advisories', 'Advisories of products that are looked for', () => exposures.advisories.size);
-  metrics.gauge('strata_answers_cached', 'Answers held ready', () => answers.size);
-  addFeedMetrics(metrics, { poller, mentions });
+  metrics.disk(config.dataDirectory);
+  addStackMetrics(metrics, app, { cachedAnswers: () => answers.size });
+  const readiness = new Readiness({ database: () => store.latestSeq() });
   const server = stack.use(
     createHttpServer({
       app,
       routes,
-      notary: ledger.notary,
-      keys: {
-        find: (presented) => store.keys.find(presented),
-        take: (keyId, day, limit) => store.quota.take(keyId, day, limit),
-      },
+      notary: timedNotary(ledger.notary, metrics),
+      keys: countedGate(store, metrics),
       answers,
       logger,
       metrics,
       trustedProxies: config.trustedProxies,
     }),
   );
+  server.fastify.get('/ready', async (_request, reply) => {
+    const { status, body } = await readiness.ready();
+    return reply.code(status).header('cache-control', 'no-store').send(body);
+  });
   await servePages(server.fastify, app, {
     exampleDomain: world.exampleDomain ?? (() => 'example.com'),
     chatUrl: config.chatUrl,
@@ -249,7 +254,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   });
 
   const owned = stack.move();
-  return { app, server, metrics, answers, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { app, server, metrics, readiness, answers, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 /** The OpenAPI document of the service, without starting anything. */

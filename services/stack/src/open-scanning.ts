@@ -41,7 +41,7 @@ export async function openConfiguredStore(config: Config, options: { readonly no
 /** Opens what a scan needs; `onRecorded` hears of each recorded scan before its outcome is given out. */
 export async function openScanning(
   config: Config,
-  parts: { readonly logger: Logger; readonly onRecorded?: ScannerParts['onRecorded'] },
+  parts: { readonly logger: Logger } & Partial<Pick<ScannerParts, 'onRecorded' | 'onScanned'>>,
   world: World = {},
 ): Promise<Scanning> {
   await using stack = new AsyncDisposableStack();
@@ -69,7 +69,10 @@ export async function openScanning(
   });
   stack.use(prober);
   const scanner = createScanner(
-    { store, prober, rulebook, logger: parts.logger, now, isDnsWorking, onRecorded: parts.onRecorded ?? (() => {}) },
+    {
+      ...{ store, prober, rulebook, now, isDnsWorking },
+      ...{ logger: parts.logger, onRecorded: parts.onRecorded ?? (() => {}), onScanned: parts.onScanned },
+    },
     {
       confirmAfterMs: config.confirmAfterMs,
       concurrency: config.scanConcurrency,

@@ -30,9 +30,14 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   const service = stack.use(await createStack(config, logger, world));
   const { app } = service;
   if (config.feedsFile) await importSubscriptions(config.feedsFile, { store: app.store, logger, now: app.clock });
-  const metrics = stack.use(await listening('metrics', config, () => serveMetrics(service.metrics, metricsAt(config))));
+  const { readiness } = service;
+  const metrics = stack.use(
+    await listening('metrics', config, () => serveMetrics(service.metrics, { ...metricsAt(config), readiness })),
+  );
   await rehearseQuestions(app, logger);
   const port = await listening('API', config, () => service.server.listen({ host: config.host, port: config.port }));
+
+  readiness.started();
 
   const stopping = new AbortController();
   const tasks = [followOthers(service, logger, stopping.signal)];
@@ -46,6 +51,9 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   stack.defer(async () => {
     // No new work; then requests under way, which may wait for a scan; then the scans that nobody waits for.
     stopping.abort();
+    // Balancers that look are told before a connection closes, and get their time to hear it.
+    readiness.stopping();
+    if (config.drainMs > 0) await new Promise((resolve) => setTimeout(resolve, config.drainMs));
     // A connection that falls idle after its last answer would else be waited for until the server's own time-out.
     const idle = setInterval(() => service.server.fastify.server.closeIdleConnections(), IDLE_CHECK_MS);
     try {
