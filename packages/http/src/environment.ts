@@ -1,4 +1,4 @@
-// Settings from the environment: what a table of variables takes, and one sentence for all that it does not.
+// Settings from the environment: what a table of variables takes, and one line for each that it does not.
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
@@ -47,5 +47,5 @@ export function readEnvironment<Table extends z.ZodObject>(
   );
   const parsed = table.safeParse(given);
   if (parsed.success) return parsed.data;
-  throw refusal(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
+  throw refusal(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'));
 }

@@ -6,9 +6,10 @@ export { AddressRange, DatabaseUrl, List, PoolSize, readEnvironment, WebAddress 
 export { ERRORS, type ErrorCode, Refusal } from './errors.ts';
 export type { KeyGate } from './keys.ts';
 export { createLogger } from './logger.ts';
-export { Metrics, type MetricsOptions, serveMetrics } from './metrics.ts';
+export { type Figures, Metrics, serveMetrics } from './metrics.ts';
 export { NOTICE, type Notary } from './notary.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
+export { Readiness, type ReadinessChecks, type ReadinessReport } from './readiness.ts';
 export { type Rehearsal, rehearse } from './rehearse.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
 export { createHttpServer, type HttpServer, type HttpServerParts } from './server.ts';

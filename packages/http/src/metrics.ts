@@ -1,39 +1,53 @@
-// Prometheus metrics: requests by route and status, durations, the process itself; served on a port of its own.
+// Prometheus metrics: requests by route and status, durations, the process itself; served on a port of its own, with the
+// state of the service for whoever starts and stops it.
+import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Readiness } from './readiness.ts';
+
+/** By the value of a label. */
+export type Figures = Iterable<readonly [value: string, figure: number]>;
 
 export class Metrics {
   readonly registry = new Registry();
-  readonly #requests: Counter<'method' | 'route' | 'status'>;
-  readonly #durations: Histogram<'route'>;
+  #http:
+    | { readonly requests: Counter<'method' | 'route' | 'status'>; readonly durations: Histogram<'route'> }
+    | undefined;
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
-    this.#requests = new Counter({
-      name: 'strata_http_requests_total',
-      help: 'Requests answered',
-      labelNames: ['method', 'route', 'status'],
-      registers: [this.registry],
-    });
-    this.#durations = new Histogram({
-      name: 'strata_http_request_seconds',
-      help: 'Time to answer',
-      labelNames: ['route'],
-      buckets: [0.0005, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10],
-      registers: [this.registry],
-    });
+  }
+
+  /** Made for the first route: a worker has none. */
+  #ofHttp() {
+    this.#http ??= {
+      requests: new Counter({
+        name: 'strata_http_requests_total',
+        help: 'Requests answered',
+        labelNames: ['method', 'route', 'status'],
+        registers: [this.registry],
+      }),
+      durations: new Histogram({
+        name: 'strata_http_request_seconds',
+        help: 'Time to answer',
+        labelNames: ['route'],
+        buckets: [0.0005, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10],
+        registers: [this.registry],
+      }),
+    };
+    return this.#http;
   }
 
   /** A meter whose labels are resolved once, for the hot path. */
   routeMeter(method: string, route: string): (status: number, durationMs: number) => void {
     const byStatus = new Map<number, Counter.Internal>();
-    const durations = this.#durations.labels({ route });
+    const { requests, durations: all } = this.#ofHttp();
+    const durations = all.labels({ route });
     return (status, durationMs) => {
       let counter = byStatus.get(status);
       if (!counter) {
-        counter = this.#requests.labels({ method, route, status: String(status) });
+        counter = requests.labels({ method, route, status: String(status) });
         byStatus.set(status, counter);
       }
       counter.inc();
@@ -41,42 +55,95 @@ export class Metrics {
     };
   }
 
-  /** A figure read when Prometheus asks. */
-  gauge(name: string, help: string, read: () => number): void {
+  /** A figure read when Prometheus asks; where that fails it is left out, and the others are told. */
+  gauge(name: string, help: string, read: () => number | Promise<number>): void {
     const gauge: Gauge = new Gauge({
       name,
       help,
       registers: [this.registry],
-      collect: () => gauge.set(read()),
+      collect: async () => {
+        try {
+          gauge.set(await read());
+        } catch {
+          gauge.remove();
+        }
+      },
     });
+  }
+
+  /** The same with one label, whose values are few and known. What rejects or is left out is not told this time. */
+  gauges(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      collect: async () => {
+        const figures = await Promise.resolve(read()).catch((): Figures => []);
+        gauge.reset();
+        for (const [value, figure] of figures) gauge.set({ [label]: value }, figure);
+      },
+    });
+  }
+
+  /** Room on the disk that holds a directory. */
+  disk(directory: string): void {
+    this.gauge('strata_disk_free_bytes', 'Room for more on the disk of the data directory', async () => {
+      const { bavail, bsize } = await statfs(directory);
+      return bavail * bsize;
+    });
+  }
+
+  /** Something that only grows and is counted elsewhere; its name ends in `_total`. */
+  total(name: string, help: string, read: () => number): void {
+    const counter: Counter = new Counter({
+      name,
+      help,
+      registers: [this.registry],
+      collect: () => {
+        counter.reset();
+        counter.inc(read());
+      },
+    });
+  }
+
+  /** Counts by one label, whose values are few and known. */
+  counter(name: string, help: string, label: string): (value: string, by?: number) => void {
+    const counter = new Counter({ name, help, labelNames: [label], registers: [this.registry] });
+    return (value, by = 1) => counter.inc({ [label]: value }, by);
+  }
+
+  /** Durations in seconds by one label, whose values are few and known. */
+  durations(
+    name: string,
+    help: string,
+    { label, buckets }: { readonly label: string; readonly buckets: readonly number[] },
+  ): (value: string, durationMs: number) => void {
+    const histogram = new Histogram({
+      name,
+      help,
+      labelNames: [label],
+      buckets: [...buckets],
+      registers: [this.registry],
+    });
+    return (value, durationMs) => histogram.observe({ [label]: value }, durationMs / 1_000);
   }
 }
 
-export interface MetricsOptions {
-  readonly host: string;
-  readonly port: number;
-  /**
-   * Of a process that serves nothing else: then `/health` says that it lives, and `/ready` what this resolves with, or 503 when it
-   * rejects or takes too long.
-   */
-  readonly ready?: () => Promise<Readonly<Record<string, unknown>>>;
-}
-
-/** Whoever asks whether a process is ready waits no longer. */
-const READY_MS = 2_000;
-
-/** Serves `/metrics` until disposed. */
+/** Serves `/metrics`, and of the service `/health` (it lives) and `/ready`, until disposed. */
 export async function serveMetrics(
   metrics: Metrics,
-  { ready, ...options }: MetricsOptions,
+  options: { readonly host: string; readonly port: number; readonly readiness?: Readiness },
 ): Promise<AsyncDisposable & { readonly port: number }> {
+  const { readiness = Readiness.always() } = options;
+  const isReady = async () => ((await readiness.ready()).status === 200 ? 1 : 0);
+  metrics.gauge('strata_ready', '1 while /ready says so, else 0', isReady);
   const server = createServer(async (request, response) => {
-    const sendJson = (status: number, body: object) =>
-      void response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
-    if (ready && request.url === '/health') return sendJson(200, { status: 'ok' });
-    if (ready && request.url === '/ready') {
-      const state = await inTime(ready()).catch(() => undefined);
-      return state ? sendJson(200, { status: 'ready', ...state }) : sendJson(503, { status: 'unavailable' });
+    if (request.url === '/health' || request.url === '/ready') {
+      const { status, body } = request.url === '/health' ? readiness.health() : await readiness.ready();
+      response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+      response.end(JSON.stringify(body));
+      return;
     }
     if (request.url !== '/metrics') {
       response.writeHead(404).end();
@@ -100,17 +167,4 @@ export async function serveMetrics(
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  const patience = new AbortController();
-  const waited = delay(READY_MS, undefined, { signal: patience.signal }).then(() =>
-    Promise.reject(new Error('too late')),
-  );
-  try {
-    return await Promise.race([work, waited]);
-  } finally {
-    patience.abort();
-    waited.catch(() => {});
-  }
 }

@@ -2,12 +2,12 @@
 export { checkLog, type LogReport } from './check-log.ts';
 export { type CheckOptions, checkSharedLog, type SharedLogReport } from './check-shared-log.ts';
 export type { ImportedLog } from './import-log.ts';
-export type { CheckpointSigner, Log, Placed } from './log.ts';
+export type { CheckpointSigner, Log, LogStats, Placed } from './log.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
 export { openSharedLog } from './open-shared-log.ts';
 export type { KeyPlace } from './published-keys.ts';
 export type { CheckpointKeys } from './shared-head.ts';
-export type { SharedLog, SharedLogOptions, SharedLogStats } from './shared-log.ts';
+export type { SharedLog, SharedLogOptions } from './shared-log.ts';
 export type { Grow, Growth, SharedHead, SharedPlace, SharedRows, SharedTurns } from './shared-place.ts';
 export {
   type ImportLedgerOptions,
@@ -19,4 +19,4 @@ export {
   type SignedLedgerOptions,
 } from './signed-ledger.ts';
 export { type Keyring, KeyringError, type KeyringOptions, type KeyringSigner, openKeyring } from './signing-keys.ts';
-export { type LogOptions, type LogStats, openLog, type TileLog } from './tile-log.ts';
+export { type LogOptions, openLog, type TileLog } from './tile-log.ts';

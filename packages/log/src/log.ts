@@ -16,6 +16,15 @@ export interface Log {
   read(path: string): Promise<Uint8Array | undefined>;
   /** The receipt of a `cr_` id, proved against the present checkpoint; undefined for an id that the log lacks. */
   receipt(ledgerReceiptId: string): Promise<LedgerReceipt | undefined>;
+  stats(): LogStats;
+}
+
+export interface LogStats {
+  readonly size: number;
+  /** Commits of this process. */
+  readonly commits: number;
+  /** The latest failure of work that nobody waits for; it is tried again. */
+  readonly backgroundError?: unknown;
 }
 
 /** Where a leaf stands, and the size of a published tree that holds it. */

@@ -11,7 +11,7 @@ import {
 } from '@strata/receipts';
 import { CheckpointFile } from './checkpoint-file.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { Log, Placed, PublishedCheckpoint } from './log.ts';
+import type { Log, LogStats, Placed, PublishedCheckpoint } from './log.ts';
 import { LogError, type LogErrorCode } from './log-error.ts';
 import { hashesOf, hashPrefixOf, proveLeaf, readTile } from './published-tree.ts';
 import { type CheckpointKeys, checkHead, openCheckpoint, signedHead } from './shared-head.ts';
@@ -34,14 +34,6 @@ export interface SharedLogOptions {
   readonly place: SharedPlace;
   /** Where this node keeps the newest checkpoint that it served; the log must go on from what the file says. Its directory exists. */
   readonly checkpointFile?: string;
-}
-
-export interface SharedLogStats {
-  readonly size: number;
-  /** Turns in which this node wrote. */
-  readonly commits: number;
-  /** Why this node takes no leaves now, or what its last look at the others failed with. */
-  readonly backgroundError?: unknown;
 }
 
 /**
@@ -119,7 +111,8 @@ export class SharedLog implements Log, AsyncDisposable {
     });
   }
 
-  stats(): SharedLogStats {
+  /** `backgroundError`: why this node takes no leaves now, or what its last look at the others failed with. */
+  stats(): LogStats {
     const backgroundError = this.#refusal ?? this.#lookError ?? this.#file?.error;
     const figures = { size: this.size, commits: this.#commits };
     return backgroundError === undefined ? figures : { ...figures, backgroundError };

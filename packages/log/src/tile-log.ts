@@ -6,7 +6,7 @@ import { GroupCommit } from './group-commit.ts';
 import { type Journal, SEGMENT_LEAVES } from './journal.ts';
 import type { Ledger } from './ledger.ts';
 import { acquireLock, type Lock } from './lock.ts';
-import type { CheckpointSigner, Log, Placed } from './log.ts';
+import type { CheckpointSigner, Log, LogStats, Placed } from './log.ts';
 import { type LogError, logErrorFrom } from './log-error.ts';
 import { hashPrefixOf } from './published-tree.ts';
 import { placesIn, type Recovered, recover } from './recover.ts';
@@ -24,13 +24,9 @@ export interface LogOptions {
   readonly signer: CheckpointSigner;
 }
 
-export interface LogStats {
-  readonly size: number;
-  readonly commits: number;
+export interface TileLogStats extends LogStats {
   readonly pendingTiles: number;
   readonly indexBytes: number;
-  /** The latest failure of work behind the acknowledged leaves; it is tried again. */
-  readonly backgroundError?: LogError;
 }
 
 /** Opens or creates a log. Throws LogError: see its codes. */
@@ -124,7 +120,7 @@ export class TileLog implements Log, AsyncDisposable {
     this.#publish();
   }
 
-  stats(): LogStats {
+  stats(): TileLogStats {
     const { pendingTiles } = this.#tiles;
     const error = this.#backgroundError ?? this.#checkpointFile.error;
     const figures = { size: this.size, commits: this.#commits, pendingTiles, indexBytes: this.#ledger.indexBytes };

@@ -18,6 +18,7 @@ export type { FeedMentions, NamedDomainFacts, NamingFeed, StoredMention } from '
 export type { FeedOffers, OfferedDomain } from './feed-offers.ts';
 export { MOST_URL, type NewFeed, type PolledFeed, type RecordedPoll, type StoredFeed } from './feed-records.ts';
 export type { AddedFeeds, AddOptions, DueFeed, DuePlace, FeedSummary, FeedTable } from './feeds.ts';
+export type { PoolFigures, StoreFigures } from './figures.ts';
 export type {
   FeedChange,
   FeedDomain,
@@ -27,6 +28,7 @@ export type {
   FeedService,
   IndexFeed,
 } from './index-feed.ts';
+export { inspectStore, type StoreState } from './inspect-store.ts';
 export {
   isPriority,
   isTier,

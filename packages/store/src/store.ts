@@ -8,6 +8,7 @@ import { readHeads, type StoreHeads } from './counters.ts';
 import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains.ts';
 import { EventTable, type StoredEvent } from './events.ts';
 import { FeedTable } from './feeds.ts';
+import { type PoolFigures, poolFigures, readFigures, type StoreFigures } from './figures.ts';
 import { IndexFeed } from './index-feed.ts';
 import { type KeyPrefix, KeyTable } from './keys.ts';
 import { LedgerKeyTable, LedgerTable } from './ledger.ts';
@@ -111,6 +112,10 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly schedulerLock: SchedulerLock;
   /** The tables of the scheduler for whoever has this term: StoreError `superseded` when another process has a later one. */
   inTerm(term: number): SchedulerTables;
+  /** What an operator watches; counts every domain that is due. */
+  figures(now: Date): Promise<StoreFigures>;
+  /** Connections of this process. */
+  pool(): PoolFigures;
   readonly keys: KeyTable;
   /** On PostgreSQL large quotas are leased in blocks; disposing of the store gives back what was not spent. */
   readonly quota: Quota;
@@ -139,7 +144,8 @@ const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
  * Rejects with StoreError when the file is damaged, not a database, not writable or from a newer version.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  const db = new Kysely<Database>({ dialect: dialectOf(url, options) });
+  const pool = isPostgresUrl(url) ? openPool(url, options) : undefined;
+  const db = new Kysely<Database>({ dialect: pool ? postgresDialect(pool) : sqliteDialectOf(url) });
   const now = options.now ?? (() => new Date());
   let keys: KeyTable;
   try {
@@ -185,6 +191,8 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
         advisories: new AdvisoryTable(db, guard),
       };
     },
+    figures: (at) => readFigures(db, at.getTime()),
+    pool: () => poolFigures(pool),
     keys,
     quota: blocks ?? counted,
     lists: new ListTable(db),
@@ -206,10 +214,11 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   };
 }
 
-function dialectOf(url: string, options: StoreOptions): Dialect {
+const isPostgresUrl = (url: string) => /^postgres(?:ql)?:\/\//.test(url);
+
+function sqliteDialectOf(url: string): Dialect {
   const file = /^sqlite:(.+)$/.exec(url)?.[1];
   if (file !== undefined) return sqliteDialect(openDatabase(file));
-  if (/^postgres(?:ql)?:\/\//.test(url)) return postgresDialect(openPool(url, options));
   throw new Error('the database URL must begin with sqlite: and name a file, or with postgres:// and name a server');
 }
 

@@ -110,6 +110,26 @@ Exit codes:
   1  it cannot listen, such as on a port in use
   2  wrong use: an address, a key or an option that cannot be used`;
 
+export const configHelp = `
+Settings are variables of the environment, or lines of a YAML file that STRATA_CONFIG names; the environment wins:
+  STRATA_STACK_PORT=8787 STRATA_RESOLVERS=192.0.2.1,192.0.2.2
+  stack_port: 8787
+  resolvers: [192.0.2.1, 192.0.2.2]
+A secret may be in a file of its own: STRATA_DATABASE_URL_FILE=/run/secrets/database-url, or database_url_file: in the YAML file.
+
+Exit codes:
+  0  the settings can be used
+  1  some cannot; each is told`;
+
+export const doctorHelp = `
+Looks at the settings, ports, clock, resolvers, database, disk, keys, limits, memory, models and the services that are named. It
+changes nothing but a file that it writes and removes in the data directory. Without --service: the stack service, and the gateway
+where the settings give it something to serve.
+
+Exit codes:
+  0  nothing stands in the way; there may be warnings
+  1  there are problems`;
+
 export const migrateStoreHelp = `
 Stop the service first: what it writes while the copy is made is not in the copy. The copy is made in one transaction: interrupted
 or found to differ, it leaves the PostgreSQL database empty. Then set STRATA_DATABASE_URL to the new address and start the service.

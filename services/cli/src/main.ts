@@ -12,12 +12,16 @@ import { explainHelp, fingerprintsHelp, migrateLogHelp, migrateStoreHelp, serveH
 import { addInferenceCommands } from './inference-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addMcpCommand } from './mcp-command.ts';
+import { addOperationsCommands } from './operations-commands.ts';
 import { CommandError, counted, type OutputOptions, plainText } from './output.ts';
+import type { ServiceName } from './settings/tables.ts';
 import { versionText } from './version.ts';
 
 // Each command loads what it needs when it is called: `explain` starts without a server or a database.
+const environment = async (service: ServiceName) =>
+  (await import('./settings/settings.ts')).effectiveEnvironment(process.env, service);
 const config = async (more: Readonly<Record<string, string>> = {}) =>
-  (await import('@strata/stack')).readConfig({ ...process.env, ...more });
+  (await import('@strata/stack')).readConfig({ ...(await environment('stack')), ...more });
 
 function program(): Command {
   const strata = new Command('strata')
@@ -33,7 +37,10 @@ function program(): Command {
     .action(async () => {
       const { readGatewayConfig } = await import('@strata/gateway');
       const { startCommand, whereBothAre } = await import('./commands/start.ts');
-      const { stack, inference } = whereBothAre(await config({ STRATA_ROLE: 'all' }), readGatewayConfig(process.env));
+      const { stack, inference } = whereBothAre(
+        await config({ STRATA_ROLE: 'all' }),
+        readGatewayConfig(await environment('gateway')),
+      );
       await startCommand(stack, inference);
     });
   const stack = strata.command('stack').description('the Stack Intelligence service');
@@ -145,6 +152,7 @@ function program(): Command {
   addEnrichCommands(stack.command('enrich').description('known vulnerabilities of what domains use'), config);
   addInferenceCommands(strata.command('inference').description('chat completions'));
   addMcpCommand(strata);
+  addOperationsCommands(strata);
   return strata;
 }
 
@@ -176,7 +184,7 @@ function report(error: unknown): number {
     return error.exitCode;
   }
   const { name, message } = error as Error;
-  if (name === 'ConfigError' || name === 'GatewayConfigError' || name === 'WorkerConfigError') {
+  if (['ConfigError', 'GatewayConfigError', 'WorkerConfigError', 'SettingsError'].includes(name)) {
     process.stderr.write(`strata: a setting cannot be used\n${message.replace(/^/gm, '  ')}\n`);
     return 2;
   }
@@ -198,6 +206,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });
-process.exitCode = await program()
-  .parseAsync()
+process.exitCode = await import('./settings/settings.ts')
+  .then(({ takeCommandSecrets }) => takeCommandSecrets(process.env))
+  .then(() => program().parseAsync())
   .then(() => 0, report);

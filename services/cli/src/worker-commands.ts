@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { EarningsOptions } from './commands/earnings.ts';
 import type { OutputOptions } from './output.ts';
+import { effectiveEnvironment } from './settings/settings.ts';
 import { wholeDays } from './whole-days.ts';
 
 interface WorkerOptions extends OutputOptions {
@@ -12,7 +13,10 @@ interface WorkerOptions extends OutputOptions {
 }
 
 const config = async (more: Readonly<Record<string, string>> = {}) =>
-  (await import('@strata/worker')).readWorkerConfig({ ...process.env, ...more });
+  (await import('@strata/worker')).readWorkerConfig({
+    ...(await effectiveEnvironment(process.env, 'worker')),
+    ...more,
+  });
 
 /** Throws InvalidArgumentError. */
 function slotCount(text: string): number {

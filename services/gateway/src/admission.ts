@@ -26,6 +26,10 @@ export class Admission {
     return this.#places;
   }
 
+  get waiting(): number {
+    return this.#lines.size;
+  }
+
   /** Answers being made or waiting. */
   get size(): number {
     return this.#inside + this.#lines.size;

@@ -1,6 +1,7 @@
 // The only place that constructs things: engine, keys, server.
 import { mkdir } from 'node:fs/promises';
 import type { Engine } from '@strata/engine';
+import { Metrics, Readiness } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
@@ -10,6 +11,7 @@ import { Books } from './books.ts';
 import { Callers } from './callers.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { EngineBackend } from './engine-backend.ts';
+import { addGatewayMetrics, answerMeter, meterRequests } from './gateway-metrics.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addKeyRoute } from './key-routes.ts';
 import { addLedgerRoutes, addReceiptRoute, KEY_SET_PATH } from './ledger-routes.ts';
@@ -35,7 +37,16 @@ export interface Gateway extends AsyncDisposable {
   readonly ledger: SignedLedger;
   /** Undefined: it serves what its settings name, and nothing else. */
   readonly network: GatewayNetwork | undefined;
+  readonly watched: Watched;
 }
+
+/** What is told of the service to those who run it. */
+export interface Watched {
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+}
+
+export const newWatched = (): Watched => ({ metrics: new Metrics(), readiness: new Readiness() });
 
 /** For tests and benches: another engine than the configured one, another clock. */
 export interface GatewayWorld {
@@ -61,10 +72,17 @@ export async function openGatewayStore(config: GatewayStoreConfig): Promise<Stor
 }
 
 /** Builds the service; nothing listens yet. Rejects with EngineError or ModelStoreError when a model cannot be had, or with the signal's reason. */
-export async function createGateway(config: GatewayConfig, logger: Logger, world: GatewayWorld = {}): Promise<Gateway> {
+export async function createGateway(
+  config: GatewayConfig,
+  logger: Logger,
+  world: GatewayWorld = {},
+  watched: Watched = newWatched(),
+): Promise<Gateway> {
+  const { metrics, readiness } = watched;
   await using stack = new AsyncDisposableStack();
   const now = world.now ?? (() => new Date());
   const store = stack.use(await openGatewayStore(config));
+  readiness.watch('database', () => store.latestSeq());
   const { models } = stack.use(
     await openModels(config, { logger, now, engines: world.engines ?? {}, signal: world.signal }),
   );
@@ -78,7 +96,9 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
       now,
     }),
   );
-  const books = stack.use(await Books.open({ ledger, answers: store.answers, segments: store.segments, logger, now }));
+  const { answers, segments } = store;
+  const onAnswer = answerMeter(metrics);
+  const books = stack.use(await Books.open({ ledger, answers, segments, logger, now, onAnswer }));
   const { openVocabulary } = world;
   const vocabulary = openVocabulary === undefined ? {} : { openVocabulary };
   const network = stack.use(await openNetwork(config, { models, store, logger, now, ...vocabulary }));
@@ -100,7 +120,10 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
       ...(world.shutdownMs === undefined ? {} : { shutdownMs: world.shutdownMs }),
     }),
   );
-  addHealthRoutes(server.fastify, models, { own });
+  meterRequests(server.fastify, metrics);
+  metrics.disk(config.dataDirectory);
+  addGatewayMetrics(metrics, { models, ledger, network });
+  addHealthRoutes(server.fastify, models, { own, readiness });
   addNetworkRoute(server.fastify, network?.report);
   let description: ReturnType<typeof gatewayOpenApi> | undefined;
   server.fastify.get('/openapi.json', () => {
@@ -121,9 +144,10 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
     books,
     ledger,
     network,
+    watched,
     keys: store.keys,
-    answers: store.answers,
-    segments: store.segments,
+    answers,
+    segments,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -46,6 +46,8 @@ export interface BooksParts {
   readonly segments: Pick<Store['segments'], 'forgetProofs'>;
   readonly logger: Logger;
   readonly now: () => Date;
+  /** Hears of each answer that is over. */
+  readonly onAnswer?: (start: AnswerStart, end: AnswerEnd, endedAt: Date) => void;
 }
 
 type Document = ReturnType<typeof receiptOf>;
@@ -106,6 +108,7 @@ export class Books implements AsyncDisposable {
     const { signer } = ledger;
     const options = ledger.issuing(receiptId);
     const document = receiptOf(start, end, options.now);
+    this.#parts.onAnswer?.(start, end, options.now);
     const prepared = prepareReceipt(document, options);
     // Alone, signing here is quicker than handing it over; among many it would hold all of them up.
     const signature = this.#keeping ? signer.signLater(prepared.signedBytes) : signer.sign(prepared.signedBytes);

@@ -14,6 +14,7 @@ export const Environment = z.object({
   STRATA_INFERENCE_DATABASE_CONNECTIONS: PoolSize.default(10),
   STRATA_HOST: z.string().min(1).default('127.0.0.1'),
   STRATA_INFERENCE_PORT: Port.default(8788),
+  STRATA_INFERENCE_METRICS_PORT: Port.optional(),
   ...ModelEnvironment.shape,
   STRATA_UPSTREAM: z.url({ protocol: /^https?$/ }).optional(),
   STRATA_UPSTREAM_KEY: z.string().min(1).optional(),
@@ -30,6 +31,7 @@ export const Environment = z.object({
     .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
     .default('localhost/strata/inference'),
   STRATA_RECEIPT_DAYS: z.coerce.number().min(1).max(36_500).default(90),
+  STRATA_DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
   STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -41,6 +43,8 @@ export interface GatewayConfig extends ModelSettings {
   readonly databaseConnections: number;
   readonly host: string;
   readonly port: number;
+  /** Undefined: figures are served nowhere. */
+  readonly metricsPort: number | undefined;
   /** Another server that speaks the contract. */
   readonly upstream:
     | {
@@ -66,6 +70,8 @@ export interface GatewayConfig extends ModelSettings {
   readonly ledgerOrigin: string;
   /** Receipts can be fetched for so long; the ledger keeps its leaves for ever. */
   readonly receiptDays: number;
+  /** Told to be stopping, it answers on for so long before it closes connections. */
+  readonly drainMs: number;
   readonly logLevel: string;
 }
 
@@ -88,6 +94,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     databaseConnections: settings.STRATA_INFERENCE_DATABASE_CONNECTIONS,
     host: settings.STRATA_HOST,
     port: settings.STRATA_INFERENCE_PORT,
+    metricsPort: settings.STRATA_INFERENCE_METRICS_PORT,
     ...readModelSettings(settings, { dataDirectory: settings.STRATA_DATA }),
     upstream: upstreamOf(settings),
     network: networkConfigOf(settings, inferenceDirectory({ dataDirectory: settings.STRATA_DATA })),
@@ -97,6 +104,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     explorerUrl: settings.STRATA_EXPLORER_URL,
     ledgerOrigin: settings.STRATA_INFERENCE_LEDGER_ORIGIN,
     receiptDays: settings.STRATA_RECEIPT_DAYS,
+    drainMs: settings.STRATA_DRAIN_SECONDS * 1_000,
     logLevel: settings.STRATA_LOG_LEVEL,
   };
 }

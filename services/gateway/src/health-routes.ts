@@ -1,4 +1,5 @@
 // Whether the service lives, and whether it can answer: no key, for load balancers.
+import type { Readiness } from '@strata/http';
 import type { FastifyInstance } from 'fastify';
 import type { Models, ServedModel } from './models.ts';
 import { VERSION } from './version.ts';
@@ -7,7 +8,7 @@ import { VERSION } from './version.ts';
 export function addHealthRoutes(
   fastify: FastifyInstance,
   models: Models,
-  { own }: { readonly own: readonly ServedModel[] },
+  { own, readiness }: { readonly own: readonly ServedModel[]; readonly readiness: Readiness },
 ): void {
   const ready = () =>
     models
@@ -19,7 +20,9 @@ export function addHealthRoutes(
     reply.code(isOk ? 200 : 503);
     return { status: isOk ? 'ok' : 'starting', version: VERSION, models: ready() };
   });
-  fastify.get('/ready', (_request, reply) => {
+  fastify.get('/ready', async (_request, reply) => {
+    const { status, body } = await readiness.ready();
+    if (status !== 200) return reply.code(status).send({ ...body, version: VERSION, models: [] });
     const ids = ready();
     reply.code(ids.length > 0 ? 200 : 503);
     return { status: ids.length > 0 ? 'ready' : 'no model is ready', version: VERSION, models: ids };

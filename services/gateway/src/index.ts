@@ -1,6 +1,12 @@
 // What @strata/gateway offers: settings, and the running service.
 export { createGateway, type Gateway, type GatewayStoreConfig, type GatewayWorld, openGatewayStore } from './app.ts';
-export { type GatewayConfig, GatewayConfigError, inferenceDirectory, readGatewayConfig } from './config.ts';
+export {
+  Environment as GatewayEnvironment,
+  type GatewayConfig,
+  GatewayConfigError,
+  inferenceDirectory,
+  readGatewayConfig,
+} from './config.ts';
 export type { GatewayNetwork } from './network/gateway-network.ts';
 export { type RunningGateway, serveGateway, startGateway } from './serve.ts';
 export { GatewayStartError } from './start-error.ts';

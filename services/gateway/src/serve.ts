@@ -2,14 +2,17 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { serveMetrics } from '@strata/http';
 import type { Logger } from 'pino';
-import { createGateway, type Gateway, type GatewayWorld } from './app.ts';
+import { createGateway, type Gateway, type GatewayWorld, newWatched } from './app.ts';
 import type { GatewayConfig } from './config.ts';
 import { GatewayStartError } from './start-error.ts';
 
 export interface RunningGateway extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly port: number;
+  /** Undefined: the settings name none. */
+  readonly metricsPort: number | undefined;
 }
 
 /** Starts the service; resolves when it answers. Rejects with EngineError for the model, GatewayStartError for a port. */
@@ -20,26 +23,41 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   await using stack = new AsyncDisposableStack();
   const { host } = config;
-  const unusable = (cause: unknown): never => {
+  const unusableAt = (at: number, setting: string) => (cause: unknown) => {
     const { code, message } = cause as NodeJS.ErrnoException;
     const why = code === 'EADDRINUSE' ? 'the port is in use' : message;
     throw new GatewayStartError(
-      `cannot serve at ${host}, port ${config.port}: ${why}; choose another with STRATA_INFERENCE_PORT or STRATA_HOST`,
+      `cannot serve at ${host}, port ${at}: ${why}; choose another with ${setting} or STRATA_HOST`,
       { cause },
     );
   };
+  const unusable = unusableAt(config.port, 'STRATA_INFERENCE_PORT');
   // Before a model is downloaded or loaded for nothing.
   await tryPort(host, config.port).catch(unusable);
-  const gateway = stack.use(await createGateway(config, logger, world));
+  const watched = newWatched();
+  const { metrics, readiness } = watched;
+  // Before a model is loaded, which may take minutes: until then it says that it starts.
+  const figures =
+    config.metricsPort === undefined
+      ? undefined
+      : await serveMetrics(metrics, { host, port: config.metricsPort, readiness }).catch(
+          unusableAt(config.metricsPort, 'STRATA_INFERENCE_METRICS_PORT'),
+        );
+  stack.use(figures);
+  const gateway = stack.use(await createGateway(config, logger, world, watched));
   const port = await gateway.server.listen({ host, port: config.port }).catch(unusable);
+  readiness.started();
   const stopping = new AbortController();
   const chores = keepHouse(gateway, { config, logger, signal: stopping.signal });
   stack.defer(async () => {
     stopping.abort();
+    // Balancers that look are told before a connection closes, and get their time to hear it.
+    readiness.stopping();
+    if (config.drainMs > 0) await sleep(config.drainMs);
     await chores;
   });
   const owned = stack.move();
-  return { gateway, port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { gateway, port, metricsPort: figures?.port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 /** Serves until SIGINT or SIGTERM; `onReady` hears when it answers. */

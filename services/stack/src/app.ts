@@ -1,6 +1,14 @@
 // Constructs what answers: on top of what a scan needs, everything that the routes know, following what any process writes.
 import type { DomainIndex } from '@strata/analytics';
-import { AnswerCache, createHttpServer, type HttpServer, Metrics, openApiDocument, type Route } from '@strata/http';
+import {
+  AnswerCache,
+  createHttpServer,
+  type HttpServer,
+  Metrics,
+  openApiDocument,
+  Readiness,
+  type Route,
+} from '@strata/http';
 import type { Fetcher, Target } from '@strata/scan';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
@@ -16,7 +24,7 @@ import type { KnownNames } from './known-names.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { type TakenEvent, tags } from './live-index.ts';
 import { OnDemand } from './on-demand.ts';
-import { addDnsMetrics, openScanning, type Scanning } from './open-scanning.ts';
+import { openScanning, type Scanning } from './open-scanning.ts';
 import { openScheduler, type Scheduling } from './open-scheduler.ts';
 import { servePages } from './pages.ts';
 import { Pulse } from './pulse.ts';
@@ -24,6 +32,7 @@ import { domainTag } from './routes/domains.ts';
 import examples from './routes/examples.json' with { type: 'json' };
 import { routes } from './routes/index.ts';
 import type { ScannerParts } from './scanner.ts';
+import { addStackMetrics, countedGate, scanMeter, timedNotary } from './stack-metrics.ts';
 import { StreamHub } from './stream-hub.ts';
 
 /** What a test or the demo puts in place of the world. */
@@ -72,6 +81,7 @@ export interface StackService extends AsyncDisposable {
   readonly app: StackApp;
   readonly server: HttpServer;
   readonly metrics: Metrics;
+  readonly readiness: Readiness;
   readonly answers: AnswerCache;
   /** In the role `all`. */
   readonly scheduling: Scheduling | undefined;
@@ -97,7 +107,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
     answers.invalidate(domainTag(domain));
     pulse?.soon();
   };
-  const scanning = stack.use(await openScanning(config, { logger, onRecorded }, world));
+  const scanning = stack.use(await openScanning(config, { logger, onRecorded, onScanned: scanMeter(metrics) }, world));
   // Receipts tell real time even where the demo scans in another.
   const realNow = () => new Date();
   const ledger = stack.use(
@@ -197,30 +207,27 @@ export async function createStack(config: Config, logger: Logger, world: World =
     now: realNow,
   };
 
-  metrics.gauge('strata_ledger_leaves', 'Receipts in the ledger', () => ledger.log.size);
-  addDnsMetrics(metrics, prober);
-  metrics.gauge('strata_index_domains', 'Domains in the index', () => index.size);
-  metrics.gauge('strata_stream_subscribers', 'Live subscribers of the event stream', () => hub.subscribers);
-  metrics.gauge('strata_advisories', 'Advisories of products that are looked for', () => exposures.advisories.size);
-  metrics.gauge('strata_answers_cached', 'Answers held ready', () => answers.size);
+  metrics.disk(config.dataDirectory);
+  addStackMetrics(metrics, app, { cachedAnswers: () => answers.size });
   addMentionMetrics(metrics, mentions);
+  const readiness = new Readiness({ database: () => store.heads() });
   let keyRevision = 0;
   const server = stack.use(
     createHttpServer({
       app,
       routes,
-      notary: ledger.notary,
-      keys: {
-        find: (presented) => store.keys.find(presented),
-        take: (keyId, day, limit) => store.quota.take(keyId, day, limit),
-        revision: () => keyRevision,
-      },
+      notary: timedNotary(ledger.notary, metrics),
+      keys: { ...countedGate(store, metrics), revision: () => keyRevision },
       answers,
       logger,
       metrics,
       trustedProxies: config.trustedProxies,
     }),
   );
+  server.fastify.get('/ready', async (_request, reply) => {
+    const { status, body } = await readiness.ready();
+    return reply.code(status).header('cache-control', 'no-store').send(body);
+  });
   await servePages(server.fastify, app, {
     exampleDomain: world.exampleDomain ?? (() => 'example.com'),
     chatUrl: config.chatUrl,
@@ -233,6 +240,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
     app,
     server,
     metrics,
+    readiness,
     answers,
     scheduling,
     follow: (signal) =>

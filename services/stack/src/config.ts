@@ -90,6 +90,7 @@ export const Environment = z.object({
     .max(36_500)
     .default(400),
   STRATA_FINGERPRINTS: Paths.default([]),
+  STRATA_DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
   STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -137,6 +138,8 @@ export interface Config {
   readonly feedDays: number;
   /** Files and folders of community sets of fingerprints. */
   readonly fingerprints: readonly string[];
+  /** Told to be stopping, it answers on for so long before it closes connections. */
+  readonly drainMs: number;
   readonly logLevel: string;
 }
 
@@ -212,6 +215,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     feedScansPerDay: value.STRATA_FEED_SCAN_PER_DAY,
     feedDays: value.STRATA_FEED_DAYS,
     fingerprints: value.STRATA_FINGERPRINTS,
+    drainMs: value.STRATA_DRAIN_SECONDS * 1_000,
     logLevel: value.STRATA_LOG_LEVEL,
   });
 }

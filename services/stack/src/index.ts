@@ -5,7 +5,7 @@ export {
   stackOpenApi,
   type World,
 } from './app.ts';
-export { type Config, ConfigError, Paths, ROLES, readConfig } from './config.ts';
+export { type Config, ConfigError, Environment as StackEnvironment, Paths, ROLES, readConfig } from './config.ts';
 export { listAdvisories, listAffected } from './enrichment/affected.ts';
 export { Exposures } from './enrichment/exposures.ts';
 export { type Enrichment, openEnrichment } from './enrichment/open-enrichment.ts';

@@ -1,5 +1,5 @@
 // Ports as configured, and why one cannot be listened on.
-import { type Metrics, type MetricsOptions, serveMetrics } from '@strata/http';
+import { type Metrics, type Readiness, serveMetrics } from '@strata/http';
 import type { Config } from './config.ts';
 import { startErrorOf } from './start-error.ts';
 
@@ -13,8 +13,8 @@ export async function listening<T>(what: 'API' | 'metrics', config: Config, list
   });
 }
 
-/** The metrics of a process, and with `ready` whether it lives and works. */
-export function listenForMetrics(metrics: Metrics, config: Config, ready?: MetricsOptions['ready']) {
-  const options = { host: config.host, port: config.metricsPort, ...(ready && { ready }) };
+/** The metrics of a process, and whether it lives and works. */
+export function listenForMetrics(metrics: Metrics, config: Config, readiness: Readiness) {
+  const options = { host: config.host, port: config.metricsPort, readiness };
   return listening('metrics', config, () => serveMetrics(metrics, options));
 }

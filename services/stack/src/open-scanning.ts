@@ -2,7 +2,6 @@
 
 import { mkdir, readFile } from 'node:fs/promises';
 import type { Rulebook } from '@strata/detect';
-import type { Metrics } from '@strata/http';
 import { createOptOut, createProber, type Prober, Resolver } from '@strata/scan';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
@@ -42,7 +41,7 @@ export async function openConfiguredStore(config: Config, options: { readonly no
 /** Opens what a scan needs; `onRecorded` hears of each recorded scan before its outcome is given out. */
 export async function openScanning(
   config: Config,
-  parts: { readonly logger: Logger; readonly onRecorded?: ScannerParts['onRecorded'] },
+  parts: { readonly logger: Logger } & Partial<Pick<ScannerParts, 'onRecorded' | 'onScanned'>>,
   world: World = {},
 ): Promise<Scanning> {
   await using stack = new AsyncDisposableStack();
@@ -71,7 +70,10 @@ export async function openScanning(
   });
   stack.use(prober);
   const scanner = createScanner(
-    { store, prober, rulebook, logger: parts.logger, now, isDnsWorking, onRecorded: parts.onRecorded ?? (() => {}) },
+    {
+      ...{ store, prober, rulebook, now, isDnsWorking },
+      ...{ logger: parts.logger, onRecorded: parts.onRecorded ?? (() => {}), onScanned: parts.onScanned },
+    },
     {
       confirmAfterMs: config.confirmAfterMs,
       concurrency: config.scanConcurrency,
@@ -90,12 +92,6 @@ export async function openScanning(
     isDnsWorking,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-/** Figures of whoever asks name servers. */
-export function addDnsMetrics(metrics: Metrics, prober: Prober): void {
-  metrics.gauge('strata_dns_questions', 'DNS questions asked, cached ones included', () => prober.stats().questions);
-  metrics.gauge('strata_dns_timeouts', 'DNS tries without an answer', () => prober.stats().timeouts);
 }
 
 /** Never scans without the list that was configured. */

@@ -27,6 +27,8 @@ export interface ScannerParts {
   readonly isDnsWorking: () => Promise<boolean>;
   /** Called after each recorded scan, before its outcome is given out: what answers about the domain are now stale. */
   readonly onRecorded: (profile: Profile, recorded: RecordedScan) => void;
+  /** Hears of each scan, how it ended and how long it took in milliseconds. */
+  readonly onScanned?: ((kind: ScanOutcome['kind'], ms: number) => void) | undefined;
 }
 
 export interface ScannerOptions {
@@ -97,10 +99,16 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
   function share(domain: string): Promise<ScanOutcome> {
     const running = underWay.get(domain);
     if (running) return running;
-    const started = scanOnce(domain).finally(() => {
-      underWay.delete(domain);
-      awaited.delete(domain);
-    });
+    const startedAt = performance.now();
+    const started = scanOnce(domain)
+      .then((outcome) => {
+        parts.onScanned?.(outcome.kind, performance.now() - startedAt);
+        return outcome;
+      })
+      .finally(() => {
+        underWay.delete(domain);
+        awaited.delete(domain);
+      });
     underWay.set(domain, started);
     return started;
   }

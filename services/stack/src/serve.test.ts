@@ -123,7 +123,7 @@ describe('a running service', () => {
     assert.match(text, /strata_ledger_leaves \d+/);
     assert.doesNotMatch(text, /ssk_/);
     assert.equal((await service.ask('/metrics')).status, 404);
-    assert.equal((await fetch(`http://127.0.0.1:${service.running.metricsPort}/health`)).status, 404);
+    assert.equal((await fetch(`http://127.0.0.1:${service.running.metricsPort}/stack/v1/stats`)).status, 404);
   });
 
   it('logs no key, whatever goes wrong', async () => {

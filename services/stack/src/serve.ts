@@ -47,10 +47,12 @@ export function startRole(config: Config, logger: Logger, world: World = {}): Pr
 export async function startStack(config: Config, logger: Logger, world: World = {}): Promise<RunningStack> {
   await using stack = new AsyncDisposableStack();
   const service = stack.use(await createStack(config, logger, world));
-  const { app, scheduling } = service;
-  const metrics = stack.use(await listenForMetrics(service.metrics, config));
+  const { app, scheduling, readiness } = service;
+  const metrics = stack.use(await listenForMetrics(service.metrics, config, readiness));
   await rehearseQuestions(app, logger);
   const port = await listening('API', config, () => service.server.listen({ host: config.host, port: config.port }));
+
+  readiness.started();
 
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -62,6 +64,9 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   stack.defer(async () => {
     // No new work; then requests under way, which may wait for a scan; then the scans that nobody waits for.
     stopping.abort();
+    // Balancers that look are told before a connection closes, and get their time to hear it.
+    readiness.stopping();
+    if (config.drainMs > 0) await new Promise((resolve) => setTimeout(resolve, config.drainMs));
     // A connection that falls idle after its last answer would else be waited for until the server's own time-out.
     const idle = setInterval(() => service.server.fastify.server.closeIdleConnections(), IDLE_CHECK_MS);
     try {

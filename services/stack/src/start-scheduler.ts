@@ -1,6 +1,6 @@
 // The role `scheduler`: knows what the others know, and does what must happen once, or stands ready to. It answers nobody but whoever
 // watches over it.
-import { Metrics } from '@strata/http';
+import { Metrics, Readiness } from '@strata/http';
 import type { Logger } from 'pino';
 import type { World } from './app.ts';
 import type { Config } from './config.ts';
@@ -14,6 +14,7 @@ import { openScheduler } from './open-scheduler.ts';
 import { Pulse } from './pulse.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { RunningRole } from './serve.ts';
+import { addStoreMetrics, timedNotary } from './stack-metrics.ts';
 
 /** Resolves when it works, or stands ready. */
 export async function startScheduler(config: Config, logger: Logger, world: World = {}): Promise<RunningRole> {
@@ -38,7 +39,9 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
     ),
   );
   const metrics = new Metrics();
-  const { notary } = ledger;
+  metrics.disk(config.dataDirectory);
+  addStoreMetrics(metrics, { store, now: world.now ?? now });
+  const notary = timedNotary(ledger.notary, metrics);
   const onNews = () => pulse?.soon();
   const opened = stack.use(
     await openScheduler(config, { scanning, knowledge, notary, logger, metrics, now, onNews }, world),
@@ -49,11 +52,9 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   metrics.gauge('strata_scheduler', 'Whether this process is the one that works: 1 or 0', () =>
     opened.scheduler.isWorking ? 1 : 0,
   );
-  const ready = async () => {
-    await store.heads();
-    return { role: config.role, is_working: opened.scheduler.isWorking };
-  };
-  const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, ready));
+  const facts = () => ({ role: config.role, is_working: opened.scheduler.isWorking });
+  const readiness = new Readiness({ database: () => store.heads() }, { facts });
+  const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
   const stopping = new AbortController();
   const { signal } = stopping;
   const tasks = [
@@ -61,7 +62,9 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
     followStore({ store, logger, beat: () => beat.now() }, signal),
     followKeys(ledger, logger, signal),
   ];
+  readiness.started();
   stack.defer(async () => {
+    readiness.stopping();
     stopping.abort();
     await Promise.all(tasks);
   });

@@ -8,6 +8,8 @@ import { z } from 'zod';
 /** Every setting: variable and default stand together; `docs/worker.md` is checked against this table. */
 export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
+  STRATA_HOST: z.string().min(1).default('127.0.0.1'),
+  STRATA_WORKER_METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   ...ModelEnvironment.shape,
   STRATA_WORKER_NAME: z.string().min(1).max(200).optional(),
   STRATA_QUEUE: z.coerce.number().int().min(0).max(10_000).default(16),
@@ -23,6 +25,8 @@ export interface WorkerConfig extends ModelSettings {
   /** Requests that may wait for a slot, besides those being served. */
   readonly queue: number;
   readonly peer: PeerSettings;
+  /** Undefined: figures are served nowhere. */
+  readonly metricsAt: { readonly host: string; readonly port: number } | undefined;
   readonly logLevel: string;
 }
 
@@ -34,6 +38,7 @@ export class WorkerConfigError extends Error {
 /** Empty values count as absent. Throws WorkerConfigError. */
 export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig {
   const settings = readEnvironment(Environment, env, (problems) => new WorkerConfigError(problems));
+  const { STRATA_HOST: host, STRATA_WORKER_METRICS_PORT: port } = settings;
   const directory = path.join(settings.STRATA_DATA, 'inference', 'worker');
   return {
     directory,
@@ -42,6 +47,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     queue: settings.STRATA_QUEUE,
     // It dials gateways; the port is for peers of the same LAN, and for gateways that find it first.
     peer: readPeerSettings(settings, { directory, listen: ['/ip4/0.0.0.0/tcp/0'] }),
+    metricsAt: port === undefined ? undefined : { host, port },
     logLevel: settings.STRATA_LOG_LEVEL,
   };
 }

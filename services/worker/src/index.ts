@@ -1,5 +1,5 @@
 // What @strata/worker offers: settings, and an engine of this machine, joined to the network.
-export { readWorkerConfig, type WorkerConfig, WorkerConfigError } from './config.ts';
+export { Environment as WorkerEnvironment, readWorkerConfig, type WorkerConfig, WorkerConfigError } from './config.ts';
 export type { LentModel } from './lent-model.ts';
 export type { WorkerNews } from './news.ts';
 export { checkProof, type ProofOutcome, proofLine, proofName } from './proofs.ts';

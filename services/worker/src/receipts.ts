@@ -18,15 +18,26 @@ export class Receipts {
   readonly #sign: (bytes: Uint8Array) => Promise<Uint8Array>;
   readonly #nonces = new Set<string>();
   readonly #unsettled: Unsettled;
+  readonly #onKept: (receipt: SegmentReceipt) => void;
 
   /** `nowMs`: a clock that only runs forward. */
   constructor(
     segments: Segments,
-    { sign, nowMs }: { readonly sign: (bytes: Uint8Array) => Promise<Uint8Array>; readonly nowMs: () => number },
+    {
+      sign,
+      nowMs,
+      onKept = () => {},
+    }: {
+      readonly sign: (bytes: Uint8Array) => Promise<Uint8Array>;
+      readonly nowMs: () => number;
+      /** Hears of each receipt once it is durable. */
+      readonly onKept?: (receipt: SegmentReceipt) => void;
+    },
   ) {
     this.#segments = segments;
     this.#sign = sign;
     this.#unsettled = new Unsettled(nowMs);
+    this.#onKept = onKept;
   }
 
   /** Whether a gateway has agreed to so few of its receipts that it gets no more for now. */
@@ -63,6 +74,7 @@ export class Receipts {
     });
     if (!isKept) return undefined;
     this.#unsettled.given(receipt.gateway);
+    this.#onKept(receipt);
     return { receipt: bytes, signature };
   }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { MeasuredEngine, measureSpeed, openModel, readVocabulary, tryLock } from '@strata/engine';
+import { Metrics, Readiness, serveMetrics } from '@strata/http';
 import { type PeerNode, peerNodeOptions, readJoinToken, startPeerNode } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
@@ -17,6 +18,7 @@ import { Offers } from './offers.ts';
 import { Places } from './places.ts';
 import { Receipts } from './receipts.ts';
 import { serveChannel } from './serve-channel.ts';
+import { addWorkerMetrics, segmentMeter } from './worker-metrics.ts';
 
 export interface RunningWorker extends AsyncDisposable {
   /** Peer id. */
@@ -25,6 +27,8 @@ export interface RunningWorker extends AsyncDisposable {
   /** Peer ids of the gateways that have a channel to it. */
   serving(): readonly string[];
   readonly store: Store;
+  /** Undefined: the settings name none. */
+  readonly metricsPort: number | undefined;
   /** Refuses new work, finishes what it has or hands it back after ten seconds, says goodbye, and is gone. Disposing is the same. */
   leave(): Promise<void>;
 }
@@ -70,6 +74,17 @@ export async function startWorker(
   // Whom it served, and when, is its own business.
   await mkdir(config.directory, { recursive: true, mode: 0o700 });
   stack.use(lockOf(config));
+  const [metrics, readiness] = [new Metrics(), new Readiness()];
+  const figures =
+    config.metricsAt === undefined
+      ? undefined
+      : await serveMetrics(metrics, { ...config.metricsAt, readiness }).catch((cause: Error) => {
+          throw new WorkerStartError(
+            `the metrics cannot be served: ${cause.message}; choose another port with STRATA_WORKER_METRICS_PORT`,
+            { cause },
+          );
+        });
+  stack.use(figures);
   // Before a model is loaded for nothing: a key or an address that cannot be used.
   const node = stack.use(await openNode(config));
   const store = stack.use(await openStore(`sqlite:${storeFile(config)}`));
@@ -86,7 +101,11 @@ export async function startWorker(
   offers = stack.use(
     await Offers.start({ node, model, places, logger, nowMs, isFit: () => fitness.trouble() === undefined }),
   );
-  const receipts = new Receipts(store.segments, { sign: (bytes) => node.sign(bytes), nowMs: monotonicMs });
+  const receipts = new Receipts(store.segments, {
+    sign: (bytes) => node.sign(bytes),
+    nowMs: monotonicMs,
+    onKept: segmentMeter(metrics),
+  });
   const grammars = new Grammars(monotonicMs);
   const leaving = new AbortController();
   const closing = new AbortController();
@@ -114,8 +133,17 @@ export async function startWorker(
   const lonely = setTimeout(() => {
     if (gateways.serving().length === 0) onNews({ kind: 'alone', connected: node.peers.connected().length });
   }, ALONE_MS);
+  const isFit = () => fitness.trouble() === undefined;
+  metrics.disk(config.directory);
+  addWorkerMetrics(metrics, { places, slots, gateways: () => gateways.serving().length, isFit });
+  readiness.watch('engine', async () => {
+    const trouble = fitness.trouble();
+    if (trouble) throw trouble;
+  });
+  readiness.started();
   const owned = stack.move();
   const leave = atMostOnce(async () => {
+    readiness.stopping();
     clearTimeout(lonely);
     leaving.abort();
     gateways.stop();
@@ -130,6 +158,7 @@ export async function startWorker(
     addresses: () => node.addresses(),
     serving: () => gateways.serving(),
     store,
+    metricsPort: figures?.port,
     leave,
     [Symbol.asyncDispose]: leave,
   };

@@ -34,6 +34,9 @@ const migrations: Readonly<Record<string, Migration>> = {
   '013-ledger': { up: ledger },
 };
 
+/** In their order. */
+export const MIGRATION_NAMES: readonly string[] = Object.keys(migrations);
+
 /** How migrations are named here. */
 const OURS = /^\d{3}-[a-z-]+$/;
 

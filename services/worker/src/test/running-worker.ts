@@ -37,6 +37,8 @@ export interface TestWorkerOptions extends SimulatedEngineOptions {
   /** Of a worker that was there before; it is left where it is. */
   readonly directory?: string;
   readonly model?: LentModel;
+  /** Served at a port of the system's choice. */
+  readonly metrics?: boolean;
 }
 
 export async function startTestWorker(options: TestWorkerOptions = {}): Promise<TestWorker> {
@@ -49,6 +51,7 @@ export async function startTestWorker(options: TestWorkerOptions = {}): Promise<
     STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0',
     STRATA_MDNS: 'off',
     STRATA_QUEUE: String(options.queue ?? 16),
+    ...(options.metrics ? { STRATA_WORKER_METRICS_PORT: '0' } : {}),
   });
   const news: WorkerNews[] = [];
   const model = options.model ?? simulatedModel(options);

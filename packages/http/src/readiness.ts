@@ -1,0 +1,109 @@
+// Whether the service can be asked: it has started, does not stop, and what it stands on answers. Living is less: a service
+// without its database lives, and a restart would mend nothing.
+
+/** By name; each rejects where what it looks for is not well. */
+export type ReadinessChecks = Readonly<Record<string, () => Promise<unknown>>>;
+
+export interface ReadinessReport {
+  readonly status: 200 | 503;
+  readonly body: Readonly<Record<string, unknown>> & { readonly status: string };
+}
+
+export interface ReadinessOptions {
+  /** A check that takes longer has failed. */
+  readonly checkMs?: number;
+  /** What was found counts for so long, however often it is asked for. */
+  readonly keepMs?: number;
+  /** Told along with `ready`. */
+  readonly facts?: () => Readonly<Record<string, unknown>>;
+}
+
+type State = 'starting' | 'ready' | 'stopping';
+
+export class Readiness {
+  readonly #checks: Map<string, () => Promise<unknown>>;
+  readonly #checkMs: number;
+  readonly #keepMs: number;
+  readonly #facts: () => Readonly<Record<string, unknown>>;
+  #state: State = 'starting';
+  #found: Promise<ReadonlyMap<string, string>> | undefined;
+  #foundAt = Number.NEGATIVE_INFINITY;
+
+  constructor(checks: ReadinessChecks = {}, options: ReadinessOptions = {}) {
+    const { checkMs = 2_000, keepMs = 1_000, facts = () => ({}) } = options;
+    this.#checks = new Map(Object.entries(checks));
+    this.#checkMs = checkMs;
+    this.#keepMs = keepMs;
+    this.#facts = facts;
+  }
+
+  /** For who has nothing to wait for. */
+  static always(): Readiness {
+    const readiness = new Readiness();
+    readiness.started();
+    return readiness;
+  }
+
+  /** Looks for one thing more from now on; rejects where it is not well. */
+  watch(name: string, check: () => Promise<unknown>): void {
+    this.#checks.set(name, check);
+  }
+
+  /** It answers from now on. */
+  started(): void {
+    if (this.#state === 'starting') this.#state = 'ready';
+  }
+
+  /** From now on for good: balancers should send nobody here. */
+  stopping(): void {
+    this.#state = 'stopping';
+  }
+
+  /** The process lives, whatever is amiss around it. */
+  health(): ReadinessReport {
+    return { status: 200, body: { status: 'ok' } };
+  }
+
+  async ready(): Promise<ReadinessReport> {
+    const problems = this.#state === 'ready' ? await this.#look() : new Map<string, string>();
+    // It may have begun to stop meanwhile.
+    if (this.#state !== 'ready') return { status: 503, body: { status: this.#state } };
+    if (problems.size === 0) return { status: 200, body: { status: 'ready', ...this.#facts() } };
+    return { status: 503, body: { status: 'not ready', problems: Object.fromEntries(problems) } };
+  }
+
+  /** All that ask meanwhile share one look. */
+  #look(): Promise<ReadonlyMap<string, string>> {
+    if (this.#found && performance.now() - this.#foundAt < this.#keepMs) return this.#found;
+    this.#foundAt = Number.POSITIVE_INFINITY;
+    this.#found = this.#lookAtAll().finally(() => {
+      this.#foundAt = performance.now();
+    });
+    return this.#found;
+  }
+
+  async #lookAtAll(): Promise<ReadonlyMap<string, string>> {
+    const problems = new Map<string, string>();
+    await Promise.all(
+      [...this.#checks].map(async ([name, check]) => {
+        // What a database says may name its host: it is for the log, and strangers hear that it failed.
+        if (!(await withinTime(check, this.#checkMs))) problems.set(name, 'does not answer');
+      }),
+    );
+    return problems;
+  }
+}
+
+async function withinTime(check: () => Promise<unknown>, ms: number): Promise<boolean> {
+  let late: NodeJS.Timeout | undefined;
+  const limit = new Promise<boolean>((resolve) => {
+    late = setTimeout(() => resolve(false), ms);
+  });
+  const answered = Promise.resolve()
+    .then(check)
+    .then(
+      () => true,
+      () => false,
+    );
+  return Promise.race([answered, limit]).finally(() => clearTimeout(late));
+}

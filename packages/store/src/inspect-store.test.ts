@@ -1,0 +1,75 @@
+// A database looked at before it is used, in every state that it can be in.
+import assert from 'node:assert/strict';
+import { mkdtemp, open, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { inspectStore } from './inspect-store.ts';
+import { openStore } from './store.ts';
+import { StoreError } from './store-error.ts';
+import { binaries, notice, startPostgres } from './test/postgres.ts';
+
+const rejectsWith = (url: string, code: string) =>
+  assert.rejects(inspectStore(url), (error) => error instanceof StoreError && error.code === code);
+
+describe('a SQLite file', () => {
+  it('is told empty, current, older, newer, damaged, and of another program', async () => {
+    const directory = await mkdtemp(path.join(tmpdir(), 'strata-inspect-'));
+    try {
+      const file = path.join(directory, 'strata.db');
+      const url = `sqlite:${file}`;
+      assert.equal((await inspectStore(url)).schema, 'empty');
+      await assert.rejects(stat(file), 'a look makes no file');
+      {
+        await using store = await openStore(url);
+        await store.addDomains(
+          Array.from({ length: 500 }, (_, at) => `name-${at}.test`),
+          { source: 'test' },
+        );
+        const { schema, domains, kind } = await inspectStore(url);
+        assert.deepEqual([kind, schema, domains], ['sqlite', 'current', 500]);
+      }
+      const change = (text: string) => {
+        using database = new DatabaseSync(file);
+        database.exec(text);
+      };
+      change("insert into kysely_migration (name, timestamp) values ('999-later', '')");
+      assert.equal((await inspectStore(url)).schema, 'newer');
+      change("delete from kysely_migration where name > '005'");
+      assert.equal((await inspectStore(url)).schema, 'older');
+      change('pragma wal_checkpoint(truncate)');
+      const handle = await open(file, 'r+');
+      await handle.write(Buffer.alloc(4_096, 7), 0, 4_096, 4_096 * 3);
+      await handle.close();
+      await rejectsWith(url, 'corrupt');
+      const other = path.join(directory, 'other.db');
+      using database = new DatabaseSync(other);
+      database.exec('create table notes (text)');
+      await rejectsWith(`sqlite:${other}`, 'not-a-database');
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+});
+
+describe('a PostgreSQL server', { skip: binaries ? false : notice }, () => {
+  it('is told with its schema, connections and clock, and whether it may be written', async () => {
+    await using server = await startPostgres();
+    const url = await server.fresh();
+    assert.equal((await inspectStore(url)).schema, 'empty');
+    {
+      await using store = await openStore(url);
+      await store.addDomains(['a.test'], { source: 'test' });
+    }
+    const state = await inspectStore(url);
+    assert.deepEqual([state.kind, state.schema, state.domains, state.isWritable], ['postgres', 'current', 1, true]);
+    assert.equal(state.connections?.most, 57);
+    assert.ok((state.connections?.used ?? 0) >= 1);
+    assert.ok(Math.abs(state.clockAheadMs ?? Number.NaN) < 30_000);
+    await server.sql('create role reader login; alter database test_1 set default_transaction_read_only = on');
+    assert.equal((await inspectStore(url)).isWritable, false);
+    await server.kill();
+    await rejectsWith(url, 'unreachable');
+  });
+});

@@ -1,0 +1,27 @@
+// The known name that somebody most likely meant.
+
+/** The nearest of `names` by edits, or undefined where none is near enough to be meant. */
+export function nearest(given: string, names: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  // A third of the letters may be wrong.
+  let least = Math.floor(given.length / 3) + 1;
+  for (const name of names) {
+    const distance = editsBetween(given, name);
+    if (distance < least) [best, least] = [name, distance];
+  }
+  return best;
+}
+
+/** Letters added, taken out or replaced, at least (Levenshtein). */
+function editsBetween(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= a.length; row++) {
+    const line = [row];
+    for (let at = 1; at <= b.length; at++) {
+      const replaced = (above[at - 1] ?? 0) + (a[row - 1] === b[at - 1] ? 0 : 1);
+      line.push(Math.min(replaced, (above[at] ?? 0) + 1, (line[at - 1] ?? 0) + 1));
+    }
+    above = line;
+  }
+  return above[b.length] ?? 0;
+}

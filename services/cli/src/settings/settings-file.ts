@@ -1,0 +1,77 @@
+// The settings file: YAML (and so JSON), one flat map, `stack_port: 8787` for STRATA_STACK_PORT.
+import { open } from 'node:fs/promises';
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+
+/** A setting as the file gives it, in the form that the environment has. */
+export interface FileEntry {
+  readonly key: string;
+  readonly value: string;
+  readonly line: number;
+}
+
+export interface FileContent {
+  readonly entries: readonly FileEntry[];
+  /** One sentence each, without the file's name. */
+  readonly problems: readonly string[];
+}
+
+const MOST_BYTES = 1024 * 1024;
+
+/** Reads at most 1 MiB of text, a secret or settings. Rejects with what the system says, or with an Error that says why not. */
+export async function readSmallFile(file: string, mostBytes = MOST_BYTES): Promise<string> {
+  await using handle = await open(file, 'r');
+  const stats = await handle.stat();
+  if (stats.isDirectory()) throw new Error('it is a folder');
+  const bytes = Buffer.alloc(mostBytes + 1);
+  let length = 0;
+  while (length < bytes.length) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  if (length > mostBytes) throw new Error(`it is larger than ${mostBytes} bytes`);
+  const text = bytes.toString('utf8', 0, length);
+  if (text.includes('\0')) throw new Error('it is no text');
+  return text;
+}
+
+/** Reads a settings file's text. Every problem is told, not only the first. */
+export function parseSettingsFile(text: string): FileContent {
+  const counter = new LineCounter();
+  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
+  const lineOf = (node: Node | null | undefined) => (node?.range ? counter.linePos(node.range[0]).line : 1);
+  if (document.errors.length > 0) {
+    const problems = document.errors.map(({ message, pos }) => `line ${counter.linePos(pos[0]).line}: ${message}`);
+    return { entries: [], problems };
+  }
+  const { contents } = document;
+  if (contents === null || (isScalar(contents) && contents.value === null)) return { entries: [], problems: [] };
+  if (!isMap(contents)) return { entries: [], problems: ['it must be a map: one `name: value` a line'] };
+  const entries: FileEntry[] = [];
+  const problems: string[] = [];
+  for (const { key, value } of contents.items) {
+    const name = isScalar(key) ? String(key.value) : '';
+    const line = lineOf(key as Node);
+    const given = textOf(value as Node | null);
+    if (given === undefined) problems.push(`line ${line}: ${name}: give one value, or a list of values`);
+    else if (given !== '') entries.push({ key: name, value: given, line });
+  }
+  return { entries, problems };
+}
+
+/** As the environment would say it; empty for nothing, undefined for what cannot be said there. */
+function textOf(node: Node | null): string | undefined {
+  if (node === null) return '';
+  if (isScalar(node)) return plain(node.value);
+  if (!isSeq(node)) return undefined;
+  const items = node.items.map((item) => (isScalar(item) ? plain(item.value) : undefined));
+  // Lists are read apart at commas.
+  return items.every((item) => item !== undefined && item !== '' && !item.includes(',')) ? items.join(',') : undefined;
+}
+
+function plain(value: unknown): string | undefined {
+  if (value === null) return '';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') return String(value);
+  return undefined;
+}

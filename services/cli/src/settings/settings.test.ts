@@ -1,0 +1,181 @@
+// Settings of the environment, of a file and of files for secrets, as commands see them.
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { runStrata } from '../test/run-strata.ts';
+import { nearest } from './nearest.ts';
+import { findSettings, gatherSettings } from './settings.ts';
+import { parseSettingsFile } from './settings-file.ts';
+import { SECRETS, SERVICES, tableOf } from './tables.ts';
+
+async function folder() {
+  const place = await mkdtemp(path.join(tmpdir(), 'strata-settings-'));
+  return {
+    place,
+    async write(name: string, text: string, mode = 0o644) {
+      const file = path.join(place, name);
+      await writeFile(file, text);
+      await chmod(file, mode);
+      return file;
+    },
+    [Symbol.asyncDispose]: () => rm(place, { recursive: true }),
+  };
+}
+
+describe('the settings file', () => {
+  it('says what the environment would say', () => {
+    const text =
+      'stack_port: 8080\nscan: off\nfeeds: true\nresolvers: [192.0.2.1, 192.0.2.2]\nsectors:\ncontact_url: "https://x.test/"\n';
+    const { entries, problems } = parseSettingsFile(text);
+    assert.deepEqual(problems, []);
+    assert.deepEqual(
+      entries.map(({ key, value, line }) => [line, key, value]),
+      [
+        [1, 'stack_port', '8080'],
+        [2, 'scan', 'off'],
+        [3, 'feeds', 'on'],
+        [4, 'resolvers', '192.0.2.1,192.0.2.2'],
+        [6, 'contact_url', 'https://x.test/'],
+      ],
+    );
+    assert.deepEqual(parseSettingsFile('{"host": "::1"}').entries, [{ key: 'host', value: '::1', line: 1 }]);
+    assert.deepEqual(parseSettingsFile(''), { entries: [], problems: [] });
+  });
+
+  it('that cannot be read is told by line', () => {
+    for (const [text, problem] of [
+      ['stack_port: 1\nstack_port: 2\n', /^line 2: Map keys must be unique/],
+      ['host: [a\n', /^line \d: /],
+      ['- 1\n', /^it must be a map/],
+      ['host:\n  inner: 1\n', /^line 1: host: give one value/],
+      ['resolvers: ["a,b"]\n', /^line 1: resolvers: give one value/],
+    ] as const)
+      assert.match(parseSettingsFile(text).problems[0] ?? '', problem, text);
+  });
+});
+
+describe('settings', () => {
+  it('come from the environment before the file', async () => {
+    await using files = await folder();
+    const file = await files.write('strata.yaml', 'stack_port: 8080\nhost: 192.0.2.1\n');
+    const given = await gatherSettings({ STRATA_CONFIG: file, STRATA_STACK_PORT: '9090', STRATA_HOST: ' ' }, 'stack');
+    assert.deepEqual(given.get('STRATA_STACK_PORT'), { value: '9090', source: 'environment' });
+    assert.deepEqual(given.get('STRATA_HOST'), { value: '192.0.2.1', source: `${file}:2` });
+  });
+
+  it('take each secret from a file of its own, by the environment and by the settings file, whose paths are from where it lies', async () => {
+    await using files = await folder();
+    const secret = await files.write('secret', 'of-the-file\n', 0o600);
+    for (const name of SECRETS) {
+      const given = await gatherSettings({ [`${name}_FILE`]: secret }, 'gateway');
+      assert.deepEqual(given.get(name), { value: 'of-the-file', source: `file ${secret}` });
+      assert.equal(given.has(`${name}_FILE`), false);
+    }
+    const config = await files.write('strata.yaml', 'database_url_file: secret\n');
+    assert.equal(
+      (await gatherSettings({ STRATA_CONFIG: config }, 'stack')).get('STRATA_DATABASE_URL')?.value,
+      'of-the-file',
+    );
+  });
+
+  it('that cannot be used are all told at once', async () => {
+    await using files = await folder();
+    const secret = await files.write('secret', 'x');
+    const config = await files.write('strata.yaml', 'stak_port: 1\nSTRATA_HOST: x\n');
+    const { problems } = await findSettings(
+      {
+        STRATA_CONFIG: config,
+        STRATA_METRIC_PORT: '1',
+        STRATA_NVD_API_KEY: 'x',
+        STRATA_NVD_API_KEY_FILE: secret,
+        STRATA_HF_TOKEN_FILE: path.join(files.place, 'none'),
+        STRATA_DATABASE_URL_FILE: files.place,
+        STRATA_JOIN_FILE: await files.write('empty', '\n'),
+        STRATA_UPSTREAM_KEY_FILE: await files.write('large', 'x'.repeat(70_000)),
+      },
+      'stack',
+    );
+    for (const expected of [
+      /^STRATA_METRIC_PORT: there is no such setting; did you mean STRATA_METRICS_PORT\?$/,
+      /strata\.yaml:1: there is no setting 'stak_port'; did you mean stack_port\?$/,
+      /strata\.yaml:2: 'STRATA_HOST': .* without STRATA_: host$/,
+      /^STRATA_NVD_API_KEY: given twice, by environment and as STRATA_NVD_API_KEY_FILE by environment$/,
+      /^STRATA_HF_TOKEN_FILE: .*none cannot be read: ENOENT/,
+      /^STRATA_DATABASE_URL_FILE: .* cannot be read: it is a folder$/,
+      /^STRATA_JOIN_FILE: .*empty is empty$/,
+      /^STRATA_UPSTREAM_KEY_FILE: .*large cannot be read: it is larger than 65536 bytes$/,
+    ])
+      assert.equal(
+        problems.filter((problem) => expected.test(problem)).length,
+        1,
+        `${expected}\n${problems.join('\n')}`,
+      );
+    assert.equal(problems.length, 8);
+  });
+
+  it('with a name like a secret are secrets', async () => {
+    for (const service of SERVICES)
+      for (const name of Object.keys((await tableOf(service)).shape))
+        if (/(KEY|TOKEN|SECRET|PASSWORD|DATABASE_URL)$/.test(name)) assert.ok(SECRETS.has(name), name);
+  });
+
+  it('have a nearest name only where one can have been meant', () => {
+    assert.equal(nearest('STRATA_SCANS', ['STRATA_SCAN', 'STRATA_FEEDS']), 'STRATA_SCAN');
+    assert.equal(nearest('SOMETHING_ELSE', ['STRATA_SCAN']), undefined);
+  });
+});
+
+describe('strata config', () => {
+  const password = 'hunter-2';
+
+  it('prints effective values with their sources, and no secret', async () => {
+    await using files = await folder();
+    const config = await files.write('strata.yaml', 'stack_port: 8080\nhf_token: hf-hidden\nqueue: 7\n');
+    const env = {
+      STRATA_CONFIG: config,
+      STRATA_DATABASE_URL_FILE: await files.write(
+        'url',
+        `postgres://strata:${password}@db.test/strata?password=${password}`,
+      ),
+    };
+    const { code, stdout, stderr } = await runStrata(['config', 'print', '--json'], { env });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.doesNotMatch(stdout, new RegExp(`${password}|hf-hidden`));
+    const rows = JSON.parse(stdout) as { name: string; value: string; source: string; services: string[] }[];
+    const row = (name: string) => rows.find((each) => each.name === name);
+    assert.deepEqual([row('STRATA_STACK_PORT')?.value, row('STRATA_STACK_PORT')?.source], ['8080', `${config}:1`]);
+    assert.equal(row('STRATA_DATABASE_URL')?.value, 'postgres://strata:[secret]@db.test/strata');
+    assert.equal(row('STRATA_HF_TOKEN')?.value, '[secret]');
+    assert.deepEqual(row('STRATA_QUEUE')?.services, ['gateway', 'worker']);
+    assert.deepEqual([row('STRATA_SCAN')?.value, row('STRATA_SCAN')?.source], ['on', 'default']);
+    const table = await runStrata(['config', 'print', '--service', 'stack'], { env });
+    assert.match(table.stdout, /STRATA_STACK_PORT +8080 +\S+strata\.yaml:1 +stack/);
+    assert.doesNotMatch(table.stdout, /STRATA_MODEL/);
+  });
+
+  it('checks the settings of every service, and tells all problems with where they come from', async () => {
+    await using files = await folder();
+    const config = await files.write('strata.yaml', 'stack_port: 99999\nmodel_slots: 0\nnonsense_here: 1\n');
+    const env = { STRATA_CONFIG: config, STRATA_SCAN: 'perhaps' };
+    const { code, stdout } = await runStrata(['config', 'check'], { env });
+    assert.equal(code, 1);
+    for (const expected of [
+      /^STRATA_STACK_PORT: .+ \(\S+strata\.yaml:1\)$/m,
+      /^STRATA_MODEL_SLOTS: .+ \(\S+strata\.yaml:2\)$/m,
+      /^\S+strata\.yaml:3: there is no setting 'nonsense_here'$/m,
+      /^STRATA_SCAN: /m,
+    ])
+      assert.match(stdout, expected);
+    assert.equal(stdout.trim().split('\n').length, 4, stdout);
+    const good = await runStrata(['config', 'check', '--json'], { env: { STRATA_STACK_PORT: '8080' } });
+    assert.deepEqual([good.code, JSON.parse(good.stdout)], [0, { ok: true, problems: [] }]);
+  });
+
+  it('stops a service that has a setting which there is not', async () => {
+    const { code, stderr } = await runStrata(['stack', 'serve'], { env: { STRATA_STACK_PROT: '1' } });
+    assert.equal(code, 2);
+    assert.match(stderr, /STRATA_STACK_PROT: there is no such setting; did you mean STRATA_STACK_PORT\?/);
+  });
+});
