@@ -37,6 +37,14 @@ export {
   type Tier,
 } from './keys.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './lists.ts';
+export {
+  digestOfRows,
+  dumpPostgres,
+  loadPostgres,
+  type PostgresBackupOptions,
+  type RowsText,
+  receiptsInRows,
+} from './postgres-backup.ts';
 export type { QuotaTable } from './quota.ts';
 export type { RecordedScan, RecordOptions, ScanRecord } from './record-scan.ts';
 export type { EventKind } from './schema.ts';
@@ -50,7 +58,15 @@ export {
   type StoredAnomaly,
   type Watched,
 } from './signals.ts';
+export {
+  backupSqlite,
+  checkSqliteCopy,
+  receiptsInSqliteCopy,
+  type SqliteBackupOptions,
+  settleSqlite,
+} from './sqlite-backup.ts';
 export type { Standings } from './standings.ts';
 export { openStore, type Store, type StoreCounts, type StoreOptions } from './store.ts';
+export type { CopiedPart, StoreCopy } from './store-copy.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
 export { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from './stream.ts';
