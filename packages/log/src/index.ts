@@ -2,7 +2,31 @@
 export { checkLog, type LogReport } from './check-log.ts';
 export { type CheckOptions, checkSharedLog, type SharedLogReport } from './check-shared-log.ts';
 export type { ImportedLog } from './import-log.ts';
+export {
+  KEYRINGS,
+  type KeyringName,
+  type PublicKeys,
+  publicKeysFrom,
+  readKeysFile,
+  readPublicKeys,
+  restoreKeys,
+  writeKeysFile,
+} from './keys-copy.ts';
 export type { CheckpointSigner, Log, LogStats, Placed } from './log.ts';
+export {
+  CheckedLeaves,
+  checkpointOf,
+  decodeLeaves,
+  encodeLeaves,
+  type LeafBatches,
+  type LogDigest,
+  lockLog,
+  readCheckpoint,
+  readCheckpointFile,
+  readLeaves,
+  receiptIdsOf,
+  writeLog,
+} from './log-copy.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
 export { openSharedLog } from './open-shared-log.ts';
 export type { KeyPlace } from './published-keys.ts';

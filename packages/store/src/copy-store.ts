@@ -12,11 +12,11 @@ import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
 
 /** The ledger is none of SQLite's: it comes from its folder, by a way of its own. */
-type Table = Exclude<keyof Database, `ledger_${string}`>;
+export type Table = Exclude<keyof Database, `ledger_${string}`>;
 type Row = Readonly<Record<string, unknown>>;
 
 /** Every table with the columns that name a row, each after those that it refers to. */
-const KEYS: Readonly<Record<Table, readonly string[]>> = {
+export const KEYS: Readonly<Record<Table, readonly string[]>> = {
   settings: ['name'],
   counters: ['name'],
   api_keys: ['id'],
@@ -50,7 +50,7 @@ const KEYS: Readonly<Record<Table, readonly string[]>> = {
   feed_mentions: ['id'],
   feed_domains: ['domain_id', 'feed_id'],
 };
-const TABLES = Object.keys(KEYS) as readonly Table[];
+export const TABLES = Object.keys(KEYS) as readonly Table[];
 
 const ROWS_AT_ONCE = 2_000;
 
@@ -210,7 +210,7 @@ async function setNumbers(from: Kysely<Database>, client: pg.PoolClient, table: 
   if (last) await client.query('select setval(pg_get_serial_sequence($1, $2), $3)', [table, key, last]);
 }
 
-async function columnsOf(client: pg.PoolClient, table: Table): Promise<readonly string[]> {
+export async function columnsOf(client: pg.PoolClient, table: Table): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select column_name as name from information_schema.columns
      where table_schema = current_schema() and table_name = $1 order by column_name`,

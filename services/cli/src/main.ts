@@ -15,6 +15,7 @@ import { addMcpCommand } from './mcp-command.ts';
 import { addOperationsCommands } from './operations-commands.ts';
 import { CommandError, counted, type OutputOptions, plainText } from './output.ts';
 import type { ServiceName } from './settings/tables.ts';
+import { addStoreCommands } from './store-commands.ts';
 import { versionText } from './version.ts';
 
 // Each command loads what it needs when it is called: `explain` starts without a server or a database.
@@ -139,6 +140,7 @@ function program(): Command {
       await migrateLogCommand(url, options, await config());
     });
 
+  addStoreCommands(stack, config);
   addFeedCommands(
     stack.command('feeds').description('feeds whose items are read for the domains that they name'),
     config,

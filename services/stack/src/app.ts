@@ -9,7 +9,9 @@ import {
   Readiness,
   type Route,
 } from '@strata/http';
+import { LogError } from '@strata/log';
 import type { Fetcher, Target } from '@strata/scan';
+import { StoreError } from '@strata/store';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { apiInfo } from './api-info.ts';
@@ -222,6 +224,8 @@ export async function createStack(config: Config, logger: Logger, world: World =
       logger,
       metrics,
       trustedProxies: config.trustedProxies,
+      // Neither is a bug: a disk that is full, a database that is damaged, locked or gone.
+      isTrouble: (error) => error instanceof StoreError || error instanceof LogError,
     }),
   );
   server.fastify.get('/ready', async (_request, reply) => {

@@ -30,7 +30,7 @@ export { sharedLedgerOf } from './ledger.ts';
 export { loadFingerprints } from './load-fingerprints.ts';
 export { openFetcher } from './open-fetcher.ts';
 export { openRulebook } from './open-rulebook.ts';
-export { openConfiguredStore, openScanning, type Scanning } from './open-scanning.ts';
+export { findSureName, openConfiguredStore, openScanning, RESTORING, type Scanning } from './open-scanning.ts';
 export type { ScanOutcome } from './scanner.ts';
 export { type RunningRole, type RunningStack, serve, startRole, startStack } from './serve.ts';
 export { StartError } from './start-error.ts';

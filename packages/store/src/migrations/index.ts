@@ -1,5 +1,5 @@
 // Every migration by its number. A released one is never changed; the next gets the next number.
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
 import { isPostgres } from '../postgres-dialect.ts';
 import type { Database } from '../schema.ts';
@@ -44,10 +44,30 @@ const provider: MigrationProvider = { getMigrations: async () => ({ ...migration
 
 /** Brings the schema up to date, in one transaction and one process at a time. Throws StoreError `newer-version` for a later schema. */
 export async function migrate(db: Kysely<Database>): Promise<void> {
+  await run(db, (migrator) => migrator.migrateToLatest());
+}
+
+/** Brings the schema up to that of a version, in the transaction that is given. Throws StoreError `newer-version` for one of a later. */
+export async function migrateTo(tx: Transaction<Database>, name: string): Promise<void> {
+  if (!isKnownSchema(name))
+    throw new StoreError('newer-version', { cause: new Error(`there is no migration ${name} here`) });
+  await run(tx, (migrator) => migrator.migrateTo(name));
+}
+
+/** The name of the last migration. */
+export const LATEST_SCHEMA = Object.keys(migrations).at(-1) ?? '';
+
+/** Whether this version has such a migration. */
+export const isKnownSchema = (name: string): boolean => Object.hasOwn(migrations, name);
+
+async function run(
+  db: Kysely<Database>,
+  work: (migrator: Migrator) => Promise<{ readonly error?: unknown }>,
+): Promise<void> {
   // Of all tables of the database only ours count: other schemas may have migrations, and stores, of their own.
   const schema = isPostgres(db) ? await currentSchema(db) : undefined;
   const migrator = new Migrator({ db, provider, ...(schema ? { migrationTableSchema: schema } : {}) });
-  const { error } = await migrator.migrateToLatest();
+  const { error } = await work(migrator);
   if (error === undefined) return;
   if (error instanceof StoreError) throw error;
   // Kysely finds an executed migration that this version does not have: of a later one, or of another program.

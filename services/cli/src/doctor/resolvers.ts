@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
-import { Resolver } from '@strata/scan';
 import type { Config } from '@strata/stack';
 import dns, { type DecodedPacket } from 'dns-packet';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -21,14 +20,11 @@ const UDP_PAYLOAD_BYTES = 1_232;
 const TRIES = 2;
 
 /** Follows one name from the root servers down, as scans will. */
-export async function checkIterative({
-  resolvers,
-  allowAddresses,
-}: Pick<Config, 'resolvers' | 'allowAddresses'>): Promise<Finding> {
+export async function checkIterative(config: Pick<Config, 'resolvers' | 'allowAddresses'>): Promise<Finding> {
   const check = 'resolver (iterative)';
-  await using resolver = new Resolver({ upstreams: resolvers, allowAddresses });
+  const { findSureName } = await import('@strata/stack');
   const startedAt = performance.now();
-  const { status } = await resolver.query(SURE_NAME, 'NS');
+  const status = await findSureName(config);
   if (status === 'found')
     return ok(check, `${SURE_NAME}. found from the roots in ${Math.round(performance.now() - startedAt)} ms`);
   return problem(check, {
