@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createFrontDoor } from './front-door.ts';
 
 export class Metrics {
   readonly registry = new Registry();
@@ -56,7 +57,13 @@ export async function serveMetrics(
   metrics: Metrics,
   options: { readonly host: string; readonly port: number },
 ): Promise<AsyncDisposable & { readonly port: number }> {
+  const frontDoor = createFrontDoor({ host: options.host, allowedHosts: [] });
   const server = createServer(async (request, response) => {
+    const away = frontDoor({ headers: request.headers, host: request.headers.host ?? '' });
+    if (away) {
+      response.writeHead(away.status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${away.detail}\n`);
+      return;
+    }
     if (request.url !== '/metrics') {
       response.writeHead(404).end();
       return;

@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Engine } from '@strata/engine';
+import { createFrontDoor } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
@@ -97,6 +98,7 @@ export async function createGateway(config: GatewayConfig, logger: Logger, world
       },
       onLate: () => late.abort(stopping()),
       trustedProxies: config.trustedProxies,
+      frontDoor: createFrontDoor(config),
       ...(world.shutdownMs === undefined ? {} : { shutdownMs: world.shutdownMs }),
     }),
   );

@@ -1,8 +1,8 @@
 // The HTTP side of the contract: who calls, what is asked, and one place where every failure becomes an error as clients know it.
 import { hash, randomUUID } from 'node:crypto';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import { EngineError } from '@strata/engine';
-import { trackSpareConnections } from '@strata/http';
+import { type FrontDoor, type Patience, trackSpareConnections } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
 import type { StoredKey } from '@strata/store';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
@@ -36,6 +36,8 @@ const BACKLOG = 4_096;
 const SHUTDOWN_MS = 10_000;
 const LAST_WORDS_MS = 1_000;
 const SWEEP_MS = 50;
+/** A long prompt over a slow line takes its time. */
+const PATIENCE: Patience = { headersMs: 10_000, requestMs: 60_000, stillMs: 60_000, checkMs: 5_000 };
 const METHODS = ['GET', 'POST'] as const;
 
 const ALLOWED_HEADERS = [
@@ -65,6 +67,8 @@ export function createServer({
   onStopping,
   onLate,
   trustedProxies = [],
+  frontDoor,
+  patience,
   shutdownMs = SHUTDOWN_MS,
 }: {
   readonly callers: Callers;
@@ -75,13 +79,19 @@ export function createServer({
   readonly onLate: () => void;
   /** Proxies whose X-Forwarded-For is believed (addresses or CIDRs). */
   readonly trustedProxies?: readonly string[];
+  /** Whom it answers at all; everybody by default. */
+  readonly frontDoor?: FrontDoor;
+  /** How long clients may take; the defaults are for production. */
+  readonly patience?: Partial<Patience>;
   readonly shutdownMs?: number;
 }): GatewayServer {
+  const { headersMs, requestMs, stillMs, checkMs } = { ...PATIENCE, ...patience };
   const fastify = Fastify({
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: BODY_BYTES,
-    requestTimeout: 60_000,
+    http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
+    requestTimeout: requestMs,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -111,9 +121,18 @@ export function createServer({
       'access-control-allow-origin': '*',
       'access-control-expose-headers': EXPOSED_HEADERS,
     });
+    const away = frontDoor?.(request);
+    if (away) throw new CompletionError(away.status === 421 ? 'misdirected_request' : 'foreign_page', away.detail);
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
       throw new CompletionError('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.');
+  });
+  // While an answer is made its connection may be still for long; while it is sent, whoever reads nothing is let go. Node
+  // takes this back with the next request. Streams of events see to it themselves.
+  fastify.addHook('onSend', async (request) => {
+    const { socket } = request.raw;
+    // Nothing is a socket where a test asks without one.
+    if (socket instanceof Socket) socket.setTimeout(stillMs);
   });
   fastify.options('/*', (_request, reply) =>
     reply
@@ -161,7 +180,7 @@ export function createServer({
         async (v1) => {
           // By the route that was found, not by how its path was written.
           v1.addHook('onRequest', async (request, reply) => {
-            request.caller = await callers.identify(request.headers.authorization);
+            request.caller = await callers.identify(request.headers.authorization, request.ip);
             // What is made costs; looking what there is does not.
             if (request.method === 'POST') reply.headers(await limits.takeRequest(request.caller));
           });

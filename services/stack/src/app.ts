@@ -1,7 +1,15 @@
 // Constructs the service: on top of what a scan needs, everything that the routes know.
 import path from 'node:path';
 import type { DomainIndex } from '@strata/analytics';
-import { AnswerCache, createHttpServer, type HttpServer, Metrics, openApiDocument, type Route } from '@strata/http';
+import {
+  AnswerCache,
+  createFrontDoor,
+  createHttpServer,
+  type HttpServer,
+  Metrics,
+  openApiDocument,
+  type Route,
+} from '@strata/http';
 import type { Fetcher, Target } from '@strata/scan';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
@@ -240,6 +248,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
       logger,
       metrics,
       trustedProxies: config.trustedProxies,
+      frontDoor: createFrontDoor(config),
     }),
   );
   await servePages(server.fastify, app, {
