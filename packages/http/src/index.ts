@@ -14,6 +14,7 @@ export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { RateWindow, type RateWindowOptions } from './rate-window.ts';
 export { type Rehearsal, rehearse } from './rehearse.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
+export { addSecurityHeaders, answerSecurity } from './security-headers.ts';
 export { createHttpServer, type HttpServer, type HttpServerParts, type Patience } from './server.ts';
 export { openedAt, urlAt } from './service-url.ts';
 export { type Site, serveSite } from './site.ts';

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { createFrontDoor } from './front-door.ts';
+import { answerSecurity } from './security-headers.ts';
 
 export class Metrics {
   readonly registry = new Registry();
@@ -70,7 +71,7 @@ export async function serveMetrics(
     }
     try {
       const text = await metrics.registry.metrics();
-      response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text);
+      response.writeHead(200, { ...answerSecurity, 'content-type': metrics.registry.contentType }).end(text);
     } catch {
       response.writeHead(500).end();
     }

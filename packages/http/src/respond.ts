@@ -3,9 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ReadyAnswer } from './answer-cache.ts';
 import { encodedBytes, encodedNow, encodingFor, etagFor } from './compress.ts';
 import type { Bytes } from './route.ts';
+import { answerSecurity } from './security-headers.ts';
 
 export const commonHeaders = {
-  'x-content-type-options': 'nosniff',
+  ...answerSecurity,
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
     'etag, allow, content-disposition, ratelimit, ratelimit-policy, x-ratelimit-limit, x-ratelimit-remaining, ' +

@@ -23,6 +23,7 @@ import type { Notary } from './notary.ts';
 import { createProblemSender, refuseUnread } from './problem-sender.ts';
 import { commonHeaders, sendAtOnce, sendBytes, sendReady } from './respond.ts';
 import type { ApiKey, Bytes, RequestContext, Route } from './route.ts';
+import { addSecurityHeaders } from './security-headers.ts';
 import { sendMissingPage } from './site.ts';
 import { trackSpareConnections } from './spare-connections.ts';
 import type { SseOptions, SseSubscription } from './sse.ts';
@@ -120,6 +121,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     return sendProblem(new Refusal('not_found', 'There is no such path. GET /openapi.json lists all.'), request, reply);
   });
   fastify.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
+  fastify.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply));
   fastify.addHook('onRequest', (request, _reply, done) => {
     const away = parts.frontDoor?.(request);
     if (away) done(new Refusal(away.status === 421 ? 'misdirected_request' : 'foreign_page', away.detail));

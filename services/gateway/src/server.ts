@@ -2,7 +2,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { type AddressInfo, Socket } from 'node:net';
 import { EngineError } from '@strata/engine';
-import { type FrontDoor, type Patience, trackSpareConnections } from '@strata/http';
+import { addSecurityHeaders, answerSecurity, type FrontDoor, type Patience, trackSpareConnections } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
 import type { StoredKey } from '@strata/store';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
@@ -129,7 +129,8 @@ export function createServer({
   });
   // While an answer is made its connection may be still for long; while it is sent, whoever reads nothing is let go. Node
   // takes this back with the next request. Streams of events see to it themselves.
-  fastify.addHook('onSend', async (request) => {
+  fastify.addHook('onSend', async (request, reply) => {
+    addSecurityHeaders(reply);
     const { socket } = request.raw;
     // Nothing is a socket where a test asks without one.
     if (socket instanceof Socket) socket.setTimeout(stillMs);
@@ -168,7 +169,7 @@ export function createServer({
       logger.warn({ ...where, kind: refusal.kind, detail: refusal.message }, 'request refused');
     return reply
       .code(refusal.status)
-      .headers(retryHeaders(refusal))
+      .headers({ ...answerSecurity, ...retryHeaders(refusal) })
       .type('application/json; charset=utf-8')
       .send(errorBody(refusal));
   }

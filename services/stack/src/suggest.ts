@@ -45,9 +45,7 @@ export function serveSuggestions(fastify: HttpServer['fastify'], known: Known): 
       const errors = [{ field: 'q', message: typeof q === 'string' ? 'is too long' : 'given more than once' }];
       throw new Refusal('invalid_parameter', 'Cannot use: q.', { errors });
     }
-    return reply
-      .headers({ 'cache-control': 'private, max-age=30', 'x-content-type-options': 'nosniff' })
-      .send(suggest(q));
+    return reply.header('cache-control', 'private, max-age=30').send(suggest(q));
   });
 }
 
