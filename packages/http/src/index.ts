@@ -11,6 +11,7 @@ export { createLogger } from './logger.ts';
 export { Metrics, serveMetrics } from './metrics.ts';
 export { NOTICE, type Notary } from './notary.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
+export { createPipelineLimit } from './pipelining.ts';
 export { RateWindow, type RateWindowOptions } from './rate-window.ts';
 export { type Rehearsal, rehearse } from './rehearse.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';

@@ -87,7 +87,8 @@ export function sendBytes(request: FastifyRequest, reply: FastifyReply, result: 
     'cache-control': cacheControl(maxAgeSeconds),
     'x-request-id': request.id,
   });
-  return reply.send(typeof bytes === 'string' ? bytes : Buffer.from(bytes));
+  if (typeof bytes === 'string') return reply.send(bytes);
+  return reply.send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 
 function cacheControl(maxAgeSeconds: number | undefined): string {

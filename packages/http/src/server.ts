@@ -20,6 +20,7 @@ import { KeyCheck, type KeyGate } from './keys.ts';
 import { answerOf } from './make-answer.ts';
 import type { Metrics } from './metrics.ts';
 import type { Notary } from './notary.ts';
+import { createPipelineLimit } from './pipelining.ts';
 import { createProblemSender, refuseUnread } from './problem-sender.ts';
 import { commonHeaders, sendAtOnce, sendBytes, sendReady } from './respond.ts';
 import type { ApiKey, Bytes, RequestContext, Route } from './route.ts';
@@ -122,7 +123,9 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   });
   fastify.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
   fastify.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply));
-  fastify.addHook('onRequest', (request, _reply, done) => {
+  const isInTurn = createPipelineLimit();
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (!isInTurn(request.raw, reply.raw)) return void reply.hijack();
     const away = parts.frontDoor?.(request);
     if (away) done(new Refusal(away.status === 421 ? 'misdirected_request' : 'foreign_page', away.detail));
     else if (request.raw.url !== undefined && request.raw.url.length > limits.urlLength) {

@@ -2,12 +2,20 @@
 import { hash, randomUUID } from 'node:crypto';
 import { type AddressInfo, Socket } from 'node:net';
 import { EngineError } from '@strata/engine';
-import { addSecurityHeaders, answerSecurity, type FrontDoor, type Patience, trackSpareConnections } from '@strata/http';
+import {
+  addSecurityHeaders,
+  answerSecurity,
+  createPipelineLimit,
+  type FrontDoor,
+  type Patience,
+  trackSpareConnections,
+} from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
 import type { StoredKey } from '@strata/store';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { Callers } from './callers.ts';
+import { ALLOWED_HEADERS, EXPOSED_HEADERS } from './cors-headers.ts';
 import { nestsDeeper } from './json-nesting.ts';
 import type { Limits } from './limits.ts';
 
@@ -39,25 +47,6 @@ const SWEEP_MS = 50;
 /** A long prompt over a slow line takes its time. */
 const PATIENCE: Patience = { headersMs: 10_000, requestMs: 60_000, stillMs: 60_000, checkMs: 5_000 };
 const METHODS = ['GET', 'POST'] as const;
-
-const ALLOWED_HEADERS = [
-  ...['authorization', 'content-type', 'x-request-id', 'openai-organization', 'openai-project'],
-  ...[
-    'x-stainless-arch',
-    'x-stainless-lang',
-    'x-stainless-os',
-    'x-stainless-package-version',
-    'x-stainless-retry-count',
-  ],
-  ...['x-stainless-runtime', 'x-stainless-runtime-version', 'x-stainless-timeout', 'x-stainless-helper-method'],
-].join(', ');
-
-const EXPOSED_HEADERS = [
-  ...['x-request-id', 'x-receipt-id', 'retry-after', 'retry-after-ms', 'x-should-retry'],
-  ...['requests', 'tokens'].flatMap((what) =>
-    ['limit', 'remaining', 'reset'].map((which) => `x-ratelimit-${which}-${what}`),
-  ),
-].join(', ');
 
 /** A Fastify server that refuses as the contract says; routes are added by the caller. */
 export function createServer({
@@ -115,7 +104,9 @@ export function createServer({
     }
     parseJson(request, body.toString('utf8'), done);
   });
+  const isInTurn = createPipelineLimit();
   fastify.addHook('onRequest', async (request, reply) => {
+    if (!isInTurn(request.raw, reply.raw)) return reply.hijack();
     reply.headers({
       'x-request-id': request.id,
       'access-control-allow-origin': '*',
