@@ -11,7 +11,7 @@ function asked(
 ): number | undefined {
   const door = createFrontDoor({ host: '127.0.0.1', allowedHosts: [], ...listening });
   const headers = { host, ...(more.origin === undefined ? {} : { origin: more.origin }) };
-  return door({ headers, host: more.saidByProxy ?? host ?? '' })?.status;
+  return door({ headers, host: more.saidByProxy ?? host ?? '', raw: { rawHeaders: [] } })?.status;
 }
 
 describe('a service that listens for this machine alone', () => {
@@ -47,6 +47,14 @@ describe('a service that listens for this machine alone', () => {
     assert.equal(asked({ allowedHosts: ['*'] }, 'whatever.example'), undefined);
   });
 
+  it('answers nothing that names two hosts, however they are written', () => {
+    const door = createFrontDoor({ host: 'localhost', allowedHosts: ['*'] });
+    const headers = { host: 'localhost' };
+    const asked = (rawHeaders: readonly string[]) => door({ headers, host: 'localhost', raw: { rawHeaders } })?.status;
+    assert.equal(asked(['Host', 'localhost', 'hOST', 'localhost']), 400);
+    assert.equal(asked(['Host', 'localhost', 'X-A', 'Host']), undefined);
+  });
+
   it('answers HTTP/1.0 without a host, which no browser speaks', () => assert.equal(asked({}, undefined), undefined));
 
   it('lets pages of this machine ask, and of the host that was asked, and programs', () => {
@@ -77,13 +85,17 @@ describe('a service that listens for this machine alone', () => {
 
   it('says so in words that name the setting, and remembers no host that it turned away', () => {
     const door = createFrontDoor({ host: 'localhost', allowedHosts: [] });
+    const raw = { rawHeaders: [] };
     for (let time = 0; time < 2; time += 1) {
-      const away = door({ headers: { host: 'evil.example' }, host: 'evil.example' });
+      const away = door({ headers: { host: 'evil.example' }, host: 'evil.example', raw });
       assert.match(away?.detail ?? '', /not called evil\.example\. .*STRATA_ALLOWED_HOSTS/);
-      assert.equal(door({ headers: { host: 'localhost' }, host: 'localhost' }), undefined);
+      assert.equal(door({ headers: { host: 'localhost' }, host: 'localhost', raw }), undefined);
     }
     const headers = { host: 'localhost', origin: 'https://evil.example' };
-    assert.match(door({ headers, host: 'localhost' })?.detail ?? '', /page of evil\.example .*STRATA_ALLOWED_HOSTS/);
+    assert.match(
+      door({ headers, host: 'localhost', raw })?.detail ?? '',
+      /page of evil\.example .*STRATA_ALLOWED_HOSTS/,
+    );
   });
 });
 

@@ -12,8 +12,11 @@ export interface FrontDoorOptions {
 }
 
 export interface TurnedAway {
-  /** 421: addressed to a name that is not ours (RFC 9110, 15.5.20); 403: asked by a page of another site. */
-  readonly status: 421 | 403;
+  /**
+   * 400: more than one host, of which each server on the way may take another (RFC 9112, 3.2); 421: a name that is not ours
+   * (RFC 9110, 15.5.20); 403: asked by a page of another site.
+   */
+  readonly status: 400 | 421 | 403;
   readonly detail: string;
 }
 
@@ -23,6 +26,14 @@ const MOST_KNOWN = 100;
 interface Arriving {
   readonly headers: IncomingHttpHeaders;
   readonly host: string;
+  /** Names and values in turn, as they came. */
+  readonly raw: { readonly rawHeaders: readonly string[] };
+}
+
+/** What a service of either kind calls its refusals. */
+export function refusalCodeOf({ status }: TurnedAway): 'foreign_page' | 'misdirected_request' | undefined {
+  if (status === 400) return undefined;
+  return status === 403 ? 'foreign_page' : 'misdirected_request';
 }
 
 /** Undefined for a request that may come in. */
@@ -49,6 +60,7 @@ export function createFrontDoor({ host, allowedHosts }: FrontDoorOptions): Front
     const { host: addressed, origin } = request.headers;
     // HTTP/1.0 needs none, and browsers do not speak it.
     if (addressed === undefined) return undefined;
+    if (hostsOf(request) > 1) return { status: 400, detail: 'The request has more than one Host header.' };
     if (origin === undefined && known.has(addressed)) return undefined;
     const name = nameOf(addressed);
     if (name === undefined) return { status: 421, detail: 'The Host header names no host.' };
@@ -67,13 +79,23 @@ export function createFrontDoor({ host, allowedHosts }: FrontDoorOptions): Front
  * Whether a page of another site asks. Browsers say where a request comes from (Fetch Metadata, `Sec-Fetch-Site`), yet not to
  * a plain HTTP address of another machine: there `Origin` tells, which a POST always has. Programs say nothing.
  */
-export function isFromOtherSite(request: Arriving): boolean {
+export function isFromOtherSite(request: Pick<Arriving, 'headers' | 'host'>): boolean {
   const { 'sec-fetch-site': from, origin } = request.headers;
   if (from !== undefined) return from !== 'same-origin' && from !== 'none';
   return origin !== undefined && URL.parse(origin)?.host !== request.host.toLowerCase();
 }
 
 const isAddressOrLocal = (name: string) => isIP(name) !== 0 || isLocal(name);
+
+/** Node passes on the first alone. */
+function hostsOf({ raw: { rawHeaders } }: Arriving): number {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts;
+}
 
 function isLocal(name: string): boolean {
   const family = isIP(name);

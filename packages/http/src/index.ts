@@ -4,7 +4,7 @@ export { countedAddress } from './counted-address.ts';
 export type { Csv, CsvColumn } from './csv.ts';
 export { AddressRange, HostName, List, readEnvironment, WebAddress } from './environment.ts';
 export { ERRORS, type ErrorCode, Refusal } from './errors.ts';
-export { createFrontDoor, type FrontDoor, isFromOtherSite } from './front-door.ts';
+export { createFrontDoor, type FrontDoor, isFromOtherSite, refusalCodeOf } from './front-door.ts';
 export { GuessLimit } from './guess-limit.ts';
 export type { KeyGate } from './keys.ts';
 export { createLogger } from './logger.ts';

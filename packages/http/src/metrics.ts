@@ -60,7 +60,7 @@ export async function serveMetrics(
 ): Promise<AsyncDisposable & { readonly port: number }> {
   const frontDoor = createFrontDoor({ host: options.host, allowedHosts: [] });
   const server = createServer(async (request, response) => {
-    const away = frontDoor({ headers: request.headers, host: request.headers.host ?? '' });
+    const away = frontDoor({ headers: request.headers, host: request.headers.host ?? '', raw: request });
     if (away) {
       response.writeHead(away.status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${away.detail}\n`);
       return;

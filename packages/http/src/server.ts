@@ -14,7 +14,7 @@ import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
 import { countedAddress } from './counted-address.ts';
 import { type ErrorCode, Refusal } from './errors.ts';
 import { EventStreams } from './event-streams.ts';
-import { type FrontDoor, isFromOtherSite } from './front-door.ts';
+import { type FrontDoor, isFromOtherSite, refusalCodeOf } from './front-door.ts';
 import { parseInput } from './input.ts';
 import { KeyCheck, type KeyGate } from './keys.ts';
 import { answerOf } from './make-answer.ts';
@@ -127,7 +127,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   fastify.addHook('onRequest', (request, reply, done) => {
     if (!isInTurn(request.raw, reply.raw)) return void reply.hijack();
     const away = parts.frontDoor?.(request);
-    if (away) done(new Refusal(away.status === 421 ? 'misdirected_request' : 'foreign_page', away.detail));
+    if (away) done(new Refusal(refusalCodeOf(away) ?? 'invalid_parameter', away.detail));
     else if (request.raw.url !== undefined && request.raw.url.length > limits.urlLength) {
       done(new Refusal('uri_too_long', `The URL is longer than ${limits.urlLength} bytes.`));
     } else done();

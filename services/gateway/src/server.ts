@@ -8,6 +8,7 @@ import {
   createPipelineLimit,
   type FrontDoor,
   type Patience,
+  refusalCodeOf,
   trackSpareConnections,
 } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
@@ -113,7 +114,7 @@ export function createServer({
       'access-control-expose-headers': EXPOSED_HEADERS,
     });
     const away = frontDoor?.(request);
-    if (away) throw new CompletionError(away.status === 421 ? 'misdirected_request' : 'foreign_page', away.detail);
+    if (away) throw new CompletionError(refusalCodeOf(away) ?? 'invalid_request', away.detail);
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
       throw new CompletionError('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.');
@@ -264,6 +265,9 @@ export function asRefusal(error: unknown): CompletionError {
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
       return new CompletionError('invalid_request', 'The body is empty; send a JSON object.', { cause: error });
     default:
+      // A path out of the folder of the pages, or hidden in it.
+      if (statusCode === 403 || statusCode === 404)
+        return new CompletionError('not_found', 'There is no such file here.', { cause: error });
       if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
         return new CompletionError('invalid_request', 'We could not parse the JSON body of your request.', {
           cause: error,
