@@ -7,7 +7,7 @@ export { ERRORS, type ErrorCode, Refusal } from './errors.ts';
 export { createFrontDoor, type FrontDoor, isFromOtherSite, refusalCodeOf } from './front-door.ts';
 export { GuessLimit } from './guess-limit.ts';
 export type { KeyGate } from './keys.ts';
-export { createLogger } from './logger.ts';
+export { createLogger, withoutApiKeys } from './logger.ts';
 export { Metrics, serveMetrics } from './metrics.ts';
 export { NOTICE, type Notary } from './notary.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';

@@ -57,7 +57,7 @@ export function gatewayStoreFile({ dataDirectory }: Pick<GatewayConfig, 'dataDir
 
 /** The keys of the inference service; apart from the stack's, so that the two can run on different machines. */
 export async function openGatewayKeys(config: Pick<GatewayConfig, 'dataDirectory'>): Promise<Store> {
-  await mkdir(config.dataDirectory, { recursive: true });
+  await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 });
   return openStore(`sqlite:${gatewayStoreFile(config)}`, { keyPrefix: 'sk-' });
 }
 

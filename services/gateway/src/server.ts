@@ -10,6 +10,7 @@ import {
   type Patience,
   refusalCodeOf,
   trackSpareConnections,
+  withoutApiKeys,
 } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
 import type { StoredKey } from '@strata/store';
@@ -143,7 +144,11 @@ export function createServer({
     const asked = request.method === 'HEAD' ? 'GET' : request.method;
     // A route may be there and what it was asked for not: a file of the pages.
     if (allowed.length === 0 || allowed.some((method) => method === asked))
-      return refuse(new CompletionError('not_found', `There is no ${request.method} ${path} here.`), request, reply);
+      return refuse(
+        new CompletionError('not_found', `There is no ${request.method} ${withoutApiKeys(path)} here.`),
+        request,
+        reply,
+      );
     reply.header('allow', allowed.join(', '));
     return refuse(
       new CompletionError('method_not_allowed', `${path} is asked with ${allowed.join(' or ')}.`),
