@@ -22,6 +22,13 @@ export const AddressRange = z.string().refine(
   { error: ({ input }) => `'${input}' is no address and no address/prefix` },
 );
 
+/** A host as a `Host` header names it, without port; or `*` for any. */
+export const HostName = z
+  .string()
+  .refine((value) => value === '*' || /^(?:[A-Za-z0-9_-]+\.)*[A-Za-z0-9_-]+$|^\[?[0-9A-Fa-f:.]+\]?$/.test(value), {
+    error: ({ input }) => `'${input}' is no host name such as api.example.com`,
+  });
+
 /** Of a service on the web, without a slash at its end. */
 export const WebAddress = z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, ''));
 

@@ -1,7 +1,9 @@
 // Who calls, and what is left of the day's quota. Keys and counts come from outside; a short memory keeps the hot path off the database.
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { countedAddress } from './counted-address.ts';
 import { Refusal } from './errors.ts';
+import { GuessLimit } from './guess-limit.ts';
 import type { ApiKey } from './route.ts';
 
 /** Where keys and counts are kept. */
@@ -25,6 +27,7 @@ export class KeyCheck {
   readonly #known: LRUCache<string, ApiKey>;
   /** Apart from the good ones, which a flood of guesses would push out otherwise. */
   readonly #unknown: LRUCache<string, true>;
+  readonly #guesses: GuessLimit;
   readonly #asked = new Map<string, Promise<ApiKey>>();
   #revision = 0;
 
@@ -33,12 +36,16 @@ export class KeyCheck {
     this.#gate = gate;
     this.#now = now;
     const memory = { ttl: keyMemoryMs, ttlResolution: 0, perf: { now: monotonicNow } };
+    this.#guesses = new GuessLimit(monotonicNow);
     this.#known = new LRUCache({ max: 10_000, ...memory });
     this.#unknown = new LRUCache({ max: 10_000, ...memory });
   }
 
-  /** The caller's key: at once when it was seen moments ago. Refuses a missing, repeated, unknown or revoked one. */
-  identify(header: string | string[] | undefined): ApiKey | Promise<ApiKey> {
+  /**
+   * The caller's key: at once when it was seen moments ago. Refuses a missing, repeated, unknown or revoked one, and any that
+   * was not good lately from an address that has presented too many.
+   */
+  identify(header: string | string[] | undefined, from = 'unknown'): ApiKey | Promise<ApiKey> {
     if (header === undefined || header === '') {
       throw unauthorized('missing_key', 'Send your API key in the header X-Stack-Key. POST /keys gives a free one.');
     }
@@ -51,7 +58,10 @@ export class KeyCheck {
     if (this.#unknown.has(digest)) throw invalid();
     const running = this.#asked.get(digest);
     if (running) return running;
-    const asked = this.#find(header, digest).finally(() => {
+    const address = countedAddress(from);
+    const waitSeconds = this.#guesses.try(address, digest);
+    if (waitSeconds > 0) throw tooManyGuesses(waitSeconds);
+    const asked = this.#find(header, { digest, address }).finally(() => {
       if (this.#asked.get(digest) === asked) this.#asked.delete(digest);
     });
     this.#asked.set(digest, asked);
@@ -59,13 +69,24 @@ export class KeyCheck {
   }
 
   /** Asks the gate, once for all requests that present the key meanwhile. A failure of the gate is not remembered. */
-  async #find(header: string, digest: string): Promise<ApiKey> {
+  async #find(header: string, { digest, address }: { digest: string; address: string }): Promise<ApiKey> {
     const revision = this.#gate.revision?.();
-    const key = await this.#gate.find(header);
-    // One that was revoked while it was looked for is not remembered.
-    if (key && revision === this.#gate.revision?.()) this.#known.set(digest, key);
-    else if (!key) this.#unknown.set(digest, true);
-    return key ?? refuseInvalid();
+    let key: ApiKey | undefined;
+    try {
+      key = await this.#gate.find(header);
+    } catch (error) {
+      this.#guesses.undecided(address);
+      throw error;
+    }
+    if (key) {
+      // One that was revoked while it was looked for is not remembered.
+      if (revision === this.#gate.revision?.()) this.#known.set(digest, key);
+      this.#guesses.found(address, digest);
+      return key;
+    }
+    this.#unknown.set(digest, true);
+    this.#guesses.missed(digest);
+    throw invalid();
   }
 
   /** Whether the key was seen moments ago and has no limit that a request would count against. */
@@ -124,6 +145,8 @@ function unauthorized(code: 'missing_key' | 'invalid_key', detail: string): Refu
 
 const invalid = () => unauthorized('invalid_key', 'This API key is unknown or was revoked.');
 
-function refuseInvalid(): never {
-  throw invalid();
+function tooManyGuesses(waitSeconds: number): Refusal {
+  return new Refusal('quota_exceeded', 'This address has presented too many keys that are none; wait a moment.', {
+    headers: { 'retry-after': String(waitSeconds) },
+  });
 }

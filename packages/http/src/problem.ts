@@ -64,6 +64,8 @@ function refusalOf(error: unknown): Refusal {
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
   const known = typeof code === 'string' && Object.hasOwn(frameworkCodes, code) ? frameworkCodes[code] : undefined;
   if (known) return new Refusal(...known);
+  // A path out of the folder of the pages, or hidden in it.
+  if (statusCode === 403 || statusCode === 404) return new Refusal('not_found', 'There is no such file here.');
   if (statusCode === 400) return new Refusal('invalid_parameter', 'The request cannot be read.');
   return new Refusal('internal_error', 'Something went wrong here. The request id helps to find out what.');
 }

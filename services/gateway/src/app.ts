@@ -1,7 +1,7 @@
 // The only place that constructs things: engine, keys, server.
 import { mkdir } from 'node:fs/promises';
 import type { Engine } from '@strata/engine';
-import { Metrics, Readiness } from '@strata/http';
+import { createFrontDoor, Metrics, Readiness } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
@@ -67,7 +67,7 @@ export type GatewayStoreConfig = Pick<GatewayConfig, 'dataDirectory' | 'database
  * run on different machines.
  */
 export async function openGatewayStore(config: GatewayStoreConfig): Promise<Store> {
-  await mkdir(config.dataDirectory, { recursive: true });
+  await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 });
   return openStore(config.databaseUrl, { keyPrefix: 'sk-', poolSize: config.databaseConnections });
 }
 
@@ -117,6 +117,7 @@ export async function createGateway(
       },
       onLate: () => late.abort(stopping()),
       trustedProxies: config.trustedProxies,
+      frontDoor: createFrontDoor({ ...config, keyedPath: '/v1/' }),
       ...(world.shutdownMs === undefined ? {} : { shutdownMs: world.shutdownMs }),
     }),
   );

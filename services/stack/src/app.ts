@@ -2,6 +2,7 @@
 import type { DomainIndex } from '@strata/analytics';
 import {
   AnswerCache,
+  createFrontDoor,
   createHttpServer,
   type HttpServer,
   Metrics,
@@ -226,6 +227,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
       trustedProxies: config.trustedProxies,
       // Neither is a bug: a disk that is full, a database that is damaged, locked or gone.
       isTrouble: (error) => error instanceof StoreError || error instanceof LogError,
+      frontDoor: createFrontDoor({ ...config, keyedPath: '/stack/v1/' }),
     }),
   );
   server.fastify.get('/ready', async (_request, reply) => {

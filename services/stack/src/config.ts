@@ -1,5 +1,5 @@
 // The only reader of the environment: STRATA_* -> one validated, frozen Config.
-import { AddressRange, DatabaseUrl, List, PoolSize, WebAddress } from '@strata/http';
+import { AddressRange, DatabaseUrl, HostName, List, PoolSize, WebAddress } from '@strata/http';
 import { z } from 'zod';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
@@ -52,6 +52,7 @@ export const Environment = z.object({
     .refine((list) => list.lastIndexOf('iterative') <= 0, '`iterative` must come first, and root servers behind it')
     .optional(),
   STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange)).default([]),
+  STRATA_ALLOWED_HOSTS: List.pipe(z.array(HostName)).default([]),
   STRATA_ALLOW_ADDRESSES: List.pipe(z.array(AddressRange)).default([]),
   STRATA_OPT_OUT_FILE: z.string().min(1).optional(),
   STRATA_SECTORS: z.string().min(1).optional(),
@@ -108,6 +109,8 @@ export interface Config {
   /** Empty: the system's resolvers. Behind `iterative`, which comes first: root servers. */
   readonly resolvers: readonly ('iterative' | { readonly address: string; readonly port: number })[];
   readonly trustedProxies: readonly string[];
+  /** Names, besides this machine's, that requests may be addressed to; `*`: any. */
+  readonly allowedHosts: readonly string[];
   readonly allowAddresses: readonly string[];
   readonly optOutFile: string | undefined;
   /** CSV, `domain,sector`. */
@@ -193,6 +196,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     ledgerOrigin: value.STRATA_LEDGER_ORIGIN,
     resolvers: value.STRATA_RESOLVERS ?? [],
     trustedProxies: value.STRATA_TRUSTED_PROXIES,
+    allowedHosts: value.STRATA_ALLOWED_HOSTS,
     allowAddresses: value.STRATA_ALLOW_ADDRESSES,
     optOutFile: value.STRATA_OPT_OUT_FILE,
     sectorsFile: value.STRATA_SECTORS,

@@ -35,7 +35,7 @@ export const RESTORING = 'restoring';
 
 /** Opens the configured database, making the data directory on first use. */
 export async function openConfiguredStore(config: Config, options: { readonly now?: () => Date } = {}): Promise<Store> {
-  await mkdir(config.dataDirectory, { recursive: true }).catch((cause: unknown) => {
+  await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     const doing = `make the data directory ${config.dataDirectory}`;
     throw startErrorOf(cause, { doing, advice: 'choose another with STRATA_DATA' });
   });
