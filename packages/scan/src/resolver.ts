@@ -20,7 +20,7 @@ export interface ResolverOptions {
   readonly upstreams?: readonly (Upstream | 'iterative')[];
   /** For one try. Longer than a resolver's own patience, else its SERVFAIL would be read as silence. */
   readonly tryTimeoutMs?: number;
-  /** Tries a question at most; an upstream that answered to the point, if only with a failure, is not asked again. */
+  /** Tries a question at most at upstreams; one that answered to the point, if only with a failure, is not asked again. */
   readonly tries?: number;
   /** For all tries of one question, waiting in line not counted. */
   readonly totalTimeoutMs?: number;

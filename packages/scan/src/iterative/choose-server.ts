@@ -6,8 +6,8 @@ import type { Zone } from './zones.ts';
 /** How often a server was asked this question in vain; infinite for one that said what it has to say. */
 export type Tried = Map<NameServer, number>;
 
-/** A packet may be lost, hardly two. */
-const MAX_TRIES_A_SERVER = 2;
+/** A packet may be lost, or two of a busy server; hardly three. */
+const MAX_TRIES_A_SERVER = 3;
 /** Servers that differ by less are as good as each other. */
 const SAME_MS = 10;
 

@@ -1,5 +1,7 @@
 // Iterative mode against name servers that lie, lead astray, or would have others flooded.
 import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { it } from 'node:test';
 import { cname, type DnsScript, reply } from '../test/dns-server.ts';
 import { address, authority, ns, ROOT, told, withHierarchy } from '../test/hierarchy.ts';
@@ -113,20 +115,15 @@ it('a chain of delegations ends when its packets are used up', () => {
   // Each referral leads one label further down, for as long as there are labels.
   const bottomless: DnsScript = (q) => {
     const labels = q.name.toLowerCase().split('.');
-    const depth = Math.min(labels.length, 3 + bottomlessDepth++);
-    return [
-      reply(q, {
-        authorities: [ns(labels.slice(-depth).join('.'), 'ns.evil.test')],
-        additionals: [address('ns.evil.test', EVIL)],
-      }),
-    ];
+    const child = labels.slice(-Math.min(labels.length, 3 + bottomlessDepth++)).join('.');
+    return [reply(q, { authorities: [ns(child, `ns.${child}`)], additionals: [address(`ns.${child}`, EVIL)] })];
   };
   let bottomlessDepth = 0;
   return withHierarchy(evil(bottomless), async ({ resolver, asked }) => {
     const name = `${'a.'.repeat(100)}evil.test`;
     const { status } = await resolver.query(name, 'A');
     assert.ok(status === 'timeout' || status === 'servfail', status);
-    assert.ok(asked(EVIL).length <= 40, `${asked(EVIL).length} packets`);
+    assert.ok(asked(EVIL).length > 30 && asked(EVIL).length <= 40, `${asked(EVIL).length} packets`);
   });
 });
 
@@ -136,6 +133,21 @@ it('aliases that lead round in a ring across zones are malformed', () => {
   return withHierarchy({ ...evil(back), [BANK]: ring }, async ({ resolver }) => {
     assert.equal((await resolver.query('www.evil.test', 'A')).status, 'malformed');
   });
+});
+
+it('an answer from another address than the one that was asked is none', async () => {
+  const forger = createSocket('udp4');
+  forger.bind(0, TRAP);
+  await once(forger, 'listening');
+  const outrun: DnsScript = async (q) => {
+    const forged = told(q, { answers: [address(q.name, '6.6.6.6')] });
+    await new Promise((resolve) => forger.send(forged, q.from?.port ?? 0, q.from?.address, resolve));
+    return (await bank(q)) as Buffer[];
+  };
+  await withHierarchy({ ...honest, [BANK]: outrun }, async ({ resolver }) => {
+    assert.deepEqual((await resolver.query('www.bank.test', 'A')).records, ['198.51.100.1']);
+  });
+  forger.close();
 });
 
 it('an answer in another letter case is not believed until TCP confirms it', () => {

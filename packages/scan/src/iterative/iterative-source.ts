@@ -180,7 +180,7 @@ export class IterativeSource implements AnswerSource {
       if (reply.kind === 'referral') return reply;
       if (reply.kind === 'hearsay') hearsay ??= reply.reading;
       if (reply.kind === 'lame') shunLame(zone, server, reply.reading);
-      else if (exchange.kind === 'timeout') shunSilent(zone, server, reply.reading);
+      else if (exchange.kind === 'timeout') shunSilent(zone, server, { reading: reply.reading, waitedMs: sent.tookMs });
       failures.push({ label: server.label, reading: reply.reading });
       // Who was silent may have lost a packet, and who answered about other names may have been outrun.
       const mayDoBetter = exchange.kind === 'timeout' || reply.reading.isAstray === true;

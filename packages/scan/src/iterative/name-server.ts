@@ -7,12 +7,16 @@ const FIRST_WINDOW = 16;
 /** Never fewer: one lost packet in a burst must not stop a server that others need. */
 const MIN_WINDOW = 4;
 /** Share of questions lost, lately, above which a server is taken to be overrun, and not single zones on it to be dead. */
-const OVERRUN_SHARE = 0.1;
+const OVERRUN_SHARE = 0.05;
 /** Weight of the newest question in the share of lost ones. */
 const LOSS_WEIGHT = 0.02;
 const HALVE_EVERY_MS = 500;
-/** Zones about which it was silent, with no answer to anything between, after which it counts as dead; how long, doubled each time. */
+/**
+ * Zones about which it was silent, and silences one after another, with no answer to anything between, after which it
+ * counts as dead; and how long, doubled each time. What is lost of one burst is one silence.
+ */
 const DEAD_AFTER_ZONES = 4;
+const DEAD_AFTER_SILENCES = 3;
 const FIRST_DEAD_MS = 1_000;
 const MAX_DEAD_MS = 300_000;
 /** Waits begin here while nothing is known; below the least of them an honest server on a busy machine would be late. */
@@ -35,6 +39,8 @@ export class NameServer {
   #halvedAt = 0;
   #isGrowingFast = true;
   readonly #silentAbout = new Set<string>();
+  #silences = 0;
+  #silentSince = 0;
   #deaths = 0;
   #deadUntil = 0;
   #recased = 0;
@@ -79,7 +85,7 @@ export class NameServer {
       this.#varianceMs = tookMs / 2;
       this.#isMeasured = true;
     }
-    if (this.#silentAbout.size > 0) this.#silentAbout.clear();
+    if (this.#silences > 0) this.#forgetSilences();
     this.#deaths = 0;
     this.#deadUntil = 0;
     this.#loss -= this.#loss * LOSS_WEIGHT;
@@ -100,10 +106,19 @@ export class NameServer {
       this.#halvedAt = now;
     }
     this.#silentAbout.add(zone);
-    if (this.#silentAbout.size < DEAD_AFTER_ZONES || this.isDead(now)) return;
-    this.#silentAbout.clear();
+    if (now - waitedMs >= this.#silentSince) {
+      this.#silences += 1;
+      this.#silentSince = now;
+    }
+    if (this.#silentAbout.size < DEAD_AFTER_ZONES || this.#silences < DEAD_AFTER_SILENCES || this.isDead(now)) return;
+    this.#forgetSilences();
     this.#deadUntil = now + Math.min(MAX_DEAD_MS, FIRST_DEAD_MS * 2 ** this.#deaths);
     this.#deaths += 1;
+  }
+
+  #forgetSilences(): void {
+    this.#silentAbout.clear();
+    this.#silences = 0;
   }
 
   noteCase(isKept: boolean): void {

@@ -14,8 +14,9 @@ export interface ServerHost {
 export interface Shun {
   readonly reading: Reading<unknown>;
   readonly untilMs: number;
-  /** Times in a row that it was silent. */
+  /** Times in a row that it was silent, and when it was last. What is lost of one burst is one silence. */
   readonly silences: number;
+  readonly notedAt: number;
 }
 
 /** Its fields that change are what was found out while asking. */
@@ -94,15 +95,22 @@ export class Zones {
 
 /** The server does not know the zone: a mistake that takes its owner a while to mend. */
 export function shunLame(zone: Zone, server: NameServer, reading: Reading<unknown>): void {
-  zone.shunned.set(server, { reading, untilMs: performance.now() + LAME_MS, silences: 0 });
+  zone.shunned.set(server, { reading, untilMs: performance.now() + LAME_MS, silences: 0, notedAt: 0 });
 }
 
 /** A few silences in a row, and the server is not asked about the zone for a while, twice as long each time. */
-export function shunSilent(zone: Zone, server: NameServer, reading: Reading<unknown>): void {
-  const silences = (zone.shunned.get(server)?.silences ?? 0) + 1;
+export function shunSilent(
+  zone: Zone,
+  server: NameServer,
+  { reading, waitedMs }: { readonly reading: Reading<unknown>; readonly waitedMs: number },
+): void {
+  const now = performance.now();
+  const before = zone.shunned.get(server);
+  if (before !== undefined && now - waitedMs < before.notedAt) return;
+  const silences = (before?.silences ?? 0) + 1;
   const times = silences - SILENT_AFTER;
   const forMs = times < 0 ? 0 : Math.min(MAX_SILENT_MS, FIRST_SILENT_MS * 2 ** times);
-  zone.shunned.set(server, { reading, untilMs: performance.now() + forMs, silences });
+  zone.shunned.set(server, { reading, untilMs: now + forMs, silences, notedAt: now });
 }
 
 function zoneOf(name: string, hosts: readonly ServerHost[]): Zone {

@@ -11,6 +11,8 @@ export interface DnsQuestion {
   readonly type: string;
   readonly transport: 'udp' | 'tcp';
   readonly bytes: Buffer;
+  /** Who asked, over UDP. */
+  readonly from?: RemoteInfo;
 }
 
 /**
@@ -65,7 +67,7 @@ export async function startDnsServer(script: DnsScript, where: ListenOptions = {
   });
   const { port, udp } = await listen(tcp, address, where.port ?? 0);
   udp.on('message', async (bytes: Buffer, from: RemoteInfo) => {
-    const reply = await script(read(bytes, 'udp'));
+    const reply = await script({ ...read(bytes, 'udp'), from });
     for (const message of 'raw' in reply ? [reply.raw] : 'drip' in reply ? [reply.drip] : reply)
       udp.send(message, from.port, from.address);
   });
