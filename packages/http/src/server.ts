@@ -25,6 +25,7 @@ import type { ApiKey, Bytes, RequestContext, Route } from './route.ts';
 import { sendMissingPage } from './site.ts';
 import { trackSpareConnections } from './spare-connections.ts';
 import type { SseOptions, SseSubscription } from './sse.ts';
+import { traceRequests } from './trace-requests.ts';
 
 export interface HttpServerParts<App> {
   readonly app: App;
@@ -87,6 +88,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
   });
 
+  traceRequests(fastify);
   const spare = trackSpareConnections(fastify.server);
 
   // Bodies are JSON or absent; Fastify would take plain text too.

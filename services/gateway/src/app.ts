@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Engine } from '@strata/engine';
-import { Metrics, Readiness } from '@strata/http';
+import { Metrics, Readiness, traceRequests } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
@@ -120,6 +120,7 @@ export async function createGateway(
       ...(world.shutdownMs === undefined ? {} : { shutdownMs: world.shutdownMs }),
     }),
   );
+  traceRequests(server.fastify);
   meterRequests(server.fastify, metrics);
   metrics.disk(config.dataDirectory);
   addGatewayMetrics(metrics, { models, ledger, network });
