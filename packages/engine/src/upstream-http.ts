@@ -1,7 +1,9 @@
 // Asking an upstream: its key, its redirects, another try where nothing was answered yet.
+
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { context, propagation } from '@opentelemetry/api';
 import type { CompletionError } from '@strata/inference';
 import { EngineError } from './engine.ts';
 import { errorOf, isOutOfCredit, readRefusal } from './upstream-errors.ts';
@@ -123,9 +125,12 @@ export class UpstreamHttp implements AsyncDisposable {
     const { body, signal, isFresh = false } = ask;
     const { apiKey, connectMs, firstTokenMs, idleMs } = this.#options;
     const text = body === undefined ? undefined : JSON.stringify(body);
+    const traced: Record<string, string> = {};
+    propagation.inject(context.active(), traced);
     const exchanged = await exchange({
       url,
       headers: {
+        ...traced,
         accept: text === undefined ? 'application/json' : 'text/event-stream, application/json',
         'accept-encoding': 'identity',
         'user-agent': 'strata',

@@ -29,6 +29,7 @@ import { addSecurityHeaders } from './security-headers.ts';
 import { sendMissingPage } from './site.ts';
 import { trackSpareConnections } from './spare-connections.ts';
 import type { SseOptions, SseSubscription } from './sse.ts';
+import { traceRequests } from './trace-requests.ts';
 
 export interface HttpServerParts<App> {
   readonly app: App;
@@ -105,6 +106,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
   });
 
+  traceRequests(fastify);
   const spare = trackSpareConnections(fastify.server);
 
   // Bodies are JSON or absent; Fastify would take plain text too.

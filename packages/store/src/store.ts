@@ -33,6 +33,7 @@ import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 import { type Standings, StandingTable } from './standings.ts';
 import { StreamTable } from './stream.ts';
 import { guardOf } from './term.ts';
+import { tracedDialect } from './traced-dialect.ts';
 
 export interface StoreOptions extends PostgresOptions {
   readonly now?: () => Date;
@@ -145,7 +146,9 @@ const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const pool = isPostgresUrl(url) ? openPool(url, options) : undefined;
-  const db = new Kysely<Database>({ dialect: pool ? postgresDialect(pool) : sqliteDialectOf(url) });
+  const db = new Kysely<Database>({
+    dialect: pool ? tracedDialect(postgresDialect(pool), 'postgresql') : tracedDialect(sqliteDialectOf(url), 'sqlite'),
+  });
   const now = options.now ?? (() => new Date());
   let keys: KeyTable;
   try {

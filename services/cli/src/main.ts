@@ -186,7 +186,7 @@ function report(error: unknown): number {
     return error.exitCode;
   }
   const { name, message } = error as Error;
-  if (['ConfigError', 'GatewayConfigError', 'WorkerConfigError', 'SettingsError'].includes(name)) {
+  if (['ConfigError', 'GatewayConfigError', 'WorkerConfigError', 'SettingsError', 'TracingError'].includes(name)) {
     process.stderr.write(`strata: a setting cannot be used\n${message.replace(/^/gm, '  ')}\n`);
     return 2;
   }

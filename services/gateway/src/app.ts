@@ -1,7 +1,7 @@
 // The only place that constructs things: engine, keys, server.
 import { mkdir } from 'node:fs/promises';
 import type { Engine } from '@strata/engine';
-import { createFrontDoor, Metrics, Readiness } from '@strata/http';
+import { createFrontDoor, Metrics, Readiness, traceRequests } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
@@ -121,6 +121,7 @@ export async function createGateway(
       ...(world.shutdownMs === undefined ? {} : { shutdownMs: world.shutdownMs }),
     }),
   );
+  traceRequests(server.fastify);
   meterRequests(server.fastify, metrics);
   metrics.disk(config.dataDirectory);
   addGatewayMetrics(metrics, { models, ledger, network });

@@ -1,4 +1,5 @@
 // Decides when a domain is scanned: the schedule (what is due, in the background) and on demand (while a request waits).
+import { context, trace } from '@opentelemetry/api';
 import { detect, type Evidence, type Profile, type Rulebook } from '@strata/detect';
 import type { Prober } from '@strata/scan';
 import type { RecordedScan, Store } from '@strata/store';
@@ -55,6 +56,8 @@ export interface Scanner extends AsyncDisposable {
   runAll(domains: Iterable<string>, options: { readonly onDone: OnDone; readonly signal: AbortSignal }): Promise<void>;
 }
 
+const tracer = trace.getTracer('strata-stack');
+
 /** A probe takes seconds, most of a minute at the worst. */
 const LEASE_MS = 120_000;
 
@@ -100,9 +103,12 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
     const running = underWay.get(domain);
     if (running) return running;
     const startedAt = performance.now();
-    const started = scanOnce(domain)
+    const span = tracer.startSpan('scan', { attributes: { 'strata.domain': domain } });
+    const started = context
+      .with(trace.setSpan(context.active(), span), () => scanOnce(domain))
       .then((outcome) => {
         parts.onScanned?.(outcome.kind, performance.now() - startedAt);
+        span.setAttribute('strata.outcome', outcome.kind).end();
         return outcome;
       })
       .finally(() => {

@@ -1,4 +1,5 @@
 // Figures of the service for Prometheus; docs/monitoring.md says what each means.
+import { type Span, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { KeyGate, Metrics, Notary } from '@strata/http';
 import type { Prober } from '@strata/scan';
 import type { Store } from '@strata/store';
@@ -16,13 +17,15 @@ export function scanMeter(metrics: Metrics): NonNullable<ScannerParts['onScanned
   });
 }
 
-/** The same notary, timed: signing, and waiting until the leaf is durable. */
+const tracer = trace.getTracer('strata-stack');
+
+/** The same notary, timed and traced: signing, and waiting until the leaf is durable. */
 export function timedNotary(notary: Notary, metrics: Metrics): Notary {
   const took = metrics.durations('strata_ledger_sign_seconds', 'Receipts signed and durable in the ledger', {
     label: 'outcome',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5],
   });
-  const timed = async <T>(work: () => Promise<T>): Promise<T> => {
+  const run = async <T>(span: Span, work: () => Promise<T>): Promise<T> => {
     const startedAt = performance.now();
     try {
       const done = await work();
@@ -30,9 +33,13 @@ export function timedNotary(notary: Notary, metrics: Metrics): Notary {
       return done;
     } catch (error) {
       took('failed', performance.now() - startedAt);
+      span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).name });
       throw error;
+    } finally {
+      span.end();
     }
   };
+  const timed = <T>(work: () => Promise<T>) => tracer.startActiveSpan('ledger commit', (span) => run(span, work));
   return {
     sign: (body) => timed(() => notary.sign(body)),
     signBytes: (bytes, contentType) => timed(() => notary.signBytes(bytes, contentType)),

@@ -1,4 +1,5 @@
 // One request of a gateway: a place, tokens as they come, and a signed receipt at the end.
+import { propagation, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import type { Job, JobEvent } from '@strata/engine';
 import {
   bytesSha256,
@@ -47,6 +48,8 @@ export type StopCause = 'cancelled' | 'gone' | 'leaving';
 /** A place is not kept for a reader who takes nothing for so long. */
 const MOST_WAIT_MS = 120_000;
 
+const tracer = trace.getTracer('strata-worker');
+
 export class RequestRun {
   phase: 'waiting' | 'reading' | 'writing' = 'waiting';
   readonly #given: GivenRequest;
@@ -83,7 +86,16 @@ export class RequestRun {
   }
 
   /** Resolves when the gateway has been told how it ended; never rejects. */
-  async run(): Promise<void> {
+  run(): Promise<void> {
+    const { traceparent } = this.#given.request;
+    const parent = propagation.extract(ROOT_CONTEXT, traceparent === undefined ? {} : { traceparent });
+    return tracer.startActiveSpan('segment', { kind: SpanKind.SERVER }, parent, async (span) => {
+      await this.#run();
+      span.setAttribute('strata.cached_tokens', this.#cachedTokens).end();
+    });
+  }
+
+  async #run(): Promise<void> {
     try {
       const reason = await this.#answer().catch((error: unknown) => {
         if (this.#stopCause === 'cancelled') return 'cancelled' as const;

@@ -61,6 +61,7 @@ message Request {
   optional string cache_key = 10;
   optional uint32 top_logprobs = 11;
   uint32 credit = 12;
+  optional string traceparent = 13;
 }
 
 message Cancel {

@@ -86,6 +86,8 @@ const Request = z.object({
   topLogprobs: z.number().int().min(0).max(100).optional(),
   /** Tokens that the worker may send before it is given more. */
   credit: Whole,
+  /** W3C Trace Context: the span of the gateway that it is part of. */
+  traceparent: Text(100).optional(),
 });
 
 /** Gateway: no more of this. The worker still says `done`, with its receipt. */

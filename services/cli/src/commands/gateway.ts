@@ -1,6 +1,6 @@
 // `strata inference gateway`: the service in the foreground, with its log on standard error.
 import { type GatewayConfig, type RunningGateway, serveGateway } from '@strata/gateway';
-import { createLogger } from '@strata/http';
+import { createLogger, startTracing } from '@strata/http';
 import { readJoinToken } from '@strata/p2p';
 
 export interface GatewayCommandOptions {
@@ -21,6 +21,7 @@ export async function gatewayCommand(options: GatewayCommandOptions, readConfig:
   const asked = await readConfig(given);
   const isNothingServed = asked.model === undefined && asked.upstream === undefined;
   const config = isNothingServed ? await readConfig({ ...given, STRATA_NETWORK: 'on' }) : asked;
+  await using _traces = await startTracing(process.env, 'strata-gateway');
   await serveGateway(config, createLogger({ level: config.logLevel }), { onReady: tellHowToJoin });
 }
 

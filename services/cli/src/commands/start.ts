@@ -1,6 +1,6 @@
 // `strata start`: both services in one process, the internet as it is.
 import { type GatewayConfig, type RunningGateway, startGateway } from '@strata/gateway';
-import { createLogger, openedAt, urlAt } from '@strata/http';
+import { createLogger, openedAt, startTracing, urlAt } from '@strata/http';
 import { readJoinToken } from '@strata/p2p';
 import { type Config, serve } from '@strata/stack';
 
@@ -22,6 +22,7 @@ const isServing = ({ model, upstream, network }: GatewayConfig) =>
 /** Neither waits for the other, and one that cannot start leaves the other running. Without anything to serve, the gateway stays out. */
 export async function startCommand(stack: Config, inference: GatewayConfig): Promise<void> {
   const logger = createLogger({ level: stack.logLevel });
+  await using _traces = await startTracing(process.env, 'strata');
   let starting: Promise<RunningGateway | undefined> = Promise.resolve(undefined);
   if (isServing(inference)) {
     starting = startGateway(inference, logger).then(

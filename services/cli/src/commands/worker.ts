@@ -1,5 +1,5 @@
 // `strata inference worker`: an engine of this machine, lent to the gateways of a network; says in plain words how that goes.
-import { createLogger } from '@strata/http';
+import { createLogger, startTracing } from '@strata/http';
 import { serveWorker, type WorkerConfig, type WorkerNews } from '@strata/worker';
 import { CommandError, counted, type OutputOptions, plainText } from '../output.ts';
 
@@ -19,6 +19,7 @@ export async function workerCommand(config: WorkerConfig, { json = false }: Outp
       : wordsOf(news, { ...search, isServing: serving.size > 0 }).map(plainText);
     process.stdout.write(`${lines.join('\n')}\n`);
   };
+  await using _traces = await startTracing(process.env, 'strata-worker');
   await serveWorker(config, { logger: createLogger({ level: config.logLevel }), onNews: say });
 }
 

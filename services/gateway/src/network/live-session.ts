@@ -17,6 +17,7 @@ import { Outbox } from './outbox.ts';
 import { embedCall, SessionCalls, scoreCall, vocabularyCall } from './session-calls.ts';
 import { FIRST_CREDIT, type JobFrame } from './session-job.ts';
 import { SessionJobs } from './session-jobs.ts';
+import { beginTraced } from './trace-worker.ts';
 import {
   type LossCause,
   type SessionEvent,
@@ -110,11 +111,12 @@ export class LiveSession implements WorkerSession {
 
   #run(request: SessionRequest, options: SessionRunOptions): AsyncIterator<SessionEvent> {
     options.signal.throwIfAborted();
-    const frame = { kind: 'request', id: this.#newId(), credit: FIRST_CREDIT, ...request } as const;
+    const traced = beginTraced(this.peer);
+    const frame = { kind: 'request', id: this.#newId(), credit: FIRST_CREDIT, ...request, ...traced.field } as const;
     const bytes = this.#encoded(frame);
     const { events } = this.#jobs.start({ request: frame, requestSha256: bytesSha256(bytes), options });
     this.#sendBytes(bytes);
-    return events;
+    return traced.until(events);
   }
 
   /** Throws EngineError `job-too-long` for what no worker would take. */

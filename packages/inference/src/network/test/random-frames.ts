@@ -98,6 +98,7 @@ export function randomFrame(draw: Draw, kind: Frame['kind']): Frame {
         ...some.one({}, { cacheKey: '' }, { cacheKey: some.text() }),
         ...some.one({}, { topLogprobs: 0 }, { topLogprobs: 20 }),
         credit: some.whole(),
+        ...some.one({}, { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }),
       };
     case 'cancel':
       return { kind, id };
