@@ -8,10 +8,12 @@ import { after, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkSharedLog, LogError, openSharedLog, type SharedLog, type SharedPlace } from '@strata/log';
 import { signNote } from '@strata/receipts';
-import type { StoreError } from '@strata/store';
+import { openStore, type StoreError } from '@strata/store';
+import pg from 'pg';
 import { appendAll, upTo } from '../../packages/log/src/test/conformance.ts';
 import { idOf, leafOf, ORIGIN, testSigner } from '../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../packages/log/src/test/log-on-disk.ts';
+import { BEGIN_WRITING } from '../../packages/store/src/postgres-dialect.ts';
 import { exec } from '../../packages/store/src/test/places.ts';
 import { binaries, notice, type PostgresServer, startPostgres } from '../../packages/store/src/test/postgres.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
@@ -204,6 +206,26 @@ describe('a log in a database', { skip: binaries ? false : notice }, async () =>
     await until(() => /forked|corrupt-tile/.test(stoppedBy(log)));
     await assert.rejects(log.append(leafOf(1)), { name: 'LogError' });
     assert.match(log.checkpoint(), /\n600\n/);
+  });
+
+  it('does not wait behind writers of the store, however many do', async () => {
+    const url = await server.fresh();
+    await using store = await openStore(url, { poolSize: 2 });
+    const { log: table } = store.ledger ?? assert.fail();
+    await using log = await openSharedLog({ origin: ORIGIN, keys: keysOf(2), place: { turns: table, rows: table } });
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(BEGIN_WRITING);
+    const waiting = upTo(6).map((number) => store.addDomains([`d${number}.com`], { source: 'test' }));
+    await until(async () => {
+      const { rows } = await server.sql("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
+      return rows.length === 2;
+    });
+    assert.equal((await log.append(leafOf(0))).index, 0);
+    assert.ok(await log.receipt(idOf(leafOf(0))));
+    await client.query('rollback');
+    await client.end();
+    await Promise.all(waiting);
   });
 
   it('moves its head from where it was, or not at all', async () => {

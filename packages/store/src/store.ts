@@ -102,6 +102,8 @@ export interface Store extends AsyncDisposable {
   readonly ledger: { readonly log: LedgerTable; readonly keys: LedgerKeyTable } | undefined;
 }
 
+/** Connections of the ledger's own, opened when it is used: scans that wait for their turn must not keep it waiting. */
+const LEDGER_POOL_SIZE = 3;
 const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
 
 /**
@@ -120,6 +122,9 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     throw error;
   }
 
+  const ledgerDb = isPostgres(db)
+    ? new Kysely<Database>({ dialect: dialectOf(url, { poolSize: LEDGER_POOL_SIZE }) })
+    : undefined;
   const rescanAfterMs = options.rescanAfterMs ?? DEFAULT_RESCAN_AFTER_MS;
   const domains = new DomainTable(db, now);
   const events = new EventTable(db);
@@ -146,8 +151,9 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     standings: new StandingTable(db),
     advisories: new AdvisoryTable(db),
     sources: new SourceTable(db),
-    ledger: isPostgres(db) ? { log: new LedgerTable(db), keys: new LedgerKeyTable(db) } : undefined,
+    ledger: ledgerDb && { log: new LedgerTable(ledgerDb), keys: new LedgerKeyTable(ledgerDb) },
     async [Symbol.asyncDispose]() {
+      await ledgerDb?.destroy();
       await db.destroy();
     },
   };
