@@ -246,6 +246,9 @@ describe('a log in a database', { skip: binaries ? false : notice }, async () =>
     };
     await using forking = await openSharedLog({ origin: ORIGIN, keys: keysOf(2), place: broken });
     await assert.rejects(forking.append(leafOf(100)));
+    // One without leaves, which no row stands against.
+    await using signing = await openSharedLog({ origin: ORIGIN, keys: keysOf(3, 2), place: broken });
+    await assert.rejects(signing.resign(), failsWith('forked'));
     await check(url, upTo(7));
   });
 
