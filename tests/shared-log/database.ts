@@ -1,5 +1,12 @@
 // Logs of several nodes in a database of the test's own.
-import { openSharedLog, type SharedLog, type SharedPlace } from '@strata/log';
+import {
+  openSharedLog,
+  openSignedLedger,
+  type SharedLedger,
+  type SharedLog,
+  type SharedPlace,
+  type SignedLedger,
+} from '@strata/log';
 import { openStore } from '@strata/store';
 import { ORIGIN, testSigner } from '../../packages/log/src/test/fixture.ts';
 
@@ -44,4 +51,25 @@ export async function openNode(
   const log = stack.use(await openSharedLog({ origin, keys, place }));
   const owned = stack.move();
   return Object.assign(log, { [Symbol.asyncDispose]: () => owned.disposeAsync() });
+}
+
+/** The ledger of a database, as the service takes it. */
+export async function openShared(url: string): Promise<SharedLedger & AsyncDisposable> {
+  const store = await openStore(url, { poolSize: 4 });
+  if (!store.ledger) throw new Error('no database of several nodes');
+  const { log, keys } = store.ledger;
+  return { place: { turns: log, rows: log }, keys, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+}
+
+/** A node's ledger with its signing keys, below a directory of its own. */
+export async function openLedgerOf(
+  directory: string,
+  url?: string,
+  now: () => Date = () => new Date(),
+): Promise<SignedLedger> {
+  await using stack = new AsyncDisposableStack();
+  const shared = url === undefined ? undefined : stack.use(await openShared(url));
+  const ledger = stack.use(await openSignedLedger({ directory, origin: ORIGIN, keySetPath: '/keys', now, shared }));
+  const owned = stack.move();
+  return { ...ledger, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -28,6 +28,8 @@ export class PublishedKeys {
   readonly #options: PublishedKeysOptions;
   /** Never fewer: what was served once stays in the key set. */
   readonly #known = new Map<string, PublicKeyEntry>();
+  /** Texts that were checked. */
+  readonly #read = new Map<string, string>();
 
   constructor(options: PublishedKeysOptions) {
     this.#options = options;
@@ -46,9 +48,12 @@ export class PublishedKeys {
     const { origin, checkpointKeys, place } = this.#options;
     const verifiers = checkpointKeys.publicKeys().map((key) => noteVerifier(origin, key));
     for (const [keyId, text] of await place.all()) {
+      if (this.#read.get(keyId) === text) continue;
       const opened = await openNote(text, verifiers);
       const entry = opened.ok ? entryOf(opened.text, origin) : undefined;
-      if (entry?.kid === keyId) this.#learn(entry);
+      if (entry?.kid !== keyId) continue;
+      this.#learn(entry);
+      this.#read.set(keyId, text);
     }
   }
 

@@ -96,6 +96,7 @@ export class SharedLog implements Log, AsyncDisposable {
     if (index === undefined) return undefined;
     // Another node has just given it out.
     if (index >= this.size) await this.#look();
+    if (index >= this.size) return undefined;
     return ledgerReceiptDocument(await proveLeaf(this.#tree, index, this.#published));
   }
 

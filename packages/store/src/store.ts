@@ -14,7 +14,7 @@ import { type KeyPrefix, KeyTable } from './keys.ts';
 import { LedgerKeyTable, LedgerTable } from './ledger.ts';
 import { ListTable } from './lists.ts';
 import { migrate } from './migrations/index.ts';
-import { isPostgres, openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
+import { openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
 import { type Quota, QuotaTable } from './quota.ts';
 import { QuotaBlocks } from './quota-blocks.ts';
 import {
@@ -138,6 +138,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly ledger: { readonly log: LedgerTable; readonly keys: LedgerKeyTable } | undefined;
 }
 
+/** Connections of the ledger's own, opened when it is used: scans that wait for their turn must not keep it waiting. */
+const LEDGER_POOL_SIZE = 3;
 const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
 
 /**
@@ -159,9 +161,17 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     throw error;
   }
 
+  const isShared = pool !== undefined;
+  const ledgerDb = isShared
+    ? new Kysely<Database>({
+        dialect: tracedDialect(
+          postgresDialect(openPool(url, { ...options, poolSize: LEDGER_POOL_SIZE })),
+          'postgresql',
+        ),
+      })
+    : undefined;
   const rescanAfterMs = options.rescanAfterMs ?? DEFAULT_RESCAN_AFTER_MS;
   const recordScans = createRecorder(db, { rescanAfterMs });
-  const isShared = isPostgres(db);
   const counted = new QuotaTable(db);
   const blocks = isShared ? new QuotaBlocks(counted) : undefined;
   const schedulerLock = isShared ? sessionLock(url) : soleLock(db);
@@ -208,10 +218,11 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     standings: new StandingTable(db),
     advisories: new AdvisoryTable(db),
     sources: new SourceTable(db),
-    ledger: isShared ? { log: new LedgerTable(db), keys: new LedgerKeyTable(db) } : undefined,
+    ledger: ledgerDb && { log: new LedgerTable(ledgerDb), keys: new LedgerKeyTable(ledgerDb) },
     async [Symbol.asyncDispose]() {
       await blocks?.[Symbol.asyncDispose]();
       await schedulerLock[Symbol.asyncDispose]();
+      await ledgerDb?.destroy();
       await db.destroy();
     },
   };
