@@ -1,6 +1,7 @@
 // Subscriptions taken in, many with a few statements.
 import { type Kysely, sql } from 'kysely';
 import { cutText, keptWhole, MOST_TITLE, MOST_URL, type NewFeed } from './feed-records.ts';
+import { inTurn } from './in-turn.ts';
 import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
@@ -22,7 +23,7 @@ export async function addFeeds(
     cutText(title, MOST_TITLE),
     keptWhole(siteUrl, MOST_URL),
   ]);
-  return db.transaction().execute(async (tx) => {
+  return inTurn(db, async (tx) => {
     const revived = isReviving
       ? await sql`
           update feeds set status = 'active', next_poll_at = 0, failures = 0, error = null

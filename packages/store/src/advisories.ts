@@ -4,6 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { IDS_AT_ONCE, noteChanges, putRecords, putScores } from './advisory-writes.ts';
 import { batches } from './batches.ts';
 import type { AdvisoryTouched, DomainExposed } from './events.ts';
+import { inTurn } from './in-turn.ts';
 import type { Database } from './schema.ts';
 
 /** An advisory with what is known of its exploitation. */
@@ -46,7 +47,7 @@ export class AdvisoryTable {
   /** Takes in what publishers say. Idempotent: what stands already changes nothing. In batches, with room between for others. */
   async putRecords(records: readonly AdvisoryRecord[]): Promise<void> {
     for (const batch of batches(lastOfEach(records), RECORDS_AT_ONCE)) {
-      await this.#db.transaction().execute((tx) => putRecords(tx, batch));
+      await inTurn(this.#db, (tx) => putRecords(tx, batch));
       await nextTurn();
     }
   }
@@ -56,7 +57,7 @@ export class AdvisoryTable {
     all: readonly KnownExploited[],
     { named = [], isPart = false }: { readonly named?: readonly string[]; readonly isPart?: boolean } = {},
   ): Promise<void> {
-    await this.#db.transaction().execute(async (tx) => {
+    await inTurn(this.#db, async (tx) => {
       const known = await tx.selectFrom('known_exploited').selectAll().execute();
       const before = new Map(known.map(({ cve, body }) => [cve, body]));
       const now = new Map(all.map((each) => [each.cve, JSON.stringify(each)]));
@@ -79,7 +80,7 @@ export class AdvisoryTable {
 
   async putScores(scores: readonly ExploitScore[]): Promise<void> {
     for (const batch of batches(scores, SCORES_AT_ONCE)) {
-      await this.#db.transaction().execute((tx) => putScores(tx, batch));
+      await inTurn(this.#db, (tx) => putScores(tx, batch));
       await nextTurn();
     }
   }
@@ -154,7 +155,7 @@ export class AdvisoryTable {
    */
   async tell(subject: string, event: AdvisoryEvent): Promise<boolean> {
     const at = event.at.getTime();
-    return this.#db.transaction().execute(async (tx) => {
+    return inTurn(this.#db, async (tx) => {
       const result = await tx
         .insertInto('advisory_tellings')
         .values({ subject, at })

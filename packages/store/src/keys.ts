@@ -1,6 +1,7 @@
 // API keys: shown once, kept as a hash. Free ones are limited per address.
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
+import { inTurn } from './in-turn.ts';
 import type { Database } from './schema.ts';
 
 /** Requests a UTC day by tier; null is unlimited. */
@@ -91,7 +92,7 @@ export class KeyTable {
   ): Promise<{ readonly key: string; readonly stored: StoredKey } | undefined> {
     const origin = createHmac('sha256', this.#salt).update(address).digest('hex');
     const dayStart = Math.floor(this.#now().getTime() / 86_400_000) * 86_400_000;
-    return this.#db.transaction().execute(async (tx) => {
+    return inTurn(this.#db, async (tx) => {
       const { n } = await tx
         .selectFrom('api_keys')
         .where('origin', '=', origin)

@@ -1,6 +1,7 @@
 // What stands out: anomalies and alerts, each written once under an id that follows from what it says.
 import { type Kysely, sql } from 'kysely';
 import type { AnomalyFound } from './events.ts';
+import { inTurn } from './in-turn.ts';
 import type { Database } from './schema.ts';
 
 export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
@@ -62,7 +63,7 @@ export class SignalTable {
     const { id, subjectKind: subject_kind, subject, metric, severity } = anomaly;
     const at = anomaly.at.getTime();
     const facts = JSON.stringify(anomaly.facts);
-    return this.#db.transaction().execute(async (tx) => {
+    return inTurn(this.#db, async (tx) => {
       const result = await tx
         .insertInto('anomalies')
         .values({ id, at, subject_kind, subject, metric, severity, facts })
@@ -137,7 +138,7 @@ export class SignalTable {
     const { id, kind, subject, domain, provider, title, detail, ref } = alert;
     const at = alert.at.getTime();
     const severity = SEVERITIES.indexOf(alert.severity);
-    return this.#db.transaction().execute(async (tx) => {
+    return inTurn(this.#db, async (tx) => {
       const recent = await tx
         .selectFrom('alerts')
         .where('subject', '=', subject)

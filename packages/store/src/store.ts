@@ -50,7 +50,7 @@ export interface StoreCounts {
  * committed: a process killed afterwards has lost nothing of it.
  */
 export interface Store extends AsyncDisposable {
-  /** Adds names that are not known; they are due at once. */
+  /** Adds names that are not known, ten thousand at a time; they are due at once. A name that comes again later in a long list is known by then. */
   addDomains(names: Iterable<string>, options: { readonly source: string }): Promise<AddedDomains>;
   /** Whether the domain is known, scanned or not. */
   isTracked(name: string): Promise<boolean>;
