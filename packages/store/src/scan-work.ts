@@ -45,12 +45,14 @@ export class ScanWork {
     if (!(leaseMs > 0 && leaseMs <= LONGEST_LEASE_MS)) throw new RangeError(`a lease of ${leaseMs} ms is none`);
     const at = now.getTime();
     // On PostgreSQL two that look at once pass over one another's rows; what one has leased since the other looked stays with it.
+    // The lease is looked up for each domain, which no planner can turn into reading all leases for each.
     const skipping = isPostgres(this.#db) ? sql`for update skip locked` : sql``;
     const claim = sql<{ name: string; due_at: number; domain_id: number }>`
       insert into scan_leases (domain_id, holder, until)
       select id, cast(${holder} as text), ${integer(at + leaseMs)} from (
         select id from domains where next_due_at <= ${at}
-          and not exists (select 1 from scan_leases where domain_id = domains.id and ${isHeld(at)})
+          and coalesce((select until from scan_leases where domain_id = domains.id), 0)
+            not between ${at + 1} and ${at + LONGEST_LEASE_MS}
         order by next_due_at, id limit ${limit} ${skipping}) as due where true
       on conflict (domain_id) do update set holder = excluded.holder, until = excluded.until where not (${isHeld(at)})
       returning domain_id, (select name from domains where id = domain_id) as name,
@@ -112,5 +114,5 @@ export class ScanWork {
 }
 
 function isHeld(at: number): RawBuilder<boolean> {
-  return sql`scan_leases.until > ${at} and scan_leases.until <= ${at + LONGEST_LEASE_MS}`;
+  return sql`scan_leases.until between ${at + 1} and ${at + LONGEST_LEASE_MS}`;
 }
