@@ -30,7 +30,7 @@ import { StreamTable } from './stream.ts';
 
 export interface StoreOptions extends PostgresOptions {
   readonly now?: () => Date;
-  /** A domain is due again this long after a scan. */
+  /** The usual time between two scans of a domain; schedule.ts says what is less usual. */
   readonly rescanAfterMs?: number;
   /** What the keys of this store begin with; `ssk_` by default. */
   readonly keyPrefix?: KeyPrefix;
@@ -80,7 +80,7 @@ export interface Store extends AsyncDisposable {
    * most 256 scans each). A scan that cannot be recorded is rejected alone; where the database fails, all of its transaction are.
    */
   readonly recordScans: RecordScans;
-  /** Names to scan: never scanned first, then the longest overdue. */
+  /** Names that are due, leased or not: never scanned first, then the longest overdue. */
   due(now: Date, limit: number): Promise<string[]>;
   /** Of these names, the ones scanned since then. */
   scannedSince(names: readonly string[], since: Date): Promise<Set<string>>;
