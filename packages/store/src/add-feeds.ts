@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { bump } from './counters.ts';
 import { cutText, keptWhole, MOST_TITLE, MOST_URL, type NewFeed } from './feed-records.ts';
+import { inTurn } from './in-turn.ts';
 import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
@@ -23,7 +24,7 @@ export async function addFeeds(
     cutText(title, MOST_TITLE),
     keptWhole(siteUrl, MOST_URL),
   ]);
-  return db.transaction().execute(async (tx) => {
+  return inTurn(db, async (tx) => {
     const revived = isReviving
       ? await sql`
           update feeds set status = 'active', next_poll_at = 0, failures = 0, error = null

@@ -4,6 +4,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { IDS_AT_ONCE, noteChanges, putRecords, putScores } from './advisory-writes.ts';
 import { batches } from './batches.ts';
 import type { AdvisoryTouched, DomainExposed } from './events.ts';
+import { inTurn } from './in-turn.ts';
 import type { Database } from './schema.ts';
 import { type Guard, unguarded } from './term.ts';
 
@@ -174,7 +175,7 @@ export class AdvisoryTable {
   }
 
   #write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
-    return this.#db.transaction().execute(async (tx) => {
+    return inTurn(this.#db, async (tx) => {
       await this.#guard(tx);
       return work(tx);
     });

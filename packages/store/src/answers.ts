@@ -1,5 +1,6 @@
 // What the inference service remembers of answers: their receipts, and what was used by key, model and UTC day.
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import { inTurn } from './in-turn.ts';
 import { jsonText } from './json-rows.ts';
 import { isPostgres } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
@@ -65,7 +66,7 @@ export class AnswerTable {
     if (!only) throw new RangeError('there is no receipt to keep');
     // Where others write beside, a number must not be seen before a smaller one: see `enter`.
     if (more.length === 0 && !isPostgres(this.#db)) return insert(this.#db, only);
-    return this.#db.transaction().execute(async (tx) => {
+    return inTurn(this.#db, async (tx) => {
       let seq = 0;
       for (const receipt of receipts) seq = await insert(tx, receipt);
       return seq;
@@ -74,7 +75,7 @@ export class AnswerTable {
 
   /** Receipts up to this number are in the ledger; counts what their answers used, in the same transaction. */
   async enter(seq: number, used: readonly AnswerUsage[]): Promise<void> {
-    await this.#db.transaction().execute(async (tx) => {
+    await inTurn(this.#db, async (tx) => {
       await tx
         .insertInto('settings')
         .values({ name: ENTERED, value: String(seq) })

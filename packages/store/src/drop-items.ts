@@ -2,6 +2,7 @@
 // of a few hundred rows, since everybody else waits for it.
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { bump } from './counters.ts';
+import { inTurn } from './in-turn.ts';
 import { jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
@@ -29,7 +30,7 @@ export async function bumpEpoch(tx: Transaction<Database>): Promise<void> {
 
 /** Drops at most so many items that are older, a bite, with what they named; returns how many: 0 when none are left. */
 export async function forgetItems(db: Kysely<Database>, before: number, limit: number): Promise<number> {
-  return db.transaction().execute(async (tx) => {
+  return inTurn(db, async (tx) => {
     const rows = await itemsToBite(tx)
       .where('kept_at', '<', before)
       .orderBy('kept_at')

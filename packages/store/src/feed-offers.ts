@@ -1,6 +1,7 @@
 // Domains that feeds name, on their way to the scan. Each waits from the transaction that names it first until it was dealt with:
 // a kill, a full day or a setting that was off loses none of them.
 import type { Kysely } from 'kysely';
+import { inTurn } from './in-turn.ts';
 import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
@@ -38,21 +39,19 @@ export class FeedOffers {
   async done(domains: readonly Pick<OfferedDomain, 'id'>[], at: Date): Promise<void> {
     const ids = domains.map(({ id }) => id);
     // A transaction, which waits for its turn: a poll that names the same domains takes their rows in another order.
-    await this.#db
-      .transaction()
-      .execute((tx) =>
-        tx
-          .updateTable('named_domains')
-          .set({ offered_at: at.getTime() })
-          .where('id', 'in', listed(tx, ids))
-          .where('offered_at', 'is', null)
-          .execute(),
-      );
+    await inTurn(this.#db, (tx) =>
+      tx
+        .updateTable('named_domains')
+        .set({ offered_at: at.getTime() })
+        .where('id', 'in', listed(tx, ids))
+        .where('offered_at', 'is', null)
+        .execute(),
+    );
   }
 
   /** Of these names, as many as may still be given to the scan on that UTC day; they count as given. */
   async take(names: readonly string[], options: { readonly day: string; readonly perDay: number }): Promise<string[]> {
-    return this.#db.transaction().execute(async (tx) => {
+    return inTurn(this.#db, async (tx) => {
       const row = await tx.selectFrom('settings').where('name', '=', SCAN_DAY).select('value').executeTakeFirst();
       const [day, count] = row?.value.split(' ') ?? [];
       const given = day === options.day ? Number(count) : 0;

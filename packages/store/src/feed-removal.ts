@@ -5,6 +5,7 @@ import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { onKnownPair, PAIRS } from './add-items.ts';
 import { bump } from './counters.ts';
 import { addCounts, bumpEpoch, dropItems, someItems, takeFromPairs } from './drop-items.ts';
+import { inTurn } from './in-turn.ts';
 import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
@@ -15,7 +16,7 @@ const MOST_MOVES = 20;
 
 /** Drops a feed with all that came from it. What it said counts no more from the first moment on. */
 export async function removeFeed(db: Kysely<Database>, feedId: number): Promise<void> {
-  await db.transaction().execute(async (tx) => {
+  await inTurn(db, async (tx) => {
     await markLeaving(tx, feedId, null);
     await bumpEpoch(tx);
   });
@@ -35,7 +36,7 @@ export async function finishAllLeaving(db: Kysely<Database>): Promise<void> {
 }
 
 export async function finishLeaving(db: Kysely<Database>, feedId: number): Promise<void> {
-  while (await db.transaction().execute((tx) => leaveABite(tx, feedId))) await nextTurn();
+  while (await inTurn(db, (tx) => leaveABite(tx, feedId))) await nextTurn();
 }
 
 /** Returns whether there may be more to do. */

@@ -2,6 +2,7 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { bump } from './counters.ts';
+import { inTurn } from './in-turn.ts';
 import type { Database } from './schema.ts';
 
 /** Requests a UTC day by tier; null is unlimited. */
@@ -92,7 +93,7 @@ export class KeyTable {
   ): Promise<{ readonly key: string; readonly stored: StoredKey } | undefined> {
     const origin = createHmac('sha256', this.#salt).update(address).digest('hex');
     const dayStart = Math.floor(this.#now().getTime() / 86_400_000) * 86_400_000;
-    return this.#db.transaction().execute(async (tx) => {
+    return inTurn(this.#db, async (tx) => {
       const { n } = await tx
         .selectFrom('api_keys')
         .where('origin', '=', origin)
@@ -124,7 +125,7 @@ export class KeyTable {
 
   /** Whether there was such a key that was not revoked yet. */
   async revoke(id: string): Promise<boolean> {
-    return this.#db.transaction().execute(async (tx) => {
+    return inTurn(this.#db, async (tx) => {
       const result = await tx
         .updateTable('api_keys')
         .set({ revoked_at: this.#now().getTime() })

@@ -13,6 +13,7 @@ import {
 import type { Selectable } from 'kysely';
 import { type IntervalWrites, intervalWrites, type OpenInterval } from './intervals.ts';
 import type { RecordOptions, ScanRecord } from './record-scan.ts';
+import { intervalOf, nextLookAt, withLook } from './schedule.ts';
 import type { Database } from './schema.ts';
 import { type Difference, type NewChange, newChanges, type Told, toldOf } from './tell.ts';
 
@@ -33,6 +34,9 @@ export interface Looked {
   readonly measured: string;
   readonly next_due_at: number;
   readonly failures: number;
+  readonly is_waiting: number;
+  readonly tracked_ms: number;
+  readonly changes_seen: number;
 }
 
 export interface PlannedScan {
@@ -54,6 +58,8 @@ export interface PlanOptions extends RecordOptions {
 
 /** A domain that could not be resolved at all is tried again after this, doubled for each failure in a row. */
 const RETRY_AFTER_MS = 15 * 60_000;
+/** A domain that somebody asked for is watched for so long. */
+const WATCHED_MS = 7 * 86_400_000;
 
 /** Throws when the scan's own data are not to be read. */
 export function planScan({ row, open, evidence }: KnownDomain, scan: ScanRecord, options: PlanOptions): PlannedScan {
@@ -64,15 +70,15 @@ export function planScan({ row, open, evidence }: KnownDomain, scan: ScanRecord,
   const counted = { scan: scanRow({ ...scan, profile }, now), isFirst, changes: [] };
   if (profile.state === 'unmeasured') {
     // It saw nothing: what the last good scan said stands, and the next one comes sooner.
-    const { last_scanned_at, measured, failures } = domain;
-    const next_due_at = retryAt(now, domain, options);
-    return { ...counted, looked: { last_scanned_at, measured, next_due_at, failures: failures + 1 } };
+    const { failures, last_scanned_at, measured, is_waiting, tracked_ms, changes_seen } = domain;
+    const kept = { last_scanned_at, measured, is_waiting, tracked_ms, changes_seen };
+    return { ...counted, looked: { ...kept, next_due_at: retryAt(now, domain, options), failures: failures + 1 } };
   }
   // Another process was faster with a later look: history never runs backwards.
   if (now < (domain.last_scanned_at ?? 0)) return counted;
 
   const { previous, measuredBefore } = previousOf(domain, evidence, options.redetect, profile);
-  const { confirmAfterMs, rescanAfterMs } = options;
+  const { confirmAfterMs } = options;
   const result = reconcile(open, profile, { confirmAfterMs, measuredBefore, ...(previous ? { previous } : {}) });
   const told = toldOf(profile, domain);
   const isChanged = isFirst || differs(domain, told) || servicesToldOf(open) !== servicesToldOf(result.open);
@@ -84,9 +90,8 @@ export function planScan({ row, open, evidence }: KnownDomain, scan: ScanRecord,
     looked: {
       last_scanned_at: now,
       measured: [...measuredBefore.union(measuredBy(profile))].join(','),
-      // A millisecond more, so that the second look is surely far enough from the first.
-      next_due_at: now + (result.isPending ? Math.min(confirmAfterMs + 1, rescanAfterMs) : rescanAfterMs),
       failures: 0,
+      ...schedule(domain, profile, { ...options, isChanged, isWaiting: result.isPending }),
     },
     intervals: intervalWrites(domain, open, result, now),
     changes: newChanges(result, open),
@@ -100,6 +105,29 @@ export function isReadAnew(row: DomainRow, { profile }: ScanRecord, { redetect }
   return redetect !== undefined && row.rulebook !== null && row.rulebook !== profile.rulebook;
 }
 
+/** When the domain is looked at again, and what the schedule knows of it by then. */
+function schedule(
+  domain: Domain,
+  { domain: name, observedAt, rulebook }: Profile,
+  options: PlanOptions & { readonly isChanged: boolean; readonly isWaiting: boolean },
+): Pick<Looked, 'next_due_at' | 'is_waiting' | 'tracked_ms' | 'changes_seen'> {
+  const now = Date.parse(observedAt);
+  const { confirmAfterMs, rescanAfterMs: usualMs, isWaiting } = options;
+  const elapsedMs = domain.last_scanned_at === null ? 0 : now - domain.last_scanned_at;
+  // What other rules say of the same records is no change of the domain's.
+  const isChanged = options.isChanged && domain.last_scanned_at !== null && domain.rulebook === rulebook;
+  const history = withLook({ trackedMs: domain.tracked_ms, changes: domain.changes_seen }, { elapsedMs, isChanged });
+  const isWatched = domain.asked_at !== null && now - domain.asked_at < WATCHED_MS;
+  const usually = nextLookAt(name, now, intervalOf(history, { usualMs, isWatched }));
+  return {
+    // A millisecond more, so that the second look is surely far enough from the first.
+    next_due_at: isWaiting ? Math.min(now + confirmAfterMs + 1, usually) : usually,
+    is_waiting: Number(isWaiting),
+    tracked_ms: history.trackedMs,
+    changes_seen: history.changes,
+  };
+}
+
 const NEVER_SCANNED = {
   last_scanned_at: null,
   state: null,
@@ -110,6 +138,10 @@ const NEVER_SCANNED = {
   posture_bits: 0,
   holder_bits: 0,
   failures: 0,
+  is_waiting: 0,
+  tracked_ms: 0,
+  changes_seen: 0,
+  asked_at: null,
 } as const satisfies Partial<DomainRow>;
 
 /** What a plan needs of the row. */

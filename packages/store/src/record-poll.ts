@@ -6,6 +6,7 @@ import { addItems, type DatedItem, knownKeys, slicesOf } from './add-items.ts';
 import { bump } from './counters.ts';
 import { MOST_URL, type PolledFeed, type RecordedPoll, stateRow } from './feed-records.ts';
 import { finishLeaving, markLeaving, rememberMove } from './feed-removal.ts';
+import { inTurn } from './in-turn.ts';
 import { listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
@@ -35,30 +36,30 @@ export function createPollRecorder(db: Kysely<Database>): RecordPoll {
     const slices = slicesOf(items.filter(({ key }) => !known.has(key)));
     const last = slices.pop() ?? [];
     const added = { items: 0, mentions: 0 };
-    const add = async (tx: Transaction<Database>, slice: readonly DatedItem[]) => {
-      const more = await addItems(tx, feedId, slice);
-      added.items += more.items;
-      added.mentions += more.mentions;
+    // Once a transaction is through: one that is run again adds anew.
+    const count = ({ items, mentions }: typeof added) => {
+      added.items += items;
+      added.mentions += mentions;
     };
     for (const slice of slices) {
-      const isThere = await db.transaction().execute(async (tx) => {
-        const feed = await feedRow(tx, feedId);
-        if (feed) await add(tx, slice);
-        return feed !== undefined;
-      });
-      if (!isThere) return { kind: 'removed', ...added };
+      const more = await inTurn(db, async (tx) => (await feedRow(tx, feedId)) && addItems(tx, feedId, slice));
+      if (!more) return { kind: 'removed', ...added };
+      count(more);
       // Others have the connection, and the process its turn.
       await nextTurn();
     }
     const undated = items.filter(({ key, publishedAt }) => publishedAt === null && known.has(key));
-    const kind = await db.transaction().execute(async (tx) => {
+    const ended = await inTurn(db, async (tx) => {
       const feed = await feedRow(tx, feedId);
-      if (!feed) return 'removed';
+      if (!feed) return undefined;
       await bump(tx, 'feeds');
-      await add(tx, last);
+      const more = await addItems(tx, feedId, last);
       if (undated.length > 0) await seeAgain(tx, { feedId, at, keys: undated.map(({ key }) => key) });
-      return (await writeState(tx, feed, polled.state, at)) ? 'merged' : 'recorded';
+      return { more, isMerged: await writeState(tx, feed, polled.state, at) };
     });
+    if (!ended) return { kind: 'removed', ...added };
+    count(ended.more);
+    const kind = ended.isMerged ? 'merged' : 'recorded';
     if (kind === 'merged') await finishLeaving(db, feedId);
     return { kind, ...added };
   };

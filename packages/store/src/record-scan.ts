@@ -43,7 +43,7 @@ interface Look {
   readonly plan: PlannedScan | { readonly error: unknown };
 }
 
-/** A domain is due again `rescanAfterMs` after a scan, sooner when something waits or nothing was resolved. */
+/** `rescanAfterMs` is the usual time between two scans of a domain. */
 export function createRecorder(
   db: Kysely<Database>,
   { rescanAfterMs }: { readonly rescanAfterMs: number },

@@ -25,6 +25,9 @@ const LOOKED = {
   measured: 'text',
   next_due_at: 'integer',
   failures: 'integer',
+  is_waiting: 'integer',
+  tracked_ms: 'integer',
+  changes_seen: 'real',
 } as const satisfies JsonColumns;
 const TOLD = {
   state: 'text',

@@ -7,7 +7,7 @@ import { BEGIN_WRITING } from './postgres-dialect.ts';
 import { ScanWork } from './scan-work.ts';
 import { kept, onEach, places, postgres } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
-import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
+import { confirm, day, GOOGLE, HOUR, MICROSOFT, scanOf, withTxt } from './test/scans.ts';
 
 const MINUTE = 60_000;
 const NOW = new Date(day(1));
@@ -26,6 +26,45 @@ onEach(places, 'scan work', (place) => {
     assert.deepEqual(await store.work.claimDue(a, later(MINUTE - 1)), [], 'also for who holds them');
     assert.deepEqual(await store.work.claimDue(b, later(MINUTE)), ['z.com', 'x.com', 'y.com'], 'of who was killed');
     assert.deepEqual(await store.work.renew(['z.com'], a, later(MINUTE)), ['z.com'], 'which is told that it is lost');
+  });
+
+  it('begins with what waits for a second look, but leaves half to the others', async () => {
+    await using store = await openStore(await place.fresh());
+    const names = Array.from({ length: 6 }, (_, n) => `w${n}.com`);
+    const looks = (n: number, exchange: string) => names.map((name) => scanOf(name, day(n), exchange));
+    await store.recordScans([...looks(-4, GOOGLE), ...looks(-3, MICROSOFT)], confirm);
+    await store.addDomains(['x.com', 'y.com', 'z.com'], { source: 'test' });
+    assert.deepEqual(await store.work.claimDue({ ...a, limit: 4 }, NOW), ['w0.com', 'w1.com', 'x.com', 'y.com']);
+    assert.deepEqual(await store.work.claimDue({ ...b, limit: 4 }, NOW), ['w2.com', 'w3.com', 'z.com', 'w4.com']);
+  });
+
+  it('comes more often for who changes and who is asked for, and less for who is quiet', async () => {
+    const url = await place.fresh();
+    await using store = await openStore(url);
+    // Looks each second day for a year: one changes what it says each time, the others never.
+    const txt = (name: string, n: number) => (name === 'lively.com' ? [`v=spf1 ip4:192.0.2.${n % 250} -all`] : []);
+    for (let n = 0; n < 360; n += 2)
+      await store.recordScans(
+        ['lively.com', 'quiet.com', 'asked.com'].map((name) => withTxt(scanOf(name, day(n), GOOGLE), txt(name, n))),
+        confirm,
+      );
+    await store.work.markAsked(['asked.com', 'none.com'], new Date(day(359)));
+    const last = Date.parse(day(360));
+    await store.recordScans(
+      ['lively.com', 'quiet.com', 'asked.com'].map((name) => withTxt(scanOf(name, day(360), GOOGLE), txt(name, 360))),
+      confirm,
+    );
+    const interval = async (name: string) => {
+      for (let hours = 1; ; hours += 1) {
+        const due = await store.due(new Date(last + hours * HOUR), 3);
+        if (due.includes(name)) return hours;
+      }
+    };
+    // An interval has its moment half of it earlier or later, once.
+    const within = (hours: number, usual: number) => hours >= usual / 2 && hours <= 1.5 * usual + 1;
+    assert.ok(within(await interval('lively.com'), 8.5), `${await interval('lively.com')}`);
+    assert.ok(within(await interval('asked.com'), 12), `${await interval('asked.com')}`);
+    assert.ok(within(await interval('quiet.com'), 48), `${await interval('quiet.com')}`);
   });
 
   it('is held for longer when that is asked for, and given back', async () => {

@@ -38,19 +38,33 @@ export class ScanWork {
   }
 
   /**
-   * Leases domains that are due: never scanned first, then the longest overdue. Each goes to one process, however many ask at once,
-   * and none waits for another: who comes while others are asking may get fewer than there are. Recording a scan ends its lease.
+   * Leases domains that are due: up to half of them such as wait for a second look, then never scanned ones, then the longest overdue.
+   * Each goes to one process, however many ask at once, and none waits for another: who comes while others are asking may get
+   * fewer than there are. Recording a scan ends its lease.
    */
   async claimDue({ holder, limit, leaseMs }: Claim, now: Date): Promise<string[]> {
     if (!(leaseMs > 0 && leaseMs <= LONGEST_LEASE_MS)) throw new RangeError(`a lease of ${leaseMs} ms is none`);
-    const at = now.getTime();
+    const lease = { holder, at: now.getTime(), until: now.getTime() + leaseMs };
+    // Half, so that neither they nor all others can be kept waiting by the other kind.
+    const waiting = await this.#claim(sql`is_waiting = 1 and`, Math.floor(limit / 2), lease);
+    return [...waiting, ...(await this.#claim(sql``, limit - waiting.length, lease))];
+  }
+
+  async #claim(
+    which: RawBuilder<unknown>,
+    limit: number,
+    { holder, at, until }: { readonly holder: string; readonly at: number; readonly until: number },
+  ): Promise<string[]> {
+    if (limit === 0) return [];
     // On PostgreSQL two that look at once pass over one another's rows; what one has leased since the other looked stays with it.
+    // The lease is looked up for each domain, which no planner can turn into reading all leases for each.
     const skipping = isPostgres(this.#db) ? sql`for update skip locked` : sql``;
     const claim = sql<{ name: string; due_at: number; domain_id: number }>`
       insert into scan_leases (domain_id, holder, until)
-      select id, cast(${holder} as text), ${integer(at + leaseMs)} from (
-        select id from domains where next_due_at <= ${at}
-          and not exists (select 1 from scan_leases where domain_id = domains.id and ${isHeld(at)})
+      select id, cast(${holder} as text), ${integer(until)} from (
+        select id from domains where ${which} next_due_at <= ${at}
+          and coalesce((select until from scan_leases where domain_id = domains.id), 0)
+            not between ${at + 1} and ${at + LONGEST_LEASE_MS}
         order by next_due_at, id limit ${limit} ${skipping}) as due where true
       on conflict (domain_id) do update set holder = excluded.holder, until = excluded.until where not (${isHeld(at)})
       returning domain_id, (select name from domains where id = domain_id) as name,
@@ -97,6 +111,13 @@ export class ScanWork {
     });
   }
 
+  /** Somebody asked for these: they are looked at more often for a week. */
+  async markAsked(names: readonly string[], now: Date): Promise<void> {
+    await inTurn(this.#db, (tx) =>
+      tx.updateTable('domains').set({ asked_at: now.getTime() }).where('name', 'in', listed(tx, names)).execute(),
+    );
+  }
+
   async progress(now: Date): Promise<ScanProgress> {
     const at = now.getTime();
     const { rows } = await sql<{ domains: number; overdue: number; leased: number }>`
@@ -112,5 +133,5 @@ export class ScanWork {
 }
 
 function isHeld(at: number): RawBuilder<boolean> {
-  return sql`scan_leases.until > ${at} and scan_leases.until <= ${at + LONGEST_LEASE_MS}`;
+  return sql`scan_leases.until between ${at + 1} and ${at + LONGEST_LEASE_MS}`;
 }

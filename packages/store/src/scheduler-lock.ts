@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { bump } from './counters.ts';
+import { inTurn } from './in-turn.ts';
 import { BEGIN_WRITING, openClient } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 import { storeErrorOf } from './store-error.ts';
@@ -35,7 +36,7 @@ const ANSWER_MS = 5_000;
 export function soleLock(db: Kysely<Database>): SchedulerLock {
   return {
     async tryTake() {
-      const term = await db.transaction().execute((tx) => bump(tx, 'scheduler-term'));
+      const term = await inTurn(db, (tx) => bump(tx, 'scheduler-term'));
       return { term, lost: new AbortController().signal, [Symbol.asyncDispose]: async () => {} };
     },
     async [Symbol.asyncDispose]() {},

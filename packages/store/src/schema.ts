@@ -34,6 +34,13 @@ export interface Database {
     score: number | null;
     /** Grows with every scan that writes to this row, or to what hangs on it. */
     revision: Generated<number>;
+    /** 1: the last look saw something that a second one must confirm. */
+    is_waiting: Generated<number>;
+    /** `ChangeHistory`: how often what is told has changed. */
+    tracked_ms: Generated<number>;
+    changes_seen: Generated<number>;
+    /** When somebody last asked for it. */
+    asked_at: number | null;
   };
   /** Domains that some process scans, and until when that is believed without another sign of life. */
   scan_leases: {

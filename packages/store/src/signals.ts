@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { bump } from './counters.ts';
 import type { AnomalyFound } from './events.ts';
+import { inTurn } from './in-turn.ts';
 import type { Database } from './schema.ts';
 import { type Guard, unguarded } from './term.ts';
 
@@ -66,7 +67,7 @@ export class SignalTable {
     const { id, subjectKind: subject_kind, subject, metric, severity } = anomaly;
     const at = anomaly.at.getTime();
     const facts = JSON.stringify(anomaly.facts);
-    return this.#db.transaction().execute(async (tx) => {
+    return inTurn(this.#db, async (tx) => {
       await this.#guard(tx);
       const result = await tx
         .insertInto('anomalies')
@@ -97,7 +98,7 @@ export class SignalTable {
   /** What it raised before is written already: after a kill it sees some events again, and raises nothing twice. */
   async setWatched(watched: Watched): Promise<void> {
     const value = JSON.stringify(watched);
-    await this.#db.transaction().execute(async (tx) => {
+    await inTurn(this.#db, async (tx) => {
       await this.#guard(tx);
       await tx
         .insertInto('settings')
@@ -145,7 +146,7 @@ export class SignalTable {
     const { id, kind, subject, domain, provider, title, detail, ref } = alert;
     const at = alert.at.getTime();
     const severity = SEVERITIES.indexOf(alert.severity);
-    return this.#db.transaction().execute(async (tx) => {
+    return inTurn(this.#db, async (tx) => {
       await this.#guard(tx);
       const recent = await tx
         .selectFrom('alerts')

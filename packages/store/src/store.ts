@@ -37,7 +37,7 @@ import { tracedDialect } from './traced-dialect.ts';
 
 export interface StoreOptions extends PostgresOptions {
   readonly now?: () => Date;
-  /** A domain is due again this long after a scan. */
+  /** The usual time between two scans of a domain; schedule.ts says what is less usual. */
   readonly rescanAfterMs?: number;
   /** What the keys of this store begin with; `ssk_` by default. */
   readonly keyPrefix?: KeyPrefix;
@@ -67,7 +67,7 @@ export interface SchedulerTables {
  * committed: a process killed afterwards has lost nothing of it.
  */
 export interface Store extends SchedulerTables, AsyncDisposable {
-  /** Adds names that are not known; they are due at once. */
+  /** Adds names that are not known, ten thousand at a time; they are due at once. A name that comes again later in a long list is known by then. */
   addDomains(names: Iterable<string>, options: { readonly source: string }): Promise<AddedDomains>;
   /** Whether the domain is known, scanned or not. */
   isTracked(name: string): Promise<boolean>;
@@ -97,7 +97,7 @@ export interface Store extends SchedulerTables, AsyncDisposable {
    * most 256 scans each). A scan that cannot be recorded is rejected alone; where the database fails, all of its transaction are.
    */
   readonly recordScans: RecordScans;
-  /** Names to scan: never scanned first, then the longest overdue. */
+  /** Names that are due, leased or not: never scanned first, then the longest overdue. */
   due(now: Date, limit: number): Promise<string[]>;
   /** Of these names, the ones scanned since then. */
   scannedSince(names: readonly string[], since: Date): Promise<Set<string>>;

@@ -1,5 +1,6 @@
 // The public stream: signed events in the order they were told, each with a time of its own.
 import type { Kysely, Transaction } from 'kysely';
+import { inTurn } from './in-turn.ts';
 import type { Database } from './schema.ts';
 import { type Guard, unguarded } from './term.ts';
 
@@ -52,7 +53,7 @@ export class StreamTable {
 
   /** Begins the stream after this event of the internal log; what stands does not begin again. */
   async begin(cursor: number, nowUs: number): Promise<void> {
-    await this.#db.transaction().execute(async (tx) => {
+    await inTurn(this.#db, async (tx) => {
       if ((await readNumber(tx, CURSOR)) !== undefined) return;
       await writeNumber(tx, CURSOR, cursor);
       await writeNumber(tx, BEGAN, nowUs);
@@ -67,7 +68,7 @@ export class StreamTable {
     events: readonly Omit<StreamEvent, 'seq'>[],
     cursor: { readonly from: number; readonly to: number },
   ): Promise<readonly StreamEvent[] | undefined> {
-    return this.#db.transaction().execute(async (tx) => {
+    return inTurn(this.#db, async (tx) => {
       await this.#guard(tx);
       if ((await readNumber(tx, CURSOR)) !== cursor.from) return undefined;
       const told: StreamEvent[] = [];
@@ -122,7 +123,7 @@ export class StreamTable {
 
   /** Deletes what was told before a time, at most `limit` events; returns how many. */
   async prune(beforeUs: number, limit: number): Promise<number> {
-    return this.#db.transaction().execute(async (tx) => {
+    return inTurn(this.#db, async (tx) => {
       await this.#guard(tx);
       const rows = await tx
         .selectFrom('stream_events')

@@ -5,6 +5,9 @@ import type { StackApp } from './app.ts';
 
 /** A request waits this long for a first scan; then it is told to come back. */
 const WAIT_MS = 5_000;
+/** What was asked for is told to the schedule so often, and no more names at once. */
+const MARK_MS = 60_000;
+const MOST_ASKED = 10_000;
 /** A scan that outlasted the wait is likely done by then. */
 const RETRY_SECONDS = 5;
 
@@ -13,16 +16,34 @@ export type DomainCodes = 'invalid_domain' | 'unknown_domain' | 'unavailable';
 export class OnDemand {
   readonly #perKey: RateWindow;
   readonly #waitMs: number;
+  /** Known domains that were asked for since they were last told. */
+  readonly #asked = new Set<string>();
+  #markedAt = 0;
 
   constructor(options: { readonly perHour: number; readonly now: () => Date; readonly waitMs?: number }) {
     this.#waitMs = options.waitMs ?? WAIT_MS;
     this.#perKey = new RateWindow({ limit: options.perHour, windowMs: 3_600_000, now: options.now });
   }
 
+  /** Each domain comes by after each of its scans, since its answer is kept until then. */
+  #mark({ store, clock }: StackApp, domain: string): void {
+    if (this.#asked.size < MOST_ASKED) this.#asked.add(domain);
+    const now = clock();
+    if (Math.abs(now.getTime() - this.#markedAt) < MARK_MS) return;
+    this.#markedAt = now.getTime();
+    const names = [...this.#asked];
+    this.#asked.clear();
+    // A hint to the schedule, which nobody waits for and which the next request gives again.
+    store.work.markAsked(names, now).catch(() => {});
+  }
+
   /** The profile, or a refusal that says why there is none and when to come back. */
   async profile(app: StackApp, domain: string, context: RequestContext<DomainCodes>): Promise<StoredProfile> {
     const known = await app.store.domain(domain);
-    if (known) return known;
+    if (known) {
+      this.#mark(app, domain);
+      return known;
+    }
     const unknown = (detail: string, retrySeconds?: number): never =>
       context.refuse(
         'unknown_domain',

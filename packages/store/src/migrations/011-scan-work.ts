@@ -1,11 +1,26 @@
-// Scan work that many processes share: who scans what, and whether a domain has moved since it was read.
-import type { Kysely } from 'kysely';
+// Scan work that many processes share: who scans what, whether a domain has moved since it was read, and when it is looked at again.
+import { type Kysely, sql } from 'kysely';
 import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const [name, type] of [
+    ['revision', 'integer'],
+    ['is_waiting', 'integer'],
+    ['tracked_ms', 'integer'],
+    ['changes_seen', 'real'],
+  ] as const) {
+    await db.schema
+      .alterTable('domains')
+      .addColumn(name, type, (column) => column.notNull().defaultTo(0))
+      .execute();
+  }
+  await db.schema.alterTable('domains').addColumn('asked_at', 'integer').execute();
+  // Few: they go before the others.
   await db.schema
-    .alterTable('domains')
-    .addColumn('revision', 'integer', (column) => column.notNull().defaultTo(0))
+    .createIndex('domains_waiting')
+    .on('domains')
+    .columns(['next_due_at', 'id'])
+    .where(sql.ref('is_waiting'), '=', sql.lit(1))
     .execute();
   // A table of its own: a lease comes and goes with each scan, and the rows of domains are long.
   await createTable(db, 'scan_leases')

@@ -1,0 +1,108 @@
+// A transaction that lost against others is run again, and what it writes is there once.
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { Kysely, sql } from 'kysely';
+import pg from 'pg';
+import { inTurn } from './in-turn.ts';
+import { openStore } from './index.ts';
+import { BEGIN_WRITING } from './postgres-dialect.ts';
+import type { Database } from './schema.ts';
+import { A, later, subscribed, T0 } from './test/feed-store.ts';
+import { onEach, postgres, rows } from './test/places.ts';
+import { dialectOf } from './test/plans.ts';
+import { poll } from './test/polls.ts';
+import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
+
+/** Somebody else's connection, which never finds out by itself that it is in a deadlock. */
+async function connect(url: string) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query("set deadlock_timeout = '5min'");
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
+async function untilWaiting(url: string): Promise<void> {
+  const waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+  while ((await rows(url, waiting)).length === 0);
+}
+
+onEach([postgres], 'a transaction that writes', ({ fresh }) => {
+  it('is run again after a deadlock, and has recorded once', async () => {
+    const url = await fresh();
+    await using store = await openStore(url);
+    const both = (n: number, exchange: string) => ['a.com', 'b.com'].map((name) => scanOf(name, day(n), exchange));
+    await store.recordScans([...both(0, GOOGLE), ...both(1, MICROSOFT)], confirm);
+    await using other = await connect(url);
+    const before = Number((await rows(url, 'select max(id) as id from scans'))[0]?.id);
+    await other.query("begin; update domains set failures = 0 where name = 'b.com'");
+    const recording = store.recordScans(both(2, MICROSOFT), confirm);
+    await untilWaiting(url);
+    // The recording holds this one, by the scan that it has written, and waits for the other.
+    await other.query("select 1 from domains where name = 'a.com' for update");
+    await other.query('commit');
+    const recorded = await recording;
+    assert.deepEqual(
+      recorded.map((each) => each.status === 'fulfilled' && each.value.changes.map(({ type }) => type)),
+      [['migrated'], ['migrated']],
+    );
+    assert.deepEqual(await store.counts(), { domains: 2, scannedDomains: 2, services: 6, scans: 6, changes: 2 });
+    // Numbers of what was taken back are gaps: it was run twice, and not delayed.
+    const [last] = await rows(url, 'select max(id) as id from scans');
+    assert.equal(Number(last?.id), before + 4);
+  });
+
+  it('counts what it has added once, also when it was run twice', async () => {
+    const url = await fresh();
+    await using store = await openStore(url);
+    const [id = 0] = await subscribed(store, A);
+    const record = (at: Date, ...keys: string[]) => {
+      const items = keys.map((key) => ({ key, domains: ['x.com', `${key}.com`] }));
+      return store.feeds.record(id, poll(A, items), { at, keepFrom: new Date(0) });
+    };
+    assert.equal((await record(T0, 'old')).items, 1);
+    await using other = await connect(url);
+    await other.query('begin; select 1 from feed_items for update');
+    // It adds the new item, and waits to mark that the old one is still there.
+    const recording = record(later(40 * 24), 'old', 'new');
+    await untilWaiting(url);
+    await other.query(BEGIN_WRITING.replace('begin;', ''));
+    await other.query('commit');
+    assert.deepEqual(await recording, { kind: 'recorded', items: 1, mentions: 2 });
+    assert.equal((await store.feeds.summary()).items, 2);
+  });
+
+  it('is given up after three times', async () => {
+    const url = await fresh();
+    await (await openStore(url))[Symbol.asyncDispose]();
+    await using db = new Kysely<Database>({ dialect: dialectOf(url) });
+    let tries = 0;
+    const lost = inTurn(db, async (tx) => {
+      tries += 1;
+      await tx.selectFrom('domains').select('id').execute();
+      await sql.raw("do $$ begin raise exception 'lost' using errcode = '40001'; end $$").execute(tx);
+    });
+    await assert.rejects(lost, { code: 'conflict' });
+    assert.equal(tries, 3);
+    tries = 0;
+    const wrong = inTurn(db, async (tx) => {
+      tries += 1;
+      await sql.raw('select 1 / 0').execute(tx);
+    });
+    await assert.rejects(wrong);
+    assert.equal(tries, 1, 'a fault of its own is no matter of others');
+  });
+});
+
+describe('the sources', () => {
+  it('write in transactions of which each is run again', () => {
+    const others = globSync('*.ts', { cwd: import.meta.dirname })
+      .filter((file) => !file.endsWith('.test.ts') && file !== 'in-turn.ts')
+      .filter((file) => {
+        const text = readFileSync(path.join(import.meta.dirname, file), 'utf8');
+        return /\.transaction\(\)(?!\s*\.setAccessMode\('read only'\))/.test(text);
+      });
+    assert.deepEqual(others, []);
+  });
+});
