@@ -321,6 +321,41 @@ describe('processes in roles on one PostgreSQL', { skip: binaries ? false : noti
     assert.deepEqual(await Promise.all(both.map(statusOf)), [401, 401]);
   });
 
+  it('go on when the database was away, and tell what came then once', async () => {
+    await using place = await ground();
+    const { store, nodes } = place;
+    const { key } = await store.keys.create({ tier: 'unlimited' });
+    const started = await Promise.all((['api', 'scheduler', 'scheduler'] as const).map((role) => nodes.start(role)));
+    const [one, ...schedulers] = started as [TestNode, ...TestNode[]];
+    await working(schedulers);
+    await using stream = await follow(one, key);
+    const moveTo = async (exchange: string, n: number) => {
+      for (const step of [n, n + 1]) await store.recordScan(scanOf('one.com', day(step), exchange), confirm);
+    };
+    await moveTo(GOOGLE, 0);
+    await moveTo(MICROSOFT, 2);
+    await until(
+      'it is told',
+      async () => stream.events.length,
+      (count) => count > 0,
+    );
+    await server.kill();
+    const readiness = () =>
+      Promise.all(schedulers.map(({ base }) => fetch(`${base}/ready`).then(({ status }) => status)));
+    await until('they say that they cannot work', readiness, (statuses) => statuses.every((status) => status === 503));
+    await server.start();
+    await until('they work again', readiness, (statuses) => statuses.every((status) => status === 200));
+    await moveTo(GOOGLE, 4);
+    const changes = (await everyEvent(store)).filter(({ kind }) => kind === 'change-confirmed');
+    await until(
+      'all is told',
+      async () => stream.events.length,
+      (count) => count >= changes.length,
+    );
+    await working(schedulers);
+    assert.equal(stream.events.length, changes.length);
+  });
+
   it('are one scheduler also where each does everything, and say so when they stop', async () => {
     await using place = await ground();
     const { store, nodes } = place;

@@ -102,7 +102,7 @@ export async function testNodes({ databaseUrl, domains }: NodeOptions): Promise<
   };
 }
 
-const DEADLINE_MS = 120_000;
+const DEADLINE_MS = 90_000;
 
 /** Asks until it is so. */
 export async function until<T>(what: string, ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
