@@ -40,6 +40,39 @@ function refusedWith(code: ErrorCode) {
 }
 
 describe('the key check', () => {
+  it('forgets what it remembers when the gate says that a key may have been revoked', async () => {
+    let revision = 0;
+    let finds = 0;
+    let isThere = true;
+    let found = () => {};
+    const check = new KeyCheck(
+      {
+        async find() {
+          finds += 1;
+          const seen = isThere ? { ...key, dailyLimit: null } : undefined;
+          if (finds === 2) await new Promise<void>((resolve) => (found = resolve));
+          return seen;
+        },
+        take: () => assert.fail('nothing is counted'),
+        revision: () => revision,
+      },
+      () => new Date(),
+    );
+    await check.identify('ssk_good');
+    assert.ok(check.isKnownUncounted('ssk_good'));
+    revision = 1;
+    assert.ok(!check.isKnownUncounted('ssk_good'));
+    // Revoked while it is looked for: whoever asked before gets it, nobody after.
+    const asked = check.identify('ssk_good');
+    isThere = false;
+    revision = 2;
+    await assert.rejects(async () => check.identify('ssk_good'), refusedWith('invalid_key'));
+    found();
+    await asked;
+    assert.ok(!check.isKnownUncounted('ssk_good'));
+    await assert.rejects(async () => check.identify('ssk_good'), refusedWith('invalid_key'));
+  });
+
   it('refuses a missing, repeated, overlong or unknown key, and says how to send one', async () => {
     const { check } = createGate();
     for (const missing of [undefined, ''])

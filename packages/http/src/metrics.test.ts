@@ -54,3 +54,18 @@ it('fails to start on a port that is taken', async () => {
   await using first = await serveMetrics(new Metrics(), { host: '127.0.0.1', port: 0 });
   await assert.rejects(serveMetrics(new Metrics(), { host: '127.0.0.1', port: first.port }), /EADDRINUSE/);
 });
+
+it('says of a process that serves nothing else that it lives, and whether it is ready', async () => {
+  let ready: () => Promise<Record<string, unknown>> = async () => ({ role: 'scanner' });
+  await using served = await serveMetrics(new Metrics(), { host: '127.0.0.1', port: 0, ready: () => ready() });
+  const ask = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${served.port}${path}`);
+    return [response.status, await response.json()];
+  };
+  assert.deepEqual(await ask('/ready'), [200, { status: 'ready', role: 'scanner' }]);
+  for (const failing of [() => Promise.reject(new Error('a secret')), () => new Promise<never>(() => {})]) {
+    ready = failing;
+    assert.deepEqual(await ask('/ready'), [503, { status: 'unavailable' }]);
+    assert.deepEqual(await ask('/health'), [200, { status: 'ok' }]);
+  }
+});

@@ -37,10 +37,10 @@ export async function counterOf(db: Kysely<Database>, name: CounterName): Promis
   return row?.value ?? 0;
 }
 
-/** One statement of look-ups at the ends of indexes, as of one moment. */
+/** One statement of look-ups at the ends of indexes, as of one moment. With values, so that it is prepared. */
 export async function readHeads(db: Kysely<Database>): Promise<StoreHeads> {
   const last = (table: string, key: string) => sql`coalesce((select max(${sql.ref(key)}) from ${sql.table(table)}), 0)`;
-  const counter = (name: CounterName) => sql`coalesce((select value from counters where name = ${sql.lit(name)}), 0)`;
+  const counter = (name: CounterName) => sql`coalesce((select value from counters where name = ${name}), 0)`;
   const { rows } = await sql<StoreHeads>`select
     ${last('events', 'seq')} as events,
     ${last('scans', 'id')} as scans,

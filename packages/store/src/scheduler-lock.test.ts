@@ -36,7 +36,9 @@ function startProcess(url: string) {
   const child = spawn(process.execPath, [program, url], { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return { child, line: async () => (await lines.next()).value as string | undefined };
+  const silence = () => delay(DEADLINE_MS, { value: 'nothing was said' }, { ref: false });
+  const line = async () => (await Promise.race([lines.next(), silence()])).value as string | undefined;
+  return { child, line };
 }
 
 const alert = (id: string): StoredAlert => ({

@@ -23,7 +23,7 @@ export interface SchedulerParts {
   readonly keepMs: number;
   /** Called when an alert was written. */
   readonly onAlert: () => void;
-  /** Work that goes on beside the beat, until the signal aborts; it writes by the store that it is given. Never rejects. */
+  /** Work that goes on beside the beat, until the signal aborts; it writes by the store that it is given. */
   readonly tasks: readonly ((store: Store, signal: AbortSignal) => Promise<void>)[];
 }
 
@@ -117,7 +117,8 @@ export class Scheduler implements AsyncDisposable {
     const stopping = new AbortController();
     hold.lost.addEventListener('abort', () => stopping.abort(), { once: true });
     if (hold.lost.aborted) stopping.abort();
-    const running = Promise.all(tasks.map((task) => task(store, stopping.signal)));
+    const fail = (error: unknown) => this.#parts.logger.error({ err: error }, 'a task of the scheduler ended');
+    const running = Promise.all(tasks.map((task) => task(store, stopping.signal).catch(fail)));
     return { hold, store, watch, publisher, stopping, untold: undefined, tasks: running, step: Promise.resolve() };
   }
 

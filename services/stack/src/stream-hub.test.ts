@@ -84,6 +84,23 @@ describe('the hub of the stream', () => {
     assert.equal(hub.subscribers, 1);
   });
 
+  it('takes a client on from an id that another process gave moments ago, and hands out each event once', async () => {
+    await using store = await openStore('sqlite::memory:');
+    await store.stream.begin(0, 0);
+    const [other, hub] = [await StreamHub.open(store.stream), await StreamHub.open(store.stream)];
+    const before = new SlowClient();
+    await hub.serve(before, {});
+    await tell(store.stream, other, 5);
+    assert.deepEqual([other.latestSeq, hub.latestSeq], [5, 0], 'it has not looked yet');
+    const client = new SlowClient('4');
+    await hub.serve(client, {});
+    await Promise.all([hub.catchUp(), hub.catchUp(), hub.catchUp()]);
+    await tell(store.stream, other, 1);
+    await Promise.all([hub.catchUp(), hub.catchUp()]);
+    assert.deepEqual(client.received, [5, 6]);
+    assert.deepEqual(before.received, [0, 1, 2, 3, 4, 5, 6], 'its place first, then all');
+  });
+
   it('lets a client that leaves during the replay go', async () => {
     await using store = await openStore('sqlite::memory:');
     await store.stream.begin(0, 0);

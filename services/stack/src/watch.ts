@@ -54,7 +54,10 @@ export class Watch {
   static async open(parts: WatchParts): Promise<Watch> {
     const watched = await parts.store.signals.watched();
     if (watched) return new Watch(parts, watched.seq, watched.day);
-    return new Watch(parts, await parts.store.latestSeq(), dayOf(parts.now().getTime()) - 1);
+    const begun = { seq: await parts.store.latestSeq(), day: dayOf(parts.now().getTime()) - 1 };
+    // At once: whoever goes on with it after a kill does not begin later.
+    await parts.store.signals.setWatched(begun);
+    return new Watch(parts, begun.seq, begun.day);
   }
 
   /** Looks at everything new. The index must have taken it in. Must not run twice at once. */

@@ -34,7 +34,7 @@ export const getFeedStats = route(
     tag: 'Feeds',
     summary: 'Aggregate statistics of RSS feed domains',
     description:
-      'Subscribed feeds, what they said and which domains they named. While feeds are polled it is computed anew at most once a second; `computed_at` says when.',
+      'Subscribed feeds, what they said and which domains they named. While feeds are polled it is computed anew at most every 0.6 s; `computed_at` says when.',
     output: {
       kind: 'signed',
       schema: z.object({

@@ -17,7 +17,7 @@ export const getStats = route(
     path: '/stack/v1/stats',
     tag: 'Statistics',
     summary: 'Aggregate statistics, computed at read time',
-    description: 'While scans go on it is computed anew at most once a second; `computed_at` says when.',
+    description: 'While scans go on it is computed anew at most every 0.6 s; `computed_at` says when.',
     output: {
       kind: 'signed',
       schema: z.object({

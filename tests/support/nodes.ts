@@ -1,0 +1,129 @@
+// Several real processes on one PostgreSQL database, each in its role and with a data directory of its own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export type NodeRole = 'all' | 'api' | 'scanner' | 'scheduler';
+
+export interface TestNode {
+  readonly role: NodeRole;
+  readonly child: ChildProcess;
+  /** Of its API, or of its metrics where it has none. */
+  readonly base: string;
+  readonly metricsBase: string;
+  /** What it wrote to standard error, its log. */
+  readonly log: () => string;
+  /** Ends it at once. */
+  kill(): Promise<void>;
+  /** Ends it in order; resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+export interface TestNodes extends AsyncDisposable {
+  start(role: NodeRole, settings?: Readonly<Record<string, string>>): Promise<TestNode>;
+}
+
+export interface NodeOptions {
+  readonly databaseUrl: string;
+  /** Companies of the simulated internet that scanners see; the others see none. */
+  readonly domains: number;
+}
+
+const PROGRAM = path.join(import.meta.dirname, 'role-process.ts');
+
+export async function testNodes({ databaseUrl, domains }: NodeOptions): Promise<TestNodes> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'strata-roles-'));
+  const nodes: TestNode[] = [];
+  let count = 0;
+  return {
+    async start(role, settings = {}) {
+      count += 1;
+      const env = {
+        ...process.env,
+        STRATA_DATA: path.join(directory, `${role}-${count}`),
+        STRATA_DATABASE_URL: databaseUrl,
+        STRATA_DATABASE_CONNECTIONS: '5',
+        STRATA_ROLE: role,
+        STRATA_STACK_PORT: '0',
+        STRATA_METRICS_PORT: '0',
+        STRATA_ADVISORIES: 'off',
+        STRATA_FEEDS: 'off',
+        STRATA_LOG_LEVEL: 'info',
+        ...settings,
+      };
+      const isScanning = role === 'scanner' || role === 'all';
+      const child = spawn(process.execPath, [PROGRAM, ...(isScanning ? [String(domains)] : [])], {
+        env,
+        stdio: 'pipe',
+      });
+      const exited = once(child, 'exit');
+      let log = '';
+      child.stderr.on('data', (chunk) => {
+        log += chunk;
+      });
+      const [line] = (await Promise.race([
+        once(createInterface({ input: child.stdout }), 'line'),
+        exited,
+      ])) as unknown[];
+      if (typeof line !== 'string') throw new Error(`the ${role} did not start: ${log}`);
+      const { port, metricsPort } = JSON.parse(line) as { readonly port?: number; readonly metricsPort: number };
+      const node: TestNode = {
+        role,
+        child,
+        base: `http://127.0.0.1:${port ?? metricsPort}`,
+        metricsBase: `http://127.0.0.1:${metricsPort}`,
+        log: () => log,
+        async kill() {
+          child.kill('SIGKILL');
+          await exited;
+        },
+        async stop() {
+          child.kill('SIGTERM');
+          const [code] = (await exited) as [number | null];
+          return code;
+        },
+      };
+      nodes.push(node);
+      return node;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { child } of nodes) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      await Promise.all(
+        nodes.map(({ child }) =>
+          child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined,
+        ),
+      );
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const DEADLINE_MS = 90_000;
+
+/** Asks until it is so. */
+export async function until<T>(what: string, ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+  let seen: T | undefined;
+  for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline; await delay(10)) {
+    seen = await ask();
+    if (isSo(seen)) return seen;
+  }
+  throw new Error(`${what}: not within ${DEADLINE_MS} ms; last ${JSON.stringify(seen)}`);
+}
+
+/** The scheduler that works. */
+export function working(schedulers: readonly TestNode[]): Promise<TestNode> {
+  const ask = async () => {
+    const states = await Promise.all(
+      schedulers.map(async (node) => {
+        const state = await fetch(`${node.metricsBase}/ready`).then((response) => response.json());
+        return (state as { readonly is_working?: boolean }).is_working ? [node] : [];
+      }),
+    );
+    return states.flat();
+  };
+  return until('one scheduler works', ask, ({ length }) => length === 1).then(([node]) => node as TestNode);
+}

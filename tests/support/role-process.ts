@@ -1,0 +1,25 @@
+// One process of a role, as `strata stack serve` runs it, on a simulated internet of so many companies that is the same in every process;
+// without a number it is on none. Says where it listens; ends in order at SIGTERM or when whoever started it is gone.
+import { createLogger } from '@strata/http';
+import { readConfig, startRole } from '@strata/stack';
+import { createInternet } from '@strata/testnet';
+
+const domains = Number(process.argv[2] ?? 0);
+await using stack = new AsyncDisposableStack();
+const internet = domains > 0 ? stack.use(await createInternet({ domains, hasFaults: false })) : undefined;
+const config = readConfig(process.env);
+const world = internet && {
+  dial: internet.dial,
+  trustedCa: [internet.caPem],
+  dnsTryTimeoutMs: 1_000,
+  requestTimeoutMs: 5_000,
+};
+const resolvers = internet ? [internet.resolver] : [{ address: '127.0.0.1', port: 9 }];
+const running = stack.use(
+  await startRole({ ...config, resolvers }, createLogger({ level: config.logLevel }), world ?? {}),
+);
+const { port, metricsPort } = running;
+process.stdout.write(`${JSON.stringify({ port, metricsPort })}\n`);
+process.stdin.once('end', () => process.exit(1)).resume();
+await new Promise<void>((resolve) => process.once('SIGTERM', () => resolve()));
+process.stdin.destroy();
