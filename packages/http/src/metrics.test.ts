@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Metrics, serveMetrics } from './metrics.ts';
+import { Readiness } from './readiness.ts';
 
 it('counts requests by route and status, and serves them where it is asked to', async () => {
   const metrics = new Metrics();
@@ -56,16 +57,20 @@ it('fails to start on a port that is taken', async () => {
 });
 
 it('says of a process that serves nothing else that it lives, and whether it is ready', async () => {
-  let ready: () => Promise<Record<string, unknown>> = async () => ({ role: 'scanner' });
-  await using served = await serveMetrics(new Metrics(), { host: '127.0.0.1', port: 0, ready: () => ready() });
+  let database: () => Promise<unknown> = async () => {};
+  const options = { facts: () => ({ role: 'scanner' }), checkMs: 50, keepMs: 0 };
+  const readiness = new Readiness({ database: () => database() }, options);
+  await using served = await serveMetrics(new Metrics(), { host: '127.0.0.1', port: 0, readiness });
   const ask = async (path: string) => {
     const response = await fetch(`http://127.0.0.1:${served.port}${path}`);
     return [response.status, await response.json()];
   };
+  assert.deepEqual(await ask('/ready'), [503, { status: 'starting' }]);
+  readiness.started();
   assert.deepEqual(await ask('/ready'), [200, { status: 'ready', role: 'scanner' }]);
   for (const failing of [() => Promise.reject(new Error('a secret')), () => new Promise<never>(() => {})]) {
-    ready = failing;
-    assert.deepEqual(await ask('/ready'), [503, { status: 'unavailable' }]);
+    database = failing;
+    assert.deepEqual(await ask('/ready'), [503, { status: 'not ready', problems: { database: 'does not answer' } }]);
     assert.deepEqual(await ask('/health'), [200, { status: 'ok' }]);
   }
 });

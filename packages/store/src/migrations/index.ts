@@ -17,6 +17,7 @@ import { up as changesByConfirmation } from './010-changes-by-confirmation.ts';
 import { up as scanWork } from './011-scan-work.ts';
 import { up as counters } from './012-counters.ts';
 import { up as ledger } from './013-ledger.ts';
+import { up as reportViews } from './014-report-views.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
@@ -32,6 +33,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '011-scan-work': { up: scanWork },
   '012-counters': { up: counters },
   '013-ledger': { up: ledger },
+  '014-report-views': { up: reportViews },
 };
 
 /** In their order. */
@@ -54,8 +56,9 @@ export async function migrateTo(tx: Transaction<Database>, name: string): Promis
   await run(tx, (migrator) => migrator.migrateTo(name));
 }
 
-/** The name of the last migration. */
-export const LATEST_SCHEMA = Object.keys(migrations).at(-1) ?? '';
+/** Names of all, in order. */
+export const MIGRATIONS: readonly string[] = Object.keys(migrations);
+export const LATEST_SCHEMA = MIGRATIONS.at(-1) ?? '';
 
 /** Whether this version has such a migration. */
 export const isKnownSchema = (name: string): boolean => Object.hasOwn(migrations, name);
