@@ -3,6 +3,7 @@
 import type { Connection, ConnectionGater, MultiaddrConnection, PeerId } from '@libp2p/interface';
 import { whoGivesWay } from './give-way.ts';
 import { CONNECTIONS } from './limits.ts';
+import { isNeverDialled } from './never-dialled.ts';
 import { RateLimit } from './rate-limit.ts';
 import { remoteHost } from './remote-host.ts';
 
@@ -57,6 +58,7 @@ export function createGate(self: string, { allow, named, connections, isBusy, on
     isAllowed,
     gater: {
       denyDialPeer: isDenied,
+      denyDialMultiaddr: isNeverDialled,
       denyInboundConnection: (connection) => {
         // It came over a connection that was let in.
         if (isRelayed(connection)) return false;

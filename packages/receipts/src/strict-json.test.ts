@@ -21,6 +21,15 @@ describe('strict JSON', () => {
       }),
     );
   });
+  it('reads a number that is written out in full, and refuses one that is longer than any', () => {
+    const exact = (2 ** -1_074).toFixed(100);
+    assert.equal(parseStrictJson(exact), Number(exact));
+    const zeros = (count: number) => `1.${'0'.repeat(count)}`;
+    assert.equal(parseStrictJson(zeros(1_100)), 1);
+    assert.throws(() => parseStrictJson(zeros(2_000)), AmbiguousJsonError);
+    // Time that grows with the square of its length would not end.
+    assert.throws(() => parseStrictJson(`1.${'0'.repeat(5_000_000)}1`), AmbiguousJsonError);
+  });
   it('reads any depth without exhausting the stack', () => {
     const text = '['.repeat(5000) + ']'.repeat(5000);
     assert.ok(Array.isArray(parseStrictJson(text)));

@@ -8,6 +8,9 @@ export class AmbiguousJsonError extends Error {
 // A string, or a number, or a colon between a name and its value; everything else is skipped.
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|:/gs;
 
+/** More digits than any double needs to be written exactly (1,074 after the point); a longer one costs time, and says no more. */
+const MAX_NUMBER_LENGTH = 1_200;
+
 /**
  * JSON value of `text` (RFC 8259, with the limits of I-JSON, RFC 7493 section 2). Refuses two members of one name,
  * and numbers that a double cannot hold: either could show another reader something that was never signed.
@@ -22,6 +25,7 @@ export function parseStrictJson(text: string): unknown {
   let members = 0;
   for (const [token] of text.matchAll(TOKEN)) {
     if (token === ':') members++;
+    else if (token[0] !== '"' && token.length > MAX_NUMBER_LENGTH) throw new AmbiguousJsonError('a number is too long');
     else if (token[0] !== '"' && !isFaithful(token)) {
       throw new AmbiguousJsonError(`the number ${token.slice(0, 40)} does not fit a double`);
     }

@@ -27,9 +27,16 @@ export function createAddressGuard(allow: readonly string[] = []): (address: str
     if (range !== 'unicast') return { isAllowed: false, reason: `${address} is a ${range} address` };
     if (parsed.kind() === 'ipv6' && !parsed.match(GLOBAL_UNICAST, 3))
       return { isAllowed: false, reason: `${address} is outside the global unicast space` };
+    if (parsed.kind() === 'ipv6' && isIsatap(parsed as ipaddr.IPv6))
+      return { isAllowed: false, reason: `${address} wraps an IPv4 address (ISATAP)` };
     if (METADATA.has(address)) return { isAllowed: false, reason: `${address} is a metadata service` };
     return { isAllowed: true };
   };
+}
+
+/** RFC 5214 §6.1: of whatever prefix, the interface is `::5efe:` or `::200:5efe:` and an IPv4 address. */
+function isIsatap({ parts }: ipaddr.IPv6): boolean {
+  return parts[5] === 0x5efe && (parts[4] === 0 || parts[4] === 0x200);
 }
 
 function parseRange(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {

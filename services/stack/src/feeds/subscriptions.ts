@@ -39,6 +39,8 @@ export function feedAddress(text: string): ReadAddress {
 
 /** What was given as an address, to be shown: the name and password of one that has them are nobody's business. */
 export function withoutCredentials(text: string): string {
+  // Blanks and colons are tried one by one, and where a password ends in such a text nobody knows.
+  if (text.length > MOST_LINE) return '(too long to be shown)';
   return text.replace(/^(\s*(?:feed:)?(?:[a-z][a-z0-9+.-]*:)?)([/\\]*)[^/\\?#]*@/i, '$1$2***@');
 }
 
