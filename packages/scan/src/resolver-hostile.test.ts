@@ -109,12 +109,18 @@ describe('hostile answers', () => {
     ],
   ];
   for (const [what, script, status] of cases) {
+    // A busy machine takes its time over what is answered; only silence is waited for.
+    const patience = status === 'timeout' ? {} : { tryTimeoutMs: 15_000, totalTimeoutMs: 30_000 };
     it(`${what} ends as ${status}`, () =>
-      withServers([script], async (resolver) => {
-        const lookup = await resolver.query('a.test', 'A');
-        assert.equal(lookup.status, status, lookup.detail);
-        assert.deepEqual(lookup.records, []);
-      }));
+      withServers(
+        [script],
+        async (resolver) => {
+          const lookup = await resolver.query('a.test', 'A');
+          assert.equal(lookup.status, status, lookup.detail);
+          assert.deepEqual(lookup.records, []);
+        },
+        patience,
+      ));
   }
 
   it('an answer for another name alone is asked for again', async () => {
