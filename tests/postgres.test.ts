@@ -2,13 +2,20 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cpSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { verifyBody } from '@strata/client';
 import type { Internet } from '@strata/testnet';
 import { binaries, notice, type PostgresServer, startPostgres } from '../packages/store/src/test/postgres.ts';
-import { type Harness, moveDns, smallInternet, startHarness } from '../services/stack/src/test/harness.ts';
+import {
+  type Harness,
+  moveDns,
+  smallInternet,
+  startHarness,
+  temporaryDirectory,
+} from '../services/stack/src/test/harness.ts';
 
 const HOUR_MS = 3_600_000;
 const STRATA = path.join(import.meta.dirname, '../services/cli/src/main.ts');
@@ -157,6 +164,30 @@ describe('the stack service on PostgreSQL', { skip: binaries ? false : notice },
     const verified = await verifyBody(before.text, { baseUrl: harness.base });
     assert.ok(verified.ok, `a receipt from before: ${JSON.stringify(verified.steps.at(-1))}`);
     assert.equal((await harness.ask(asked, { headers: { 'x-stack-key': key } })).status, 200, 'keys hold');
+  });
+
+  it('gives out receipts at two nodes that hold at either, in one ledger', async () => {
+    const settings = { STRATA_DATABASE_URL: await server.fresh() };
+    await using directory = await temporaryDirectory();
+    await using one = await startHarness({ internet, settings });
+    await assert.rejects(startHarness({ internet, settings }), { name: 'LogError', code: 'wrong-key' });
+    cpSync(path.join(one.directory, 'keys'), path.join(directory.path, 'keys'), { recursive: true });
+    await using two = await startHarness({ internet, settings: { ...settings, STRATA_DATA: directory.path } });
+    const asked = [
+      [one, '/health'],
+      [two, '/health'],
+      [one, '/nowhere'],
+      [two, '/stack/v1/stats'],
+    ] as const;
+    for (const [node, each] of asked) {
+      const { text: answer } = await node.get(each);
+      for (const { base } of [one, two]) {
+        const verified = await verifyBody(answer, { baseUrl: base });
+        assert.ok(verified.ok, `${each}: ${JSON.stringify(verified.steps.at(-1))}`);
+      }
+    }
+    const keySets = await Promise.all([one, two].map((node) => node.get('/.well-known/stack-keys.json')));
+    assert.deepEqual(saidBy(keySets[0]?.body), saidBy(keySets[1]?.body));
   });
 
   it('says in a line that the server is not there, without the password', async () => {
