@@ -76,6 +76,8 @@ export async function openScheduler(config: Config, needs: SchedulerNeeds, world
   }
   const keepMs = config.streamDays * DAY_MS;
   const scheduler = stack.use(new Scheduler({ store, knowledge, notary, logger, now, clock, keepMs, onAlert, tasks }));
+  const help = 'Whether this process is the scheduler that works: 1 or 0';
+  needs.metrics.gauge('strata_scheduler', help, () => (scheduler.isWorking ? 1 : 0));
   const owned = stack.move();
   return { scheduler, poller, fetcher, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

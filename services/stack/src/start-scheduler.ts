@@ -49,9 +49,6 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   ({ scheduler } = opened);
   const beat = stack.use(new Pulse({ logger, steps: [...knowledge.steps, ...scheduler.steps] }));
   pulse = beat;
-  metrics.gauge('strata_scheduler', 'Whether this process is the one that works: 1 or 0', () =>
-    opened.scheduler.isWorking ? 1 : 0,
-  );
   const facts = () => ({ role: config.role, is_working: opened.scheduler.isWorking });
   const readiness = new Readiness({ database: () => store.heads() }, { facts });
   const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
