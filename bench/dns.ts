@@ -1,72 +1,153 @@
-// Bench of the resolver: answered questions a second from a loopback server, beside Node's own resolver on the same server.
-
-import { createSocket } from 'node:dgram';
+// Bench of the resolver: answered questions a second at NSD, beside dnsperf, massdns and Node's own resolver, and from
+// the root down beside Unbound; and the memory that a million names take.
 import { Resolver as NodeResolver } from 'node:dns/promises';
-import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Resolver } from '@strata/scan';
+import { isInstalled, type PeerTask, type Rate, runDnsperf, runMassdns } from './dns-peers.ts';
+import { type DnsServers, NAMES, nameOf, startDnsServers } from './dns-servers.ts';
 import type { Figure } from './main.ts';
-import { median, perSecond, startChild, tellReady } from './measure.ts';
+import { collectGarbage, median, perSecond, startChild } from './measure.ts';
 
-const NAMES = 20_000;
 const IN_FLIGHT = 500;
-const ROUNDS = 5;
-/** A of 192.0.2.1 for the question's own name, TTL 300. */
-const ANSWER = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 1, 44, 0, 4, 192, 0, 2, 1]);
+const ROUNDS = 3;
+/** Node's own resolver is asked for fewer, since it takes so much longer. */
+const NODE_NAMES = 20_000;
+const MILLION = 1_000_000;
 
-/** Alternates the two, so that a slow moment of the machine meets both; medians of the rounds. */
+/** Alternates them all, so that a slow moment of the machine meets each; medians of the rounds. */
 export async function benchDns(): Promise<Figure[]> {
-  await using server = await startChild<{ port: number }>('./dns.ts');
-  const { port } = server.ready;
-  const ours: number[] = [];
-  const ourCores: number[] = [];
-  const theirs: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    await using resolver = new Resolver({ upstreams: [{ address: '127.0.0.1', port }] });
-    const cpu = process.cpuUsage();
-    ours.push(await rateOfAsking(`s${round}`, async (name) => (await resolver.query(name, 'A')).records.length));
-    const { user, system } = process.cpuUsage(cpu);
-    ourCores.push((NAMES * 1e6) / (user + system));
-    const node = new NodeResolver();
-    node.setServers([`127.0.0.1:${port}`]);
-    theirs.push(await rateOfAsking(`n${round}`, async (name) => (await node.resolve4(name)).length));
+  await using servers = await startDnsServers();
+  const directory = await mkdtemp(path.join(tmpdir(), 'strata-dns-'));
+  try {
+    const names = Array.from({ length: NAMES }, (_, i) => nameOf(i));
+    const task = { names, server: servers.leaf, inFlight: IN_FLIGHT, directory };
+    return [...(await asStub(servers, task)), ...(await fromTheRoot(servers, task)), ...(await ofAMillion(servers))];
+  } finally {
+    await rm(directory, { recursive: true, force: true });
   }
+}
+
+async function asStub({ what, leaf }: DnsServers, task: PeerTask): Promise<Figure[]> {
+  const peers = [
+    ['dnsperf', runDnsperf],
+    ['massdns', runMassdns],
+  ] as const;
+  const ours: Rate[] = [];
+  const node: Rate[] = [];
+  const theirs = new Map<string, Rate[]>(peers.filter(([name]) => isInstalled(name)).map(([name]) => [name, []]));
+  for (let round = 0; round < ROUNDS; round++) {
+    await using resolver = new Resolver({ upstreams: [leaf] });
+    ours.push(await rateOf(task.names, (name) => answersOf(resolver, name)));
+    for (const [name, run] of peers) theirs.get(name)?.push(await run(task));
+    const own = new NodeResolver();
+    own.setServers([`${leaf.address}:${leaf.port}`]);
+    node.push(await rateOf(task.names.slice(0, NODE_NAMES), async (name) => (await own.resolve4(name)).length));
+  }
+  const our = medianOf(ours);
+  const aCore = 1e6 / our.cpuMicros;
   return [
+    { what: `stub: answered questions, ${IN_FLIGHT} in flight, at ${what}`, ...told(our, 'goal: 20,000/s a core') },
+    { what: 'stub: of which a core', value: perSecond(aCore), against: 'goal: 20,000/s' },
+    ...peers.map(([name]) => {
+      const rates = theirs.get(name);
+      if (rates === undefined) return { what: name, value: '–', against: `skipped, ${name} is not installed` };
+      const rate = medianOf(rates);
+      const goal = name === 'dnsperf' ? '; goal: within 4 ×' : '';
+      return { what: name, ...told(rate, `${ratio(rate.perSecond / our.perSecond)} ours${goal}`) };
+    }),
     {
-      what: `answered questions, ${NAMES.toLocaleString('en-US')} names, ${IN_FLIGHT} in flight`,
-      value: perSecond(median(ours)),
-      against: `dns.promises.Resolver in the same run: ${perSecond(median(theirs))}`,
+      what: '`dns.promises.Resolver`',
+      ...told(medianOf(node), `ours ${ratio(our.perSecond / medianOf(node).perSecond)}; goal 5 ×`),
     },
-    { what: 'of which a core', value: perSecond(median(ourCores)), against: 'goal: 20,000/s' },
   ];
 }
 
+/** Every name is a domain that has to be found: a referral and an answer each. */
+async function fromTheRoot({ root, startUnbound }: DnsServers, task: PeerTask): Promise<Figure[]> {
+  if (root === undefined) return [{ what: 'iterative', value: '–', against: 'skipped, NSD is not installed' }];
+  const ours: Rate[] = [];
+  const theirs: Rate[] = [];
+  let sent = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    await using resolver = new Resolver({ upstreams: ['iterative', root], allowAddresses: ['127.68.0.0/24'] });
+    ours.push(await rateOf(task.names, (name) => answersOf(resolver, name)));
+    sent = resolver.stats().sent;
+    if (startUnbound === undefined || !isInstalled('dnsperf')) continue;
+    await using unbound = await startUnbound();
+    theirs.push(await runDnsperf({ ...task, server: unbound }));
+  }
+  const our = medianOf(ours);
+  const packets = `${(sent / task.names.length).toFixed(2)} packets a domain`;
+  return [
+    { what: 'iterative: domains found from the root, nothing known before', ...told(our, packets) },
+    {
+      what: 'iterative: packets a second and core',
+      value: perSecond((sent / task.names.length) * (1e6 / our.cpuMicros)),
+      against: 'goal: 20,000/s',
+    },
+    theirs.length === 0
+      ? { what: 'Unbound, asked by dnsperf', value: '–', against: 'skipped, unbound or dnsperf is not installed' }
+      : {
+          what: 'Unbound (one thread), asked by dnsperf for the same names',
+          value: perSecond(medianOf(theirs).perSecond),
+          against: `${ratio(medianOf(theirs).perSecond / our.perSecond)} ours`,
+        },
+  ];
+}
+
+async function ofAMillion({ leaf, root }: DnsServers): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const upstreams of [[leaf], ...(root ? [['iterative', root]] : [])]) {
+    await using child = await startChild<{ rssMiB: number; seconds: number }>('./dns-million-process.ts', {
+      upstreams,
+      names: MILLION,
+    });
+    const { rssMiB, seconds } = child.ready;
+    figures.push({
+      what: `${upstreams[0] === 'iterative' ? 'iterative' : 'stub'}: RSS after a million names, most of it seen`,
+      value: `${rssMiB} MiB`,
+      against: `${perSecond(MILLION / seconds)}; goal: < 1,536 MiB`,
+    });
+  }
+  return figures;
+}
+
+async function answersOf(resolver: Resolver, name: string): Promise<number> {
+  const { records, status, detail } = await resolver.query(name, 'A');
+  if (status !== 'found') throw new Error(`${name}: ${status}, ${detail}`);
+  return records.length;
+}
+
 /** Throws when a name has no answer: a rate of failures would be no rate. */
-async function rateOfAsking(prefix: string, ask: (name: string) => Promise<number>): Promise<number> {
+async function rateOf(names: readonly string[], ask: (name: string) => Promise<number>): Promise<Rate> {
+  collectGarbage();
   let next = 0;
+  const cpu = process.cpuUsage();
   const startedAt = performance.now();
   const asker = async () => {
-    while (next < NAMES) {
-      const name = `${prefix}-${next++}.example.com`;
+    for (;;) {
+      const name = names[next++];
+      if (name === undefined) return;
       if ((await ask(name)) !== 1) throw new Error(`no answer for ${name}`);
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, asker));
-  return (NAMES * 1_000) / (performance.now() - startedAt);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const { user, system } = process.cpuUsage(cpu);
+  return { perSecond: names.length / seconds, cpuMicros: (user + system) / names.length };
 }
 
-async function serve(): Promise<void> {
-  const socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1024 * 1024 });
-  socket.on('message', (query, from) => {
-    const end = query.indexOf(0, 12) + 5;
-    const answer = Buffer.concat([query.subarray(0, end), ANSWER]);
-    answer.writeUInt16BE(0x8180, 2);
-    answer.set([0, 1, 0, 1, 0, 0, 0, 0], 4);
-    socket.send(answer, from.port, from.address);
-  });
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  tellReady({ port: socket.address().port }, async () => void socket.close());
+function medianOf(rates: readonly Rate[]): Rate {
+  return {
+    perSecond: median(rates.map((rate) => rate.perSecond)),
+    cpuMicros: median(rates.map((rate) => rate.cpuMicros)),
+  };
 }
 
-// Started as a process of its own, this file is the server.
-if (import.meta.main) await serve();
+const told = (rate: Rate, against: string) => ({
+  value: `${perSecond(rate.perSecond)}, ${rate.cpuMicros.toFixed(1)} µs of CPU each`,
+  against,
+});
+const ratio = (value: number) => `${value.toFixed(1)} ×`;

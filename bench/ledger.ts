@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openLog } from '@strata/log';
 import { decodeBase64Url } from '@strata/receipts';
+import { benchLedgerNodes } from './ledger-nodes.ts';
 import type { Figure } from './main.ts';
 import { median, perSecond } from './measure.ts';
 
@@ -30,7 +31,7 @@ export async function benchLedger(): Promise<Figure[]> {
         against: `${median(runs.map((run) => run.ratio)).toFixed(1)} × one fdatasync a leaf${concurrency > 1 ? '; goal 10,000/s' : ''}`,
       });
     }
-    return rows;
+    return [...rows, ...(await benchLedgerNodes(LEAF_BYTES))];
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

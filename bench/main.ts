@@ -11,6 +11,7 @@ import { benchLedger } from './ledger.ts';
 import { benchNetwork } from './network.ts';
 import { benchNetworkKills } from './network-kills.ts';
 import { benchProfiles } from './profiles.ts';
+import { benchRecording } from './recording.ts';
 import { benchRouting } from './routing.ts';
 import { benchScan } from './scan.ts';
 import { benchSets } from './sets.ts';
@@ -30,6 +31,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   feeds: benchFeeds,
   ledger: benchLedger,
   profiles: benchProfiles,
+  recording: benchRecording,
   scan: benchScan,
   sets: benchSets,
   stream: benchStream,

@@ -32,14 +32,19 @@ const askedTimes = new Map<string, number>();
 const feeds = () => stack.running.service.app.store.feeds;
 const all = (...behaviours: FeedBehaviour[]): ListedFeed[] =>
   stack.internet.feeds().filter(({ behaviour }) => behaviours.includes(behaviour));
+function pollerOf() {
+  const { scheduling } = stack.running.service;
+  assert.ok(scheduling);
+  return scheduling.poller;
+}
 const aSecond = () => new Promise((resolve) => setTimeout(resolve, 1_050));
 
 /** Polls what is due and has the service take it in; how long each poll took from the start, by address. */
 async function poll(): Promise<Map<string, number>> {
-  const { poller, pulse } = stack.running.service.app;
+  const { pulse } = stack.running.service.app;
   const startedAt = performance.now();
   const took = new Map<string, number>();
-  await poller.runDue({
+  await pollerOf().runDue({
     onDone: ({ state }, result) => {
       assert.notEqual(result, 'trouble', state.url);
       took.set(state.url, performance.now() - startedAt);
@@ -226,7 +231,7 @@ describe('feeds of a simulated internet', () => {
   });
 
   it('cost little when nothing is new', async () => {
-    const { poller } = stack.running.service.app;
+    const poller = pollerOf();
     const [bytesBefore, firstBytes, unchangedBefore] = [bytesRead, readableBytes, poller.counts().unchanged];
     now += 2 * HOUR_MS;
     await pollAll();

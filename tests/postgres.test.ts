@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { verifyBody } from '@strata/client';
 import type { Internet } from '@strata/testnet';
 import { binaries, notice, type PostgresServer, startPostgres } from '../packages/store/src/test/postgres.ts';
 import { type Harness, moveDns, smallInternet, startHarness } from '../services/stack/src/test/harness.ts';
@@ -125,8 +126,8 @@ describe('the stack service on PostgreSQL', { skip: binaries ? false : notice },
     const asked = `/stack/v1/domains/${domains[0]}`;
     const before = await harness.get(asked);
     const url = await server.fresh();
-    const command = async (...more: string[]) => {
-      const child = spawn(process.execPath, [STRATA, 'stack', 'migrate-store', '-', ...more], {
+    const command = async (...args: string[]) => {
+      const child = spawn(process.execPath, [STRATA, 'stack', ...args], {
         env: { ...process.env, STRATA_DATA: harness.directory, STRATA_DATABASE_URL: '' },
         stdio: 'pipe',
       });
@@ -134,15 +135,27 @@ describe('the stack service on PostgreSQL', { skip: binaries ? false : notice },
       const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
       return { out, err, code };
     };
-    const copied = await command('--json');
+    const busy = await command('migrate-log', '-');
+    assert.equal(busy.code, 1);
+    assert.match(busy.err, /^strata: .*is held by process/m);
+    await harness.running[Symbol.asyncDispose]();
+    const copied = await command('migrate-store', '-', '--json');
     assert.equal(copied.code, 0, copied.err);
     const tables = JSON.parse(copied.out) as readonly { readonly table: string; readonly rows: number }[];
     assert.equal(tables.find(({ table }) => table === 'domains')?.rows, domains.length);
-    const again = await command();
+    const again = await command('migrate-store', '-');
     assert.deepEqual([again.code, again.out], [1, '']);
     assert.match(again.err, /strata: There is a store in the database already/);
+    await assert.rejects(harness.restart({ STRATA_DATABASE_URL: url }), { name: 'LogError', code: 'not-moved' });
+    const ledger = await command('migrate-log', '-', '--json');
+    assert.equal(ledger.code, 0, ledger.err);
+    const { size, added } = JSON.parse(ledger.out) as { readonly size: number; readonly added: number };
+    assert.ok(size > 0 && added === size);
+    await assert.rejects(harness.restart(), { name: 'LogError', code: 'moved' });
     await harness.restart({ STRATA_DATABASE_URL: url });
     assert.deepEqual(saidBy((await harness.get(asked)).body), saidBy(before.body));
+    const verified = await verifyBody(before.text, { baseUrl: harness.base });
+    assert.ok(verified.ok, `a receipt from before: ${JSON.stringify(verified.steps.at(-1))}`);
     assert.equal((await harness.ask(asked, { headers: { 'x-stack-key': key } })).status, 200, 'keys hold');
   });
 

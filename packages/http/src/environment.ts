@@ -22,8 +22,23 @@ export const AddressRange = z.string().refine(
   { error: ({ input }) => `'${input}' is no address and no address/prefix` },
 );
 
+/** A host as a `Host` header names it, without port; or `*` for any. */
+export const HostName = z
+  .string()
+  .refine((value) => value === '*' || /^(?:[A-Za-z0-9_-]+\.)*[A-Za-z0-9_-]+$|^\[?[0-9A-Fa-f:.]+\]?$/.test(value), {
+    error: ({ input }) => `'${input}' is no host name such as api.example.com`,
+  });
+
 /** Of a service on the web, without a slash at its end. */
 export const WebAddress = z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, ''));
+
+/** `sqlite:<path>` or `postgres://…`. A refused value may hold a password: it is not repeated. */
+export const DatabaseUrl = z
+  .string()
+  .regex(/^(?:sqlite:.|postgres(?:ql)?:\/\/)/, 'must begin with sqlite: or postgres://');
+
+/** Connections to a database server, at most. */
+export const PoolSize = z.coerce.number().int().min(2).max(1_000);
 
 /** Values without blanks around them; empty ones count as absent, and other variables are passed over. Throws what `refusal` makes. */
 export function readEnvironment<Table extends z.ZodObject>(

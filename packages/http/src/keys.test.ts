@@ -76,7 +76,8 @@ describe('the key check', () => {
   it('remembers a wrong key as briefly, and apart from the good ones', async () => {
     const { state, check } = createGate();
     await check.identify('ssk_good');
-    for (let i = 0; i < 10_100; i += 1) await assert.rejects(async () => check.identify(`ssk_${i}`));
+    const from = (i: number) => `198.18.${i >> 8}.${i & 255}`;
+    for (let i = 0; i < 10_100; i += 1) await assert.rejects(async () => check.identify(`ssk_${i}`, from(i)));
     const finds = state.finds;
     assert.equal(check.identify('ssk_good'), key, 'guesses pushed it out');
     await assert.rejects(async () => check.identify('ssk_10099'), refusedWith('invalid_key'));
@@ -84,6 +85,37 @@ describe('the key check', () => {
     state.keys.set('ssk_10099', key);
     state.monotonicMs = 2_002;
     assert.equal(await check.identify('ssk_10099'), key);
+  });
+
+  it('lets an address guess for a while, then looks up only keys that were good before', async () => {
+    const { state, check } = createGate();
+    await check.identify('ssk_good', '192.0.2.1');
+    const guess = (i: number, from: string) => check.identify(`ssk_${i}`, from);
+    await Promise.allSettled(Array.from({ length: 150 }, async (_, i) => guess(i, '192.0.2.1')));
+    assert.equal(state.finds, 101, 'guesses that come at once count as many');
+    await assert.rejects(
+      async () => guess(200, '192.0.2.1'),
+      (error: Refusal) => refusedWith('quota_exceeded')(error) && error.headers['retry-after'] === '60',
+    );
+    assert.equal(state.finds, 101);
+    state.monotonicMs += 3_000;
+    assert.equal(
+      await check.identify('ssk_good', '192.0.2.1'),
+      key,
+      'forgotten by the short memory, and yet looked up',
+    );
+    await assert.rejects(async () => guess(200, '192.0.2.2'), refusedWith('invalid_key'), 'another address is another');
+    state.monotonicMs += 60_000;
+    await assert.rejects(async () => guess(201, '192.0.2.1'), refusedWith('invalid_key'));
+  });
+
+  it('counts one line to the internet as one caller, and good keys as no guess', async () => {
+    const { state, check } = createGate();
+    for (let i = 0; i < 150; i += 1) state.keys.set(`ssk_good${i}`, key);
+    for (let i = 0; i < 150; i += 1) assert.equal(await check.identify(`ssk_good${i}`, '2001:db8::1'), key);
+    for (let i = 0; i < 100; i += 1)
+      await assert.rejects(async () => check.identify(`ssk_${i}`, `2001:db8::${i + 1}`), refusedWith('invalid_key'));
+    await assert.rejects(async () => check.identify('ssk_x', '2001:db8::ffff'), refusedWith('quota_exceeded'));
   });
 
   it('does not remember that the gate failed', async () => {

@@ -1,7 +1,9 @@
 // Who calls, and what is left of the day's quota. Keys and counts come from outside; a short memory keeps the hot path off the database.
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { countedAddress } from './counted-address.ts';
 import { Refusal } from './errors.ts';
+import { GuessLimit } from './guess-limit.ts';
 import type { ApiKey } from './route.ts';
 
 /** Where keys and counts are kept. */
@@ -10,9 +12,11 @@ export interface KeyGate {
   find(presented: string): Promise<ApiKey | undefined>;
   /** Counts one request of a limited key, atomically and durably. `day` is a UTC date, `2026-01-31`. */
   take(keyId: string, day: string, limit: number): Promise<{ readonly isAllowed: boolean; readonly used: number }>;
+  /** A number that differs once a key may have been revoked: what is remembered from before holds no more. */
+  revision?(): number;
 }
 
-/** A revocation made by another process takes effect within this time. */
+/** A revocation that the gate does not tell of takes effect within this time. */
 const keyMemoryMs = 2_000;
 
 const wwwAuthenticate = 'ApiKey realm="strata", header="X-Stack-Key"';
@@ -23,47 +27,82 @@ export class KeyCheck {
   readonly #known: LRUCache<string, ApiKey>;
   /** Apart from the good ones, which a flood of guesses would push out otherwise. */
   readonly #unknown: LRUCache<string, true>;
+  readonly #guesses: GuessLimit;
   readonly #asked = new Map<string, Promise<ApiKey>>();
+  #revision = 0;
 
   /** `monotonicNow` in milliseconds: the memory of keys must not live longer because the wall clock was set back. */
   constructor(gate: KeyGate, now: () => Date, monotonicNow: () => number = () => performance.now()) {
     this.#gate = gate;
     this.#now = now;
     const memory = { ttl: keyMemoryMs, ttlResolution: 0, perf: { now: monotonicNow } };
+    this.#guesses = new GuessLimit(monotonicNow);
     this.#known = new LRUCache({ max: 10_000, ...memory });
     this.#unknown = new LRUCache({ max: 10_000, ...memory });
   }
 
-  /** The caller's key: at once when it was seen moments ago. Refuses a missing, repeated, unknown or revoked one. */
-  identify(header: string | string[] | undefined): ApiKey | Promise<ApiKey> {
+  /**
+   * The caller's key: at once when it was seen moments ago. Refuses a missing, repeated, unknown or revoked one, and any that
+   * was not good lately from an address that has presented too many.
+   */
+  identify(header: string | string[] | undefined, from = 'unknown'): ApiKey | Promise<ApiKey> {
     if (header === undefined || header === '') {
       throw unauthorized('missing_key', 'Send your API key in the header X-Stack-Key. POST /keys gives a free one.');
     }
     // Node joins repeated headers with a comma; no key holds one.
     if (typeof header !== 'string' || header.length > 200 || header.includes(',')) throw invalid();
     const digest = digestOf(header);
+    this.#forgetRevoked();
     const known = this.#known.get(digest);
     if (known) return known;
     if (this.#unknown.has(digest)) throw invalid();
     const running = this.#asked.get(digest);
     if (running) return running;
-    const asked = this.#find(header, digest).finally(() => this.#asked.delete(digest));
+    const address = countedAddress(from);
+    const waitSeconds = this.#guesses.try(address, digest);
+    if (waitSeconds > 0) throw tooManyGuesses(waitSeconds);
+    const asked = this.#find(header, { digest, address }).finally(() => {
+      if (this.#asked.get(digest) === asked) this.#asked.delete(digest);
+    });
     this.#asked.set(digest, asked);
     return asked;
   }
 
   /** Asks the gate, once for all requests that present the key meanwhile. A failure of the gate is not remembered. */
-  async #find(header: string, digest: string): Promise<ApiKey> {
-    const key = await this.#gate.find(header);
-    if (key) this.#known.set(digest, key);
-    else this.#unknown.set(digest, true);
-    return key ?? refuseInvalid();
+  async #find(header: string, { digest, address }: { digest: string; address: string }): Promise<ApiKey> {
+    const revision = this.#gate.revision?.();
+    let key: ApiKey | undefined;
+    try {
+      key = await this.#gate.find(header);
+    } catch (error) {
+      this.#guesses.undecided(address);
+      throw error;
+    }
+    if (key) {
+      // One that was revoked while it was looked for is not remembered.
+      if (revision === this.#gate.revision?.()) this.#known.set(digest, key);
+      this.#guesses.found(address, digest);
+      return key;
+    }
+    this.#unknown.set(digest, true);
+    this.#guesses.missed(digest);
+    throw invalid();
   }
 
   /** Whether the key was seen moments ago and has no limit that a request would count against. */
   isKnownUncounted(header: string | string[] | undefined): boolean {
     if (typeof header !== 'string' || header.length > 200) return false;
+    this.#forgetRevoked();
     return this.#known.get(digestOf(header))?.dailyLimit === null;
+  }
+
+  #forgetRevoked(): void {
+    const revision = this.#gate.revision?.() ?? 0;
+    if (revision === this.#revision) return;
+    this.#revision = revision;
+    this.#known.clear();
+    // Who asks for one of these now may get what was found before.
+    this.#asked.clear();
   }
 
   /** Counts the request. Returns the quota headers; refuses when the day's quota is used up. */
@@ -106,6 +145,8 @@ function unauthorized(code: 'missing_key' | 'invalid_key', detail: string): Refu
 
 const invalid = () => unauthorized('invalid_key', 'This API key is unknown or was revoked.');
 
-function refuseInvalid(): never {
-  throw invalid();
+function tooManyGuesses(waitSeconds: number): Refusal {
+  return new Refusal('quota_exceeded', 'This address has presented too many keys that are none; wait a moment.', {
+    headers: { 'retry-after': String(waitSeconds) },
+  });
 }

@@ -4,6 +4,11 @@ import pino, { type DestinationStream, type Logger } from 'pino';
 /** Our API keys wherever they stand in a line: in an error's message, in a URL, under any name. */
 const apiKeys = /\b(?:ssk_[A-Za-z0-9_-]+|sk-[A-Za-z0-9_-]{20,})/g;
 
+/** A text that is logged, or told, without the API keys in it. */
+export function withoutApiKeys(text: string): string {
+  return text.replaceAll(apiKeys, '[secret]');
+}
+
 /**
  * Logs JSON lines. API keys never appear, wherever they stand; nor do authorization and cookies, where they stand in headers
  * that are logged as a value of their own, as `headers` or as `x.headers`.
@@ -22,7 +27,7 @@ export function createLogger(options: { readonly level: string }, destination?: 
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: [...paths, 'key'], censor: '[secret]' },
-      hooks: { streamWrite: (line) => line.replaceAll(apiKeys, '[secret]') },
+      hooks: { streamWrite: withoutApiKeys },
     },
     destination ?? pino.destination(2),
   );

@@ -4,7 +4,9 @@ import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createFrontDoor } from './front-door.ts';
 import { Readiness } from './readiness.ts';
+import { answerSecurity } from './security-headers.ts';
 
 /** By the value of a label. */
 export type Figures = Iterable<readonly [value: string, figure: number]>;
@@ -138,7 +140,13 @@ export async function serveMetrics(
   const { readiness = Readiness.always() } = options;
   const isReady = async () => ((await readiness.ready()).status === 200 ? 1 : 0);
   metrics.gauge('strata_ready', '1 while /ready says so, else 0', isReady);
+  const frontDoor = createFrontDoor({ host: options.host, allowedHosts: [] });
   const server = createServer(async (request, response) => {
+    const away = frontDoor({ headers: request.headers, host: request.headers.host ?? '', raw: request });
+    if (away) {
+      response.writeHead(away.status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${away.detail}\n`);
+      return;
+    }
     if (request.url === '/health' || request.url === '/ready') {
       const { status, body } = request.url === '/health' ? readiness.health() : await readiness.ready();
       response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
@@ -151,7 +159,7 @@ export async function serveMetrics(
     }
     try {
       const text = await metrics.registry.metrics();
-      response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text);
+      response.writeHead(200, { ...answerSecurity, 'content-type': metrics.registry.contentType }).end(text);
     } catch {
       response.writeHead(500).end();
     }

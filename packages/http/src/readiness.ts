@@ -6,7 +6,7 @@ export type ReadinessChecks = Readonly<Record<string, () => Promise<unknown>>>;
 
 export interface ReadinessReport {
   readonly status: 200 | 503;
-  readonly body: { readonly status: string; readonly problems?: Readonly<Record<string, string>> };
+  readonly body: Readonly<Record<string, unknown>> & { readonly status: string };
 }
 
 export interface ReadinessOptions {
@@ -14,6 +14,8 @@ export interface ReadinessOptions {
   readonly checkMs?: number;
   /** What was found counts for so long, however often it is asked for. */
   readonly keepMs?: number;
+  /** Told along with `ready`. */
+  readonly facts?: () => Readonly<Record<string, unknown>>;
 }
 
 type State = 'starting' | 'ready' | 'stopping';
@@ -22,14 +24,17 @@ export class Readiness {
   readonly #checks: Map<string, () => Promise<unknown>>;
   readonly #checkMs: number;
   readonly #keepMs: number;
+  readonly #facts: () => Readonly<Record<string, unknown>>;
   #state: State = 'starting';
   #found: Promise<ReadonlyMap<string, string>> | undefined;
   #foundAt = Number.NEGATIVE_INFINITY;
 
-  constructor(checks: ReadinessChecks = {}, { checkMs = 2_000, keepMs = 1_000 }: ReadinessOptions = {}) {
+  constructor(checks: ReadinessChecks = {}, options: ReadinessOptions = {}) {
+    const { checkMs = 2_000, keepMs = 1_000, facts = () => ({}) } = options;
     this.#checks = new Map(Object.entries(checks));
     this.#checkMs = checkMs;
     this.#keepMs = keepMs;
+    this.#facts = facts;
   }
 
   /** For who has nothing to wait for. */
@@ -63,7 +68,7 @@ export class Readiness {
     const problems = this.#state === 'ready' ? await this.#look() : new Map<string, string>();
     // It may have begun to stop meanwhile.
     if (this.#state !== 'ready') return { status: 503, body: { status: this.#state } };
-    if (problems.size === 0) return { status: 200, body: { status: 'ready' } };
+    if (problems.size === 0) return { status: 200, body: { status: 'ready', ...this.#facts() } };
     return { status: 503, body: { status: 'not ready', problems: Object.fromEntries(problems) } };
   }
 

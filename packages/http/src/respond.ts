@@ -3,9 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ReadyAnswer } from './answer-cache.ts';
 import { encodedBytes, encodedNow, encodingFor, etagFor } from './compress.ts';
 import type { Bytes } from './route.ts';
+import { answerSecurity } from './security-headers.ts';
 
 export const commonHeaders = {
-  'x-content-type-options': 'nosniff',
+  ...answerSecurity,
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
     'etag, allow, content-disposition, ratelimit, ratelimit-policy, x-ratelimit-limit, x-ratelimit-remaining, ' +
@@ -86,7 +87,8 @@ export function sendBytes(request: FastifyRequest, reply: FastifyReply, result: 
     'cache-control': cacheControl(maxAgeSeconds),
     'x-request-id': request.id,
   });
-  return reply.send(typeof bytes === 'string' ? bytes : Buffer.from(bytes));
+  if (typeof bytes === 'string') return reply.send(bytes);
+  return reply.send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 
 function cacheControl(maxAgeSeconds: number | undefined): string {

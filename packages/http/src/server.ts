@@ -14,14 +14,18 @@ import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
 import { countedAddress } from './counted-address.ts';
 import { type ErrorCode, Refusal } from './errors.ts';
 import { EventStreams } from './event-streams.ts';
+import { type FrontDoor, isFromOtherSite, refusalCodeOf } from './front-door.ts';
 import { parseInput } from './input.ts';
 import { KeyCheck, type KeyGate } from './keys.ts';
 import { answerOf } from './make-answer.ts';
 import type { Metrics } from './metrics.ts';
-import { envelope, type Notary } from './notary.ts';
-import { problemOf } from './problem.ts';
+import type { Notary } from './notary.ts';
+import { createPipelineLimit } from './pipelining.ts';
+import type { IsTrouble } from './problem.ts';
+import { createProblemSender, refuseUnread } from './problem-sender.ts';
 import { commonHeaders, sendAtOnce, sendBytes, sendReady } from './respond.ts';
 import type { ApiKey, Bytes, RequestContext, Route } from './route.ts';
+import { addSecurityHeaders } from './security-headers.ts';
 import { sendMissingPage } from './site.ts';
 import { trackSpareConnections } from './spare-connections.ts';
 import type { SseOptions, SseSubscription } from './sse.ts';
@@ -38,8 +42,25 @@ export interface HttpServerParts<App> {
   readonly now?: () => Date;
   /** Proxies whose X-Forwarded-For is believed (addresses or CIDRs); none by default. */
   readonly trustedProxies?: readonly string[];
+  /** What is answered with 503 and no bug of ours; nothing by default. */
+  readonly isTrouble?: IsTrouble;
+  /** Whom it answers at all; everybody by default. */
+  readonly frontDoor?: FrontDoor;
   /** Limits of event streams; the defaults are for production. */
   readonly sse?: SseOptions;
+  /** How long clients may take; the defaults are for production. */
+  readonly patience?: Partial<Patience>;
+}
+
+/** Milliseconds. */
+export interface Patience {
+  /** From the first byte of a request to the end of its headers, and to the end of its body. */
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** A connection on which nothing moves, an answer that is not read included. */
+  readonly stillMs: number;
+  /** How often those are looked for that take longer. */
+  readonly checkMs: number;
 }
 
 export interface HttpServer extends AsyncDisposable {
@@ -49,14 +70,17 @@ export interface HttpServer extends AsyncDisposable {
   readonly fastify: FastifyInstance;
 }
 
-/** Longest URL, largest request body, and how long a client may take to send its request. */
-const limits = { urlLength: 8_192, bodyBytes: 65_536, requestMs: 15_000, shutdownMs: 10_000, sweepMs: 50 } as const;
+/** Longest URL, largest request body. */
+const limits = { urlLength: 8_192, bodyBytes: 65_536, shutdownMs: 10_000, sweepMs: 50 } as const;
+const PATIENCE: Patience = { headersMs: 10_000, requestMs: 15_000, stillMs: 60_000, checkMs: 5_000 };
 
 const requestIdPattern = /^[A-Za-z0-9._-]{8,64}$/;
 
 export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   const { app, logger, metrics, notary, answers, now = () => new Date() } = parts;
   const keys = new KeyCheck(parts.keys, now);
+  const sendProblem = createProblemSender({ notary, logger, now, isTrouble: parts.isTrouble });
+  const patience = { ...PATIENCE, ...parts.patience };
   const streams = new EventStreams(logger, parts.sse);
   metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
   const fastify = Fastify({
@@ -65,8 +89,9 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: parts.trustedProxies?.length ? [...parts.trustedProxies] : false,
     bodyLimit: limits.bodyBytes,
-    requestTimeout: limits.requestMs,
-    connectionTimeout: 60_000,
+    http: { headersTimeout: patience.headersMs, connectionsCheckingInterval: patience.checkMs },
+    requestTimeout: patience.requestMs,
+    connectionTimeout: patience.stillMs,
     keepAliveTimeout: 65_000,
     routerOptions: { maxParamLength: 2_000, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
@@ -77,14 +102,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID();
     },
-    clientErrorHandler(error, socket) {
-      // Not HTTP at all, or headers beyond Node's limit: there is no request to answer with a signed problem.
-      const status =
-        (error as NodeJS.ErrnoException).code === 'HPE_HEADER_OVERFLOW'
-          ? '431 Request Header Fields Too Large'
-          : '400 Bad Request';
-      if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
-    },
+    clientErrorHandler: refuseUnread,
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
   });
 
@@ -109,8 +127,13 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     return sendProblem(new Refusal('not_found', 'There is no such path. GET /openapi.json lists all.'), request, reply);
   });
   fastify.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
-  fastify.addHook('onRequest', (request, _reply, done) => {
-    if (request.raw.url !== undefined && request.raw.url.length > limits.urlLength) {
+  fastify.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply));
+  const isInTurn = createPipelineLimit();
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (!isInTurn(request.raw, reply.raw)) return void reply.hijack();
+    const away = parts.frontDoor?.(request);
+    if (away) done(new Refusal(refusalCodeOf(away) ?? 'invalid_parameter', away.detail));
+    else if (request.raw.url !== undefined && request.raw.url.length > limits.urlLength) {
       done(new Refusal('uri_too_long', `The URL is longer than ${limits.urlLength} bytes.`));
     } else done();
   });
@@ -169,7 +192,11 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
 
   async function answer(each: Route<App>, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { contract } = each;
-    const identified = contract.access === 'key' ? keys.identify(request.headers['x-stack-key']) : undefined;
+    // It would be done in the reader's name, and use up what the reader's address may have.
+    if (contract.method === 'POST' && contract.access === 'open' && isFromOtherSite(request))
+      throw new Refusal('foreign_page', 'A page of another site cannot get this here; open our own page.');
+    const identified =
+      contract.access === 'key' ? keys.identify(request.headers['x-stack-key'], request.ip) : undefined;
     const key = identified instanceof Promise ? await identified : identified;
     const context = contextOf(request, key);
     const input = parseInput(contract, request);
@@ -250,30 +277,6 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
       default:
         return output satisfies never;
     }
-  }
-
-  async function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { problem, headers } = problemOf(error, request.id);
-    const where = { requestId: request.id, path: request.url.slice(0, 200) };
-    // A refusal was foreseen, whatever its status; anything else is a bug.
-    if (problem.status >= 500 && error instanceof Refusal) {
-      logger.warn({ ...where, code: problem.code, detail: problem.detail }, 'request refused');
-    } else if (problem.status >= 500) logger.error({ ...where, err: error }, 'request failed');
-    // A problem that the ledger cannot take any more still has to be told, without a receipt.
-    const body = await notary.sign(envelope(problem)).catch((cause: unknown) => {
-      logger.error({ err: cause, requestId: request.id }, 'a problem could not be signed');
-      return envelope(problem);
-    });
-    return reply
-      .code(problem.status)
-      .headers({
-        ...commonHeaders,
-        ...headers,
-        'content-type': 'application/problem+json; charset=utf-8',
-        'cache-control': 'no-store',
-        'x-request-id': request.id,
-      })
-      .send(JSON.stringify(body));
   }
 
   return {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pageSecurity } from './security-headers.ts';
 
 export interface Site {
   /** Where the site was built to. */
@@ -26,23 +27,9 @@ export function sendMissingPage(
   const site = sites.get(fastify);
   const isPage = request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '');
   if (!site || !isPage || site.api?.some((prefix) => request.url.startsWith(prefix))) return undefined;
-  addHeaders(reply);
-  return reply.code(404).header('cache-control', 'no-cache').sendFile(site.page, { cacheControl: false });
+  reply.headers({ ...pageSecurity, 'cache-control': 'no-cache' });
+  return reply.code(404).sendFile(site.page, { cacheControl: false });
 }
-
-/** Scripts and styles come as files of the site alone; what the page asks for, it asks this server for. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "manifest-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
 
 const NOT_BUILT =
   '<!doctype html><html lang="en"><title>Not built</title><p>The pages of this service are not built. Run <code>npm run build</code> in the checkout and start the service again.</p></html>';
@@ -52,9 +39,8 @@ export async function serveSite(fastify: FastifyInstance, { directory, page, rou
   const isBuilt = existsSync(path.join(directory, page));
   for (const url of routes) {
     fastify.get(url, (_request, reply) => {
-      addHeaders(reply);
       // The page names its files by their content: it alone has to be asked for anew.
-      reply.header('cache-control', 'no-cache');
+      reply.headers({ ...pageSecurity, 'cache-control': 'no-cache' });
       if (!isBuilt) return reply.code(503).type('text/html; charset=utf-8').send(NOT_BUILT);
       return reply.sendFile(page, { cacheControl: false });
     });
@@ -69,6 +55,7 @@ export async function serveSite(fastify: FastifyInstance, { directory, page, rou
     cacheControl: false,
     setHeaders: (reply) => {
       reply.header('x-content-type-options', 'nosniff');
+      reply.header('cross-origin-resource-policy', 'same-origin');
     },
   });
   fastify.get('/assets/*', (request, reply) => {
@@ -83,10 +70,4 @@ export async function serveSite(fastify: FastifyInstance, { directory, page, rou
   ] as const) {
     fastify.get(url, (_request, reply) => reply.header('cache-control', 'public, max-age=3600').sendFile(file));
   }
-}
-
-function addHeaders(reply: FastifyReply): void {
-  reply.header('content-security-policy', POLICY);
-  reply.header('referrer-policy', 'no-referrer');
-  reply.header('cross-origin-opener-policy', 'same-origin');
 }

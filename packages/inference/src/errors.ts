@@ -14,15 +14,18 @@ export const ERROR_KINDS = {
   unsupported_value: { status: 400, type: 'invalid_request_error', code: 'unsupported_value' },
   context_length: { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' },
   invalid_api_key: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key' },
+  foreign_page: { status: 403, type: 'invalid_request_error', code: 'foreign_page' },
   not_found: { status: 404, type: 'invalid_request_error', code: 'not_found' },
   model_not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },
   method_not_allowed: { status: 405, type: 'invalid_request_error', code: 'method_not_allowed' },
   too_large: { status: 413, type: 'invalid_request_error', code: 'request_too_large' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error', code: 'unsupported_media_type' },
+  misdirected_request: { status: 421, type: 'invalid_request_error', code: 'misdirected_request' },
   rate_limit: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   internal: { status: 500, type: 'server_error', code: 'internal_error' },
   overloaded: { status: 503, type: 'server_error', code: 'overloaded' },
   engine_failed: { status: 503, type: 'server_error', code: 'engine_failed' },
+  storage_unavailable: { status: 503, type: 'server_error', code: 'storage_unavailable' },
 } as const satisfies Record<string, ErrorKind>;
 export type ErrorName = keyof typeof ERROR_KINDS;
 

@@ -3,22 +3,18 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { it } from 'node:test';
+import { consistencyProof, equalBytes, leafHash, verifyConsistency, verifyInclusion } from '@strata/receipts';
+import { checkLog, openLog } from './index.ts';
 import {
-  consistencyProof,
-  equalBytes,
-  hashesAtLevel,
-  leafHash,
-  openNote,
-  parseCheckpoint,
-  TILE_WIDTH,
-  TileNodes,
-  tileHashReader,
-  tilePath,
-  verifyConsistency,
-  verifyInclusion,
-} from '@strata/receipts';
-import { checkLog, openLog, type TileLog } from './index.ts';
-import { idOf, leafOf, ORIGIN, temporaryDirectory, testSigner, VERIFIERS } from './test/fixture.ts';
+  headOf,
+  idOf,
+  leafOf,
+  ORIGIN,
+  temporaryDirectory,
+  testSigner,
+  tilesServedBy,
+  VERIFIERS,
+} from './test/fixture.ts';
 
 const KILLS = 20;
 
@@ -51,26 +47,6 @@ async function appendUntilKilled(directory: string, firstNumber: number, lifeMs:
   return { acks, checkpoints };
 }
 
-/** As a monitor reads the log: only through served tiles, each fetched once. */
-function readerOver(log: TileLog) {
-  const fetched = new Map<string, Promise<TileNodes>>();
-  const fetchTile = async (name: string) =>
-    TileNodes.of((await log.read(name)) ?? assert.fail(`${name} is not served`));
-  return tileHashReader((level, index) => {
-    const width = Math.min(TILE_WIDTH, hashesAtLevel(log.size, level) - index * TILE_WIDTH);
-    const name = tilePath({ level, index, width });
-    const tile = fetched.get(name) ?? fetchTile(name);
-    fetched.set(name, tile);
-    return tile;
-  });
-}
-
-async function rootOf(checkpoint: string) {
-  const note = await openNote(checkpoint, VERIFIERS);
-  assert.ok(note.ok);
-  return parseCheckpoint(note.text) ?? assert.fail('no checkpoint');
-}
-
 it(`keeps every acknowledged leaf and checkpoint through ${KILLS} kills`, async (t) => {
   await using directory = await temporaryDirectory();
   const acks = new Map<number, number>();
@@ -87,10 +63,10 @@ it(`keeps every acknowledged leaf and checkpoint through ${KILLS} kills`, async 
     assert.ok(report.size >= size + run.acks.size, 'the log shrank');
     await using log = await openLog({ directory: directory.path, origin: ORIGIN, signer: testSigner() });
     size = log.size;
-    const head = await rootOf(log.checkpoint());
-    const read = readerOver(log);
+    const head = await headOf(log.checkpoint());
+    const read = tilesServedBy(log);
     for (const old of checkpoints) {
-      const { size: oldSize, root: oldRoot } = await rootOf(old);
+      const { size: oldSize, root: oldRoot } = await headOf(old);
       assert.ok(oldSize <= size, 'the log is below a checkpoint that was served');
       const proof = await consistencyProof(read, oldSize, size);
       assert.ok(verifyConsistency({ oldSize, oldRoot, newSize: size, newRoot: head.root, proof }));

@@ -13,7 +13,8 @@ export interface ReplaceOptions {
 
 /** Replaces a file in one step. With `isSynced`, the caller still owes a `syncDirectory` for the new name. */
 export async function replaceFile(file: string, bytes: Uint8Array, { mode, isSynced }: ReplaceOptions): Promise<void> {
-  const fresh = `${file}.new`;
+  // Of this process alone: another may replace the same file.
+  const fresh = `${file}.${process.pid}.new`;
   const handle = await open(fresh, 'w', mode);
   try {
     await handle.writeFile(bytes);

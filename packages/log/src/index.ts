@@ -1,6 +1,46 @@
-// The tile log on disk and the signing keys beside it: what must survive a crash.
+// The transparency log, on disk or in a database, and the signing keys beside it: what must survive a crash.
 export { checkLog, type LogReport } from './check-log.ts';
+export { type CheckOptions, checkSharedLog, type SharedLogReport } from './check-shared-log.ts';
+export type { ImportedLog } from './import-log.ts';
+export {
+  KEYRINGS,
+  type KeyringName,
+  type PublicKeys,
+  publicKeysFrom,
+  readKeysFile,
+  readPublicKeys,
+  restoreKeys,
+  writeKeysFile,
+} from './keys-copy.ts';
+export type { CheckpointSigner, Log, LogStats, Placed } from './log.ts';
+export {
+  CheckedLeaves,
+  checkpointOf,
+  decodeLeaves,
+  encodeLeaves,
+  type LeafBatches,
+  type LogDigest,
+  lockLog,
+  readCheckpoint,
+  readCheckpointFile,
+  readLeaves,
+  receiptIdsOf,
+  writeLog,
+} from './log-copy.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
-export { openSignedLedger, rotateSigningKeys, type SignedLedger, type SignedLedgerOptions } from './signed-ledger.ts';
+export { openSharedLog } from './open-shared-log.ts';
+export type { KeyPlace } from './published-keys.ts';
+export type { CheckpointKeys } from './shared-head.ts';
+export type { SharedLog, SharedLogOptions } from './shared-log.ts';
+export type { Grow, Growth, SharedHead, SharedPlace, SharedRows, SharedTurns } from './shared-place.ts';
+export {
+  type ImportLedgerOptions,
+  importLedger,
+  openSignedLedger,
+  rotateSigningKeys,
+  type SharedLedger,
+  type SignedLedger,
+  type SignedLedgerOptions,
+} from './signed-ledger.ts';
 export { type Keyring, KeyringError, type KeyringOptions, type KeyringSigner, openKeyring } from './signing-keys.ts';
-export { type CheckpointSigner, type LogOptions, type LogStats, openLog, type TileLog } from './tile-log.ts';
+export { type LogOptions, openLog, type TileLog } from './tile-log.ts';

@@ -5,38 +5,31 @@ import {
   equalBytes,
   formatCheckpoint,
   type HashReader,
-  hashesAtLevel,
-  inclusionProof,
   LEDGER_ID_BYTES,
   type LedgerEvidence,
-  leafHash,
-  ledgerReceiptIdOf,
   type NoteSigner,
-  parseTilePath,
   signNote,
   TILE_WIDTH,
-  type TileAddress,
   type TileNodes,
   tileHashReader,
   treeRoot,
-  verifyInclusion,
 } from '@strata/receipts';
 import { GrowingTree } from './growing-tree.ts';
 import { LeafIndex } from './leaf-index.ts';
+import type { PublishedCheckpoint } from './log.ts';
 import { LogError } from './log-error.ts';
+import { proveLeaf, readTile, type TreePlace } from './published-tree.ts';
 import type { TileStore } from './tile-store.ts';
-
-/** A tree head that has been signed and is served. */
-export interface PublishedCheckpoint {
-  readonly size: number;
-  readonly root: Uint8Array;
-  readonly note: string;
-}
 
 export class Ledger {
   readonly #tree: GrowingTree;
   readonly #tiles: TileStore;
   readonly #index = new LeafIndex();
+  readonly #place: TreePlace = {
+    nodes: (level, index) => this.#nodes(level, index),
+    bundle: (index, width) => this.#bundle(index, width),
+    leaf: (index) => this.#leaf(index),
+  };
   /** Subtree hashes from the growing edge, memory or disk. */
   readonly readHash: HashReader = tileHashReader((level, index) => this.#nodes(level, index));
   #published: PublishedCheckpoint = { size: 0, root: new Uint8Array(), note: '' };
@@ -92,15 +85,8 @@ export class Ledger {
   }
 
   /** A full or partial tile of the published tree, or undefined. */
-  async read(path: string): Promise<Uint8Array | undefined> {
-    const address = parseTilePath(path);
-    if (!address || address.width > this.#widthOf(address)) return undefined;
-    const { level, index, width } = address;
-    if (level !== 'entries') return (await this.#nodes(level, index)).hashes(width);
-    const growing = Math.floor(this.size / TILE_WIDTH);
-    if (index === growing) return encodeEntries(this.#tree.entries.slice(0, width));
-    if (width === TILE_WIDTH) return this.#tiles.bytes('entries', index);
-    return encodeEntries((await this.#tiles.entries(index)).slice(0, width));
+  read(path: string): Promise<Uint8Array | undefined> {
+    return readTile(this.#place, this.#published.size, path);
   }
 
   /**
@@ -108,26 +94,13 @@ export class Ledger {
    * log has none. Throws LogError `corrupt-tile` rather than hand out a proof that does not verify.
    */
   async find(hashPrefix: Uint8Array): Promise<LedgerEvidence | undefined> {
-    const { size, root, note } = this.#published;
+    const published = this.#published;
     for (const index of this.#index.candidates(hashPrefix)) {
-      if (index >= size) continue;
+      if (index >= published.size) continue;
       const hash = await this.readHash(0, index);
-      if (!equalBytes(hash.subarray(0, LEDGER_ID_BYTES), hashPrefix)) continue;
-      const leaf = await this.#leaf(index);
-      const proof = await inclusionProof(this.readHash, index, size);
-      if (!equalBytes(leafHash(leaf), hash) || !verifyInclusion({ leafHash: hash, index, size, proof, root })) {
-        throw new LogError('corrupt-tile', `the tiles around leaf ${index} do not lead to the root of the log`);
-      }
-      const ledgerReceiptId = ledgerReceiptIdOf(hash);
-      return { ledgerReceiptId, receiptId: receiptIdIn(leaf), leaf, index, treeSize: size, proof, checkpoint: note };
+      if (equalBytes(hash.subarray(0, LEDGER_ID_BYTES), hashPrefix)) return proveLeaf(this.#place, index, published);
     }
     return undefined;
-  }
-
-  /** Hashes or entries that the published tree has in a tile. */
-  #widthOf({ level, index }: TileAddress): number {
-    const count = hashesAtLevel(this.#published.size, level === 'entries' ? 0 : level);
-    return Math.min(TILE_WIDTH, count - index * TILE_WIDTH);
   }
 
   async #nodes(level: number, index: number): Promise<TileNodes> {
@@ -135,24 +108,22 @@ export class Ledger {
     return edge?.index === index ? edge.tile : this.#tiles.nodes(level, index);
   }
 
+  async #bundle(index: number, width: number): Promise<Uint8Array> {
+    if (this.#isGrowing(index)) return encodeEntries(this.#tree.entries.slice(0, width));
+    if (width === TILE_WIDTH) return this.#tiles.bytes('entries', index);
+    return encodeEntries((await this.#tiles.entries(index)).slice(0, width));
+  }
+
   async #leaf(index: number): Promise<Uint8Array> {
     const bundle = Math.floor(index / TILE_WIDTH);
-    const isGrowing = bundle === Math.floor(this.size / TILE_WIDTH);
-    const entries = isGrowing ? this.#tree.entries : await this.#tiles.entries(bundle);
+    const entries = this.#isGrowing(bundle) ? this.#tree.entries : await this.#tiles.entries(bundle);
     const leaf = entries[index % TILE_WIDTH];
     if (!leaf) throw new LogError('corrupt-tile', `leaf ${index} is missing from its bundle`);
     return leaf;
   }
-}
 
-/** `receipt_id` of a leaf; a log may hold leaves of other forms, which have none. */
-function receiptIdIn(leaf: Uint8Array): string {
-  try {
-    const { receipt_id } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(leaf)) as {
-      receipt_id?: unknown;
-    };
-    return typeof receipt_id === 'string' ? receipt_id : '';
-  } catch {
-    return '';
+  /** Whether a bundle is not full yet, and in memory alone. */
+  #isGrowing(bundle: number): boolean {
+    return bundle === Math.floor(this.size / TILE_WIDTH);
   }
 }

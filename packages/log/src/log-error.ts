@@ -1,11 +1,15 @@
-// What can go wrong with a log on disk, by code, so that a caller can say it in its own words.
+// What can go wrong with a log, by code, so that a caller can say it in its own words.
 
 /**
+ * Of a log on disk, and of one in a database:
  * - `locked`: another live process writes here
  * - `disk-full`, `read-only`, `io`: the system refused a read or a write
  * - `corrupt-journal`, `corrupt-tile`, `corrupt-checkpoint`: bytes on disk are not what was written
  * - `lost-leaves`: the disk holds less than a checkpoint that was published
  * - `wrong-origin`: the directory belongs to another log
+ * - `wrong-key`: no key of this node signed the log that the database holds
+ * - `forked`: the database holds another tree than was published
+ * - `moved`, `not-moved`: the directory's log goes on in a database, or has yet to be brought there
  * - `leaf-too-large`, `closed`: the caller's mistake
  */
 export type LogErrorCode =
@@ -18,6 +22,10 @@ export type LogErrorCode =
   | 'corrupt-checkpoint'
   | 'lost-leaves'
   | 'wrong-origin'
+  | 'wrong-key'
+  | 'forked'
+  | 'moved'
+  | 'not-moved'
   | 'leaf-too-large'
   | 'closed';
 

@@ -1,8 +1,8 @@
 // Brings a log back from disk: tiles up to the oldest journal segment, then the journal, through the normal path.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { equalBytes, noteVerifier, openNote, parseCheckpoint } from '@strata/receipts';
-import { readIfPresent } from './durable-file.ts';
+import { equalBytes, noteVerifier, openNote } from '@strata/receipts';
+import { readCheckpointFile } from './checkpoint-file.ts';
 import { Journal, readSegments } from './journal.ts';
 import { Ledger } from './ledger.ts';
 import { LogError } from './log-error.ts';
@@ -14,6 +14,8 @@ export const placesIn = (directory: string) => ({
   journal: path.join(directory, 'journal'),
   checkpoint: path.join(directory, 'checkpoint'),
   tiles: path.join(directory, 'tile'),
+  /** There once the log goes on elsewhere. */
+  moved: path.join(directory, 'moved'),
 });
 
 export interface Recovered {
@@ -29,6 +31,9 @@ export interface Recovered {
  */
 export async function recover(directory: string, origin: string, publicKey: Uint8Array): Promise<Recovered> {
   const places = placesIn(directory);
+  if (existsSync(places.moved)) {
+    throw new LogError('moved', `the log in ${directory} goes on in a database: set STRATA_DATABASE_URL to it`);
+  }
   const segments = await readSegments(places.journal);
   if (segments.length === 0 && existsSync(places.tiles)) {
     throw new LogError('corrupt-journal', `${places.journal} is gone, while tiles exist`);
@@ -50,11 +55,10 @@ interface Expected {
 
 /** The last checkpoint written to disk must be of this log and a prefix of it. */
 async function checkStored(file: string, { ledger, origin, publicKey }: Expected): Promise<void> {
-  const note = new TextDecoder().decode(await readIfPresent(file));
-  // Written without waiting for the disk: a power cut may leave it empty, which tells nothing.
-  if (note === '') return;
+  const saved = await readCheckpointFile(file);
+  if (!saved) return;
+  const { note, checkpoint } = saved;
   const verifier = noteVerifier(origin, publicKey);
-  const checkpoint = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
   if (!checkpoint) throw new LogError('corrupt-checkpoint', `${file} is not a checkpoint`);
   if (checkpoint.origin !== origin) {
     throw new LogError('wrong-origin', `${file} is of the log ${checkpoint.origin}, not ${origin}`);

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { checkLog } from './index.ts';
 import { SEGMENT_LEAVES } from './journal.ts';
+import { LogError } from './log-error.ts';
 import { idOf, leafOf, temporaryDirectory, VERIFIERS } from './test/fixture.ts';
 import { failsWith, openIn } from './test/log-on-disk.ts';
 
@@ -59,7 +60,9 @@ describe('a disk that refuses', () => {
       await Promise.all(Array.from({ length: SEGMENT_LEAVES + 5 }, (_, number) => log.append(leafOf(number))));
       assert.equal((await log.receipt(idOf(leafOf(7))))?.index, 7);
       await log[Symbol.asyncDispose]();
-      assert.equal(log.stats().backgroundError?.code, 'io');
+      const { backgroundError } = log.stats();
+      assert.ok(backgroundError instanceof LogError);
+      assert.equal(backgroundError.code, 'io');
     }
     await rm(path.join(directory.path, 'tile'));
     await using log = await openIn(directory.path);

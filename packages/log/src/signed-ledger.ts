@@ -1,26 +1,45 @@
 // A service's signing keys and its log together: receipts signed with the one, kept by the other.
 import { hash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { type IssueOptions, type KeySet, keySetDocument, ledgerEntry } from '@strata/receipts';
+import { decodeBase64Url, type IssueOptions, type KeySet, keySetDocument, ledgerEntry } from '@strata/receipts';
+import { makeDirectory } from './durable-file.ts';
+import { type ImportedLog, type ImportOptions, importLog } from './import-log.ts';
+import type { Log } from './log.ts';
+import { LogError } from './log-error.ts';
+import { openSharedLog } from './open-shared-log.ts';
+import { type KeyPlace, PublishedKeys } from './published-keys.ts';
+import { placesIn } from './recover.ts';
+import type { CheckpointKeys } from './shared-head.ts';
+import type { SharedLog } from './shared-log.ts';
+import type { SharedPlace } from './shared-place.ts';
 import { type Keyring, type KeyringSigner, openKeyring } from './signing-keys.ts';
-import { openLog, type TileLog } from './tile-log.ts';
+import { openLog } from './tile-log.ts';
 
 export interface SignedLedgerOptions {
-  /** Holds `keys/receipts`, `keys/ledger` and `ledger`. */
+  /** Holds `keys/receipts`, `keys/ledger` and `ledger`. Keys that are there need not be writable. */
   readonly directory: string;
   /** The log's name in its checkpoints, for ever. */
   readonly origin: string;
   /** Path of the service's key set, as receipts name it. */
   readonly keySetPath: string;
   readonly now: () => Date;
+  /** The log of several nodes, in place of one in the directory. All have the same `keys/ledger`. */
+  readonly shared?: SharedLedger | undefined;
+}
+
+/** What several nodes have in common. */
+export interface SharedLedger {
+  readonly place: SharedPlace;
+  readonly keys: KeyPlace;
 }
 
 export interface SignedLedger extends AsyncDisposable {
-  readonly log: TileLog;
+  readonly log: Log;
   /** What a receipt needs that is issued now: the current key, the time, and an id, by chance where none was given out. */
   issuing(receiptId?: string): IssueOptions;
   readonly signer: KeyringSigner;
-  /** Current and retired keys, and how to check the log's checkpoints. */
+  /** Current and retired keys, of all nodes, and how to check the log's checkpoints. */
   keySet(): KeySet;
   /** Takes up a rotation made by another process. */
   reload(): Promise<void>;
@@ -30,30 +49,80 @@ export interface SignedLedger extends AsyncDisposable {
 const NO_CHANCE = new Uint8Array();
 
 /** Opens both keyrings and the log, making them on first start. Rejects with KeyringError or LogError. */
-export async function openSignedLedger({
-  directory,
-  origin,
-  keySetPath,
-  now,
-}: SignedLedgerOptions): Promise<SignedLedger> {
-  const { receipts, checkpoints } = await openKeyrings(directory, now);
-  const log = await openLog({ directory: path.join(directory, 'ledger'), origin, signer: checkpoints.signer });
+export async function openSignedLedger(options: SignedLedgerOptions): Promise<SignedLedger> {
+  const { origin, keySetPath, now } = options;
+  const keyrings = await openKeyrings(options.directory, now);
+  const { receipts, checkpoints } = keyrings;
+  const { log, published } = options.shared
+    ? await openShared(options, options.shared, keyrings)
+    : { log: await openLog({ directory: logIn(options.directory), origin, signer: checkpoints.signer }) };
   return {
     log,
     signer: receipts.signer,
-    issuing: (receiptId) => ({
-      signer: receipts.signer,
-      now: now(),
-      ...(receiptId === undefined ? { random: randomBytes(16) } : { random: NO_CHANCE, receiptId }),
-      publicKeyUrl: keySetPath,
-      digest: (bytes) => hash('sha256', bytes, 'buffer'),
-    }),
-    keySet: () => keySetDocument(receipts.keys, ledgerEntry(checkpoints.keys, { origin, url: '/ledger/' })),
+    issuing(receiptId) {
+      published?.refuseRetired(receipts.signer.keyId, now());
+      return {
+        signer: receipts.signer,
+        now: now(),
+        ...(receiptId === undefined ? { random: randomBytes(16) } : { random: NO_CHANCE, receiptId }),
+        publicKeyUrl: keySetPath,
+        digest: (bytes) => hash('sha256', bytes, 'buffer'),
+      };
+    },
+    keySet: () =>
+      keySetDocument(published?.entries ?? receipts.keys, ledgerEntry(checkpoints.keys, { origin, url: '/ledger/' })),
     async reload() {
-      await receipts.reload();
+      await receipts.reload((keys) => published?.publish(keys) ?? Promise.resolve());
+      await published?.look();
       if (await checkpoints.reload()) await log.resign();
     },
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
+  };
+}
+
+const logIn = (directory: string): string => path.join(directory, 'ledger');
+
+async function openShared(
+  { directory, origin, now }: SignedLedgerOptions,
+  { place, keys }: SharedLedger,
+  { receipts, checkpoints }: Keyrings,
+): Promise<{ readonly log: SharedLog; readonly published: PublishedKeys }> {
+  const places = placesIn(logIn(directory));
+  if (existsSync(places.journal) && !existsSync(places.moved)) {
+    throw new LogError(
+      'not-moved',
+      `${logIn(directory)} holds a log that the database has not taken over: bring it there with strata stack migrate-log`,
+    );
+  }
+  await makeDirectory(logIn(directory));
+  const checkpointKeys = checkpointKeysOf(checkpoints);
+  // A log that this node may not write is opened first: only then are its keys told to the others.
+  const log = await openSharedLog({ origin, place, keys: checkpointKeys, checkpointFile: places.checkpoint });
+  try {
+    const published = new PublishedKeys({ origin, checkpointKeys, place: keys });
+    await published.publish(receipts.keys);
+    published.refuseRetired(receipts.signer.keyId, now(), { overlapMs: 0 });
+    return { log, published };
+  } catch (error) {
+    await log[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+export type ImportLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now'> &
+  Pick<ImportOptions, 'place' | 'onProgress' | 'signal'>;
+
+/** Brings the log of a directory into a database: `importLog`, with the directory's keys. */
+export async function importLedger({ directory, now, ...options }: ImportLedgerOptions): Promise<ImportedLog> {
+  const { checkpoints } = await openKeyrings(directory, now);
+  return importLog({ ...options, directory: logIn(directory), keys: checkpointKeysOf(checkpoints) });
+}
+
+function checkpointKeysOf(keyring: Keyring): CheckpointKeys {
+  return {
+    signer: keyring.signer,
+    publicKeys: () => keyring.keys.flatMap(({ x }) => decodeBase64Url(x) ?? []),
+    reload: () => keyring.reload(),
   };
 }
 
@@ -65,10 +134,12 @@ export async function rotateSigningKeys(directory: string, now: () => Date): Pro
   return [receipts.signer.keyId, checkpoints.signer.keyId];
 }
 
-async function openKeyrings(
-  directory: string,
-  now: () => Date,
-): Promise<{ readonly receipts: Keyring; readonly checkpoints: Keyring }> {
+interface Keyrings {
+  readonly receipts: Keyring;
+  readonly checkpoints: Keyring;
+}
+
+async function openKeyrings(directory: string, now: () => Date): Promise<Keyrings> {
   const open = (name: string) => openKeyring({ directory: path.join(directory, 'keys', name), now });
   return { receipts: await open('receipts'), checkpoints: await open('ledger') };
 }

@@ -31,19 +31,19 @@ export interface Keyring {
   readonly keys: readonly PublicKeyEntry[];
   /** Makes a new current key and retires the old one, whose private half is forgotten. */
   rotate(): Promise<void>;
-  /** Takes up a rotation made by another process; true when the current key changed. */
-  reload(): Promise<boolean>;
+  /** Takes up a rotation made by another process, once `announce` knows the keys; true when the current key changed. */
+  reload(announce?: (keys: readonly PublicKeyEntry[]) => Promise<void>): Promise<boolean>;
 }
 
 /** One key in the file; only the current one has its private half `d`. */
-interface StoredKey {
+export interface StoredKey {
   readonly x: string;
   readonly d?: string;
   readonly not_before: string;
   readonly not_after?: string;
 }
 
-interface LoadedKeys {
+export interface LoadedKeys {
   readonly stored: readonly StoredKey[];
   readonly entries: readonly PublicKeyEntry[];
   readonly current: { readonly keyId: string; readonly publicKey: Uint8Array; readonly privateKey: KeyObject };
@@ -51,7 +51,7 @@ interface LoadedKeys {
 
 const signInPool = promisify(sign);
 
-const FILE = 'signing-keys.json';
+export const KEYS_FILE = 'signing-keys.json';
 const PRIVATE_MODE = 0o600;
 
 /**
@@ -63,7 +63,7 @@ const PRIVATE_MODE = 0o600;
  */
 export async function openKeyring({ directory, now }: KeyringOptions): Promise<Keyring> {
   await makeDirectory(directory);
-  const file = path.join(directory, FILE);
+  const file = path.join(directory, KEYS_FILE);
   let loaded =
     (await load(file)) ?? (await change(directory, async () => (await load(file)) ?? addKey(file, [], now())));
   return {
@@ -83,12 +83,13 @@ export async function openKeyring({ directory, now }: KeyringOptions): Promise<K
     async rotate() {
       loaded = await change(directory, async () => addKey(file, (await load(file))?.stored ?? [], now()));
     },
-    async reload() {
+    async reload(announce) {
       const before = loaded.current.keyId;
       const fresh = await load(file);
       if (!fresh) throw new KeyringError(`${file} is gone; restore it, a new key would make old receipts unverifiable`);
+      if (fresh.current.keyId !== before) await announce?.(fresh.entries);
       loaded = fresh;
-      return loaded.current.keyId !== before;
+      return fresh.current.keyId !== before;
     },
   };
 }
@@ -109,14 +110,34 @@ async function change<Value>(directory: string, work: () => Promise<Value>): Pro
 }
 
 async function addKey(file: string, stored: readonly StoredKey[], now: Date): Promise<LoadedKeys> {
-  const at = now.toISOString();
+  return writeKeys(file, [newKey(now), ...retiredAt(stored, now)]);
+}
+
+function newKey(now: Date): StoredKey {
   const { x = '', d = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  const retired = stored.map(({ d: _forgotten, ...key }) => ({ ...key, not_after: key.not_after ?? at }));
-  const keys: StoredKey[] = [{ x, d, not_before: at }, ...retired];
+  return { x, d, not_before: now.toISOString() };
+}
+
+/** Without their private halves. */
+function retiredAt(stored: readonly StoredKey[], now: Date): StoredKey[] {
+  return stored.map(({ d: _forgotten, ...key }) => ({ ...key, not_after: key.not_after ?? now.toISOString() }));
+}
+
+async function writeKeys(file: string, keys: readonly StoredKey[]): Promise<LoadedKeys> {
   const text = `${JSON.stringify({ version: 1, keys }, null, 2)}\n`;
   await replaceFile(file, new TextEncoder().encode(text), { mode: PRIVATE_MODE, isSynced: true });
   await syncDirectory(path.dirname(file));
   return loadedFrom(keys, file);
+}
+
+/** Writes a ring that was known elsewhere: with this current key or a new one, and all others retired. */
+export async function saveKeys(
+  directory: string,
+  ring: { readonly current: StoredKey | undefined; readonly retired: readonly StoredKey[]; readonly now: Date },
+): Promise<void> {
+  await makeDirectory(directory);
+  const keys = [ring.current ?? newKey(ring.now), ...retiredAt(ring.retired, ring.now)];
+  await change(directory, () => writeKeys(path.join(directory, KEYS_FILE), keys));
 }
 
 async function load(file: string): Promise<LoadedKeys | undefined> {
@@ -133,6 +154,11 @@ async function load(file: string): Promise<LoadedKeys | undefined> {
   } catch (cause) {
     throw new KeyringError(`${file} is not JSON`, { cause });
   }
+  return keyringFrom(keys, file);
+}
+
+/** Throws KeyringError for what is no ring with one private key, in its first entry. */
+export function keyringFrom(keys: unknown, file: string): LoadedKeys {
   if (!Array.isArray(keys) || !keys.every(isStoredKey)) throw new KeyringError(`${file} does not hold a list of keys`);
   return loadedFrom(keys, file);
 }

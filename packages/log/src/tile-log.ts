@@ -1,16 +1,14 @@
 // The log that a service writes to: concurrent appends share one write and one sync, then one checkpoint.
-import {
-  decodeBase32,
-  LEDGER_ID_BYTES,
-  type LedgerReceipt,
-  ledgerReceiptDocument,
-  MAX_ENTRY_BYTES,
-} from '@strata/receipts';
-import { makeDirectory, replaceFile } from './durable-file.ts';
+import { type LedgerReceipt, ledgerReceiptDocument } from '@strata/receipts';
+import { CheckpointFile } from './checkpoint-file.ts';
+import { makeDirectory } from './durable-file.ts';
+import { GroupCommit } from './group-commit.ts';
 import { type Journal, SEGMENT_LEAVES } from './journal.ts';
 import type { Ledger } from './ledger.ts';
 import { acquireLock, type Lock } from './lock.ts';
-import { LogError, logErrorFrom } from './log-error.ts';
+import type { CheckpointSigner, Log, LogStats, Placed } from './log.ts';
+import { type LogError, logErrorFrom } from './log-error.ts';
+import { hashPrefixOf } from './published-tree.ts';
 import { placesIn, type Recovered, recover } from './recover.ts';
 import type { TileStore } from './tile-store.ts';
 
@@ -19,14 +17,6 @@ const MAX_BATCH = 1024;
 /** Tiles allowed to wait in memory for a slow disk, 32 segments of leaves, before appends wait too. */
 const MAX_PENDING_TILES = 32 * 33;
 
-/** Signs checkpoints; the key's name in the note is the log's origin. */
-export interface CheckpointSigner {
-  /** 32 bytes. */
-  readonly publicKey: Uint8Array;
-  /** Ed25519 signature of 64 bytes. `publicKey` and `sign` belong together within one synchronous turn. */
-  sign(bytes: Uint8Array): Uint8Array;
-}
-
 export interface LogOptions {
   readonly directory: string;
   /** First line of every checkpoint, such as `strata.example/ledger`. */
@@ -34,19 +24,9 @@ export interface LogOptions {
   readonly signer: CheckpointSigner;
 }
 
-export interface LogStats {
-  readonly size: number;
-  readonly commits: number;
+export interface TileLogStats extends LogStats {
   readonly pendingTiles: number;
   readonly indexBytes: number;
-  /** The latest failure of work behind the acknowledged leaves; it is tried again. */
-  readonly backgroundError?: LogError;
-}
-
-interface Waiting {
-  readonly leaf: Uint8Array;
-  readonly resolve: (placed: { index: number; treeSize: number }) => void;
-  readonly reject: (error: LogError) => void;
 }
 
 /** Opens or creates a log. Throws LogError: see its codes. */
@@ -79,18 +59,19 @@ interface Parts extends Recovered {
  * the calls. A batch that fails is rejected whole and is not in the log, unless the disk failed while syncing: then
  * every append fails until the log is opened again, and those leaves may or may not be found.
  */
-export class TileLog implements AsyncDisposable {
+export class TileLog implements Log, AsyncDisposable {
   readonly #ledger: Ledger;
   readonly #tiles: TileStore;
   readonly #journal: Journal;
   readonly #lock: Lock;
   readonly #name: string;
   readonly #signer: CheckpointSigner;
-  readonly #checkpointFile: string;
-  #waiting: Waiting[] = [];
-  #committing: Promise<void> | undefined;
+  readonly #checkpointFile: CheckpointFile;
+  readonly #appends = new GroupCommit({
+    maxLeaves: () => Math.min(SEGMENT_LEAVES - (this.#ledger.size % SEGMENT_LEAVES), MAX_BATCH),
+    commit: (leaves) => this.#commit(leaves),
+  });
   #flushing: Promise<void> | undefined;
-  #savingCheckpoint: Promise<void> | undefined;
   #backgroundError: LogError | undefined;
   #isClosed = false;
   #commits = 0;
@@ -102,46 +83,36 @@ export class TileLog implements AsyncDisposable {
     this.#lock = lock;
     this.#name = name;
     this.#signer = signer;
-    this.#checkpointFile = checkpointFile;
+    this.#checkpointFile = new CheckpointFile(checkpointFile, () => this.checkpoint());
     this.#publish();
     if (tiles.pendingTiles > 0) this.#flush();
   }
 
-  /** Leaves of the published tree. */
   get size(): number {
     return this.#ledger.published.size;
   }
 
-  /** The served checkpoint, a signed note. */
   checkpoint(): string {
     return this.#ledger.published.note;
   }
 
-  /** Adds a leaf; resolves when it is durable and a checkpoint that covers it is served. Rejects with LogError. */
-  append(leaf: Uint8Array): Promise<{ index: number; treeSize: number }> {
-    if (this.#isClosed) return Promise.reject(new LogError('closed', 'the log is closed'));
-    if (leaf.length > MAX_ENTRY_BYTES) {
-      return Promise.reject(
-        new LogError('leaf-too-large', `a leaf of ${leaf.length} bytes exceeds ${MAX_ENTRY_BYTES}`),
-      );
-    }
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ leaf, resolve, reject });
-      this.#committing ??= this.#commitAll();
-    });
+  append(leaf: Uint8Array): Promise<Placed> {
+    return this.#appends.append(leaf);
   }
 
-  /** A resource by its path below the log's prefix: `checkpoint`, `tile/0/x001/234`, `tile/entries/000.p/7`. */
   async read(path: string): Promise<Uint8Array | undefined> {
     return path === 'checkpoint' ? new TextEncoder().encode(this.checkpoint()) : this.#ledger.read(path);
   }
 
-  /** The receipt of a `cr_` id, proved against the present checkpoint; undefined for an id that the log lacks. */
   async receipt(ledgerReceiptId: string): Promise<LedgerReceipt | undefined> {
-    const prefix = ledgerReceiptId.startsWith('cr_') ? decodeBase32(ledgerReceiptId.slice(3)) : undefined;
-    if (prefix?.length !== LEDGER_ID_BYTES) return undefined;
-    const evidence = await this.#ledger.find(prefix);
+    const prefix = hashPrefixOf(ledgerReceiptId);
+    const evidence = prefix && (await this.#ledger.find(prefix));
     return evidence && ledgerReceiptDocument(evidence);
+  }
+
+  /** Root of the tree when it had no more than so many leaves. */
+  rootAt(size: number): Promise<Uint8Array> {
+    return this.#ledger.rootAt(size);
   }
 
   /** Signs the present tree anew: call it after the signing key has changed. */
@@ -149,9 +120,9 @@ export class TileLog implements AsyncDisposable {
     this.#publish();
   }
 
-  stats(): LogStats {
+  stats(): TileLogStats {
     const { pendingTiles } = this.#tiles;
-    const error = this.#backgroundError;
+    const error = this.#backgroundError ?? this.#checkpointFile.error;
     const figures = { size: this.size, commits: this.#commits, pendingTiles, indexBytes: this.#ledger.indexBytes };
     return error ? { ...figures, backgroundError: error } : figures;
   }
@@ -160,43 +131,27 @@ export class TileLog implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#committing;
+    await this.#appends.close();
     await this.#flushing;
-    await this.#savingCheckpoint;
+    await this.#checkpointFile[Symbol.asyncDispose]();
     await this.#journal[Symbol.asyncDispose]();
     await this.#lock[Symbol.asyncDispose]();
   }
 
-  /** The one writer: takes batches until none waits. */
-  async #commitAll(): Promise<void> {
-    // Whatever is appended in this turn of the event loop joins the first batch.
-    await new Promise(setImmediate);
-    while (this.#waiting.length > 0) {
-      const room = SEGMENT_LEAVES - (this.#ledger.size % SEGMENT_LEAVES);
-      const batch = this.#waiting.slice(0, Math.min(room, MAX_BATCH));
-      this.#waiting = this.#waiting.slice(batch.length);
-      await this.#commit(batch);
-    }
-    this.#committing = undefined;
-  }
-
-  async #commit(batch: readonly Waiting[]): Promise<void> {
-    const first = this.#ledger.size;
-    const leaves = batch.map(({ leaf }) => leaf);
+  async #commit(leaves: readonly Uint8Array[]): Promise<Placed> {
+    const index = this.#ledger.size;
     try {
       await this.#waitForTiles();
-      await this.#journal.append(first, leaves);
+      await this.#journal.append(index, leaves);
     } catch (cause) {
-      const error = logErrorFrom(cause, 'append to the log');
-      for (const { reject } of batch) reject(error);
-      return;
+      throw logErrorFrom(cause, 'append to the log');
     }
     // Durable from here on; nothing below may fail the batch.
     this.#ledger.apply(leaves);
     this.#commits++;
     this.#publish();
-    for (const [at, { resolve }] of batch.entries()) resolve({ index: first + at, treeSize: this.size });
     if (this.#ledger.size % SEGMENT_LEAVES === 0) this.#flush();
+    return { index, treeSize: this.size };
   }
 
   #publish(): void {
@@ -205,20 +160,7 @@ export class TileLog implements AsyncDisposable {
       publicKey: this.#signer.publicKey,
       sign: (bytes) => this.#signer.sign(bytes),
     });
-    this.#savingCheckpoint ??= this.#saveCheckpoint();
-  }
-
-  /** Keeps the newest checkpoint on disk: at the next start it shows whether leaves were lost. */
-  async #saveCheckpoint(): Promise<void> {
-    try {
-      for (let saved = ''; saved !== this.checkpoint(); ) {
-        saved = this.checkpoint();
-        await replaceFile(this.#checkpointFile, new TextEncoder().encode(saved), { isSynced: false });
-      }
-    } catch (cause) {
-      this.#backgroundError = logErrorFrom(cause, 'save the checkpoint');
-    }
-    this.#savingCheckpoint = undefined;
+    this.#checkpointFile.save();
   }
 
   /** Makes full tiles durable, then lets the journal forget their leaves. */

@@ -5,9 +5,8 @@ import { decodeEntries, FULL_TILE_BYTES, TILE_WIDTH, type TileAddress, TileNodes
 import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from './durable-file.ts';
 import type { SealedTile } from './growing-tree.ts';
 import { LogError, logErrorFrom } from './log-error.ts';
+import { TileCache } from './tile-cache.ts';
 
-/** Tiles with their inner nodes are 16 KiB each: 4 MiB. */
-const CACHED_TILES = 256;
 /** Files written and synced at a time: half of Node's default thread pool, the journal needs the rest. */
 const PARALLEL_WRITES = 2;
 
@@ -15,7 +14,7 @@ export class TileStore {
   readonly #directory: string;
   /** Sealed but not yet durable, by path. */
   readonly #pending = new Map<string, SealedTile>();
-  readonly #cache = new Map<string, TileNodes>();
+  readonly #cache = new TileCache();
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -30,7 +29,7 @@ export class TileStore {
   seal(tile: SealedTile): void {
     const name = tilePath(tile.address);
     this.#pending.set(name, tile);
-    if (tile.nodes) this.#remember(name, tile.nodes);
+    if (tile.nodes) this.#cache.put(name, tile.nodes);
   }
 
   /** Makes every tile sealed so far durable. After a failure the tiles are still in memory, and it may be called again. */
@@ -76,7 +75,7 @@ export class TileStore {
   async nodes(level: number, index: number): Promise<TileNodes> {
     const name = tilePath({ level, index, width: TILE_WIDTH });
     const nodes = this.#cache.get(name) ?? TileNodes.of(await this.bytes(level, index));
-    this.#remember(name, nodes);
+    this.#cache.put(name, nodes);
     return nodes;
   }
 
@@ -85,16 +84,5 @@ export class TileStore {
     const entries = decodeEntries(await this.bytes('entries', index));
     if (entries?.length === TILE_WIDTH) return entries;
     throw new LogError('corrupt-tile', `entry bundle ${index} does not hold ${TILE_WIDTH} entries`);
-  }
-
-  /** Most recently used last. */
-  #remember(name: string, nodes: TileNodes): void {
-    this.#cache.delete(name);
-    this.#cache.set(name, nodes);
-    if (this.#cache.size <= CACHED_TILES) return;
-    for (const oldest of this.#cache.keys()) {
-      this.#cache.delete(oldest);
-      return;
-    }
   }
 }

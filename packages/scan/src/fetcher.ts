@@ -108,7 +108,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
   const perHost = options.perHost ?? 2;
   const maxSockets = options.maxSockets ?? 256;
   const maxIdle = Math.floor(maxSockets / 4);
-  const resolver = new Resolver(options.resolver);
+  const resolver = new Resolver({ ...options.resolver, allowAddresses: options.allowAddresses ?? [] });
   const agents = new FetchConnections({ maxIdle, maxIdlePerHost: perHost });
   const files = new KeyedLimit(1);
   const underWay = new Set<Patience>();

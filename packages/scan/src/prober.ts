@@ -22,7 +22,7 @@ export interface ProberOptions {
   readonly probeLabels: readonly string[];
   readonly resolver?: ResolverOptions;
   readonly asnZones?: AsnZones;
-  /** CIDRs that may be connected to although they are private. */
+  /** CIDRs that may be connected to, and name servers asked in, although they are private. */
   readonly allowAddresses?: readonly string[];
   /** Who asks, and how to opt out: `StrataBot/0.1 (+https://example.com/bot)`. */
   readonly userAgent: string;
@@ -48,7 +48,7 @@ export interface Prober extends AsyncDisposable {
 }
 
 export function createProber(options: ProberOptions): Prober {
-  const resolver = new Resolver(options.resolver);
+  const resolver = new Resolver({ ...options.resolver, allowAddresses: options.allowAddresses ?? [] });
   const now = options.now ?? (() => new Date());
   const zones = options.asnZones ?? CYMRU;
   const web: Omit<SiteParts, 'addressesOf'> = {

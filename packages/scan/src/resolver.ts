@@ -1,44 +1,43 @@
-// A stub resolver for scanning: several upstreams, retries, TCP on truncation, shared questions, a cache that obeys TTLs.
+// The resolver of a scan: shared questions, a cache that obeys TTLs, chains of aliases followed; answers come from a source.
 import { getServers } from 'node:dns';
 import type { Lookup } from '@strata/detect';
 import { type Answer, failed, MAX_ALIASES, type Reading } from './answer.ts';
 import { AnswerCache } from './answer-cache.ts';
-import { encodeQuery, isAskable, RCODE, rcodeOf } from './message.ts';
+import type { AnswerSource, Asking, SourceStats } from './answer-source.ts';
+import { IterativeSource } from './iterative/iterative-source.ts';
+import { isAskable } from './message.ts';
 import type { RecordOf, RecordType } from './records.ts';
 import { SharedWork } from './shared-work.ts';
-import { TimerWheel } from './timer-wheel.ts';
-import { conclude, type Failure, readExchange } from './tries.ts';
+import { StubSource } from './stub-source.ts';
 import { StopSwitch, type Upstream } from './udp-channel.ts';
-import { UpstreamClient } from './upstream-client.ts';
 
 export interface ResolverOptions {
-  /** Recursive resolvers, asked in turn; those of the system when left out or empty. */
-  readonly upstreams?: readonly Upstream[];
+  /**
+   * Recursive resolvers, asked in turn; those of the system when left out or empty. When the first is `iterative`, the
+   * others are the root servers to start from, and the Internet's when there are none; name servers are then asked at
+   * the port of the roots.
+   */
+  readonly upstreams?: readonly (Upstream | 'iterative')[];
   /** For one try. Longer than a resolver's own patience, else its SERVFAIL would be read as silence. */
   readonly tryTimeoutMs?: number;
-  /** Tries a question at most; an upstream that answered to the point, if only with a failure, is not asked again. */
+  /** Tries a question at most at upstreams; one that answered to the point, if only with a failure, is not asked again. */
   readonly tries?: number;
   /** For all tries of one question, waiting in line not counted. */
   readonly totalTimeoutMs?: number;
-  /** Questions in flight at one upstream; more wait in line. */
+  /** Questions in flight at one upstream or name server; more wait in line. */
   readonly maxInFlight?: number;
   readonly cacheEntries?: number;
   readonly cacheBytes?: number;
   readonly maxTtlMs?: number;
+  /** CIDRs where name servers may be asked although they are private; only `iterative` asks whom others name. */
+  readonly allowAddresses?: readonly string[];
 }
 
-export interface ResolverStats {
+export interface ResolverStats extends SourceStats {
   readonly questions: number;
   readonly cacheHits: number;
   /** Questions that joined an equal one in flight. */
   readonly shared: number;
-  readonly sent: number;
-  readonly timeouts: number;
-  readonly overTcp: number;
-  /** Packets with our id that were no answers to our question: forgeries, mostly. */
-  readonly strays: number;
-  /** Questions that ended in a failure after all tries. */
-  readonly failures: number;
 }
 
 export interface QueryOptions {
@@ -55,24 +54,14 @@ const SIGNED_ZONE = 'com';
 const UPSTREAM_TTL_SECONDS = 60;
 
 export class Resolver implements AsyncDisposable {
-  readonly #clients: readonly UpstreamClient[];
-  readonly #wheel = new TimerWheel();
+  readonly #source: AnswerSource;
   readonly #cache: AnswerCache;
-  readonly #tryTimeoutMs: number;
-  readonly #totalTimeoutMs: number;
-  readonly #tries: number;
   readonly #asking = new Map<string, SharedWork<Answer<unknown>>>();
-  readonly #stats = { questions: 0, cacheHits: 0, shared: 0, failures: 0 };
-  #turn = 0;
+  readonly #stats = { questions: 0, cacheHits: 0, shared: 0 };
   #isDisposed = false;
 
   constructor(options: ResolverOptions = {}) {
-    const { tryTimeoutMs = 2_000, totalTimeoutMs = 6_000, maxInFlight = 1_000 } = options;
-    const upstreams = options.upstreams?.length ? options.upstreams : systemUpstreams();
-    this.#clients = upstreams.map((upstream) => new UpstreamClient(upstream, this.#wheel, maxInFlight));
-    this.#tryTimeoutMs = tryTimeoutMs;
-    this.#totalTimeoutMs = totalTimeoutMs;
-    this.#tries = options.tries ?? Math.max(DEFAULT_TRIES, upstreams.length);
+    this.#source = sourceOf(options);
     this.#cache = new AnswerCache({
       entries: options.cacheEntries ?? 100_000,
       maxBytes: options.cacheBytes ?? 64 * 1024 * 1024,
@@ -81,14 +70,12 @@ export class Resolver implements AsyncDisposable {
   }
 
   stats(): ResolverStats {
-    const sum = { sent: 0, timeouts: 0, overTcp: 0, strays: 0 };
-    for (const { stats } of this.#clients) {
-      sum.sent += stats.sent;
-      sum.timeouts += stats.timeouts;
-      sum.overTcp += stats.overTcp;
-      sum.strays += stats.strays;
-    }
-    return { ...this.#stats, ...sum };
+    return { ...this.#stats, ...this.#source.stats() };
+  }
+
+  /** Whether there is somebody who may check signatures, and who can be asked not to. */
+  get hasUpstreams(): boolean {
+    return this.#source.upstreams.length > 0;
   }
 
   /** Asks, or answers from the cache. Failures are statuses; rejects only when `signal` aborts. */
@@ -113,7 +100,7 @@ export class Resolver implements AsyncDisposable {
    */
   async isValidating({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<boolean> {
     const asking = { question: SIGNED_ZONE, type: 'NS', isUnchecked: false } as const;
-    const answers = await Promise.all(this.#clients.map((client) => this.#shared({ ...asking, client }, signal)));
+    const answers = await Promise.all(this.#source.upstreams.map((only) => this.#shared({ ...asking, only }, signal)));
     const answered = answers.filter(({ lookup }) => lookup.status === 'found');
     return answered.length > 0 && answered.every(({ isAuthentic }) => isAuthentic);
   }
@@ -147,7 +134,7 @@ export class Resolver implements AsyncDisposable {
         forget();
         const answer = { lookup, isAuthentic };
         // An upstream that does not answer about itself is not waited for by every probe.
-        this.#cache.keep(key, answer, asking.client ? Math.max(ttlSeconds, UPSTREAM_TTL_SECONDS) : ttlSeconds);
+        this.#cache.keep(key, answer, asking.only ? Math.max(ttlSeconds, UPSTREAM_TTL_SECONDS) : ttlSeconds);
         return answer;
       },
       (cause) => {
@@ -169,11 +156,11 @@ export class Resolver implements AsyncDisposable {
     const name = asking.question;
     if (this.#isDisposed) return failed('skipped', 'the resolver has been disposed');
     if (!isAskable(name)) return failed('skipped', 'not a name that DNS can carry');
-    let reading: Reading<unknown> = await this.#askAll(asking, stop);
+    let reading: Reading<unknown> = await this.#source.ask(asking, stop);
     while (reading.unfinished !== null) {
       const { lookup, isAuthentic, ttlSeconds, unfinished } = reading;
       if (!isAskable(unfinished)) return failed('malformed', 'the alias is no host name', lookup.aliases);
-      const next = await this.#askAll({ ...asking, question: unfinished }, stop);
+      const next = await this.#source.ask({ ...asking, question: unfinished }, stop);
       const aliases = [...lookup.aliases, ...next.lookup.aliases];
       if (new Set([name, ...aliases]).size <= aliases.length) {
         return failed('malformed', 'the CNAME chain is a loop', lookup.aliases);
@@ -191,71 +178,31 @@ export class Resolver implements AsyncDisposable {
     return reading;
   }
 
-  /** Tries upstreams until one gives an answer that says something about the name. */
-  async #askAll({ question, type, isUnchecked, client: only }: Asking, stop: StopSwitch): Promise<Reading<unknown>> {
-    const query = encodeQuery(question, type, { isUnchecked });
-    const candidates = only === undefined ? this.#inTurn() : [only];
-    const failures: Failure[] = [];
-    let leftMs = this.#totalTimeoutMs;
-    for (let i = 0; i < this.#tries && leftMs > 0; i++) {
-      // Who answered, if only with SERVFAIL, would say the same again; who was silent may have lost a packet, and who
-      // answered about other names may have been outrun by somebody else.
-      const client = candidates.shift();
-      if (client === undefined) break;
-      const room = client.enter();
-      if (room !== undefined) await room;
-      const startedAt = performance.now();
-      const patienceMs = Math.min(this.#tryTimeoutMs, leftMs);
-      let sent = query;
-      let exchange = await client.ask(sent, patienceMs, stop);
-      if (exchange.kind === 'answer' && rcodeOf(exchange.bytes) === RCODE.formatError) {
-        // RFC 6891 §7: a server that knows no EDNS0 says FORMERR, and is asked again without.
-        sent = encodeQuery(question, type, { hasEdns: false });
-        exchange = await client.ask(sent, patienceMs, stop);
-      }
-      client.leave();
-      if (exchange.kind === 'stopped') return failed('skipped', 'given up before the answer');
-      const reading = readExchange(exchange, sent, question, type);
-      const { status } = reading.lookup;
-      if (status === 'found' || status === 'empty' || status === 'nxdomain') return reading;
-      failures.push({ label: client.label, reading });
-      if (exchange.kind === 'timeout' || reading.isAstray) candidates.push(client);
-      leftMs -= performance.now() - startedAt;
-    }
-    this.#stats.failures += 1;
-    return conclude(failures);
-  }
-
-  /** Upstreams by turns, those that have been silent lately at the end. */
-  #inTurn(): UpstreamClient[] {
-    if (this.#clients.length === 1) return [...this.#clients];
-    const first = this.#turn++ % this.#clients.length;
-    const turned = [...this.#clients.slice(first), ...this.#clients.slice(0, first)];
-    return [...turned.filter((client) => !client.isAiling), ...turned.filter((client) => client.isAiling)];
-  }
-
   /** Questions in flight and in line end as `skipped`. */
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isDisposed) return;
     this.#isDisposed = true;
     for (const work of [...this.#asking.values()]) work.stop();
-    await Promise.all(this.#clients.map((client) => client[Symbol.asyncDispose]()));
-    this.#wheel[Symbol.dispose]();
+    await this.#source[Symbol.asyncDispose]();
   }
 }
 
-/** One question, as it is shared and kept. */
-interface Asking {
-  readonly question: string;
-  readonly type: RecordType;
-  readonly isUnchecked: boolean;
-  /** The only upstream to ask; all of them when left out. */
-  readonly client?: UpstreamClient;
+function sourceOf(options: ResolverOptions): AnswerSource {
+  const { upstreams = [], tryTimeoutMs = 2_000, totalTimeoutMs = 6_000, maxInFlight = 1_000 } = options;
+  const addresses = upstreams.filter((upstream) => upstream !== 'iterative');
+  if (upstreams[0] === 'iterative') {
+    const { allowAddresses = [] } = options;
+    return new IterativeSource({ roots: addresses, tryTimeoutMs, totalTimeoutMs, maxInFlight, allowAddresses });
+  }
+  const asked = addresses.length > 0 ? addresses : systemUpstreams();
+  const tries = options.tries ?? Math.max(DEFAULT_TRIES, asked.length);
+  return new StubSource(asked, { tries, tryTimeoutMs, totalTimeoutMs, maxInFlight });
 }
 
-function keyOf({ question, type, isUnchecked, client }: Asking): string {
+function keyOf({ question, type, isUnchecked, only }: Asking): string {
   const key = `${type} ${question}`;
   if (isUnchecked) return `${key} unchecked`;
-  return client === undefined ? key : `${key} @${client.label}`;
+  return only === undefined ? key : `${key} @${only}`;
 }
 
 function systemUpstreams(): Upstream[] {

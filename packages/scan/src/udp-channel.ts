@@ -1,13 +1,18 @@
-// One long-lived UDP socket to one upstream, with many questions in flight on it.
-import { getRandomValues } from 'node:crypto';
-import { createSocket, type Socket } from 'node:dgram';
+// One long-lived UDP socket with many questions in flight on it: to one upstream, or to whatever name servers there are.
+import { createSocket, type RemoteInfo, type Socket, type SocketOptions } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { answersQuery, stampId } from './message.ts';
+import { random16 } from './random.ts';
 import type { TimerWheel, WheelEntry } from './timer-wheel.ts';
 
 export interface Upstream {
   readonly address: string;
   readonly port: number;
+}
+
+/** As it is written in messages: `192.0.2.1:53`, `[2001:db8::1]:53`. */
+export function labelOf({ address, port }: Upstream): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 /** How asking one upstream once ended. `strays` counts answers with our id that were not to our question. */
@@ -37,13 +42,20 @@ const MAX_WAITING = 32_768;
 interface Waiting extends WheelEntry {
   readonly id: number;
   readonly query: Buffer;
+  /** Who may answer, where the kernel does not see to it. */
+  readonly to: Upstream | undefined;
   strays: number;
   settle(exchange: Exchange): void;
 }
 
+/** What Node would ask the system for: that an address is itself. It answers at once, where the system takes a turn. */
+const lookup: SocketOptions['lookup'] = (address, _options, callback) =>
+  callback(null, address, isIPv6(address) ? 6 : 4);
+
 /**
- * The socket is connected: the kernel drops what other senders send, and reports a closed port at once. Port and ids
- * are random (RFC 5452 §4), and an answer counts only when it repeats the question.
+ * To one upstream the socket is connected: the kernel drops what other senders send, and reports a closed port at once.
+ * Otherwise the sender is compared here. Port and ids are random (RFC 5452 §4), and an answer counts only when it
+ * repeats the question.
  */
 export class UdpChannel implements AsyncDisposable {
   readonly #socket: Socket;
@@ -53,7 +65,7 @@ export class UdpChannel implements AsyncDisposable {
   private constructor(socket: Socket, wheel: TimerWheel) {
     this.#socket = socket;
     this.#wheel = wheel;
-    socket.on('message', (bytes) => this.#receive(bytes));
+    socket.on('message', (bytes, from) => this.#receive(bytes, from));
     // A connected socket does not say which question an ICMP error was about: all of them go to another upstream.
     socket.on('error', (error: NodeJS.ErrnoException) => this.#failAll({ kind: 'unreachable', code: codeOf(error) }));
   }
@@ -71,16 +83,39 @@ export class UdpChannel implements AsyncDisposable {
     return new UdpChannel(socket, wheel);
   }
 
-  /** Sends the query under a fresh id. Always settles. */
-  ask(query: Buffer, timeoutMs: number, stop: StopSwitch): Promise<Exchange> {
+  /**
+   * Opens a socket that asks anybody of a family, from a port that the system draws.
+   * @throws when no socket can be opened.
+   */
+  static async openFor(family: 4 | 6, wheel: TimerWheel): Promise<UdpChannel> {
+    const type = family === 6 ? 'udp6' : 'udp4';
+    const socket = createSocket({ type, recvBufferSize: RECEIVE_BUFFER_BYTES, lookup });
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject);
+      socket.bind(0, () => {
+        socket.off('error', reject);
+        resolve();
+      });
+    });
+    return new UdpChannel(socket, wheel);
+  }
+
+  /** Questions in flight. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Sends the query under a fresh id, to `to` where the socket is nobody's own. Always settles. */
+  ask(query: Buffer, timeoutMs: number, stop: StopSwitch, to?: Upstream): Promise<Exchange> {
     if (this.#waiting.size >= MAX_WAITING) return Promise.resolve({ kind: 'unreachable', code: 'no free id' });
-    let id = randomId();
+    let id = random16();
     while (this.#waiting.has(id)) id = (id + 1) & 0xffff;
     stampId(query, id);
     return new Promise((resolve) => {
       const waiting: Waiting = {
         id,
         query,
+        to,
         strays: 0,
         slot: 0,
         rounds: 0,
@@ -95,13 +130,22 @@ export class UdpChannel implements AsyncDisposable {
       stop.whenStopped = () => waiting.settle({ kind: 'stopped' });
       this.#waiting.set(id, waiting);
       this.#wheel.add(waiting, timeoutMs);
-      this.#socket.send(query);
+      if (to === undefined) this.#socket.send(query);
+      else
+        this.#socket.send(query, to.port, to.address, (error) => {
+          if (error) waiting.settle({ kind: 'unreachable', code: codeOf(error) });
+        });
     });
   }
 
-  #receive(bytes: Buffer): void {
+  #receive(bytes: Buffer, from: RemoteInfo): void {
     const waiting = bytes.length < 2 ? undefined : this.#waiting.get(((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0));
     if (waiting === undefined) return;
+    const { to } = waiting;
+    if (to !== undefined && (from.port !== to.port || from.address !== to.address)) {
+      waiting.strays += 1;
+      return;
+    }
     if (answersQuery(bytes, waiting.query)) waiting.settle({ kind: 'answer', bytes });
     else waiting.strays += 1;
   }
@@ -118,16 +162,4 @@ export class UdpChannel implements AsyncDisposable {
 
 function codeOf(error: NodeJS.ErrnoException): string {
   return error.code ?? 'network error';
-}
-
-const randomIds = new Uint16Array(1_024);
-let nextRandom = randomIds.length;
-
-/** Random numbers are drawn in batches: one system call a thousand questions. */
-function randomId(): number {
-  if (nextRandom === randomIds.length) {
-    getRandomValues(randomIds);
-    nextRandom = 0;
-  }
-  return randomIds[nextRandom++] ?? 0;
 }

@@ -1,8 +1,9 @@
 // One upstream resolver: its sockets, its share of questions in flight, and how it has fared lately.
 import { isTruncated } from './message.ts';
+import { Places } from './places.ts';
 import { askOverTcp } from './tcp-exchange.ts';
 import type { TimerWheel } from './timer-wheel.ts';
-import { type Exchange, type StopSwitch, UdpChannel, type Upstream } from './udp-channel.ts';
+import { type Exchange, labelOf, type StopSwitch, UdpChannel, type Upstream } from './udp-channel.ts';
 
 /** Sockets an upstream: a forger has to guess which port a question left from. */
 const CHANNELS = 4;
@@ -20,12 +21,10 @@ export interface UpstreamStats {
 export class UpstreamClient implements AsyncDisposable {
   readonly upstream: Upstream;
   readonly label: string;
+  /** For questions in flight; `ask` is called inside only. */
+  readonly places: Places;
   readonly stats = { sent: 0, timeouts: 0, overTcp: 0, strays: 0 };
   readonly #wheel: TimerWheel;
-  readonly #maxInFlight: number;
-  readonly #line: (() => void)[] = [];
-  #lineHead = 0;
-  #inFlight = 0;
   #opening: Promise<UdpChannel[]> | undefined;
   #channels: UdpChannel[] | undefined;
   #next = 0;
@@ -34,11 +33,9 @@ export class UpstreamClient implements AsyncDisposable {
 
   constructor(upstream: Upstream, wheel: TimerWheel, maxInFlight: number) {
     this.upstream = upstream;
-    this.label = upstream.address.includes(':')
-      ? `[${upstream.address}]:${upstream.port}`
-      : `${upstream.address}:${upstream.port}`;
+    this.label = labelOf(upstream);
     this.#wheel = wheel;
-    this.#maxInFlight = maxInFlight;
+    this.places = new Places(maxInFlight);
   }
 
   /** Has been silent for a while: to be asked only when the others fail. */
@@ -46,31 +43,7 @@ export class UpstreamClient implements AsyncDisposable {
     return this.#silences >= AILING_AFTER && performance.now() < this.#ailingUntil;
   }
 
-  /** Waits for room among the questions in flight; undefined when there is room at once. Give the place back. */
-  enter(): Promise<void> | undefined {
-    if (this.#inFlight < this.#maxInFlight) {
-      this.#inFlight += 1;
-      return undefined;
-    }
-    return new Promise((resolve) => this.#line.push(resolve));
-  }
-
-  /** The place goes to the next in line, so the count stays as it is. */
-  leave(): void {
-    const next = this.#line[this.#lineHead];
-    if (next === undefined) {
-      this.#inFlight -= 1;
-      return;
-    }
-    this.#lineHead += 1;
-    if (this.#lineHead === this.#line.length) {
-      this.#line.length = 0;
-      this.#lineHead = 0;
-    }
-    next();
-  }
-
-  /** Asks over UDP, and over TCP when the answer is cut short. Only inside `enter` and `leave`; always settles. */
+  /** Asks over UDP, and over TCP when the answer is cut short. Always settles. */
   async ask(query: Buffer, timeoutMs: number, stop: StopSwitch): Promise<Exchange> {
     const channels = this.#channels ?? (await this.#open());
     const channel = channels[this.#next++ % CHANNELS];

@@ -20,7 +20,7 @@ interface Options {
  */
 export async function askApex(resolver: Resolver, domain: string, { signal }: Options): Promise<Apex> {
   const { lookup, isAuthentic } = await resolver.ask(domain, 'NS', { signal });
-  if (lookup.status === 'servfail') {
+  if (lookup.status === 'servfail' && resolver.hasUpstreams) {
     const ns = await resolver.query(domain, 'NS', { signal, isUnchecked: true });
     if (ns.status === 'found') return { ns, isAuthentic: false, isUnchecked: true };
   }

@@ -1,5 +1,6 @@
 // Subscriptions taken in, many with a few statements.
 import { type Kysely, sql } from 'kysely';
+import { bump } from './counters.ts';
 import { cutText, keptWhole, MOST_TITLE, MOST_URL, type NewFeed } from './feed-records.ts';
 import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
@@ -36,6 +37,7 @@ export async function addFeeds(
       where not exists (select 1 from feed_moves where feed_moves.url = new.url)
       order by new.place
       on conflict (url) do nothing`.execute(tx);
+    await bump(tx, 'feeds');
     return { added: Number(added.numAffectedRows ?? 0), revived: Number(revived?.numAffectedRows ?? 0) };
   });
 }

@@ -1,10 +1,11 @@
 // Published vulnerabilities: what each publisher says, everything that is known of one, and what changed, in order.
 import type { Advisory, AdvisoryRecord, ExploitScore, KnownExploited } from '@strata/advisories';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { IDS_AT_ONCE, noteChanges, putRecords, putScores } from './advisory-writes.ts';
 import { batches } from './batches.ts';
 import type { AdvisoryTouched, DomainExposed } from './events.ts';
 import type { Database } from './schema.ts';
+import { type Guard, unguarded } from './term.ts';
 
 /** An advisory with what is known of its exploitation. */
 export interface StoredAdvisory {
@@ -38,15 +39,17 @@ const SCORES_AT_ONCE = 1_000;
 
 export class AdvisoryTable {
   readonly #db: Kysely<Database>;
+  readonly #guard: Guard;
 
-  constructor(db: Kysely<Database>) {
+  constructor(db: Kysely<Database>, guard: Guard = unguarded) {
     this.#db = db;
+    this.#guard = guard;
   }
 
   /** Takes in what publishers say. Idempotent: what stands already changes nothing. In batches, with room between for others. */
   async putRecords(records: readonly AdvisoryRecord[]): Promise<void> {
     for (const batch of batches(lastOfEach(records), RECORDS_AT_ONCE)) {
-      await this.#db.transaction().execute((tx) => putRecords(tx, batch));
+      await this.#write((tx) => putRecords(tx, batch));
       await nextTurn();
     }
   }
@@ -56,7 +59,7 @@ export class AdvisoryTable {
     all: readonly KnownExploited[],
     { named = [], isPart = false }: { readonly named?: readonly string[]; readonly isPart?: boolean } = {},
   ): Promise<void> {
-    await this.#db.transaction().execute(async (tx) => {
+    await this.#write(async (tx) => {
       const known = await tx.selectFrom('known_exploited').selectAll().execute();
       const before = new Map(known.map(({ cve, body }) => [cve, body]));
       const now = new Map(all.map((each) => [each.cve, JSON.stringify(each)]));
@@ -79,7 +82,7 @@ export class AdvisoryTable {
 
   async putScores(scores: readonly ExploitScore[]): Promise<void> {
     for (const batch of batches(scores, SCORES_AT_ONCE)) {
-      await this.#db.transaction().execute((tx) => putScores(tx, batch));
+      await this.#write((tx) => putScores(tx, batch));
       await nextTurn();
     }
   }
@@ -154,7 +157,7 @@ export class AdvisoryTable {
    */
   async tell(subject: string, event: AdvisoryEvent): Promise<boolean> {
     const at = event.at.getTime();
-    return this.#db.transaction().execute(async (tx) => {
+    return this.#write(async (tx) => {
       const result = await tx
         .insertInto('advisory_tellings')
         .values({ subject, at })
@@ -167,6 +170,13 @@ export class AdvisoryTable {
         .values({ at, kind, domain, payload: JSON.stringify(payload) })
         .execute();
       return true;
+    });
+  }
+
+  #write<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
+    return this.#db.transaction().execute(async (tx) => {
+      await this.#guard(tx);
+      return work(tx);
     });
   }
 

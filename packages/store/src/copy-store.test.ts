@@ -90,10 +90,11 @@ describe('a store copied to PostgreSQL', { skip: binaries ? false : notice }, as
     );
     for (const store of [before, now]) {
       await store.recordScan(scanOf('new.com', '2026-02-01T00:00:00.000Z', GOOGLE), confirm);
-      const [next] = await store.stream.append(
-        [{ publishedUs: 9, type: 't', domain: null, providers: [], category: null, body: '' }],
-        { from: 1, to: 2 },
-      );
+      const [next] =
+        (await store.stream.append(
+          [{ publishedUs: 9, type: 't', domain: null, providers: [], category: null, body: '' }],
+          { from: 1, to: 2 },
+        )) ?? [];
       assert.equal(next?.seq, 4, 'a number of a row that is gone does not come back');
     }
     assert.deepEqual(await told(now), await told(before));

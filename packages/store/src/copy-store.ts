@@ -11,15 +11,18 @@ import type { Database } from './schema.ts';
 import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 import { StoreError, storeErrorOf } from './store-error.ts';
 
-type Table = keyof Database;
+/** The ledger is none of SQLite's: it comes from its folder, by a way of its own. */
+export type Table = Exclude<keyof Database, `ledger_${string}`>;
 type Row = Readonly<Record<string, unknown>>;
 
 /** Every table with the columns that name a row, each after those that it refers to. */
-const KEYS: Readonly<Record<Table, readonly string[]>> = {
+export const KEYS: Readonly<Record<Table, readonly string[]>> = {
   settings: ['name'],
+  counters: ['name'],
   api_keys: ['id'],
   quota_usage: ['key_id', 'day'],
   domains: ['id'],
+  scan_leases: ['domain_id'],
   services: ['id'],
   scans: ['id'],
   changes: ['id'],
@@ -47,7 +50,7 @@ const KEYS: Readonly<Record<Table, readonly string[]>> = {
   feed_mentions: ['id'],
   feed_domains: ['domain_id', 'feed_id'],
 };
-const TABLES = Object.keys(KEYS) as readonly Table[];
+export const TABLES = Object.keys(KEYS) as readonly Table[];
 
 const ROWS_AT_ONCE = 2_000;
 
@@ -133,11 +136,11 @@ async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): 
 /** A new store has settings of its own, and nothing else. */
 async function refuseFilled(client: pg.PoolClient): Promise<void> {
   for (const table of TABLES) {
-    if (table === 'settings') continue;
+    if (table === 'settings' || table === 'counters') continue;
     const { rowCount } = await client.query(`select 1 from ${table} limit 1`);
     if (rowCount) throw new StoreError('not-empty', { cause: new Error(`${table} has rows`) });
   }
-  await client.query('delete from settings');
+  await client.query('delete from settings; delete from counters');
 }
 
 interface TableColumns {
@@ -207,7 +210,7 @@ async function setNumbers(from: Kysely<Database>, client: pg.PoolClient, table: 
   if (last) await client.query('select setval(pg_get_serial_sequence($1, $2), $3)', [table, key, last]);
 }
 
-async function columnsOf(client: pg.PoolClient, table: Table): Promise<readonly string[]> {
+export async function columnsOf(client: pg.PoolClient, table: Table): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select column_name as name from information_schema.columns
      where table_schema = current_schema() and table_name = $1 order by column_name`,

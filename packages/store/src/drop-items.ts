@@ -1,6 +1,7 @@
 // Items leave their tables and every count: those that grew old, and those of feeds that are given up. A bite is one transaction
 // of a few hundred rows, since everybody else waits for it.
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { bump } from './counters.ts';
 import { jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
 
@@ -23,6 +24,7 @@ export async function bumpEpoch(tx: Transaction<Database>): Promise<void> {
     .values({ name: EPOCH, value })
     .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
     .execute();
+  await bump(tx, 'feeds');
 }
 
 /** Drops at most so many items that are older, a bite, with what they named; returns how many: 0 when none are left. */

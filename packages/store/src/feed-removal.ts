@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { onKnownPair, PAIRS } from './add-items.ts';
+import { bump } from './counters.ts';
 import { addCounts, bumpEpoch, dropItems, someItems, takeFromPairs } from './drop-items.ts';
 import { integer, jsonRows, listed } from './json-rows.ts';
 import type { Database } from './schema.ts';
@@ -24,6 +25,7 @@ export async function removeFeed(db: Kysely<Database>, feedId: number): Promise<
 /** From now on nothing is added to the feed; who calls `finishLeaving` then gives its items to `into`, or drops them. */
 export async function markLeaving(tx: Transaction<Database>, feedId: number, into: number | null): Promise<void> {
   await tx.updateTable('feeds').set({ status: 'leaving', merges_into: into }).where('id', '=', feedId).execute();
+  await bump(tx, 'feeds');
 }
 
 /** Goes on with every feed that leaves. */

@@ -2,7 +2,9 @@
 export type { AdvisoryChange, AdvisoryCounts, AdvisoryEvent, AdvisoryTable, StoredAdvisory } from './advisories.ts';
 export type { Lease, SourceState, SourceStep, SourceTable, StoredSource } from './advisory-sources.ts';
 export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers.ts';
+export { checkStore, type StoreFinding, type StoreReport } from './check-store.ts';
 export { type CopiedTable, type CopyOptions, copyToPostgres } from './copy-store.ts';
+export type { StoreHeads } from './counters.ts';
 export type { AddedDomains, StoredChange, StoredProfile, StoredService } from './domains.ts';
 export type {
   AdvisoryTouched,
@@ -38,9 +40,20 @@ export {
   TIERS,
   type Tier,
 } from './keys.ts';
+export type { GrowLedger, LedgerGrowth, LedgerHead, LedgerKeyTable, LedgerTable } from './ledger.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './lists.ts';
-export type { QuotaTable } from './quota.ts';
-export type { RecordedScan, RecordOptions, ScanRecord } from './record-scan.ts';
+export {
+  digestOfRows,
+  dumpPostgres,
+  loadPostgres,
+  type PostgresBackupOptions,
+  type RowsText,
+  receiptsInRows,
+} from './postgres-backup.ts';
+export type { Quota, QuotaUse } from './quota.ts';
+export type { RecordedScan, RecordOptions, RecordScans, ScanRecord, ScanResult } from './record-scan.ts';
+export type { Claim, ScanProgress, ScanWork } from './scan-work.ts';
+export type { SchedulerHold, SchedulerLock } from './scheduler-lock.ts';
 export type { EventKind } from './schema.ts';
 export type { SegmentRecord, Segments, SegmentTotals } from './segments.ts';
 export {
@@ -52,7 +65,15 @@ export {
   type StoredAnomaly,
   type Watched,
 } from './signals.ts';
+export {
+  backupSqlite,
+  checkSqliteCopy,
+  receiptsInSqliteCopy,
+  type SqliteBackupOptions,
+  settleSqlite,
+} from './sqlite-backup.ts';
 export type { Standings } from './standings.ts';
-export { openStore, type Store, type StoreCounts, type StoreOptions } from './store.ts';
+export { openStore, type SchedulerTables, type Store, type StoreCounts, type StoreOptions } from './store.ts';
+export type { CopiedPart, StoreCopy } from './store-copy.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
 export { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from './stream.ts';

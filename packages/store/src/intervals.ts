@@ -1,6 +1,6 @@
-// The services of one domain as rows: read into what history reasons about, and written back where something differs.
+// The services of one domain as rows: read into what history reasons about, and which of them a scan moves. Pure.
 import { type KnownService, keyOf, type Reconciliation, type ServiceEvidence } from '@strata/detect';
-import type { Selectable, Transaction } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Database } from './schema.ts';
 
 type DomainRow = Selectable<Database['domains']>;
@@ -31,42 +31,49 @@ export function openIntervals(
   }));
 }
 
-/** Writes only the rows that differ: an unchanged stack costs none. `now` is the time of the scan. */
-export async function writeIntervals(
-  tx: Transaction<Database>,
-  domain: DomainRow,
+/** Rows of `services` that one scan moves: only those that differ, so that an unchanged stack moves none. */
+export interface IntervalWrites {
+  readonly ended: readonly { readonly id: number; readonly validTo: number; readonly lastSeen: number }[];
+  readonly dropped: readonly number[];
+  readonly updated: readonly (IntervalValues & { readonly id: number })[];
+  readonly begun: readonly (IntervalValues &
+    Pick<Selectable<Database['services']>, 'category' | 'role' | 'provider' | 'valid_from'>)[];
+}
+
+/** `now` is the time of the scan. */
+export function intervalWrites(
+  domain: Pick<DomainRow, 'last_scanned_at'>,
   known: readonly OpenInterval[],
   result: Reconciliation,
   now: number,
-): Promise<void> {
+): IntervalWrites {
   const before = new Map(known.map((service) => [keyOf(service), service]));
-  // Endings first: what new rules end and the scan sees anew has the same key, and never two open rows.
-  for (const { service, validTo } of result.ended) {
+  const take = (service: KnownService): OpenInterval[] => {
     const old = before.get(keyOf(service));
-    if (!old) continue;
-    const end = { valid_to: validTo, last_seen: old.lastSeen };
-    await tx.updateTable('services').set(end).where('id', '=', old.id).execute();
     before.delete(keyOf(service));
-  }
-  for (const service of result.dropped) {
-    const old = before.get(keyOf(service));
-    if (old) await tx.deleteFrom('services').where('id', '=', old.id).execute();
-    before.delete(keyOf(service));
-  }
-
+    return old ? [old] : [];
+  };
+  // What new rules end and the scan sees anew has the same key: it begins as another row.
+  const ended = result.ended.flatMap(({ service, validTo }) =>
+    take(service).map(({ id, lastSeen }) => ({ id, validTo, lastSeen })),
+  );
+  const dropped = result.dropped.flatMap((service) => take(service).map(({ id }) => id));
+  const updated = [];
   const begun = [];
   for (const service of result.open) {
     const old = before.get(keyOf(service));
     const row = rowOf(service, now);
     if (!old) {
       const { category, role, provider, validFrom: valid_from } = service;
-      begun.push({ domain_id: domain.id, category, role, provider, valid_from, valid_to: null, ...row });
+      begun.push({ category, role, provider, valid_from, ...row });
     } else if (JSON.stringify(row) !== JSON.stringify(rowOf(old, domain.last_scanned_at))) {
-      await tx.updateTable('services').set(row).where('id', '=', old.id).execute();
+      updated.push({ id: old.id, ...row });
     }
   }
-  if (begun.length > 0) await tx.insertInto('services').values(begun).execute();
+  return { ended, dropped, updated, begun };
 }
+
+type IntervalValues = ReturnType<typeof rowOf>;
 
 /** The columns that a scan may change; `lastScan` is the scan that a null `last_seen` would stand for. */
 function rowOf(service: KnownService, lastScan: number | null) {

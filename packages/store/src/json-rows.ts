@@ -4,8 +4,8 @@ import { isPostgres, withoutNul } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 
 type Db = Kysely<Database>;
-/** In the schema's words. */
-type ColumnType = 'integer' | 'text';
+/** In the schema's words; a blob stands in a row as hex. */
+export type ColumnType = 'integer' | 'real' | 'text' | 'blob';
 
 /** The place of each column's value in a row, and its type. */
 export type JsonColumns = Readonly<Record<string, ColumnType>>;
@@ -16,22 +16,33 @@ export function listed(db: Db, values: readonly string[]): RawBuilder<string>;
 export function listed(db: Db, values: readonly (number | string)[]): RawBuilder<number | string> {
   // Nothing has no type of its own, and fits any column.
   if (values.length === 0) return sql`(null)`;
-  const json = toJson(values);
+  return listedIn(db, toJson(values), typeof values[0] === 'number' ? 'integer' : 'text');
+}
+
+/** The same of a list that is JSON already, for statements that are built once. */
+export function listedIn<T extends number | string>(db: Db, json: string, type: 'integer' | 'text'): RawBuilder<T> {
   if (!isPostgres(db)) return sql`(select value from json_each(${json}))`;
-  const type = typeof values[0] === 'number' ? sql`bigint` : sql`text`;
-  return sql`(select value::${type} from jsonb_array_elements_text(${json}::jsonb))`;
+  return sql`(select value::${TYPES[type]} from jsonb_array_elements_text(${json}::jsonb))`;
 }
 
 /** A sub-select of rows, each a list of values in the order of the columns. */
 export function jsonRows(db: Db, rows: readonly (readonly unknown[])[], columns: JsonColumns): RawBuilder<unknown> {
-  const json = toJson(rows);
+  return rowsIn(db, toJson(rows), columns);
+}
+
+/** The same of rows that are JSON already, for statements that are built once. */
+export function rowsIn(db: Db, json: string, columns: JsonColumns): RawBuilder<unknown> {
   const selected = Object.entries(columns).map(([name, type], place) => {
-    if (!isPostgres(db)) return sql`value ->> ${sql.lit(place)} as ${sql.ref(name)}`;
-    return sql`(value ->> ${sql.lit(place)})::${type === 'integer' ? sql`bigint` : sql`text`} as ${sql.ref(name)}`;
+    const text = sql`(value ->> ${sql.lit(place)})`;
+    if (type === 'blob')
+      return sql`${isPostgres(db) ? sql`decode(${text}, 'hex')` : sql`unhex${text}`} as ${sql.ref(name)}`;
+    return isPostgres(db) ? sql`${text}::${TYPES[type]} as ${sql.ref(name)}` : sql`${text} as ${sql.ref(name)}`;
   });
   const source = isPostgres(db) ? sql`jsonb_array_elements(${json}::jsonb)` : sql`json_each(${json})`;
   return sql`(select ${sql.join(selected)} from ${source})`;
 }
+
+const TYPES = { integer: sql`bigint`, real: sql`double precision`, text: sql`text` } as const;
 
 /** A number among the columns of a `select`: there PostgreSQL would take it for a text. */
 export function integer(value: number): RawBuilder<number> {
@@ -53,6 +64,6 @@ function readable(column: string): RawBuilder<string> {
 }
 
 /** PostgreSQL keeps no NUL, and fails at one in JSON, as at half of a pair. */
-function toJson(values: unknown): string {
+export function toJson(values: unknown): string {
   return JSON.stringify(values, (_, value) => (typeof value === 'string' ? withoutNul(value).toWellFormed() : value));
 }

@@ -1,6 +1,7 @@
 // API keys: shown once, kept as a hash. Free ones are limited per address.
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
+import { bump } from './counters.ts';
 import type { Database } from './schema.ts';
 
 /** Requests a UTC day by tier; null is unlimited. */
@@ -123,13 +124,18 @@ export class KeyTable {
 
   /** Whether there was such a key that was not revoked yet. */
   async revoke(id: string): Promise<boolean> {
-    const result = await this.#db
-      .updateTable('api_keys')
-      .set({ revoked_at: this.#now().getTime() })
-      .where('id', '=', id)
-      .where('revoked_at', 'is', null)
-      .executeTakeFirst();
-    return Number(result.numUpdatedRows) === 1;
+    return this.#db.transaction().execute(async (tx) => {
+      const result = await tx
+        .updateTable('api_keys')
+        .set({ revoked_at: this.#now().getTime() })
+        .where('id', '=', id)
+        .where('revoked_at', 'is', null)
+        .executeTakeFirst();
+      if (Number(result.numUpdatedRows) !== 1) return false;
+      // Whoever remembers keys forgets them.
+      await bump(tx, 'keys');
+      return true;
+    });
   }
 
   async #insert(

@@ -61,6 +61,11 @@ export function openPool(url: string, { poolSize = DEFAULT_POOL_SIZE }: Postgres
   return pool;
 }
 
+/** A connection of its own, beside the pool, for what lasts as long as the process; not connected yet. */
+export function openClient(url: string): pg.Client {
+  return new Connecting({ connectionString: url, keepAlive: true, application_name: 'strata scheduler' });
+}
+
 /** The time-out is for reaching the server. The pool's own would be for the wait in line as well, which many callers may make long. */
 class Connecting extends pg.Client {
   constructor(config: pg.ClientConfig = {}) {
@@ -127,12 +132,12 @@ class PoolDriver implements Driver {
 
   /**
    * Writers take turns, as they do in SQLite: so the numbers of a log become visible in their order, and what is read before
-   * it is written cannot change between. A reader sees one moment, and keeps nobody waiting.
+   * it is written cannot change between. A reader sees one moment, and keeps nobody waiting. Who names a level of isolation locks
+   * what it needs itself, and waits for no turn.
    */
-  async beginTransaction(connection: DatabaseConnection, { accessMode }: TransactionSettings): Promise<void> {
-    const begin = accessMode === 'read only' ? 'begin isolation level repeatable read read only' : BEGIN_WRITING;
+  async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     try {
-      await connection.executeQuery(CompiledQuery.raw(begin));
+      await connection.executeQuery(CompiledQuery.raw(beginOf(settings)));
     } catch (error) {
       // Whose turn did not come has begun all the same: the connection would be of no use to the next.
       await this.rollbackTransaction(connection);
@@ -157,6 +162,11 @@ class PoolDriver implements Driver {
   async destroy(): Promise<void> {
     if (!this.#pool.ended && !this.#pool.ending) await this.#pool.end();
   }
+}
+
+function beginOf({ accessMode, isolationLevel }: TransactionSettings): string {
+  if (accessMode === 'read only') return 'begin isolation level repeatable read read only';
+  return isolationLevel === undefined ? BEGIN_WRITING : `begin isolation level ${isolationLevel}`;
 }
 
 /** PostgreSQL keeps no NUL in a text: it becomes what an unreadable character becomes. */

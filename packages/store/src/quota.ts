@@ -2,35 +2,65 @@
 import type { Kysely } from 'kysely';
 import type { Database } from './schema.ts';
 
-export class QuotaTable {
+export interface QuotaUse {
+  readonly isAllowed: boolean;
+  /** Of the day's limit, as far as is known; never less than what was answered. */
+  readonly used: number;
+}
+
+/** Counts requests. `day` is a UTC date, `2026-01-31`. */
+export interface Quota {
+  /** Counts one request unless the day's limit is reached. */
+  take(keyId: string, day: string, limit: number): Promise<QuotaUse>;
+  /** Requests counted so far, those that processes hold to spend included. */
+  used(keyId: string, day: string): Promise<number>;
+}
+
+export class QuotaTable implements Quota {
   readonly #db: Kysely<Database>;
 
   constructor(db: Kysely<Database>) {
     this.#db = db;
   }
 
-  /** Counts one request unless the day's limit is reached. One statement, so that two processes cannot both take the last. */
-  async take(
+  async take(keyId: string, day: string, limit: number): Promise<QuotaUse> {
+    const used = limit > 0 ? await this.lease(keyId, day, { limit, count: 1 }) : undefined;
+    return used === undefined ? { isAllowed: false, used: Math.max(0, limit) } : { isAllowed: true, used };
+  }
+
+  /**
+   * Counts so many at once and returns the new count, or undefined when fewer are left. One statement, so that two processes cannot
+   * both take the last.
+   */
+  async lease(
     keyId: string,
     day: string,
-    limit: number,
-  ): Promise<{ readonly isAllowed: boolean; readonly used: number }> {
-    if (limit <= 0) return { isAllowed: false, used: 0 };
+    { limit, count }: { readonly limit: number; readonly count: number },
+  ): Promise<number | undefined> {
     const row = await this.#db
       .insertInto('quota_usage')
-      .values({ key_id: keyId, day, used: 1 })
+      .values({ key_id: keyId, day, used: count })
       .onConflict((conflict) =>
         conflict
           .columns(['key_id', 'day'])
-          .doUpdateSet((eb) => ({ used: eb('quota_usage.used', '+', 1) }))
-          .where('quota_usage.used', '<', limit),
+          .doUpdateSet((eb) => ({ used: eb('quota_usage.used', '+', count) }))
+          .where('quota_usage.used', '<=', limit - count),
       )
       .returning('used')
       .executeTakeFirst();
-    return row ? { isAllowed: true, used: row.used } : { isAllowed: false, used: limit };
+    return row?.used;
   }
 
-  /** Requests counted so far. */
+  /** Takes back so many that were counted and not spent. */
+  async giveBack(keyId: string, day: string, count: number): Promise<void> {
+    await this.#db
+      .updateTable('quota_usage')
+      .set((eb) => ({ used: eb('used', '-', count) }))
+      .where('key_id', '=', keyId)
+      .where('day', '=', day)
+      .execute();
+  }
+
   async used(keyId: string, day: string): Promise<number> {
     const row = await this.#db
       .selectFrom('quota_usage')

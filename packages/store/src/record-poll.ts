@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { addItems, type DatedItem, knownKeys, slicesOf } from './add-items.ts';
+import { bump } from './counters.ts';
 import { MOST_URL, type PolledFeed, type RecordedPoll, stateRow } from './feed-records.ts';
 import { finishLeaving, markLeaving, rememberMove } from './feed-removal.ts';
 import { listed } from './json-rows.ts';
@@ -53,6 +54,7 @@ export function createPollRecorder(db: Kysely<Database>): RecordPoll {
     const kind = await db.transaction().execute(async (tx) => {
       const feed = await feedRow(tx, feedId);
       if (!feed) return 'removed';
+      await bump(tx, 'feeds');
       await add(tx, last);
       if (undated.length > 0) await seeAgain(tx, { feedId, at, keys: undated.map(({ key }) => key) });
       return (await writeState(tx, feed, polled.state, at)) ? 'merged' : 'recorded';

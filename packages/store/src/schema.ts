@@ -32,6 +32,14 @@ export interface Database {
     posture_bits: Generated<number>;
     holder_bits: Generated<number>;
     score: number | null;
+    /** Grows with every scan that writes to this row, or to what hangs on it. */
+    revision: Generated<number>;
+  };
+  /** Domains that some process scans, and until when that is believed without another sign of life. */
+  scan_leases: {
+    domain_id: number;
+    holder: string;
+    until: number;
   };
   services: {
     id: Generated<number>;
@@ -312,9 +320,42 @@ export interface Database {
     mentions: number;
     last_at: number;
   };
+  ledger_head: {
+    /** 1. */
+    id: number;
+    /** First line of every checkpoint. */
+    origin: string;
+    size: number;
+    root: Uint8Array;
+    /** Hashes of the perfect subtrees that make up the tree, left to right, 32 bytes each. */
+    edge: Uint8Array;
+    /** The signed checkpoint. */
+    note: string;
+  };
+  ledger_leaves: {
+    leaf_index: number;
+    /** RFC 6962 leaf hash. */
+    hash: Uint8Array;
+    leaf: Uint8Array;
+  };
+  ledger_subtrees: {
+    /** Of tiles: 1 is above 256 leaves, 2 above 65,536. */
+    level: number;
+    subtree_index: number;
+    hash: Uint8Array;
+  };
+  ledger_keys: {
+    kid: string;
+    /** JSON of a public key and its days, signed by the ledger's key. */
+    key: string;
+  };
   settings: {
     name: string;
     value: string;
+  };
+  counters: {
+    name: string;
+    value: number;
   };
 }
 

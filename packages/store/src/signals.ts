@@ -1,7 +1,9 @@
 // What stands out: anomalies and alerts, each written once under an id that follows from what it says.
 import { type Kysely, sql } from 'kysely';
+import { bump } from './counters.ts';
 import type { AnomalyFound } from './events.ts';
 import type { Database } from './schema.ts';
+import { type Guard, unguarded } from './term.ts';
 
 export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -52,9 +54,11 @@ const DAY_MS = 86_400_000;
 
 export class SignalTable {
   readonly #db: Kysely<Database>;
+  readonly #guard: Guard;
 
-  constructor(db: Kysely<Database>) {
+  constructor(db: Kysely<Database>, guard: Guard = unguarded) {
     this.#db = db;
+    this.#guard = guard;
   }
 
   /** Writes an anomaly and the event that tells of it, unless it stands already. Returns whether it is new. */
@@ -63,6 +67,7 @@ export class SignalTable {
     const at = anomaly.at.getTime();
     const facts = JSON.stringify(anomaly.facts);
     return this.#db.transaction().execute(async (tx) => {
+      await this.#guard(tx);
       const result = await tx
         .insertInto('anomalies')
         .values({ id, at, subject_kind, subject, metric, severity, facts })
@@ -92,11 +97,14 @@ export class SignalTable {
   /** What it raised before is written already: after a kill it sees some events again, and raises nothing twice. */
   async setWatched(watched: Watched): Promise<void> {
     const value = JSON.stringify(watched);
-    await this.#db
-      .insertInto('settings')
-      .values({ name: WATCHED, value })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-      .execute();
+    await this.#db.transaction().execute(async (tx) => {
+      await this.#guard(tx);
+      await tx
+        .insertInto('settings')
+        .values({ name: WATCHED, value })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+        .execute();
+    });
   }
 
   /** Those of a time or later, oldest first. */
@@ -138,6 +146,7 @@ export class SignalTable {
     const at = alert.at.getTime();
     const severity = SEVERITIES.indexOf(alert.severity);
     return this.#db.transaction().execute(async (tx) => {
+      await this.#guard(tx);
       const recent = await tx
         .selectFrom('alerts')
         .where('subject', '=', subject)
@@ -149,6 +158,7 @@ export class SignalTable {
       if (recent) {
         if (recent.severity > severity || recent.detail === detail) return false;
         await tx.updateTable('alerts').set({ severity, title, detail }).where('id', '=', recent.id).execute();
+        await bump(tx, 'alerts');
         return true;
       }
       const result = await tx
@@ -156,7 +166,9 @@ export class SignalTable {
         .values({ id, at, kind, subject, domain, provider, title, detail, ref, severity })
         .onConflict((conflict) => conflict.column('id').doNothing())
         .executeTakeFirst();
-      return Number(result.numInsertedOrUpdatedRows ?? 0) > 0;
+      if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) return false;
+      await bump(tx, 'alerts');
+      return true;
     });
   }
 

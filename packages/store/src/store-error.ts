@@ -22,6 +22,7 @@ const SENTENCES = {
   conflict: 'Others changed the same rows at the same time, again and again.',
   'not-empty': 'There is a store in the database already: give an empty one.',
   'copy-differs': 'What was read again from the copy differs from what was written: nothing of it was kept.',
+  superseded: 'Another process does this work now: nothing was written.',
   'newer-version': 'The database was made by a newer version of Strata: update this one.',
 } as const;
 
@@ -109,6 +110,14 @@ export function isNameTaken(error: unknown): boolean {
 export function storeErrorOf(error: unknown): unknown {
   const code = codeOf(error);
   return code ? new StoreError(code, { cause: error }) : error;
+}
+
+/** Serialisation failure, deadlock, a lock that did not come in time: the server took the transaction back, and all of it may be run again. */
+const LOST_TO_OTHERS: ReadonlySet<unknown> = new Set(['40001', '40P01', '55P03']);
+
+/** Whether a transaction failed only because others had what it needed. Of PostgreSQL: SQLite's waits stop the whole process. */
+export function isLostToOthers(error: unknown): boolean {
+  return error instanceof StoreError && LOST_TO_OTHERS.has((error.cause as { readonly code?: unknown })?.code);
 }
 
 /** Whether the connection that the error came from is of no more use. */

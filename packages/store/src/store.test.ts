@@ -117,7 +117,7 @@ onEach(kept, 'a store', (place) => {
     await store.stream.begin(0, Number.MAX_SAFE_INTEGER - 1);
     const event = { type: 't', domain: null, providers: [], category: null, body: '{"a":"\\u0000"}' };
     const publishedUs = Number.MAX_SAFE_INTEGER;
-    const told = await store.stream.append([{ ...event, publishedUs }], { from: 0, to: publishedUs });
+    const told = (await store.stream.append([{ ...event, publishedUs }], { from: 0, to: publishedUs })) ?? [];
     assert.deepEqual(await store.stream.since(0, 1), told);
     assert.equal(await store.stream.seqAt(publishedUs), told[0]?.seq);
     assert.equal(await store.stream.cursor(), publishedUs);

@@ -4,23 +4,35 @@ import { type Dialect, Kysely, sql } from 'kysely';
 import { AdvisoryTable } from './advisories.ts';
 import { SourceTable } from './advisory-sources.ts';
 import { AnswerTable } from './answers.ts';
+import { readHeads, type StoreHeads } from './counters.ts';
 import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains.ts';
 import { EventTable, type StoredEvent } from './events.ts';
 import { FeedTable } from './feeds.ts';
 import { type PoolFigures, poolFigures, readFigures, type StoreFigures } from './figures.ts';
 import { IndexFeed } from './index-feed.ts';
 import { type KeyPrefix, KeyTable } from './keys.ts';
+import { LedgerKeyTable, LedgerTable } from './ledger.ts';
 import { ListTable } from './lists.ts';
 import { migrate } from './migrations/index.ts';
 import { openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
-import { QuotaTable } from './quota.ts';
-import { createRecorder, type RecordedScan, type RecordOptions, type ScanRecord } from './record-scan.ts';
+import { type Quota, QuotaTable } from './quota.ts';
+import { QuotaBlocks } from './quota-blocks.ts';
+import {
+  createRecorder,
+  type RecordedScan,
+  type RecordOptions,
+  type RecordScans,
+  type ScanRecord,
+} from './record-scan.ts';
+import { ScanWork } from './scan-work.ts';
+import { type SchedulerLock, sessionLock, soleLock } from './scheduler-lock.ts';
 import type { Database } from './schema.ts';
 import { type Segments, SegmentTable } from './segments.ts';
 import { SignalTable } from './signals.ts';
 import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 import { type Standings, StandingTable } from './standings.ts';
 import { StreamTable } from './stream.ts';
+import { guardOf } from './term.ts';
 import { tracedDialect } from './traced-dialect.ts';
 
 export interface StoreOptions extends PostgresOptions {
@@ -40,11 +52,21 @@ export interface StoreCounts {
   readonly changes: number;
 }
 
+/** What only the scheduler writes. */
+export interface SchedulerTables {
+  /** Anomalies and alerts. */
+  readonly signals: SignalTable;
+  /** The public stream. */
+  readonly stream: StreamTable;
+  /** Published vulnerabilities. */
+  readonly advisories: AdvisoryTable;
+}
+
 /**
  * Everything that is remembered. Methods reject with StoreError when the database fails. What a resolved write says is
  * committed: a process killed afterwards has lost nothing of it.
  */
-export interface Store extends AsyncDisposable {
+export interface Store extends SchedulerTables, AsyncDisposable {
   /** Adds names that are not known; they are due at once. */
   addDomains(names: Iterable<string>, options: { readonly source: string }): Promise<AddedDomains>;
   /** Whether the domain is known, scanned or not. */
@@ -70,6 +92,11 @@ export interface Store extends AsyncDisposable {
    * nothing, or that is older than the last one, is only counted. The same scan given twice changes nothing.
    */
   recordScan(scan: ScanRecord, options: RecordOptions): Promise<RecordedScan>;
+  /**
+   * The same of many scans, as if one after another in their order, in as few transactions as there are scans of one domain (at
+   * most 256 scans each). A scan that cannot be recorded is rejected alone; where the database fails, all of its transaction are.
+   */
+  readonly recordScans: RecordScans;
   /** Names to scan: never scanned first, then the longest overdue. */
   due(now: Date, limit: number): Promise<string[]>;
   /** Of these names, the ones scanned since then. */
@@ -78,20 +105,25 @@ export interface Store extends AsyncDisposable {
   eventsSince(seq: number, limit: number): Promise<readonly StoredEvent[]>;
   latestSeq(): Promise<number>;
   counts(): Promise<StoreCounts>;
+  /** Which process scans which domain. */
+  readonly work: ScanWork;
+  /** Where every log ends now, for whoever follows what other processes write. */
+  heads(): Promise<StoreHeads>;
+  /** Whose turn it is to do what must be done once, among all processes of the store. */
+  readonly schedulerLock: SchedulerLock;
+  /** The tables of the scheduler for whoever has this term: StoreError `superseded` when another process has a later one. */
+  inTerm(term: number): SchedulerTables;
   /** What an operator watches; counts every domain that is due. */
   figures(now: Date): Promise<StoreFigures>;
   /** Connections of this process. */
   pool(): PoolFigures;
   readonly keys: KeyTable;
-  readonly quota: QuotaTable;
+  /** On PostgreSQL large quotas are leased in blocks; disposing of the store gives back what was not spent. */
+  readonly quota: Quota;
   /** Lists over all domains. */
   readonly lists: ListTable;
   /** What the index is built from and follows. */
   readonly feed: IndexFeed;
-  /** Anomalies and alerts. */
-  readonly signals: SignalTable;
-  /** The public stream. */
-  readonly stream: StreamTable;
   /** Subscribed feeds, and what their items name. */
   readonly feeds: FeedTable;
   /** What the inference service remembers. */
@@ -100,11 +132,14 @@ export interface Store extends AsyncDisposable {
   readonly segments: Segments;
   /** How far workers are trusted. */
   readonly standings: Standings;
-  /** Published vulnerabilities, and how far their sources have come. */
-  readonly advisories: AdvisoryTable;
+  /** How far the sources of advisories have come. */
   readonly sources: SourceTable;
+  /** The ledger of all nodes of this database; undefined on a file, which has one process, whose ledger is a folder. */
+  readonly ledger: { readonly log: LedgerTable; readonly keys: LedgerKeyTable } | undefined;
 }
 
+/** Connections of the ledger's own, opened when it is used: scans that wait for their turn must not keep it waiting. */
+const LEDGER_POOL_SIZE = 3;
 const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
 
 /**
@@ -126,7 +161,20 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     throw error;
   }
 
+  const isShared = pool !== undefined;
+  const ledgerDb = isShared
+    ? new Kysely<Database>({
+        dialect: tracedDialect(
+          postgresDialect(openPool(url, { ...options, poolSize: LEDGER_POOL_SIZE })),
+          'postgresql',
+        ),
+      })
+    : undefined;
   const rescanAfterMs = options.rescanAfterMs ?? DEFAULT_RESCAN_AFTER_MS;
+  const recordScans = createRecorder(db, { rescanAfterMs });
+  const counted = new QuotaTable(db);
+  const blocks = isShared ? new QuotaBlocks(counted) : undefined;
+  const schedulerLock = isShared ? sessionLock(url) : soleLock(db);
   const domains = new DomainTable(db, now);
   const events = new EventTable(db);
   return {
@@ -134,16 +182,32 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     isTracked: (name) => domains.isTracked(name),
     domain: (name) => domains.profile(name),
     changes: (name, page) => domains.changes(name, page),
-    recordScan: createRecorder(db, { rescanAfterMs }),
+    recordScan: async (scan, options) => {
+      const [result] = await recordScans([scan], options);
+      if (result?.status !== 'fulfilled') throw result?.reason;
+      return result.value;
+    },
+    recordScans,
     due: (at, limit) => domains.due(at.getTime(), limit),
     scannedSince: (names, since) => domains.scannedSince(names, since.getTime()),
     eventsSince: (seq, limit) => events.since(seq, limit),
     latestSeq: () => events.latestSeq(),
     counts: () => countAll(db),
+    work: new ScanWork(db, { rescanAfterMs }),
+    heads: () => readHeads(db),
+    schedulerLock,
+    inTerm(term) {
+      const guard = guardOf(term);
+      return {
+        signals: new SignalTable(db, guard),
+        stream: new StreamTable(db, guard),
+        advisories: new AdvisoryTable(db, guard),
+      };
+    },
     figures: (at) => readFigures(db, at.getTime()),
     pool: () => poolFigures(pool),
     keys,
-    quota: new QuotaTable(db),
+    quota: blocks ?? counted,
     lists: new ListTable(db),
     feed: new IndexFeed(db),
     signals: new SignalTable(db),
@@ -154,7 +218,11 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     standings: new StandingTable(db),
     advisories: new AdvisoryTable(db),
     sources: new SourceTable(db),
+    ledger: ledgerDb && { log: new LedgerTable(ledgerDb), keys: new LedgerKeyTable(ledgerDb) },
     async [Symbol.asyncDispose]() {
+      await blocks?.[Symbol.asyncDispose]();
+      await schedulerLock[Symbol.asyncDispose]();
+      await ledgerDb?.destroy();
       await db.destroy();
     },
   };

@@ -31,10 +31,8 @@ onEach(kept, 'the public stream', (place) => {
     await stream.begin(7, 1_000);
     await stream.begin(9, 2_000);
     assert.deepEqual([await stream.cursor(), await stream.beganUs()], [7, 1_000]);
-    const told = await stream.append([event(1_001), event(1_002, { providers: [], category: null, domain: null })], {
-      from: 7,
-      to: 12,
-    });
+    const events = [event(1_001), event(1_002, { providers: [], category: null, domain: null })];
+    const told = (await stream.append(events, { from: 7, to: 12 })) ?? [];
     assert.deepEqual(
       told.map(({ seq }) => seq),
       [1, 2],
@@ -51,7 +49,7 @@ onEach(kept, 'the public stream', (place) => {
     await using other = await openStore(url);
     await one.stream.begin(0, 1);
     await one.stream.append([event(10)], { from: 0, to: 5 });
-    await assert.rejects(other.stream.append([event(11)], { from: 0, to: 5 }), /another process/);
+    assert.equal(await other.stream.append([event(11)], { from: 0, to: 5 }), undefined);
     assert.equal((await other.stream.since(0, 10)).length, 1);
   });
 
@@ -76,7 +74,7 @@ onEach(kept, 'the public stream', (place) => {
     assert.equal(await stream.prune(105, 100), 2);
     assert.equal(await stream.prune(105, 100), 0);
     assert.equal(await stream.prune(1_000, 100), 5);
-    const [next] = await stream.append([event(200)], { from: 1, to: 2 });
+    const [next] = (await stream.append([event(200)], { from: 1, to: 2 })) ?? [];
     assert.deepEqual([next?.seq, await stream.prunedThrough()], [11, 10]);
   });
 });

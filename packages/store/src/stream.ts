@@ -1,6 +1,7 @@
 // The public stream: signed events in the order they were told, each with a time of its own.
 import type { Kysely, Transaction } from 'kysely';
 import type { Database } from './schema.ts';
+import { type Guard, unguarded } from './term.ts';
 
 export interface StreamEvent {
   readonly seq: number;
@@ -27,9 +28,11 @@ const PRUNED = 'stream-pruned-through';
 
 export class StreamTable {
   readonly #db: Kysely<Database>;
+  readonly #guard: Guard;
 
-  constructor(db: Kysely<Database>) {
+  constructor(db: Kysely<Database>, guard: Guard = unguarded) {
     this.#db = db;
+    this.#guard = guard;
   }
 
   /** The last event of the internal log that was told, or undefined when none ever was. */
@@ -57,15 +60,16 @@ export class StreamTable {
   }
 
   /**
-   * Appends events and moves the cursor in one transaction: a kill leaves both or neither. Throws when another process has
-   * moved the cursor meanwhile, so that nothing is told twice.
+   * Appends events and moves the cursor in one transaction: a kill leaves both or neither. Undefined, and nothing written, when
+   * another process has moved the cursor meanwhile: so nothing is told twice.
    */
   async append(
     events: readonly Omit<StreamEvent, 'seq'>[],
     cursor: { readonly from: number; readonly to: number },
-  ): Promise<readonly StreamEvent[]> {
+  ): Promise<readonly StreamEvent[] | undefined> {
     return this.#db.transaction().execute(async (tx) => {
-      if ((await readNumber(tx, CURSOR)) !== cursor.from) throw new Error('another process publishes the stream');
+      await this.#guard(tx);
+      if ((await readNumber(tx, CURSOR)) !== cursor.from) return undefined;
       const told: StreamEvent[] = [];
       for (const event of events) {
         const { publishedUs: published_us, type, domain, category, body } = event;
@@ -119,6 +123,7 @@ export class StreamTable {
   /** Deletes what was told before a time, at most `limit` events; returns how many. */
   async prune(beforeUs: number, limit: number): Promise<number> {
     return this.#db.transaction().execute(async (tx) => {
+      await this.#guard(tx);
       const rows = await tx
         .selectFrom('stream_events')
         .where('published_us', '<', beforeUs)

@@ -1,4 +1,4 @@
-// What a recorded scan tells: the changes it confirmed, and the events that the index, the caches and the stream follow.
+// What a recorded scan tells: the changes it confirmed, and the events that the index, the caches and the stream follow. Pure.
 import {
   type Importance,
   type KnownService,
@@ -8,9 +8,10 @@ import {
   type Reconciliation,
   regressionsOf,
   type Sector,
+  type ServiceChange,
   shortenPosture,
 } from '@strata/detect';
-import type { Selectable, Transaction } from 'kysely';
+import type { Selectable } from 'kysely';
 import { changeId, summaryOf } from './domains.ts';
 import type { ChangeConfirmed, DomainChanged, PostureRegressed } from './events.ts';
 import type { FeedService } from './index-feed.ts';
@@ -49,37 +50,51 @@ export type Told = ReturnType<typeof toldOf>;
 
 const WEIGHT: Readonly<Record<Importance, number>> = { low: 0, medium: 1, high: 2 };
 
-interface ScanResult {
-  readonly domain: DomainRow;
-  readonly scanId: number;
-  readonly result: Reconciliation;
-  readonly known: readonly KnownService[];
+/** A change as a row that has no number yet, with what it says. */
+export interface NewChange {
+  readonly change: ServiceChange;
+  /** 1: with it the domain begins to use `to` at all; and stops using `from` altogether. */
+  readonly is_entry: number;
+  readonly is_exit: number;
 }
 
 /** In the order that a page, newest first, turns round: of changes made at once the most important comes first. */
-export async function insertChanges(tx: Transaction<Database>, { domain, scanId, result, known }: ScanResult) {
-  const written = [];
+export function newChanges(result: Reconciliation, known: readonly KnownService[]): NewChange[] {
   const used = providersTold(known);
   const uses = providersTold(result.open);
-  for (const change of result.changes.toSorted((a, b) => a.at - b.at || WEIGHT[a.importance] - WEIGHT[b.importance])) {
-    const { confirmedAt: confirmed_at, from: from_provider, to: to_provider, ...same } = change;
-    // A provider that comes or goes in two categories at once comes or goes once.
-    const is_entry = Number(to_provider !== null && !used.has(to_provider));
-    const is_exit = Number(from_provider !== null && used.has(from_provider) && !uses.has(from_provider));
-    if (to_provider !== null) used.add(to_provider);
-    if (is_exit && from_provider !== null) used.delete(from_provider);
-    const row = { ...same, confirmed_at, from_provider, to_provider, is_entry, is_exit };
-    const { id } = await tx
-      .insertInto('changes')
-      .values({ ...row, domain_id: domain.id, scan_id: scanId })
-      .returning('id')
-      .executeTakeFirstOrThrow();
-    const told = { ...change, id: changeId(id) };
-    const payload: ChangeConfirmed = { ...told, domainId: domain.id, isEntry: is_entry === 1, isExit: is_exit === 1 };
-    await insertEvent(tx, 'change-confirmed', domain.name, confirmed_at, payload);
-    written.push(told);
-  }
-  return written;
+  return result.changes
+    .toSorted((a, b) => a.at - b.at || WEIGHT[a.importance] - WEIGHT[b.importance])
+    .map((change) => {
+      const { from, to } = change;
+      // A provider that comes or goes in two categories at once comes or goes once.
+      const is_entry = Number(to !== null && !used.has(to));
+      const is_exit = Number(from !== null && used.has(from) && !uses.has(from));
+      if (to !== null) used.add(to);
+      if (is_exit && from !== null) used.delete(from);
+      return { change, is_entry, is_exit };
+    });
+}
+
+/** Numbers that rows get when they are written, and that events name. */
+export interface Numbers {
+  readonly domainId: number;
+  /** In the order of the changes. */
+  readonly changeIds: readonly number[];
+}
+
+export type NewEvent = Omit<Selectable<Database['events']>, 'seq'>;
+
+/** The events of confirmed changes, in their order. */
+export function changeEvents(
+  domain: string,
+  changes: readonly NewChange[],
+  { domainId, changeIds }: Numbers,
+): NewEvent[] {
+  return changes.map(({ change, is_entry, is_exit }, place) => {
+    const id = changeId(changeIds[place] ?? 0);
+    const payload: ChangeConfirmed = { ...change, id, domainId, isEntry: is_entry === 1, isExit: is_exit === 1 };
+    return eventOf('change-confirmed', domain, change.confirmedAt, payload);
+  });
 }
 
 const isTold = ({ status }: KnownService): boolean => status !== 'pending';
@@ -101,26 +116,28 @@ const feedService = ({ category, provider, confidence, version, platform }: Know
   platform,
 ];
 
+/** What differs in what is told of a domain. */
+export interface Difference {
+  readonly profile: Profile;
+  readonly now: number;
+  readonly isFirst: boolean;
+  readonly told: Told;
+  readonly known: readonly KnownService[];
+  readonly open: readonly KnownService[];
+}
+
 /** Everything that the index keeps of a domain goes into the event, so that who follows need not read again. */
-export async function tellDomain(
-  tx: Transaction<Database>,
-  domain: DomainRow,
-  profile: Profile,
-  scan: {
-    readonly now: number;
-    readonly isFirst: boolean;
-    readonly told: Told;
-    readonly known: readonly KnownService[];
-    readonly open: readonly KnownService[];
-  },
-): Promise<void> {
-  const { told, now } = scan;
-  const before = scan.known.filter(isShown);
+export function differenceEvents(
+  domain: Pick<DomainRow, 'summary' | 'state'>,
+  { profile, now, isFirst, told, known, open }: Difference,
+  domainId: number,
+): NewEvent[] {
+  const before = known.filter(isShown);
   const shown = new Set(before.map(buildOf));
-  const showsMore = !scan.isFirst && scan.open.some((service) => isShown(service) && !shown.has(buildOf(service)));
+  const showsMore = !isFirst && open.some((service) => isShown(service) && !shown.has(buildOf(service)));
   const payload: DomainChanged = {
-    domainId: domain.id,
-    isFirst: scan.isFirst,
+    domainId,
+    isFirst,
     scannedAt: now,
     state: told.state,
     sector: told.sector,
@@ -128,26 +145,17 @@ export async function tellDomain(
     posture: told.posture_bits,
     holders: told.holder_bits,
     score: told.score,
-    services: scan.open.filter(isTold).map(feedService),
+    services: open.filter(isTold).map(feedService),
     ...(showsMore ? { shownBefore: before.map(feedService) } : {}),
   };
-  await insertEvent(tx, 'domain-changed', profile.domain, now, payload);
-  if (domain.summary === null || domain.state === 'nonexistent' || profile.state === 'nonexistent') return;
+  const events = [eventOf('domain-changed', profile.domain, now, payload)];
+  if (domain.summary === null || domain.state === 'nonexistent' || profile.state === 'nonexistent') return events;
   const regressions = regressionsOf(summaryOf(domain.summary).security, profile.security);
-  if (regressions.length === 0) return;
-  const regressed: PostureRegressed = { domainId: domain.id, regressions };
-  await insertEvent(tx, 'posture-regressed', profile.domain, now, regressed);
+  if (regressions.length === 0) return events;
+  const regressed: PostureRegressed = { domainId, regressions };
+  return [...events, eventOf('posture-regressed', profile.domain, now, regressed)];
 }
 
-async function insertEvent(
-  tx: Transaction<Database>,
-  kind: Database['events']['kind'],
-  domain: string,
-  at: number,
-  payload: object,
-): Promise<void> {
-  await tx
-    .insertInto('events')
-    .values({ at, kind, domain, payload: JSON.stringify(payload) })
-    .execute();
+function eventOf(kind: NewEvent['kind'], domain: string, at: number, payload: object): NewEvent {
+  return { at, kind, domain, payload: JSON.stringify(payload) };
 }

@@ -1,6 +1,7 @@
 // The servers of the simulated DNS: root, top-level domains, one for each DNS provider, and a recursive front.
 import { type DnsServer, type Reply, type Responder, startDnsServer } from './dns-server.ts';
 import { type DnsRecord, type Model, soaOf } from './model.ts';
+import { SUFFIXES } from './names.ts';
 import type { Plan, ZoneFault } from './plan.ts';
 import { SELF_HOSTED_SERVER as SELF_HOSTED, type ServerAddresses } from './server-addresses.ts';
 import { validating } from './validation.ts';
@@ -95,6 +96,9 @@ function rootZone(tree: Tree): Responder {
 function topLevel(model: Model, tree: Tree, tld: string): Responder {
   return ({ name, type }) => {
     if (name === tld) return ofItself(tree, tld, type);
+    // `co.uk` is no zone of its own: a name that only has others below it (RFC 8020).
+    if (SUFFIXES.some(({ suffix }) => suffix === name))
+      return { rcode: 'NOERROR', authorities: [soaOf(tld)], isAuthoritative: true };
     const company = model.companyOf(name);
     // DS lives in the parent, RFC 4035 section 2.4.
     if (company && type === 'DS' && name === company.domain && company.state !== 'nonexistent') {
@@ -114,7 +118,9 @@ function topLevel(model: Model, tree: Tree, tld: string): Responder {
       );
     }
     const answer = model.answer(name, 'A');
-    if (answer.rcode === 'NXDOMAIN') return { rcode: 'NXDOMAIN', authorities: [soaOf(tld)], isAuthoritative: true };
+    const isBelowSuffix = SUFFIXES.some(({ suffix }) => suffix.includes('.') && name.endsWith(`.${suffix}`));
+    if (answer.rcode === 'NXDOMAIN' || isBelowSuffix)
+      return { rcode: 'NXDOMAIN', authorities: [soaOf(tld)], isAuthoritative: true };
     const zone = name.split('.').slice(-2).join('.');
     return referral(zone, [`ns1.infrastructure.${tld}`], () => INFRASTRUCTURE);
   };
@@ -140,9 +146,13 @@ function ofItself(tree: Tree, tld: string, type: string): Reply {
   };
 }
 
+/** Glue is given of hosts in the parent's own zone only: of others it is no more than hearsay. */
 function referral(zone: string, hosts: readonly string[], addressOf: (host: string) => string): Reply {
   const authorities = hosts.map((data): DnsRecord => ({ name: zone, type: 'NS', ttl: TTL, data }));
-  const additionals = hosts.map((name): DnsRecord => ({ name, type: 'A', ttl: TTL, data: addressOf(name) }));
+  const tld = zone.slice(zone.lastIndexOf('.') + 1);
+  const additionals = hosts
+    .filter((host) => host.endsWith(`.${tld}`))
+    .map((name): DnsRecord => ({ name, type: 'A', ttl: TTL, data: addressOf(name) }));
   return { rcode: 'NOERROR', authorities, additionals };
 }
 

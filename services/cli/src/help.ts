@@ -1,5 +1,13 @@
 // What the help of a command says beyond its options. Apart from the commands, which are loaded when they are called.
 
+export const serveHelp = `
+Roles, which STRATA_ROLE can name too. Several processes share one PostgreSQL database (STRATA_DATABASE_URL=postgres://...):
+  all        everything in one process
+  api        answers requests, and scans what is asked for
+  scanner    scans what is due; as many as are useful
+  scheduler  alerts, stream, advisories, feeds; one works, the others stand ready
+A scanner and a scheduler listen on STRATA_METRICS_PORT alone, with /health and /ready beside /metrics.`;
+
 export const verifyHelp = `
 A CSV answer has its receipt in the header Stack-Provenance. Save both, then verify:
   curl -D headers.txt -o file.csv -H "X-Stack-Key: $STRATA_KEY" URL
@@ -125,7 +133,36 @@ Exit codes:
 export const migrateStoreHelp = `
 Stop the service first: what it writes while the copy is made is not in the copy. The copy is made in one transaction: interrupted
 or found to differ, it leaves the PostgreSQL database empty. Then set STRATA_DATABASE_URL to the new address and start the service.
-The ledger's folder and the signing keys stay in the data directory as they are.
+The ledger is brought over by strata stack migrate-log; the signing keys stay in the data directory.
 
 Other users of the machine can read a command's arguments, and so a password in the address; what it reads from standard input they cannot:
   echo "$NEW_DATABASE_URL" | strata stack migrate-store -`;
+
+export const migrateLogHelp = `
+Stop the service first. The leaves come in one transaction, behind those that the database has of the same log; then all of it is read
+again and checked, and the folder is closed: the ledger cannot go on in two places. A database with another ledger in it is refused.
+Interrupted, it has done nothing, or all but the check: run it again. Every node that serves from the database needs the same
+keys/ledger folder.`;
+export const backupHelp = `
+Nobody waits while it is made. The set is a folder of mode 0700: the store as of one moment, every receipt of the ledger, its newest
+checkpoint, and the public halves of the signing keys. It has its name once it is whole; interrupted, nothing is left of it.
+Whoever has the private keys can sign in your name, so they go into a file of their own, which belongs elsewhere:
+  strata stack backup /backups/2026-01-31 --keys /safe/keys-2026-01-31.json
+  strata stack backup --verify /backups/2026-01-31
+
+Exit codes:
+  0  the backup is written, or whole
+  1  it cannot be made, or is damaged
+  2  wrong use: a name that is taken, a folder that holds no backup
+  130  interrupted`;
+
+export const restoreHelp = `
+Stop the service first. The backup is verified, made ready beside, and moved in; what was there is moved aside, never deleted.
+A PostgreSQL backup goes into an empty database alone. A log that was published further than the backup is not gone on with:
+keep the newer one, or begin a new name.
+
+Exit codes:
+  0  the service can be started
+  1  the backup is damaged, the place is in use, or the log was published further
+  2  wrong use: something is there already, a backup of the other database
+  130  interrupted`;

@@ -107,7 +107,7 @@ export function addInferenceCommands(inference: Command): void {
       (await import('./commands/verify-receipt.ts')).verifyReceiptCommand(target, options),
     );
 
-  const open = async () => (await import('@strata/gateway')).openGatewayKeys(await config());
+  const open = async () => (await import('@strata/gateway')).openGatewayStore(await config());
   const keys = addKeyCommands(
     inference
       .command('keys')

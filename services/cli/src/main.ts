@@ -8,19 +8,21 @@ import type { ScanOptions } from './commands/scan.ts';
 import type { VerifyOptions } from './commands/verify.ts';
 import { addEnrichCommands } from './enrich-commands.ts';
 import { addFeedCommands } from './feed-commands.ts';
-import { explainHelp, fingerprintsHelp, migrateStoreHelp, verifyHelp } from './help.ts';
+import { explainHelp, fingerprintsHelp, migrateLogHelp, migrateStoreHelp, serveHelp, verifyHelp } from './help.ts';
 import { addInferenceCommands } from './inference-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addMcpCommand } from './mcp-command.ts';
 import { addOperationsCommands } from './operations-commands.ts';
 import { CommandError, counted, type OutputOptions, plainText } from './output.ts';
 import type { ServiceName } from './settings/tables.ts';
+import { addStoreCommands } from './store-commands.ts';
 import { versionText } from './version.ts';
 
 // Each command loads what it needs when it is called: `explain` starts without a server or a database.
 const environment = async (service: ServiceName) =>
   (await import('./settings/settings.ts')).effectiveEnvironment(process.env, service);
-const config = async () => (await import('@strata/stack')).readConfig(await environment('stack'));
+const config = async (more: Readonly<Record<string, string>> = {}) =>
+  (await import('@strata/stack')).readConfig({ ...(await environment('stack')), ...more });
 
 function program(): Command {
   const strata = new Command('strata')
@@ -36,7 +38,10 @@ function program(): Command {
     .action(async () => {
       const { readGatewayConfig } = await import('@strata/gateway');
       const { startCommand, whereBothAre } = await import('./commands/start.ts');
-      const { stack, inference } = whereBothAre(await config(), readGatewayConfig(await environment('gateway')));
+      const { stack, inference } = whereBothAre(
+        await config({ STRATA_ROLE: 'all' }),
+        readGatewayConfig(await environment('gateway')),
+      );
       await startCommand(stack, inference);
     });
   const stack = strata.command('stack').description('the Stack Intelligence service');
@@ -44,7 +49,20 @@ function program(): Command {
   stack
     .command('serve')
     .description('run the service until SIGINT or SIGTERM; settings come from STRATA_* variables')
-    .action(async () => (await import('./commands/serve.ts')).serveCommand(await config()));
+    .addOption(
+      // The names stand in the table of settings too; loading it would cost every command half a second.
+      new Option('--role <role>', 'what this process does of the whole; other than all with PostgreSQL only').choices([
+        'all',
+        'api',
+        'scanner',
+        'scheduler',
+      ]),
+    )
+    .addHelpText('after', serveHelp)
+    .action(async ({ role }: { readonly role?: string }) => {
+      const settings = await config(role === undefined ? {} : { STRATA_ROLE: role });
+      await (await import('./commands/serve.ts')).serveCommand(settings);
+    });
   stack
     .command('scan')
     .description('scan domains now: names, a file with one a line, or - for standard input')
@@ -108,6 +126,21 @@ function program(): Command {
       await migrateStoreCommand(url, options, await config());
     });
 
+  stack
+    .command('migrate-log')
+    .description('bring the ledger of the data directory to PostgreSQL, check it there, and close the folder')
+    .argument(
+      '[url]',
+      'postgres://user:password@host/database, by default the configured one; - reads it from standard input',
+    )
+    .option('--json', 'print the outcome as JSON')
+    .addHelpText('after', migrateLogHelp)
+    .action(async (url: string | undefined, options: OutputOptions) => {
+      const { migrateLogCommand } = await import('./commands/migrate-log.ts');
+      await migrateLogCommand(url, options, await config());
+    });
+
+  addStoreCommands(stack, config);
   addFeedCommands(
     stack.command('feeds').description('feeds whose items are read for the domains that they name'),
     config,

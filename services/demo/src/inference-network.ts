@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openGatewayKeys, readGatewayConfig } from '@strata/gateway';
+import { openGatewayStore, readGatewayConfig } from '@strata/gateway';
 import { urlAt } from '@strata/http';
 
 /** A worker that is killed is started again after this: long enough to see in `/network` that it is gone, and soon enough that an answer which lost both workers goes on. */
@@ -72,7 +72,7 @@ export async function startInferenceNetwork(
     STRATA_EXPLORER_URL: process.env.STRATA_EXPLORER_URL || (explorerUrl ?? ''),
   };
   const config = readGatewayConfig(gatewaySettings);
-  await using keys = await openGatewayKeys(config);
+  await using keys = await openGatewayStore(config);
   const { key } = await keys.keys.create({ tier: 'unlimited', label: 'demo' });
   const gateway = await startCommand(['gateway', '--network'], gatewaySettings, { ready: / --join (\S+)/, signal });
   stack.defer(() => stopped(gateway.child));

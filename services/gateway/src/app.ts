@@ -1,8 +1,7 @@
 // The only place that constructs things: engine, keys, server.
 import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
 import type { Engine } from '@strata/engine';
-import { Metrics, Readiness, traceRequests } from '@strata/http';
+import { createFrontDoor, Metrics, Readiness, traceRequests } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
@@ -60,15 +59,16 @@ export interface GatewayWorld {
   readonly signal?: AbortSignal;
 }
 
-/** The database of the inference service; it is made by whoever opens it first. */
-export function gatewayStoreFile({ dataDirectory }: Pick<GatewayConfig, 'dataDirectory'>): string {
-  return path.join(dataDirectory, 'inference.db');
-}
+/** What names the database of the inference service. */
+export type GatewayStoreConfig = Pick<GatewayConfig, 'dataDirectory' | 'databaseUrl' | 'databaseConnections'>;
 
-/** The keys of the inference service; apart from the stack's, so that the two can run on different machines. */
-export async function openGatewayKeys(config: Pick<GatewayConfig, 'dataDirectory'>): Promise<Store> {
-  await mkdir(config.dataDirectory, { recursive: true });
-  return openStore(`sqlite:${gatewayStoreFile(config)}`, { keyPrefix: 'sk-' });
+/**
+ * Opens the database of the inference service, made by whoever opens it first; apart from the stack's, so that the two can
+ * run on different machines.
+ */
+export async function openGatewayStore(config: GatewayStoreConfig): Promise<Store> {
+  await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 });
+  return openStore(config.databaseUrl, { keyPrefix: 'sk-', poolSize: config.databaseConnections });
 }
 
 /** Builds the service; nothing listens yet. Rejects with EngineError or ModelStoreError when a model cannot be had, or with the signal's reason. */
@@ -81,7 +81,7 @@ export async function createGateway(
   const { metrics, readiness } = watched;
   await using stack = new AsyncDisposableStack();
   const now = world.now ?? (() => new Date());
-  const store = stack.use(await openGatewayKeys(config));
+  const store = stack.use(await openGatewayStore(config));
   readiness.watch('database', () => store.latestSeq());
   const { models } = stack.use(
     await openModels(config, { logger, now, engines: world.engines ?? {}, signal: world.signal }),
@@ -117,6 +117,7 @@ export async function createGateway(
       },
       onLate: () => late.abort(stopping()),
       trustedProxies: config.trustedProxies,
+      frontDoor: createFrontDoor({ ...config, keyedPath: '/v1/' }),
       ...(world.shutdownMs === undefined ? {} : { shutdownMs: world.shutdownMs }),
     }),
   );

@@ -1,7 +1,7 @@
 // The only reader of the environment: STRATA_* -> one validated Config.
 import path from 'node:path';
 import { ModelEnvironment, type ModelSettings, readModelSettings } from '@strata/engine';
-import { AddressRange, List, readEnvironment, WebAddress } from '@strata/http';
+import { AddressRange, DatabaseUrl, HostName, List, PoolSize, readEnvironment, WebAddress } from '@strata/http';
 import { z } from 'zod';
 import { type NetworkConfig, NetworkEnvironment, networkConfigOf } from './network/network-config.ts';
 
@@ -10,6 +10,8 @@ const Port = z.coerce.number().int().min(0).max(65_535);
 /** Every setting: variable, meaning and default stand together; `docs/inference.md` is checked against this table. */
 export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
+  STRATA_INFERENCE_DATABASE_URL: DatabaseUrl.optional(),
+  STRATA_INFERENCE_DATABASE_CONNECTIONS: PoolSize.default(10),
   STRATA_HOST: z.string().min(1).default('127.0.0.1'),
   STRATA_INFERENCE_PORT: Port.default(8788),
   STRATA_INFERENCE_METRICS_PORT: Port.optional(),
@@ -23,6 +25,7 @@ export const Environment = z.object({
   STRATA_QUEUE: z.coerce.number().int().min(0).max(100_000).default(64),
   STRATA_INFERENCE_FREE_KEYS_PER_DAY: z.coerce.number().int().min(0).max(1_000).default(0),
   STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange)).default([]),
+  STRATA_ALLOWED_HOSTS: List.pipe(z.array(HostName)).default([]),
   STRATA_EXPLORER_URL: WebAddress.optional(),
   STRATA_INFERENCE_LEDGER_ORIGIN: z
     .string()
@@ -35,6 +38,10 @@ export const Environment = z.object({
 
 export interface GatewayConfig extends ModelSettings {
   readonly dataDirectory: string;
+  /** `sqlite:<path>` or `postgres://…`; by default `inference.db` in the data directory. */
+  readonly databaseUrl: string;
+  /** To PostgreSQL, at most. */
+  readonly databaseConnections: number;
   readonly host: string;
   readonly port: number;
   /** Undefined: figures are served nowhere. */
@@ -58,6 +65,8 @@ export interface GatewayConfig extends ModelSettings {
   readonly freeKeysPerDay: number;
   /** Addresses or CIDRs: only their X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
+  /** Names, besides this machine's, that requests may be addressed to; `*`: any. */
+  readonly allowedHosts: readonly string[];
   /** Where readers find the explorer of the stack service; its pages and ours name each other. */
   readonly explorerUrl: string | undefined;
   /** The ledger's name in its checkpoints, for ever. */
@@ -84,6 +93,8 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
   const settings = readEnvironment(Environment, env, (problems) => new GatewayConfigError(problems));
   return {
     dataDirectory: settings.STRATA_DATA,
+    databaseUrl: settings.STRATA_INFERENCE_DATABASE_URL ?? `sqlite:${path.join(settings.STRATA_DATA, 'inference.db')}`,
+    databaseConnections: settings.STRATA_INFERENCE_DATABASE_CONNECTIONS,
     host: settings.STRATA_HOST,
     port: settings.STRATA_INFERENCE_PORT,
     metricsPort: settings.STRATA_INFERENCE_METRICS_PORT,
@@ -93,6 +104,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     queue: settings.STRATA_QUEUE,
     freeKeysPerDay: settings.STRATA_INFERENCE_FREE_KEYS_PER_DAY,
     trustedProxies: settings.STRATA_TRUSTED_PROXIES,
+    allowedHosts: settings.STRATA_ALLOWED_HOSTS,
     explorerUrl: settings.STRATA_EXPLORER_URL,
     ledgerOrigin: settings.STRATA_INFERENCE_LEDGER_ORIGIN,
     receiptDays: settings.STRATA_RECEIPT_DAYS,

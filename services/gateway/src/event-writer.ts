@@ -1,6 +1,7 @@
 // An answer as Server-Sent Events: headers with the first event, room waited for, comments while nothing comes.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { answerSecurity } from '@strata/http';
 
 /** A comment after such a silence: proxies and clients cut what is quiet for too long. */
 const KEEP_ALIVE_MS = 10_000;
@@ -61,6 +62,7 @@ export class EventWriter implements Disposable {
     for (const [name, value] of Object.entries(this.#reply.getHeaders()))
       if (value !== undefined) raw.setHeader(name, value);
     raw.writeHead(200, {
+      ...answerSecurity,
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',

@@ -1,5 +1,5 @@
 // What @strata/gateway offers: settings, and the running service.
-export { createGateway, type Gateway, type GatewayWorld, gatewayStoreFile, openGatewayKeys } from './app.ts';
+export { createGateway, type Gateway, type GatewayStoreConfig, type GatewayWorld, openGatewayStore } from './app.ts';
 export {
   Environment as GatewayEnvironment,
   type GatewayConfig,

@@ -66,7 +66,7 @@ describe('free keys', () => {
   it('are given to programs and to our own page, and to no page of another site', async () => {
     for (const from of ['cross-site', 'same-site']) {
       const { status, body } = await askKey(service.base, { 'sec-fetch-site': from, 'x-forwarded-for': '192.0.2.9' });
-      assert.equal(status, 400, from);
+      assert.equal(status, 403, from);
       assert.match(body.error.message, /another site/);
     }
     for (const from of ['same-origin', 'none']) {
@@ -82,7 +82,7 @@ describe('free keys', () => {
       'x-forwarded-for': '192.0.2.10',
     });
     for (const origin of ['http://evil.example', 'http://gateway.lan', 'http://gateway.lan:8787', 'null', ''])
-      assert.equal((await askKey(service.base, from(origin))).status, 400, origin);
+      assert.equal((await askKey(service.base, from(origin))).status, 403, origin);
     assert.equal((await askKey(service.base, from('http://gateway.lan:8788'))).status, 201);
     assert.equal((await askKey(service.base, from('https://gateway.lan', 'Gateway.lan'))).status, 201);
   });

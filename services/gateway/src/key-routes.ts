@@ -1,5 +1,5 @@
 // `POST /keys`: a free key for whoever asks, where the operator gives them away; so that a newcomer needs a browser alone.
-import { countedAddress } from '@strata/http';
+import { countedAddress, isFromOtherSite } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { Store } from '@strata/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -61,18 +61,8 @@ export function addKeyRoute(fastify: FastifyInstance, { keys, freeKeysPerDay, no
   });
 }
 
-/**
- * A page of another site would get the key in its reader's name, and use up what the reader's address may have. Browsers say
- * where a request comes from (Fetch Metadata, `Sec-Fetch-Site`), yet not to a plain HTTP address of another machine: there
- * `Origin` tells, which a POST always has. Programs say nothing, and are let in.
- */
-function refuseOtherSites({ headers, host }: FastifyRequest): void {
-  const from = headers['sec-fetch-site'];
-  const { origin } = headers;
-  const isOurs =
-    from === undefined
-      ? origin === undefined || (URL.canParse(origin) && new URL(origin).host === host.toLowerCase())
-      : from === 'same-origin' || from === 'none';
-  if (!isOurs)
-    throw new CompletionError('invalid_request', 'A page of another site cannot get a key here; open our own page.');
+/** A page of another site would get the key in its reader's name, and use up what the reader's address may have. */
+function refuseOtherSites(request: FastifyRequest): void {
+  if (isFromOtherSite(request))
+    throw new CompletionError('foreign_page', 'A page of another site cannot get a key here; open our own page.');
 }

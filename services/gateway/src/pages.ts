@@ -19,9 +19,5 @@ export async function servePages(
       .header('cache-control', 'no-cache')
       .send({ explorer_url: explorerUrl ?? null, free_keys_per_day: freeKeysPerDay }),
   );
-  fastify.addHook('onSend', async (_request, reply) => {
-    if (String(reply.getHeader('content-type') ?? '').startsWith('text/html'))
-      reply.header('x-content-type-options', 'nosniff');
-  });
   await serveSite(fastify, { directory: SITE, page: 'chat.html', routes: CHAT_ROUTES });
 }

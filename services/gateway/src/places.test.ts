@@ -93,7 +93,7 @@ describe('a key', () => {
     const body = JSON.stringify({ model: MODEL, messages, max_tokens: 1 });
     for (const target of ['/v1/chat/completions', '/%761/chat/completions', `${service.base}/v1/chat/completions`]) {
       const answer = await raw(
-        `POST ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+        `POST ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
       );
       assert.match(answer, /^HTTP\/1\.1 401 /, target);
     }
@@ -103,7 +103,7 @@ describe('a key', () => {
     const answer = await raw('GARBAGE\r\n\r\n');
     assert.match(answer, /^HTTP\/1\.1 400 /);
     assert.equal(JSON.parse(answer.split('\r\n\r\n')[1] ?? '').error.type, 'invalid_request_error');
-    const large = await raw(`GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`);
+    const large = await raw(`GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`);
     assert.match(large, /^HTTP\/1\.1 431 /);
   });
 });

@@ -1,13 +1,23 @@
 // The HTTP side of the contract: who calls, what is asked, and one place where every failure becomes an error as clients know it.
 import { hash, randomUUID } from 'node:crypto';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import { EngineError } from '@strata/engine';
-import { trackSpareConnections } from '@strata/http';
+import {
+  addSecurityHeaders,
+  answerSecurity,
+  createPipelineLimit,
+  type FrontDoor,
+  type Patience,
+  refusalCodeOf,
+  trackSpareConnections,
+  withoutApiKeys,
+} from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
-import type { StoredKey } from '@strata/store';
+import { type StoredKey, StoreError } from '@strata/store';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { Callers } from './callers.ts';
+import { ALLOWED_HEADERS, EXPOSED_HEADERS } from './cors-headers.ts';
 import { nestsDeeper } from './json-nesting.ts';
 import type { Limits } from './limits.ts';
 
@@ -36,26 +46,9 @@ const BACKLOG = 4_096;
 const SHUTDOWN_MS = 10_000;
 const LAST_WORDS_MS = 1_000;
 const SWEEP_MS = 50;
+/** A long prompt over a slow line takes its time. */
+const PATIENCE: Patience = { headersMs: 10_000, requestMs: 60_000, stillMs: 60_000, checkMs: 5_000 };
 const METHODS = ['GET', 'POST'] as const;
-
-const ALLOWED_HEADERS = [
-  ...['authorization', 'content-type', 'x-request-id', 'openai-organization', 'openai-project'],
-  ...[
-    'x-stainless-arch',
-    'x-stainless-lang',
-    'x-stainless-os',
-    'x-stainless-package-version',
-    'x-stainless-retry-count',
-  ],
-  ...['x-stainless-runtime', 'x-stainless-runtime-version', 'x-stainless-timeout', 'x-stainless-helper-method'],
-].join(', ');
-
-const EXPOSED_HEADERS = [
-  ...['x-request-id', 'x-receipt-id', 'retry-after', 'retry-after-ms', 'x-should-retry'],
-  ...['requests', 'tokens'].flatMap((what) =>
-    ['limit', 'remaining', 'reset'].map((which) => `x-ratelimit-${which}-${what}`),
-  ),
-].join(', ');
 
 /** A Fastify server that refuses as the contract says; routes are added by the caller. */
 export function createServer({
@@ -65,6 +58,8 @@ export function createServer({
   onStopping,
   onLate,
   trustedProxies = [],
+  frontDoor,
+  patience,
   shutdownMs = SHUTDOWN_MS,
 }: {
   readonly callers: Callers;
@@ -75,13 +70,19 @@ export function createServer({
   readonly onLate: () => void;
   /** Proxies whose X-Forwarded-For is believed (addresses or CIDRs). */
   readonly trustedProxies?: readonly string[];
+  /** Whom it answers at all; everybody by default. */
+  readonly frontDoor?: FrontDoor;
+  /** How long clients may take; the defaults are for production. */
+  readonly patience?: Partial<Patience>;
   readonly shutdownMs?: number;
 }): GatewayServer {
+  const { headersMs, requestMs, stillMs, checkMs } = { ...PATIENCE, ...patience };
   const fastify = Fastify({
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: BODY_BYTES,
-    requestTimeout: 60_000,
+    http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
+    requestTimeout: requestMs,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -105,15 +106,27 @@ export function createServer({
     }
     parseJson(request, body.toString('utf8'), done);
   });
+  const isInTurn = createPipelineLimit();
   fastify.addHook('onRequest', async (request, reply) => {
+    if (!isInTurn(request.raw, reply.raw)) return reply.hijack();
     reply.headers({
       'x-request-id': request.id,
       'access-control-allow-origin': '*',
       'access-control-expose-headers': EXPOSED_HEADERS,
     });
+    const away = frontDoor?.(request);
+    if (away) throw new CompletionError(refusalCodeOf(away) ?? 'invalid_request', away.detail);
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
       throw new CompletionError('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.');
+  });
+  // While an answer is made its connection may be still for long; while it is sent, whoever reads nothing is let go. Node
+  // takes this back with the next request. Streams of events see to it themselves.
+  fastify.addHook('onSend', async (request, reply) => {
+    addSecurityHeaders(reply);
+    const { socket } = request.raw;
+    // Nothing is a socket where a test asks without one.
+    if (socket instanceof Socket) socket.setTimeout(stillMs);
   });
   fastify.options('/*', (_request, reply) =>
     reply
@@ -131,7 +144,11 @@ export function createServer({
     const asked = request.method === 'HEAD' ? 'GET' : request.method;
     // A route may be there and what it was asked for not: a file of the pages.
     if (allowed.length === 0 || allowed.some((method) => method === asked))
-      return refuse(new CompletionError('not_found', `There is no ${request.method} ${path} here.`), request, reply);
+      return refuse(
+        new CompletionError('not_found', `There is no ${request.method} ${withoutApiKeys(path)} here.`),
+        request,
+        reply,
+      );
     reply.header('allow', allowed.join(', '));
     return refuse(
       new CompletionError('method_not_allowed', `${path} is asked with ${allowed.join(' or ')}.`),
@@ -149,7 +166,7 @@ export function createServer({
       logger.warn({ ...where, kind: refusal.kind, detail: refusal.message }, 'request refused');
     return reply
       .code(refusal.status)
-      .headers(retryHeaders(refusal))
+      .headers({ ...answerSecurity, ...retryHeaders(refusal) })
       .type('application/json; charset=utf-8')
       .send(errorBody(refusal));
   }
@@ -161,7 +178,7 @@ export function createServer({
         async (v1) => {
           // By the route that was found, not by how its path was written.
           v1.addHook('onRequest', async (request, reply) => {
-            request.caller = await callers.identify(request.headers.authorization);
+            request.caller = await callers.identify(request.headers.authorization, request.ip);
             // What is made costs; looking what there is does not.
             if (request.method === 'POST') reply.headers(await limits.takeRequest(request.caller));
           });
@@ -240,6 +257,13 @@ export function asRefusal(error: unknown): CompletionError {
       retryAfterMs: 1_000,
       cause: error,
     });
+  // Keys, quotas and receipts are there: nothing is answered that could not be counted.
+  if (error instanceof StoreError)
+    return new CompletionError(
+      'storage_unavailable',
+      'The service cannot use its database just now; try again in a moment.',
+      { retryAfterMs: 2_000, cause: error },
+    );
   const { code, statusCode } = error as { readonly code?: string; readonly statusCode?: number };
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -253,6 +277,9 @@ export function asRefusal(error: unknown): CompletionError {
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
       return new CompletionError('invalid_request', 'The body is empty; send a JSON object.', { cause: error });
     default:
+      // A path out of the folder of the pages, or hidden in it.
+      if (statusCode === 403 || statusCode === 404)
+        return new CompletionError('not_found', 'There is no such file here.', { cause: error });
       if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
         return new CompletionError('invalid_request', 'We could not parse the JSON body of your request.', {
           cause: error,

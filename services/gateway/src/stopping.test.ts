@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
 import { type RandomModelOptions, randomModel } from '@strata/testnet';
 import type { EngineBackend } from './engine-backend.ts';
-import { openGatewayKeys, readGatewayConfig, startGateway } from './index.ts';
+import { openGatewayStore, readGatewayConfig, startGateway } from './index.ts';
 
 const SHAPE: RandomModelOptions = {
   ...{ seed: 1, name: 'noise', layers: 2, width: 64, heads: 4, hidden: 128, context: 8_192, weights: 'F16' },
@@ -52,7 +52,7 @@ describe('a gateway that stops', () => {
         assert.doesNotMatch(text, /\[DONE\]/);
       }
       await stopped;
-      await using store = await openGatewayKeys(config);
+      await using store = await openGatewayStore(config);
       assert.deepEqual(await store.answers.unentered(10), [], 'receipts of what was cut off are in the ledger');
       assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
     } finally {

@@ -1,8 +1,8 @@
-// Constructs the service: on top of what a scan needs, everything that the routes know.
-import path from 'node:path';
+// Constructs what answers: on top of what a scan needs, everything that the routes know, following what any process writes.
 import type { DomainIndex } from '@strata/analytics';
 import {
   AnswerCache,
+  createFrontDoor,
   createHttpServer,
   type HttpServer,
   Metrics,
@@ -10,24 +10,25 @@ import {
   Readiness,
   type Route,
 } from '@strata/http';
+import { LogError } from '@strata/log';
 import type { Fetcher, Target } from '@strata/scan';
+import { StoreError } from '@strata/store';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { apiInfo } from './api-info.ts';
 import type { Config } from './config.ts';
-import { Exposures } from './enrichment/exposures.ts';
-import type { AdvisorySource } from './enrichment/source.ts';
+import type { Exposures } from './enrichment/exposures.ts';
 import { configuredSources } from './enrichment/sources.ts';
-import { tellAdvisories } from './enrichment/tellings.ts';
+import { addMentionMetrics } from './feeds/feed-metrics.ts';
 import { forgetMentions, LiveMentions } from './feeds/live-mentions.ts';
-import { openPoller } from './feeds/open-poller.ts';
-import type { FeedPoller } from './feeds/poller.ts';
-import { type KnownNames, knownNames } from './known-names.ts';
+import { followStore } from './follow-store.ts';
+import { openKnowledge } from './knowledge.ts';
+import type { KnownNames } from './known-names.ts';
 import { type Ledger, openLedger } from './ledger.ts';
-import { LiveIndex, type TakenEvent, tags } from './live-index.ts';
+import { type TakenEvent, tags } from './live-index.ts';
 import { OnDemand } from './on-demand.ts';
-import { openFetcher } from './open-fetcher.ts';
 import { openScanning, type Scanning } from './open-scanning.ts';
+import { openScheduler, type Scheduling } from './open-scheduler.ts';
 import { servePages } from './pages.ts';
 import { Pulse } from './pulse.ts';
 import { domainTag } from './routes/domains.ts';
@@ -36,8 +37,6 @@ import { routes } from './routes/index.ts';
 import type { ScannerParts } from './scanner.ts';
 import { addStackMetrics, countedGate, scanMeter, timedNotary } from './stack-metrics.ts';
 import { StreamHub } from './stream-hub.ts';
-import { StreamPublisher } from './stream-publisher.ts';
-import { Watch } from './watch.ts';
 
 /** What a test or the demo puts in place of the world. */
 export interface World {
@@ -70,15 +69,11 @@ export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
   readonly index: DomainIndex;
   readonly names: KnownNames;
   readonly exposures: Exposures;
-  /** Asks the web for documents: feeds, and what publishers of advisories say. */
-  readonly fetcher: Fetcher;
-  readonly sources: readonly AdvisorySource[];
   readonly sourceNames: readonly string[];
   readonly hub: StreamHub;
-  /** Takes in what was recorded, judges it and tells it; runs by itself after each scan. */
+  /** Takes in what was recorded; where this process is the scheduler, judges it and tells it. Runs by itself after each scan. */
   readonly pulse: Pulse;
   readonly mentions: LiveMentions;
-  readonly poller: FeedPoller;
   /** Of receipts and quotas. */
   readonly now: () => Date;
   /** That history goes by: in the demo another one than `now`. */
@@ -91,6 +86,10 @@ export interface StackService extends AsyncDisposable {
   readonly metrics: Metrics;
   readonly readiness: Readiness;
   readonly answers: AnswerCache;
+  /** In the role `all`. */
+  readonly scheduling: Scheduling | undefined;
+  /** Takes in what other processes write, until the signal aborts. */
+  readonly follow: (signal: AbortSignal) => Promise<void>;
 }
 
 /** Whether a domain that was known has come to use another provider. */
@@ -99,10 +98,11 @@ function bringsProvider({ providers, shownBefore }: TakenEvent): boolean {
   return before.size > 0 && providers.some((provider) => !before.has(provider));
 }
 
-/** Builds the whole service; nothing listens and nothing scans yet. */
+/** Builds what answers, and in the role `all` the scheduler too; nothing listens and nothing scans yet. */
 export async function createStack(config: Config, logger: Logger, world: World = {}): Promise<StackService> {
   await using stack = new AsyncDisposableStack();
   const answers = new AnswerCache();
+  const metrics = new Metrics();
   const ownScans = new LRUCache<string, number>({ max: 100_000 });
   let pulse: Pulse | undefined;
   const onRecorded: ScannerParts['onRecorded'] = ({ domain, observedAt }) => {
@@ -110,103 +110,85 @@ export async function createStack(config: Config, logger: Logger, world: World =
     answers.invalidate(domainTag(domain));
     pulse?.soon();
   };
-  const metrics = new Metrics();
   const scanning = stack.use(await openScanning(config, { logger, onRecorded, onScanned: scanMeter(metrics) }, world));
   // Receipts tell real time even where the demo scans in another.
   const realNow = () => new Date();
   const ledger = stack.use(
-    await openLedger({ dataDirectory: config.dataDirectory, origin: config.ledgerOrigin, now: realNow }),
+    await openLedger({
+      ...{ dataDirectory: config.dataDirectory, origin: config.ledgerOrigin, now: realNow },
+      store: scanning.store,
+    }),
   );
   const { store, prober, rulebook, scanner, isOptedOut, isDnsWorking } = scanning;
   const clock = world.now ?? realNow;
-  const names = knownNames(rulebook);
-  let following: Exposures | undefined;
-  const live = stack.use(
-    await LiveIndex.open({
-      store,
-      file: path.join(config.dataDirectory, 'index.snapshot'),
-      logger,
-      onEvent: ({ domain, at }, taken) => {
-        following?.touch(taken.providers);
-        following?.addBuilds(taken.newBuilds);
-        for (const tag of taken.tags) answers.invalidate(tag);
-        // What answers say of the domain is stale, unless the scan was our own and told at once: what was told
-        // since did not know yet of which new products the advisories concern it.
-        if (ownScans.get(domain) !== at.getTime() || bringsProvider(taken)) answers.invalidate(domainTag(domain));
-      },
-      onScans: () => answers.invalidate(tags.scans[0]),
-    }),
-  );
-  const { index } = live;
-  const exposures = stack.use(await Exposures.open({ store, index, rulebook }));
-  following = exposures;
-  const onAlert = () => answers.invalidate(tags.alerts[0]);
-  const followAdvisories = async () => {
-    if (await exposures.learn()) answers.invalidate(tags.enrichment[0]);
-    await exposures.follow(async ({ products, entries }) => {
-      await tellAdvisories(entries, { store, index, exposures, names, now: clock, onAlert });
-      for (const product of products) answers.invalidate(tags.advisoriesOf(product));
-      if (entries.length + products.size > 0) answers.invalidate(tags.advisories[0]);
-    });
+  /** Our own scan was told at once; what others have scanned since is in no answer yet. */
+  const forgetDomain = (domain: string, at: number) => {
+    if (ownScans.get(domain) !== at) answers.invalidate(domainTag(domain));
   };
-  const hub = await StreamHub.open(store.stream);
-  const watch = await Watch.open({ store, index, names, exposures, now: clock, onAlert });
-  const publisher = await StreamPublisher.open({
-    store,
-    notary: ledger.notary,
-    names,
-    exposures,
-    now: realNow,
-    keepMs: config.streamDays * 86_400_000,
-    onTold: (events) => {
-      answers.invalidate(tags.stream[0]);
-      hub.tell(events);
-    },
-  });
-  const mentions = stack.use(
-    await LiveMentions.open({
-      store,
-      logger,
-      now: clock,
-      onMentions: (named) => forgetMentions(answers, named),
-    }),
+  let scheduling: Scheduling | undefined;
+  const knowledge = stack.use(
+    await openKnowledge(
+      config,
+      { store, rulebook, logger },
+      {
+        onEvent: ({ domain, at }, taken) => {
+          for (const tag of taken.tags) answers.invalidate(tag);
+          // What was told since our own scan did not know yet of which new products the advisories concern it.
+          if (bringsProvider(taken)) answers.invalidate(domainTag(domain));
+          else forgetDomain(domain, at.getTime());
+        },
+        // A scan that saw what was known is told by no event.
+        onScans: (scans) => {
+          for (const { domain, at } of scans) forgetDomain(domain, at);
+          answers.invalidate(tags.scans[0]);
+        },
+        onAdvisories: ({ products, entries }) => {
+          for (const product of products) answers.invalidate(tags.advisoriesOf(product));
+          if (entries.length + products.size > 0) answers.invalidate(tags.advisories[0]);
+          scheduling?.scheduler.note(entries);
+        },
+        onLearned: () => {
+          answers.invalidate(tags.enrichment[0]);
+          answers.invalidate(tags.advisories[0]);
+        },
+      },
+    ),
   );
-  // What the watch finds stands in the log before the stream is told, and in the index with the next beat.
+  const { index, names, exposures } = knowledge;
+  const hub = await StreamHub.open(store.stream, { onTold: () => answers.invalidate(tags.stream[0]) });
+  const mentions = stack.use(
+    await LiveMentions.open({ store, logger, now: clock, onMentions: (named) => forgetMentions(answers, named) }),
+  );
+  if (config.role === 'all') {
+    scheduling = stack.use(
+      await openScheduler(
+        config,
+        {
+          ...{ scanning, knowledge, notary: ledger.notary, logger, metrics, now: realNow },
+          onAlert: () => answers.invalidate(tags.alerts[0]),
+          onNews: () => pulse?.soon(),
+          onPolled: () => answers.invalidate(tags.polls[0]),
+        },
+        world,
+      ),
+    );
+  }
   pulse = stack.use(
     new Pulse({
       logger,
       steps: [
-        () => live.catchUp(),
-        followAdvisories,
-        () => watch.look(),
-        () => live.catchUp(),
-        () => publisher.publish(),
-        () => publisher.forget(),
+        ...knowledge.steps,
+        ...(scheduling?.scheduler.steps ?? []),
+        () => hub.catchUp(),
         () => mentions.catchUp(),
       ],
     }),
   );
-  const fetcher = stack.use(world.fetcher ?? openFetcher(config, world));
-  const sources = configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs });
-  const poller = openPoller(config, {
-    store,
-    isOptedOut,
-    logger,
-    now: clock,
-    fetcher,
-    onRecorded: ({ mentions: found }) => {
-      answers.invalidate(tags.polls[0]);
-      if (found > 0) pulse?.soon();
-    },
-  });
   const app: StackApp = {
     config,
-    fetcher,
     exposures,
-    sources,
-    sourceNames: sources.map(({ name }) => name),
+    sourceNames: configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs }).map(({ name }) => name),
     mentions,
-    poller,
     index,
     names,
     hub,
@@ -230,17 +212,22 @@ export async function createStack(config: Config, logger: Logger, world: World =
 
   metrics.disk(config.dataDirectory);
   addStackMetrics(metrics, app, { cachedAnswers: () => answers.size });
-  const readiness = new Readiness({ database: () => store.latestSeq() });
+  addMentionMetrics(metrics, mentions);
+  const readiness = new Readiness({ database: () => store.heads() });
+  let keyRevision = 0;
   const server = stack.use(
     createHttpServer({
       app,
       routes,
       notary: timedNotary(ledger.notary, metrics),
-      keys: countedGate(store, metrics),
+      keys: { ...countedGate(store, metrics), revision: () => keyRevision },
       answers,
       logger,
       metrics,
       trustedProxies: config.trustedProxies,
+      // Neither is a bug: a disk that is full, a database that is damaged, locked or gone.
+      isTrouble: (error) => error instanceof StoreError || error instanceof LogError,
+      frontDoor: createFrontDoor({ ...config, keyedPath: '/stack/v1/' }),
     }),
   );
   server.fastify.get('/ready', async (_request, reply) => {
@@ -253,8 +240,30 @@ export async function createStack(config: Config, logger: Logger, world: World =
     isSimulated: world.isSimulated ?? false,
   });
 
+  const beat = pulse;
   const owned = stack.move();
-  return { app, server, metrics, readiness, answers, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    app,
+    server,
+    metrics,
+    readiness,
+    answers,
+    scheduling,
+    follow: (signal) =>
+      followStore(
+        {
+          ...{ store, logger },
+          onNews: (differing, heads) => {
+            keyRevision = heads.keys;
+            if (differing.has('alerts')) answers.invalidate(tags.alerts[0]);
+            if (differing.has('feeds')) answers.invalidate(tags.polls[0]);
+          },
+          beat: () => beat.now(),
+        },
+        signal,
+      ),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 /** The OpenAPI document of the service, without starting anything. */

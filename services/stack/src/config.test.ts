@@ -22,6 +22,15 @@ describe('the configuration', () => {
     ]);
   });
 
+  it('reads the mode that begins at the roots, with and without roots of its own', () => {
+    assert.deepEqual(readConfig({ STRATA_RESOLVERS: 'iterative' }).resolvers, ['iterative']);
+    assert.deepEqual(readConfig({ STRATA_RESOLVERS: 'iterative, 192.0.2.1:5353' }).resolvers, [
+      'iterative',
+      { address: '192.0.2.1', port: 5353 },
+    ]);
+    assert.throws(() => readConfig({ STRATA_RESOLVERS: '192.0.2.1, iterative' }), /must come first/);
+  });
+
   it('reads networks of both families and refuses what is none, by its value', () => {
     const networks = ['10.1.0.0/16', '192.0.2.1', '2001:db8::/32'];
     assert.deepEqual(readConfig({ STRATA_ALLOW_ADDRESSES: networks.join(',') }).allowAddresses, networks);

@@ -1,5 +1,5 @@
 // The only reader of the environment: STRATA_* -> one validated, frozen Config.
-import { AddressRange, List, WebAddress } from '@strata/http';
+import { AddressRange, DatabaseUrl, HostName, List, PoolSize, WebAddress } from '@strata/http';
 import { z } from 'zod';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
@@ -31,15 +31,16 @@ const ResolverAddress = z.string().transform((value, context) => {
 /** Publishers of advisories; `folder` is a setting of its own. */
 const ADVISORY_SOURCES = ['kev', 'epss', 'nvd', 'osv', 'cve'] as const;
 
+/** What a process does of the whole; see docs/operations.md. */
+export const ROLES = ['all', 'api', 'scanner', 'scheduler'] as const;
+export type Role = (typeof ROLES)[number];
+
 /** Every setting: variable, meaning and default stand together; `docs/operations.md` is checked against this table. */
 export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
-  STRATA_DATABASE_URL: z
-    .string()
-    // A refused value may hold a password: it is not repeated.
-    .regex(/^(?:sqlite:.|postgres(?:ql)?:\/\/)/, 'must begin with sqlite: or postgres://')
-    .optional(),
-  STRATA_DATABASE_CONNECTIONS: z.coerce.number().int().min(2).max(1_000).default(10),
+  STRATA_DATABASE_URL: DatabaseUrl.optional(),
+  STRATA_DATABASE_CONNECTIONS: PoolSize.default(10),
+  STRATA_ROLE: z.enum(ROLES).default('all'),
   STRATA_HOST: z.string().min(1).default('127.0.0.1'),
   STRATA_STACK_PORT: Port.default(8787),
   STRATA_METRICS_PORT: Port.default(9464),
@@ -47,8 +48,11 @@ export const Environment = z.object({
     .string()
     .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
     .default('localhost/strata/stack'),
-  STRATA_RESOLVERS: List.pipe(z.array(ResolverAddress)).optional(),
+  STRATA_RESOLVERS: List.pipe(z.array(z.literal('iterative').or(ResolverAddress)))
+    .refine((list) => list.lastIndexOf('iterative') <= 0, '`iterative` must come first, and root servers behind it')
+    .optional(),
   STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange)).default([]),
+  STRATA_ALLOWED_HOSTS: List.pipe(z.array(HostName)).default([]),
   STRATA_ALLOW_ADDRESSES: List.pipe(z.array(AddressRange)).default([]),
   STRATA_OPT_OUT_FILE: z.string().min(1).optional(),
   STRATA_SECTORS: z.string().min(1).optional(),
@@ -97,13 +101,16 @@ export interface Config {
   readonly databaseUrl: string;
   /** To PostgreSQL, at most. */
   readonly databaseConnections: number;
+  readonly role: Role;
   readonly host: string;
   readonly port: number;
   readonly metricsPort: number;
   readonly ledgerOrigin: string;
-  /** Empty: the system's resolvers. */
-  readonly resolvers: readonly { readonly address: string; readonly port: number }[];
+  /** Empty: the system's resolvers. Behind `iterative`, which comes first: root servers. */
+  readonly resolvers: readonly ('iterative' | { readonly address: string; readonly port: number })[];
   readonly trustedProxies: readonly string[];
+  /** Names, besides this machine's, that requests may be addressed to; `*`: any. */
+  readonly allowedHosts: readonly string[];
   readonly allowAddresses: readonly string[];
   readonly optOutFile: string | undefined;
   /** CSV, `domain,sector`. */
@@ -169,16 +176,27 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const value = parsed.data;
   const hourMs = 3_600_000;
+  const databaseUrl = value.STRATA_DATABASE_URL ?? `sqlite:${value.STRATA_DATA}/strata.db`;
+  if (value.STRATA_ROLE !== 'all' && databaseUrl.startsWith('sqlite:')) {
+    throw new ConfigError(
+      `STRATA_ROLE: ${value.STRATA_ROLE} is one of several processes, which need PostgreSQL: set STRATA_DATABASE_URL=postgres://…, or run the role all`,
+    );
+  }
+  if (value.STRATA_ROLE === 'scanner' && !value.STRATA_SCAN) {
+    throw new ConfigError('STRATA_ROLE: a scanner has nothing to do while STRATA_SCAN is off');
+  }
   return Object.freeze({
     dataDirectory: value.STRATA_DATA,
-    databaseUrl: value.STRATA_DATABASE_URL ?? `sqlite:${value.STRATA_DATA}/strata.db`,
+    databaseUrl,
     databaseConnections: value.STRATA_DATABASE_CONNECTIONS,
+    role: value.STRATA_ROLE,
     host: value.STRATA_HOST,
     port: value.STRATA_STACK_PORT,
     metricsPort: value.STRATA_METRICS_PORT,
     ledgerOrigin: value.STRATA_LEDGER_ORIGIN,
     resolvers: value.STRATA_RESOLVERS ?? [],
     trustedProxies: value.STRATA_TRUSTED_PROXIES,
+    allowedHosts: value.STRATA_ALLOWED_HOSTS,
     allowAddresses: value.STRATA_ALLOW_ADDRESSES,
     optOutFile: value.STRATA_OPT_OUT_FILE,
     sectorsFile: value.STRATA_SECTORS,

@@ -5,7 +5,7 @@ export {
   stackOpenApi,
   type World,
 } from './app.ts';
-export { type Config, ConfigError, Environment as StackEnvironment, Paths, readConfig } from './config.ts';
+export { type Config, ConfigError, Environment as StackEnvironment, Paths, ROLES, readConfig } from './config.ts';
 export { listAdvisories, listAffected } from './enrichment/affected.ts';
 export { Exposures } from './enrichment/exposures.ts';
 export { type Enrichment, openEnrichment } from './enrichment/open-enrichment.ts';
@@ -26,11 +26,12 @@ export {
   withoutCredentials,
 } from './feeds/subscriptions.ts';
 export { readFingerprintFiles } from './fingerprint-files.ts';
+export { sharedLedgerOf } from './ledger.ts';
 export { loadFingerprints } from './load-fingerprints.ts';
 export { openFetcher } from './open-fetcher.ts';
 export { openRulebook } from './open-rulebook.ts';
-export { openConfiguredStore, openScanning, type Scanning } from './open-scanning.ts';
+export { findSureName, openConfiguredStore, openScanning, RESTORING, type Scanning } from './open-scanning.ts';
 export type { ScanOutcome } from './scanner.ts';
-export { type RunningStack, serve, startStack } from './serve.ts';
+export { type RunningRole, type RunningStack, serve, startRole, startStack } from './serve.ts';
 export { StartError } from './start-error.ts';
 export { wellKnownDomains } from './well-known-domains.ts';

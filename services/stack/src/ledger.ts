@@ -1,8 +1,9 @@
 // The notary of the service: a body leaves with a receipt whose leaf is durable.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { Notary } from '@strata/http';
-import { openSignedLedger, type SignedLedger } from '@strata/log';
+import { openSignedLedger, type SharedLedger, type SignedLedger } from '@strata/log';
 import { type IssueOptions, issueDetachedReceipt, issueReceipt, type Signer } from '@strata/receipts';
+import type { Store } from '@strata/store';
 
 export const KEY_SET_PATH = '/.well-known/stack-keys.json';
 
@@ -17,11 +18,14 @@ export interface LedgerOptions {
   /** The log's name in its checkpoints, for ever. */
   readonly origin: string;
   readonly now: () => Date;
+  /** On a database of several nodes the log is there. */
+  readonly store: Pick<Store, 'ledger'>;
 }
 
-/** Opens both keyrings and the log below the data directory, making them on first start. */
-export async function openLedger({ dataDirectory, origin, now }: LedgerOptions): Promise<Ledger> {
-  const signed = await openSignedLedger({ directory: dataDirectory, origin, keySetPath: KEY_SET_PATH, now });
+/** Opens both keyrings below the data directory, and the log there or in the database, making them on first start. */
+export async function openLedger({ dataDirectory, origin, now, store }: LedgerOptions): Promise<Ledger> {
+  const shared = store.ledger && sharedLedgerOf(store.ledger);
+  const signed = await openSignedLedger({ directory: dataDirectory, origin, keySetPath: KEY_SET_PATH, now, shared });
   const passing = passingSigner();
   return {
     ...signed,
@@ -31,6 +35,11 @@ export async function openLedger({ dataDirectory, origin, now }: LedgerOptions):
       async () => {},
     ),
   };
+}
+
+/** The store's tables as the log wants them. */
+export function sharedLedgerOf({ log, keys }: NonNullable<Store['ledger']>): SharedLedger {
+  return { place: { turns: log, rows: log }, keys };
 }
 
 /** Signs with the current key; what it signed leaves after its leaf was appended. */

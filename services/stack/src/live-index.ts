@@ -11,8 +11,14 @@ export interface LiveIndexParts {
   readonly logger: Logger;
   /** Hears of each event after it is in the index, in order; what it touched, and builds that no domain showed before. */
   readonly onEvent: (event: StoredEvent, taken: TakenEvent) => void;
-  /** Hears that scans were counted. */
-  readonly onScans: () => void;
+  /** Hears of scans after they are counted, in order. */
+  readonly onScans: (scans: readonly CountedScan[]) => void;
+}
+
+/** Milliseconds since the epoch. */
+export interface CountedScan {
+  readonly domain: string;
+  readonly at: number;
 }
 
 /** What taking in an event came to. */
@@ -116,7 +122,8 @@ export class LiveIndex implements AsyncDisposable {
       index.history.addScans(dayOf(at), { scans: 1, measured, rulebook });
       index.position = { ...index.position, scanId: id };
     }
-    if (scans.length > 0) this.#parts.onScans();
+    const { names } = index;
+    if (scans.length > 0) this.#parts.onScans(scans.map(({ domainId, at }) => ({ domain: names.name(domainId), at })));
     return scans.length === SCANS_AT_ONCE;
   }
 
@@ -192,6 +199,12 @@ const touching = (stale: readonly string[]): TakenEvent => ({
   newBuilds: [],
   shownBefore: [],
 });
+
+/**
+ * An aggregate is computed anew no sooner than this. With the quarter of a second after which a follower looks, and the time that it
+ * takes to answer, what any process has committed is in every answer within a second.
+ */
+export const MOST_STALE_MS = 600;
 
 /** What an answer rests on, told to the answers in memory. */
 export const tags = {

@@ -1,8 +1,7 @@
 // What is known of a domain, scanning it while the request waits when nothing is known yet.
-import type { RequestContext } from '@strata/http';
+import { RateWindow, type RequestContext } from '@strata/http';
 import type { StoredProfile } from '@strata/store';
 import type { StackApp } from './app.ts';
-import { RateWindow } from './rate-window.ts';
 
 /** A request waits this long for a first scan; then it is told to come back. */
 const WAIT_MS = 5_000;

@@ -34,10 +34,8 @@ export async function servePages(
   site: { readonly exampleDomain: () => string; readonly chatUrl: string | undefined; readonly isSimulated: boolean },
 ): Promise<void> {
   fastify.addHook('onSend', async (request, reply) => {
-    if (!String(reply.getHeader('content-type') ?? '').startsWith('text/html')) return;
-    reply.header('x-content-type-options', 'nosniff');
-    reply.header('referrer-policy', 'no-referrer');
-    if (request.url.startsWith('/reference')) reply.header('content-security-policy', REFERENCE_POLICY);
+    const isPage = String(reply.getHeader('content-type') ?? '').startsWith('text/html');
+    if (isPage && request.url.startsWith('/reference')) reply.header('content-security-policy', REFERENCE_POLICY);
   });
   const api = ['/stack/', '/ledger/', '/.well-known/', '/assets/', '/reference/'];
   await serveSite(fastify, { directory: SITE, page: 'explorer.html', routes: EXPLORER_ROUTES, api });

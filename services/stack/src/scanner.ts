@@ -4,7 +4,8 @@ import { detect, type Evidence, type Profile, type Rulebook } from '@strata/dete
 import type { Prober } from '@strata/scan';
 import type { RecordedScan, Store } from '@strata/store';
 import type { Logger } from 'pino';
-import { sleep } from './sleep.ts';
+import { ScanClaims } from './scan-claims.ts';
+import { ScanRecorder } from './scan-recorder.ts';
 
 /** How one scan of a domain ended. `failed` is our own trouble (the database), already logged. */
 export type ScanOutcome =
@@ -19,7 +20,7 @@ type OnDone = (domain: string, outcome: ScanOutcome) => void;
 
 export interface ScannerParts {
   readonly store: Store;
-  readonly prober: Prober;
+  readonly prober: Pick<Prober, 'probe'>;
   readonly rulebook: Rulebook;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -37,6 +38,8 @@ export interface ScannerOptions {
   readonly concurrency: number;
   readonly onDemandConcurrency: number;
   readonly isOptedOut: (domain: string) => boolean;
+  /** How long domains of the schedule are this process's without a sign of life; two minutes by default. */
+  readonly leaseMs?: number;
 }
 
 export interface Scanner extends AsyncDisposable {
@@ -44,7 +47,10 @@ export interface Scanner extends AsyncDisposable {
   scan(domain: string): Promise<ScanOutcome> | undefined;
   /** Whether a scan of the domain is under way. */
   isScanning(domain: string): boolean;
-  /** Works off what is due until `signal` aborts; returns when the last probe has ended. */
+  /**
+   * Works off what is due until `signal` aborts, beside other processes on the same store; returns when the last probe has ended and
+   * what was not begun is given back.
+   */
   run(signal: AbortSignal): Promise<void>;
   /** Scans these domains and ends; `onDone` is called after each. */
   runAll(domains: Iterable<string>, options: { readonly onDone: OnDone; readonly signal: AbortSignal }): Promise<void>;
@@ -52,16 +58,20 @@ export interface Scanner extends AsyncDisposable {
 
 const tracer = trace.getTracer('strata-stack');
 
-/** How long the schedule sleeps when nothing is due. */
-const idleMs = 1_000;
+/** A probe takes seconds, most of a minute at the worst. */
+const LEASE_MS = 120_000;
 
 export function createScanner(parts: ScannerParts, options: ScannerOptions): Scanner {
   const { store, prober, rulebook, logger, now } = parts;
   const underWay = new Map<string, Promise<ScanOutcome>>();
+  /** Domains for which a request waits. */
+  const awaited = new Set<string>();
+  const running = new Set<Promise<void>>();
   const stopping = new AbortController();
   let onDemand = 0;
 
   const redetect = (evidence: Evidence) => detect(evidence, rulebook);
+  const recorder = new ScanRecorder(store, { confirmAfterMs: options.confirmAfterMs, redetect });
 
   /** A resolver that knows no name at all says of every domain that it does not exist; that is our trouble, not theirs. */
   async function believed(profile: Profile): Promise<Profile> {
@@ -79,10 +89,8 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
       if ((profile.state === 'nonexistent' || profile.state === 'unmeasured') && !(await store.isTracked(domain))) {
         return { kind: profile.state };
       }
-      const recorded = await store.recordScan(
-        { profile, evidence, startedAt, finishedAt: now() },
-        { confirmAfterMs: options.confirmAfterMs, redetect },
-      );
+      const scan = { profile, evidence, startedAt, finishedAt: now() };
+      const recorded = await recorder.record(scan, { isAwaited: awaited.has(domain) });
       parts.onRecorded(profile, recorded);
       return { kind: 'recorded', profile, recorded };
     } catch (error) {
@@ -103,15 +111,19 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
         span.setAttribute('strata.outcome', outcome.kind).end();
         return outcome;
       })
-      .finally(() => underWay.delete(domain));
+      .finally(() => {
+        underWay.delete(domain);
+        awaited.delete(domain);
+      });
     underWay.set(domain, started);
     return started;
   }
 
   function scan(domain: string): Promise<ScanOutcome> | undefined {
     const running = underWay.get(domain);
+    if (!running && onDemand >= options.onDemandConcurrency) return undefined;
+    awaited.add(domain);
     if (running) return running;
-    if (onDemand >= options.onDemandConcurrency) return undefined;
     onDemand += 1;
     return share(domain).finally(() => {
       onDemand -= 1;
@@ -127,28 +139,24 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
     await Promise.all(Array.from({ length: options.concurrency }, worker));
   }
 
-  async function run(signal: AbortSignal): Promise<void> {
-    let queue: string[] = [];
-    let refill: Promise<void> | undefined;
-    // What is being probed is still due in the store, so a refill asks for more than that and leaves it out.
-    const fill = async () => {
-      const due = await store.due(now(), options.concurrency * 8).catch((error: unknown) => {
-        logger.error({ err: error }, 'the schedule could not be read');
-        return [];
-      });
-      queue = due.filter((domain) => !underWay.has(domain)).reverse();
-      if (queue.length === 0) await sleep(idleMs, signal);
+  async function runSchedule(stop: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([stop, stopping.signal]);
+    const { concurrency, leaseMs = LEASE_MS } = options;
+    await using claims = new ScanClaims({ store, logger, now }, { limit: concurrency * 2, leaseMs });
+    signal.addEventListener('abort', () => void claims.stop(), { once: true });
+    const onDone: OnDone = (domain, outcome) => {
+      // Else it would be due for ever, and first.
+      if (outcome.kind === 'opted-out') claims.putOff(domain);
+      else claims.end(domain);
     };
-    const take = async () => {
-      while (queue.length === 0 && !signal.aborted) {
-        refill ??= fill().finally(() => {
-          refill = undefined;
-        });
-        await refill;
-      }
-      return queue.pop();
-    };
-    await work(take, () => {}, signal);
+    await work(() => claims.take(signal), onDone, signal);
+  }
+
+  /** Kept, so that whoever disposes of the scanner waits for it too. */
+  function run(signal: AbortSignal): Promise<void> {
+    const schedule = runSchedule(signal).finally(() => running.delete(schedule));
+    running.add(schedule);
+    return schedule;
   }
 
   async function runAll(domains: Iterable<string>, { onDone, signal }: { onDone: OnDone; signal: AbortSignal }) {
@@ -163,7 +171,7 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
     runAll,
     async [Symbol.asyncDispose]() {
       stopping.abort();
-      await Promise.allSettled(underWay.values());
+      await Promise.allSettled([...underWay.values(), ...running]);
     },
   };
 }

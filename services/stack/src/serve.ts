@@ -1,53 +1,66 @@
-// A running service: listens, scans what is due, follows what other processes write, and stops gracefully.
-import { serveMetrics } from '@strata/http';
+// A running process in its role: the service that answers, alone or with everything else, a scanner, or a scheduler; and how it stops.
+import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { createStack, type StackService, type World } from './app.ts';
 import type { Config } from './config.ts';
-import { runEnrichment } from './enrichment/enrichment.ts';
-import { advisoryDirectory } from './enrichment/open-enrichment.ts';
-import { forgetOldItems } from './feeds/forget-items.ts';
-import { DAY_MS } from './feeds/open-poller.ts';
-import { importSubscriptions } from './feeds/subscriptions.ts';
+import { followKeys } from './follow-keys.ts';
+import { listenForMetrics, listening } from './listening.ts';
 import { rehearseQuestions } from './rehearsal.ts';
-import { sleep } from './sleep.ts';
-import { startErrorOf } from './start-error.ts';
+import { startScanner } from './start-scanner.ts';
+import { startScheduler } from './start-scheduler.ts';
 import { wellKnownDomains } from './well-known-domains.ts';
 
-export interface RunningStack extends AsyncDisposable {
-  readonly service: StackService;
-  readonly port: number;
+/** What every role has. */
+export interface RunningRole extends AsyncDisposable {
+  readonly store: Store;
+  /** Of the API, where there is one. */
+  readonly port: number | undefined;
   readonly metricsPort: number;
+  /** Where it scans. */
+  readonly isDnsWorking: (() => Promise<boolean>) | undefined;
 }
 
-/** How often the event log and the key files are looked at for what another process did. */
-const FOLLOW_MS = 1_000;
+export interface RunningStack extends RunningRole {
+  readonly service: StackService;
+  readonly port: number;
+}
+
 /** While stopping: how often connections without a request are closed. */
 const IDLE_CHECK_MS = 50;
 
-/** Starts the service; resolves when it answers. */
+/** Starts what the role is; resolves when it works. */
+export function startRole(config: Config, logger: Logger, world: World = {}): Promise<RunningRole> {
+  switch (config.role) {
+    case 'all':
+    case 'api':
+      return startStack(config, logger, world);
+    case 'scanner':
+      return startScanner(config, logger, world);
+    case 'scheduler':
+      return startScheduler(config, logger, world);
+    default:
+      return config.role satisfies never;
+  }
+}
+
+/** Starts the service of the roles `all` and `api`; resolves when it answers. */
 export async function startStack(config: Config, logger: Logger, world: World = {}): Promise<RunningStack> {
   await using stack = new AsyncDisposableStack();
   const service = stack.use(await createStack(config, logger, world));
-  const { app } = service;
-  if (config.feedsFile) await importSubscriptions(config.feedsFile, { store: app.store, logger, now: app.clock });
-  const { readiness } = service;
-  const metrics = stack.use(
-    await listening('metrics', config, () => serveMetrics(service.metrics, { ...metricsAt(config), readiness })),
-  );
+  const { app, scheduling, readiness } = service;
+  const metrics = stack.use(await listenForMetrics(service.metrics, config, readiness));
   await rehearseQuestions(app, logger);
   const port = await listening('API', config, () => service.server.listen({ host: config.host, port: config.port }));
 
   readiness.started();
 
   const stopping = new AbortController();
-  const tasks = [followOthers(service, logger, stopping.signal)];
-  if (config.isScanning) tasks.push(app.scanner.run(stopping.signal));
-  if (app.sources.length > 0) tasks.push(keepEnriched(app, logger, stopping.signal));
-  if (config.isPollingFeeds) {
-    const parts = { store: app.store, logger, now: app.clock };
-    tasks.push(app.poller.run(stopping.signal));
-    tasks.push(forgetOldItems(parts, { keepMs: config.feedDays * DAY_MS, signal: stopping.signal }));
-  }
+  const { signal } = stopping;
+  // Where nobody else is the scheduler, it works from the first beat on.
+  await scheduling?.scheduler.tryBegin();
+  const tasks = [service.follow(signal), followKeys(app.ledger, logger, signal)];
+  if (scheduling) tasks.push(scheduling.scheduler.run(signal));
+  if (scheduling && config.isScanning) tasks.push(app.scanner.run(signal));
   stack.defer(async () => {
     // No new work; then requests under way, which may wait for a scan; then the scans that nobody waits for.
     stopping.abort();
@@ -65,37 +78,27 @@ export async function startStack(config: Config, logger: Logger, world: World = 
     await Promise.all(tasks);
   });
   const owned = stack.move();
-  return { service, port, metricsPort: metrics.port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
-}
-
-const metricsAt = (config: Config) => ({ host: config.host, port: config.metricsPort });
-
-async function listening<T>(what: 'API' | 'metrics', config: Config, listen: () => Promise<T>): Promise<T> {
-  const isApi = what === 'API';
-  const doing = `serve the ${what} at ${config.host}, port ${isApi ? config.port : config.metricsPort}`;
-  const advice = `choose another with ${isApi ? 'STRATA_STACK_PORT' : 'STRATA_METRICS_PORT'} or STRATA_HOST`;
-  return listen().catch((cause: unknown) => {
-    throw startErrorOf(cause, { doing, advice });
-  });
+  return {
+    service,
+    port,
+    metricsPort: metrics.port,
+    store: app.store,
+    isDnsWorking: app.isDnsWorking,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 /** Real mode: the internet as it is, until SIGINT or SIGTERM. A second signal ends it at once. */
 export async function serve(config: Config, logger: Logger): Promise<void> {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
-  await using running = await startStack(config, logger);
-  const { app } = running.service;
-  logger.info({ url: `http://${config.host}:${running.port}/`, metricsPort: running.metricsPort }, 'ready');
+  await using running = await startRole(config, logger);
+  const { port, metricsPort, store } = running;
+  const url = port === undefined ? {} : { url: `http://${config.host}:${port}/` };
+  logger.info({ role: config.role, ...url, metricsPort }, 'ready');
 
-  const { domains } = await app.store.counts();
-  if (domains === 0) {
-    await app.store.addDomains(wellKnownDomains, { source: 'bundled' });
-    logger.info(
-      { domains: wellKnownDomains.length },
-      'the store is empty: beginning with a small bundled list of well-known domains',
-    );
-  }
-  if (!(await app.isDnsWorking()) && !stopping.signal.aborted) {
+  if (config.role === 'all' || config.role === 'scheduler') await beginWithSomething(store, logger);
+  if (running.isDnsWorking && !(await running.isDnsWorking()) && !stopping.signal.aborted) {
     logger.warn(
       'DNS does not answer: nothing can be scanned, what is stored is still served. Set STRATA_RESOLVERS, or try `npm run demo`, which needs no network',
     );
@@ -106,23 +109,12 @@ export async function serve(config: Config, logger: Logger): Promise<void> {
   logger.info('stopping');
 }
 
-/** What a step of a sync has brought is told with the next beat. */
-function keepEnriched(app: StackService['app'], logger: Logger, signal: AbortSignal): Promise<void> {
-  const { store, sources, fetcher, clock, config } = app;
-  const directory = advisoryDirectory(config);
-  return runEnrichment(
-    { store, sources, fetcher, directory, now: clock, logger, onStep: () => app.pulse.soon() },
-    signal,
+async function beginWithSomething(store: Store, logger: Logger): Promise<void> {
+  const { domains } = await store.counts();
+  if (domains > 0) return;
+  await store.addDomains(wellKnownDomains, { source: 'bundled' });
+  logger.info(
+    { domains: wellKnownDomains.length },
+    'the store is empty: beginning with a small bundled list of well-known domains',
   );
-}
-
-/** Takes in what other processes have written, and rotated keys; also lets days end on which nothing is scanned. */
-async function followOthers({ app }: StackService, logger: Logger, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await app.pulse.now();
-    await app.ledger
-      .reload()
-      .catch((error: unknown) => logger.error({ err: error }, 'reading the signing keys failed'));
-    await sleep(FOLLOW_MS, signal);
-  }
 }

@@ -1,9 +1,9 @@
 // Figures of the service for Prometheus; docs/monitoring.md says what each means.
 import { type Span, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { KeyGate, Metrics, Notary } from '@strata/http';
+import type { Prober } from '@strata/scan';
 import type { Store } from '@strata/store';
 import type { StackApp } from './app.ts';
-import { addFeedMetrics } from './feeds/feed-metrics.ts';
 import type { ScannerParts } from './scanner.ts';
 
 /** What is counted in the database is counted so often at most, whoever asks. */
@@ -60,49 +60,23 @@ export function countedGate({ keys, quota }: Pick<Store, 'keys' | 'quota'>, metr
   };
 }
 
-/** What the parts of the service say of themselves. */
+/** What the parts of a node that answers say of themselves. */
 export function addStackMetrics(
   metrics: Metrics,
-  app: Pick<
-    StackApp,
-    | 'ledger'
-    | 'prober'
-    | 'index'
-    | 'hub'
-    | 'exposures'
-    | 'poller'
-    | 'mentions'
-    | 'store'
-    | 'clock'
-    | 'now'
-    | 'sourceNames'
-  >,
+  app: Pick<StackApp, 'ledger' | 'prober' | 'index' | 'hub' | 'exposures' | 'store' | 'clock' | 'now' | 'sourceNames'>,
   { cachedAnswers }: { readonly cachedAnswers: () => number },
 ): void {
-  const { ledger, prober, index, hub, exposures, store } = app;
+  const { ledger, prober, index, hub, exposures, store, clock } = app;
   metrics.gauge('strata_ledger_leaves', 'Receipts in the ledger', () => ledger.log.size);
   metrics.total('strata_ledger_commits_total', 'Commits of the ledger', () => ledger.log.stats().commits);
-  metrics.gauge('strata_dns_questions', 'DNS questions asked, cached ones included', () => prober.stats().questions);
-  metrics.gauge('strata_dns_timeouts', 'DNS tries without an answer', () => prober.stats().timeouts);
+  addDnsMetrics(metrics, prober);
   metrics.gauge('strata_index_domains', 'Domains in the index', () => index.size);
   metrics.gauge('strata_stream_subscribers', 'Live subscribers of the event stream', () => hub.subscribers);
   metrics.gauge('strata_advisories', 'Advisories of products that are looked for', () => exposures.advisories.size);
   metrics.gauge('strata_answers_cached', 'Answers held ready', cachedAnswers);
-  metrics.gauges('strata_database_connections', 'Connections to the database by what they do', 'state', () => {
-    const { size, idle, waiting } = store.pool();
-    return Object.entries({ idle, busy: size - idle, waited_for: waiting });
-  });
-  const figures = sampled(async () => {
-    const [{ due, longestDueMs }, latest] = [await store.figures(app.clock()), await store.latestSeq()];
-    return { due, longestDueMs, lag: Math.max(0, latest - index.position.seq) };
-  });
-  metrics.gauge('strata_due_domains', 'Domains that are due for a scan', async () => (await figures()).due);
-  metrics.gauge(
-    'strata_due_longest_seconds',
-    'How long a domain that was scanned before has been due, at most',
-    async () => (await figures()).longestDueMs / 1_000,
-  );
-  metrics.gauge('strata_event_lag', 'Events that this node has not taken in', async () => (await figures()).lag);
+  addStoreMetrics(metrics, { store, now: clock });
+  const lag = sampled(async () => Math.max(0, (await store.latestSeq()) - index.position.seq));
+  metrics.gauge('strata_event_lag', 'Events that this node has not taken in', lag);
   const sources = sampled(() => store.sources.list(app.now()));
   metrics.gauges('strata_advisories_age_seconds', 'Since the last whole sync of a source', 'source', async () =>
     (await sources()).flatMap(({ name, finishedAt }): [string, number][] =>
@@ -111,7 +85,30 @@ export function addStackMetrics(
         : [],
     ),
   );
-  addFeedMetrics(metrics, app);
+}
+
+/** Of whoever scans. */
+export function addDnsMetrics(metrics: Metrics, prober: Prober): void {
+  metrics.gauge('strata_dns_questions', 'DNS questions asked, cached ones included', () => prober.stats().questions);
+  metrics.gauge('strata_dns_timeouts', 'DNS tries without an answer', () => prober.stats().timeouts);
+}
+
+/** Connections to the database, and the schedule that is in it; `now` is the clock that history goes by. */
+export function addStoreMetrics(
+  metrics: Metrics,
+  { store, now }: { readonly store: Pick<Store, 'pool' | 'figures'>; readonly now: () => Date },
+): void {
+  metrics.gauges('strata_database_connections', 'Connections to the database by what they do', 'state', () => {
+    const { size, idle, waiting } = store.pool();
+    return Object.entries({ idle, busy: size - idle, waited_for: waiting });
+  });
+  const figures = sampled(() => store.figures(now()));
+  metrics.gauge('strata_due_domains', 'Domains that are due for a scan', async () => (await figures()).due);
+  metrics.gauge(
+    'strata_due_longest_seconds',
+    'How long a domain that was scanned before has been due, at most',
+    async () => (await figures()).longestDueMs / 1_000,
+  );
 }
 
 /** Reads at most once in `FIGURES_MS`; a failure is not remembered. */

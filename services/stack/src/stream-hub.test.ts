@@ -54,7 +54,8 @@ async function tell(table: StreamTable, hub: StreamHub, count: number): Promise<
       body: 'x'.repeat(500),
     };
   });
-  hub.tell(await table.append(events, { from: cursor, to: cursor + 1 }));
+  await table.append(events, { from: cursor, to: cursor + 1 });
+  await hub.catchUp();
 }
 
 describe('the hub of the stream', () => {

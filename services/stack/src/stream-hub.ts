@@ -6,6 +6,8 @@ import { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from 
 export interface HubOptions {
   /** Events kept in memory for those who come back soon. */
   readonly recent?: number;
+  /** Called when events were told, before subscribers get them. */
+  readonly onTold?: () => void;
 }
 
 const RECENT = 2_000;
@@ -28,14 +30,19 @@ export class StreamHub {
   /** Everything up to this number has been handed to every live subscriber. */
   #seq = 0;
   readonly #live = new Set<Subscriber>();
+  #reading: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
 
-  private constructor(table: StreamTable, recent: number) {
+  readonly #onTold: () => void;
+
+  private constructor(table: StreamTable, { recent = RECENT, onTold = () => {} }: HubOptions) {
     this.#table = table;
     this.#recent = recent;
+    this.#onTold = onTold;
   }
 
   static async open(table: StreamTable, options: HubOptions = {}): Promise<StreamHub> {
-    const hub = new StreamHub(table, options.recent ?? RECENT);
+    const hub = new StreamHub(table, options);
     hub.#seq = (await table.latest())?.seq ?? (await table.prunedThrough());
     return hub;
   }
@@ -49,10 +56,36 @@ export class StreamHub {
     return this.#seq;
   }
 
-  /** Hands new events to everybody; in order, and only after they are durable. */
-  tell(events: readonly StreamEvent[]): void {
+  /**
+   * Hands everybody what any process has told before this call; in order, without a gap, since it is read in the order in which it
+   * became durable. One reader at a time, since two would both hand out what they read; whoever comes meanwhile shares the next round.
+   */
+  catchUp(): Promise<void> {
+    if (!this.#reading) {
+      this.#reading = this.#read().finally(() => {
+        this.#reading = undefined;
+      });
+      return this.#reading;
+    }
+    const again = () => {
+      this.#next = undefined;
+      return this.catchUp();
+    };
+    this.#next ??= this.#reading.then(again, again);
+    return this.#next;
+  }
+
+  async #read(): Promise<void> {
+    for (;;) {
+      const events = await this.#table.since(this.#seq, REPLAY_AT_ONCE);
+      if (events.length > 0) this.#onTold();
+      this.#tell(events);
+      if (events.length < REPLAY_AT_ONCE) return;
+    }
+  }
+
+  #tell(events: readonly StreamEvent[]): void {
     for (const event of events) {
-      if (event.seq <= this.#seq) continue;
       const encoded = encode(event);
       this.#ring.push(encoded);
       this.#seq = event.seq;
@@ -97,6 +130,8 @@ export class StreamHub {
       return this.#seq;
     }
     const asked = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : Number.NaN;
+    // Another process may have given it moments ago.
+    if (asked > this.#seq) await this.catchUp();
     const pruned = await this.#table.prunedThrough();
     if (asked <= this.#seq && asked >= pruned) return asked;
     const why = asked < pruned ? 'the log no longer reaches back to this id' : 'this id was never given';

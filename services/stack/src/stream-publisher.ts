@@ -1,6 +1,6 @@
 // Tells the world: what the internal log says of changes and anomalies becomes signed events of the public stream, each once.
 import { NOTICE, type Notary } from '@strata/http';
-import type { Store, StoredEvent, StreamEvent } from '@strata/store';
+import { type Store, type StoredEvent, StoreError, type StreamEvent } from '@strata/store';
 import { anomalyReport } from './anomaly-report.ts';
 import { changeReport } from './domain-report.ts';
 import { advisoryNews } from './enrichment/advisory-report.ts';
@@ -16,8 +16,6 @@ export interface PublisherParts {
   readonly now: () => Date;
   /** Events are kept this long after they were told. */
   readonly keepMs: number;
-  /** Told after they are durable, in order. */
-  readonly onTold: (events: readonly StreamEvent[]) => void;
 }
 
 /** Internal events read at once; all of them are signed side by side and share the ledger's commits. */
@@ -59,9 +57,9 @@ export class StreamPublisher {
         (draft) => draft !== undefined,
       );
       const signed = await Promise.all(drafts.map((draft) => this.#sign(draft)));
-      const told = await store.stream.append(signed, { from: this.#cursor, to });
+      // Where another process has told them meanwhile, the next scheduler to be begins where that one stands.
+      if (!(await store.stream.append(signed, { from: this.#cursor, to }))) throw new StoreError('superseded');
       this.#cursor = to;
-      if (told.length > 0) this.#parts.onTold(told);
       if (events.length < BATCH) return;
     }
   }

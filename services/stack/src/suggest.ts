@@ -2,8 +2,7 @@
 // asks this at each pause in the typing, so it needs no key, costs none of the key's day and leaves no receipt: it is the
 // page's own, like /site.json, and no part of the API, whose JSON answers are all signed.
 import { type DomainIndex, searchDomains } from '@strata/analytics';
-import { countedAddress, type HttpServer, Refusal } from '@strata/http';
-import { RateWindow } from './rate-window.ts';
+import { countedAddress, type HttpServer, RateWindow, Refusal } from '@strata/http';
 import { asciiPart } from './routes/parameters.ts';
 
 const MOST_DOMAINS = 8;
@@ -46,9 +45,7 @@ export function serveSuggestions(fastify: HttpServer['fastify'], known: Known): 
       const errors = [{ field: 'q', message: typeof q === 'string' ? 'is too long' : 'given more than once' }];
       throw new Refusal('invalid_parameter', 'Cannot use: q.', { errors });
     }
-    return reply
-      .headers({ 'cache-control': 'private, max-age=30', 'x-content-type-options': 'nosniff' })
-      .send(suggest(q));
+    return reply.header('cache-control', 'private, max-age=30').send(suggest(q));
   });
 }
 

@@ -1,10 +1,25 @@
 // A directory that goes away, a signer with a fixed key, leaves of the usual form.
+
+import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { leafHash, ledgerReceiptIdOf, noteVerifier } from '@strata/receipts';
-import type { CheckpointSigner } from '../tile-log.ts';
+import {
+  type Checkpoint,
+  type HashReader,
+  hashesAtLevel,
+  leafHash,
+  ledgerReceiptIdOf,
+  noteVerifier,
+  openNote,
+  parseCheckpoint,
+  TILE_WIDTH,
+  TileNodes,
+  tileHashReader,
+  tilePath,
+} from '@strata/receipts';
+import type { CheckpointSigner, Log } from '../log.ts';
 
 export const ORIGIN = 'strata.example/ledger';
 
@@ -29,3 +44,24 @@ export function leafOf(number: number): Uint8Array {
 }
 
 export const idOf = (leaf: Uint8Array): string => ledgerReceiptIdOf(leafHash(leaf));
+
+/** What a checkpoint says that the test's key signed. */
+export async function headOf(checkpoint: string): Promise<Checkpoint> {
+  const note = await openNote(checkpoint, VERIFIERS);
+  assert.ok(note.ok);
+  return parseCheckpoint(note.text) ?? assert.fail('no checkpoint');
+}
+
+/** As a monitor reads the log: only through served tiles, each fetched once. */
+export function tilesServedBy(log: Pick<Log, 'read' | 'size'>): HashReader {
+  const fetched = new Map<string, Promise<TileNodes>>();
+  const fetchTile = async (name: string) =>
+    TileNodes.of((await log.read(name)) ?? assert.fail(`${name} is not served`));
+  return tileHashReader((level, index) => {
+    const width = Math.min(TILE_WIDTH, hashesAtLevel(log.size, level) - index * TILE_WIDTH);
+    const name = tilePath({ level, index, width });
+    const tile = fetched.get(name) ?? fetchTile(name);
+    fetched.set(name, tile);
+    return tile;
+  });
+}

@@ -11,6 +11,8 @@ export interface DnsQuestion {
   readonly type: string;
   readonly transport: 'udp' | 'tcp';
   readonly bytes: Buffer;
+  /** Who asked, over UDP. */
+  readonly from?: RemoteInfo;
 }
 
 /**
@@ -25,13 +27,22 @@ export type DnsReply =
 export type DnsScript = (question: DnsQuestion) => DnsReply;
 
 export interface DnsServer extends AsyncDisposable {
-  readonly address: '127.0.0.1';
+  readonly address: string;
   readonly port: number;
   /** Every question in order of arrival, as `TYPE name`, with `/tcp` behind it when it came that way. */
   readonly asked: string[];
 }
 
-export async function startDnsServer(script: DnsScript): Promise<DnsServer> {
+export interface ListenOptions {
+  /** On loopback. */
+  readonly address?: string;
+  /** 0 lets the system choose. */
+  readonly port?: number;
+}
+
+/** @throws EADDRINUSE when a port that was asked for is taken. */
+export async function startDnsServer(script: DnsScript, where: ListenOptions = {}): Promise<DnsServer> {
+  const { address = '127.0.0.1' } = where;
   const asked: string[] = [];
   const read = (bytes: Buffer, transport: 'udp' | 'tcp'): DnsQuestion => {
     const packet = dnsPacket.decode(bytes) as DecodedPacket & { id: number };
@@ -54,14 +65,14 @@ export async function startDnsServer(script: DnsScript): Promise<DnsServer> {
       } else for (const message of reply) socket.write(Buffer.concat([lengthOf(message), message]));
     });
   });
-  const { port, udp } = await listen(tcp);
+  const { port, udp } = await listen(tcp, address, where.port ?? 0);
   udp.on('message', async (bytes: Buffer, from: RemoteInfo) => {
-    const reply = await script(read(bytes, 'udp'));
+    const reply = await script({ ...read(bytes, 'udp'), from });
     for (const message of 'raw' in reply ? [reply.raw] : 'drip' in reply ? [reply.drip] : reply)
       udp.send(message, from.port, from.address);
   });
   return {
-    address: '127.0.0.1',
+    address,
     port,
     asked,
     async [Symbol.asyncDispose]() {
@@ -73,20 +84,20 @@ export async function startDnsServer(script: DnsScript): Promise<DnsServer> {
 }
 
 /** The same port for both: rarely, the port that TCP got is taken for UDP. */
-async function listen(tcp: Server) {
+async function listen(tcp: Server, address: string, wanted: number) {
   for (let attempt = 0; ; attempt++) {
-    tcp.listen(0, '127.0.0.1');
+    tcp.listen(wanted, address);
     await once(tcp, 'listening');
-    const address = tcp.address();
-    const port = typeof address === 'object' && address ? address.port : 0;
+    const bound = tcp.address();
+    const port = typeof bound === 'object' && bound ? bound.port : 0;
     const udp = createSocket('udp4');
-    udp.bind(port, '127.0.0.1');
+    udp.bind(port, address);
     try {
       await once(udp, 'listening');
       return { port, udp };
     } catch (error) {
-      if (attempt === 5) throw error;
       tcp.close();
+      if (attempt === 5 || wanted !== 0) throw error;
       await once(tcp, 'close');
     }
   }
@@ -101,6 +112,7 @@ function lengthOf(message: Buffer): Buffer {
 export interface ReplyParts {
   readonly answers?: readonly Answer[];
   readonly authorities?: readonly Answer[];
+  readonly additionals?: readonly Answer[];
   readonly rcode?: number;
   readonly flags?: number;
 }
@@ -114,6 +126,7 @@ export function reply({ id, name, type }: DnsQuestion, parts: ReplyParts = {}): 
     questions: [{ name, type: type as 'A' }],
     answers: [...(parts.answers ?? [])],
     authorities: [...(parts.authorities ?? [])],
+    additionals: [...(parts.additionals ?? [])],
   });
 }
 

@@ -8,7 +8,7 @@ export async function withServers(
   test: (resolver: Resolver, servers: readonly DnsServer[]) => Promise<void>,
   options: ResolverOptions = {},
 ) {
-  const servers = await Promise.all(scripts.map(startDnsServer));
+  const servers = await Promise.all(scripts.map((script) => startDnsServer(script)));
   const resolver = new Resolver({ upstreams: servers, tryTimeoutMs: 150, totalTimeoutMs: 400, ...options });
   try {
     await test(resolver, servers);

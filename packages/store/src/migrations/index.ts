@@ -1,5 +1,5 @@
 // Every migration by its number. A released one is never changed; the next gets the next number.
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
 import { isPostgres } from '../postgres-dialect.ts';
 import type { Database } from '../schema.ts';
@@ -14,6 +14,9 @@ import { up as segments } from './007-segments.ts';
 import { up as keyPriority } from './008-key-priority.ts';
 import { up as segmentProofs } from './009-segment-proofs.ts';
 import { up as changesByConfirmation } from './010-changes-by-confirmation.ts';
+import { up as scanWork } from './011-scan-work.ts';
+import { up as counters } from './012-counters.ts';
+import { up as ledger } from './013-ledger.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
@@ -26,6 +29,9 @@ const migrations: Readonly<Record<string, Migration>> = {
   '008-key-priority': { up: keyPriority },
   '009-segment-proofs': { up: segmentProofs },
   '010-changes-by-confirmation': { up: changesByConfirmation },
+  '011-scan-work': { up: scanWork },
+  '012-counters': { up: counters },
+  '013-ledger': { up: ledger },
 };
 
 /** In their order. */
@@ -38,10 +44,30 @@ const provider: MigrationProvider = { getMigrations: async () => ({ ...migration
 
 /** Brings the schema up to date, in one transaction and one process at a time. Throws StoreError `newer-version` for a later schema. */
 export async function migrate(db: Kysely<Database>): Promise<void> {
+  await run(db, (migrator) => migrator.migrateToLatest());
+}
+
+/** Brings the schema up to that of a version, in the transaction that is given. Throws StoreError `newer-version` for one of a later. */
+export async function migrateTo(tx: Transaction<Database>, name: string): Promise<void> {
+  if (!isKnownSchema(name))
+    throw new StoreError('newer-version', { cause: new Error(`there is no migration ${name} here`) });
+  await run(tx, (migrator) => migrator.migrateTo(name));
+}
+
+/** The name of the last migration. */
+export const LATEST_SCHEMA = Object.keys(migrations).at(-1) ?? '';
+
+/** Whether this version has such a migration. */
+export const isKnownSchema = (name: string): boolean => Object.hasOwn(migrations, name);
+
+async function run(
+  db: Kysely<Database>,
+  work: (migrator: Migrator) => Promise<{ readonly error?: unknown }>,
+): Promise<void> {
   // Of all tables of the database only ours count: other schemas may have migrations, and stores, of their own.
   const schema = isPostgres(db) ? await currentSchema(db) : undefined;
   const migrator = new Migrator({ db, provider, ...(schema ? { migrationTableSchema: schema } : {}) });
-  const { error } = await migrator.migrateToLatest();
+  const { error } = await work(migrator);
   if (error === undefined) return;
   if (error instanceof StoreError) throw error;
   // Kysely finds an executed migration that this version does not have: of a later one, or of another program.

@@ -1,6 +1,6 @@
 // `strata inference network accounts`: what workers made for this gateway, from the receipts that both have signed.
 import { existsSync } from 'node:fs';
-import { type GatewayConfig, gatewayStoreFile, openGatewayKeys } from '@strata/gateway';
+import { type GatewayStoreConfig, openGatewayStore } from '@strata/gateway';
 import { CommandError, type OutputOptions, printJson, printTable } from '../output.ts';
 
 export interface AccountsOptions extends OutputOptions {
@@ -8,19 +8,19 @@ export interface AccountsOptions extends OutputOptions {
   readonly days: number;
 }
 
-type Store = Awaited<ReturnType<typeof openGatewayKeys>>;
+type Store = Awaited<ReturnType<typeof openGatewayStore>>;
 
 const DAY_MS = 86_400_000;
 
 /** Looks, and makes nothing: a directory without a gateway's database is told. */
 export async function accountsCommand(
   { by, days, json = false }: AccountsOptions,
-  config: Pick<GatewayConfig, 'dataDirectory'>,
+  config: GatewayStoreConfig,
 ): Promise<void> {
-  const file = gatewayStoreFile(config);
-  if (!existsSync(file))
+  const file = /^sqlite:(.+)$/.exec(config.databaseUrl)?.[1];
+  if (file !== undefined && !existsSync(file))
     throw new CommandError(`no gateway has run here: there is no ${file}; STRATA_DATA names another place`);
-  await using store = await openGatewayKeys(config);
+  await using store = await openGatewayStore(config);
   const fromMs = (Math.floor(Date.now() / DAY_MS) - days + 1) * DAY_MS;
   const totals = await store.segments.totals({ by, fromMs });
   if (json) {

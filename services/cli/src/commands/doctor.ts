@@ -12,7 +12,7 @@ import { judgeMemory, judgeOpenFiles, type MachineFacts, readMachine } from '../
 import { checkModel } from '../doctor/models.ts';
 import { checkPort } from '../doctor/ports.ts';
 import { checkReach } from '../doctor/reach.ts';
-import { checkResolver } from '../doctor/resolvers.ts';
+import { checkIterative, checkResolver } from '../doctor/resolvers.ts';
 import { CommandError, counted, type OutputOptions, plainText, printJson } from '../output.ts';
 import { effectiveEnvironment } from '../settings/settings.ts';
 import type { ServiceName } from '../settings/tables.ts';
@@ -91,7 +91,9 @@ async function finished(check: Check): Promise<readonly Finding[]> {
 
 function stackChecks(config: Config, machine: MachineFacts): Check[] {
   const { host, port, metricsPort, dataDirectory, databaseUrl, databaseConnections, chatUrl } = config;
-  const resolvers = config.resolvers.length > 0 ? config.resolvers : getServers().map(systemResolver);
+  const named = config.resolvers.filter((each) => each !== 'iterative');
+  const isIterative = named.length < config.resolvers.length;
+  const resolvers = config.resolvers.length > 0 ? named : getServers().map(systemResolver);
   const ours = { path: '/health', words: /"_alpha":true.*"status":"ok"/ };
   const metrics = { path: '/metrics', words: /^strata_http_requests_total/m };
   return [
@@ -105,10 +107,10 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
       return [...findings, judgeMemory(machine, state?.domains ?? 0)];
     },
     async () => [await checkKeys({ service: 'stack', directory: dataDirectory, origin: config.ledgerOrigin })],
-    ...resolvers.map(
-      (resolver): Check =>
-        async () => [await checkResolver(resolver)],
-    ),
+    // What follows `iterative` are root servers, which answer no questions of ours to the end.
+    ...(isIterative
+      ? [async () => [await checkIterative(config)]]
+      : resolvers.map((resolver) => async () => [await checkResolver(resolver)])),
     ...reachable('STRATA_CHAT_URL', chatUrl),
   ];
 }
@@ -120,14 +122,15 @@ function systemResolver(server: string): { readonly address: string; readonly po
 }
 
 async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Promise<Check[]> {
-  const { gatewayStoreFile, inferenceDirectory } = await import('@strata/gateway');
-  const { host, port, dataDirectory, upstream, network, explorerUrl, ledgerOrigin } = config;
+  const { inferenceDirectory } = await import('@strata/gateway');
+  const { host, port, dataDirectory, databaseUrl, databaseConnections, upstream, network, explorerUrl, ledgerOrigin } =
+    config;
   const ours = { path: '/health', words: /"status":"(?:ok|starting)","version"/ };
   return [
     async () => [await checkPort({ what: 'chat completions', host, port, setting: 'STRATA_INFERENCE_PORT', ours })],
     async () => [await checkDisk(dataDirectory)],
     async () =>
-      (await checkDatabase(`sqlite:${gatewayStoreFile(config)}`, { poolSize: 1 })).findings.map((finding) => ({
+      (await checkDatabase(databaseUrl, { poolSize: databaseConnections })).findings.map((finding) => ({
         ...finding,
         check: 'database (inference)',
       })),

@@ -17,9 +17,7 @@ export async function migrateStoreCommand(
   const file = from ?? /^sqlite:(.+)$/.exec(config.databaseUrl)?.[1];
   if (file === undefined)
     throw new CommandError('the configured database is no SQLite file; name one with --from', { exitCode: 2 });
-  const url = address === '-' ? (await text(process.stdin)).trim() : address;
-  if (!/^postgres(?:ql)?:\/\//.test(url))
-    throw new CommandError('the address of the new database must begin with postgres://', { exitCode: 2 });
+  const url = await postgresAddress(address);
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
@@ -43,7 +41,7 @@ export async function migrateStoreCommand(
     const total = tables.reduce((sum, each) => sum + each.rows, 0);
     const seconds = (performance.now() - startedAt) / 1_000;
     process.stdout.write(
-      `${counted(total, 'row')} copied and read again in ${seconds.toFixed(1)} s; set STRATA_DATABASE_URL to the new address\n`,
+      `${counted(total, 'row')} copied and read again in ${seconds.toFixed(1)} s; bring the ledger over with strata stack migrate-log, then set STRATA_DATABASE_URL to the new address\n`,
     );
   } catch (error) {
     tally.stop();
@@ -53,4 +51,12 @@ export async function migrateStoreCommand(
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
+}
+
+/** As it was given, or as standard input says. */
+export async function postgresAddress(address: string): Promise<string> {
+  const url = address === '-' ? (await text(process.stdin)).trim() : address;
+  if (!/^postgres(?:ql)?:\/\//.test(url))
+    throw new CommandError('the address of the new database must begin with postgres://', { exitCode: 2 });
+  return url;
 }

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { openGatewayKeys } from '@strata/gateway';
+import { openGatewayStore, readGatewayConfig } from '@strata/gateway';
 import { createJoinToken } from '@strata/p2p';
 import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
 
@@ -53,10 +53,10 @@ describe('strata inference network', () => {
       /^strata: no gateway has run here: there is no \S+inference\.db; STRATA_DATA names [^\n]*\n$/,
     );
     assert.ok(!existsSync(env.STRATA_DATA), 'whoever looks makes nothing');
-    await (await openGatewayKeys({ dataDirectory: env.STRATA_DATA }))[Symbol.asyncDispose]();
+    await (await openGatewayStore(readGatewayConfig(env)))[Symbol.asyncDispose]();
     assert.match((await accounts()).stdout, /^no worker made anything since \d{4}-\d\d-\d\d\n$/);
     {
-      await using store = await openGatewayKeys({ dataDirectory: env.STRATA_DATA });
+      await using store = await openGatewayStore(readGatewayConfig(env));
       const { stored } = await store.keys.create({ tier: 'free', label: 'mine' });
       const segment = {
         ...{ worker: 'worker-a', gateway: 'us', caller: stored.id, modelSha256: 'a'.repeat(64) },

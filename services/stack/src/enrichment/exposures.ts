@@ -53,7 +53,6 @@ export class Exposures implements AsyncDisposable {
   #seq: number;
   #isKnown = false;
   #isLoaded = false;
-  #isBegun = false;
   #isStopped = false;
   #loading: Promise<void> = Promise.resolve();
   #failure: unknown;
@@ -133,15 +132,10 @@ export class Exposures implements AsyncDisposable {
     for (const { provider, version, platform } of builds) this.advisories.addBuild(provider, { version, platform });
   }
 
-  /**
-   * Takes in what has changed in the store. What `onChanged` could not finish is handed out again by the next call. The first
-   * call hands out everything that was there at the start: a kill may have come before all of it was told.
-   */
+  /** Takes in what has changed in the store since the start. What `onChanged` could not finish is handed out again by the next call. */
   async follow(onChanged: (change: FollowedChange) => Promise<void>): Promise<void> {
     const { store } = this.#parts;
     if (!this.isLoaded) return;
-    if (!this.#isBegun) await onChanged({ products: new Set(), entries: this.advisories.inOrder() });
-    this.#isBegun = true;
     const turns = new Turns();
     for (;;) {
       const changes = await store.advisories.changesSince(this.#seq, CHANGES_AT_ONCE);

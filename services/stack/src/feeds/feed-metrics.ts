@@ -11,11 +11,13 @@ const COUNTED: readonly (readonly [name: string, help: string, count: keyof Poll
   ['strata_feed_mentions', 'Mentions in these items', 'mentions'],
 ];
 
-export function addFeedMetrics(
-  metrics: Metrics,
-  { poller, mentions }: { readonly poller: FeedPoller; readonly mentions: LiveMentions },
-): void {
+/** Of whoever polls. */
+export function addPollMetrics(metrics: Metrics, poller: FeedPoller): void {
   for (const [name, help, count] of COUNTED) metrics.gauge(name, help, () => poller.counts()[count]);
+}
+
+/** Of whoever answers. */
+export function addMentionMetrics(metrics: Metrics, mentions: LiveMentions): void {
   metrics.gauge('strata_feed_domains', 'Domains mentioned within 64 days', () => mentions.tally().size);
   metrics.gauge(
     'strata_feed_mentions_left_out',

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { changeReport } from '../domain-report.ts';
 import { type Customer, listedCustomers } from '../listed-changes.ts';
-import { dateOf, tags } from '../live-index.ts';
+import { dateOf, MOST_STALE_MS, tags } from '../live-index.ts';
 import { MigrationSchema } from './migrations.ts';
 import { Limit, Offset, ProviderPath, providerOf, WholeNumber, Word } from './parameters.ts';
 
@@ -60,7 +60,7 @@ export const getCustomers = route(
       return {
         key: `customers ${id} ${direction} ${days} ${limit} ${offset}`,
         tags: [tags.provider(id), ...tags.changes],
-        maxStaleMs: 1_000,
+        maxStaleMs: MOST_STALE_MS,
         maxAgeMs: WINDOW_MS,
       };
     },
@@ -123,7 +123,7 @@ export const getCustomersCsv = route(
     cache: (app: StackApp, { provider, direction, days }, context) => {
       const { id } = providerOf(app, provider, context);
       const key = `customers.csv ${id} ${direction} ${days}`;
-      return { key, tags: [tags.provider(id), ...tags.changes], maxStaleMs: 1_000, maxAgeMs: WINDOW_MS };
+      return { key, tags: [tags.provider(id), ...tags.changes], maxStaleMs: MOST_STALE_MS, maxAgeMs: WINDOW_MS };
     },
   },
   async (app, { provider, direction, days }, context) => {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { changeReport } from '../domain-report.ts';
 import { listedChanges } from '../listed-changes.ts';
-import { tags } from '../live-index.ts';
+import { MOST_STALE_MS, tags } from '../live-index.ts';
 import { flowsWithin } from '../window.ts';
 import { migrationFilter, migrationParameters } from './migrations.ts';
 import { ProviderPath, providerOf, SectorParameter, WholeNumber } from './parameters.ts';
@@ -57,7 +57,7 @@ export const getSecurityCsv = route(
     cache: (_app: StackApp, { sector, score_lte }) => ({
       key: `security.csv ${sector ?? ''} ${score_lte}`,
       tags: [...tags.domains],
-      maxStaleMs: 1_000,
+      maxStaleMs: MOST_STALE_MS,
       maxAgeMs: UNCHANGED_MS,
     }),
   },
@@ -164,7 +164,7 @@ export const getMigrationsCsv = route(
     cache: (app: StackApp, input, context) => ({
       key: `migrations.csv ${JSON.stringify([migrationFilter(app, input, context), input.days, input.hours])}`,
       tags: [...tags.changes],
-      maxStaleMs: 1_000,
+      maxStaleMs: MOST_STALE_MS,
       maxAgeMs: UNCHANGED_MS,
     }),
   },
@@ -226,7 +226,7 @@ export const getProviderDomainsCsv = route(
     access: 'key',
     cache: (app: StackApp, input, context) => {
       const { id } = providerOf(app, input.provider, context);
-      return { key: `domains.csv ${id}`, tags: [tags.provider(id)], maxStaleMs: 1_000, maxAgeMs: UNCHANGED_MS };
+      return { key: `domains.csv ${id}`, tags: [tags.provider(id)], maxStaleMs: MOST_STALE_MS, maxAgeMs: UNCHANGED_MS };
     },
   },
   (app, input, context) => {

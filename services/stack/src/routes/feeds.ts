@@ -16,7 +16,7 @@ import {
   WindowName,
   windowsReport,
 } from '../feeds/feed-report.ts';
-import { tags } from '../live-index.ts';
+import { MOST_STALE_MS, tags } from '../live-index.ts';
 import { domainOf, domainParams, domainTag } from './domains.ts';
 import { Limit, Word } from './parameters.ts';
 
@@ -55,7 +55,7 @@ export const getFeedStats = route(
     cache: () => ({
       key: 'feed stats',
       tags: [...tags.mentions, ...tags.polls, ...tags.domains],
-      maxStaleMs: 1_000,
+      maxStaleMs: MOST_STALE_MS,
       maxAgeMs: MAX_AGE_MS,
     }),
   },
@@ -102,7 +102,7 @@ export const getFeedLeaders = route(
     cache: (_app: StackApp, { limit, window }) => ({
       key: `feed leaders ${window} ${limit}`,
       tags: [...tags.mentions, ...tags.domains],
-      maxStaleMs: 1_000,
+      maxStaleMs: MOST_STALE_MS,
       maxAgeMs: MAX_AGE_MS,
     }),
   },
@@ -129,7 +129,7 @@ export const getFeedDomain = route(
       return {
         key: `feed domain ${domain}`,
         tags: [tags.mentionsOf(domain), ...tags.mentionsOfAny, domainTag(domain)],
-        maxStaleMs: 1_000,
+        maxStaleMs: MOST_STALE_MS,
         maxAgeMs: MAX_AGE_MS,
       };
     },

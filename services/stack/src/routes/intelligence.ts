@@ -15,7 +15,7 @@ import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { dependenceLevel } from '../dependence-level.ts';
-import { dateOf, tags } from '../live-index.ts';
+import { dateOf, MOST_STALE_MS, tags } from '../live-index.ts';
 import { MarketSchema, marketReport } from '../market-report.ts';
 import { CategoryParameter, ProviderPath, providerOf, Text, Word } from './parameters.ts';
 
@@ -59,7 +59,7 @@ export const getScorecard = route(
     },
     errors: [],
     access: 'key',
-    cache: () => ({ key: 'scorecard', tags: [...tags.domains], maxStaleMs: 1_000 }),
+    cache: () => ({ key: 'scorecard', tags: [...tags.domains], maxStaleMs: MOST_STALE_MS }),
   },
   ({ index }: StackApp) => {
     const card = scorecard(index);
@@ -107,7 +107,7 @@ export const getMarketShare = route(
     cache: (_app: StackApp, { category, include_parked }) => ({
       key: `market ${category ?? ''} ${include_parked}`,
       tags: category === undefined ? [...tags.domains] : [tags.category(category), tags.domains[0]],
-      maxStaleMs: 1_000,
+      maxStaleMs: MOST_STALE_MS,
     }),
   },
   ({ index, names }, { category, include_parked }) => {
@@ -155,7 +155,7 @@ export const getSupplyChain = route(
     access: 'key',
     cache: (app: StackApp, input, context) => {
       const { id } = providerOf(app, input.provider, context);
-      return { key: `supply ${id}`, tags: [tags.provider(id), tags.domains[0]], maxStaleMs: 1_000 };
+      return { key: `supply ${id}`, tags: [tags.provider(id), tags.domains[0]], maxStaleMs: MOST_STALE_MS };
     },
   },
   (app, input, context) => {
@@ -225,7 +225,7 @@ export const getAdoption = route(
       return {
         key: `adoption ${id} ${today}`,
         tags: [tags.provider(id), tags.domains[0]],
-        maxStaleMs: 1_000,
+        maxStaleMs: MOST_STALE_MS,
         maxAgeMs: WINDOW_MS,
       };
     },

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { StackApp } from '../app.ts';
 import { ChangeSchema, changeReport } from '../domain-report.ts';
 import { listedChanges } from '../listed-changes.ts';
-import { tags } from '../live-index.ts';
+import { MOST_STALE_MS, tags } from '../live-index.ts';
 import { flowsWithin, windowParameters } from '../window.ts';
 import { CategoryParameter, Limit, Offset, providerOf, Text, Word } from './parameters.ts';
 
@@ -90,7 +90,7 @@ export const getMigrations = route(
     cache: (app: StackApp, input, context) => ({
       key: `migrations ${JSON.stringify([migrationFilter(app, input, context), input.limit, input.offset, input.days, input.hours])}`,
       tags: [...tags.changes],
-      maxStaleMs: 1_000,
+      maxStaleMs: MOST_STALE_MS,
       maxAgeMs: WINDOW_MS,
     }),
   },

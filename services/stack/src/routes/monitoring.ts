@@ -3,7 +3,7 @@ import { route } from '@strata/http';
 import { z } from 'zod';
 import { AnomalySchema, anomalyReport, Severity } from '../anomaly-report.ts';
 import type { StackApp } from '../app.ts';
-import { tags } from '../live-index.ts';
+import { MOST_STALE_MS, tags } from '../live-index.ts';
 import { domainOf } from './domains.ts';
 import { Limit, Text } from './parameters.ts';
 
@@ -37,7 +37,11 @@ export const getAlerts = route(
     },
     errors: [],
     access: 'key',
-    cache: (_app: StackApp, { limit }) => ({ key: `alerts ${limit}`, tags: [...tags.alerts], maxStaleMs: 1_000 }),
+    cache: (_app: StackApp, { limit }) => ({
+      key: `alerts ${limit}`,
+      tags: [...tags.alerts],
+      maxStaleMs: MOST_STALE_MS,
+    }),
   },
   async ({ store, names }, { limit }) => {
     const { total, alerts } = await store.signals.alerts(limit);
@@ -86,7 +90,7 @@ export const getAnomalies = route(
     cache: (_app: StackApp, { domain, limit }, context) => ({
       key: `anomalies ${domain === undefined ? '' : domainOf(domain, context)} ${limit}`,
       tags: [...tags.anomalies],
-      maxStaleMs: 1_000,
+      maxStaleMs: MOST_STALE_MS,
     }),
   },
   async ({ store, names }, input, context) => {

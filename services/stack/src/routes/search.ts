@@ -4,7 +4,7 @@ import { CATEGORIES, gradeOf, POSTURE_FLAGS, type PostureFlag } from '@strata/de
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../app.ts';
-import { tags } from '../live-index.ts';
+import { MOST_STALE_MS, tags } from '../live-index.ts';
 import { findProvider, nearestProviders } from '../provider-names.ts';
 import { asciiPart, CategoryParameter, Limit, Offset, SectorParameter, Text, WholeNumber, Word } from './parameters.ts';
 
@@ -124,7 +124,7 @@ export const getSearch = route(
       return {
         key: `search ${JSON.stringify([ids, rest, limit, offset])}`,
         tags: [tag],
-        maxStaleMs: 1_000,
+        maxStaleMs: MOST_STALE_MS,
         maxAgeMs: UNCHANGED_MS,
       };
     },

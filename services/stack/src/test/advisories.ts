@@ -23,7 +23,10 @@ export function advisorySettings(publishers: Publishers): Record<string, string>
 
 /** Syncs every source once, or those named, without letting the service take in what they brought. */
 export async function syncOnly(service: Harness, publishers: Publishers, names?: readonly string[]): Promise<void> {
-  const { store, fetcher, rulebook, clock } = service.running.service.app;
+  const { app, scheduling } = service.running.service;
+  const { store, rulebook, clock } = app;
+  const fetcher = scheduling?.fetcher;
+  if (!fetcher) throw new Error('this process is no scheduler');
   const config = readConfig({ ...advisorySettings(publishers), STRATA_ADVISORIES: 'kev,epss,nvd,osv,cve' });
   for (const source of configuredSources(config, { rulebook, nvdGapMs: 0 })) {
     if (names && !names.includes(source.name)) continue;

@@ -28,4 +28,10 @@ export class RateWindow {
     window.count += 1;
     return 0;
   }
+
+  /** One that was taken did not count after all. */
+  giveBack(key: string): void {
+    const window = this.#windows.get(key);
+    if (window && window.count > 0) window.count -= 1;
+  }
 }

@@ -1,0 +1,65 @@
+// Programs in C that ask DNS for a living, on the same server and names: dnsperf, massdns.
+import { execFile, spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export interface Rate {
+  /** Answered questions a second of wall time. */
+  readonly perSecond: number;
+  /** CPU of the asker, µs a question. */
+  readonly cpuMicros: number;
+}
+
+export interface PeerTask {
+  readonly names: readonly string[];
+  readonly server: { readonly address: string; readonly port: number };
+  readonly inFlight: number;
+  /** For files that the programs read. */
+  readonly directory: string;
+}
+
+export function isInstalled(program: string): boolean {
+  return spawnSync(program, ['-h'], { timeout: 10_000 }).error === undefined;
+}
+
+/** @throws when more than a hundredth of the questions had no answer: a rate of failures would be no rate. */
+export async function runDnsperf({ names, server, inFlight, directory }: PeerTask): Promise<Rate> {
+  const file = path.join(directory, 'dnsperf.txt');
+  await writeFile(file, names.map((name) => `${name} A\n`).join(''));
+  const { stdout, seconds, cpuSeconds } = await timed('dnsperf', [
+    ...['-s', server.address, '-p', String(server.port), '-d', file],
+    ...['-n', '1', '-q', String(inFlight), '-c', '4', '-T', '1', '-e', '-t', '10'],
+  ]);
+  const completed = Number(/Queries completed:\s+(\d+)/.exec(stdout)?.[1] ?? 0);
+  if (completed < names.length * 0.99) throw new Error(`dnsperf had ${completed} answers of ${names.length}`);
+  const told = Number(/Queries per second:\s+([\d.]+)/.exec(stdout)?.[1] ?? Number.NaN);
+  return { perSecond: told || completed / seconds, cpuMicros: (cpuSeconds * 1e6) / completed };
+}
+
+/** Its time is that of the process, start and end with it. */
+export async function runMassdns({ names, server, inFlight, directory }: PeerTask): Promise<Rate> {
+  const [list, resolvers, out] = ['names.txt', 'resolvers.txt', 'out.txt'].map((name) => path.join(directory, name));
+  await writeFile(list ?? '', `${names.join('\n')}\n`);
+  await writeFile(resolvers ?? '', `${server.address}:${server.port}\n`);
+  const { seconds, cpuSeconds } = await timed('massdns', [
+    ...['-r', resolvers ?? '', '-s', String(inFlight), '-t', 'A', '-o', 'L', '-w', out ?? '', '-q', '--root'],
+    list ?? '',
+  ]);
+  const { stdout } = await run('wc', ['-l', out ?? '']);
+  const answered = Number.parseInt(stdout, 10);
+  if (answered !== names.length) throw new Error(`massdns had ${answered} answers of ${names.length}`);
+  return { perSecond: answered / seconds, cpuMicros: (cpuSeconds * 1e6) / answered };
+}
+
+/** Runs a program and tells the CPU that it took, as the shell measures it. */
+async function timed(program: string, args: readonly string[]) {
+  const script = 'TIMEFORMAT="cpu %U %S"; time "$0" "$@"';
+  const startedAt = performance.now();
+  const { stdout, stderr } = await run('bash', ['-c', script, program, ...args], { maxBuffer: 1 << 26 });
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const [, user, system] = /cpu ([\d.]+) ([\d.]+)/.exec(stderr) ?? [];
+  return { stdout, seconds, cpuSeconds: Number(user) + Number(system) };
+}

@@ -1,0 +1,130 @@
+// Whom a service answers: a table of what browsers and proxies send, against what it listens on and what its operator says.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createFrontDoor, isFromOtherSite } from './front-door.ts';
+
+/** The status that a request is turned away with; undefined: it may come in. */
+function asked(
+  listening: { readonly host?: string; readonly allowedHosts?: readonly string[] },
+  host: string | undefined,
+  more: { readonly origin?: string; readonly saidByProxy?: string } = {},
+): number | undefined {
+  const door = createFrontDoor({ host: '127.0.0.1', allowedHosts: [], ...listening });
+  const headers = { host, ...(more.origin === undefined ? {} : { origin: more.origin }) };
+  return door({ headers, host: more.saidByProxy ?? host ?? '', raw: { rawHeaders: [] } })?.status;
+}
+
+describe('a service that listens for this machine alone', () => {
+  for (const host of [
+    ...['localhost', 'localhost:8787', 'LOCALHOST:8787', 'localhost.', 'explorer.localhost:8787', '127.0.0.1'],
+    ...['127.0.0.1:8787', '127.8.9.10', '[::1]', '[::1]:8787', '192.168.1.5:8787', '[2001:db8::1]:8787', '203.0.113.9'],
+  ])
+    it(`answers what is addressed to ${host}`, () => assert.equal(asked({}, host), undefined));
+
+  for (const host of [
+    ...['evil.example', 'evil.example:8787', '127.0.0.1.evil.example', 'localhost.evil.example', 'localhostile'],
+    ...[
+      '127.0.0.1.nip.io:8787',
+      'evil.example.',
+      '',
+      ' ',
+      'a b',
+      '@',
+      'localhost@evil.example',
+      'evil.example/@localhost',
+    ],
+    ...['evil.example?localhost', 'evil.example#localhost', 'localhost\\.evil.example', `${'a'.repeat(400)}.localhost`],
+    ...['localhost,evil.example', '[::1]evil.example', '%00localhost'],
+  ])
+    it(`does not answer what is addressed to '${host.slice(0, 30)}'`, () => assert.equal(asked({}, host), 421));
+
+  it('is called what its operator says it is called, in whatever case, and nothing that only looks so', () => {
+    const named = { allowedHosts: ['Stack.Example.com', '[::]'] };
+    assert.equal(asked(named, 'stack.example.com:443'), undefined);
+    assert.equal(asked(named, 'STACK.EXAMPLE.COM.'), undefined);
+    assert.equal(asked(named, 'other.stack.example.com'), 421);
+    assert.equal(asked(named, 'stack.example.com.evil.example'), 421);
+    assert.equal(asked({ allowedHosts: ['*'] }, 'whatever.example'), undefined);
+  });
+
+  it('answers nothing that names two hosts, however they are written', () => {
+    const door = createFrontDoor({ host: 'localhost', allowedHosts: ['*'] });
+    const headers = { host: 'localhost' };
+    const asked = (rawHeaders: readonly string[]) => door({ headers, host: 'localhost', raw: { rawHeaders } })?.status;
+    assert.equal(asked(['Host', 'localhost', 'hOST', 'localhost']), 400);
+    assert.equal(asked(['Host', 'localhost', 'X-A', 'Host']), undefined);
+  });
+
+  it('answers HTTP/1.0 without a host, which no browser speaks', () => assert.equal(asked({}, undefined), undefined));
+
+  it('lets pages of this machine ask, and of the host that was asked, and programs', () => {
+    for (const origin of ['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8788', 'http://app.localhost'])
+      assert.equal(asked({}, '127.0.0.1:8787', { origin }), undefined, origin);
+    assert.equal(asked({}, '192.168.1.5:8787', { origin: 'http://192.168.1.5:8787' }), undefined);
+    for (const origin of [undefined, 'app://obsidian.md', 'tauri://localhost', 'vscode-webview://1a2b'])
+      assert.equal(asked({}, 'localhost', origin === undefined ? {} : { origin }), undefined, origin);
+  });
+
+  for (const origin of [
+    ...['http://evil.example', 'https://evil.example', 'https://localhost.evil.example', 'http://6.6.6.6', 'null', ''],
+    ...['http://192.168.1.66', 'http://evil.example:8787', 'https://evil.example@localhost.evil.example', 'nonsense'],
+  ])
+    it(`lets no page of '${origin}' ask`, () => {
+      for (const host of ['localhost:8787', '127.0.0.1:8787', '[::1]:8787', '192.168.1.5:8787'])
+        assert.equal(asked({}, host, { origin }), 403, host);
+    });
+
+  it('lets pages ask that its operator names, and behind a proxy those of the name that the proxy was asked by', () => {
+    const origin = 'https://app.example';
+    assert.equal(asked({ allowedHosts: ['app.example'] }, 'localhost', { origin }), undefined);
+    assert.equal(asked({ allowedHosts: ['*'] }, 'localhost', { origin }), undefined);
+    assert.equal(asked({ allowedHosts: ['*'] }, 'localhost', { origin: 'null' }), undefined);
+    assert.equal(asked({}, '127.0.0.1:8787', { origin, saidByProxy: 'app.example' }), undefined);
+    assert.equal(asked({}, '127.0.0.1:8787', { origin, saidByProxy: 'other.example' }), 403);
+  });
+
+  it('says so in words that name the setting, and remembers no host that it turned away', () => {
+    const door = createFrontDoor({ host: 'localhost', allowedHosts: [] });
+    const raw = { rawHeaders: [] };
+    for (let time = 0; time < 2; time += 1) {
+      const away = door({ headers: { host: 'evil.example' }, host: 'evil.example', raw });
+      assert.match(away?.detail ?? '', /not called evil\.example\. .*STRATA_ALLOWED_HOSTS/);
+      assert.equal(door({ headers: { host: 'localhost' }, host: 'localhost', raw }), undefined);
+    }
+    const headers = { host: 'localhost', origin: 'https://evil.example' };
+    assert.match(
+      door({ headers, host: 'localhost', raw })?.detail ?? '',
+      /page of evil\.example .*STRATA_ALLOWED_HOSTS/,
+    );
+  });
+});
+
+describe('a service that listens for others', () => {
+  const open = { host: '0.0.0.0' };
+
+  it('is called anything until its operator says what it is called', () => {
+    assert.equal(asked(open, 'api:8787'), undefined);
+    assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'api:8787'), undefined);
+    assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'other:8787'), 421);
+    assert.equal(asked({ ...open, allowedHosts: ['api'] }, '10.0.0.7:8787'), undefined, 'probes ask by address');
+  });
+
+  it('lets any page ask it by its name, and no page of another site by this machine’s', () => {
+    assert.equal(asked(open, 'api.example', { origin: 'https://app.example' }), undefined);
+    assert.equal(asked(open, 'localhost:8787', { origin: 'https://app.example' }), 403);
+  });
+});
+
+describe('a page of another site', () => {
+  const tells = (headers: Record<string, string>) => isFromOtherSite({ headers, host: 'Stack.example:8787' });
+
+  it('is told by Sec-Fetch-Site, where browsers do not say that by Origin', () => {
+    assert.deepEqual(
+      [tells({ 'sec-fetch-site': 'cross-site' }), tells({ 'sec-fetch-site': 'same-site' })],
+      [true, true],
+    );
+    assert.deepEqual([tells({ 'sec-fetch-site': 'same-origin' }), tells({ 'sec-fetch-site': 'none' })], [false, false]);
+    assert.deepEqual([tells({ origin: 'http://stack.example' }), tells({ origin: 'null' })], [true, true]);
+    assert.deepEqual([tells({ origin: 'http://stack.example:8787' }), tells({})], [false, false]);
+  });
+});

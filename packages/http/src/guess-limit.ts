@@ -1,0 +1,44 @@
+// How often one address may present keys that are none: each costs a look into the database, and a guess is a guess.
+import { LRUCache } from 'lru-cache';
+import { RateWindow } from './rate-window.ts';
+
+/** More than a program with a mistyped key needs, however often it asks: what was refused a moment ago is remembered. */
+const MISSES = 100;
+const WINDOW_MS = 60_000;
+/** Keys that were good lately are looked up whatever else their address does: behind one address may be many. */
+const GOOD_MS = 24 * 3_600_000;
+
+export class GuessLimit {
+  readonly #misses: RateWindow;
+  readonly #good: LRUCache<string, true>;
+
+  /** `monotonicNow` in milliseconds: a wall clock that is set back must keep nobody out. */
+  constructor(monotonicNow: () => number = () => performance.now()) {
+    this.#misses = new RateWindow({ limit: MISSES, windowMs: WINDOW_MS, now: () => new Date(monotonicNow()) });
+    this.#good = new LRUCache({ max: 50_000, ttl: GOOD_MS, ttlResolution: 0, perf: { now: monotonicNow } });
+  }
+
+  /**
+   * Before a key is looked up, by its digest: counts it as a miss until it is `found`, so that many at once are as many.
+   * Returns 0, or the seconds until this address may try again.
+   */
+  try(address: string, digest: string): number {
+    return this.#good.has(digest) ? 0 : this.#misses.take(address);
+  }
+
+  /** The key was good. */
+  found(address: string, digest: string): void {
+    if (!this.#good.has(digest)) this.#misses.giveBack(address);
+    this.#good.set(digest, true);
+  }
+
+  /** Nobody could say: that is not the caller's fault. */
+  undecided(address: string): void {
+    this.#misses.giveBack(address);
+  }
+
+  /** The key was none, or is none any more. */
+  missed(digest: string): void {
+    this.#good.delete(digest);
+  }
+}

@@ -1,0 +1,160 @@
+// Clients that take their time, on real sockets: headers and bodies that never end, answers that nobody reads.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, it } from 'node:test';
+import {
+  AnswerCache,
+  createHttpServer,
+  createLogger,
+  type HttpServer,
+  Metrics,
+  type Patience,
+  route,
+} from './index.ts';
+
+const SHORT: Patience = { headersMs: 300, requestMs: 600, stillMs: 60_000, checkMs: 50 };
+/** More than the system keeps for a reader that does not read. */
+const LARGE = Buffer.alloc(64 * 1024 * 1024, 'x');
+
+let begun = 0;
+const large = route(
+  {
+    method: 'GET',
+    path: '/large',
+    tag: 'Files',
+    summary: 'A large file',
+    output: { kind: 'bytes', contentType: 'text/plain', description: 'Bytes.' },
+    errors: [],
+    access: 'open',
+  },
+  (_app: object) => {
+    begun += 1;
+    return { bytes: LARGE };
+  },
+);
+const make = route(
+  {
+    ...large.contract,
+    method: 'POST',
+    path: '/make',
+    output: { kind: 'bytes', contentType: 'text/plain', description: '.' },
+  },
+  (_app: object) => ({ bytes: 'made' }),
+);
+
+async function listening(patience: Partial<Patience>): Promise<{ http: HttpServer; port: number } & AsyncDisposable> {
+  const http = createHttpServer({
+    app: {},
+    routes: [large, make],
+    notary: { sign: async (body) => body, signBytes: async () => ({}) },
+    keys: { find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },
+    answers: new AnswerCache(),
+    logger: createLogger({ level: 'silent' }),
+    metrics: new Metrics(),
+    patience: { ...SHORT, ...patience },
+  });
+  const port = await http.listen({ host: '127.0.0.1', port: 0 });
+  return { http, port, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() };
+}
+
+/** Sends the bytes, then a drop now and then as long as it may; gives what was answered. */
+async function dripping(port: number, start: string, drop: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('error', () => {});
+  socket.write(start);
+  const timer = setInterval(() => socket.write(drop), 20);
+  await once(socket, 'close');
+  clearInterval(timer);
+  return Buffer.concat(chunks).toString();
+}
+
+const open = (http: HttpServer) =>
+  new Promise<number>((resolve, reject) =>
+    http.fastify.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  );
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 60_000; !(await isSo()); await new Promise((done) => setTimeout(done, 20)))
+    assert.ok(Date.now() < deadline, 'it does not come to that');
+}
+
+describe('a client', { timeout: 120_000 }, () => {
+  it('that never ends its headers is cut', async () => {
+    await using server = await listening({});
+    const said = await dripping(server.port, 'GET /large HTTP/1.1\r\nhost: x\r\n', 'x-a: b\r\n');
+    assert.match(said, /^HTTP\/1\.1 408 /);
+  });
+
+  it('that says nothing at all, or half a line, is cut', async () => {
+    await using server = await listening({});
+    const half = await dripping(server.port, 'G', '');
+    assert.match(half, /^HTTP\/1\.1 408 /);
+    await dripping(server.port, '', '');
+  });
+
+  it('that never ends its body is cut, chunked or with a length', async () => {
+    await using server = await listening({});
+    const head = 'POST /make HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
+    assert.match(await dripping(server.port, `${head}content-length: 60000\r\n\r\n`, ' '), /^HTTP\/1\.1 408 /);
+    const chunked = await dripping(server.port, `${head}transfer-encoding: chunked\r\n\r\n`, '1\r\n \r\n');
+    assert.match(chunked, /^HTTP\/1\.1 (?:408|413) /);
+  });
+
+  it('that does not read its answer is let go, and another is served meanwhile', async () => {
+    await using server = await listening({ stillMs: 500 });
+    const socket = connect(server.port, '127.0.0.1');
+    socket.pause();
+    socket.on('error', () => {});
+    socket.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n');
+    await until(async () => (await open(server.http)) === 1);
+    const post = await fetch(`http://127.0.0.1:${server.port}/make`, {
+      method: 'POST',
+      headers: { connection: 'close' },
+    });
+    assert.equal(await post.text(), 'made');
+    await until(async () => (await open(server.http)) === 0);
+    socket.destroy();
+  });
+
+  it('that asks on and on without reading is cut, and few of its questions are begun', async () => {
+    await using server = await listening({});
+    const socket = connect(server.port, '127.0.0.1');
+    socket.pause();
+    socket.on('error', () => {});
+    begun = 0;
+    socket.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(5_000));
+    await until(async () => begun > 0 && (await open(server.http)) === 0);
+    assert.ok(begun <= 17, `${begun} were begun`);
+    socket.destroy();
+  });
+
+  it('that asks for a few things at once, and for more when it has read them, gets all of them in order', async () => {
+    await using server = await listening({});
+    const socket = connect(server.port, '127.0.0.1');
+    let said = '';
+    socket.on('data', (chunk) => {
+      said += chunk.toString();
+    });
+    const asked = 'POST /make HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n';
+    for (let round = 1; round <= 5; round += 1) {
+      socket.write(asked.repeat(16));
+      await until(async () => (said.match(/\r\n\r\nmade/g) ?? []).length === round * 16);
+    }
+    socket.destroy();
+  });
+
+  it('that takes its time in reading is served to the end', async () => {
+    await using server = await listening({ stillMs: 2_000 });
+    const socket: Socket = connect(server.port, '127.0.0.1');
+    socket.write('GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    let bytes = 0;
+    for await (const chunk of socket) {
+      bytes += (chunk as Buffer).length;
+      if (bytes % 7 === 0) await new Promise((done) => setTimeout(done, 1));
+    }
+    assert.ok(bytes > LARGE.length);
+  });
+});

@@ -1,0 +1,89 @@
+// Signing keys in backups: the public halves by themselves, which prove old receipts and give nothing away, and the private ones
+// only where they are asked for.
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { readIfPresent } from './durable-file.ts';
+import { KEYS_FILE, KeyringError, keyringFrom, type StoredKey, saveKeys } from './signing-keys.ts';
+
+/** The keyrings of a service, by their folders below `keys`. */
+export const KEYRINGS = ['receipts', 'ledger'] as const;
+export type KeyringName = (typeof KEYRINGS)[number];
+/** The current key first. */
+export type PublicKeys = Readonly<Record<KeyringName, readonly Omit<StoredKey, 'd'>[]>>;
+type PrivateKeys = Readonly<Record<KeyringName, readonly StoredKey[]>>;
+
+/** The public halves of a service's keys; none of a service that was never started. Throws KeyringError. */
+export async function readPublicKeys(directory: string): Promise<PublicKeys> {
+  const keys = await readKeys(directory);
+  const withoutPrivate = (name: KeyringName) => keys[name].map(({ d: _private, ...key }) => key);
+  return { receipts: withoutPrivate('receipts'), ledger: withoutPrivate('ledger') };
+}
+
+/** Writes both keyrings, private halves included, to a new file that only its owner may read. Rejects when there is such a file. */
+export async function writeKeysFile(directory: string, file: string): Promise<void> {
+  const keys = await readKeys(directory);
+  await writeFile(file, `${JSON.stringify({ version: 1, ...keys }, null, 2)}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+    flush: true,
+  });
+}
+
+/** Keys that `writeKeysFile` wrote. Throws KeyringError. */
+export async function readKeysFile(file: string): Promise<PrivateKeys> {
+  const parsed = parse(await readFile(file, 'utf8'), file) as Partial<Record<KeyringName, unknown>>;
+  const ring = (name: KeyringName) => keyringFrom(parsed[name], file).stored;
+  return { receipts: ring('receipts'), ledger: ring('ledger') };
+}
+
+/** Public keys as `readPublicKeys` gives them, out of JSON. Throws KeyringError. */
+export function publicKeysFrom(text: string, file: string): PublicKeys {
+  const parsed = parse(text, file) as Partial<Record<KeyringName, unknown>>;
+  for (const name of KEYRINGS) if (!Array.isArray(parsed[name])) throw new KeyringError(`${file} lacks ${name}`);
+  return parsed as PublicKeys;
+}
+
+/**
+ * Gives a data directory the keys of a backup, each ring in one step. The current key is the one of `given`, else the one that is
+ * there, else a new one; every other key that is known stays in the key set as retired, so that old receipts hold. Returns the rings
+ * that got a new key.
+ */
+export async function restoreKeys(
+  directory: string,
+  { published, given, now }: { readonly published: PublicKeys; readonly given?: PrivateKeys; readonly now: Date },
+): Promise<readonly KeyringName[]> {
+  const there = await readKeys(directory);
+  const made: KeyringName[] = [];
+  for (const name of KEYRINGS) {
+    const known = new Map<string, StoredKey>();
+    for (const key of [...(given?.[name] ?? []), ...there[name], ...published[name]])
+      if (!known.has(key.x)) known.set(key.x, key);
+    const current = [...(given?.[name] ?? []), ...there[name]].find(({ d }) => d !== undefined);
+    if (current) known.delete(current.x);
+    else if (known.size > 0) made.push(name);
+    // What never was stays away: the first start makes it.
+    if (!current && known.size === 0) continue;
+    await saveKeys(folderOf(directory, name), { current, retired: [...known.values()], now });
+  }
+  return made;
+}
+
+async function readKeys(directory: string): Promise<PrivateKeys> {
+  const ring = async (name: KeyringName) => {
+    const file = path.join(folderOf(directory, name), KEYS_FILE);
+    const bytes = await readIfPresent(file);
+    if (!bytes) return [];
+    return keyringFrom((parse(new TextDecoder().decode(bytes), file) as { keys?: unknown }).keys, file).stored;
+  };
+  return { receipts: await ring('receipts'), ledger: await ring('ledger') };
+}
+
+function parse(text: string, file: string): object {
+  try {
+    return JSON.parse(text) as object;
+  } catch (cause) {
+    throw new KeyringError(`${file} is not JSON`, { cause });
+  }
+}
+
+const folderOf = (directory: string, name: KeyringName): string => path.join(directory, 'keys', name);

@@ -1,0 +1,86 @@
+// What a log serves of its published tree, the same wherever tiles and leaves are kept: resources by path, leaves with their proof.
+import {
+  decodeBase32,
+  equalBytes,
+  type HashReader,
+  hashesAtLevel,
+  inclusionProof,
+  LEDGER_ID_BYTES,
+  type LedgerEvidence,
+  leafHash,
+  ledgerReceiptIdOf,
+  parseTilePath,
+  TILE_WIDTH,
+  type TileNodes,
+  tileHashReader,
+  verifyInclusion,
+} from '@strata/receipts';
+import type { PublishedCheckpoint } from './log.ts';
+import { LogError } from './log-error.ts';
+
+/** Where the tiles and leaves of a tree are; only what the tree has is asked for. */
+export interface TreePlace {
+  /** A tile of hashes with the first `width` at least. */
+  nodes(level: number, index: number, width: number): TileNodes | Promise<TileNodes>;
+  /** The first `width` leaves of an entry bundle, as they are served. */
+  bundle(index: number, width: number): Uint8Array | Promise<Uint8Array>;
+  leaf(index: number): Uint8Array | Promise<Uint8Array>;
+}
+
+/** Subtree hashes of the tree of the first `size` leaves. */
+export function hashesOf(place: TreePlace, size: number): HashReader {
+  return tileHashReader((level, index) => place.nodes(level, index, widthOf(size, level, index)));
+}
+
+/** A full or partial tile or bundle of the tree, or undefined. */
+export async function readTile(place: TreePlace, size: number, path: string): Promise<Uint8Array | undefined> {
+  const address = parseTilePath(path);
+  if (!address) return undefined;
+  const { level, index, width } = address;
+  if (width > widthOf(size, level === 'entries' ? 0 : level, index)) return undefined;
+  if (level === 'entries') return place.bundle(index, width);
+  return (await place.nodes(level, index, width)).hashes(width);
+}
+
+/**
+ * A leaf proved against a checkpoint of its tree. Throws LogError `corrupt-tile` rather than hand out a proof that does not
+ * verify.
+ */
+export async function proveLeaf(
+  place: TreePlace,
+  index: number,
+  { size, root, note }: PublishedCheckpoint,
+): Promise<LedgerEvidence> {
+  const read = hashesOf(place, size);
+  const hash = await read(0, index);
+  const leaf = await place.leaf(index);
+  const proof = await inclusionProof(read, index, size);
+  if (!equalBytes(leafHash(leaf), hash) || !verifyInclusion({ leafHash: hash, index, size, proof, root })) {
+    throw new LogError('corrupt-tile', `the tiles around leaf ${index} do not lead to the root of the log`);
+  }
+  const ledgerReceiptId = ledgerReceiptIdOf(hash);
+  return { ledgerReceiptId, receiptId: receiptIdIn(leaf), leaf, index, treeSize: size, proof, checkpoint: note };
+}
+
+/** The 20 bytes that the hash of an id's leaf begins with; undefined where it is no `cr_` id. */
+export function hashPrefixOf(ledgerReceiptId: string): Uint8Array | undefined {
+  const prefix = ledgerReceiptId.startsWith('cr_') ? decodeBase32(ledgerReceiptId.slice(3)) : undefined;
+  return prefix?.length === LEDGER_ID_BYTES ? prefix : undefined;
+}
+
+/** Hashes or entries that the tree has in a tile; not above zero where it has none. */
+function widthOf(size: number, level: number, index: number): number {
+  return Math.min(TILE_WIDTH, hashesAtLevel(size, level) - index * TILE_WIDTH);
+}
+
+/** `receipt_id` of a leaf; a log may hold leaves of other forms, which have none. */
+function receiptIdIn(leaf: Uint8Array): string {
+  try {
+    const { receipt_id } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(leaf)) as {
+      receipt_id?: unknown;
+    };
+    return typeof receipt_id === 'string' ? receipt_id : '';
+  } catch {
+    return '';
+  }
+}

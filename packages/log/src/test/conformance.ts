@@ -1,0 +1,155 @@
+// What every log must do, wherever it is kept.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  consistencyProof,
+  decodeEntries,
+  leafHash,
+  ledgerReceiptProof,
+  openNote,
+  parseCheckpoint,
+  parseTlogProof,
+  tilePath,
+  tilesOfTree,
+  verifyConsistency,
+} from '@strata/receipts';
+import type { Log } from '../index.ts';
+import { headOf, idOf, leafOf, tilesServedBy, VERIFIERS } from './fixture.ts';
+import { failsWith } from './log-on-disk.ts';
+
+export interface LogPlace {
+  readonly name: string;
+  /** Why it cannot be had here, or false. */
+  readonly skip: string | false;
+  /** A place where no log is yet. */
+  fresh(): Promise<FreshPlace>;
+}
+
+export interface FreshPlace extends AsyncDisposable {
+  open(): Promise<Log & AsyncDisposable>;
+}
+
+/** Appends leaves by their numbers, all at once. */
+export const appendAll = (log: Log, numbers: Iterable<number>) =>
+  Promise.all(Array.from(numbers, (number) => log.append(leafOf(number))));
+
+export const upTo = (count: number): number[] => Array.from({ length: count }, (_, number) => number);
+
+export function logConformance({ name, skip, fresh }: LogPlace): void {
+  describe(`a log ${name}`, { skip }, () => {
+    it('acknowledges in order, with a checkpoint that covers the leaf', async () => {
+      await using place = await fresh();
+      await using log = await place.open();
+      assert.match(log.checkpoint(), /^strata\.example\/ledger\n0\n/);
+      const placed = await Promise.all(
+        upTo(300).map(async (number) => {
+          const { index, treeSize } = await log.append(leafOf(number));
+          assert.ok(log.size >= treeSize && treeSize > index);
+          return index;
+        }),
+      );
+      assert.deepEqual(placed, upTo(300));
+    });
+
+    it('serves every tile of its tree, every narrower one, and nothing else', async () => {
+      await using place = await fresh();
+      await using log = await place.open();
+      await appendAll(log, upTo(600));
+      for (const address of tilesOfTree(600)) {
+        for (const width of new Set([1, address.width >> 1 || 1, address.width])) {
+          const bytes =
+            (await log.read(tilePath({ ...address, width }))) ?? assert.fail(`${tilePath(address)} is missing`);
+          if (address.level === 'entries') assert.equal(decodeEntries(bytes)?.length, width);
+          else assert.equal(bytes.length, 32 * width);
+          if (address.level === 0) assert.deepEqual(bytes.slice(0, 32), leafHash(leafOf(address.index * 256)));
+        }
+      }
+      for (const name of [
+        'tile/0/002',
+        'tile/0/002.p/89',
+        'tile/1/000',
+        'tile/1/000.p/3',
+        'tile/2/000.p/1',
+        'tile/entries/003.p/1',
+        'lock',
+        '../lock',
+        'journal/0000000000000000',
+      ]) {
+        assert.equal(await log.read(name), undefined, name);
+      }
+      assert.equal(Buffer.from((await log.read('checkpoint')) ?? []).toString(), log.checkpoint());
+    });
+
+    it('serves the same tree at every size, and proves each from those before', async () => {
+      await using place = await fresh();
+      await using log = await place.open();
+      const seen = [];
+      for (const size of [0, 1, 2, 3, 255, 256, 257, 511, 512, 700, 65_536 + 300]) {
+        await appendAll(log, upTo(size).slice(log.size));
+        const { root } = await headOf(log.checkpoint());
+        const read = tilesServedBy(log);
+        for (const old of seen) {
+          const proof = await consistencyProof(read, old.size, size);
+          assert.ok(
+            verifyConsistency({ oldSize: old.size, oldRoot: old.root, newSize: size, newRoot: root, proof }),
+            `${old.size} to ${size}`,
+          );
+        }
+        seen.push({ size, root });
+      }
+    });
+
+    it('finds receipts by id, also as a C2SP proof', async () => {
+      await using place = await fresh();
+      await using log = await place.open();
+      await appendAll(log, upTo(300));
+      for (const number of [0, 255, 256, 299]) {
+        const receipt = (await log.receipt(idOf(leafOf(number)))) ?? assert.fail();
+        assert.deepEqual([receipt.index, receipt.tree_size, receipt.receipt_id], [number, 300, `rwr_${number}`]);
+        const proof = parseTlogProof(ledgerReceiptProof(receipt));
+        assert.equal(proof?.index, number);
+        assert.equal(proof?.checkpoint, log.checkpoint());
+      }
+      for (const id of ['', 'cr_', idOf(leafOf(300)), idOf(leafOf(1)).toUpperCase(), 'cr_../../etc/passwd']) {
+        assert.equal(await log.receipt(id), undefined);
+      }
+    });
+
+    it('keeps leaves that are not receipts, and refuses ones too large', async () => {
+      await using place = await fresh();
+      await using log = await place.open();
+      const binary = Uint8Array.of(0, 255, 254);
+      await log.append(binary);
+      await log.append(new Uint8Array(0));
+      const largest = new Uint8Array(65_535).fill(92);
+      await Promise.all(upTo(150).map(() => log.append(largest)));
+      assert.equal((await log.receipt(idOf(binary)))?.receipt_id, '');
+      assert.deepEqual(decodeEntries((await log.read('tile/entries/000.p/3')) ?? new Uint8Array()), [
+        binary,
+        new Uint8Array(0),
+        largest,
+      ]);
+      await assert.rejects(log.append(new Uint8Array(65_536)), failsWith('leaf-too-large'));
+      await log[Symbol.asyncDispose]();
+      await assert.rejects(log.append(binary), failsWith('closed'));
+    });
+
+    it('goes on where it was when it is opened again', async () => {
+      await using place = await fresh();
+      let before = '';
+      {
+        await using log = await place.open();
+        await appendAll(log, upTo(5_000));
+        before = log.checkpoint();
+      }
+      await using log = await place.open();
+      assert.deepEqual(await headOf(log.checkpoint()), await headOf(before));
+      for (const number of [0, 4095, 4096, 4999]) {
+        assert.equal((await log.receipt(idOf(leafOf(number))))?.index, number);
+      }
+      assert.equal((await log.append(leafOf(5_000))).index, 5_000);
+      const note = await openNote(log.checkpoint(), VERIFIERS);
+      assert.ok(note.ok && parseCheckpoint(note.text)?.size === 5_001);
+    });
+  });
+}

@@ -1,0 +1,127 @@
+// Name servers of a small Internet on loopback: each at an address of its own, all on one port, honest unless scripted.
+import dnsPacket, { type Answer } from 'dns-packet';
+import { Resolver, type ResolverOptions } from '../resolver.ts';
+import { type DnsQuestion, type DnsScript, type DnsServer, reply, soa, startDnsServer } from './dns-server.ts';
+
+const { AUTHORITATIVE_ANSWER } = dnsPacket;
+export const ROOT = '127.66.0.1';
+const MAX_CHAIN = 8;
+
+export type Records = readonly Answer[];
+export const ns = (name: string, data: string, ttl = 300): Answer => ({ type: 'NS', name, ttl, data });
+export const address = (name: string, data: string, ttl = 300): Answer => ({ type: 'A', name, ttl, data });
+
+/** An authoritative answer, in the letter case of the question. */
+export const told = (question: DnsQuestion, parts: Parameters<typeof reply>[1] = {}): Buffer =>
+  reply(question, { ...parts, flags: AUTHORITATIVE_ANSWER | (parts.flags ?? 0) });
+
+/** A server that has these zones, as RFC 1034 §4.3.2 says; it refuses what is in none of them. */
+export function authority(zones: Readonly<Record<string, Records>>): DnsScript {
+  return (question) => {
+    const name = question.name.toLowerCase();
+    // DS stands above the cut.
+    const from = question.type === 'DS' ? parentOf(name) : name;
+    const zone = closestOf(from, Object.keys(zones)) ?? closestOf(name, Object.keys(zones));
+    if (zone === undefined) return [reply(question, { rcode: 5 })];
+    return [fromZone(question, name, { zone, records: zones[zone] ?? [] })];
+  };
+}
+
+function fromZone(question: DnsQuestion, name: string, { zone, records }: { zone: string; records: Records }): Buffer {
+  const { type } = question;
+  const answers: Answer[] = [];
+  let owner = name;
+  for (let links = 0; links < MAX_CHAIN; links++) {
+    const cut = cutAbove(owner, { zone, records, type });
+    if (cut !== undefined) {
+      const authorities = records.filter((record) => record.type === 'NS' && record.name === cut);
+      const hosts = new Set(authorities.map((record) => (record as { data: string }).data));
+      const additionals = records.filter(
+        (record) => hosts.has(record.name) && (record.type === 'A' || record.type === 'AAAA'),
+      );
+      return reply(question, {
+        answers,
+        authorities,
+        additionals,
+        flags: answers.length > 0 ? AUTHORITATIVE_ANSWER : 0,
+      });
+    }
+    const own = records.filter((record) => record.name === owner);
+    const alias = own.find((record) => record.type === 'CNAME');
+    if (alias?.type === 'CNAME' && type !== 'CNAME') {
+      answers.push(alias);
+      owner = alias.data;
+      if (!isIn(owner, zone)) return told(question, { answers });
+      continue;
+    }
+    const found = own.filter((record) => record.type === type);
+    if (found.length > 0) return told(question, { answers: [...answers, ...found] });
+    const isThere = records.some((record) => isIn(record.name, owner)) || owner === zone;
+    return told(question, { answers, authorities: [soa(zone || '.')], rcode: isThere ? 0 : 3 });
+  }
+  return told(question, { answers });
+}
+
+/** The zone below `zone` that the name is in. */
+function cutAbove(name: string, { zone, records, type }: { zone: string; records: Records; type: string }) {
+  const cuts = records.filter((record) => record.type === 'NS' && record.name !== zone).map((record) => record.name);
+  const cut = closestOf(name, cuts);
+  return cut === name && type === 'DS' ? undefined : cut;
+}
+
+const parentOf = (name: string) => (name.includes('.') ? name.slice(name.indexOf('.') + 1) : '');
+const isIn = (name: string, zone: string) => zone === '' || name === zone || name.endsWith(`.${zone}`);
+const closestOf = (name: string, zones: readonly string[]) =>
+  zones.filter((zone) => isIn(name, zone)).sort((a, b) => b.length - a.length)[0];
+
+export interface Hierarchy {
+  readonly resolver: Resolver;
+  /** What each server was asked, by its address, in lower case. */
+  asked(server: string): readonly string[];
+  readonly port: number;
+}
+
+/** Starts a server an address; `test` gets a resolver that begins at `ROOT`. */
+export async function withHierarchy(
+  scripts: Readonly<Record<string, DnsScript>>,
+  test: (hierarchy: Hierarchy) => Promise<void>,
+  options: ResolverOptions = {},
+): Promise<void> {
+  const servers = await startAll(scripts);
+  const port = servers.get(ROOT)?.port ?? 0;
+  const resolver = new Resolver({
+    upstreams: ['iterative', { address: ROOT, port }],
+    allowAddresses: ['127.66.0.0/16'],
+    tryTimeoutMs: 1_000,
+    totalTimeoutMs: 4_000,
+    ...options,
+  });
+  try {
+    const asked = (server: string) => (servers.get(server)?.asked ?? []).map(lowerName);
+    await test({ resolver, asked, port });
+  } finally {
+    await resolver[Symbol.asyncDispose]();
+    await Promise.all([...servers.values()].map((server) => server[Symbol.asyncDispose]()));
+  }
+}
+
+const lowerName = (question: string) => question.replace(/ .*/, (name) => name.toLowerCase());
+
+/** One port for all; when another program has it at one of the addresses, the next try draws another. */
+async function startAll(scripts: Readonly<Record<string, DnsScript>>): Promise<Map<string, DnsServer>> {
+  for (let tries = 0; ; tries++) {
+    const servers = new Map<string, DnsServer>();
+    try {
+      let port = 0;
+      for (const [address, script] of Object.entries(scripts)) {
+        const server = await startDnsServer(script, { address, port });
+        port = server.port;
+        servers.set(address, server);
+      }
+      return servers;
+    } catch (error) {
+      await Promise.all([...servers.values()].map((server) => server[Symbol.asyncDispose]()));
+      if (tries === 10) throw error;
+    }
+  }
+}

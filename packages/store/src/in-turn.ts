@@ -1,0 +1,31 @@
+// Transactions that write. They take turns (postgres-dialect.ts), and one that lost against others is run again.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kysely, Transaction } from 'kysely';
+import type { Database } from './schema.ts';
+import { isLostToOthers } from './store-error.ts';
+
+/** A turn that does not come takes 15 s to be given up: more tries would keep a request waiting for longer than anybody waits. */
+const MOST_TRIES = 3;
+const SHORTEST_WAIT_MS = 20;
+
+/**
+ * Runs `work` in a transaction when it is its turn. Where the server took it back in favour of others (serialisation failure,
+ * deadlock, a lock that did not come), all of it is run again, three times at most: `work` must begin anew each time, and gather
+ * nothing outside of itself. Rejects with what the last try failed with.
+ */
+export function inTurn<T>(db: Kysely<Database>, work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
+  return again(() => db.transaction().execute(work));
+}
+
+/** The same for a statement that stands alone and takes no turn. */
+export async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries === MOST_TRIES || !isLostToOthers(error)) throw error;
+      // At random, so that two that met do not meet again.
+      await delay(SHORTEST_WAIT_MS * 2 ** tries * Math.random());
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// The ledger where several nodes write it: its head, its leaves, the subtrees above them, the keys that sign receipts. SQLite has
+// the tables too and leaves them empty: there the ledger is a folder of one process.
+import type { Kysely } from 'kysely';
+import { createTable } from './table.ts';
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await createTable(db, 'ledger_head')
+    // One row: two logs would share their leaves.
+    .addColumn('id', 'integer', (column) => column.primaryKey())
+    .addColumn('origin', 'text', (column) => column.notNull())
+    .addColumn('size', 'integer', (column) => column.notNull())
+    .addColumn('root', 'blob', (column) => column.notNull())
+    .addColumn('edge', 'blob', (column) => column.notNull())
+    .addColumn('note', 'text', (column) => column.notNull())
+    .execute();
+
+  await createTable(db, 'ledger_leaves')
+    .addColumn('leaf_index', 'integer', (column) => column.primaryKey())
+    .addColumn('hash', 'blob', (column) => column.notNull())
+    .addColumn('leaf', 'blob', (column) => column.notNull())
+    .execute();
+  // Not unique: a log may hold a leaf twice.
+  await db.schema.createIndex('ledger_leaves_by_hash').on('ledger_leaves').column('hash').execute();
+
+  await createTable(db, 'ledger_subtrees')
+    .addColumn('level', 'integer', (column) => column.notNull())
+    .addColumn('subtree_index', 'integer', (column) => column.notNull())
+    .addColumn('hash', 'blob', (column) => column.notNull())
+    .addPrimaryKeyConstraint('ledger_subtrees_key', ['level', 'subtree_index'])
+    .execute();
+
+  await createTable(db, 'ledger_keys')
+    .addColumn('kid', 'text', (column) => column.primaryKey())
+    .addColumn('key', 'text', (column) => column.notNull())
+    .execute();
+}

@@ -1,0 +1,116 @@
+// Who scans what: domains that are due are leased to one process, which scans them or gives them back. A lease of a process that
+// was killed ends by itself; a domain that is scanned twice for that reason is recorded as any two looks are.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { again, inTurn } from './in-turn.ts';
+import { integer, listed } from './json-rows.ts';
+import { isPostgres } from './postgres-dialect.ts';
+import type { Database } from './schema.ts';
+
+export interface Claim {
+  /** Names the process that takes them; no two share one. */
+  readonly holder: string;
+  readonly limit: number;
+  /** How long nobody else gets them, unless they are renewed; at most an hour. */
+  readonly leaseMs: number;
+}
+
+/** Of all domains, as of one moment. */
+export interface ScanProgress {
+  readonly domains: number;
+  /** Due, and nobody scans them yet. */
+  readonly due: number;
+  /** Due, and somebody scans them. */
+  readonly leased: number;
+  /** Scanned in this round: not due before the next one. */
+  readonly upToDate: number;
+}
+
+/** A lease that ends later than this from now was taken while the clock was ahead, and does not count. */
+const LONGEST_LEASE_MS = 3_600_000;
+
+export class ScanWork {
+  readonly #db: Kysely<Database>;
+  readonly #rescanAfterMs: number;
+
+  constructor(db: Kysely<Database>, { rescanAfterMs }: { readonly rescanAfterMs: number }) {
+    this.#db = db;
+    this.#rescanAfterMs = rescanAfterMs;
+  }
+
+  /**
+   * Leases domains that are due: never scanned first, then the longest overdue. Each goes to one process, however many ask at once,
+   * and none waits for another: who comes while others are asking may get fewer than there are. Recording a scan ends its lease.
+   */
+  async claimDue({ holder, limit, leaseMs }: Claim, now: Date): Promise<string[]> {
+    if (!(leaseMs > 0 && leaseMs <= LONGEST_LEASE_MS)) throw new RangeError(`a lease of ${leaseMs} ms is none`);
+    const at = now.getTime();
+    // On PostgreSQL two that look at once pass over one another's rows; what one has leased since the other looked stays with it.
+    const skipping = isPostgres(this.#db) ? sql`for update skip locked` : sql``;
+    const claim = sql<{ name: string; due_at: number; domain_id: number }>`
+      insert into scan_leases (domain_id, holder, until)
+      select id, cast(${holder} as text), ${integer(at + leaseMs)} from (
+        select id from domains where next_due_at <= ${at}
+          and not exists (select 1 from scan_leases where domain_id = domains.id and ${isHeld(at)})
+        order by next_due_at, id limit ${limit} ${skipping}) as due where true
+      on conflict (domain_id) do update set holder = excluded.holder, until = excluded.until where not (${isHeld(at)})
+      returning domain_id, (select name from domains where id = domain_id) as name,
+        (select next_due_at from domains where id = domain_id) as due_at`;
+    const { rows } = await again(() => claim.execute(this.#db));
+    return rows.toSorted((a, b) => a.due_at - b.due_at || a.domain_id - b.domain_id).map(({ name }) => name);
+  }
+
+  /** Holds these for longer; gives those that the holder has no more: another process has them, or they were scanned. */
+  async renew(names: readonly string[], { holder, leaseMs }: Omit<Claim, 'limit'>, now: Date): Promise<string[]> {
+    const held = await inTurn(
+      this.#db,
+      async (tx) =>
+        (
+          await sql<{ name: string }>`
+            update scan_leases set until = ${now.getTime() + leaseMs} where holder = ${holder}
+              and domain_id in (select id from domains where name in ${listed(tx, names)})
+            returning (select name from domains where id = domain_id) as name`.execute(tx)
+        ).rows,
+    );
+    const kept = new Set(held.map(({ name }) => name));
+    return names.filter((name) => !kept.has(name));
+  }
+
+  /** Gives back what the holder has leased and not recorded: all, or these. */
+  async release(holder: string, names?: readonly string[]): Promise<void> {
+    await inTurn(this.#db, (tx) => {
+      const these = names ? sql`and domain_id in (select id from domains where name in ${listed(tx, names)})` : sql``;
+      return sql`delete from scan_leases where holder = ${holder} ${these}`.execute(tx);
+    });
+  }
+
+  /** A domain that is not to be scanned is asked about again as if it had been scanned. */
+  async putOff(name: string, now: Date): Promise<void> {
+    await inTurn(this.#db, async (tx) => {
+      const next_due_at = now.getTime() + this.#rescanAfterMs;
+      const row = await tx
+        .updateTable('domains')
+        .set({ next_due_at })
+        .where('name', '=', name)
+        .returning('id')
+        .executeTakeFirst();
+      if (row) await tx.deleteFrom('scan_leases').where('domain_id', '=', row.id).execute();
+    });
+  }
+
+  async progress(now: Date): Promise<ScanProgress> {
+    const at = now.getTime();
+    const { rows } = await sql<{ domains: number; overdue: number; leased: number }>`
+      select (select count(*) from domains) as domains,
+        (select count(*) from domains where next_due_at <= ${at}) as overdue,
+        (select count(*) from scan_leases where ${isHeld(at)}
+          and exists (select 1 from domains where id = domain_id and next_due_at <= ${at})) as leased`.execute(
+      this.#db,
+    );
+    const { domains = 0, overdue = 0, leased = 0 } = rows[0] ?? {};
+    return { domains, due: overdue - leased, leased, upToDate: domains - overdue };
+  }
+}
+
+function isHeld(at: number): RawBuilder<boolean> {
+  return sql`scan_leases.until > ${at} and scan_leases.until <= ${at + LONGEST_LEASE_MS}`;
+}

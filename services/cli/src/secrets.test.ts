@@ -1,0 +1,259 @@
+// Secrets that the services are given, in processes of their own: driven into errors, none of what they print, answer or show to
+// other users of the machine has one in it.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { runStrata, temporaryDirectory } from './test/run-strata.ts';
+
+const SECRETS = {
+  database: 'database-pass-5f1c9a7e',
+  nvd: 'nvd-key-0b7d2c44',
+  upstream: 'upstream-key-93ae61f0',
+  hub: 'hub-token-7c20d5b1',
+  join: 'strata1SecretJoinToken4Zx9',
+  stackKey: `ssk_${'guess-stack-'.padEnd(43, 'k')}`,
+  inferenceKey: `sk-${'guess-inference-'.padEnd(43, 'k')}`,
+} as const;
+
+/** Throws where a text has a secret, by its name and never by its value. */
+function assertNoSecret(text: string, where: string): void {
+  for (const [name, secret] of Object.entries(SECRETS))
+    for (const form of [secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)])
+      assert.equal(text.includes(form), false, `${where} has the secret ${name}`);
+}
+
+interface Listening extends AsyncDisposable {
+  readonly port: number;
+}
+
+/** A publisher or model server that repeats in its errors what it was told in confidence. */
+async function repeating(answer: RequestListener): Promise<Listening & { readonly heard: string[] }> {
+  const heard: string[] = [];
+  const server = createServer((request, response) => {
+    heard.push(JSON.stringify(request.headers));
+    answer(request, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    heard,
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** A database server that asks for the password in clear text, and says in its refusal what it was told. */
+async function repeatingDatabase(): Promise<Listening & { readonly heard: string[] }> {
+  const heard: string[] = [];
+  const server = createTcpServer((socket) => {
+    let hasStarted = false;
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      if (!hasStarted) {
+        hasStarted = true;
+        // AuthenticationCleartextPassword.
+        socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
+        return;
+      }
+      const text = bytes.subarray(5).toString('latin1').replaceAll('\0', '');
+      heard.push(text);
+      const fields = Buffer.from(`SFATAL\0C28P01\0Mthe password ${text} is wrong\0\0`, 'latin1');
+      const head = Buffer.alloc(5);
+      head.write('E', 'latin1');
+      head.writeInt32BE(fields.length + 4, 1);
+      socket.end(Buffer.concat([head, fields]));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    heard,
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.close();
+    },
+  };
+}
+
+/** What every user of the machine may read of every process: its arguments. */
+async function commandLines(): Promise<string> {
+  if (!existsSync('/proc/self/cmdline')) return '';
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')));
+  return lines.join('\n');
+}
+
+/** Asks everything that could repeat something, with keys where keys do not belong. */
+async function provoke(base: string, targets: readonly string[]): Promise<void> {
+  const { stackKey, inferenceKey } = SECRETS;
+  const places = [`?key=${stackKey}`, `?api_key=${inferenceKey}`, `/${stackKey}`, `/${inferenceKey}/x?limit=0`];
+  const fields = [
+    { 'x-stack-key': stackKey },
+    { authorization: `Bearer ${inferenceKey}` },
+    { authorization: `Bearer ${stackKey}`, cookie: `key=${stackKey}`, 'x-request-id': 'request-0001' },
+  ];
+  for (const target of targets)
+    for (const place of ['', ...places])
+      for (const headers of fields) {
+        const response = await fetch(base + target + place, { headers });
+        const told = [...response.headers].map((pair) => pair.join(': ')).join('\n');
+        assertNoSecret(`${told}\n${await response.text()}`, `the answer to ${target}`);
+      }
+}
+
+const quiet = { STRATA_SCAN: 'off', STRATA_FEEDS: 'off', STRATA_RESOLVERS: '127.0.0.1:9', STRATA_LOG_LEVEL: 'trace' };
+
+describe('secrets', { timeout: 120_000 }, () => {
+  it('of the stack service stay with it, whatever its publishers and callers do', async () => {
+    await using directory = await temporaryDirectory();
+    const data = path.join(directory.path, 'data');
+    await using publisher = await repeating((request, response) => {
+      response.writeHead(500).end(JSON.stringify(request.headers));
+    });
+    const outcome = await runStrata(['stack', 'serve'], {
+      env: {
+        ...quiet,
+        STRATA_DATA: data,
+        STRATA_STACK_PORT: '0',
+        STRATA_METRICS_PORT: '0',
+        STRATA_ADVISORIES: 'nvd',
+        STRATA_NVD_URL: `http://127.0.0.1:${publisher.port}/cves`,
+        STRATA_NVD_API_KEY: SECRETS.nvd,
+        STRATA_JOIN: SECRETS.join,
+        STRATA_UPSTREAM_KEY: SECRETS.upstream,
+      },
+      interruptAt: /"url":"(http:[^"]+)\/","metricsPort":(\d+)/,
+      async whileAt({ matched }) {
+        const [, base = '', metricsPort] = matched;
+        await provoke(base, [
+          '/nowhere',
+          '/stack/v1/stats',
+          '/stack/v1/domains/x',
+          '/openapi.json',
+          '/site.json',
+          '/keys',
+        ]);
+        const key = (await (await fetch(`${base}/keys`, { method: 'POST' })).json()) as { key: string };
+        // What a publisher answered stands in the report for those who have a key.
+        for (const deadline = Date.now() + 60_000; publisher.heard.length === 0; ) {
+          assert.ok(Date.now() < deadline, 'the publisher is not asked');
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+        const status = await fetch(`${base}/stack/v1/enrichment/status`, { headers: { 'x-stack-key': key.key } });
+        assertNoSecret(await status.text(), 'the state of enrichment');
+        assertNoSecret(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(), 'the metrics');
+        assertNoSecret(await commandLines(), 'a command line');
+        assert.equal((await stat(data)).mode & 0o077, 0, 'other users can look into the data directory');
+      },
+    });
+    assert.equal(outcome.code, 0, outcome.stderr.slice(-2_000));
+    assert.ok(publisher.heard.join('').includes(SECRETS.nvd), 'the publisher got its key');
+    assertNoSecret(outcome.stdout + outcome.stderr, 'the log');
+  });
+
+  it('of the inference service stay with it, whatever the server behind it and callers do', async () => {
+    await using directory = await temporaryDirectory();
+    await using upstream = await repeating((request, response) => {
+      const isList = request.url === '/v1/models';
+      response.writeHead(isList ? 200 : 400, { 'content-type': 'application/json' });
+      const error = { message: `bad: ${request.headers.authorization}`, type: 'x', code: 'x' };
+      response.end(JSON.stringify(isList ? { object: 'list', data: [{ id: 'model' }] } : { error }));
+    });
+    const env = {
+      ...quiet,
+      STRATA_DATA: path.join(directory.path, 'data'),
+      STRATA_INFERENCE_PORT: '0',
+      STRATA_UPSTREAM: `http://127.0.0.1:${upstream.port}/v1`,
+      STRATA_UPSTREAM_KEY: SECRETS.upstream,
+      STRATA_UPSTREAM_MODELS: 'model',
+      STRATA_HF_TOKEN: SECRETS.hub,
+      STRATA_NVD_API_KEY: SECRETS.nvd,
+      STRATA_INFERENCE_FREE_KEYS_PER_DAY: '5',
+    };
+    const outcome = await runStrata(['inference', 'gateway'], {
+      env,
+      interruptAt: /"url":"(http:[^"]+)\/v1"/,
+      async whileAt({ matched }) {
+        const [, base = ''] = matched;
+        await provoke(base, ['/nowhere', '/v1/models', '/openapi.json', '/site.json', '/network', '/keys']);
+        const { key } = (await (await fetch(`${base}/keys`, { method: 'POST' })).json()) as { key: string };
+        for (const stream of [false, true]) {
+          const response = await fetch(`${base}/v1/chat/completions`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+            body: JSON.stringify({ model: 'model', stream, messages: [{ role: 'user', content: 'hi' }] }),
+          });
+          assertNoSecret(await response.text(), 'a completion that failed');
+        }
+        assertNoSecret(await commandLines(), 'a command line');
+      },
+    });
+    assert.equal(outcome.code, 0, outcome.stderr.slice(-2_000));
+    assert.ok(upstream.heard.join('').includes(SECRETS.upstream), 'the server behind it got its key');
+    assertNoSecret(outcome.stdout + outcome.stderr, 'the log');
+  });
+
+  it('are not repeated by a start that fails', async () => {
+    await using directory = await temporaryDirectory();
+    await using database = await repeatingDatabase();
+    await using hub = await repeating((request, response) => {
+      response
+        .writeHead(401, { 'x-error-message': String(request.headers.authorization) })
+        .end(JSON.stringify(request.headers));
+    });
+    const login = `strata:${SECRETS.database}`;
+    const starts: readonly [readonly string[], Readonly<Record<string, string>>][] = [
+      [['stack', 'serve'], { STRATA_DATABASE_URL: `postgres://${login}@127.0.0.1:${database.port}/strata` }],
+      [['stack', 'serve'], { STRATA_DATABASE_URL: `postgres://${login}@127.0.0.1:1/strata` }],
+      [['stack', 'serve'], { STRATA_DATABASE_URL: `postgres://${login}@[bad/strata` }],
+      [['stack', 'serve'], { STRATA_DATABASE_URL: `postgres://${login}@localhost:99999999/strata` }],
+      [['stack', 'serve'], { STRATA_DATABASE_URL: `mysql://${login}@localhost/strata` }],
+      [['stack', 'serve'], { STRATA_NVD_URL: `ftp://${login}@nvd.example`, STRATA_NVD_API_KEY: SECRETS.nvd }],
+      [['stack', 'keys', 'list'], { STRATA_DATABASE_URL: `postgres://${login}@127.0.0.1:1/strata` }],
+      [['inference', 'gateway'], { STRATA_UPSTREAM: `ftp://${login}@host`, STRATA_UPSTREAM_KEY: SECRETS.upstream }],
+      [
+        ['inference', 'gateway'],
+        {
+          STRATA_UPSTREAM: 'http://127.0.0.1:1/v1',
+          STRATA_UPSTREAM_MODELS: 'm',
+          STRATA_UPSTREAM_KEY: SECRETS.upstream,
+        },
+      ],
+      [['inference', 'gateway'], { STRATA_NETWORK: 'on', STRATA_JOIN: SECRETS.join }],
+      [
+        ['inference', 'gateway'],
+        {
+          STRATA_MODEL: 'hf:owner/repository',
+          STRATA_HF_TOKEN: SECRETS.hub,
+          STRATA_HF_ENDPOINT: `http://127.0.0.1:${hub.port}`,
+        },
+      ],
+    ];
+    await Promise.all(
+      starts.map(async ([args, env], place) => {
+        const own = {
+          STRATA_DATA: path.join(directory.path, String(place)),
+          STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0',
+        };
+        const ports = { STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_INFERENCE_PORT: '0' };
+        const outcome = await runStrata(args, {
+          env: { ...quiet, ...own, ...ports, ...env },
+          interruptAt: /"msg":"ready"/,
+        });
+        assertNoSecret(outcome.stdout + outcome.stderr, `${args.join(' ')} with ${Object.keys(env).join(', ')}`);
+        assert.ok(
+          [1, 2].includes(outcome.code ?? -1),
+          `${args.join(' ')} (${place}): ${outcome.code} ${outcome.stderr.slice(-400)}`,
+        );
+      }),
+    );
+    assert.ok(hub.heard.join('').includes(SECRETS.hub), 'the hub was asked with its token');
+    assert.ok(database.heard.join('').includes(SECRETS.database), 'the database was asked with its password');
+  });
+});

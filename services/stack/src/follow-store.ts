@@ -1,0 +1,47 @@
+// Looks again and again where the store's logs end, and takes in what is new: what other processes write is in the answers of this one
+// within a second.
+import type { Store, StoreHeads } from '@strata/store';
+import type { Logger } from 'pino';
+import { sleep } from './sleep.ts';
+
+export interface FollowParts {
+  readonly store: Pick<Store, 'heads'>;
+  readonly logger: Logger;
+  /** Hears of what differs from the last look, and before the first of everything; then comes a beat. */
+  readonly onNews?: (differing: ReadonlySet<keyof StoreHeads>, heads: StoreHeads) => void;
+  /** Takes in everything that was committed before. Never rejects. */
+  readonly beat: () => Promise<void>;
+}
+
+/** One statement each time. With a beat and the time that an aggregate may be stale it makes less than a second. */
+const LOOK_MS = 250;
+/** There is a beat at least this often: days end on which nothing is scanned, and what failed is tried again. */
+const BEAT_MS = 1_000;
+
+/** Until `signal` aborts. */
+export async function followStore({ store, logger, onNews, beat }: FollowParts, signal: AbortSignal): Promise<void> {
+  let before: StoreHeads | undefined;
+  let beatAt = Number.NEGATIVE_INFINITY;
+  while (!signal.aborted) {
+    const startedAt = performance.now();
+    try {
+      const heads = await store.heads();
+      const differing = differenceOf(heads, before);
+      before = heads;
+      if (differing.size > 0) onNews?.(differing, heads);
+      if (differing.size > 0 || startedAt - beatAt >= BEAT_MS) {
+        beatAt = startedAt;
+        await beat();
+      }
+    } catch (error) {
+      logger.error({ err: error }, 'looking for what other processes wrote failed');
+      await sleep(BEAT_MS, signal);
+    }
+    await sleep(Math.max(0, startedAt + LOOK_MS - performance.now()), signal);
+  }
+}
+
+function differenceOf(heads: StoreHeads, before: StoreHeads | undefined): ReadonlySet<keyof StoreHeads> {
+  const names = Object.keys(heads) as (keyof StoreHeads)[];
+  return new Set(names.filter((name) => heads[name] !== before?.[name]));
+}

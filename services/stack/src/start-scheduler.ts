@@ -1,0 +1,79 @@
+// The role `scheduler`: knows what the others know, and does what must happen once, or stands ready to. It answers nobody but whoever
+// watches over it.
+import { Metrics, Readiness } from '@strata/http';
+import type { Logger } from 'pino';
+import type { World } from './app.ts';
+import type { Config } from './config.ts';
+import { followKeys } from './follow-keys.ts';
+import { followStore } from './follow-store.ts';
+import { openKnowledge } from './knowledge.ts';
+import { openLedger } from './ledger.ts';
+import { listenForMetrics } from './listening.ts';
+import { openScanning } from './open-scanning.ts';
+import { openScheduler } from './open-scheduler.ts';
+import { Pulse } from './pulse.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { RunningRole } from './serve.ts';
+import { addStoreMetrics, timedNotary } from './stack-metrics.ts';
+
+/** Resolves when it works, or stands ready. */
+export async function startScheduler(config: Config, logger: Logger, world: World = {}): Promise<RunningRole> {
+  await using stack = new AsyncDisposableStack();
+  const scanning = stack.use(await openScanning(config, { logger }, world));
+  const { store, rulebook } = scanning;
+  const now = () => new Date();
+  const { dataDirectory, ledgerOrigin: origin } = config;
+  const ledger = stack.use(await openLedger({ dataDirectory, origin, now, store }));
+  let scheduler: Scheduler | undefined;
+  let pulse: Pulse | undefined;
+  const knowledge = stack.use(
+    await openKnowledge(
+      config,
+      { store, rulebook, logger },
+      {
+        onEvent: () => {},
+        onScans: () => {},
+        onAdvisories: ({ entries }) => scheduler?.note(entries),
+        onLearned: () => {},
+      },
+    ),
+  );
+  const metrics = new Metrics();
+  metrics.disk(config.dataDirectory);
+  addStoreMetrics(metrics, { store, now: world.now ?? now });
+  const notary = timedNotary(ledger.notary, metrics);
+  const onNews = () => pulse?.soon();
+  const opened = stack.use(
+    await openScheduler(config, { scanning, knowledge, notary, logger, metrics, now, onNews }, world),
+  );
+  ({ scheduler } = opened);
+  const beat = stack.use(new Pulse({ logger, steps: [...knowledge.steps, ...scheduler.steps] }));
+  pulse = beat;
+  metrics.gauge('strata_scheduler', 'Whether this process is the one that works: 1 or 0', () =>
+    opened.scheduler.isWorking ? 1 : 0,
+  );
+  const facts = () => ({ role: config.role, is_working: opened.scheduler.isWorking });
+  const readiness = new Readiness({ database: () => store.heads() }, { facts });
+  const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const tasks = [
+    scheduler.run(signal),
+    followStore({ store, logger, beat: () => beat.now() }, signal),
+    followKeys(ledger, logger, signal),
+  ];
+  readiness.started();
+  stack.defer(async () => {
+    readiness.stopping();
+    stopping.abort();
+    await Promise.all(tasks);
+  });
+  const owned = stack.move();
+  return {
+    store,
+    isDnsWorking: undefined,
+    port: undefined,
+    metricsPort,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

@@ -1,0 +1,100 @@
+// Both services as they are served, without any internet, and requests as an attacker writes them: byte by byte.
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { readGatewayConfig, startGateway } from '@strata/gateway';
+import { createLogger } from '@strata/http';
+import { readConfig, startStack } from '@strata/stack';
+
+export interface BothServices extends AsyncDisposable {
+  readonly stackPort: number;
+  readonly metricsPort: number;
+  readonly gatewayPort: number;
+  readonly stackKey: string;
+  readonly gatewayKey: string;
+  /** Leaves in the ledger of the stack service. */
+  leaves(): number;
+  /** What the services log, a line each. */
+  readonly log: readonly string[];
+}
+
+export async function startBothServices(settings: Readonly<Record<string, string>> = {}): Promise<BothServices> {
+  await using owned = new AsyncDisposableStack();
+  const directory = await mkdtemp(path.join(tmpdir(), 'strata-security-'));
+  owned.defer(() => rm(directory, { recursive: true, force: true }));
+  // It repeats in its errors what it was told in confidence.
+  const upstream = createServer((request, response) => {
+    const isList = request.url === '/v1/models';
+    response.writeHead(isList ? 200 : 500, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isList ? { object: 'list', data: [{ id: 'model' }] } : { error: request.headers }));
+  });
+  upstream.listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  owned.defer(() => {
+    upstream.closeAllConnections();
+    upstream.close();
+  });
+  const log: string[] = [];
+  const logger = createLogger({ level: 'trace' }, { write: (line: string) => void log.push(line) });
+  const given = {
+    STRATA_DATA: directory,
+    STRATA_STACK_PORT: '0',
+    STRATA_METRICS_PORT: '0',
+    STRATA_INFERENCE_PORT: '0',
+    STRATA_SCAN: 'off',
+    STRATA_FEEDS: 'off',
+    STRATA_ON_DEMAND: 'off',
+    STRATA_ADVISORIES: 'off',
+    STRATA_RESOLVERS: '127.0.0.1:9',
+    STRATA_UPSTREAM: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`,
+    STRATA_UPSTREAM_MODELS: 'model',
+    ...settings,
+  };
+  const stack = owned.use(await startStack(readConfig(given), logger));
+  const { gateway, port } = owned.use(await startGateway(readGatewayConfig(given), logger));
+  const { app } = stack.service;
+  const stackKey = (await app.store.keys.create({ tier: 'unlimited' })).key;
+  const gatewayKey = (await gateway.keys.create({ tier: 'unlimited' })).key;
+  const kept = owned.move();
+  return {
+    stackPort: stack.port,
+    metricsPort: stack.metricsPort,
+    gatewayPort: port,
+    stackKey,
+    gatewayKey,
+    log,
+    leaves: () => app.ledger.log.size,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/** All that a server says to these bytes until it ends the connection. */
+export async function exchange(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  const said = heard(socket);
+  socket.write(bytes, 'latin1');
+  return said;
+}
+
+/** What comes until the other side closes; a minute of silence is a failure. */
+export function heard(socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    socket.setTimeout(60_000, () => {
+      socket.destroy();
+      reject(new Error('the server does not end the connection'));
+    });
+    socket.on('data', (chunk) => chunks.push(chunk));
+    // A server that has refused may reset what is still being sent.
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
+  });
+}
+
+/** The status of each answer in what was said. */
+export function statuses(said: string): number[] {
+  return [...said.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((match) => Number(match[1]));
+}
