@@ -89,7 +89,7 @@ const MASK = '[secret]';
 /** What may be seen of a value: of a secret nothing, but of a database which it is. */
 export function shown(name: string, value: string): string {
   if (!SECRETS.has(name)) return value.trim();
-  if (name !== 'STRATA_DATABASE_URL') return MASK;
+  if (!name.endsWith('DATABASE_URL')) return MASK;
   if (/^sqlite:/.test(value)) return value;
   try {
     const { protocol, host, pathname, username } = new URL(value);

@@ -39,6 +39,7 @@ export const OWN_PREFIXES: readonly string[] = ['STRATA_TEST_', 'STRATA_BENCH_',
 /** Settings whose values nobody may read over one's shoulder: masked when printed, and each also taken as `…_FILE`. A test asks whether any is missing. */
 export const SECRETS: ReadonlySet<string> = new Set([
   'STRATA_DATABASE_URL',
+  'STRATA_INFERENCE_DATABASE_URL',
   'STRATA_NVD_API_KEY',
   'STRATA_UPSTREAM_KEY',
   'STRATA_HF_TOKEN',
