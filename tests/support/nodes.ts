@@ -1,11 +1,12 @@
 // Several real processes on one PostgreSQL database, each in its role and with a data directory of its own.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { rotateSigningKeys } from '@strata/log';
 
 export type NodeRole = 'all' | 'api' | 'scanner' | 'scheduler';
 
@@ -37,14 +38,19 @@ const PROGRAM = path.join(import.meta.dirname, 'role-process.ts');
 
 export async function testNodes({ databaseUrl, domains }: NodeOptions): Promise<TestNodes> {
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-roles-'));
+  const keys = path.join(directory, 'of-all');
+  await rotateSigningKeys(keys, () => new Date());
   const nodes: TestNode[] = [];
   let count = 0;
   return {
     async start(role, settings = {}) {
       count += 1;
+      const own = path.join(directory, `${role}-${count}`);
+      // As a secret that is mounted: one ledger of all has one key.
+      await cp(path.join(keys, 'keys'), path.join(own, 'keys'), { recursive: true });
       const env = {
         ...process.env,
-        STRATA_DATA: path.join(directory, `${role}-${count}`),
+        STRATA_DATA: own,
         STRATA_DATABASE_URL: databaseUrl,
         STRATA_DATABASE_CONNECTIONS: '5',
         STRATA_ROLE: role,
