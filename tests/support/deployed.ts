@@ -4,18 +4,9 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { problemsOf } from '../../services/cli/src/commands/config.ts';
-import {
-  fileVariableOf,
-  SECRETS,
-  SERVICES,
-  type ServiceName,
-  tableOf,
-} from '../../services/cli/src/settings/tables.ts';
+import { fileVariableOf, SECRETS, type ServiceName, tableOf } from '../../services/cli/src/settings/tables.ts';
 
 export const root = path.join(import.meta.dirname, '../..');
-
-/** Settings of the roles of the stack service, as long as they are not in its table. */
-const COMING: readonly string[] = ['STRATA_ROLE'];
 
 /** Values that a file of a secret may hold. */
 const SAMPLES: Readonly<Record<string, string>> = {
@@ -38,7 +29,6 @@ export async function serviceOf(args: readonly string[]): Promise<ServiceName> {
 
 /** Fails where a variable is of no service, or cannot be used by the one that is given it. */
 export async function assertSettings(service: ServiceName, env: Readonly<Record<string, string>>): Promise<void> {
-  const tables = await Promise.all(SERVICES.map(tableOf));
   const own = await tableOf(service);
   const values: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
@@ -48,7 +38,6 @@ export async function assertSettings(service: ServiceName, env: Readonly<Record<
       assert.ok(secret in own.shape, `${service} has no ${secret}`);
       values[secret] = SAMPLES[secret] ?? 'sample';
     } else if (name === 'STRATA_CONFIG') continue;
-    else if (COMING.includes(name) && !tables.some((table) => name in table.shape)) continue;
     else {
       // The image says where to listen to all of them.
       assert.ok(name in own.shape, `${service} has no ${name}`);
