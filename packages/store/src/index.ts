@@ -2,6 +2,7 @@
 export type { AdvisoryChange, AdvisoryCounts, AdvisoryEvent, AdvisoryTable, StoredAdvisory } from './advisories.ts';
 export type { Lease, SourceState, SourceStep, SourceTable, StoredSource } from './advisory-sources.ts';
 export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers.ts';
+export { checkStore, type StoreFinding, type StoreReport } from './check-store.ts';
 export { type CopiedTable, type CopyOptions, copyToPostgres } from './copy-store.ts';
 export type { AddedDomains, StoredChange, StoredProfile, StoredService } from './domains.ts';
 export type {

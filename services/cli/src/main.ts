@@ -13,6 +13,7 @@ import { addInferenceCommands } from './inference-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addMcpCommand } from './mcp-command.ts';
 import { CommandError, counted, type OutputOptions, plainText } from './output.ts';
+import { addStoreCommands } from './store-commands.ts';
 import { versionText } from './version.ts';
 
 // Each command loads what it needs when it is called: `explain` starts without a server or a database.
@@ -104,6 +105,7 @@ function program(): Command {
       await migrateStoreCommand(url, options, await config());
     });
 
+  addStoreCommands(stack, config);
   addFeedCommands(
     stack.command('feeds').description('feeds whose items are read for the domains that they name'),
     config,

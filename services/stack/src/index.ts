@@ -29,7 +29,7 @@ export { readFingerprintFiles } from './fingerprint-files.ts';
 export { loadFingerprints } from './load-fingerprints.ts';
 export { openFetcher } from './open-fetcher.ts';
 export { openRulebook } from './open-rulebook.ts';
-export { openConfiguredStore, openScanning, type Scanning } from './open-scanning.ts';
+export { openConfiguredStore, openScanning, RESTORING, type Scanning } from './open-scanning.ts';
 export type { ScanOutcome } from './scanner.ts';
 export { type RunningStack, serve, startStack } from './serve.ts';
 export { StartError } from './start-error.ts';

@@ -1,6 +1,8 @@
 // Constructs what a scan needs, for the service and for scans without one.
 
+import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { Rulebook } from '@strata/detect';
 import { createOptOut, createProber, type Prober, Resolver } from '@strata/scan';
 import { openStore, type Store } from '@strata/store';
@@ -11,7 +13,7 @@ import type { Config } from './config.ts';
 import { userAgentOf } from './open-fetcher.ts';
 import { openRulebook } from './open-rulebook.ts';
 import { createScanner, type Scanner, type ScannerParts } from './scanner.ts';
-import { startErrorOf } from './start-error.ts';
+import { StartError, startErrorOf } from './start-error.ts';
 
 /** What scanning needs; `strata stack scan` uses it without a server. */
 export interface Scanning extends AsyncDisposable {
@@ -28,12 +30,19 @@ const SURE_NAME = 'com';
 /** On-demand scans that may run at once, whoever asks. */
 const ON_DEMAND_CONCURRENCY = 32;
 
+/** A folder of the data directory, there from the first to the last change of a restore: half of a set must not be served. */
+export const RESTORING = 'restoring';
+
 /** Opens the configured database, making the data directory on first use. */
 export async function openConfiguredStore(config: Config, options: { readonly now?: () => Date } = {}): Promise<Store> {
   await mkdir(config.dataDirectory, { recursive: true }).catch((cause: unknown) => {
     const doing = `make the data directory ${config.dataDirectory}`;
     throw startErrorOf(cause, { doing, advice: 'choose another with STRATA_DATA' });
   });
+  if (existsSync(path.join(config.dataDirectory, RESTORING)))
+    throw new StartError(
+      `a restore into ${config.dataDirectory} was interrupted or still runs: run \`strata stack restore\` again`,
+    );
   const { databaseUrl, databaseConnections: poolSize, rescanAfterMs } = config;
   return openStore(databaseUrl, { ...options, poolSize, rescanAfterMs });
 }

@@ -40,13 +40,16 @@ export async function migrate(db: Kysely<Database>): Promise<void> {
 
 /** Brings the schema up to that of a version, in the transaction that is given. Throws StoreError `newer-version` for one of a later. */
 export async function migrateTo(tx: Transaction<Database>, name: string): Promise<void> {
-  if (!Object.hasOwn(migrations, name))
+  if (!isKnownSchema(name))
     throw new StoreError('newer-version', { cause: new Error(`there is no migration ${name} here`) });
   await run(tx, (migrator) => migrator.migrateTo(name));
 }
 
 /** The name of the last migration. */
 export const LATEST_SCHEMA = Object.keys(migrations).at(-1) ?? '';
+
+/** Whether this version has such a migration. */
+export const isKnownSchema = (name: string): boolean => Object.hasOwn(migrations, name);
 
 async function run(
   db: Kysely<Database>,

@@ -1,0 +1,85 @@
+// The manifest of a backup: what lies in it, with sizes and digests. It is written last, so that a set without one is none.
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { fileTrouble } from '../file-trouble.ts';
+import { CommandError } from '../output.ts';
+
+export const MANIFEST_FILE = 'manifest.json';
+export const STORE_FILE = 'strata.db';
+export const LEAVES_FILE = 'ledger/leaves.gz';
+export const CHECKPOINT_FILE = 'ledger/checkpoint';
+export const KEYS_FILE = 'public-keys.json';
+export const rowsFile = (table: string): string => `store/${table}.copy.gz`;
+
+/** A set may come from anywhere: nothing outside of it is named. */
+const PART = /^(?:strata\.db|store\/[a-z_]{1,60}\.copy\.gz|ledger\/leaves\.gz|ledger\/checkpoint|public-keys\.json)$/;
+const MOST_BYTES = 1_000_000;
+
+const Count = z.int().nonnegative();
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const Manifest = z.object({
+  format: z.literal('strata-stack-backup'),
+  /** Of this format. */
+  version: z.literal(1),
+  made_at: z.iso.datetime(),
+  /** That made it. */
+  strata: z.string().max(50),
+  store: z.object({
+    kind: z.enum(['sqlite', 'postgres']),
+    schema: z.string().max(100),
+    tables: z
+      .array(
+        z.object({
+          table: z.string().regex(/^[a-z_]{1,60}$/),
+          rows: Count,
+          columns: z.array(z.string().regex(/^[a-z0-9_]{1,60}$/)).optional(),
+          sha256: Sha256.optional(),
+          last: Count.optional(),
+        }),
+      )
+      .max(1_000),
+  }),
+  ledger: z.object({
+    leaves: Count,
+    /** Hex, RFC 6962. */
+    root: Sha256,
+    origin: z.string().max(500).nullable(),
+    /** Of the checkpoint in the set; the leaves after it were durable too. */
+    checkpoint_leaves: Count,
+  }),
+  files: z.array(z.object({ path: z.string().regex(PART), bytes: Count, sha256: Sha256 })).max(1_000),
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+/** Throws CommandError where there is no finished backup, or one of a later form. */
+export async function readManifest(folder: string): Promise<Manifest> {
+  const file = path.join(folder, MANIFEST_FILE);
+  const text = await read(file, folder);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new CommandError(`${file} is not JSON: the backup is damaged`, { cause });
+  }
+  const { format, version } = (value ?? {}) as { readonly format?: unknown; readonly version?: unknown };
+  if (format === 'strata-stack-backup' && typeof version === 'number' && version > 1)
+    throw new CommandError('the backup was made by a newer version of Strata: update this one');
+  const parsed = Manifest.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new CommandError(`${file} is no manifest of a backup (${issue?.path.join('.')}: ${issue?.message})`);
+}
+
+async function read(file: string, folder: string): Promise<string> {
+  try {
+    if ((await stat(file)).size > MOST_BYTES) throw new CommandError(`${file} is too large for a manifest`);
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    if (cause instanceof CommandError) throw cause;
+    const isMissing = ['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? '');
+    if (isMissing) throw new CommandError(`'${folder}' holds no backup, or one that was not finished`, { exitCode: 2 });
+    throw fileTrouble(file, cause);
+  }
+}

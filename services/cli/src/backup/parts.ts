@@ -1,0 +1,69 @@
+// The files of a backup, written and read as streams: none is ever whole in memory.
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import type { Manifest } from './manifest.ts';
+
+export type Part = Manifest['files'][number];
+type Bytes = AsyncIterable<Uint8Array>;
+
+/** Nearly as small as the most that gzip can, in a quarter of the time. */
+const GZIP_LEVEL = 2;
+
+/** Writes a new file of the set, durably, compressed where its name ends so. */
+export async function writePart(folder: string, name: string, bytes: Bytes): Promise<Part> {
+  const file = path.join(folder, name);
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  const sum = createHash('sha256');
+  const counted = counter(sum);
+  const out = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
+  if (name.endsWith('.gz')) await pipeline(bytes, createGzip({ level: GZIP_LEVEL }), counted.through, out);
+  else await pipeline(bytes, counted.through, out);
+  return { path: name, bytes: counted.bytes(), sha256: sum.digest('hex') };
+}
+
+/** What a file of the set that is there already comes to; makes it durable. */
+export async function describePart(folder: string, name: string, signal?: AbortSignal): Promise<Part> {
+  const handle = await open(path.join(folder, name), 'r+');
+  try {
+    await handle.chmod(0o600);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return { path: name, ...(await digestOf(path.join(folder, name), signal)) };
+}
+
+export async function digestOf(file: string, signal?: AbortSignal): Promise<Omit<Part, 'path'>> {
+  const sum = createHash('sha256');
+  const counted = counter(sum);
+  for await (const _ of counted.through(createReadStream(file, { highWaterMark: 1 << 20 }))) signal?.throwIfAborted();
+  return { bytes: counted.bytes(), sha256: sum.digest('hex') };
+}
+
+/** The bytes of a file of the set, as they were given to `writePart`. */
+export async function* readPart(folder: string, name: string): AsyncGenerator<Uint8Array> {
+  const file = createReadStream(path.join(folder, name), { highWaterMark: 1 << 18 });
+  if (!name.endsWith('.gz')) return yield* file;
+  const plain = createGunzip();
+  // The reader hears of an error of either by the iteration.
+  pipeline(file, plain).catch((error: Error) => plain.destroy(error));
+  yield* plain;
+}
+
+function counter(sum: Hash) {
+  let bytes = 0;
+  return {
+    bytes: () => bytes,
+    async *through(pieces: Bytes): AsyncGenerator<Uint8Array> {
+      for await (const piece of pieces) {
+        sum.update(piece);
+        bytes += piece.length;
+        yield piece;
+      }
+    },
+  };
+}

@@ -1,0 +1,107 @@
+// `strata stack backup` and `restore`: one consistent set of store, ledger and keys, made while the service runs, and put back.
+import type { Config } from '@strata/stack';
+import { checkBackup } from '../backup/check-backup.ts';
+import { type BackupProgress, makeBackup } from '../backup/make-backup.ts';
+import type { Manifest } from '../backup/manifest.ts';
+import { restoreBackup } from '../backup/restore-backup.ts';
+import { CommandError, counted, type OutputOptions, printJson, printTable } from '../output.ts';
+import { startTally, type Tally } from '../progress.ts';
+
+export interface BackupCommandOptions extends OutputOptions {
+  readonly verify?: boolean;
+  readonly keys?: string;
+}
+
+export interface RestoreCommandOptions extends OutputOptions {
+  readonly keys?: string;
+  readonly replace?: boolean;
+  readonly keepLedger?: boolean;
+  readonly origin?: string;
+  readonly published?: string;
+}
+
+export async function backupCommand(folder: string, options: BackupCommandOptions, config: Config): Promise<void> {
+  const { verify = false, keys, json = false } = options;
+  if (verify && keys !== undefined) throw new CommandError('--verify writes no keys', { exitCode: 2 });
+  const manifest = await interruptible(verify ? 'nothing was changed' : 'nothing is left of the backup', (parts) =>
+    verify
+      ? checkBackup(folder, parts).then((checked) => checked.manifest)
+      : makeBackup(config, folder, { ...parts, keysFile: keys }),
+  );
+  if (json) return printJson(manifest);
+  printContents(manifest);
+  process.stdout.write(
+    verify
+      ? 'the backup is whole\n'
+      : `written to ${folder}; \`strata stack backup --verify ${folder}\` reads it again\n`,
+  );
+  if (!verify && keys === undefined)
+    process.stderr.write('the private signing keys are not in it: --keys FILE writes them to a file of their own\n');
+}
+
+export async function restoreCommand(folder: string, options: RestoreCommandOptions, config: Config): Promise<void> {
+  const { replace = false, keepLedger = false, keys, origin, published, json = false } = options;
+  if (keepLedger && origin !== undefined)
+    throw new CommandError('--keep-ledger and --origin exclude one another', { exitCode: 2 });
+  const restored = await interruptible('nothing of it is in place: run it again', (parts) =>
+    restoreBackup(config, folder, { ...parts, keysFile: keys, replace, keepLedger, origin, published }),
+  );
+  const { manifest, leaves, newKeys, aside } = restored;
+  if (json) return printJson({ made_at: manifest.made_at, leaves, new_keys: newKeys, moved_aside: aside });
+  printContents(manifest);
+  process.stdout.write(`restored; the ledger goes on at ${counted(leaves, 'receipt')}\n`);
+  for (const each of aside) process.stdout.write(`what was there is now ${each}\n`);
+  if (newKeys.length > 0)
+    process.stdout.write(
+      `new signing keys were made (${newKeys.join(', ')}); the old ones stay in the key set, and old receipts hold\n`,
+    );
+  if (origin !== undefined) process.stdout.write(`start the service with STRATA_LEDGER_ORIGIN=${origin}\n`);
+  else if (published === undefined && !keepLedger)
+    process.stdout.write(
+      'where checkpoints with more receipts than that were published, do not start the service: see --origin, and --published to let this command tell\n',
+    );
+}
+
+/** Runs with progress on standard error; SIGINT and SIGTERM stop it, and `left` says what a stop leaves. */
+async function interruptible<T>(
+  left: string,
+  work: (parts: {
+    readonly onProgress: (progress: BackupProgress) => void;
+    readonly signal: AbortSignal;
+  }) => Promise<T>,
+): Promise<T> {
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const tallies = new Map<string, Tally>();
+  const onProgress = ({ what, done, unit }: BackupProgress) => {
+    for (const [name, tally] of tallies) if (name !== what) tally.stop();
+    const tally = tallies.get(what) ?? startTally(what, unit);
+    tallies.set(what, tally);
+    tally.set(Math.round(done));
+  };
+  try {
+    return await work({ onProgress, signal: stopping.signal });
+  } catch (error) {
+    if (stopping.signal.aborted) throw new CommandError(`interrupted: ${left}`, { exitCode: 130, cause: error });
+    throw error;
+  } finally {
+    for (const tally of tallies.values()) tally.stop();
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}
+
+function printContents({ made_at, store, ledger, files }: Manifest): void {
+  printTable(
+    ['made', 'store', 'rows', 'receipts', 'bytes'],
+    [
+      [
+        made_at,
+        `${store.kind} ${store.schema}`,
+        String(store.tables.reduce((sum, { rows }) => sum + rows, 0)),
+        String(ledger.leaves),
+        String(files.reduce((sum, { bytes }) => sum + bytes, 0)),
+      ],
+    ],
+  );
+}
