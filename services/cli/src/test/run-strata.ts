@@ -27,7 +27,7 @@ export interface Outcome {
 const main = path.join(import.meta.dirname, '../main.ts');
 const guard = path.join(import.meta.dirname, 'loopback-only.ts');
 /** Enough for a loaded machine; a command that hangs fails its test by `code` null. */
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 120_000;
 
 export function runStrata(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const inherited = Object.entries(process.env).filter(
