@@ -52,6 +52,14 @@ describe('the mapping of errors to problems', () => {
     });
   }
 
+  it('says unavailable, and when to try again, for trouble of the machine, and not what it is', () => {
+    const full = new Error('/secret/place: the disk is full');
+    const { problem, headers } = problemOf(full, 'r', (error) => error === full);
+    assert.deepEqual([problem.status, problem.code, headers], [503, 'unavailable', { 'retry-after': '30' }]);
+    assert.ok(!problem.detail.includes('secret'));
+    assert.equal(problemOf(new Error('a bug'), 'r', (error) => error === full).problem.status, 500);
+  });
+
   it('tells nothing of anything else that is thrown', () => {
     const thrown: unknown[] = [
       new Error('password=1234'),

@@ -26,11 +26,18 @@ const frameworkCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_MAX_PARAM_LENGTH: ['invalid_parameter', 'A part of the path is too long.'],
 };
 
+/** Whether an error is trouble of this machine that may pass (a full disk, a database that does not answer) and no bug. */
+export type IsTrouble = (error: unknown) => boolean;
+
+/** After this long it is worth another try: what an operator mends takes minutes, what mends itself seconds. */
+const RETRY_AFTER_SECONDS = 30;
+
 export function problemOf(
   error: unknown,
   requestId: string,
+  isTrouble: IsTrouble = () => false,
 ): { problem: Problem; headers: Readonly<Record<string, string>> } {
-  const refusal = refusalOf(error);
+  const refusal = isTrouble(error) ? unavailable() : refusalOf(error);
   const { status, title } = ERRORS[refusal.code];
   const problem = {
     type: `/problems/${refusal.code}`,
@@ -42,6 +49,13 @@ export function problemOf(
     ...(refusal.errors.length > 0 ? { errors: refusal.errors } : {}),
   };
   return { problem, headers: refusal.headers };
+}
+
+/** The log says what it is: it concerns whoever runs the service, and may name files. */
+function unavailable(): Refusal {
+  return new Refusal('unavailable', 'The service cannot read or write its data right now. Try again later.', {
+    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+  });
 }
 
 function refusalOf(error: unknown): Refusal {

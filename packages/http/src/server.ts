@@ -19,7 +19,7 @@ import { KeyCheck, type KeyGate } from './keys.ts';
 import { answerOf } from './make-answer.ts';
 import type { Metrics } from './metrics.ts';
 import { envelope, type Notary } from './notary.ts';
-import { problemOf } from './problem.ts';
+import { type IsTrouble, problemOf } from './problem.ts';
 import { commonHeaders, sendAtOnce, sendBytes, sendReady } from './respond.ts';
 import type { ApiKey, Bytes, RequestContext, Route } from './route.ts';
 import { sendMissingPage } from './site.ts';
@@ -37,6 +37,8 @@ export interface HttpServerParts<App> {
   readonly now?: () => Date;
   /** Proxies whose X-Forwarded-For is believed (addresses or CIDRs); none by default. */
   readonly trustedProxies?: readonly string[];
+  /** What is answered with 503 and no bug of ours; nothing by default. */
+  readonly isTrouble?: IsTrouble;
   /** Limits of event streams; the defaults are for production. */
   readonly sse?: SseOptions;
 }
@@ -251,7 +253,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   }
 
   async function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { problem, headers } = problemOf(error, request.id);
+    const { problem, headers } = problemOf(error, request.id, parts.isTrouble);
     const where = { requestId: request.id, path: request.url.slice(0, 200) };
     // A refusal was foreseen, whatever its status; anything else is a bug.
     if (problem.status >= 500 && error instanceof Refusal) {

@@ -2,7 +2,9 @@
 import path from 'node:path';
 import type { DomainIndex } from '@strata/analytics';
 import { AnswerCache, createHttpServer, type HttpServer, Metrics, openApiDocument, type Route } from '@strata/http';
+import { LogError } from '@strata/log';
 import type { Fetcher, Target } from '@strata/scan';
+import { StoreError } from '@strata/store';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { apiInfo } from './api-info.ts';
@@ -240,6 +242,8 @@ export async function createStack(config: Config, logger: Logger, world: World =
       logger,
       metrics,
       trustedProxies: config.trustedProxies,
+      // Neither is a bug: a disk that is full, a database that is damaged, locked or gone.
+      isTrouble: (error) => error instanceof StoreError || error instanceof LogError,
     }),
   );
   await servePages(server.fastify, app, {
