@@ -48,6 +48,8 @@ export async function backupSqlite(
     // Of one file: no log is to be forgotten beside it.
     using copy = new DatabaseSync(target);
     copy.exec('PRAGMA journal_mode = DELETE');
+    // Pages are copied as they are, damaged ones too.
+    refuseDamaged(copy);
     return describe(copy);
   } catch (error) {
     await rm(target, { force: true });
@@ -61,8 +63,7 @@ export async function backupSqlite(
 export function checkSqliteCopy(file: string, told: StoreCopy): void {
   try {
     using copy = openAsItIs(file);
-    const [first] = copy.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[];
-    if (first?.quick_check !== 'ok') throw new StoreError('corrupt', { cause: new Error(first?.quick_check) });
+    refuseDamaged(copy);
     const found = describe(copy);
     if (JSON.stringify(found) !== JSON.stringify(told))
       throw new StoreError('copy-differs', { cause: new Error('the rows are not those of the manifest') });
@@ -104,6 +105,11 @@ export function settleSqlite(file: string): void {
     database.prepare('UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ?').run(NUMBERS_LEFT_OUT, table);
   }
   database.exec('COMMIT');
+}
+
+function refuseDamaged(database: DatabaseSync): void {
+  const [first] = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[];
+  if (first?.quick_check !== 'ok') throw new StoreError('corrupt', { cause: new Error(first?.quick_check) });
 }
 
 /** Nothing is written, not even beside it: a backup may lie where nothing can be. */

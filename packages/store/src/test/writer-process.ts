@@ -1,0 +1,16 @@
+// Records scans, makes keys and counts requests as fast as it can, and says each that is acknowledged, until it is killed.
+import { openStore } from '../index.ts';
+import { confirm, day, GOOGLE, scanOf } from './scans.ts';
+
+const [url = '', prefix = '', counted = ''] = process.argv.slice(2);
+const store = await openStore(url);
+const say = (line: string) => process.stdout.write(`${line}\n`);
+for (let i = 0; ; i += 1) {
+  const domain = `${prefix}-${i}.com`;
+  await store.recordScan(scanOf(domain, day(0), GOOGLE), confirm);
+  say(`scan ${domain}`);
+  const { stored } = await store.keys.create({ tier: 'free', label: domain });
+  say(`key ${stored.id}`);
+  const { used } = await store.quota.take(counted, '2026-01-01', 10_000);
+  say(`used ${used}`);
+}
