@@ -1,0 +1,125 @@
+// What is found wrong with a store, and that a sound one is not blamed.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { checkStore, openStore } from './index.ts';
+import { exec, file, freshPath, kept, onEach, postgres, postgresServer } from './test/places.ts';
+import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
+
+async function filled(url: string): Promise<string> {
+  await using store = await openStore(url);
+  for (const [at, exchange] of [
+    [0, GOOGLE],
+    [1, MICROSOFT],
+    [2, MICROSOFT],
+    [3, GOOGLE],
+    [4, GOOGLE],
+  ] as const)
+    for (const name of ['a.com', 'b.com']) await store.recordScan(scanOf(name, day(at), exchange), confirm);
+  const { stored } = await store.keys.create({ tier: 'free' });
+  await store.quota.take(stored.id, '2026-01-01', 50);
+  await store.stream.begin(0, 1);
+  return url;
+}
+
+const whatOf = async (url: string) => (await checkStore(url)).findings.map(({ what }) => what).join('\n');
+
+onEach(kept, 'a checked store', (place) => {
+  it('is sound when it is', async () => {
+    const { checks, findings } = await checkStore(await filled(await place.fresh()));
+    assert.deepEqual(findings, []);
+    for (const name of ['version', 'intervals', 'quotas', 'numbers']) assert.ok(checks.includes(name), name);
+  });
+
+  for (const [name, sql, expected] of [
+    [
+      'intervals that overlap',
+      'update services set valid_from = 1 where valid_to is null',
+      /Intervals of the same service overlap.*services/,
+    ],
+    [
+      'an interval that ends before it begins',
+      'update services set valid_to = valid_from - 1 where valid_to is not null',
+      /end before they begin/,
+    ],
+    [
+      'a domain with services that was never scanned',
+      "update domains set last_scanned_at = null where name = 'a.com'",
+      /never scanned \(domains\): a\.com/,
+    ],
+    [
+      'a change of a scan of another domain',
+      "update changes set scan_id = (select max(id) from scans) where domain_id = (select id from domains where name = 'a.com')",
+      /scan of another domain/,
+    ],
+    [
+      'a stream that is further than the events',
+      "update settings set value = '999999' where name = 'stream-cursor'",
+      /stream has read further/,
+    ],
+    ['a quota beyond the limit', 'update quota_usage set used = 51', /more than they may/],
+    [
+      'a schema of a later version',
+      "insert into kysely_migration (name, timestamp) values ('998-later', '')",
+      /of a newer version/,
+    ],
+  ] as const) {
+    it(`has ${name}`, async () => {
+      const url = await filled(await place.fresh());
+      await exec(url, sql);
+      assert.match(await whatOf(url), expected);
+    });
+  }
+
+  it('changes nothing of a store that nobody has brought up to date, and does not hold it to the rules of today', async () => {
+    const url = await filled(await place.fresh());
+    await exec(url, "delete from kysely_migration where name >= '005'; update quota_usage set used = 51");
+    assert.equal(await whatOf(url), '');
+  });
+});
+
+describe('a checked SQLite file', () => {
+  it('has references that lead nowhere, and a next number that is taken', async () => {
+    const url = await filled(await file.fresh());
+    await exec(
+      url,
+      "PRAGMA foreign_keys = OFF; DELETE FROM scans; UPDATE sqlite_sequence SET seq = 1 WHERE name = 'events'",
+    );
+    assert.match(
+      await whatOf(url),
+      /refer to rows that are not there.*\n[\s\S]*events holds the number \d+, and the next that it gives is 2/,
+    );
+  });
+
+  it('is told not to be there, and is not made', async () => {
+    const path = freshPath();
+    assert.match(await whatOf(`sqlite:${path}`), /cannot be opened/);
+    assert.match(await whatOf(`sqlite:${path}`), /cannot be opened/);
+  });
+});
+
+describe('a checked PostgreSQL store', { skip: postgres.skip }, () => {
+  it('has an index that is not valid, and a next number that is taken', async () => {
+    const url = await filled(await postgres.fresh());
+    const name = new URL(url).pathname.slice(1);
+    await (await postgresServer()).sql(
+      "update pg_index set indisvalid = false where indexrelid = 'changes_from'::regclass",
+      name,
+    );
+    await exec(url, "select setval(pg_get_serial_sequence('events', 'seq'), 1)");
+    assert.match(await whatOf(url), /The index changes_from is not valid\.\n[\s\S]*events holds the number/);
+  });
+
+  it('has the pages of its indexes looked at where amcheck is there', async () => {
+    const url = await filled(await postgres.fresh());
+    assert.ok(!(await checkStore(url)).checks.includes('pages of indexes (amcheck)'));
+    await exec(url, 'create extension amcheck');
+    const { checks, findings } = await checkStore(url);
+    assert.deepEqual([checks.includes('pages of indexes (amcheck)'), findings], [true, []]);
+  });
+
+  it('is told not to answer, without its password', async () => {
+    const { findings } = await checkStore('postgres://u:secret@127.0.0.1:9/none');
+    assert.match(findings[0]?.what ?? '', /does not answer/);
+    assert.ok(!JSON.stringify(findings).includes('secret'));
+  });
+});
