@@ -14,6 +14,7 @@ import { up as segments } from './007-segments.ts';
 import { up as keyPriority } from './008-key-priority.ts';
 import { up as segmentProofs } from './009-segment-proofs.ts';
 import { up as changesByConfirmation } from './010-changes-by-confirmation.ts';
+import { up as reportViews } from './014-report-views.ts';
 
 const migrations: Readonly<Record<string, Migration>> = {
   '001-initial': { up: initial },
@@ -26,6 +27,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '008-key-priority': { up: keyPriority },
   '009-segment-proofs': { up: segmentProofs },
   '010-changes-by-confirmation': { up: changesByConfirmation },
+  '014-report-views': { up: reportViews },
 };
 
 /** How migrations are named here. */
