@@ -1,4 +1,4 @@
-// A process killed while it writes, thirty times at a moment of chance: nothing that it had acknowledged is lost, nothing doubled.
+// A process killed while it writes, again and again at a moment of chance: nothing that it had acknowledged is lost, nothing doubled.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,20 +6,22 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { it } from 'node:test';
 import { checkStore, openStore } from './index.ts';
-import { kept, onEach } from './test/places.ts';
+import { kept, onEach, pathOf } from './test/places.ts';
 
-const KILLS = 30;
+/** SQLite replays its own log after each; a server has its own, and is killed itself in another test. */
+const KILLS = { sqlite: 30, postgres: 5 } as const;
 const WRITER = path.join(import.meta.dirname, 'test/writer-process.ts');
 
 onEach(kept, 'a store whose writer is killed', (place) => {
   it('has every scan, key and count that was acknowledged', { timeout: 600_000 }, async () => {
     const url = await place.fresh();
+    const kills = KILLS[pathOf(url) === undefined ? 'postgres' : 'sqlite'];
     const counted = await (async () => {
       await using store = await openStore(url);
       return (await store.keys.create({ tier: 'standard' })).stored.id;
     })();
     const said = { scan: new Set<string>(), key: new Set<string>(), used: 0 };
-    for (let round = 0; round < KILLS; round += 1) {
+    for (let round = 0; round < kills; round += 1) {
       const writer = spawn(process.execPath, [WRITER, url, `r${round}`, counted], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
@@ -37,12 +39,12 @@ onEach(kept, 'a store whose writer is killed', (place) => {
       assert.deepEqual(await ended, [null, 'SIGKILL']);
     }
     await using store = await openStore(url);
-    for (const domain of said.scan) assert.equal((await store.domain(domain))?.services.length, 2, domain);
+    for (const domain of said.scan) assert.equal((await store.domain(domain))?.services.length, 3, domain);
     const ids = new Set((await store.keys.list()).map(({ id }) => id));
     for (const id of said.key) assert.ok(ids.has(id), id);
     const used = await store.quota.used(counted, '2026-01-01');
     // What was under way when it was killed may have been written, and nobody was told.
-    assert.ok(used >= said.used && used <= said.used + KILLS, `${used}, ${said.used} told`);
+    assert.ok(used >= said.used && used <= said.used + kills, `${used}, ${said.used} told`);
     const { scans, domains } = await store.counts();
     assert.equal(scans, domains, 'each scan once, each domain with its scan');
     assert.deepEqual((await checkStore(url)).findings, []);

@@ -47,8 +47,9 @@ export async function migrateTo(tx: Transaction<Database>, name: string): Promis
   await run(tx, (migrator) => migrator.migrateTo(name));
 }
 
-/** The name of the last migration. */
-export const LATEST_SCHEMA = Object.keys(migrations).at(-1) ?? '';
+/** Names of all, in order. */
+export const MIGRATIONS: readonly string[] = Object.keys(migrations);
+export const LATEST_SCHEMA = MIGRATIONS.at(-1) ?? '';
 
 /** Whether this version has such a migration. */
 export const isKnownSchema = (name: string): boolean => Object.hasOwn(migrations, name);

@@ -1,0 +1,1 @@
+insert into segments (seq, nonce, worker, gateway, caller, model_sha256, prompt_tokens, cached_tokens, output_tokens, ended_at, receipt, worker_signature, gateway_signature) values (1, {{blob 00ff}}, 'w', 'g', null, 'aa', 1, 0, 2, 5, {{blob 01}}, {{blob 02}}, null);

@@ -1,0 +1,90 @@
+// Stores as each released migration left them, with rows of their time, opened by today's code: everything is read, nothing is lost.
+// The rows are the SQL texts of test/upgrade, written after the migration of their number; they are never changed.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { it } from 'node:test';
+import { type Dialect, Kysely } from 'kysely';
+import { checkStore, openStore } from './index.ts';
+import { MIGRATIONS, migrateTo } from './migrations/index.ts';
+import { isPostgres, openPool, postgresDialect } from './postgres-dialect.ts';
+import type { Database } from './schema.ts';
+import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
+import { exec, kept, onEach, pathOf, rows } from './test/places.ts';
+import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
+
+const KEY = `ssk_${'a'.repeat(43)}`;
+const KEY_ID = 'key_0000000000000001';
+/** Released with rows of their time; a later migration brings its own text, or needs none. */
+const RELEASED = MIGRATIONS.filter((name) => name <= '010-zzz');
+
+function rowsOf(number: string, isOnPostgres: boolean): string {
+  const file = path.join(import.meta.dirname, `test/upgrade/${number}.sql`);
+  if (!existsSync(file)) return '';
+  return readFileSync(file, 'utf8')
+    .replaceAll(/\{\{blob ([0-9a-f]*)\}\}/g, isOnPostgres ? "'\\x$1'::bytea" : "X'$1'")
+    .replaceAll('{{hash}}', createHash('sha256').update(KEY).digest('hex'));
+}
+
+/** The store of a URL as the migration of this name left it. */
+async function makeOld(url: string, last: string): Promise<void> {
+  const file = pathOf(url);
+  const dialect: Dialect = file === undefined ? postgresDialect(openPool(url)) : sqliteDialect(openDatabase(file));
+  await using db = new Kysely<Database>({ dialect });
+  for (const name of RELEASED.filter((each) => each <= last)) {
+    await db.transaction().execute((tx) => migrateTo(tx, name));
+    await exec(url, rowsOf(name.slice(0, 3), isPostgres(db)));
+  }
+  if (!isPostgres(db)) return;
+  // The texts bring their numbers along; those that come next follow them, as when a service had written them.
+  for (const { table, key } of await rows(
+    url,
+    `select table_name as table, column_name as key from information_schema.columns
+     where table_schema = current_schema() and is_identity = 'YES'`,
+  ))
+    await exec(
+      url,
+      `select setval(pg_get_serial_sequence('${table}', '${key}'), (select coalesce(max(${key}), 0) + 1 from ${table}))`,
+    );
+}
+
+onEach(kept, 'a store of before', (place) => {
+  for (const last of RELEASED) {
+    it(`with the schema ${last} is read, whole, and goes on`, async () => {
+      const url = await place.fresh();
+      await makeOld(url, last);
+      const number = Number(last.slice(0, 3));
+      await using store = await openStore(url);
+      const profile = await store.domain('a.com');
+      const mail = profile?.services.find(({ category }) => category === 'email');
+      assert.equal(mail?.provider, 'microsoft-365');
+      assert.equal(profile?.scannedAt.toISOString(), day(2));
+      const { changes, total } = await store.changes('a.com', { limit: 10, offset: 0 });
+      assert.deepEqual([total, changes[0]?.type, changes[0]?.to], [1, 'migrated', 'microsoft-365']);
+      assert.deepEqual(await store.due(new Date(day(1)), 10), ['waiting.com']);
+      const counts = await store.counts();
+      assert.deepEqual([counts.domains, counts.scans, counts.changes], [3, 6, 2]);
+      const events = await store.eventsSince(0, 100);
+      assert.equal(events.filter(({ kind }) => kind === 'change-confirmed').length, 2, 'they had another name once');
+      const found = await store.keys.find(KEY);
+      assert.deepEqual([found?.id, found?.tier], [KEY_ID, 'free']);
+      assert.equal((await store.quota.take(KEY_ID, '2026-01-01', 50)).used, 8);
+      assert.ok((await store.feed.storeId()).length > 30);
+      if (number >= 2) {
+        assert.equal((await store.stream.since(0, 10))[0]?.publishedUs, 1_767_225_600_000_001);
+        assert.equal((await store.signals.anomaly('an_1'))?.facts.value, 1);
+      }
+      if (number >= 6)
+        assert.match(JSON.stringify(await store.feeds.list({ after: 0, limit: 5 })), /https:\/\/a\.com\/feed/);
+      if (number >= 7) assert.equal((await store.segments.list({ limit: 5 })).length, 1);
+
+      // It goes on: what comes back is told as the change that it is, and confirmed a second time.
+      for (const at of [3, 4]) await store.recordScan(scanOf('a.com', day(at), GOOGLE), confirm);
+      const later = await store.changes('a.com', { limit: 10, offset: 0 });
+      assert.deepEqual([later.total, later.changes[0]?.to], [2, 'google-workspace']);
+      await store.recordScan(scanOf('new.com', day(4), MICROSOFT), confirm);
+      assert.deepEqual((await checkStore(url)).findings, []);
+    });
+  }
+});
