@@ -96,9 +96,11 @@ onEach([postgres], 'a transaction that writes', ({ fresh }) => {
 });
 
 describe('the sources', () => {
-  it('write in transactions of which each is run again', () => {
+  it('write in transactions of which each is run again, or by a rule of their own', () => {
+    // The ledger looks for what a lost turn has written before it writes again; a restored backup is read from a file once.
+    const exempt = new Set(['in-turn.ts', 'ledger.ts', 'postgres-backup.ts']);
     const others = globSync('*.ts', { cwd: import.meta.dirname })
-      .filter((file) => !file.endsWith('.test.ts') && file !== 'in-turn.ts')
+      .filter((file) => !file.endsWith('.test.ts') && !exempt.has(file))
       .filter((file) => {
         const text = readFileSync(path.join(import.meta.dirname, file), 'utf8');
         return /\.transaction\(\)(?!\s*\.setAccessMode\('read only'\))/.test(text);
