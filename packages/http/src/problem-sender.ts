@@ -21,16 +21,11 @@ export function createProblemSender(parts: {
   readonly notary: Notary;
   readonly logger: Logger;
   readonly now: () => Date;
-<<<<<<< HEAD
   readonly isTrouble?: IsTrouble | undefined;
-}): SendProblem {
-  const { notary, logger, now, isTrouble } = parts;
-=======
   /** Whose problems are always signed: those with a key that the operator made without a limit. */
   readonly isUnlimited: (request: FastifyRequest) => boolean;
 }): SendProblem {
-  const { notary, logger, now, isUnlimited } = parts;
->>>>>>> w-secure
+  const { notary, logger, now, isTrouble, isUnlimited } = parts;
   const signed = new RateWindow({ ...SIGNED, now });
   return async (error, request, reply) => {
     const { problem, headers } = problemOf(error, request.id, isTrouble);

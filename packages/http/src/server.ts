@@ -79,16 +79,10 @@ const requestIdPattern = /^[A-Za-z0-9._-]{8,64}$/;
 export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   const { app, logger, metrics, notary, answers, now = () => new Date() } = parts;
   const keys = new KeyCheck(parts.keys, now);
-<<<<<<< HEAD
-  const sendProblem = createProblemSender({ notary, logger, now, isTrouble: parts.isTrouble });
-=======
   const sendProblem = createProblemSender({
-    notary,
-    logger,
-    now,
+    ...{ notary, logger, now, isTrouble: parts.isTrouble },
     isUnlimited: ({ headers }) => keys.isKnownUncounted(headers['x-stack-key']),
   });
->>>>>>> w-secure
   const patience = { ...PATIENCE, ...parts.patience };
   const streams = new EventStreams(logger, parts.sse);
   metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
