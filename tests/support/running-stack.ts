@@ -35,7 +35,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   const { config: settings, world = (near) => near, domains = 40, ...grown } = options;
   const internet = await createInternet({ ...grown, domains, hasFaults: false });
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-test-'));
-  const near = { dial: internet.dial, trustedCa: [internet.caPem], dnsTryTimeoutMs: 300, requestTimeoutMs: 2_000 };
+  const near = { dial: internet.dial, trustedCa: [internet.caPem], dnsTryTimeoutMs: 1_000, requestTimeoutMs: 4_000 };
   const start = (change: Partial<Config>) => {
     const config: Config = {
       ...readConfig({

@@ -87,8 +87,8 @@ export async function startHarness({ internet, settings, world, log }: HarnessOp
   const near: World = {
     dial: (to) => internet.dial(to),
     trustedCa: [internet.caPem],
-    dnsTryTimeoutMs: 300,
-    requestTimeoutMs: 1_000,
+    dnsTryTimeoutMs: 1_000,
+    requestTimeoutMs: 3_000,
     ...world,
   };
   const start = (more: Settings = {}) =>
