@@ -19,12 +19,13 @@ import {
   writeLog,
 } from '@strata/log';
 import { type Config, RESTORING } from '@strata/stack';
-import { loadPostgres, settleSqlite } from '@strata/store';
+import { settleSqlite } from '@strata/store';
 import { CommandError, counted } from '../output.ts';
-import { type CheckedBackup, checkBackup, storeOf } from './check-backup.ts';
+import { type CheckedBackup, checkBackup } from './check-backup.ts';
 import type { BackupOptions } from './make-backup.ts';
-import { LEAVES_FILE, type Manifest, rowsFile, STORE_FILE } from './manifest.ts';
+import { LEAVES_FILE, type Manifest, STORE_FILE } from './manifest.ts';
 import { readPart } from './parts.ts';
+import { restoreToPostgres } from './restore-postgres.ts';
 
 export interface RestoreOptions extends Omit<BackupOptions, 'keysFile'> {
   /** The private keys that `backup --keys` wrote. */
@@ -60,9 +61,11 @@ interface Place {
 export async function restoreBackup(config: Config, folder: string, options: RestoreOptions): Promise<Restored> {
   const checked = await checkBackup(folder, options);
   const place = placeOf(config, checked.manifest);
+  if (place.storeFile === undefined) return restoreToPostgres(config, folder, checked, options);
+  const { storeFile } = place;
   const ledgerHere =
     existsSync(path.join(place.ledger, 'journal')) || existsSync(path.join(place.ledger, 'checkpoint'));
-  const inTheWay = [place.storeFile, ledgerHere ? place.ledger : undefined].filter(
+  const inTheWay = [storeFile, ledgerHere ? place.ledger : undefined].filter(
     (each) => each !== undefined && existsSync(each),
   );
   if (inTheWay.length > 0 && !options.replace)
@@ -84,19 +87,12 @@ export async function restoreBackup(config: Config, folder: string, options: Res
       await writeLog(path.join(staging, 'ledger'), decodeLeaves(readPart(folder, LEAVES_FILE)), note);
     }
     options.signal?.throwIfAborted();
-    const ready = place.storeFile === undefined ? undefined : `${place.storeFile}.${RESTORING}`;
-    if (ready !== undefined) await stageStore(path.join(folder, STORE_FILE), ready);
-    else
-      await loadPostgres(
-        config.databaseUrl,
-        storeOf(checked.manifest),
-        (table) => readPart(folder, rowsFile(table)),
-        progressOf(options),
-      );
+    const ready = `${storeFile}.${RESTORING}`;
+    await stageStore(path.join(folder, STORE_FILE), ready);
     isMoving = true;
     const aside = await moveAside(place, { keepsLedger: options.keepLedger });
     if (!options.keepLedger) await rename(path.join(staging, 'ledger'), place.ledger);
-    if (ready !== undefined && place.storeFile !== undefined) await rename(ready, place.storeFile);
+    await rename(ready, storeFile);
     const now = new Date();
     const newKeys = await restoreKeys(place.directory, { published: checked.keys, now, ...(given ? { given } : {}) });
     if (options.origin !== undefined) await beginOrigin(place.directory, options.origin);
@@ -105,7 +101,7 @@ export async function restoreBackup(config: Config, folder: string, options: Res
   } catch (error) {
     // Once things have moved, only a restore that ends makes the place whole: the folder stays and says so.
     if (!isMoving) await rm(staging, { recursive: true, force: true });
-    if (!isMoving && place.storeFile !== undefined) await rm(`${place.storeFile}.${RESTORING}`, { force: true });
+    if (!isMoving) await rm(`${storeFile}.${RESTORING}`, { force: true });
     throw error;
   }
 }
@@ -146,15 +142,21 @@ async function judgeLedger(
   }
   const published = options.published === undefined ? undefined : (await readCheckpointFile(options.published)).size;
   const furthest = Math.max(here?.leaves ?? 0, published ?? 0);
-  if (furthest > leaves && options.origin === undefined) {
+  if (options.origin === undefined) {
     const keep =
       here && !here.trouble && here.leaves >= furthest ? '--keep-ledger keeps the newer one that is here; ' : '';
-    throw new CommandError(
-      `the ledger of the backup has ${counted(leaves, 'receipt')}, and ${furthest} were published: going on from the older one would fork it.\n` +
-        `${keep}--origin NAME begins a log of a new name with those of the backup`,
-    );
+    refuseFork(leaves, furthest, keep);
   }
   return leaves;
+}
+
+/** `keep` is advice of its own. */
+export function refuseFork(leaves: number, published: number, keep: string): void {
+  if (published <= leaves) return;
+  throw new CommandError(
+    `the ledger of the backup has ${counted(leaves, 'receipt')}, and ${published} were published: going on from the older one would fork it.\n` +
+      `${keep}--origin NAME begins a log of a new name with those of the backup`,
+  );
 }
 
 interface LedgerHere {
@@ -164,7 +166,7 @@ interface LedgerHere {
   readonly trouble?: string;
 }
 
-async function readHere(directory: string, leavesThen: number): Promise<LedgerHere> {
+export async function readHere(directory: string, leavesThen: number): Promise<LedgerHere> {
   const note = await readCheckpoint(directory).catch(() => undefined);
   const all = new CheckedLeaves(note);
   const then = new CheckedLeaves(undefined);
@@ -202,7 +204,7 @@ async function stageStore(file: string, ready: string): Promise<void> {
 }
 
 /** The snapshot of the index too: it is of the store that was. */
-async function moveAside(
+export async function moveAside(
   { directory, ledger, storeFile }: Place,
   { keepsLedger }: { readonly keepsLedger: boolean },
 ): Promise<readonly string[]> {
@@ -226,7 +228,7 @@ async function beginOrigin(directory: string, origin: string): Promise<void> {
   await signed[Symbol.asyncDispose]();
 }
 
-function progressOf({ onProgress, signal }: RestoreOptions) {
+export function progressOf({ onProgress, signal }: RestoreOptions) {
   const rowsOf = new Map<string, number>();
   return {
     ...(signal ? { signal } : {}),
