@@ -23,7 +23,7 @@ import { type CheckedBackup, storeOf } from './check-backup.ts';
 import { isOpenLog } from './ledger-source.ts';
 import { LEAVES_FILE, rowsFile } from './manifest.ts';
 import { readPart } from './parts.ts';
-import { moveAside, progressOf, type Restored, type RestoreOptions, readHere, refuseFork } from './restore-backup.ts';
+import { moveAside, type Restored, type RestoreOptions, readHere, refuseFork } from './restore-parts.ts';
 
 type Given = Awaited<ReturnType<typeof readKeysFile>>;
 
@@ -165,4 +165,15 @@ async function refuseOther(note: string, folder: string): Promise<void> {
       { cause },
     );
   }
+}
+
+function progressOf({ onProgress, signal }: RestoreOptions) {
+  const rowsOf = new Map<string, number>();
+  return {
+    ...(signal ? { signal } : {}),
+    onProgress: ({ table, rows }: { readonly table: string; readonly rows: number }) => {
+      rowsOf.set(table, rows);
+      onProgress?.({ what: 'store', done: rowsOf.values().reduce((sum, each) => sum + each, 0), unit: 'rows' });
+    },
+  };
 }
