@@ -1,7 +1,7 @@
 // A PostgreSQL store as texts of COPY, one a table, as of one moment; and back into an empty database, in one transaction.
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
-import { Kysely, type Transaction } from 'kysely';
+import { Kysely, sql, type Transaction } from 'kysely';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { columnsOf, KEYS, TABLES, type Table } from './copy-store.ts';
@@ -139,10 +139,9 @@ async function clearLedger(tx: Transaction<Database>): Promise<void> {
  * version before the ledger was there or not started yet. Rejects with StoreError.
  */
 export async function openLedgerTables(url: string): Promise<(LedgerTables & AsyncDisposable) | undefined> {
-  const pool = openPool(url, { poolSize: 1 });
-  const db = new Kysely<Database>({ dialect: postgresDialect(pool) });
+  const db = new Kysely<Database>({ dialect: postgresDialect(openPool(url, { poolSize: 1 })) });
   try {
-    const { rows } = await pool.query<{ name: string | null }>(`select to_regclass('ledger_head') as name`);
+    const { rows } = await sql<{ name: string | null }>`select to_regclass('ledger_head') as name`.execute(db);
     const tables = tablesOf(db);
     if (rows[0]?.name && (await tables.log.head())) return { ...tables, [Symbol.asyncDispose]: () => db.destroy() };
   } catch (error) {
