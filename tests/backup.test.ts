@@ -5,13 +5,11 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { cp, mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { World } from '@strata/stack';
 import type { Internet } from '@strata/testnet';
 import { binaries, notice, type PostgresServer, startPostgres } from '../packages/store/src/test/postgres.ts';
 import { type Outcome, type RunOptions, runStrata, temporaryDirectory } from '../services/cli/src/test/run-strata.ts';
-import { type Harness, moveDns, smallInternet, startHarness } from '../services/stack/src/test/harness.ts';
-
-const HOUR_MS = 3_600_000;
+import { type Harness, smallInternet, startHarness } from '../services/stack/src/test/harness.ts';
+import { type Busy, startBusy } from './support/busy-stack.ts';
 
 let internet: Internet;
 let server: PostgresServer | undefined;
@@ -48,43 +46,6 @@ const succeeds = async (running: Promise<Outcome>): Promise<Outcome> => {
   return outcome;
 };
 
-/** A service whose companies move, and what it was asked. */
-interface Busy extends AsyncDisposable {
-  readonly harness: Harness;
-  readonly env: Place;
-  readonly world: World;
-  /** The ledger's ids of every receipt that reached a client. */
-  readonly given: string[];
-  readonly domains: readonly string[];
-  /** Companies move and are scanned, clients ask. */
-  step(): Promise<void>;
-}
-
-async function startBusy(kind: Kind): Promise<Busy> {
-  await using stack = new AsyncDisposableStack();
-  let now = Date.parse('2026-03-01T00:00:00Z');
-  const settings = await kind.fresh();
-  const world: World = { now: () => new Date(now) };
-  const harness = stack.use(await startHarness({ internet, settings, world }));
-  const domains = internet.domains().slice(0, 6);
-  const given: string[] = [];
-  const step = async () => {
-    moveDns(internet);
-    for (const hours of [24, 7]) {
-      now += hours * HOUR_MS;
-      await harness.scan(...domains);
-      await harness.running.service.app.pulse.now();
-      const answers = await Promise.all(domains.map((domain) => harness.get(`/stack/v1/domains/${domain}`)));
-      for (const { body } of answers) given.push(body.provenance.ledger_receipt_id ?? assert.fail('no receipt'));
-    }
-  };
-  // The first look begins the history; what moves after it is told in the stream.
-  for (const _ of [1, 2]) await step();
-  const owned = stack.move();
-  const env = { STRATA_DATA: harness.directory, ...settings };
-  return { harness, env, world, given, domains, step, [Symbol.asyncDispose]: () => owned.disposeAsync() };
-}
-
 /** What an answer says, but for who signed it when. */
 async function saidOf(harness: Harness, domains: readonly string[]): Promise<unknown> {
   const paths = [
@@ -107,7 +68,7 @@ for (const kind of [sqlite, postgres]) {
     it('made while it works holds every receipt that was given before, and a service goes on from it', {
       timeout: 300_000,
     }, async () => {
-      await using busy = await startBusy(kind);
+      await using busy = await startBusy({ internet, settings: await kind.fresh() });
       await using place = await temporaryDirectory();
       const stopping = new AbortController();
       const working = (async () => {
@@ -164,7 +125,7 @@ describe('a backup', () => {
   let place: Awaited<ReturnType<typeof temporaryDirectory>>;
   let set: string;
   before(async () => {
-    busy = await startBusy(sqlite);
+    busy = await startBusy({ internet, settings: await sqlite.fresh() });
     place = await temporaryDirectory();
     set = path.join(place.path, 'set');
     await succeeds(strata(['backup', set, '--keys', path.join(place.path, 'keys')], busy.env));

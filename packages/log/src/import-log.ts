@@ -2,11 +2,12 @@
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { decodeEntries, equalBytes, leafHash, TILE_WIDTH, tilePath } from '@strata/receipts';
+import { decodeEntries, equalBytes, TILE_WIDTH, tilePath } from '@strata/receipts';
 import { checkSharedLog, type SharedLogReport } from './check-shared-log.ts';
 import { replaceFile, syncDirectory } from './durable-file.ts';
 import { LogError } from './log-error.ts';
 import { placesIn } from './recover.ts';
+import { growBy } from './shared-copy.ts';
 import { type CheckpointKeys, checkHead, signedHead } from './shared-head.ts';
 import type { SharedPlace } from './shared-place.ts';
 import { openLog, type TileLog } from './tile-log.ts';
@@ -49,16 +50,9 @@ export async function importLog(options: ImportOptions): Promise<ImportedLog> {
         `the database holds ${head.size} leaves that are not the beginning of the ${log.size} in ${directory}`,
       );
     }
-    for (const from = edge.size; edge.size < log.size; ) {
+    while (edge.size < log.size) {
       signal?.throwIfAborted();
-      const leaves = (await bundleFrom(log, edge.size)).map((leaf) => ({ hash: leafHash(leaf), leaf }));
-      const { edge: grown, sealed } = edge.grow(leaves.map(({ hash }) => hash));
-      const before = { size: edge.size, root: edge.root() };
-      const after = signedHead(origin, grown, keys.signer);
-      if (!(await grow({ from: before, leaves, subtrees: sealed, head: after }))) {
-        throw new LogError('forked', `the database took other leaves behind the first ${from}`);
-      }
-      edge = grown;
+      edge = await growBy(await bundleFrom(log, edge.size), { edge, grow, origin, keys });
       onProgress?.({ leaves: edge.size, isChecking: false });
     }
     if (!equalBytes(edge.root(), await log.rootAt(log.size))) {

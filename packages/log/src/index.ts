@@ -30,10 +30,13 @@ export {
 export { LogError, type LogErrorCode } from './log-error.ts';
 export { openSharedLog } from './open-shared-log.ts';
 export type { KeyPlace } from './published-keys.ts';
+export { readSharedLeaves } from './shared-copy.ts';
 export type { CheckpointKeys } from './shared-head.ts';
 export type { SharedLog, SharedLogOptions } from './shared-log.ts';
 export type { Grow, Growth, SharedHead, SharedPlace, SharedRows, SharedTurns } from './shared-place.ts';
 export {
+  type FillLedgerOptions,
+  fillLedger,
   type ImportLedgerOptions,
   importLedger,
   openSignedLedger,

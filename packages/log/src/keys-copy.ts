@@ -9,7 +9,10 @@ import { KEYS_FILE, KeyringError, keyringFrom, type StoredKey, saveKeys } from '
 export const KEYRINGS = ['receipts', 'ledger'] as const;
 export type KeyringName = (typeof KEYRINGS)[number];
 /** The current key first. */
-export type PublicKeys = Readonly<Record<KeyringName, readonly Omit<StoredKey, 'd'>[]>>;
+export type PublicKeys = Readonly<Record<KeyringName, readonly Omit<StoredKey, 'd'>[]>> & {
+  /** Of a ledger in a database: what its nodes have published of their receipt keys, by key id, each signed by the ledger's key. */
+  readonly published?: Readonly<Record<string, string>>;
+};
 type PrivateKeys = Readonly<Record<KeyringName, readonly StoredKey[]>>;
 
 /** The public halves of a service's keys; none of a service that was never started. Throws KeyringError. */
@@ -40,6 +43,13 @@ export async function readKeysFile(file: string): Promise<PrivateKeys> {
 export function publicKeysFrom(text: string, file: string): PublicKeys {
   const parsed = parse(text, file) as Partial<Record<KeyringName, unknown>>;
   for (const name of KEYRINGS) if (!Array.isArray(parsed[name])) throw new KeyringError(`${file} lacks ${name}`);
+  const { published = {} } = parsed as { readonly published?: unknown };
+  if (
+    published === null ||
+    typeof published !== 'object' ||
+    !Object.values(published).every((key) => typeof key === 'string')
+  )
+    throw new KeyringError(`${file} does not hold the texts of published keys`);
   return parsed as PublicKeys;
 }
 

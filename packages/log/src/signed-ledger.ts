@@ -10,6 +10,7 @@ import { LogError } from './log-error.ts';
 import { openSharedLog } from './open-shared-log.ts';
 import { type KeyPlace, PublishedKeys } from './published-keys.ts';
 import { placesIn } from './recover.ts';
+import { type FillOptions, fillSharedLog } from './shared-copy.ts';
 import type { CheckpointKeys } from './shared-head.ts';
 import type { SharedLog } from './shared-log.ts';
 import type { SharedPlace } from './shared-place.ts';
@@ -116,6 +117,24 @@ export type ImportLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origi
 export async function importLedger({ directory, now, ...options }: ImportLedgerOptions): Promise<ImportedLog> {
   const { checkpoints } = await openKeyrings(directory, now);
   return importLog({ ...options, directory: logIn(directory), keys: checkpointKeysOf(checkpoints) });
+}
+
+export type FillLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now'> &
+  Omit<FillOptions, 'place' | 'keys'> & {
+    readonly shared: SharedLedger;
+    /** Texts of receipt keys as another ledger of these checkpoint keys published them, and its name. */
+    readonly published: { readonly origin: string; readonly keys: ReadonlyMap<string, string> };
+  };
+
+/** Fills the log of a database: `fillSharedLog`, with the directory's keys, which are made if there are none; and its receipt keys. */
+export async function fillLedger({ directory, now, shared, published, ...options }: FillLedgerOptions): Promise<void> {
+  const { origin } = options;
+  const checkpointKeys = checkpointKeysOf((await openKeyrings(directory, now)).checkpoints);
+  await fillSharedLog({ ...options, keys: checkpointKeys, place: shared.place });
+  const place = { all: async () => published.keys, put: async () => {} };
+  const before = new PublishedKeys({ origin: published.origin, checkpointKeys, place });
+  await before.look();
+  await new PublishedKeys({ origin, checkpointKeys, place: shared.keys }).publish(before.entries);
 }
 
 function checkpointKeysOf(keyring: Keyring): CheckpointKeys {

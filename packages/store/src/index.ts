@@ -40,12 +40,14 @@ export {
   TIERS,
   type Tier,
 } from './keys.ts';
-export type { GrowLedger, LedgerGrowth, LedgerHead, LedgerKeyTable, LedgerTable } from './ledger.ts';
+export type { GrowLedger, LedgerGrowth, LedgerHead, LedgerKeyTable, LedgerTable, LedgerTables } from './ledger.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './lists.ts';
 export {
   digestOfRows,
   dumpPostgres,
+  type LoadOptions,
   loadPostgres,
+  openLedgerTables,
   type PostgresBackupOptions,
   type RowsText,
   receiptsInRows,

@@ -67,10 +67,14 @@ export class LedgerTable {
   /**
    * Runs `work` alone among all nodes, in one transaction that has locked the head: what it writes with `grow` is there for all when
    * this resolves, and not at all when `work` throws. A writer that stands still for 5 s loses its turn: what it had written is
-   * gone, and its next statement fails. Waiting for scans and other writers of the store is no part of it.
+   * gone, and its next statement fails. Waiting for scans and other writers of the store is no part of it. Of a table that was made
+   * of a transaction the turn is part of that, and ends with it.
    */
   async inTurn<T>(work: (head: LedgerHead, grow: GrowLedger) => Promise<T>): Promise<T> {
-    return this.#db
+    const db = this.#db;
+    if (db.isTransaction)
+      return work(required(await headOf(db).forUpdate().executeTakeFirst()), (growth) => write(db, growth));
+    return db
       .transaction()
       .setIsolationLevel('read committed')
       .execute(async (tx) => {
@@ -123,6 +127,12 @@ export class LedgerTable {
   }
 }
 
+/** Both tables of a database's ledger. */
+export interface LedgerTables {
+  readonly log: LedgerTable;
+  readonly keys: LedgerKeyTable;
+}
+
 /** Public keys by their id, each as a text of its own; what is known of one is replaced by what is said later. */
 export class LedgerKeyTable {
   readonly #db: Db;
@@ -160,7 +170,7 @@ function required(head: LedgerHead | undefined): LedgerHead {
 }
 
 /** In one statement; the head moves only from where it was, whoever held the lock. */
-async function write(tx: Transaction<Database>, growth: LedgerGrowth): Promise<boolean> {
+async function write(tx: Db, growth: LedgerGrowth): Promise<boolean> {
   const { from, leaves, subtrees, head } = growth;
   const { numAffectedRows } = await sql`
     with added as (

@@ -1,11 +1,12 @@
 // A PostgreSQL store as texts of COPY, one a table, as of one moment; and back into an empty database, in one transaction.
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
-import { Kysely } from 'kysely';
+import { Kysely, sql, type Transaction } from 'kysely';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { columnsOf, KEYS, TABLES, type Table } from './copy-store.ts';
-import { migrate, migrateTo } from './migrations/index.ts';
+import { LedgerKeyTable, LedgerTable, type LedgerTables } from './ledger.ts';
+import { LATEST_SCHEMA, migrateTo } from './migrations/index.ts';
 import { openPool, postgresDialect } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 import { receiptIn } from './sqlite-backup.ts';
@@ -61,16 +62,21 @@ export async function dumpPostgres(
   });
 }
 
+export interface LoadOptions extends PostgresBackupOptions {
+  /** Fills the ledger, which is empty and has no head: in the same transaction, after the rows. What it rejects with ends it all. */
+  readonly fillLedger?: (ledger: LedgerTables) => Promise<void>;
+}
+
 /**
- * Fills the database of `url`, which must hold no store with anything in it, with a copy; reads every table again, compares it, and
- * brings the schema up to date. All or nothing. Rejects with StoreError: `not-empty`, `copy-differs`, `newer-version`, or what a
+ * Fills the database of `url`, which must hold no store and no ledger with anything in it, with a copy; reads every table again,
+ * compares it, and brings the schema up to date. All or nothing. Rejects with StoreError: `not-empty`, `copy-differs`, `newer-version`, or what a
  * database fails with.
  */
 export async function loadPostgres(
   url: string,
   copy: StoreCopy,
   read: (table: string) => RowsText,
-  { onProgress, signal }: PostgresBackupOptions = {},
+  { fillLedger, onProgress, signal }: LoadOptions = {},
 ): Promise<void> {
   await onOneConnection(url, async (client) => {
     const db = new Kysely<Database>({ dialect: postgresDialect(poolOf(client)) });
@@ -88,8 +94,10 @@ export async function loadPostgres(
         await loadTable(client, part, read(part.table), new RowMeter(part.table, onProgress, signal));
       }
       await settle(client, copy);
+      await migrateTo(tx, LATEST_SCHEMA);
+      await clearLedger(tx);
+      await fillLedger?.(tablesOf(tx));
     });
-    await migrate(db);
   });
 }
 
@@ -117,6 +125,34 @@ export async function digestOfRows(
   for await (const _ of meter.through(rows, sum));
   return { rows: meter.rows, sha256: sum.digest('hex') };
 }
+
+/** A node that was started on the empty database has begun a ledger, and told its keys. */
+async function clearLedger(tx: Transaction<Database>): Promise<void> {
+  const head = await tx.selectFrom('ledger_head').select('size').forUpdate().executeTakeFirst();
+  if (head?.size) throw new StoreError('not-empty', { cause: new Error(`its ledger has ${head.size} leaves`) });
+  await tx.deleteFrom('ledger_head').execute();
+  await tx.deleteFrom('ledger_keys').execute();
+}
+
+/**
+ * The ledger of the database of a `postgres://` address, as it is: the schema is left alone. Undefined where it has none, of a
+ * version before the ledger was there or not started yet. Rejects with StoreError.
+ */
+export async function openLedgerTables(url: string): Promise<(LedgerTables & AsyncDisposable) | undefined> {
+  const db = new Kysely<Database>({ dialect: postgresDialect(openPool(url, { poolSize: 1 })) });
+  try {
+    const { rows } = await sql<{ name: string | null }>`select to_regclass('ledger_head') as name`.execute(db);
+    const tables = tablesOf(db);
+    if (rows[0]?.name && (await tables.log.head())) return { ...tables, [Symbol.asyncDispose]: () => db.destroy() };
+  } catch (error) {
+    await db.destroy();
+    throw storeErrorOf(error);
+  }
+  await db.destroy();
+  return undefined;
+}
+
+const tablesOf = (db: Kysely<Database>): LedgerTables => ({ log: new LedgerTable(db), keys: new LedgerKeyTable(db) });
 
 async function loadTable(client: pg.PoolClient, part: CopiedPart, rows: RowsText, meter: RowMeter): Promise<void> {
   const { table, columns = [] } = part;

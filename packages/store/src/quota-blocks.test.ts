@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Kysely } from 'kysely';
-import { openStore, type QuotaUse, type Store } from './index.ts';
+import { checkStore, openStore, type QuotaUse, type Store } from './index.ts';
 import { openPool, postgresDialect } from './postgres-dialect.ts';
 import { QuotaTable } from './quota.ts';
 import { QuotaBlocks } from './quota-blocks.ts';
@@ -38,13 +38,15 @@ async function takeAll(store: Pick<Store, 'quota'>, keyId: string, most = Number
 
 onEach([postgres], 'a large quota', ({ fresh }) => {
   it('is spent by several processes to the last request and not beyond, and is exact when they have stopped', async () => {
-    const { stores, keyId } = await openMany(await fresh(), 3);
+    const url = await fresh();
+    const { stores, keyId } = await openMany(url, 3);
     const counts = await Promise.all(stores.map((store) => takeAll(store, keyId)));
     const total = counts.reduce((sum, count) => sum + count, 0);
     // Whoever was refused knows nothing of what others had still to spend; they have spent it by now.
     assert.equal(total, LIMIT);
     assert.deepEqual(await stores[0]?.quota.take(keyId, DAY, LIMIT), { isAllowed: false, used: LIMIT });
     for (const store of stores) await store[Symbol.asyncDispose]();
+    assert.deepEqual((await checkStore(url)).findings, []);
   });
 
   it('loses no more than a block with a process that was killed, and gives none of it twice', async () => {

@@ -29,7 +29,7 @@ export function addStoreCommands(stack: Command, config: () => Promise<Config>):
       'the private signing keys that backup wrote; without them new ones are made where none are',
     )
     .option('--replace', 'move what is there aside')
-    .option('--keep-ledger', 'keep the ledger that is there, if it goes on from that of the backup')
+    .option('--keep-ledger', 'keep the ledger in the data directory, if it goes on from that of the backup')
     .option('--origin <name>', 'begin the log of the backup under a new name')
     .option('--published <file>', 'the newest checkpoint that anybody has of the log, to refuse an older log')
     .option('--json', 'print as JSON')

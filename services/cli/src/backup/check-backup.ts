@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CheckedLeaves, decodeLeaves, type PublicKeys, publicKeysFrom, receiptIdsOf } from '@strata/log';
-import { decodeBase64Url, noteVerifier, openNote } from '@strata/receipts';
 import { checkSqliteCopy, digestOfRows, type StoreCopy } from '@strata/store';
 import { CommandError } from '../output.ts';
+import { refuseUnsigned } from './ledger-source.ts';
 import { type BackupOptions, ledgerOf, receiptsTold, refuseUnknown } from './make-backup.ts';
 import {
   CHECKPOINT_FILE,
@@ -44,7 +44,7 @@ export async function checkBackup(folder: string, options: BackupOptions = {}): 
     : undefined;
   const keys = publicKeysFrom(await readFile(path.join(folder, KEYS_FILE), 'utf8'), KEYS_FILE);
   await checkLedgerPart(folder, manifest, { ...options, checkpoint });
-  if (checkpoint !== undefined) await checkSignature(checkpoint, keys);
+  await refuseUnsigned(checkpoint, keys, 'the backup is damaged');
   return { manifest, keys, checkpoint };
 }
 
@@ -88,14 +88,4 @@ async function checkLedgerPart(
   if (JSON.stringify(ledgerOf(checked)) !== JSON.stringify(manifest.ledger))
     throw new CommandError('the backup is damaged: the ledger is not the one that the manifest tells of');
   refuseUnknown(wanted, told, 'the set is not of one service');
-}
-
-async function checkSignature(note: string, keys: PublicKeys): Promise<void> {
-  const [origin = ''] = note.split('\n');
-  const verifiers = keys.ledger.flatMap(({ x }) => {
-    const key = decodeBase64Url(x);
-    return key ? [noteVerifier(origin, key)] : [];
-  });
-  const opened = await openNote(note, verifiers);
-  if (!opened.ok) throw new CommandError(`the checkpoint of the backup is not signed by its keys: ${opened.problem}`);
 }

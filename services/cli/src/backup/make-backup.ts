@@ -8,8 +8,6 @@ import {
   CheckedLeaves,
   encodeLeaves,
   type LeafBatches,
-  readCheckpoint,
-  readLeaves,
   readPublicKeys,
   receiptIdsOf,
   writeKeysFile,
@@ -25,6 +23,7 @@ import {
 } from '@strata/store';
 import { CommandError, counted } from '../output.ts';
 import { COMMAND_VERSION } from '../version.ts';
+import { type LedgerSource, openLedgerSource, refuseUnsigned } from './ledger-source.ts';
 import {
   CHECKPOINT_FILE,
   KEYS_FILE,
@@ -67,8 +66,12 @@ export async function makeBackup(config: Config, target: string, options: Backup
   try {
     const files: Part[] = [];
     const store = await backupStore(config, work, files, options);
-    const ledger = await backupLedger(config.dataDirectory, work, files, options);
-    const keys = await readPublicKeys(config.dataDirectory);
+    await using source = await openLedgerSource(config);
+    const ledger = await backupLedger(source, work, files, options);
+    const published = await source.publishedKeys();
+    const own = await readPublicKeys(config.dataDirectory);
+    const keys = Object.keys(published).length === 0 ? own : { ...own, published };
+    await refuseUnsigned(source.note, keys, 'run this where the newest keys folder of the service is (STRATA_DATA)');
     files.push(await writePart(work, KEYS_FILE, oneText(`${JSON.stringify(keys, null, 2)}\n`)));
     const manifest: Manifest = {
       ...{ format: 'strata-stack-backup', version: 1, made_at: new Date().toISOString(), strata: COMMAND_VERSION },
@@ -124,13 +127,12 @@ async function backupStore(
 }
 
 async function backupLedger(
-  dataDirectory: string,
+  source: LedgerSource,
   work: string,
   files: Part[],
   { onProgress, signal }: BackupOptions,
 ): Promise<Manifest['ledger']> {
-  const directory = path.join(dataDirectory, 'ledger');
-  const note = await readCheckpoint(directory);
+  const { note } = source;
   const checked = new CheckedLeaves(note);
   const wanted = await receiptsTold(work, files);
   const told = wanted.size;
@@ -144,8 +146,12 @@ async function backupLedger(
       yield batch;
     }
   }
-  files.push(await writePart(work, LEAVES_FILE, encodeLeaves(counting(checked.through(readLeaves(directory))))));
-  refuseUnknown(wanted, told, 'is STRATA_DATA the directory of the service that uses this database?');
+  files.push(await writePart(work, LEAVES_FILE, encodeLeaves(counting(checked.through(source.leaves())))));
+  const advice =
+    source.kind === 'folder'
+      ? 'is STRATA_DATA the directory of the service that uses this database?'
+      : 'the tables of this database are not of one moment';
+  refuseUnknown(wanted, told, advice);
   if (note !== undefined) files.push(await writePart(work, CHECKPOINT_FILE, oneText(note)));
   return ledgerOf(checked);
 }

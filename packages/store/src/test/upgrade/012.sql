@@ -1,0 +1,1 @@
+insert into counters (name, value) values ('keys', 2), ('scheduler-term', 4);

@@ -1,0 +1,51 @@
+// A service whose companies move and are scanned while clients ask, with every receipt that reached one of them.
+import assert from 'node:assert/strict';
+import type { World } from '@strata/stack';
+import type { Internet } from '@strata/testnet';
+import { type Harness, moveDns, startHarness } from '../../services/stack/src/test/harness.ts';
+
+const HOUR_MS = 3_600_000;
+
+type Settings = Readonly<Record<string, string>>;
+
+export interface BusyOptions {
+  readonly internet: Internet;
+  readonly settings: Settings;
+}
+
+/** A service whose companies move, and what it was asked. */
+export interface Busy extends AsyncDisposable {
+  readonly harness: Harness;
+  /** Of commands on its data. */
+  readonly env: Settings;
+  readonly world: World;
+  /** The ledger's ids of every receipt that reached a client. */
+  readonly given: string[];
+  readonly domains: readonly string[];
+  /** Companies move and are scanned, clients ask. */
+  step(): Promise<void>;
+}
+
+export async function startBusy({ internet, settings }: BusyOptions): Promise<Busy> {
+  await using stack = new AsyncDisposableStack();
+  let now = Date.parse('2026-03-01T00:00:00Z');
+  const world: World = { now: () => new Date(now) };
+  const harness = stack.use(await startHarness({ internet, settings, world }));
+  const domains = internet.domains().slice(0, 6);
+  const given: string[] = [];
+  const step = async () => {
+    moveDns(internet);
+    for (const hours of [24, 7]) {
+      now += hours * HOUR_MS;
+      await harness.scan(...domains);
+      await harness.running.service.app.pulse.now();
+      const answers = await Promise.all(domains.map((domain) => harness.get(`/stack/v1/domains/${domain}`)));
+      for (const { body } of answers) given.push(body.provenance.ledger_receipt_id ?? assert.fail('no receipt'));
+    }
+  };
+  // The first look begins the history; what moves after it is told in the stream.
+  for (const _ of [1, 2]) await step();
+  const owned = stack.move();
+  const env = { STRATA_DATA: harness.directory, ...settings };
+  return { harness, env, world, given, domains, step, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
