@@ -8,8 +8,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
+import { openStore } from '@strata/store';
 import type { Internet } from '@strata/testnet';
 import { binaries, freePort, notice, startPostgres } from '../packages/store/src/test/postgres.ts';
+import { confirm, GOOGLE, scanOf } from '../packages/store/src/test/scans.ts';
 import { readGatewayConfig, startGateway } from '../services/gateway/src/index.ts';
 import { startHarness as startGatewayHarness } from '../services/gateway/src/test/harness.ts';
 import { smallInternet, startHarness } from '../services/stack/src/test/harness.ts';
@@ -60,6 +62,20 @@ describe('the stack service', () => {
     assert.deepEqual([await status(port, '/ready'), await status(port, '/health')], [503, 200]);
     await stopped;
     await assert.rejects(status(port, '/health'));
+  });
+
+  it('that stops takes in what others write for as long as it answers', async () => {
+    const service = await startHarness({ internet, settings: { STRATA_DRAIN_SECONDS: '10' } });
+    await using other = await openStore(`sqlite:${path.join(service.directory, 'strata.db')}`);
+    const count = async () => Number((await service.get('/stack/v1/stats')).body.domains);
+    const before = await count();
+    const stopped = service[Symbol.asyncDispose]();
+    try {
+      await other.recordScan(scanOf('written-late.com', new Date().toISOString(), GOOGLE), confirm);
+      await until(async () => (await count()) === before + 1, 'counted while it stops');
+    } finally {
+      await stopped;
+    }
   });
 });
 

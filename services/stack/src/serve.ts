@@ -55,12 +55,13 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   readiness.started();
 
   const stopping = new AbortController();
-  const { signal } = stopping;
+  const closed = new AbortController();
   // Where nobody else is the scheduler, it works from the first beat on.
   await scheduling?.scheduler.tryBegin();
-  const tasks = [service.follow(signal), followKeys(app.ledger, logger, signal)];
-  if (scheduling) tasks.push(scheduling.scheduler.run(signal));
-  if (scheduling && config.isScanning) tasks.push(app.scanner.run(signal));
+  // As long as it answers, its answers are those of every node.
+  const tasks = [service.follow(closed.signal), followKeys(app.ledger, logger, closed.signal)];
+  if (scheduling) tasks.push(scheduling.scheduler.run(stopping.signal));
+  if (scheduling && config.isScanning) tasks.push(app.scanner.run(stopping.signal));
   stack.defer(async () => {
     // No new work; then requests under way, which may wait for a scan; then the scans that nobody waits for.
     stopping.abort();
@@ -73,6 +74,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
       await service.server[Symbol.asyncDispose]();
     } finally {
       clearInterval(idle);
+      closed.abort();
     }
     await app.scanner[Symbol.asyncDispose]();
     await Promise.all(tasks);
