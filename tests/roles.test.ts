@@ -9,6 +9,7 @@ import { openStore, type Store } from '@strata/store';
 import { createInternet, type Internet } from '@strata/testnet';
 import { binaries, notice, type PostgresServer, startPostgres } from '../packages/store/src/test/postgres.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../packages/store/src/test/scans.ts';
+import { runStrata, temporaryDirectory } from '../services/cli/src/test/run-strata.ts';
 import { type TestNode, type TestNodes, testNodes, until, working } from './support/nodes.ts';
 
 const DOMAINS = 30;
@@ -85,14 +86,33 @@ describe('processes in roles on one PostgreSQL', { skip: binaries ? false : noti
   });
 
   /** A database, its store for the test itself, and nodes on it. */
-  async function ground(): Promise<AsyncDisposable & { store: Store; nodes: TestNodes }> {
+  async function ground(): Promise<AsyncDisposable & { databaseUrl: string; store: Store; nodes: TestNodes }> {
     await using stack = new AsyncDisposableStack();
     const databaseUrl = await server.fresh();
     const store = stack.use(await openStore(databaseUrl, { poolSize: 3 }));
     const nodes = stack.use(await testNodes({ databaseUrl, domains: DOMAINS }));
     const owned = stack.move();
-    return { store, nodes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+    return { databaseUrl, store, nodes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
   }
+
+  it('are known to the doctor beside them, those without an API too', async () => {
+    await using place = await ground();
+    const STRATA_DATABASE_URL = place.databaseUrl;
+    for (const role of ['scanner', 'scheduler'] as const) {
+      const node = await place.nodes.start(role);
+      await using directory = await temporaryDirectory();
+      const { stdout } = await runStrata(['doctor', '--service', 'stack', '--json'], {
+        env: {
+          ...{ STRATA_DATA: directory.path, STRATA_DATABASE_URL, STRATA_RESOLVERS: '127.0.0.1:9' },
+          ...{ STRATA_ROLE: role, STRATA_METRICS_PORT: new URL(node.metricsBase).port },
+        },
+      });
+      const { findings } = JSON.parse(stdout) as { findings: { check: string; found: string }[] };
+      const ports = findings.filter(({ check }) => check.startsWith('port '));
+      assert.equal(ports.length, 1, stdout);
+      assert.match(ports[0]?.found ?? '', /held by a running Strata/);
+    }
+  });
 
   it('scan every domain, and give the same answers within a second', async () => {
     await using place = await ground();

@@ -95,9 +95,11 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
   const isIterative = named.length < config.resolvers.length;
   const resolvers = config.resolvers.length > 0 ? named : getServers().map(systemResolver);
   const ours = { path: '/health', words: /"_alpha":true.*"status":"ok"/ };
-  const metrics = { path: '/metrics', words: /^strata_http_requests_total/m };
+  // Of every role, and of no other service.
+  const metrics = { path: '/metrics', words: /^strata_database_connections/m };
+  const hasApi = config.role === 'all' || config.role === 'api';
   return [
-    async () => [await checkPort({ what: 'API', host, port, setting: 'STRATA_STACK_PORT', ours })],
+    ...(hasApi ? [async () => [await checkPort({ what: 'API', host, port, setting: 'STRATA_STACK_PORT', ours })]] : []),
     async () => [
       await checkPort({ what: 'metrics', host, port: metricsPort, setting: 'STRATA_METRICS_PORT', ours: metrics }),
     ],
