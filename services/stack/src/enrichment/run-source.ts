@@ -1,6 +1,6 @@
 // One sync of one source: each step is written before the next is asked for, so that a kill loses no more than one step.
 import { randomUUID } from 'node:crypto';
-import type { Lease, Store, StoredSource } from '@strata/store';
+import { type Lease, type Store, type StoredSource, StoreError } from '@strata/store';
 import { type AdvisorySource, SourceError, type SourceName, type SourceParts } from './source.ts';
 
 export interface RunParts extends SourceParts {
@@ -56,7 +56,8 @@ export async function runSource(source: AdvisorySource, parts: RunParts): Promis
     return isOurs ? { kind: 'complete', ...told() } : { kind: 'busy' };
   } catch (error) {
     if (lost.signal.aborted) return { kind: 'busy' };
-    const isStopped = parts.signal.aborted;
+    // A scheduler that is none any more leaves the rest to the next one, who must not wait for what was no failure.
+    const isStopped = parts.signal.aborted || (error instanceof StoreError && error.code === 'superseded');
     const failures = isStopped ? begun.failures : begun.failures + 1;
     const message = isStopped ? null : error instanceof SourceError ? error.message : 'internal error';
     const nextAt = new Date(now().getTime() + (isStopped ? 0 : pauseAfter(error, failures)));
