@@ -1,6 +1,6 @@
 // `strata stack feeds poll`: polls what is due. Interruptible: what was not polled is still due.
+import { createLogger } from '@strata/http';
 import { type Config, openFeeding, type PollResult } from '@strata/stack';
-import pino from 'pino';
 import { CommandError, counted, type OutputOptions, printJson } from '../output.ts';
 import { startProgress } from '../progress.ts';
 
@@ -10,7 +10,7 @@ export interface PollFeedsOptions extends OutputOptions {
 }
 
 export async function pollFeedsCommand(options: PollFeedsOptions, config: Config): Promise<void> {
-  const logger = pino({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }, pino.destination(2));
+  const logger = createLogger({ level: config.logLevel === 'info' ? 'warn' : config.logLevel });
   await using feeding = await openFeeding(config, { logger });
   const { store, poller } = feeding;
   if (options.all) await store.feeds.askAll();

@@ -1,6 +1,6 @@
 // `strata stack scan`: scan a list now. Interruptible; started again it goes on with what is left.
+import { createLogger } from '@strata/http';
 import { type Config, openScanning, type ScanOutcome } from '@strata/stack';
-import pino from 'pino';
 import type { DomainList } from '../domain-list.ts';
 import { CommandError, counted, type OutputOptions } from '../output.ts';
 import { startProgress } from '../progress.ts';
@@ -20,7 +20,7 @@ export async function scanCommand(targets: readonly string[], options: ScanOptio
   reportRejected(list);
   if (list.domains.length === 0) throw new CommandError('there is no domain to scan');
 
-  const logger = pino({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }, pino.destination(2));
+  const logger = createLogger({ level: config.logLevel === 'info' ? 'warn' : config.logLevel });
   await using scanning = await openScanning(config, { logger });
   const { store, scanner, rulebook } = scanning;
   await store.addDomains(list.domains, { source: 'list' });
