@@ -10,6 +10,7 @@ import { createInternet, type Internet } from '@strata/testnet';
 import { binaries, notice, type PostgresServer, startPostgres } from '../packages/store/src/test/postgres.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../packages/store/src/test/scans.ts';
 import { runStrata, temporaryDirectory } from '../services/cli/src/test/run-strata.ts';
+import { everyEvent, follow, get } from './support/node-answers.ts';
 import { type TestNode, type TestNodes, testNodes, until, working } from './support/nodes.ts';
 
 const DOMAINS = 30;
@@ -31,46 +32,11 @@ function saidBy(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, each]) => [name, saidBy(each)]));
 }
 
-async function get({ base }: TestNode, target: string, key: string) {
-  const response = await fetch(base + target, { headers: { 'x-stack-key': key } });
-  const body = await response.text();
-  return { status: response.status, headers: response.headers, text: body };
-}
-
 /** What an answer says, without its receipt. */
 async function said(node: TestNode, target: string, key: string): Promise<string> {
   const { status, headers, text: body } = await get(node, target, key);
   const isJson = headers.get('content-type')?.includes('json');
   return `${status} ${isJson ? JSON.stringify(saidBy(JSON.parse(body))) : body}`;
-}
-
-/** Everything that a node's event stream sends from now on. */
-async function follow(node: TestNode, key: string, lastEventId?: string) {
-  const stopping = new AbortController();
-  const headers = { 'x-stack-key': key, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
-  const response = await fetch(`${node.base}/stack/v1/stream`, { headers, signal: stopping.signal });
-  assert.equal(response.status, 200);
-  const events: { readonly seq: number; readonly type: string; readonly body: string }[] = [];
-  let rest = '';
-  const reading = (async () => {
-    const decoder = new TextDecoder();
-    for await (const chunk of response.body as ReadableStream<Uint8Array>) {
-      const blocks = (rest + decoder.decode(chunk, { stream: true })).split('\n\n');
-      rest = blocks.pop() ?? '';
-      for (const block of blocks) {
-        const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1];
-        const body = field('data');
-        if (body !== undefined) events.push({ seq: Number(field('id')), type: field('event') ?? '', body });
-      }
-    }
-  })().catch(() => {});
-  return {
-    events,
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      await reading;
-    },
-  };
 }
 
 describe('processes in roles on one PostgreSQL', { skip: binaries ? false : notice }, () => {
@@ -414,15 +380,6 @@ describe('processes in roles on one PostgreSQL', { skip: binaries ? false : noti
     assert.equal(stream.events.length, changes.length);
   });
 });
-
-async function everyEvent(store: Store) {
-  const events = [];
-  for (;;) {
-    const page = await store.eventsSince(events.at(-1)?.seq ?? 0, 1_000);
-    if (page.length === 0) return events;
-    events.push(...page);
-  }
-}
 
 const today = () => new Date().toISOString().slice(0, 10);
 

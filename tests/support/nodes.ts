@@ -30,13 +30,15 @@ export interface TestNodes extends AsyncDisposable {
 
 export interface NodeOptions {
   readonly databaseUrl: string;
-  /** Companies of the simulated internet that scanners see; the others see none. */
+  /** Companies of the simulated internet that scanners see. */
   readonly domains: number;
+  /** Whether API nodes see them too, and can scan on demand; else they see none. */
+  readonly isApiSeeing?: boolean;
 }
 
 const PROGRAM = path.join(import.meta.dirname, 'role-process.ts');
 
-export async function testNodes({ databaseUrl, domains }: NodeOptions): Promise<TestNodes> {
+export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: NodeOptions): Promise<TestNodes> {
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-roles-'));
   const keys = path.join(directory, 'of-all');
   await rotateSigningKeys(keys, () => new Date());
@@ -61,8 +63,8 @@ export async function testNodes({ databaseUrl, domains }: NodeOptions): Promise<
         STRATA_LOG_LEVEL: 'info',
         ...settings,
       };
-      const isScanning = role === 'scanner' || role === 'all';
-      const child = spawn(process.execPath, [PROGRAM, ...(isScanning ? [String(domains)] : [])], {
+      const isSeeing = role === 'scanner' || role === 'all' || (role === 'api' && isApiSeeing);
+      const child = spawn(process.execPath, [PROGRAM, ...(isSeeing ? [String(domains)] : [])], {
         env,
         stdio: 'pipe',
       });

@@ -1,7 +1,7 @@
 // Whom a service answers: a table of what browsers and proxies send, against what it listens on and what its operator says.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createFrontDoor, isFromOtherSite } from './front-door.ts';
+import { createFrontDoor } from './front-door.ts';
 
 /** The status that a request is turned away with; undefined: it may come in. */
 function asked(
@@ -11,7 +11,7 @@ function asked(
 ): number | undefined {
   const door = createFrontDoor({ host: '127.0.0.1', allowedHosts: [], ...listening });
   const headers = { host, ...(more.origin === undefined ? {} : { origin: more.origin }) };
-  return door({ headers, host: more.saidByProxy ?? host ?? '', raw: { rawHeaders: [] } })?.status;
+  return door.turnAway({ headers, host: more.saidByProxy ?? host ?? '', raw: { rawHeaders: [] } })?.status;
 }
 
 describe('a service that listens for this machine alone', () => {
@@ -50,7 +50,8 @@ describe('a service that listens for this machine alone', () => {
   it('answers nothing that names two hosts, however they are written', () => {
     const door = createFrontDoor({ host: 'localhost', allowedHosts: ['*'] });
     const headers = { host: 'localhost' };
-    const asked = (rawHeaders: readonly string[]) => door({ headers, host: 'localhost', raw: { rawHeaders } })?.status;
+    const asked = (rawHeaders: readonly string[]) =>
+      door.turnAway({ headers, host: 'localhost', raw: { rawHeaders } })?.status;
     assert.equal(asked(['Host', 'localhost', 'hOST', 'localhost']), 400);
     assert.equal(asked(['Host', 'localhost', 'X-A', 'Host']), undefined);
   });
@@ -87,13 +88,13 @@ describe('a service that listens for this machine alone', () => {
     const door = createFrontDoor({ host: 'localhost', allowedHosts: [] });
     const raw = { rawHeaders: [] };
     for (let time = 0; time < 2; time += 1) {
-      const away = door({ headers: { host: 'evil.example' }, host: 'evil.example', raw });
+      const away = door.turnAway({ headers: { host: 'evil.example' }, host: 'evil.example', raw });
       assert.match(away?.detail ?? '', /not called evil\.example\. .*STRATA_ALLOWED_HOSTS/);
-      assert.equal(door({ headers: { host: 'localhost' }, host: 'localhost', raw }), undefined);
+      assert.equal(door.turnAway({ headers: { host: 'localhost' }, host: 'localhost', raw }), undefined);
     }
     const headers = { host: 'localhost', origin: 'https://evil.example' };
     assert.match(
-      door({ headers, host: 'localhost', raw })?.detail ?? '',
+      door.turnAway({ headers, host: 'localhost', raw })?.detail ?? '',
       /page of evil\.example .*STRATA_ALLOWED_HOSTS/,
     );
   });
@@ -116,15 +117,34 @@ describe('a service that listens for others', () => {
 });
 
 describe('a page of another site', () => {
-  const tells = (headers: Record<string, string>) => isFromOtherSite({ headers, host: 'Stack.example:8787' });
+  const tells = (headers: Record<string, string>, host = 'Stack.example:8787', allowedHosts: readonly string[] = []) =>
+    createFrontDoor({ host: '127.0.0.1', allowedHosts }).isFromOtherSite({ headers, host });
+  const origin = (page: string) => ({ 'sec-fetch-site': 'cross-site', origin: page });
 
   it('is told by Sec-Fetch-Site, where browsers do not say that by Origin', () => {
-    assert.deepEqual(
-      [tells({ 'sec-fetch-site': 'cross-site' }), tells({ 'sec-fetch-site': 'same-site' })],
-      [true, true],
-    );
-    assert.deepEqual([tells({ 'sec-fetch-site': 'same-origin' }), tells({ 'sec-fetch-site': 'none' })], [false, false]);
-    assert.deepEqual([tells({ origin: 'http://stack.example' }), tells({ origin: 'null' })], [true, true]);
+    for (const from of ['cross-site', 'same-site', 'whatever'])
+      assert.equal(tells({ 'sec-fetch-site': from }), true, from);
+    for (const from of ['same-origin', 'none']) assert.equal(tells({ 'sec-fetch-site': from }), false, from);
+    assert.equal(tells({ 'sec-fetch-site': 'same-site', origin: 'http://stack.example:8787' }), true);
+    for (const page of ['http://stack.example', 'null', '', 'app://x'])
+      assert.equal(tells({ origin: page }), true, page);
     assert.deepEqual([tells({ origin: 'http://stack.example:8787' }), tells({})], [false, false]);
+  });
+
+  it('is none of this machine’s while it is this machine that is asked', () => {
+    for (const page of ['http://localhost:5173', 'http://127.0.0.1:5173', 'http://[::1]', 'http://app.localhost'])
+      for (const host of ['127.0.0.1:8787', 'localhost:8787', '[::1]:8787'])
+        assert.equal(tells(origin(page), host), false, `${page} ${host}`);
+    assert.equal(tells(origin('http://localhost:5173')), true, 'of a service that is elsewhere');
+    for (const page of ['https://evil.example', 'http://localhost.evil.example', 'http://192.168.1.66', 'null'])
+      assert.equal(tells(origin(page), 'localhost:8787'), true, page);
+  });
+
+  it('is none that the operator named', () => {
+    const named = ['app.example'];
+    assert.equal(tells(origin('https://app.example'), 'api.example', named), false);
+    assert.equal(tells(origin('https://app.example.evil'), 'api.example', named), true);
+    assert.equal(tells(origin('null'), 'api.example', named), true);
+    assert.equal(tells(origin('https://any.example'), 'api.example', ['*']), false);
   });
 });

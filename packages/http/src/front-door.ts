@@ -38,8 +38,16 @@ export function refusalCodeOf({ status }: TurnedAway): 'foreign_page' | 'misdire
   return status === 403 ? 'foreign_page' : 'misdirected_request';
 }
 
-/** Undefined for a request that may come in. */
-export type FrontDoor = (request: Arriving) => TurnedAway | undefined;
+export interface FrontDoor {
+  /** Undefined for a request that may come in. */
+  turnAway(request: Arriving): TurnedAway | undefined;
+  /**
+   * Whether a page asks that is neither of this service, nor of its machine while it is asked there, nor of an allowed name.
+   * Browsers say where a request comes from (Fetch Metadata, `Sec-Fetch-Site`), yet not to a plain HTTP address of another
+   * machine: there `Origin` tells, which a POST always has. Programs say nothing.
+   */
+  isFromOtherSite(request: Pick<Arriving, 'headers' | 'host'>): boolean;
+}
 
 /** Browsers take every name below `localhost` for this machine (RFC 6761, 6.3). */
 const LOCAL_NAME = /^(?:.+\.)?localhost$/;
@@ -58,7 +66,7 @@ export function createFrontDoor({ host, allowedHosts, keyedPath }: FrontDoorOpti
   const isOurs = (name: string) => isIP(name) !== 0 || isLocal(name) || named.has(name);
   // As clients write us; nearly every request has one of a few.
   const known = new Set<string>();
-  return (request) => {
+  function turnAway(request: Arriving): TurnedAway | undefined {
     const { host: addressed, origin } = request.headers;
     // HTTP/1.0 needs none, and browsers do not speak it.
     if (addressed === undefined) return undefined;
@@ -75,17 +83,20 @@ export function createFrontDoor({ host, allowedHosts, keyedPath }: FrontDoorOpti
     // A page cannot say on whose behalf it asks: that header is not among those it may set without being allowed to first.
     if (from === name || from === nameOf(request.host)) return undefined;
     return { status: 403, detail: foreign(from) };
-  };
-}
+  }
 
-/**
- * Whether a page of another site asks. Browsers say where a request comes from (Fetch Metadata, `Sec-Fetch-Site`), yet not to
- * a plain HTTP address of another machine: there `Origin` tells, which a POST always has. Programs say nothing.
- */
-export function isFromOtherSite(request: Pick<Arriving, 'headers' | 'host'>): boolean {
-  const { 'sec-fetch-site': from, origin } = request.headers;
-  if (from !== undefined) return from !== 'same-origin' && from !== 'none';
-  return origin !== undefined && URL.parse(origin)?.host !== request.host.toLowerCase();
+  function isFromOtherSite({ headers, host: addressed }: Pick<Arriving, 'headers' | 'host'>): boolean {
+    const { 'sec-fetch-site': said, origin } = headers;
+    if (said === 'same-origin' || said === 'none') return false;
+    if (isAnyNamed) return false;
+    if (origin === undefined) return said !== undefined;
+    if (said === undefined && URL.parse(origin)?.host === addressed.toLowerCase()) return false;
+    const from = siteOf(origin);
+    if (from === undefined || from === '') return true;
+    return !(named.has(from) || (isLocal(from) && isLocal(nameOf(addressed) ?? '')));
+  }
+
+  return { turnAway, isFromOtherSite };
 }
 
 const isAddressOrLocal = (name: string) => isIP(name) !== 0 || isLocal(name);

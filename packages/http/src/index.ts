@@ -4,7 +4,7 @@ export { countedAddress } from './counted-address.ts';
 export type { Csv, CsvColumn } from './csv.ts';
 export { AddressRange, DatabaseUrl, HostName, List, PoolSize, readEnvironment, WebAddress } from './environment.ts';
 export { ERRORS, type ErrorCode, Refusal } from './errors.ts';
-export { createFrontDoor, type FrontDoor, isFromOtherSite, refusalCodeOf } from './front-door.ts';
+export { createFrontDoor, type FrontDoor, refusalCodeOf } from './front-door.ts';
 export { GuessLimit } from './guess-limit.ts';
 export type { KeyGate } from './keys.ts';
 export { createLogger, withoutApiKeys } from './logger.ts';

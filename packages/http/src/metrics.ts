@@ -142,7 +142,7 @@ export async function serveMetrics(
   metrics.gauge('strata_ready', '1 while /ready says so, else 0', isReady);
   const frontDoor = createFrontDoor({ host: options.host, allowedHosts: [] });
   const server = createServer(async (request, response) => {
-    const away = frontDoor({ headers: request.headers, host: request.headers.host ?? '', raw: request });
+    const away = frontDoor.turnAway({ headers: request.headers, host: request.headers.host ?? '', raw: request });
     if (away) {
       response.writeHead(away.status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${away.detail}\n`);
       return;

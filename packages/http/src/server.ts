@@ -14,7 +14,7 @@ import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
 import { countedAddress } from './counted-address.ts';
 import { type ErrorCode, Refusal } from './errors.ts';
 import { EventStreams } from './event-streams.ts';
-import { type FrontDoor, isFromOtherSite, refusalCodeOf } from './front-door.ts';
+import { type FrontDoor, refusalCodeOf } from './front-door.ts';
 import { parseInput } from './input.ts';
 import { KeyCheck, type KeyGate } from './keys.ts';
 import { answerOf } from './make-answer.ts';
@@ -134,7 +134,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   const isInTurn = createPipelineLimit();
   fastify.addHook('onRequest', (request, reply, done) => {
     if (!isInTurn(request.raw, reply.raw)) return void reply.hijack();
-    const away = parts.frontDoor?.(request);
+    const away = parts.frontDoor?.turnAway(request);
     if (away) done(new Refusal(refusalCodeOf(away) ?? 'invalid_parameter', away.detail));
     else if (request.raw.url !== undefined && request.raw.url.length > limits.urlLength) {
       done(new Refusal('uri_too_long', `The URL is longer than ${limits.urlLength} bytes.`));
@@ -196,7 +196,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   async function answer(each: Route<App>, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { contract } = each;
     // It would be done in the reader's name, and use up what the reader's address may have.
-    if (contract.method === 'POST' && contract.access === 'open' && isFromOtherSite(request))
+    if (contract.method === 'POST' && contract.access === 'open' && parts.frontDoor?.isFromOtherSite(request))
       throw new Refusal('foreign_page', 'A page of another site cannot get this here; open our own page.');
     const identified =
       contract.access === 'key' ? keys.identify(request.headers['x-stack-key'], request.ip) : undefined;

@@ -107,6 +107,7 @@ export async function createGateway(
   stack.defer(async () => void (await Promise.allSettled(running)));
   const limits = new Limits({ quota: store.quota, answers: store.answers, now });
   const late = new AbortController();
+  const frontDoor = createFrontDoor({ ...config, keyedPath: '/v1/' });
   const server = stack.use(
     createServer({
       callers: new Callers(store, { areKeysFree: config.freeKeysPerDay > 0 }),
@@ -117,7 +118,7 @@ export async function createGateway(
       },
       onLate: () => late.abort(stopping()),
       trustedProxies: config.trustedProxies,
-      frontDoor: createFrontDoor({ ...config, keyedPath: '/v1/' }),
+      frontDoor,
       ...(world.shutdownMs === undefined ? {} : { shutdownMs: world.shutdownMs }),
     }),
   );
@@ -133,7 +134,7 @@ export async function createGateway(
     return description;
   });
   addLedgerRoutes(server.fastify, ledger);
-  addKeyRoute(server.fastify, { keys: store.keys, freeKeysPerDay: config.freeKeysPerDay, now });
+  addKeyRoute(server.fastify, { keys: store.keys, freeKeysPerDay: config.freeKeysPerDay, now, frontDoor });
   await servePages(server.fastify, config);
   server.addV1((v1) => {
     addRoutes(v1, { models, books, limits, logger, now, running, stopping: late.signal });

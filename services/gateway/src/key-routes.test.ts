@@ -1,6 +1,7 @@
 // Free keys by `POST /keys`: off by default, limited by address before anything else, and good for the limits that they tell.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { createFrontDoor } from '@strata/http';
 import Fastify from 'fastify';
 import { addKeyRoute } from './key-routes.ts';
 import { TIER_LIMITS } from './limits.ts';
@@ -124,7 +125,8 @@ describe('an address that asks without end', () => {
       looks += 1;
       return undefined;
     };
-    addKeyRoute(fastify, { keys: { issue }, freeKeysPerDay: 5, now: () => new Date(at) });
+    const frontDoor = createFrontDoor({ host: '127.0.0.1', allowedHosts: [] });
+    addKeyRoute(fastify, { keys: { issue }, freeKeysPerDay: 5, now: () => new Date(at), frontDoor });
     const ask = (remoteAddress: string) => fastify.inject({ method: 'POST', url: '/keys', remoteAddress });
     // Pages of other sites cannot use up how often their reader may ask.
     for (let time = 0; time < 25; time += 1)

@@ -1,5 +1,5 @@
 // `POST /keys`: a free key for whoever asks, where the operator gives them away; so that a newcomer needs a browser alone.
-import { countedAddress, isFromOtherSite } from '@strata/http';
+import { countedAddress, type FrontDoor } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { Store } from '@strata/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -12,6 +12,7 @@ export interface KeyRouteParts {
   /** Keys that one address may get in a UTC day; 0: none is given away. */
   readonly freeKeysPerDay: number;
   readonly now: () => Date;
+  readonly frontDoor: Pick<FrontDoor, 'isFromOtherSite'>;
 }
 
 /** Times that one address may ask: at once, and in a minute. Who asks oftener costs no look into the database. */
@@ -21,7 +22,8 @@ const MINUTE_MS = 60_000;
 const BODY_BYTES = 1_024;
 
 /** Adds the route; it takes no key, and neither a body nor the database before the address has been counted. */
-export function addKeyRoute(fastify: FastifyInstance, { keys, freeKeysPerDay, now }: KeyRouteParts): void {
+export function addKeyRoute(fastify: FastifyInstance, parts: KeyRouteParts): void {
+  const { keys, freeKeysPerDay, now, frontDoor } = parts;
   const asked = new LRUCache<string, RateBucket>({ max: 50_000 });
   const count = async (request: FastifyRequest) => {
     if (freeKeysPerDay === 0)
@@ -29,8 +31,10 @@ export function addKeyRoute(fastify: FastifyInstance, { keys, freeKeysPerDay, no
         'not_found',
         'This gateway gives no keys away: whoever runs it makes them, with `strata inference keys create`.',
       );
-    // Not counted: else any page that is open could use up how often its reader may ask.
-    refuseOtherSites(request);
+    // It would get the key in its reader's name, and use up what the reader's address may have. Not counted: else any page
+    // that is open could use up how often its reader may ask.
+    if (frontDoor.isFromOtherSite(request))
+      throw new CompletionError('foreign_page', 'A page of another site cannot get a key here; open our own page.');
     const address = countedAddress(request.ip);
     const bucket = asked.get(address) ?? new RateBucket(ASKS, ASKS / MINUTE_MS);
     asked.set(address, bucket);
@@ -59,10 +63,4 @@ export function addKeyRoute(fastify: FastifyInstance, { keys, freeKeysPerDay, no
       tokens_per_day: tokensPerDay,
     });
   });
-}
-
-/** A page of another site would get the key in its reader's name, and use up what the reader's address may have. */
-function refuseOtherSites(request: FastifyRequest): void {
-  if (isFromOtherSite(request))
-    throw new CompletionError('foreign_page', 'A page of another site cannot get a key here; open our own page.');
 }

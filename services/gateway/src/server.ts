@@ -114,7 +114,7 @@ export function createServer({
       'access-control-allow-origin': '*',
       'access-control-expose-headers': EXPOSED_HEADERS,
     });
-    const away = frontDoor?.(request);
+    const away = frontDoor?.turnAway(request);
     if (away) throw new CompletionError(refusalCodeOf(away) ?? 'invalid_request', away.detail);
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')

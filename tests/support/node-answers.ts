@@ -1,0 +1,51 @@
+// What nodes answer and what their stores have told, for tests of several nodes.
+import assert from 'node:assert/strict';
+import type { Store } from '@strata/store';
+import type { TestNode } from './nodes.ts';
+
+export async function get({ base }: TestNode, target: string, key: string) {
+  const response = await fetch(base + target, { headers: { 'x-stack-key': key } });
+  const body = await response.text();
+  return { status: response.status, headers: response.headers, text: body };
+}
+
+/** Everything that a node's event stream sends from now on. */
+export async function follow(node: TestNode, key: string, lastEventId?: string) {
+  const stopping = new AbortController();
+  const headers = { 'x-stack-key': key, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
+  const response = await fetch(`${node.base}/stack/v1/stream`, { headers, signal: stopping.signal });
+  assert.equal(response.status, 200);
+  const events: { readonly seq: number; readonly type: string; readonly body: string }[] = [];
+  let rest = '';
+  const reading = (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body as ReadableStream<Uint8Array>) {
+      const blocks = (rest + decoder.decode(chunk, { stream: true })).split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1];
+        const body = field('data');
+        if (body !== undefined) events.push({ seq: Number(field('id')), type: field('event') ?? '', body });
+      }
+    }
+  })().catch(() => {});
+  return {
+    events,
+    /** The node has ended it, or is gone. */
+    ended: reading,
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await reading;
+    },
+  };
+}
+
+/** The internal log from its beginning. */
+export async function everyEvent(store: Store) {
+  const events = [];
+  for (;;) {
+    const page = await store.eventsSince(events.at(-1)?.seq ?? 0, 1_000);
+    if (page.length === 0) return events;
+    events.push(...page);
+  }
+}
