@@ -1,4 +1,4 @@
-// Where the CPU time of a piece of work goes, as V8's own profiler samples it: by package, and what is none of ours.
+// Where the CPU time of a piece of work goes, as V8's own profiler samples it: by package, and by stage of the work.
 import { type Profiler, Session } from 'node:inspector/promises';
 
 const SAMPLE_MICROS = 2_000;
@@ -11,9 +11,14 @@ export interface Profiled<T> {
   readonly seconds: number;
   /** `33 % native, 20 % packages/scan …`, of the time that was not idle. */
   readonly summary: string;
+  /** The same time by stage: that of the nearest function that called and belongs to one. */
+  readonly stages: string;
 }
 
-export async function profiled<T>(work: () => Promise<T>): Promise<Profiled<T>> {
+/** Stages by the functions that belong to them; the first that matches counts. */
+export type Stages = Readonly<Record<string, RegExp>>;
+
+export async function profiled<T>(work: () => Promise<T>, stages: Stages = {}): Promise<Profiled<T>> {
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
@@ -26,14 +31,45 @@ export async function profiled<T>(work: () => Promise<T>): Promise<Profiled<T>> 
     const seconds = (performance.now() - startedAt) / 1_000;
     const { user, system } = process.cpuUsage(cpu);
     const { profile } = await session.post('Profiler.stop');
-    return { value, seconds, cpuSeconds: (user + system) / 1e6, summary: summaryOf(profile) };
+    return {
+      ...{ value, seconds, cpuSeconds: (user + system) / 1e6 },
+      ...{ summary: sharesOf(profile, placesOf(profile)), stages: sharesOf(profile, stagesOf(profile, stages)) },
+    };
   } finally {
     session.disconnect();
   }
 }
 
-function summaryOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): string {
-  const placeOf = new Map(nodes.map(({ id, callFrame }) => [id, placeName(callFrame)]));
+/** By the function that was running. */
+function placesOf({ nodes }: Profiler.Profile): ReadonlyMap<number, string> {
+  return new Map(nodes.map(({ id, callFrame }) => [id, placeName(callFrame)]));
+}
+
+/** By the nearest function of a stage, from the one that was running up through its callers. */
+function stagesOf({ nodes }: Profiler.Profile, stages: Stages): ReadonlyMap<number, string> {
+  const own = Object.entries(stages);
+  const nodeOf = new Map(nodes.map((node) => [node.id, node]));
+  const stageOf = new Map<number, string>();
+  const walk = (id: number, inherited: string) => {
+    const node = nodeOf.get(id);
+    if (node === undefined) return;
+    const { url, functionName } = node.callFrame;
+    const stage = own.find(([, pattern]) => pattern.test(url))?.[0] ?? OUTSIDE[functionName] ?? inherited;
+    stageOf.set(id, stage);
+    for (const child of node.children ?? []) walk(child, stage);
+  };
+  if (nodes[0]) walk(nodes[0].id, 'none of these');
+  return stageOf;
+}
+
+/** What V8 does between functions. */
+const OUTSIDE: Readonly<Record<string, string>> = {
+  '(idle)': 'idle',
+  '(garbage collector)': 'garbage collection',
+  '(program)': 'native code that no function called',
+};
+
+function sharesOf({ samples = [], timeDeltas = [] }: Profiler.Profile, placeOf: ReadonlyMap<number, string>): string {
   const micros = new Map<string, number>();
   let total = 0;
   samples.forEach((id, i) => {

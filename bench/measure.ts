@@ -70,6 +70,14 @@ export async function startChild<Ready>(
   };
 }
 
+/** CPU seconds that a child has taken since it started, as it tells when it gets a message. */
+export async function cpuSecondsOf({ process: child }: Pick<Child<unknown>, 'process'>): Promise<number> {
+  const answer = once(child, 'message');
+  child.send({});
+  const [{ user, system }] = (await answer) as [NodeJS.CpuUsage];
+  return (user + system) / 1e6;
+}
+
 /** In the child: tells that it is ready, then ends when the parent lets go. */
 export function tellReady(ready: object, dispose: () => Promise<void>): void {
   process.once('disconnect', () => void dispose().finally(() => process.exit(0)));

@@ -76,9 +76,12 @@ function readChain<Type extends RecordType>(
     return { lookup: without('empty', undefined, aliases), ttlSeconds: chain.ttlSeconds, isAuthentic, unfinished: end };
   }
   const code = TYPE_CODES[type];
-  const owned = message.answers.filter((record) => record.code === code && record.name === end);
+  const isOwned = (record: RawRecord) => record.code === code && record.name === end;
+  // Most often all of them are.
+  const owned = message.answers.every(isOwned) ? message.answers : message.answers.filter(isOwned);
   if (owned.length > 0) {
-    const ttlSeconds = Math.min(chain.ttlSeconds, ...owned.slice(0, MAX_RECORDS).map((record) => record.ttlSeconds));
+    let { ttlSeconds } = chain;
+    for (const record of owned) ttlSeconds = Math.min(ttlSeconds, record.ttlSeconds);
     return { lookup: readRecords(message, owned, type, aliases), ttlSeconds, isAuthentic, unfinished: null };
   }
   if (aliases.length === 0 && message.answers.length > 0) {
@@ -121,14 +124,10 @@ function readRecords<Type extends RecordType>(
   type: Type,
   aliases: readonly string[],
 ): Lookup<RecordOf[Type]> {
-  const records: RecordOf[Type][] = [];
-  for (const { start } of owned) {
-    records.push(readData(message.bytes, start, type));
-    if (records.length === MAX_RECORDS && owned.length > MAX_RECORDS) {
-      return { status: 'found', records, aliases, detail: `only ${MAX_RECORDS} of ${owned.length} records were kept` };
-    }
-  }
-  return { status: 'found', records, aliases };
+  const kept = owned.length > MAX_RECORDS ? owned.slice(0, MAX_RECORDS) : owned;
+  const records = kept.map(({ start }) => readData(message.bytes, start, type));
+  if (kept === owned) return { status: 'found', records, aliases };
+  return { status: 'found', records, aliases, detail: `only ${MAX_RECORDS} of ${owned.length} records were kept` };
 }
 
 function negativeTtlOf({ bytes, authority }: Message): number {

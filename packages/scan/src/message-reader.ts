@@ -10,15 +10,32 @@ const MAX_NAME_BYTES = 255;
 const POINTER_BITS = 0xc0;
 const DOT = 0x2e;
 const BACKSLASH = 0x5c;
+const DIGIT_0 = 0x30;
+const CASE_BIT = 0x20;
+/** Where names are put together: each of their bytes takes four characters at most. */
+const scratch = Buffer.alloc(4 * MAX_NAME_BYTES);
+
+/** A name that has been read, and where it stands without a pointer. */
+export interface KnownName {
+  readonly start: number;
+  readonly name: string;
+}
 
 /** A position in a message. Every read moves it and checks that the bytes are there. */
 export class MessageReader {
   readonly bytes: Buffer;
   offset = 0;
+  /** The last name that was only a pointer: the records of a set all have the same. */
+  #knownStart = -1;
+  #knownName = '';
 
-  constructor(bytes: Buffer, offset = 0) {
+  /** `known` must be a whole name before `offset`. */
+  constructor(bytes: Buffer, offset: number, known?: KnownName) {
     this.bytes = bytes;
     this.offset = offset;
+    if (known === undefined) return;
+    this.#knownStart = known.start;
+    this.#knownName = known.name;
   }
 
   u16(): number {
@@ -43,20 +60,37 @@ export class MessageReader {
    * label among them, come as `\DDD` (RFC 1035 §5.1), so that no label can pass for two.
    */
   name(): string {
+    const first = this.bytes[this.offset] ?? 0;
+    const start = (first & POINTER_BITS) === POINTER_BITS ? this.#pointer(this.offset, first) : -1;
+    if (start < 0) return this.#read();
+    if (start === this.#knownStart) this.offset += 2;
+    else {
+      this.#knownName = this.#read();
+      this.#knownStart = start;
+    }
+    return this.#knownName;
+  }
+
+  /** Where a pointer at `at` points to. */
+  #pointer(at: number, first: number): number {
+    const low = this.bytes[at + 1];
+    if (low === undefined) throw new Malformed('a name runs past the end');
+    return ((first & ~POINTER_BITS) << 8) | low;
+  }
+
+  #read(): string {
     const { bytes } = this;
     let at = this.offset;
     let runStart = at;
     let end = -1;
     let wireLength = 1;
-    let name = '';
+    let written = 0;
     for (;;) {
       const length = bytes[at];
       if (length === undefined) throw new Malformed('a name runs past the end');
       if (length === 0) break;
       if ((length & POINTER_BITS) === POINTER_BITS) {
-        const low = bytes[at + 1];
-        if (low === undefined) throw new Malformed('a name runs past the end');
-        const target = ((length & ~POINTER_BITS) << 8) | low;
+        const target = this.#pointer(at, length);
         if (target >= runStart) throw new Malformed('a compression pointer does not point back');
         if (end < 0) end = at + 2;
         at = target;
@@ -68,12 +102,12 @@ export class MessageReader {
       if (wireLength > MAX_NAME_BYTES) throw new Malformed('a name is longer than 255 bytes');
       const next = at + 1 + length;
       if (next > bytes.length) throw new Malformed('a name runs past the end');
-      const label = readLabel(bytes, at + 1, next);
-      name = name === '' ? label : `${name}.${label}`;
+      if (written > 0) scratch[written++] = DOT;
+      written = copyLabel(bytes, { start: at + 1, end: next }, written);
       at = next;
     }
     this.offset = end < 0 ? at + 1 : end;
-    return name;
+    return scratch.toString('latin1', 0, written);
   }
 
   need(count: number): void {
@@ -81,24 +115,19 @@ export class MessageReader {
   }
 }
 
-function readLabel(bytes: Buffer, start: number, end: number): string {
-  let isPlain = true;
-  let hasUpper = false;
+/** Writes a label into the scratch space from `written` on, and says where it ends there. */
+function copyLabel(bytes: Buffer, { start, end }: { readonly start: number; readonly end: number }, written: number) {
+  let to = written;
   for (let i = start; i < end; i++) {
     const byte = bytes[i] ?? 0;
-    if (byte >= 0x41 && byte <= 0x5a) hasUpper = true;
-    else if (byte <= 0x20 || byte >= 0x7f || byte === DOT || byte === BACKSLASH) isPlain = false;
+    if (byte >= 0x41 && byte <= 0x5a) scratch[to++] = byte | CASE_BIT;
+    else if (byte > 0x20 && byte < 0x7f && byte !== DOT && byte !== BACKSLASH) scratch[to++] = byte;
+    else {
+      scratch[to++] = BACKSLASH;
+      scratch[to++] = DIGIT_0 + Math.floor(byte / 100);
+      scratch[to++] = DIGIT_0 + (Math.floor(byte / 10) % 10);
+      scratch[to++] = DIGIT_0 + (byte % 10);
+    }
   }
-  if (!isPlain) return escapeLabel(bytes.subarray(start, end));
-  const label = bytes.toString('latin1', start, end);
-  return hasUpper ? label.toLowerCase() : label;
-}
-
-function escapeLabel(label: Uint8Array): string {
-  let text = '';
-  for (const byte of label) {
-    const isPlain = byte > 0x20 && byte < 0x7f && byte !== DOT && byte !== BACKSLASH;
-    text += isPlain ? String.fromCharCode(byte).toLowerCase() : `\\${String(byte).padStart(3, '0')}`;
-  }
-  return text;
+  return to;
 }

@@ -61,6 +61,9 @@ export interface AuthorityMessage extends Message {
 /** The EDNS0 record of a query (RFC 6891 §6.1.2): root name, type 41, our payload size, and nothing else. */
 const OPT = Buffer.from([0, 0, 41, UDP_PAYLOAD_BYTES >> 8, UDP_PAYLOAD_BYTES & 0xff, 0, 0, 0, 0, 0, 0]);
 
+/** The header of a query before its flags: no id yet, one question. */
+const HEAD = Buffer.from([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+
 export interface QueryForm {
   /** Without EDNS0 it is for servers that answered FORMERR to it (RFC 6891 §7). */
   readonly hasEdns?: boolean;
@@ -78,24 +81,32 @@ export function encodeQuery(
   type: RecordType,
   { hasEdns = true, isUnchecked = false, isRecursive = true }: QueryForm = {},
 ): Buffer {
-  const end = HEADER_BYTES + name.length + 6;
-  const query = Buffer.alloc(hasEdns ? end + OPT_BYTES : end);
+  const nameEnd = HEADER_BYTES + (name === '' ? 1 : name.length + 2);
+  const end = nameEnd + 4;
+  // From Node's pool, which is not cleared: every byte is written here.
+  const query = Buffer.allocUnsafe(hasEdns ? end + OPT_BYTES : end);
+  query.set(HEAD);
   if (isRecursive) query[2] = RECURSION_DESIRED;
   if (hasEdns && isRecursive) query[3] = isUnchecked ? CHECKING_DISABLED : AUTHENTIC_DATA;
-  query[5] = 1;
   // Each dot gives its place to the next label's length; the name is ASCII without empty labels.
-  query.write(name, HEADER_BYTES + 1, 'latin1');
   let start = HEADER_BYTES;
-  for (let at = start + 1; at <= HEADER_BYTES + name.length + 1; at++) {
-    if (query[at] !== DOT && at <= HEADER_BYTES + name.length) continue;
+  for (let i = 0; i < name.length; i++) {
+    const at = HEADER_BYTES + 1 + i;
+    const code = name.charCodeAt(i);
+    query[at] = code;
+    if (code !== DOT) continue;
     query[start] = at - start - 1;
     start = at;
   }
-  query.writeUInt16BE(TYPE_CODES[type], end - 4);
-  query[end - 1] = IN_CLASS;
+  query[start] = nameEnd - start - (name === '' ? 1 : 2);
+  query[nameEnd - 1] = 0;
+  query[nameEnd] = TYPE_CODES[type] >> 8;
+  query[nameEnd + 1] = TYPE_CODES[type] & 0xff;
+  query[nameEnd + 2] = 0;
+  query[nameEnd + 3] = IN_CLASS;
   if (hasEdns) {
     query[11] = 1;
-    OPT.copy(query, end);
+    query.set(OPT, end);
   }
   return query;
 }
@@ -174,14 +185,25 @@ export function rcodeOf(bytes: Buffer): number {
   return (bytes[3] ?? 0) & 0x0f;
 }
 
+/** What a query asks for: the name as it was given to `encodeQuery`, in lower case. */
+export interface Question {
+  readonly name: string;
+  readonly type: RecordType;
+}
+
+/** A reader of what follows the question. The question's name is that of the query, and need not be read again. */
+function readerOf(bytes: Buffer, query: Buffer, { name }: Question): MessageReader {
+  if (bytes[5] !== 1) return new MessageReader(bytes, HEADER_BYTES);
+  return new MessageReader(bytes, questionEnd(query), { start: HEADER_BYTES, name });
+}
+
 /**
  * Takes apart an answer that `answersQuery` accepted.
  * @throws Malformed when counts, lengths or names do not add up.
  */
-export function readMessage(bytes: Buffer, query: Buffer, type: RecordType): Message {
-  const wanted = TYPE_CODES[type];
-  const hasQuestion = bytes[5] === 1;
-  const reader = new MessageReader(bytes, hasQuestion ? questionEnd(query) : HEADER_BYTES);
+export function readMessage(bytes: Buffer, query: Buffer, question: Question): Message {
+  const wanted = TYPE_CODES[question.type];
+  const reader = readerOf(bytes, query, question);
   const answerCount = bytes.readUInt16BE(6);
   const authorityCount = bytes.readUInt16BE(8);
   const answers: RawRecord[] = [];
@@ -202,9 +224,9 @@ export function readMessage(bytes: Buffer, query: Buffer, type: RecordType): Mes
  * `readMessage`, of an answer by a name server of a zone.
  * @throws Malformed as it does.
  */
-export function readAuthorityMessage(bytes: Buffer, query: Buffer, type: RecordType): AuthorityMessage {
-  const wanted = TYPE_CODES[type];
-  const reader = new MessageReader(bytes, bytes[5] === 1 ? questionEnd(query) : HEADER_BYTES);
+export function readAuthorityMessage(bytes: Buffer, query: Buffer, question: Question): AuthorityMessage {
+  const wanted = TYPE_CODES[question.type];
+  const reader = readerOf(bytes, query, question);
   const section = (count: number) => {
     const records: RawRecord[] = [];
     for (let i = 0; i < count; i++) {

@@ -64,7 +64,7 @@ export class StubSource implements AnswerSource {
       }
       client.places.leave();
       if (exchange.kind === 'stopped') return failed('skipped', 'given up before the answer');
-      const reading = readExchange(exchange, sent, question, type);
+      const reading = readExchange(exchange, sent, { name: question, type });
       const { status } = reading.lookup;
       if (status === 'found' || status === 'empty' || status === 'nxdomain') return reading;
       failures.push({ label: client.label, reading });

@@ -1,8 +1,7 @@
 // What the tries of one question amount to: one exchange read, and many failures summed up.
 import { failed, type Reading, readAnswer } from './answer.ts';
-import { readMessage } from './message.ts';
+import { type Question, readMessage } from './message.ts';
 import { Malformed } from './message-reader.ts';
-import type { RecordType } from './records.ts';
 import type { Exchange } from './udp-channel.ts';
 
 export interface Failure {
@@ -12,11 +11,11 @@ export interface Failure {
 }
 
 /** What one try brought; whatever cannot be read is a status. */
-export function readExchange(exchange: Exchange, query: Buffer, name: string, type: RecordType): Reading<unknown> {
+export function readExchange(exchange: Exchange, query: Buffer, question: Question): Reading<unknown> {
   switch (exchange.kind) {
     case 'answer':
       try {
-        return readAnswer(readMessage(exchange.bytes, query, type), name, type);
+        return readAnswer(readMessage(exchange.bytes, query, question), question.name, question.type);
       } catch (error) {
         if (error instanceof Malformed) return failed('malformed', error.message);
         throw error;

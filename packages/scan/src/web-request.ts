@@ -41,8 +41,8 @@ const MAX_HEADER_BYTES = 64 * 1024;
 
 /** Sends the request. Never rejects: failure and abort are outcomes. */
 export async function requestHead(asked: WebRequest): Promise<Head> {
-  const { plain, secure } = asked.agents;
-  const first = await send(asked, asked.url.protocol === 'https:' ? secure : plain);
+  const { agents, url } = asked;
+  const first = await send(asked, url.protocol === 'https:' ? agents.secure : agents.plain);
   if (first.kind !== 'stale') return first;
   // The server closed the kept connection while we asked over it (RFC 9112 §9.3.1), which says nothing about the site:
   // once more over a new one, for another kept one could be as stale.

@@ -174,7 +174,7 @@ export class IterativeSource implements AnswerSource {
       const reply: Reply =
         exchange.kind === 'answer'
           ? readReply(exchange.bytes, query, asked)
-          : { kind: 'failure', reading: readExchange(exchange, query, asked.name, asked.type) };
+          : { kind: 'failure', reading: readExchange(exchange, query, asked) };
       if (exchange.kind === 'answer' && zone.shunned.size > 0) zone.shunned.delete(server);
       if (reply.kind === 'answer') return { kind: 'end', reading: reply.reading };
       if (reply.kind === 'referral') return reply;

@@ -27,7 +27,7 @@ const MAX_ADDRESSES = 4;
 
 export function readReply(bytes: Buffer, query: Buffer, asked: Asked): Reply {
   try {
-    return readSections(readAuthorityMessage(bytes, query, asked.type), asked);
+    return readSections(readAuthorityMessage(bytes, query, asked), asked);
   } catch (error) {
     if (error instanceof Malformed) return { kind: 'failure', reading: failed('malformed', error.message) };
     throw error;
