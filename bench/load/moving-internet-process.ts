@@ -1,0 +1,60 @@
+// The simulated internet in a process of its own, so that its work is not counted as ours: its feeds, its publishers of advisories,
+// and its companies, which move as the days of its clock pass.
+import { createInternet } from '@strata/testnet';
+import { tellReady } from '../measure.ts';
+import { type ShortDays, shortDays } from './days.ts';
+
+export interface MovingInternetOptions {
+  readonly domains: number;
+  readonly migrationShare: number;
+  readonly hasFaults?: boolean;
+  readonly days: ShortDays;
+}
+
+/** What a node needs to see it. */
+export interface SeenInternet {
+  readonly domains: readonly string[];
+  readonly feeds: readonly { readonly url: string }[];
+  readonly resolver: { readonly address: string; readonly port: number };
+  readonly caPem: string;
+  readonly plainPort: number;
+  readonly securePort: number;
+  /** Settings that name the publishers of advisories. */
+  readonly publishers: Readonly<Record<string, string>>;
+}
+
+/** How often it looks whether a day has passed. */
+const LOOK_MS = 250;
+
+const options = JSON.parse(process.argv[2] ?? '{}') as MovingInternetOptions;
+const now = shortDays(options.days);
+const { domains, migrationShare, hasFaults = true } = options;
+// A lost packet holds a look up for a second: what befalls answers on their way has benches of its own.
+const internet = await createInternet({ domains, migrationShare, hasFaults, now, vantage: { lossShare: 0 } });
+const publishers = await internet.advisories();
+const dayOf = () => Math.floor((now().getTime() - options.days.from) / 86_400_000);
+const moving = setInterval(() => {
+  const passed = dayOf() - internet.day;
+  if (passed > 0) internet.advance(passed);
+}, LOOK_MS);
+const web = (port: number) => internet.dial({ address: '8.8.8.8', port }).port;
+const seen: SeenInternet = {
+  domains: internet.domains(),
+  feeds: internet.feeds().map(({ url }) => ({ url })),
+  resolver: internet.resolver,
+  caPem: internet.caPem,
+  plainPort: web(80),
+  securePort: web(443),
+  publishers: {
+    STRATA_NVD_URL: publishers.nvdUrl,
+    STRATA_KEV_URL: publishers.kevUrl,
+    STRATA_EPSS_URL: publishers.epssUrl,
+    STRATA_OSV_URL: publishers.osvUrl,
+    STRATA_CVE_API_URL: publishers.cveListUrl,
+    STRATA_CVE_RAW_URL: publishers.rawUrl,
+  },
+};
+tellReady(seen, async () => {
+  clearInterval(moving);
+  await internet[Symbol.asyncDispose]();
+});

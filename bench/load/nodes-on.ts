@@ -1,0 +1,64 @@
+// Nodes on one database, each a process in its role with a data directory of its own.
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { rotateSigningKeys } from '@strata/log';
+import { type Child, startChild } from '../measure.ts';
+import type { NodeOptions, ReadyNode } from './node-process.ts';
+
+export interface LoadedNode extends AsyncDisposable {
+  readonly role: Role;
+  readonly child: Child<ReadyNode>;
+  /** Of its API, where it has one. */
+  readonly base: string;
+  readonly metricsPort: number;
+  /** Of commands on the same data. */
+  readonly settings: Settings;
+}
+
+export type Role = 'all' | 'api' | 'scanner' | 'scheduler';
+type Settings = Readonly<Record<string, string>>;
+
+export interface NodesOn extends AsyncDisposable {
+  /** What is started last is ended first, with the others if not before. */
+  start(role: Role, options?: Partial<NodeOptions>): Promise<LoadedNode>;
+}
+
+export async function nodesOn(databaseUrl: string): Promise<NodesOn> {
+  await using stack = new AsyncDisposableStack();
+  const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  // One ledger of all has one key.
+  const keys = path.join(directory, 'of-all');
+  await rotateSigningKeys(keys, () => new Date());
+  let count = 0;
+  const owned = stack.move();
+  return {
+    async start(role, { settings: more = {}, ...options } = {}) {
+      count += 1;
+      const own = path.join(directory, `${role}-${count}`);
+      await cp(path.join(keys, 'keys'), path.join(own, 'keys'), { recursive: true });
+      const settings = {
+        STRATA_DATA: own,
+        STRATA_DATABASE_URL: databaseUrl,
+        STRATA_ROLE: role,
+        STRATA_ADVISORIES: 'off',
+        STRATA_FEEDS: 'off',
+        ...more,
+      };
+      const child = await startChild<ReadyNode>('./load/node-process.ts', { ...options, settings });
+      const { port, metricsPort } = child.ready;
+      let ended: Promise<void> | undefined;
+      const end = () => {
+        ended ??= Promise.resolve(child[Symbol.asyncDispose]());
+        return ended;
+      };
+      owned.defer(end);
+      return {
+        ...{ role, child, settings, metricsPort, base: `http://127.0.0.1:${port}` },
+        [Symbol.asyncDispose]: end,
+      };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

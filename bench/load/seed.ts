@@ -1,0 +1,45 @@
+// A store with companies that were scanned three times over as many days, some of which have moved meanwhile.
+import { detect, evidenceFromRecord } from '@strata/detect';
+import { openRulebook } from '@strata/stack';
+import { openStore } from '@strata/store';
+
+const DAY_MS = 86_400_000;
+/** Looks at each: what moved after the first is seen by the second and confirmed by the third. */
+const LOOKS = 3;
+const AT_ONCE = 64;
+const SERVERS = ['ada.ns.cloudflare.com', 'dns1.p01.nsone.net', 'ns1.dnsimple.com', 'ns-1.awsdns-01.com'] as const;
+const EXCHANGES = ['aspmx.l.google.com', 'mail.protonmail.ch', 'company.mail.protection.outlook.com'] as const;
+/** One in so many moves. */
+const MOVING = 10;
+
+export const companyOf = (i: number) => `company-${i}.com`;
+
+/** Fills an empty store; returns a key without a limit. */
+export async function seedStore(databaseUrl: string, companies: number): Promise<string> {
+  await using store = await openStore(databaseUrl);
+  const rulebook = await openRulebook({});
+  for (let look = 0; look < LOOKS; look += 1) {
+    for (let from = 0; from < companies; from += AT_ONCE) {
+      const at = new Date(Date.now() - (LOOKS - look) * DAY_MS);
+      const scans = Array.from({ length: Math.min(AT_ONCE, companies - from) }, (_, i) => {
+        const evidence = { ...evidenceOf(from + i, look), observedAt: at.toISOString() };
+        return { profile: detect(evidence, rulebook), evidence, startedAt: at, finishedAt: at };
+      });
+      await store.recordScans(scans, { confirmAfterMs: DAY_MS / 4 });
+    }
+  }
+  return (await store.keys.create({ tier: 'unlimited' })).key;
+}
+
+function evidenceOf(i: number, look: number) {
+  const moved = look > 0 && i % MOVING === 0 ? 1 : 0;
+  return evidenceFromRecord({
+    domain: companyOf(i),
+    ns: [SERVERS[(i + moved) % SERVERS.length]],
+    mx: [{ preference: 1, exchange: EXCHANGES[i % EXCHANGES.length] }],
+    txt: ['v=spf1 include:_spf.google.com include:sendgrid.net ~all', 'google-site-verification=abc', `MS=ms${i}`],
+    dmarc: 'v=DMARC1; p=reject; rua=mailto:x@vali.email',
+    headers: { server: 'cloudflare', 'cf-ray': `${i}-FRA` },
+    tls_issuer: "Let's Encrypt",
+  });
+}
