@@ -6,6 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Metrics } from '@strata/http';
 import { checkSharedLog, LogError, openSharedLog, type SharedLog, type SharedPlace } from '@strata/log';
 import { signNote } from '@strata/receipts';
 import { openStore, type StoreError } from '@strata/store';
@@ -16,6 +17,7 @@ import { failsWith } from '../../packages/log/src/test/log-on-disk.ts';
 import { BEGIN_WRITING } from '../../packages/store/src/postgres-dialect.ts';
 import { exec } from '../../packages/store/src/test/places.ts';
 import { binaries, notice, type PostgresServer, startPostgres } from '../../packages/store/src/test/postgres.ts';
+import { addLedgerRefusal } from '../../services/stack/src/stack-metrics.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
 import { keysOf, openNode, openPlace } from './database.ts';
 
@@ -122,6 +124,7 @@ describe('a log in a database', { skip: binaries ? false : notice }, async () =>
     const count = acknowledged.length;
     await assert.rejects(log.append(leafOf(9_999)), /The database server does not answer/);
     assert.equal(log.checkpoint(), before);
+    assert.equal(log.stats().refusal, undefined, 'it goes on by itself');
     await own.start();
     await until(
       async () => (await append(10_000 + acknowledged.length + refused.length)) > 0 && acknowledged.length > count,
@@ -138,6 +141,10 @@ describe('a log in a database', { skip: binaries ? false : notice }, async () =>
     await using log = await openNode(url);
     await appendAll(log, numbers);
     const before = log.checkpoint();
+    const metrics = new Metrics();
+    addLedgerRefusal(metrics, { log });
+    const isRefusing = async () => /^strata_ledger_refusing 1$/m.test(await metrics.registry.metrics());
+    assert.equal(await isRefusing(), false);
     const tampering: readonly (readonly [string, RegExp, RegExp])[] = [
       ["root = sha256('other')", /forked/, /corrupt-checkpoint/],
       ['size = size + 1', /corrupt-checkpoint/, /corrupt-checkpoint/],
@@ -151,9 +158,11 @@ describe('a log in a database', { skip: binaries ? false : notice }, async () =>
       await assert.rejects(log.append(leafOf(9_999)), { name: 'LogError', code: running }, change);
       await assert.rejects(openNode(url), { name: 'LogError', code: starting }, change);
       await until(() => running.test(stoppedBy(log)));
+      assert.ok(await isRefusing(), change);
       assert.equal(log.checkpoint(), before);
       await exec(url, 'delete from ledger_head; insert into ledger_head select * from kept; drop table kept');
       await until(() => stoppedBy(log) === '');
+      assert.equal(await isRefusing(), false);
     }
     assert.equal((await log.append(leafOf(700))).index, 700, 'once it is what it was');
     await check(url, upTo(701));

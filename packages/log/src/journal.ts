@@ -83,6 +83,11 @@ export class Journal implements AsyncDisposable {
     return journal;
   }
 
+  /** Why every append fails until the journal is opened again. */
+  get refusal(): LogError | undefined {
+    return this.#broken;
+  }
+
   /**
    * Makes a batch durable; it must not reach past a segment's end. When writing fails the journal is as it was
    * before, and may be tried again; when even that cannot be ensured, every later call fails the same way.

@@ -1,5 +1,6 @@
 // A transparency log as the services use it, wherever it is kept.
 import type { LedgerReceipt } from '@strata/receipts';
+import type { LogError } from './log-error.ts';
 
 /**
  * An acknowledged leaf is durable, and covered by the checkpoint that is served. Leaves of one process stand in the order of its calls.
@@ -25,6 +26,8 @@ export interface LogStats {
   readonly commits: number;
   /** The latest failure of work that nobody waits for; it is tried again. */
   readonly backgroundError?: unknown;
+  /** Why no leaf is taken until somebody mends it: what is there is not what was served, or it is not known what is on the disk. */
+  readonly refusal?: LogError;
 }
 
 /** Where a leaf stands, and the size of a published tree that holds it. */

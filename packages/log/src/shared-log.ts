@@ -115,7 +115,8 @@ export class SharedLog implements Log, AsyncDisposable {
   /** `backgroundError`: why this node takes no leaves now, or what its last look at the others failed with. */
   stats(): LogStats {
     const backgroundError = this.#refusal ?? this.#lookError ?? this.#file?.error;
-    const figures = { size: this.size, commits: this.#commits };
+    const refusal = this.#refusal ?? (this.#lookError instanceof LogError ? this.#lookError : undefined);
+    const figures = { size: this.size, commits: this.#commits, ...(refusal && { refusal }) };
     return backgroundError === undefined ? figures : { ...figures, backgroundError };
   }
 

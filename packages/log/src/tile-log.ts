@@ -123,7 +123,9 @@ export class TileLog implements Log, AsyncDisposable {
   stats(): TileLogStats {
     const { pendingTiles } = this.#tiles;
     const error = this.#backgroundError ?? this.#checkpointFile.error;
-    const figures = { size: this.size, commits: this.#commits, pendingTiles, indexBytes: this.#ledger.indexBytes };
+    const { refusal } = this.#journal;
+    const counts = { size: this.size, commits: this.#commits, pendingTiles, indexBytes: this.#ledger.indexBytes };
+    const figures = { ...counts, ...(refusal && { refusal }) };
     return error ? { ...figures, backgroundError: error } : figures;
   }
 

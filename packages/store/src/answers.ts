@@ -4,6 +4,7 @@ import { inTurn } from './in-turn.ts';
 import { jsonText } from './json-rows.ts';
 import { isPostgres } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
+import { type Guard, unguarded } from './term.ts';
 
 export interface TokensUsed {
   readonly promptTokens: number;
@@ -48,11 +49,13 @@ const NAMED_BY = 100_000;
  */
 export class AnswerTable {
   readonly #db: Kysely<Database>;
+  readonly #guard: Guard;
   /** Written once: it runs for every answer. */
   readonly #insert: CompiledQuery;
 
-  constructor(db: Kysely<Database>) {
+  constructor(db: Kysely<Database>, guard: Guard = unguarded) {
     this.#db = db;
+    this.#guard = guard;
     this.#insert = db.insertInto('answer_receipts').values({ id: '', key_id: '', body: '' }).returning('seq').compile();
   }
 
@@ -67,6 +70,7 @@ export class AnswerTable {
     // Where others write beside, a number must not be seen before a smaller one: see `enter`.
     if (more.length === 0 && !isPostgres(this.#db)) return insert(this.#db, only);
     return inTurn(this.#db, async (tx) => {
+      await this.#guard(tx);
       let seq = 0;
       for (const receipt of receipts) seq = await insert(tx, receipt);
       return seq;
@@ -76,6 +80,7 @@ export class AnswerTable {
   /** Receipts up to this number are in the ledger; counts what their answers used, in the same transaction. */
   async enter(seq: number, used: readonly AnswerUsage[]): Promise<void> {
     await inTurn(this.#db, async (tx) => {
+      await this.#guard(tx);
       await tx
         .insertInto('settings')
         .values({ name: ENTERED, value: String(seq) })

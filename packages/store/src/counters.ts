@@ -5,9 +5,9 @@ import type { Database } from './schema.ts';
 
 /**
  * `alerts`: one was written. `keys`: one was revoked. `feeds`: one was polled, added or given up. `scheduler-term`: another process
- * has become the scheduler.
+ * has become the scheduler. `gateway-term`: another gateway has begun to work on the database of the inference service.
  */
-export type CounterName = 'alerts' | 'keys' | 'feeds' | 'scheduler-term';
+export type CounterName = 'alerts' | 'keys' | 'feeds' | 'scheduler-term' | 'gateway-term';
 
 /** The last number of each log, and the counters; 0 where there is nothing yet. What differs has news. */
 export interface StoreHeads {

@@ -55,7 +55,6 @@ export {
 export type { Quota, QuotaUse } from './quota.ts';
 export type { RecordedScan, RecordOptions, RecordScans, ScanRecord, ScanResult } from './record-scan.ts';
 export type { Claim, ScanProgress, ScanWork } from './scan-work.ts';
-export type { SchedulerHold, SchedulerLock } from './scheduler-lock.ts';
 export type { EventKind } from './schema.ts';
 export type { SegmentRecord, Segments, SegmentTotals } from './segments.ts';
 export {
@@ -75,7 +74,15 @@ export {
   settleSqlite,
 } from './sqlite-backup.ts';
 export type { Standings } from './standings.ts';
-export { openStore, type SchedulerTables, type Store, type StoreCounts, type StoreOptions } from './store.ts';
+export {
+  type GatewayTables,
+  openStore,
+  type SchedulerTables,
+  type Store,
+  type StoreCounts,
+  type StoreOptions,
+} from './store.ts';
 export type { CopiedPart, StoreCopy } from './store-copy.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
 export { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from './stream.ts';
+export type { TermHold, TermLock } from './term-lock.ts';

@@ -62,8 +62,8 @@ export function openPool(url: string, { poolSize = DEFAULT_POOL_SIZE }: Postgres
 }
 
 /** A connection of its own, beside the pool, for what lasts as long as the process; not connected yet. */
-export function openClient(url: string): pg.Client {
-  return new Connecting({ connectionString: url, keepAlive: true, application_name: 'strata scheduler' });
+export function openClient(url: string, name: string): pg.Client {
+  return new Connecting({ connectionString: url, keepAlive: true, application_name: name });
 }
 
 /** The time-out is for reaching the server. The pool's own would be for the wait in line as well, which many callers may make long. */

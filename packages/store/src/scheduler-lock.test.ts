@@ -5,13 +5,13 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStore, type SchedulerHold, type Store, type StoredAlert, type StoredAnomaly } from './index.ts';
+import { openStore, type Store, type StoredAlert, type StoredAnomaly, type TermHold } from './index.ts';
 import { kept, onEach, postgres, postgresServer, rows } from './test/places.ts';
 
 const DEADLINE_MS = 60_000;
 
 /** Tries until the lock is there. A term begins in the writers' turn, which a process that stands still may hold for 30 s. */
-async function taken(store: Store): Promise<SchedulerHold> {
+async function taken(store: Store): Promise<TermHold> {
   for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline; await delay(20)) {
     const hold = await store.schedulerLock.tryTake().catch(() => undefined);
     if (hold) return hold;
@@ -19,7 +19,7 @@ async function taken(store: Store): Promise<SchedulerHold> {
   throw new Error('nobody let go of the lock');
 }
 
-async function untilLost({ lost }: SchedulerHold): Promise<void> {
+async function untilLost({ lost }: TermHold): Promise<void> {
   const signal = AbortSignal.any([lost, AbortSignal.timeout(DEADLINE_MS)]);
   while (!signal.aborted) await delay(20);
   assert.ok(lost.aborted, 'it heard that the lock is lost');

@@ -1,6 +1,8 @@
 // How far each worker is trusted, as the inference service last judged it.
 import type { Kysely } from 'kysely';
+import { inTurn } from './in-turn.ts';
 import type { Database } from './schema.ts';
+import { type Guard, unguarded } from './term.ts';
 
 /** Standings by peer id, as JSON; they outlive a restart. */
 export interface Standings {
@@ -10,9 +12,11 @@ export interface Standings {
 
 export class StandingTable implements Standings {
   readonly #db: Kysely<Database>;
+  readonly #guard: Guard;
 
-  constructor(db: Kysely<Database>) {
+  constructor(db: Kysely<Database>, guard: Guard = unguarded) {
     this.#db = db;
+    this.#guard = guard;
   }
 
   async all(): Promise<ReadonlyMap<string, string>> {
@@ -21,10 +25,13 @@ export class StandingTable implements Standings {
   }
 
   async put(peer: string, standing: string): Promise<void> {
-    await this.#db
-      .insertInto('standings')
-      .values({ peer, standing })
-      .onConflict((conflict) => conflict.column('peer').doUpdateSet({ standing }))
-      .execute();
+    await inTurn(this.#db, async (tx) => {
+      await this.#guard(tx);
+      await tx
+        .insertInto('standings')
+        .values({ peer, standing })
+        .onConflict((conflict) => conflict.column('peer').doUpdateSet({ standing }))
+        .execute();
+    });
   }
 }

@@ -25,14 +25,14 @@ import {
   type ScanRecord,
 } from './record-scan.ts';
 import { ScanWork } from './scan-work.ts';
-import { type SchedulerLock, sessionLock, soleLock } from './scheduler-lock.ts';
 import type { Database } from './schema.ts';
 import { type Segments, SegmentTable } from './segments.ts';
 import { SignalTable } from './signals.ts';
 import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 import { type Standings, StandingTable } from './standings.ts';
 import { StreamTable } from './stream.ts';
-import { guardOf } from './term.ts';
+import { guardOf, unguarded } from './term.ts';
+import { fileLock, sessionLock, soleLock, type TermLock } from './term-lock.ts';
 import { tracedDialect } from './traced-dialect.ts';
 
 export interface StoreOptions extends PostgresOptions {
@@ -60,6 +60,12 @@ export interface SchedulerTables {
   readonly stream: StreamTable;
   /** Published vulnerabilities. */
   readonly advisories: AdvisoryTable;
+}
+
+/** What only the gateway of a store writes, and keeps in memory besides. */
+export interface GatewayTables {
+  readonly answers: AnswerTable;
+  readonly standings: Standings;
 }
 
 /**
@@ -110,9 +116,13 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   /** Where every log ends now, for whoever follows what other processes write. */
   heads(): Promise<StoreHeads>;
   /** Whose turn it is to do what must be done once, among all processes of the store. */
-  readonly schedulerLock: SchedulerLock;
+  readonly schedulerLock: TermLock;
   /** The tables of the scheduler for whoever has this term: StoreError `superseded` when another process has a later one. */
   inTerm(term: number): SchedulerTables;
+  /** Held by the one gateway of the store for as long as it works. */
+  readonly gatewayLock: TermLock;
+  /** The tables of the gateway for whoever has this term, as it is when they are written: else StoreError `superseded`. */
+  inGatewayTerm(term: () => number): GatewayTables;
   /** What an operator watches; counts every domain that is due. */
   figures(now: Date): Promise<StoreFigures>;
   /** Connections of this process. */
@@ -174,7 +184,8 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   const recordScans = createRecorder(db, { rescanAfterMs });
   const counted = new QuotaTable(db);
   const blocks = isShared ? new QuotaBlocks(counted) : undefined;
-  const schedulerLock = isShared ? sessionLock(url) : soleLock(db);
+  const schedulerLock = isShared ? sessionLock(db, 'scheduler', url) : soleLock(db, 'scheduler');
+  const gatewayLock = isShared ? sessionLock(db, 'gateway', url) : fileLock(db, 'gateway', fileOf(url));
   const domains = new DomainTable(db, now);
   const events = new EventTable(db);
   return {
@@ -197,12 +208,18 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     heads: () => readHeads(db),
     schedulerLock,
     inTerm(term) {
-      const guard = guardOf(term);
+      const guard = guardOf('scheduler-term', () => term);
       return {
         signals: new SignalTable(db, guard),
         stream: new StreamTable(db, guard),
         advisories: new AdvisoryTable(db, guard),
       };
+    },
+    gatewayLock,
+    inGatewayTerm(term) {
+      // The lock of a file is there as long as the process: nobody else can have begun.
+      const guard = isShared ? guardOf('gateway-term', term) : unguarded;
+      return { answers: new AnswerTable(db, guard), standings: new StandingTable(db, guard) };
     },
     figures: (at) => readFigures(db, at.getTime()),
     pool: () => poolFigures(pool),
@@ -222,6 +239,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     async [Symbol.asyncDispose]() {
       await blocks?.[Symbol.asyncDispose]();
       await schedulerLock[Symbol.asyncDispose]();
+      await gatewayLock[Symbol.asyncDispose]();
       await ledgerDb?.destroy();
       await db.destroy();
     },
@@ -231,8 +249,12 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
 const isPostgresUrl = (url: string) => /^postgres(?:ql)?:\/\//.test(url);
 
 function sqliteDialectOf(url: string): Dialect {
+  return sqliteDialect(openDatabase(fileOf(url)));
+}
+
+function fileOf(url: string): string {
   const file = /^sqlite:(.+)$/.exec(url)?.[1];
-  if (file !== undefined) return sqliteDialect(openDatabase(file));
+  if (file !== undefined) return file;
   throw new Error('the database URL must begin with sqlite: and name a file, or with postgres:// and name a server');
 }
 

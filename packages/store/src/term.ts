@@ -1,6 +1,6 @@
-// Who is the scheduler: one process at a time, for a term. What a process still writes when its term is over is refused.
+// Who is the scheduler, or the gateway: one process at a time, for a term. What a process still writes when its term is over is refused.
 import type { Transaction } from 'kysely';
-import { counterOf } from './counters.ts';
+import { type CounterName, counterOf } from './counters.ts';
 import type { Database } from './schema.ts';
 import { StoreError } from './store-error.ts';
 
@@ -13,8 +13,8 @@ export const unguarded: Guard = async () => {};
  * Lets this term write, until another process has a later one: then it rejects with StoreError `superseded`. Writers take turns, and
  * a term begins in a turn of its own: so a write is before that, or is refused.
  */
-export function guardOf(term: number): Guard {
+export function guardOf(counter: CounterName, term: () => number): Guard {
   return async (tx) => {
-    if ((await counterOf(tx, 'scheduler-term')) !== term) throw new StoreError('superseded');
+    if ((await counterOf(tx, counter)) !== term()) throw new StoreError('superseded');
   };
 }

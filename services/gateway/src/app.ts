@@ -25,6 +25,7 @@ import { gatewayOpenApi } from './openapi.ts';
 import { servePages } from './pages.ts';
 import { addRoutes } from './routes.ts';
 import { createServer, type GatewayServer } from './server.ts';
+import { SoleGateway } from './sole-gateway.ts';
 import { networkStartError } from './start-error.ts';
 
 export interface Gateway extends AsyncDisposable {
@@ -38,6 +39,8 @@ export interface Gateway extends AsyncDisposable {
   /** Undefined: it serves what its settings name, and nothing else. */
   readonly network: GatewayNetwork | undefined;
   readonly watched: Watched;
+  /** Aborts, with a GatewayStartError, when another gateway has begun to work on the database: this one must end. */
+  readonly superseded: AbortSignal;
 }
 
 /** What is told of the service to those who run it. */
@@ -55,6 +58,8 @@ export interface GatewayWorld {
   readonly openVocabulary?: OpenVocabulary;
   /** How long answers under way are waited for when it stops. */
   readonly shutdownMs?: number;
+  /** How long another gateway's lock on the database is waited for. */
+  readonly lockPatienceMs?: number;
   /** Ends the start, with its reason; what was started until then ends too. */
   readonly signal?: AbortSignal;
 }
@@ -71,7 +76,10 @@ export async function openGatewayStore(config: GatewayStoreConfig): Promise<Stor
   return openStore(config.databaseUrl, { keyPrefix: 'sk-', poolSize: config.databaseConnections });
 }
 
-/** Builds the service; nothing listens yet. Rejects with EngineError or ModelStoreError when a model cannot be had, or with the signal's reason. */
+/**
+ * Builds the service; nothing listens yet. Rejects with GatewayStartError where another gateway has the database, with EngineError or
+ * ModelStoreError when a model cannot be had, or with the signal's reason.
+ */
 export async function createGateway(
   config: GatewayConfig,
   logger: Logger,
@@ -83,6 +91,10 @@ export async function createGateway(
   const now = world.now ?? (() => new Date());
   const store = stack.use(await openGatewayStore(config));
   readiness.watch('database', () => store.latestSeq());
+  const { lockPatienceMs: patienceMs, signal } = world;
+  const sole = stack.use(
+    await SoleGateway.take({ store, logger, signal, ...(patienceMs === undefined ? {} : { patienceMs }) }),
+  );
   const { models } = stack.use(
     await openModels(config, { logger, now, engines: world.engines ?? {}, signal: world.signal }),
   );
@@ -96,16 +108,19 @@ export async function createGateway(
       now,
     }),
   );
-  const { answers, segments } = store;
+  const { segments } = store;
+  const { answers, standings } = sole.tables;
   const onAnswer = answerMeter(metrics);
   const books = stack.use(await Books.open({ ledger, answers, segments, logger, now, onAnswer }));
   const { openVocabulary } = world;
   const vocabulary = openVocabulary === undefined ? {} : { openVocabulary };
-  const network = stack.use(await openNetwork(config, { models, store, logger, now, ...vocabulary }));
+  const network = stack.use(
+    await openNetwork(config, { models, store: { segments, standings }, logger, now, ...vocabulary }),
+  );
   // After the server, before the network and the books: an answer that was cut off has a receipt too.
   const running = new Set<Promise<unknown>>();
   stack.defer(async () => void (await Promise.allSettled(running)));
-  const limits = new Limits({ quota: store.quota, answers: store.answers, now });
+  const limits = new Limits({ quota: store.quota, answers, now });
   const late = new AbortController();
   const frontDoor = createFrontDoor({ ...config, keyedPath: '/v1/' });
   const server = stack.use(
@@ -151,6 +166,7 @@ export async function createGateway(
     keys: store.keys,
     answers,
     segments,
+    superseded: sole.superseded,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -60,7 +60,7 @@ export async function startGateway(
   return { gateway, port, metricsPort: figures?.port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Serves until SIGINT or SIGTERM; `onReady` hears when it answers. */
+/** Serves until SIGINT or SIGTERM; `onReady` hears when it answers. Rejects with GatewayStartError when another gateway has taken over. */
 export async function serveGateway(
   config: GatewayConfig,
   logger: Logger,
@@ -70,10 +70,12 @@ export async function serveGateway(
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
   try {
     await using running = await startGateway(config, logger, { signal: stopping.signal });
-    logger.info({ url: `http://${config.host}:${running.port}/v1` }, 'ready');
     onReady?.(running);
-    if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
+    const { superseded } = running.gateway;
+    const ended = AbortSignal.any([stopping.signal, superseded]);
+    if (!ended.aborted) await once(ended, 'abort');
     logger.info('stopping');
+    superseded.throwIfAborted();
   } catch (error) {
     // Stopped while a model came, or was loaded.
     if (!stopping.signal.aborted) throw error;

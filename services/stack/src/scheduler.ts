@@ -2,7 +2,7 @@
 // feeds, forgetting. Any number of processes may stand ready; the lock says which one works, and its term what it may write.
 import type { Entry } from '@strata/advisories';
 import type { Notary } from '@strata/http';
-import { type SchedulerHold, type Store, StoreError } from '@strata/store';
+import { type Store, StoreError, type TermHold } from '@strata/store';
 import type { Logger } from 'pino';
 import { tellAdvisories } from './enrichment/tellings.ts';
 import type { Knowledge } from './knowledge.ts';
@@ -32,7 +32,7 @@ const TRY_MS = 500;
 
 /** One term of work. */
 interface Work {
-  readonly hold: SchedulerHold;
+  readonly hold: TermHold;
   /** Writes in this term alone. */
   readonly store: Store;
   readonly watch: Watch;
@@ -76,7 +76,7 @@ export class Scheduler implements AsyncDisposable {
   /** Begins to work unless another process does. Failures are logged. */
   async tryBegin(): Promise<boolean> {
     const { store, logger } = this.#parts;
-    let hold: SchedulerHold | undefined;
+    let hold: TermHold | undefined;
     try {
       hold = await store.schedulerLock.tryTake();
       if (!hold) return false;
@@ -108,7 +108,7 @@ export class Scheduler implements AsyncDisposable {
     await this.#end();
   }
 
-  async #open(hold: SchedulerHold): Promise<Work> {
+  async #open(hold: TermHold): Promise<Work> {
     const { knowledge, notary, now, clock, keepMs, onAlert, tasks } = this.#parts;
     const { index, names, exposures } = knowledge;
     const store: Store = { ...this.#parts.store, ...this.#parts.store.inTerm(hold.term) };

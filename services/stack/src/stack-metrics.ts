@@ -4,6 +4,7 @@ import type { KeyGate, Metrics, Notary } from '@strata/http';
 import type { Prober } from '@strata/scan';
 import type { Store } from '@strata/store';
 import type { StackApp } from './app.ts';
+import type { Ledger } from './ledger.ts';
 import type { ScannerParts } from './scanner.ts';
 
 /** What is counted in the database is counted so often at most, whoever asks. */
@@ -69,6 +70,7 @@ export function addStackMetrics(
   const { ledger, prober, index, hub, exposures, store, clock } = app;
   metrics.gauge('strata_ledger_leaves', 'Receipts in the ledger', () => ledger.log.size);
   metrics.total('strata_ledger_commits_total', 'Commits of the ledger', () => ledger.log.stats().commits);
+  addLedgerRefusal(metrics, ledger);
   addDnsMetrics(metrics, prober);
   metrics.gauge('strata_index_domains', 'Domains in the index', () => index.size);
   metrics.gauge('strata_stream_subscribers', 'Live subscribers of the event stream', () => hub.subscribers);
@@ -85,6 +87,12 @@ export function addStackMetrics(
         : [],
     ),
   );
+}
+
+/** Of whoever signs. A database that is away is no refusal: the ledger goes on by itself when it is back. */
+export function addLedgerRefusal(metrics: Metrics, { log }: { readonly log: Pick<Ledger['log'], 'stats'> }): void {
+  const help = 'Whether the ledger takes no receipts until it is mended: 1 or 0';
+  metrics.gauge('strata_ledger_refusing', help, () => (log.stats().refusal ? 1 : 0));
 }
 
 /** Of whoever scans. */

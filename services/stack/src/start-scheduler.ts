@@ -14,7 +14,7 @@ import { openScheduler } from './open-scheduler.ts';
 import { Pulse } from './pulse.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { RunningRole } from './serve.ts';
-import { addStoreMetrics, timedNotary } from './stack-metrics.ts';
+import { addLedgerRefusal, addStoreMetrics, timedNotary } from './stack-metrics.ts';
 
 /** Resolves when it works, or stands ready. */
 export async function startScheduler(config: Config, logger: Logger, world: World = {}): Promise<RunningRole> {
@@ -41,6 +41,7 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const metrics = new Metrics();
   metrics.disk(config.dataDirectory);
   addStoreMetrics(metrics, { store, now: world.now ?? now });
+  addLedgerRefusal(metrics, ledger);
   const notary = timedNotary(ledger.notary, metrics);
   const onNews = () => pulse?.soon();
   const opened = stack.use(

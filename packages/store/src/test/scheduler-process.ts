@@ -12,7 +12,10 @@ process.stdout.write(`held ${term}\n`);
 let written = 0;
 try {
   for (; ; written += 1) {
-    await signals.setWatched({ seq: term, day: written });
+    // Where it stood still in the middle of a transaction, the server has ended that connection first.
+    await signals.setWatched({ seq: term, day: written }).catch((error: unknown) => {
+      if (!(error instanceof StoreError) || error.code !== 'connection-lost') throw error;
+    });
     await pause(5);
   }
 } catch (error) {

@@ -1,6 +1,6 @@
 // `strata inference gateway`: the service in the foreground, with its log on standard error.
 import { type GatewayConfig, type RunningGateway, serveGateway } from '@strata/gateway';
-import { createLogger, startTracing } from '@strata/http';
+import { createLogger, startTracing, urlAt } from '@strata/http';
 import { readJoinToken } from '@strata/p2p';
 
 export interface GatewayCommandOptions {
@@ -22,7 +22,13 @@ export async function gatewayCommand(options: GatewayCommandOptions, readConfig:
   const isNothingServed = asked.model === undefined && asked.upstream === undefined;
   const config = isNothingServed ? await readConfig({ ...given, STRATA_NETWORK: 'on' }) : asked;
   await using _traces = await startTracing(process.env, 'strata-gateway');
-  await serveGateway(config, createLogger({ level: config.logLevel }), { onReady: tellHowToJoin });
+  const logger = createLogger({ level: config.logLevel });
+  await serveGateway(config, logger, {
+    onReady: (running) => {
+      logger.info({ url: `${urlAt({ host: config.host, port: running.port })}/v1` }, 'ready');
+      tellHowToJoin(running);
+    },
+  });
 }
 
 /** On standard output, and nothing else: the log is on standard error. */

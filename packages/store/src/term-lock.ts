@@ -1,28 +1,36 @@
-// The lock that one process of a store holds: on PostgreSQL an advisory lock of a session, on a connection of its own, which the
-// server lets go with the connection; on SQLite, which one service uses, it is there for the asking.
+// Locks that one process of a store holds, with a term for each holder: on PostgreSQL an advisory lock of a session, on a connection of
+// its own, which the server lets go with the connection; on SQLite a lock of the system on a file beside it, or none where one service
+// has the store for itself anyway.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
-import { bump } from './counters.ts';
+import { bump, type CounterName, counterOf } from './counters.ts';
+import { lockFile } from './file-lock.ts';
 import { inTurn } from './in-turn.ts';
 import { BEGIN_WRITING, openClient } from './postgres-dialect.ts';
 import type { Database } from './schema.ts';
 import { storeErrorOf } from './store-error.ts';
 
-export interface SchedulerHold extends AsyncDisposable {
+export interface TermHold extends AsyncDisposable {
   /** Greater with each holder. */
   readonly term: number;
   /** Aborts when the connection is lost: from then on another process may hold the lock. */
   readonly lost: AbortSignal;
 }
 
-export interface SchedulerLock extends AsyncDisposable {
+export interface TermLock extends AsyncDisposable {
   /** Takes the lock, and begins a term; undefined while another process holds it. Must not be asked again while it is held. */
-  tryTake(): Promise<SchedulerHold | undefined>;
+  tryTake(): Promise<TermHold | undefined>;
+  /** The last term that any process has begun; 0 before the first. */
+  lastTerm(): Promise<number>;
 }
 
-/** Names the lock among other programs' on the same server. */
-const SCHEDULER = 0x5354_5253;
+/** The number names the lock among other programs' on the same server, the counter holds its terms. */
+const LOCKS = {
+  scheduler: { number: 0x5354_5253, counter: 'scheduler-term' },
+  gateway: { number: 0x5354_5247, counter: 'gateway-term' },
+} as const;
+export type TermLockName = keyof typeof LOCKS;
 /**
  * A process that stands still, or whose machine is cut off, loses its session after this time; until then it gives a sign of life
  * at each beat, and hears of a broken connection at once.
@@ -33,26 +41,50 @@ const BEAT_MS = 1_000;
 const ANSWER_MS = 5_000;
 
 /** Of a store that one service has for itself. */
-export function soleLock(db: Kysely<Database>): SchedulerLock {
+export function soleLock(db: Kysely<Database>, name: TermLockName): TermLock {
+  const { counter } = LOCKS[name];
   return {
     async tryTake() {
-      const term = await inTurn(db, (tx) => bump(tx, 'scheduler-term'));
+      const term = await inTurn(db, (tx) => bump(tx, counter));
       return { term, lost: new AbortController().signal, [Symbol.asyncDispose]: async () => {} };
     },
+    lastTerm: () => counterOf(db, counter),
     async [Symbol.asyncDispose]() {},
   };
 }
 
+/** Of a SQLite file that processes might share; it cannot be lost but with the process. What is in memory nobody shares. */
+export function fileLock(db: Kysely<Database>, name: TermLockName, file: string): TermLock {
+  const sole = soleLock(db, name);
+  if (file === ':memory:') return sole;
+  let held: Disposable | undefined;
+  const letGo = async () => {
+    held?.[Symbol.dispose]();
+    held = undefined;
+  };
+  return {
+    async tryTake() {
+      held = lockFile(`${file}.${name}.lock`);
+      if (!held) return undefined;
+      const hold = await sole.tryTake();
+      return hold && { ...hold, [Symbol.asyncDispose]: letGo };
+    },
+    lastTerm: sole.lastTerm,
+    [Symbol.asyncDispose]: letGo,
+  };
+}
+
 /** The connection is opened with the first try, kept while others hold the lock, and replaced when it was lost. */
-export function sessionLock(url: string): SchedulerLock {
+export function sessionLock(db: Kysely<Database>, name: TermLockName, url: string): TermLock {
+  const { number, counter } = LOCKS[name];
   let session: Session | undefined;
   return {
     async tryTake() {
-      if (!session?.isOpen) session = await openSession(url);
+      if (!session?.isOpen) session = await openSession(url, name);
       const own = session;
-      const [held] = await own.ask(`select pg_try_advisory_lock(${LOCK}) as held`);
+      const [held] = await own.ask(`select pg_try_advisory_lock(${number}, hashtext(current_schema())) as held`);
       if (held?.held !== true) return undefined;
-      const term = await own.beginTerm();
+      const term = await own.beginTerm(counter);
       const beat = setInterval(() => void own.ask('select 1').catch(() => {}), BEAT_MS);
       own.lost.addEventListener('abort', () => clearInterval(beat), { once: true });
       return {
@@ -65,13 +97,12 @@ export function sessionLock(url: string): SchedulerLock {
         },
       };
     },
+    lastTerm: () => counterOf(db, counter),
     async [Symbol.asyncDispose]() {
       await session?.end();
     },
   };
 }
-
-const LOCK = `${SCHEDULER}, hashtext(current_schema())`;
 
 interface Session {
   readonly lost: AbortSignal;
@@ -79,12 +110,12 @@ interface Session {
   /** Rejects with StoreError; whoever gets no answer has lost the connection. */
   ask(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** In the writers' turn, on the connection that holds the lock: a later holder's term is greater. */
-  beginTerm(): Promise<number>;
+  beginTerm(counter: CounterName): Promise<number>;
   end(): Promise<void>;
 }
 
-async function openSession(url: string): Promise<Session> {
-  const client = openClient(url);
+async function openSession(url: string, name: TermLockName): Promise<Session> {
+  const client = openClient(url, `strata ${name}`);
   const lost = new AbortController();
   const lose = () => lost.abort();
   client.on('error', lose);
@@ -115,9 +146,9 @@ async function openSession(url: string): Promise<Session> {
       return !lost.signal.aborted;
     },
     ask,
-    async beginTerm() {
+    async beginTerm(counter) {
       await ask(BEGIN_WRITING);
-      const [row] = await ask(`insert into counters (name, value) values ('scheduler-term', 1)
+      const [row] = await ask(`insert into counters (name, value) values ('${counter}', 1)
         on conflict (name) do update set value = counters.value + 1 returning value`);
       await ask('commit');
       return Number(row?.value);
