@@ -12,6 +12,7 @@ import { binaries, notice, type PostgresServer, startPostgres } from '../../pack
 import { type BadLink, startBadLink } from '../support/bad-link.ts';
 import { Fleet } from '../support/fleet.ts';
 import { type FleetLoad, startLoad } from '../support/fleet-load.ts';
+import { get } from '../support/node-answers.ts';
 import { type TestNode, testNodes, until } from '../support/nodes.ts';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 
@@ -88,18 +89,20 @@ describe('processes whose PostgreSQL has trouble', { skip: binaries ? false : no
       assert.deepEqual([child.exitCode, child.signalCode], [null, null], `a ${role} has ended`);
   }
 
+  /** Until clients are told, so many times more than now, that it is not possible now. */
+  async function refuses(load: FleetLoad, times = 1): Promise<void> {
+    const before = load.statuses[503] ?? 0;
+    const refused = async () => load.statuses[503] ?? 0;
+    await until('clients are refused', refused, (count) => count >= before + times);
+  }
+
   /** They say of themselves that they live, and that nobody should come. */
   async function saysSo(load: FleetLoad): Promise<void> {
-    const before = load.statuses[503] ?? 0;
     const ready = () => Promise.all(fleet.all().map((node) => statusOf(node, '/ready')));
     await until('none is ready', ready, (statuses) => statuses.every((status) => status === 503));
     const health = await Promise.all(fleet.all().map((node) => statusOf(node, '/health')));
     assert.deepEqual(new Set(health), new Set([200]), 'each lives');
-    await until(
-      'clients are refused',
-      async () => load.statuses[503] ?? 0,
-      (count) => count > before,
-    );
+    await refuses(load);
   }
 
   it('go on when it was restarted, in order and by a crash', { timeout: 900_000 }, () =>
@@ -196,14 +199,18 @@ describe('processes whose PostgreSQL has trouble', { skip: binaries ? false : no
     const full = disk;
     if (!full) return t.skip('no file system can be mounted here');
     await through(async (load) => {
+      const { base } = await fleet.api();
+      const reads = ['/ledger/checkpoint', `/ledger/receipts/${[...load.receipts][0]}`, '/.well-known/stack-keys.json'];
       full.fill();
-      const before = load.statuses[503] ?? 0;
+      await refuses(load, 10);
       await until(
-        'clients are refused',
-        async () => load.statuses[503] ?? 0,
-        (count) => count > before,
+        'a log says what it is',
+        async () => fleet.all().some((node) => node.log().includes('The disk is full')),
+        Boolean,
       );
-      // TODO reads
+      for (const where of reads) assert.equal((await get({ base }, where, load.key)).status, 200, where);
+      const ready = await Promise.all(fleet.all().map((node) => statusOf(node, '/ready')));
+      assert.deepEqual(new Set(ready), new Set([200]), 'the database answers');
       full.clear();
     });
   });

@@ -11,7 +11,7 @@ import { until } from './nodes.ts';
 /** Counted one by one, so that what was answered is what is counted. */
 const FREE = 50;
 /** Who got no answer in this time hangs. */
-const HANGS_MS = 150_000;
+const HANGS_MS = 120_000;
 
 export interface LoadParts {
   readonly fleet: Fleet;
