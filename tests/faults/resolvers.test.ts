@@ -79,7 +79,9 @@ describe('a collection whose resolvers are dead', { skip: binaries ? false : not
       assert.ok(shown.unmeasured >= seen.unmeasured + listed.length, `${state}: ${JSON.stringify([seen, shown])}`);
       if (state === 'silent') assert.ok(shown.timeouts > seen.timeouts);
       const asked = await get(api, `/stack/v1/domains/${unknown}`, key);
-      assert.equal(asked.status, 503, `${state}: ${asked.text}`);
+      // Where nobody answers it takes longer than a request waits; in no case is the name said not to exist.
+      const isOpen = asked.status === 503 || (state === 'silent' && /is being scanned/.test(asked.text));
+      assert.ok(isOpen, `${state}: ${asked.text}`);
       const told = await get(api, `/stack/v1/domains/${listed[0]}`, key);
       assert.equal(told.status, 200);
       const { status } = await fetch(`${scanner.base}/ready`);
@@ -91,7 +93,11 @@ describe('a collection whose resolvers are dead', { skip: binaries ? false : not
       rows.every((row) => Number(row.failures) === 0),
     );
     assert.deepEqual(services, before.services);
-    assert.equal((await get(api, `/stack/v1/domains/${unknown}`, key)).status, 200);
+    await until(
+      'it is scanned when it is asked for',
+      () => get(api, `/stack/v1/domains/${unknown}`, key),
+      ({ status }) => status === 200,
+    );
     const { rows: changes } = await server.sql('select * from changes', database);
     assert.deepEqual(changes, [], 'nothing has changed');
     console.log(`${await looks()} looks, up to ${failures} in vain one after another`);

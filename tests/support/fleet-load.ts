@@ -10,6 +10,8 @@ import { until } from './nodes.ts';
 
 /** Counted one by one, so that what was answered is what is counted. */
 const FREE = 50;
+/** No answer is older than its load, or signed for a time to come. */
+const SIGNED_WITHIN_MS = 1_800_000;
 /** Who got no answer in this time hangs. */
 const HANGS_MS = 120_000;
 
@@ -58,6 +60,8 @@ export async function startLoad({ fleet, store, asked, freeKeys, moving = 'movin
   const note = (text: string) => {
     const { provenance, domain, scanned_at } = JSON.parse(text);
     receipts.add(provenance.ledger_receipt_id);
+    if (!(Math.abs(Date.parse(provenance.signed_at) - Date.now()) < SIGNED_WITHIN_MS))
+      wrong.push(`signed at ${provenance.signed_at}`);
     return { domain, scanned_at } as { readonly domain?: string; readonly scanned_at?: string };
   };
   const stream = await followOn(fleet, unlimited.key, stopping.signal);

@@ -7,6 +7,8 @@ export const TWO_OF_EACH: readonly NodeRole[] = ['api', 'api', 'scanner', 'scann
 /** Domains are looked at again after seconds, so that scanners never rest. */
 export const RESTLESS = { STRATA_RESCAN_HOURS: '0.003', STRATA_ON_DEMAND_PER_HOUR: '100000' };
 
+type Settings = Readonly<Record<string, string>>;
+
 interface Place {
   readonly role: NodeRole;
   node: TestNode | undefined;
@@ -15,18 +17,20 @@ interface Place {
 
 export interface FleetOptions {
   readonly roles?: readonly NodeRole[];
-  readonly settings?: Readonly<Record<string, string>>;
+  readonly settings?: Settings;
+  /** What the process of a place has besides; places count from 0, in the order of `roles`. */
+  readonly own?: (place: number) => Settings;
 }
 
 export class Fleet {
   readonly #nodes: TestNodes;
   readonly #places: readonly Place[];
-  readonly #settings: Readonly<Record<string, string>>;
+  readonly #settingsOf: (place: number) => Settings;
   readonly killed: Record<string, number> = {};
 
-  constructor(nodes: TestNodes, { roles = TWO_OF_EACH, settings = RESTLESS }: FleetOptions = {}) {
+  constructor(nodes: TestNodes, { roles = TWO_OF_EACH, settings = RESTLESS, own = () => ({}) }: FleetOptions = {}) {
     this.#nodes = nodes;
-    this.#settings = settings;
+    this.#settingsOf = (place) => ({ ...settings, ...own(place) });
     this.#places = roles.map((role) => ({ role, node: undefined, starting: Promise.resolve() }));
   }
 
@@ -70,6 +74,6 @@ export class Fleet {
   }
 
   async #start(place: Place): Promise<void> {
-    place.node = await this.#nodes.start(place.role, this.#settings);
+    place.node = await this.#nodes.start(place.role, this.#settingsOf(this.#places.indexOf(place)));
   }
 }
