@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import type { Store } from '@strata/store';
 import type { TestNode } from './nodes.ts';
 
-export async function get({ base }: TestNode, target: string, key: string) {
-  const response = await fetch(base + target, { headers: { 'x-stack-key': key } });
+export async function get({ base }: Pick<TestNode, 'base'>, target: string, key: string, signal?: AbortSignal) {
+  const response = await fetch(base + target, { headers: { 'x-stack-key': key }, ...(signal ? { signal } : {}) });
   const body = await response.text();
   return { status: response.status, headers: response.headers, text: body };
 }

@@ -110,7 +110,7 @@ export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: N
   };
 }
 
-const DEADLINE_MS = 90_000;
+const DEADLINE_MS = 180_000;
 
 /** Asks until it is so. */
 export async function until<T>(what: string, ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {

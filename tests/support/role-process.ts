@@ -1,5 +1,5 @@
 // One process of a role, as `strata stack serve` runs it, on a simulated internet of so many companies that is the same in every process;
-// without a number it is on none. Says where it listens; ends in order at SIGTERM or when whoever started it is gone.
+// without a number it is on none; its resolver is that internet's own, or another that stands in front of one. Says where it listens; ends in order at SIGTERM or when whoever started it is gone.
 import { createLogger } from '@strata/http';
 import { readConfig, startRole } from '@strata/stack';
 import { createInternet } from '@strata/testnet';
@@ -14,7 +14,8 @@ const world = internet && {
   dnsTryTimeoutMs: 1_000,
   requestTimeoutMs: 5_000,
 };
-const resolvers = internet ? [internet.resolver] : [{ address: '127.0.0.1', port: 9 }];
+const nearest = internet ? internet.resolver : { address: '127.0.0.1', port: 9 };
+const resolvers = config.resolvers.length > 0 ? config.resolvers : [nearest];
 const running = stack.use(
   await startRole({ ...config, resolvers }, createLogger({ level: config.logLevel }), world ?? {}),
 );

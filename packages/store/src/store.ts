@@ -27,6 +27,7 @@ import {
 import { ScanWork } from './scan-work.ts';
 import type { Database } from './schema.ts';
 import { type Segments, SegmentTable } from './segments.ts';
+import { SharedClock } from './shared-clock.ts';
 import { SignalTable } from './signals.ts';
 import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 import { type Standings, StandingTable } from './standings.ts';
@@ -113,6 +114,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   counts(): Promise<StoreCounts>;
   /** Which process scans which domain. */
   readonly work: ScanWork;
+  /** What time it is: on PostgreSQL the server's, the same for all processes whatever their machines' clocks say; else this machine's. */
+  readonly clock: () => Date;
   /** Where every log ends now, for whoever follows what other processes write. */
   heads(): Promise<StoreHeads>;
   /** Whose turn it is to do what must be done once, among all processes of the store. */
@@ -161,10 +164,13 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   const db = new Kysely<Database>({
     dialect: pool ? tracedDialect(postgresDialect(pool), 'postgresql') : tracedDialect(sqliteDialectOf(url), 'sqlite'),
   });
-  const now = options.now ?? (() => new Date());
+  let clock = () => new Date();
+  let now = options.now ?? clock;
   let keys: KeyTable;
   try {
     await migrate(db);
+    if (pool) clock = (await SharedClock.open(db)).now;
+    now = options.now ?? clock;
     keys = await KeyTable.open(db, { now, prefix: options.keyPrefix ?? 'ssk_' });
   } catch (error) {
     await db.destroy();
@@ -205,6 +211,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     latestSeq: () => events.latestSeq(),
     counts: () => countAll(db),
     work: new ScanWork(db, { rescanAfterMs }),
+    clock,
     heads: () => readHeads(db),
     schedulerLock,
     inTerm(term) {

@@ -112,7 +112,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   };
   const scanning = stack.use(await openScanning(config, { logger, onRecorded, onScanned: scanMeter(metrics) }, world));
   // Receipts tell real time even where the demo scans in another.
-  const realNow = () => new Date();
+  const realNow = scanning.store.clock;
   const ledger = stack.use(
     await openLedger({
       ...{ dataDirectory: config.dataDirectory, origin: config.ledgerOrigin, now: realNow },
@@ -224,6 +224,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
       answers,
       logger,
       metrics,
+      now: realNow,
       trustedProxies: config.trustedProxies,
       // Neither is a bug: a disk that is full, a database that is damaged, locked or gone.
       isTrouble: (error) => error instanceof StoreError || error instanceof LogError,

@@ -34,7 +34,7 @@ const ON_DEMAND_CONCURRENCY = 32;
 export const RESTORING = 'restoring';
 
 /** Opens the configured database, making the data directory on first use. */
-export async function openConfiguredStore(config: Config, options: { readonly now?: () => Date } = {}): Promise<Store> {
+export async function openConfiguredStore(config: Config, { now }: Pick<World, 'now'> = {}): Promise<Store> {
   await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     const doing = `make the data directory ${config.dataDirectory}`;
     throw startErrorOf(cause, { doing, advice: 'choose another with STRATA_DATA' });
@@ -44,7 +44,7 @@ export async function openConfiguredStore(config: Config, options: { readonly no
       `a restore into ${config.dataDirectory} was interrupted or still runs: run \`strata stack restore\` again`,
     );
   const { databaseUrl, databaseConnections: poolSize, rescanAfterMs } = config;
-  return openStore(databaseUrl, { ...options, poolSize, rescanAfterMs });
+  return openStore(databaseUrl, { ...(now ? { now } : {}), poolSize, rescanAfterMs });
 }
 
 /** What the configured way of resolving says of a name that surely exists: `found` where it works. */
@@ -63,11 +63,11 @@ export async function openScanning(
   world: World = {},
 ): Promise<Scanning> {
   await using stack = new AsyncDisposableStack();
-  const now = world.now ?? (() => new Date());
   const rulebook = await openRulebook(config, world.catalogEntries, parts.logger);
   if (rulebook.ranges) parts.logger.info(describeRanges(rulebook.ranges), 'address ranges loaded');
   const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
-  const store = stack.use(await openConfiguredStore(config, { now }));
+  const store = stack.use(await openConfiguredStore(config, world));
+  const now = world.now ?? store.clock;
   const resolving = {
     upstreams: config.resolvers,
     allowAddresses: config.allowAddresses,

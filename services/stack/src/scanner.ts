@@ -107,8 +107,9 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
     const started = context
       .with(trace.setSpan(context.active(), span), () => scanOnce(domain))
       .then((outcome) => {
-        parts.onScanned?.(outcome.kind, performance.now() - startedAt);
-        span.setAttribute('strata.outcome', outcome.kind).end();
+        const ended = endOf(outcome);
+        parts.onScanned?.(ended, performance.now() - startedAt);
+        span.setAttribute('strata.outcome', ended).end();
         return outcome;
       })
       .finally(() => {
@@ -174,4 +175,11 @@ export function createScanner(parts: ScannerParts, options: ScannerOptions): Sca
       await Promise.allSettled([...underWay.values(), ...running]);
     },
   };
+}
+
+/** What it was worth to whoever watches over scans: one that saw nothing of a domain that we follow is recorded, and still saw nothing. */
+function endOf(outcome: ScanOutcome): ScanOutcome['kind'] {
+  if (outcome.kind !== 'recorded') return outcome.kind;
+  const { state } = outcome.profile;
+  return state === 'unmeasured' || state === 'nonexistent' ? state : 'recorded';
 }

@@ -53,6 +53,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   const port = await listening('API', config, () => service.server.listen({ host: config.host, port: config.port }));
 
   readiness.started();
+  await keepHealth(service, logger);
 
   const stopping = new AbortController();
   const closed = new AbortController();
@@ -88,6 +89,12 @@ export async function startStack(config: Config, logger: Logger, world: World = 
     isDnsWorking: app.isDnsWorking,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Its answer has a receipt as all have: it is made while that can be, so that later a process without its database still lives. */
+async function keepHealth({ server }: StackService, logger: Logger): Promise<void> {
+  const { statusCode } = await server.fastify.inject({ url: '/health', headers: { host: 'localhost' } });
+  if (statusCode !== 200) logger.warn({ statusCode }, 'no answer of /health could be made');
 }
 
 /** Real mode: the internet as it is, until SIGINT or SIGTERM. A second signal ends it at once. */

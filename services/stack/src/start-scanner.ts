@@ -14,7 +14,7 @@ export async function startScanner(config: Config, logger: Logger, world: World 
   const metrics = new Metrics();
   const scans = await openScanning(config, { logger, onScanned: scanMeter(metrics) }, world);
   const { store, scanner, prober, isDnsWorking } = stack.use(scans);
-  const now = world.now ?? (() => new Date());
+  const now = world.now ?? store.clock;
   metrics.disk(config.dataDirectory);
   addDnsMetrics(metrics, prober);
   addStoreMetrics(metrics, { store, now });

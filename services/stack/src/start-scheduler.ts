@@ -21,7 +21,7 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   await using stack = new AsyncDisposableStack();
   const scanning = stack.use(await openScanning(config, { logger }, world));
   const { store, rulebook } = scanning;
-  const now = () => new Date();
+  const now = store.clock;
   const { dataDirectory, ledgerOrigin: origin } = config;
   const ledger = stack.use(await openLedger({ dataDirectory, origin, now, store }));
   let scheduler: Scheduler | undefined;

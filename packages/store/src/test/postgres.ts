@@ -15,7 +15,9 @@ export interface PostgresServer extends AsyncDisposable {
   readonly port: number;
   /** Ends it at once, as a crash does: whoever is connected loses the connection, and what was committed stays. */
   kill(): Promise<void>;
-  /** Starts it again after that. */
+  /** Ends it in order. Fast: whoever is connected is told. Immediate: nobody is, and it recovers at the next start. */
+  stop(how: 'fast' | 'immediate'): Promise<void>;
+  /** Starts it again after one of these. */
   start(): Promise<void>;
   /** The address of an empty database of its own. */
   fresh(): Promise<string>;
@@ -67,17 +69,26 @@ function withinReach({ initdb, postgres }: Binaries, directory: string): Binarie
   return { initdb: copyOf(initdb), postgres: copyOf(postgres) };
 }
 
+export interface PostgresPlace {
+  /** An empty directory for its tables, of the caller's own; its log of transactions is elsewhere. */
+  readonly data?: string;
+}
+
 /** Makes a cluster in a directory of its own and starts it; both are gone afterwards. */
-export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+export async function startPostgres(
+  settings: Readonly<Record<string, string>> = {},
+  place: PostgresPlace = {},
+): Promise<PostgresServer> {
   if (!binaries) throw new Error(notice);
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-postgres-'));
-  const data = path.join(directory, 'data');
+  const data = place.data ?? path.join(directory, 'data');
   const isRoot = process.getuid?.() === 0;
-  if (isRoot) chownSync(directory, NOBODY, NOBODY);
+  if (isRoot) for (const each of [directory, ...(place.data ? [data] : [])]) chownSync(each, NOBODY, NOBODY);
   chmodSync(directory, 0o700);
   const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
   const locale = ['--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'];
-  const options = [`--pgdata=${data}`, '--auth=trust', `--username=${USER}`, ...locale];
+  const wal = place.data ? [`--waldir=${path.join(directory, 'wal')}`] : [];
+  const options = [`--pgdata=${data}`, '--auth=trust', `--username=${USER}`, ...wal, ...locale];
   const { initdb, postgres } = isRoot ? withinReach(binaries, directory) : binaries;
   await promisify(execFile)(initdb, options, { cwd: directory, ...user });
   const port = await freePort();
@@ -107,6 +118,10 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
     sql,
     async kill() {
       running.server.kill('SIGKILL');
+      await running.exit;
+    },
+    async stop(how) {
+      running.server.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT');
       await running.exit;
     },
     async start() {

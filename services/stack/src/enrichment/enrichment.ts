@@ -21,7 +21,7 @@ export async function runEnrichment(parts: EnrichmentParts, signal: AbortSignal)
   const { store, sources, logger, now } = parts;
   while (!signal.aborted) {
     try {
-      const known = new Map((await store.sources.list(new Date())).map((source) => [source.name, source]));
+      const known = new Map((await store.sources.list(store.clock())).map((source) => [source.name, source]));
       const due = longestDue(sources, known, now());
       if (due) await syncOnce(due, parts, signal);
     } catch (error) {

@@ -115,7 +115,7 @@ export class Exposures implements AsyncDisposable {
   /** Looks whether that has come to be so; true when it just has. */
   async learn(): Promise<boolean> {
     if (this.#isKnown || !this.isLoaded) return false;
-    const sources = await this.#parts.store.sources.list(new Date());
+    const sources = await this.#parts.store.sources.list(this.#parts.store.clock());
     const isRead = sources.some(({ name, finishedAt }) => finishedAt !== null && TELLING.has(name));
     // A folder may hold anything.
     this.#isKnown = isRead && !(await this.#parts.store.advisories.isEmpty());

@@ -25,8 +25,8 @@ export const advisoryDirectory = (config: Config): string => path.join(config.da
 
 export async function openEnrichment(config: Config, world: World = {}): Promise<Enrichment> {
   await using stack = new AsyncDisposableStack();
-  const now = world.now ?? (() => new Date());
-  const store = stack.use(await openConfiguredStore(config, { now }));
+  const store = stack.use(await openConfiguredStore(config, world));
+  const now = world.now ?? store.clock;
   const fetcher = world.fetcher ?? stack.use(openFetcher(config, world));
   const rulebook = await openRulebook(config, world.catalogEntries);
   const sources = configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs });

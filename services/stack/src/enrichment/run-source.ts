@@ -35,8 +35,8 @@ export async function runSource(source: AdvisorySource, parts: RunParts): Promis
   const { store, now } = parts;
   const owner = randomUUID();
   // Leases are between processes, which share real time and not that of a demo.
-  const lease = (): Lease => ({ owner, until: new Date(Date.now() + LEASE_MS) });
-  const begun = await store.sources.begin(source.name, { startedAt: now(), now: new Date(), lease: lease() });
+  const lease = (): Lease => ({ owner, until: new Date(store.clock().getTime() + LEASE_MS) });
+  const begun = await store.sources.begin(source.name, { startedAt: now(), now: store.clock(), lease: lease() });
   if (!begun) return { kind: 'busy' };
   const lost = new AbortController();
   const renewing = setInterval(() => {

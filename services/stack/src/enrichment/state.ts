@@ -28,7 +28,7 @@ export async function enrichmentState({
   readonly store: Store;
   readonly sourceNames: readonly string[];
 }): Promise<{ readonly sources: readonly TellableSource[]; readonly counts: AdvisoryCounts }> {
-  const known = new Map((await store.sources.list(new Date())).map((source) => [source.name, source]));
+  const known = new Map((await store.sources.list(store.clock())).map((source) => [source.name, source]));
   const counts = await store.advisories.counts();
   const records = recordsOf(counts);
   const sources = SOURCE_NAMES.filter((name) => known.has(name) || name !== 'folder' || sourceNames.includes(name)).map(

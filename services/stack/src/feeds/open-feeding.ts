@@ -17,7 +17,7 @@ export async function openFeeding(config: Config, { logger }: { logger: Logger }
   await using stack = new AsyncDisposableStack();
   const { store, isOptedOut } = stack.use(await openScanning(config, { logger }, world));
   const fetcher = stack.use(world.fetcher ?? openFetcher(config, world));
-  const now = world.now ?? (() => new Date());
+  const now = world.now ?? store.clock;
   const poller = openPoller(config, { store, fetcher, isOptedOut, logger, now });
   const owned = stack.move();
   return { store, poller, [Symbol.asyncDispose]: () => owned.disposeAsync() };

@@ -1,0 +1,201 @@
+// What clients ask of a fleet while something happens to it, and what they were told; afterwards all of that must still hold.
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { checkStore, type Store } from '@strata/store';
+import type { PostgresServer } from '../../packages/store/src/test/postgres.ts';
+import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../packages/store/src/test/scans.ts';
+import type { Fleet } from './fleet.ts';
+import { everyEvent, follow, get } from './node-answers.ts';
+import { until } from './nodes.ts';
+
+/** Counted one by one, so that what was answered is what is counted. */
+const FREE = 50;
+/** No answer is older than its load, or signed for a time to come. */
+const SIGNED_WITHIN_MS = 1_800_000;
+/** Who got no answer in this time hangs. */
+const HANGS_MS = 120_000;
+
+export interface LoadParts {
+  readonly fleet: Fleet;
+  readonly store: Store;
+  /** Scanned on demand: names that nobody put on the list. */
+  readonly asked: readonly string[];
+  readonly freeKeys: number;
+  /** A domain of this load alone, which moves from one provider to the other and back. */
+  readonly moving?: string;
+}
+
+export type FleetLoad = Awaited<ReturnType<typeof startLoad>>;
+
+/** Asks until it is stopped; resolves when the stream has begun to tell, which from then on knows where it was. */
+export async function startLoad({ fleet, store, asked, freeKeys, moving = 'moving.example' }: LoadParts) {
+  const unlimited = await store.keys.create({ tier: 'unlimited' });
+  const keys = await Promise.all(Array.from({ length: freeKeys }, () => store.keys.create({ tier: 'free' })));
+  const ended = new Set<string>();
+  const stopping = new AbortController();
+  const receipts = new Set<string>();
+  const profiles = new Map<string, string>();
+  const counted = new Map<string, number>();
+  /** How often each status came, and what came that nobody may be told. */
+  const statuses: Record<number, number> = {};
+  const wrong: string[] = [];
+  let longestMs = 0;
+
+  const working = async (work: () => Promise<void>) => {
+    while (!stopping.signal.aborted) await work().catch(() => delay(20));
+  };
+  const ask = async (target: string, key: string) => {
+    const { base } = await fleet.api();
+    const startedAt = performance.now();
+    const answer = await get({ base }, target, key, AbortSignal.timeout(HANGS_MS)).catch((error: Error) => {
+      if (error.name === 'TimeoutError') wrong.push(`${target} got no answer within ${HANGS_MS} ms`);
+      throw error;
+    });
+    longestMs = Math.max(longestMs, performance.now() - startedAt);
+    statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+    const isRefusal = [404, 429].includes(answer.status) || isUnavailable(answer);
+    if (answer.status !== 200 && !isRefusal) wrong.push(`${answer.status} ${answer.text}`);
+    return answer;
+  };
+  const note = (text: string) => {
+    const { provenance, domain, scanned_at } = JSON.parse(text);
+    receipts.add(provenance.ledger_receipt_id);
+    if (!(Math.abs(Date.parse(provenance.signed_at) - Date.now()) < SIGNED_WITHIN_MS))
+      wrong.push(`signed at ${provenance.signed_at}`);
+    return { domain, scanned_at } as { readonly domain?: string; readonly scanned_at?: string };
+  };
+  const stream = await followOn(fleet, unlimited.key, stopping.signal);
+  let n = 0;
+  const load = [
+    working(async () => {
+      const name = asked[Math.floor(Math.random() * asked.length)] ?? '';
+      const answer = await ask(`/stack/v1/domains/${name}`, unlimited.key);
+      if (answer.status !== 200) return void (await delay(20));
+      const told = note(answer.text);
+      if (told.scanned_at) profiles.set(name, told.scanned_at);
+    }),
+    // Requests that count, each key to its end.
+    ...Array.from({ length: 2 }, (_, lane) =>
+      working(async () => {
+        const mine = keys.filter((_, i) => i % 2 === lane);
+        const key = mine.find(({ stored: { id } }) => !ended.has(id) && (counted.get(id) ?? 0) < FREE);
+        if (!key) return void (await delay(100));
+        const answer = await ask('/stack/v1/stats/providers', key.key);
+        if (answer.status === 200) {
+          note(answer.text);
+          counted.set(key.stored.id, (counted.get(key.stored.id) ?? 0) + 1);
+        }
+        // What got lost on its way may have been counted: then the key ends before this count does.
+        if (answer.status === 429) ended.add(key.stored.id);
+        if (answer.status === 503) await delay(20);
+      }),
+    ),
+    // Changes that are confirmed with every second look, for the stream to tell.
+    working(async () => {
+      const exchange = n % 4 < 2 ? GOOGLE : MICROSOFT;
+      n += 1;
+      await store.recordScan(scanOf(moving, day(n - 1), exchange), confirm);
+      await delay(20);
+    }),
+  ];
+  await until('the stream has begun', async () => stream.hasBegun(), Boolean);
+
+  return {
+    ...{ key: unlimited.key, receipts, profiles, statuses, wrong },
+    /** Answers of success so far. */
+    answered: () => statuses[200] ?? 0,
+    longestMs: () => Math.round(longestMs),
+    /** Until clients have so many more answers than now. */
+    async goesOn(answers = 20): Promise<void> {
+      const before = statuses[200] ?? 0;
+      await until(
+        'clients get answers',
+        async () => statuses,
+        (now) => (now[200] ?? 0) >= before + answers,
+      );
+    },
+    async stop(): Promise<void> {
+      stopping.abort();
+      await Promise.all([...load, stream.following]);
+    },
+    /** Everything that a client was told still holds, and nothing of it happened twice. For after `stop`. */
+    async check(server: PostgresServer, databaseUrl: string): Promise<string> {
+      assert.deepEqual(wrong, []);
+      const node = await fleet.api();
+      assert.ok(receipts.size > 0, 'somebody was answered');
+      for (const id of receipts) {
+        const { status } = await get(node, `/ledger/receipts/${id}`, unlimited.key);
+        assert.equal(status, 200, `${id} was given out and is not in the ledger`);
+      }
+      for (const [name, scannedAt] of profiles) {
+        const stored = await store.domain(name);
+        assert.ok(stored && stored.scannedAt.getTime() >= Date.parse(scannedAt), `${name} was told`);
+      }
+      const today = new Date().toISOString().slice(0, 10);
+      for (const { stored } of keys) {
+        const used = await store.quota.used(stored.id, today);
+        const answered = counted.get(stored.id) ?? 0;
+        assert.ok(used >= answered && used <= FREE, `${answered} answered, ${used} counted`);
+      }
+      const database = new URL(databaseUrl).pathname.slice(1);
+      const twice = await server.sql(
+        'select domain_id, observed_at from scans group by domain_id, observed_at having count(*) > 1',
+        database,
+      );
+      assert.deepEqual(twice.rows, [], 'no scan stands twice');
+      const changes = (await everyEvent(store)).filter(({ kind }) => kind === 'change-confirmed');
+      const all = changes.map(({ seq }) => `ev_${String(seq).padStart(10, '0')}`);
+      await using rest = await follow(node, unlimited.key, String(stream.events.at(-1)?.seq));
+      await until(
+        'all is told',
+        async () => [...stream.events, ...rest.events].at(-1)?.body ?? '',
+        (body) => body.includes(all.at(-1) ?? '-'),
+      );
+      const told = [...stream.events, ...rest.events].map(
+        ({ body }) => (JSON.parse(body) as { readonly id: string }).id,
+      );
+      const isChange = new Set(all);
+      assert.deepEqual(
+        told.filter((id) => isChange.has(id)),
+        all.slice(all.indexOf(told.find((id) => isChange.has(id)) ?? '')),
+        'each change since it was followed is told once, in its order',
+      );
+      assert.equal(new Set(told).size, told.length);
+      assert.deepEqual((await checkStore(databaseUrl)).findings, []);
+      const requests = [...counted.values()].reduce((a, b) => a + b, 0);
+      return `${JSON.stringify(statuses)} in at most ${Math.round(longestMs)} ms: ${receipts.size} receipts, ${profiles.size} profiles, ${requests} counted requests, ${all.length} changes over ${stream.breaks()} breaks of the stream`;
+    },
+  };
+}
+
+/** What a service answers whose database is away. */
+function isUnavailable(answer: Awaited<ReturnType<typeof get>>): boolean {
+  if (answer.status !== 503 || answer.headers.get('retry-after') === null) return false;
+  return (JSON.parse(answer.text) as { readonly code?: string }).code === 'unavailable';
+}
+
+/** Follows the stream wherever it is served, each time from where it was, until the signal aborts. */
+async function followOn(fleet: Fleet, key: string, signal: AbortSignal) {
+  const events: { readonly seq: number; readonly body: string }[] = [];
+  let breaks = 0;
+  let current: Awaited<ReturnType<typeof follow>> | undefined;
+  const following = (async () => {
+    while (!signal.aborted) {
+      const last = events.at(-1)?.seq;
+      const node = await fleet.api();
+      const stream = await follow(node, key, last === undefined ? undefined : String(last)).catch(() => undefined);
+      if (!stream) {
+        await delay(50);
+        continue;
+      }
+      current = stream;
+      const gone = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      await Promise.race([stream.ended, gone]);
+      await stream[Symbol.asyncDispose]();
+      current = undefined;
+      events.push(...stream.events);
+      if (!signal.aborted) breaks += 1;
+    }
+  })();
+  return { events, following, breaks: () => breaks, hasBegun: () => events.length + (current?.events.length ?? 0) > 0 };
+}
