@@ -137,12 +137,10 @@ describe('a service whose publishers are hostile', () => {
       // A feed that turned bad keeps its items.
       const { items } = await stats();
       assert.ok(items >= 5);
-      for (const answer of [HOSTILITIES.endless, HOSTILITIES.bomb]) {
-        (feeds.good as Publisher).answer = answer;
-        await runStrata(['stack', 'feeds', 'poll', '--all'], { env });
-        assert.ok(((await listed()).get('good')?.error ?? '').length > 0);
-        assert.equal((await stats()).items, items);
-      }
+      (feeds.good as Publisher).answer = HOSTILITIES.endless;
+      await runStrata(['stack', 'feeds', 'poll', '--all'], { env });
+      assert.ok(((await listed()).get('good')?.error ?? '').length > 0);
+      assert.equal((await stats()).items, items);
     } finally {
       over.abort();
       await asking;
