@@ -30,13 +30,16 @@ export const settingsOf = (directory: string) => ({
 });
 
 /** Starts it; rejects with what it said when it ends instead. `uid`: only root may ask for it. */
-export async function startServe(directory: string, options: { readonly uid?: number } = {}): Promise<ServeProcess> {
+export async function startServe(
+  directory: string,
+  options: { readonly uid?: number; readonly settings?: Readonly<Record<string, string>> } = {},
+): Promise<ServeProcess> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:STRATA|NODE)_/.test(name));
   const child: ChildProcess = spawn(
     process.execPath,
     ['--import', SURVIVE_LIMITS, '--import', GUARD, MAIN, 'stack', 'serve'],
     {
-      env: { ...Object.fromEntries(inherited), ...settingsOf(directory) },
+      env: { ...Object.fromEntries(inherited), ...settingsOf(directory), ...options.settings },
       stdio: ['ignore', 'ignore', 'pipe'],
       ...(options.uid === undefined ? {} : { uid: options.uid }),
     },

@@ -14,6 +14,7 @@ import {
 import { archiveSteps } from './archive-steps.ts';
 import { epssSteps } from './epss.ts';
 import { kevStep } from './kev.ts';
+import { readJson } from './read-json.ts';
 import { RecordBatch, SourceError, type Step } from './source.ts';
 import { zipEntries } from './zip-entries.ts';
 
@@ -101,7 +102,7 @@ async function readDocument(file: string): Promise<unknown> {
   const bytes = await readFile(file);
   try {
     const body = /\.gz$/i.test(name) ? await promisify(gunzip)(bytes, { maxOutputLength: MAX_FILE_BYTES }) : bytes;
-    return JSON.parse(body.toString('utf8')) as unknown;
+    return readJson(body);
   } catch (cause) {
     throw new SourceError(`${name} is damaged or no JSON`, { cause });
   }

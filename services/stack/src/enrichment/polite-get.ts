@@ -1,6 +1,7 @@
 // What a publisher gives, asked for at the pace that it wants, and again after a pause when it is busy.
 import type { Downloaded, Fetched } from '@strata/scan';
 import { sleep } from '../sleep.ts';
+import { readJson } from './read-json.ts';
 import { type Patience, SourceError, type SourceParts } from './source.ts';
 
 export type Answered = Extract<Fetched, { kind: 'answered' }>;
@@ -112,7 +113,7 @@ export function nameOf(url: string): string {
 /** The JSON of an answer. Throws SourceError where it is none. */
 export function jsonOf({ body, url }: Pick<Answered, 'body' | 'url'>): unknown {
   try {
-    return JSON.parse(body.toString('utf8')) as unknown;
+    return readJson(body);
   } catch (cause) {
     throw new SourceError(`${nameOf(url)} is no JSON`, { cause });
   }

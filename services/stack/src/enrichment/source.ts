@@ -1,6 +1,7 @@
 // What a source of advisories is: steps from a cursor on, each of which is durable before the next is asked for.
 import type { AdvisoryRecord, ExploitScore, KnownExploited, RecordReading } from '@strata/advisories';
 import type { Fetcher } from '@strata/scan';
+import { readJson } from './read-json.ts';
 
 export const SOURCE_NAMES = ['kev', 'epss', 'nvd', 'osv', 'cve', 'folder'] as const;
 export type SourceName = (typeof SOURCE_NAMES)[number];
@@ -93,7 +94,7 @@ export class RecordBatch {
 export function readRecord(body: Buffer, id: string, read: (json: unknown) => RecordReading): RecordReading {
   let json: unknown;
   try {
-    json = JSON.parse(body.toString('utf8'));
+    json = readJson(body);
   } catch {
     return { record: null, problem: `${id.slice(0, 100)}: no JSON` };
   }

@@ -1,0 +1,118 @@
+// A publisher of feeds and of advisories on this machine's own addresses that gives what nobody should send.
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { createGzip } from 'node:zlib';
+
+export type Hostility = (response: ServerResponse, at: { readonly origin: string }) => void;
+
+const XML = { 'content-type': 'application/rss+xml' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+const MEGABYTE = 1 << 20;
+
+/** Writes as long as the other side reads, and no more than it must hold. */
+function flood(response: ServerResponse, chunk: Buffer, most = Number.POSITIVE_INFINITY): void {
+  let written = 0;
+  const more = () => {
+    while (written < most && !response.destroyed) {
+      written += chunk.length;
+      if (!response.write(chunk)) return void response.once('drain', more);
+    }
+    if (!response.destroyed) response.end();
+  };
+  more();
+}
+
+const itemOf = (n: number) =>
+  `<item><title>Item ${n}</title><link>https://named${n}.com/</link><guid>g${n}</guid></item>`;
+
+/** A feed that is in order, with so many items. */
+export const goodFeed = (items: number): string =>
+  `<?xml version="1.0"?><rss version="2.0"><channel><title>Good</title>${Array.from({ length: items }, (_, n) => itemOf(n)).join('')}</channel></rss>`;
+
+/** By what they do; each could be the answer to any question. */
+export const HOSTILITIES = {
+  endless(response) {
+    response.writeHead(200, XML).write('<?xml version="1.0"?><rss version="2.0"><channel><title>x');
+    flood(response, Buffer.alloc(MEGABYTE, 'x'));
+  },
+  /** A byte a second, for ever. */
+  drip(response) {
+    response.writeHead(200, XML);
+    const dripping = setInterval(() => response.write(' '), 1_000);
+    response.once('close', () => clearInterval(dripping));
+  },
+  /** Two gigabytes in two megabytes. */
+  bomb(response) {
+    response.writeHead(200, { ...XML, 'content-encoding': 'gzip' });
+    const gzip = createGzip({ level: 9 });
+    gzip.on('error', () => {}).pipe(response);
+    response.once('close', () => gzip.destroy());
+    const zeros = Buffer.alloc(MEGABYTE, '<');
+    let left = 2_048;
+    const more = () => {
+      while (left > 0 && !gzip.destroyed) {
+        left -= 1;
+        if (!gzip.write(zeros)) return void gzip.once('drain', more);
+      }
+      if (!gzip.destroyed) gzip.end();
+    };
+    more();
+  },
+  loop: (response, { origin }) => response.writeHead(302, { location: `${origin}/again/${Math.random()}` }).end(),
+  /** To where no stranger may lead us: a network of one's own, and the metadata of a cloud's machines. */
+  private: (response) => response.writeHead(301, { location: 'http://10.0.0.1/feed' }).end(),
+  metadata: (response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
+  laughs(response) {
+    const levels = Array.from({ length: 20 }, (_, n) => `<!ENTITY l${n + 1} "${`&l${n};`.repeat(10)}">`).join('');
+    response
+      .writeHead(200, XML)
+      .end(
+        `<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY l0 "ha">${levels}]><rss><channel><title>&l20;</title></channel>`,
+      );
+  },
+  picture: (response) => response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(100_000, 0x89)),
+  /** Deeper than any stack, and longer than any feed. */
+  deep(response) {
+    response.writeHead(200, JSON_TYPE).write('{"version":"https://jsonfeed.org/version/1.1","items":');
+    flood(response, Buffer.alloc(MEGABYTE, '['), 80 * MEGABYTE);
+  },
+  garbled: (response) =>
+    response.writeHead(200, XML).end(Buffer.concat([Buffer.from('<rss><channel>'), Buffer.alloc(50_000, 0xfe)])),
+  broken(response) {
+    response.writeHead(200, { ...XML, 'content-length': '100000' }).write('<?xml version="1.0"?><rss>');
+    setTimeout(() => response.destroy(), 50);
+  },
+} satisfies Readonly<Record<string, Hostility>>;
+
+export interface Publisher extends AsyncDisposable {
+  readonly origin: string;
+  /** What it does from now on. */
+  answer: Hostility;
+}
+
+/** Rejects with EACCES where this process may not listen at the port. */
+export async function startPublisher(
+  answer: Hostility,
+  { address = '127.0.0.1', port = 0 }: { readonly address?: string; readonly port?: number } = {},
+): Promise<Publisher> {
+  const sockets = new Set<Socket>();
+  const publisher = { answer };
+  const server: Server = createServer((_request, response) => {
+    response.on('error', () => {});
+    publisher.answer(response, { origin });
+  });
+  server.on('connection', (socket) => sockets.add(socket.on('close', () => sockets.delete(socket))));
+  server.listen(port, address);
+  await once(server, 'listening');
+  const bound = (server.address() as AddressInfo).port;
+  const origin = `http://${address}${bound === 80 ? '' : `:${bound}`}`;
+  return Object.assign(publisher, {
+    origin,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  });
+}
