@@ -3,10 +3,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Figure } from '../main.ts';
 import { perSecond, quantile } from '../measure.ts';
+import type { LoadedNode } from './nodes-on.ts';
 import { scrape, useOf } from './scrape.ts';
 import { type Seen, slopeOf } from './slope.ts';
 import { type SoakClients, startSoakClients } from './soak-clients.ts';
-import { type SoakNode, startSoak } from './soak-parts.ts';
+import { startSoak } from './soak-parts.ts';
 
 /** `STRATA_BENCH_MINUTES=2` for a look whether it runs at all; `STRATA_BENCH_STORE=sqlite` for one process on SQLite. */
 const MINUTES = Number(process.env.STRATA_BENCH_MINUTES ?? 20);
@@ -69,18 +70,18 @@ export async function benchSoak(): Promise<Figure[]> {
   const ms = performance.now() - startedAt;
   return [
     ...told(clients, { ms, rounds, backupMs: await backupMs, lost }),
-    ...nodes.flatMap(({ name }, i) => quartersOf(name, rounds, { node: i, lengthMs })),
-    ...nodes.flatMap(({ name }, i) => verdictsOf(name, rounds, { node: i, lengthMs })),
+    ...nodes.flatMap(({ role }, i) => quartersOf(role, rounds, { node: i, lengthMs })),
+    ...nodes.flatMap(({ role }, i) => verdictsOf(role, rounds, { node: i, lengthMs })),
   ];
 }
 
 /** Twenty minutes are long. */
-function progressOf({ atMs, nodes: samples, p99Ms }: Round, nodes: readonly SoakNode[]): string {
-  const held = samples.map(({ rss, live = 0 }, i) => `${nodes[i]?.name} ${mib(rss)}, live ${mib(live)}`);
+function progressOf({ atMs, nodes: samples, p99Ms }: Round, nodes: readonly LoadedNode[]): string {
+  const held = samples.map(({ rss, live = 0 }, i) => `${nodes[i]?.role} ${mib(rss)}, live ${mib(live)}`);
   return `minute ${Math.round(atMs / 60_000)}: ${held.join('; ')}; requests p99 ${p99Ms.toFixed(0)} ms`;
 }
 
-async function sample({ child, metricsPort }: SoakNode, atMs: number, isLive: boolean): Promise<Sample> {
+async function sample({ child, metricsPort }: LoadedNode, atMs: number, isLive: boolean): Promise<Sample> {
   const figures = await scrape(metricsPort);
   const figure = (name: string) => figures.get(name) ?? Number.NaN;
   let live: number | undefined;
