@@ -8,6 +8,10 @@ import { benchFeeds } from './feeds.ts';
 import { benchFingerprints } from './fingerprints.ts';
 import { benchGateway } from './gateway.ts';
 import { benchLedger } from './ledger.ts';
+import { benchKeys } from './load/keys.ts';
+import { benchNodes } from './load/nodes.ts';
+import { benchSoak } from './load/soak.ts';
+import { benchLoadedStream } from './load/stream.ts';
 import { benchNetwork } from './network.ts';
 import { benchNetworkKills } from './network-kills.ts';
 import { benchProfiles } from './profiles.ts';
@@ -43,12 +47,23 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   'network-kills': benchNetworkKills,
   routing: benchRouting,
   trust: benchTrust,
+  'load-nodes': benchNodes,
+  'load-keys': benchKeys,
+  'load-stream': benchLoadedStream,
+  'load-soak': benchSoak,
 };
+/** Names of several, and those that take so long that they are run only when they are asked for. */
+const groups: Readonly<Record<string, readonly string[]>> = {
+  load: ['load-nodes', 'load-keys', 'load-stream', 'load-soak'],
+};
+const long: readonly string[] = ['load-soak'];
 
-const asked = process.argv.slice(2);
+const asked = process.argv.slice(2).flatMap((name) => groups[name] ?? [name]);
 const unknown = asked.filter((name) => !Object.hasOwn(suites, name));
 if (unknown.length > 0) {
-  process.stderr.write(`no suite ${unknown.join(', ')}; there are: ${Object.keys(suites).join(', ')}\n`);
+  process.stderr.write(
+    `no suite ${unknown.join(', ')}; there are: ${[...Object.keys(suites), ...Object.keys(groups)].join(', ')}\n`,
+  );
   process.exit(2);
 }
 
@@ -56,7 +71,7 @@ process.stdout.write(
   `node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB\n`,
 );
 for (const [name, run] of Object.entries(suites)) {
-  if (asked.length > 0 && !asked.includes(name)) continue;
+  if (asked.length > 0 ? !asked.includes(name) : long.includes(name)) continue;
   process.stdout.write(`\n## ${name}\n\n| what | measured | against |\n|---|---|---|\n`);
   for (const { what, value, against } of await run()) process.stdout.write(`| ${what} | ${value} | ${against} |\n`);
 }

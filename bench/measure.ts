@@ -83,3 +83,10 @@ export function tellReady(ready: object, dispose: () => Promise<void>): void {
   process.once('disconnect', () => void dispose().finally(() => process.exit(0)));
   process.send?.(ready);
 }
+
+/** The soft limit, which is the one that counts; Node has raised it to the hard one. */
+export function openFileLimit(): number {
+  const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
+  const soft = report.userLimits?.open_files?.soft;
+  return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY;
+}

@@ -1,7 +1,7 @@
 // The event stream: many subscribers, one event to all. How long until the last one has it, and what each costs.
 import { once } from 'node:events';
 import type { Figure } from './main.ts';
-import { type Child, median, startChild } from './measure.ts';
+import { type Child, median, openFileLimit, startChild } from './measure.ts';
 
 const SUBSCRIBERS = 10_000;
 /** Open before the memory is first read: the process has grown to what serving takes at all. */
@@ -69,11 +69,4 @@ async function ask<Answer>(child: Child<unknown>, message: string): Promise<Answ
   child.process.send(message);
   const [value] = (await answer) as [Answer];
   return value;
-}
-
-/** The soft limit, which is the one that counts. */
-function openFileLimit(): number {
-  const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
-  const soft = report.userLimits?.open_files?.soft;
-  return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY;
 }

@@ -1,26 +1,18 @@
 // What the soak runs: a simulated internet whose companies move, a node that does everything, and on PostgreSQL one that answers beside it.
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { rotateSigningKeys } from '@strata/log';
 import { openStore } from '@strata/store';
 import { startPostgres } from '../../packages/store/src/test/postgres.ts';
-import { type Child, startChild } from '../measure.ts';
+import { startChild } from '../measure.ts';
 import { type ShortDays, shortDays } from './days.ts';
 import type { MovingInternetOptions, SeenInternet } from './moving-internet-process.ts';
-import type { NodeOptions, ReadyNode } from './node-process.ts';
-
-export interface SoakNode {
-  readonly name: string;
-  readonly child: Child<ReadyNode>;
-  readonly base: string;
-  readonly metricsPort: number;
-}
+import { type LoadedNode, nodesOn } from './nodes-on.ts';
 
 export interface SoakParts extends AsyncDisposable {
-  readonly nodes: readonly SoakNode[];
+  readonly nodes: readonly LoadedNode[];
   readonly key: string;
   readonly followed: readonly string[];
   readonly unheard: readonly string[];
@@ -54,27 +46,19 @@ export async function startSoak({ isPostgres, days, domains }: SoakOptions): Pro
   const [followed, unheard] = [names.slice(0, -UNHEARD), names.slice(-UNHEARD)];
   const key = await fill(databaseUrl, { now: shortDays(days), followed, feeds: internet.ready.feeds });
 
-  // One ledger of all has one key.
-  await rotateSigningKeys(path.join(directory, 'keys-of-all'), () => new Date());
-  const settingsOf = (role: string) => ({
-    STRATA_DATA: path.join(directory, role),
-    STRATA_DATABASE_URL: databaseUrl,
-    STRATA_ROLE: role,
+  const settings = {
     // A day comes every few seconds: once on each.
     STRATA_ADVISORY_HOURS: '24',
     STRATA_FREE_KEYS_PER_DAY: '1000000',
     STRATA_ON_DEMAND_PER_HOUR: '1000000',
+    STRATA_ADVISORIES: '',
+    STRATA_FEEDS: 'on',
     ...internet.ready.publishers,
-  });
-  const nodes: SoakNode[] = [];
-  for (const role of isPostgres ? ['all', 'api'] : ['all']) {
-    const settings = settingsOf(role);
-    await cp(path.join(directory, 'keys-of-all', 'keys'), path.join(settings.STRATA_DATA, 'keys'), { recursive: true });
-    const options: NodeOptions = { settings, internet: internet.ready, days };
-    const child = stack.use(await startChild<ReadyNode>('./load/node-process.ts', options));
-    const { port, metricsPort } = child.ready;
-    nodes.push({ name: role, child, base: `http://127.0.0.1:${port}`, metricsPort });
-  }
+  };
+  const running = stack.use(await nodesOn(databaseUrl));
+  const nodes: LoadedNode[] = [];
+  for (const role of isPostgres ? (['all', 'api'] as const) : (['all'] as const))
+    nodes.push(await running.start(role, { settings, internet: internet.ready, days }));
   const owned = stack.move();
   return {
     ...{ nodes, key, followed, unheard },
@@ -91,7 +75,7 @@ export async function startSoak({ isPostgres, days, domains }: SoakOptions): Pro
     },
     async backup() {
       const startedAt = performance.now();
-      const env = { ...process.env, ...settingsOf('all') };
+      const env = { ...process.env, ...nodes[0]?.settings };
       await promisify(execFile)(process.execPath, [MAIN, 'stack', 'backup', path.join(directory, 'backup')], { env });
       return performance.now() - startedAt;
     },
