@@ -1,8 +1,11 @@
-// Programs in C that ask DNS for a living, on the same server and names: dnsperf, massdns.
+// Who else asks DNS, on the same server and names: dnsperf and massdns (in C), and sockets of Node without a resolver.
 import { execFile, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import dnsPacket from 'dns-packet';
 
 const run = promisify(execFile);
 
@@ -20,6 +23,10 @@ export interface PeerTask {
   /** For files that the programs read. */
   readonly directory: string;
 }
+
+/** As many sockets as the resolver has for an upstream. */
+const BARE_SOCKETS = 4;
+const BARE_PATIENCE_MS = 60_000;
 
 export function isInstalled(program: string): boolean {
   return spawnSync(program, ['-h'], { timeout: 10_000 }).error === undefined;
@@ -62,4 +69,47 @@ async function timed(program: string, args: readonly string[]) {
   const seconds = (performance.now() - startedAt) / 1_000;
   const [, user, system] = /cpu ([\d.]+) ([\d.]+)/.exec(stderr) ?? [];
   return { stdout, seconds, cpuSeconds: Number(user) + Number(system) };
+}
+
+/**
+ * What Node's sockets take by themselves: questions made beforehand are sent, and answers only counted. No resolver in
+ * Node can be cheaper. @throws when answers are missing.
+ */
+export async function runBareSockets({ names, server, inFlight }: PeerTask): Promise<Rate> {
+  const queries = names.map((name, id) =>
+    dnsPacket.encode({ type: 'query', id: id & 0xffff, flags: 0, questions: [{ type: 'A', name }] }),
+  );
+  const sockets = Array.from({ length: BARE_SOCKETS }, () =>
+    createSocket({ type: 'udp4', recvBufferSize: 4 * 1024 * 1024 }),
+  );
+  for (const socket of sockets) {
+    socket.connect(server.port, server.address);
+    await once(socket, 'connect');
+  }
+  let sent = 0;
+  let answered = 0;
+  const all = Promise.withResolvers<void>();
+  const sendNext = () => {
+    const query = queries[sent];
+    if (query !== undefined) sockets[sent++ % BARE_SOCKETS]?.send(query);
+  };
+  for (const socket of sockets)
+    socket.on('message', () => {
+      answered += 1;
+      if (answered === queries.length) all.resolve();
+      else sendNext();
+    });
+  const late = setTimeout(() => all.reject(new Error(`only ${answered} answers at bare sockets`)), BARE_PATIENCE_MS);
+  const cpu = process.cpuUsage();
+  const startedAt = performance.now();
+  try {
+    for (let i = 0; i < inFlight; i++) sendNext();
+    await all.promise;
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const { user, system } = process.cpuUsage(cpu);
+    return { perSecond: names.length / seconds, cpuMicros: (user + system) / names.length };
+  } finally {
+    clearTimeout(late);
+    for (const socket of sockets) socket.close();
+  }
 }

@@ -27,3 +27,18 @@ it('a question that is not to be checked says so, and without EDNS0 says nothing
   assert.equal(flagsOf(true), dnsPacket.RECURSION_DESIRED | dnsPacket.CHECKING_DISABLED);
   assert.equal(flagsOf(false), dnsPacket.RECURSION_DESIRED);
 });
+
+it('the question for the root reads back as it was meant', () => {
+  const query = encodeQuery('', 'NS', { isRecursive: false });
+  const read = dnsPacket.decode(query);
+  assert.deepEqual(read.questions, [{ name: '.', type: 'NS', class: 'IN' }]);
+  assert.deepEqual([read.flags, dnsPacket.decode.bytes], [0, query.length]);
+});
+
+it('a query owes nothing to what its memory held before', () => {
+  for (let i = 0; i < 200; i++) {
+    Buffer.allocUnsafe(200).fill(0xff);
+    const read = dnsPacket.decode(encodeQuery(`n${i}.example`, 'A', { hasEdns: i % 2 === 0 }));
+    assert.deepEqual([read.id, read.questions?.[0]?.name, read.additionals?.length], [0, `n${i}.example`, (i + 1) % 2]);
+  }
+});

@@ -192,7 +192,15 @@ function sourceOf(options: ResolverOptions): AnswerSource {
   const addresses = upstreams.filter((upstream) => upstream !== 'iterative');
   if (upstreams[0] === 'iterative') {
     const { allowAddresses = [] } = options;
-    return new IterativeSource({ roots: addresses, tryTimeoutMs, totalTimeoutMs, maxInFlight, allowAddresses });
+    const isPrimed = addresses.length === 0;
+    return new IterativeSource({
+      roots: addresses,
+      isPrimed,
+      tryTimeoutMs,
+      totalTimeoutMs,
+      maxInFlight,
+      allowAddresses,
+    });
   }
   const asked = addresses.length > 0 ? addresses : systemUpstreams();
   const tries = options.tries ?? Math.max(DEFAULT_TRIES, asked.length);

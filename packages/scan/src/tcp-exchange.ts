@@ -13,12 +13,12 @@ export function askOverTcp(upstream: Upstream, query: Buffer, timeoutMs: number,
     const socket = connect({ host: upstream.address, port: upstream.port });
     const settle = (exchange: Exchange) => {
       clearTimeout(timer);
-      stop.whenStopped = undefined;
+      stop.work = undefined;
       socket.destroy();
       resolve(exchange);
     };
     const timer = setTimeout(() => settle({ kind: 'timeout', strays: 0 }), timeoutMs);
-    stop.whenStopped = () => settle({ kind: 'stopped' });
+    stop.work = { stop: () => settle({ kind: 'stopped' }) };
 
     stampId(query, randomInt(0x1_0000));
     const prefix = Buffer.alloc(2);

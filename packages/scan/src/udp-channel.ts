@@ -26,11 +26,12 @@ export type Exchange =
 /** Lets go of work that nobody waits for any more. Lighter than an AbortSignal, of which there would be one a question. */
 export class StopSwitch {
   isStopped = false;
-  whenStopped: (() => void) | undefined;
+  /** What is under way. */
+  work: { stop(): void } | undefined;
 
   stop(): void {
     this.isStopped = true;
-    this.whenStopped?.();
+    this.work?.stop();
   }
 }
 
@@ -39,13 +40,44 @@ const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 /** Half the id space, so that a free random id is found at once. */
 const MAX_WAITING = 32_768;
 
-interface Waiting extends WheelEntry {
+interface Asked {
   readonly id: number;
   readonly query: Buffer;
   /** Who may answer, where the kernel does not see to it. */
   readonly to: Upstream | undefined;
-  strays: number;
-  settle(exchange: Exchange): void;
+  readonly stop: StopSwitch;
+}
+
+/** A question in flight. A class of its own, so that a question costs one object and no functions. */
+class Waiting implements WheelEntry {
+  readonly asked: Asked;
+  strays = 0;
+  slot = 0;
+  rounds = 0;
+  readonly #forget: (waiting: Waiting) => void;
+  readonly #resolve: (exchange: Exchange) => void;
+
+  constructor(asked: Asked, forget: (waiting: Waiting) => void, resolve: (exchange: Exchange) => void) {
+    this.asked = asked;
+    this.#forget = forget;
+    this.#resolve = resolve;
+    asked.stop.work = this;
+  }
+
+  expire(): void {
+    this.settle({ kind: 'timeout', strays: this.strays });
+  }
+
+  stop(): void {
+    this.settle({ kind: 'stopped' });
+  }
+
+  settle(exchange: Exchange): void {
+    const { stop } = this.asked;
+    if (stop.work === this) stop.work = undefined;
+    this.#forget(this);
+    this.#resolve(exchange);
+  }
 }
 
 /** What Node would ask the system for: that an address is itself. It answers at once, where the system takes a turn. */
@@ -61,6 +93,16 @@ export class UdpChannel implements AsyncDisposable {
   readonly #socket: Socket;
   readonly #wheel: TimerWheel;
   readonly #waiting = new Map<number, Waiting>();
+  readonly #forget = (waiting: Waiting) => {
+    // What has ended may end again, when its packet could not be sent; its id may be another question's by then.
+    const { id } = waiting.asked;
+    if (this.#waiting.get(id) === waiting) this.#waiting.delete(id);
+    this.#wheel.remove(waiting);
+    if (this.#isRetired && this.#waiting.size === 0) this.#close();
+  };
+  readonly #closed = Promise.withResolvers<void>();
+  #isRetired = false;
+  #isClosing = false;
 
   private constructor(socket: Socket, wheel: TimerWheel) {
     this.#socket = socket;
@@ -112,22 +154,7 @@ export class UdpChannel implements AsyncDisposable {
     while (this.#waiting.has(id)) id = (id + 1) & 0xffff;
     stampId(query, id);
     return new Promise((resolve) => {
-      const waiting: Waiting = {
-        id,
-        query,
-        to,
-        strays: 0,
-        slot: 0,
-        rounds: 0,
-        expire: () => waiting.settle({ kind: 'timeout', strays: waiting.strays }),
-        settle: (exchange) => {
-          this.#waiting.delete(id);
-          this.#wheel.remove(waiting);
-          stop.whenStopped = undefined;
-          resolve(exchange);
-        },
-      };
-      stop.whenStopped = () => waiting.settle({ kind: 'stopped' });
+      const waiting = new Waiting({ id, query, to, stop }, this.#forget, resolve);
       this.#waiting.set(id, waiting);
       this.#wheel.add(waiting, timeoutMs);
       if (to === undefined) this.#socket.send(query);
@@ -138,15 +165,22 @@ export class UdpChannel implements AsyncDisposable {
     });
   }
 
+  /** Closes it when the last question in flight has ended; it is not asked any more. Resolves when it is closed. */
+  retire(): Promise<void> {
+    this.#isRetired = true;
+    if (this.#waiting.size === 0) this.#close();
+    return this.#closed.promise;
+  }
+
   #receive(bytes: Buffer, from: RemoteInfo): void {
     const waiting = bytes.length < 2 ? undefined : this.#waiting.get(((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0));
     if (waiting === undefined) return;
-    const { to } = waiting;
+    const { to, query } = waiting.asked;
     if (to !== undefined && (from.port !== to.port || from.address !== to.address)) {
       waiting.strays += 1;
       return;
     }
-    if (answersQuery(bytes, waiting.query)) waiting.settle({ kind: 'answer', bytes });
+    if (answersQuery(bytes, query)) waiting.settle({ kind: 'answer', bytes });
     else waiting.strays += 1;
   }
 
@@ -154,9 +188,16 @@ export class UdpChannel implements AsyncDisposable {
     for (const waiting of [...this.#waiting.values()]) waiting.settle(exchange);
   }
 
+  #close(): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#socket.close(this.#closed.resolve);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#failAll({ kind: 'stopped' });
-    await new Promise<void>((resolve) => this.#socket.close(resolve));
+    this.#close();
+    await this.#closed.promise;
   }
 }
 

@@ -7,6 +7,7 @@ import type { RecordType } from '../records.ts';
 import { conclude, type Failure, readExchange } from '../tries.ts';
 import { StopSwitch, type Upstream } from '../udp-channel.ts';
 import { chooseServer, type Tried } from './choose-server.ts';
+import { Priming } from './priming.ts';
 import { type Asked, type Reply, readReply } from './read-reply.ts';
 import { ROOT_ADDRESSES } from './root-hints.ts';
 import { ServerBook } from './server-book.ts';
@@ -16,6 +17,8 @@ import { nextName, parentOf, type Referral, shunLame, shunSilent, type Zone, Zon
 export interface IterativeOptions {
   /** The Internet's when empty. All other servers are asked at the port of the first. */
   readonly roots: readonly Upstream[];
+  /** Whether the roots are asked who they are (RFC 9609); those that the operator named are taken as they are. */
+  readonly isPrimed: boolean;
   readonly tryTimeoutMs: number;
   readonly totalTimeoutMs: number;
   readonly maxInFlight: number;
@@ -62,6 +65,7 @@ export class IterativeSource implements AnswerSource {
   readonly #book: ServerBook;
   readonly #zones: Zones;
   readonly #wire = new ServerWire();
+  readonly #priming: Priming | undefined;
   readonly #steps = new Map<string, Promise<Step>>();
   readonly #hosts = new LRUCache<string, readonly string[]>({
     max: MAX_HOSTS,
@@ -76,6 +80,8 @@ export class IterativeSource implements AnswerSource {
     this.#options = options;
     this.#book = new ServerBook({ port: roots[0]?.port ?? DNS_PORT, maxInFlight, allowAddresses });
     this.#zones = new Zones(roots.length > 0 ? this.#book.named(roots) : this.#book.at(ROOT_ADDRESSES));
+    const parts = { book: this.#book, zones: this.#zones };
+    if (options.isPrimed) this.#priming = new Priming(parts, { timeoutMs: options.tryTimeoutMs });
   }
 
   stats(): SourceStats {
@@ -83,6 +89,7 @@ export class IterativeSource implements AnswerSource {
   }
 
   async ask({ question, type }: Asking, stop: StopSwitch): Promise<Reading<unknown>> {
+    this.#priming?.beginWhenDue();
     const reading = await this.#resolve(question, type, this.#newTask(stop));
     const { status } = reading.lookup;
     if (status !== 'found' && status !== 'empty' && status !== 'nxdomain' && status !== 'skipped') this.#failures += 1;
@@ -246,6 +253,7 @@ export class IterativeSource implements AnswerSource {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#priming?.[Symbol.asyncDispose]();
     await this.#wire[Symbol.asyncDispose]();
   }
 }

@@ -1,6 +1,6 @@
 // What a name server of a zone says: an answer, a referral further down, or that it has no idea (RFC 1034 §4.3, RFC 2308).
 import { failed, isInZone, type Reading, readAnswer } from '../answer.ts';
-import { type AuthorityMessage, RCODE, readAuthorityMessage } from '../message.ts';
+import { type AuthorityMessage, type RawRecord, RCODE, readAuthorityMessage } from '../message.ts';
 import { Malformed } from '../message-reader.ts';
 import { type RecordType, readData, TYPE_CODES } from '../records.ts';
 import type { Referral } from './zones.ts';
@@ -64,13 +64,40 @@ function withinZone(message: AuthorityMessage, { zone }: Asked): AuthorityMessag
 function readReferral(message: AuthorityMessage, { zone, name }: Asked): Referral | null {
   const child = message.nameServers.find((each) => each.name !== zone && isInZone(each.name, zone))?.name;
   if (child === undefined || !isInZone(name, child)) return null;
-  const records = message.nameServers.filter((each) => each.name === child);
+  return referralTo(
+    child,
+    message.nameServers.filter((each) => each.name === child),
+    { message, zone },
+  );
+}
+
+interface Told {
+  readonly message: AuthorityMessage;
+  /** That of the server: it is believed about hosts in it only. */
+  readonly zone: string;
+}
+
+function referralTo(child: string, records: readonly RawRecord[], { message, zone }: Told): Referral {
   const names = new Set(records.slice(0, MAX_HOSTS).map(({ start }) => readData(message.bytes, start, 'NS')));
   const hosts = [...names].map((host) => ({
     name: host,
     addresses: isInZone(host, zone) ? glueOf(message, host) : [],
   }));
   return { zone: child, hosts, ttlSeconds: Math.min(...records.map(({ ttlSeconds }) => ttlSeconds)) };
+}
+
+/** What a root server says of the root's servers (RFC 9609 §4); null for anything but an answer of its own with addresses. */
+export function readRoots(bytes: Buffer, query: Buffer): Referral | null {
+  try {
+    const message = readAuthorityMessage(bytes, query, { name: '', type: 'NS' });
+    const records = message.answers.filter(({ name, code }) => name === '' && code === TYPE_CODES.NS);
+    if (message.rcode !== RCODE.noError || !message.isAuthoritative || records.length === 0) return null;
+    const roots = referralTo('', records, { message, zone: '' });
+    return roots.hosts.some(({ addresses }) => addresses.length > 0) ? roots : null;
+  } catch (error) {
+    if (error instanceof Malformed) return null;
+    throw error;
+  }
 }
 
 function glueOf({ bytes, addresses }: AuthorityMessage, host: string): string[] {

@@ -4,11 +4,9 @@ import { random16 } from '../random.ts';
 import type { RecordType } from '../records.ts';
 import { askOverTcp } from '../tcp-exchange.ts';
 import { TimerWheel } from '../timer-wheel.ts';
-import { type Exchange, type StopSwitch, UdpChannel } from '../udp-channel.ts';
+import type { Exchange, StopSwitch } from '../udp-channel.ts';
+import { ChannelPool } from './channel-pool.ts';
 import type { NameServer } from './name-server.ts';
-
-/** Sockets a family, one drawn for each question: a forger has to guess which port it left from. */
-const CHANNELS = 16;
 
 export interface WireQuestion {
   /** Whose server is asked. */
@@ -28,8 +26,7 @@ export interface Sent {
 export class ServerWire implements AsyncDisposable {
   readonly stats = { sent: 0, timeouts: 0, overTcp: 0, strays: 0 };
   readonly #wheel = new TimerWheel();
-  readonly #channels: { [family in 4 | 6]?: readonly UdpChannel[] } = {};
-  readonly #opening: { [family in 4 | 6]?: Promise<readonly UdpChannel[]> } = {};
+  readonly #pools = { 4: new ChannelPool(4, this.#wheel), 6: new ChannelPool(6, this.#wheel) } as const;
   #isDisposed = false;
 
   /** Waits in line for the server, asks, and takes note of how it fared. Always settles. */
@@ -56,10 +53,10 @@ export class ServerWire implements AsyncDisposable {
   async #send(server: NameServer, { zone, name, type, timeoutMs }: WireQuestion, stop: StopSwitch) {
     const query = encodeQuery(name, type, { hasEdns: server.knowsEdns, isRecursive: false });
     if (server.keepsCase) scrambleCase(query, random16);
-    const family = server.upstream.address.includes(':') ? 6 : 4;
-    const channels = this.#channels[family] ?? (await this.#open(family));
-    const channel = channels[random16() % CHANNELS];
+    const pool = this.#pools[server.upstream.address.includes(':') ? 6 : 4];
+    if (!pool.isOpen) await pool.open();
     if (this.#isDisposed || stop.isStopped) return { exchange: { kind: 'stopped' } as const, query };
+    const channel = pool.draw();
     if (channel === undefined) return { exchange: { kind: 'unreachable', code: 'no socket' } as const, query };
     this.stats.sent += 1;
     const sentAt = performance.now();
@@ -86,25 +83,9 @@ export class ServerWire implements AsyncDisposable {
     return !isKept;
   }
 
-  /** No sockets when none can be opened, and then the next question tries again. */
-  async #open(family: 4 | 6): Promise<readonly UdpChannel[]> {
-    this.#opening[family] ??= Promise.all(
-      Array.from({ length: CHANNELS }, () => UdpChannel.openFor(family, this.#wheel)),
-    );
-    try {
-      const channels = await this.#opening[family];
-      this.#channels[family] = channels;
-      return channels;
-    } catch {
-      delete this.#opening[family];
-      return [];
-    }
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true;
-    const opened = await Promise.all(Object.values(this.#opening).map((each) => each.catch(() => [])));
-    await Promise.all(opened.flat().map((channel) => channel[Symbol.asyncDispose]()));
+    await Promise.all([this.#pools[4][Symbol.asyncDispose](), this.#pools[6][Symbol.asyncDispose]()]);
     this.#wheel[Symbol.dispose]();
   }
 }

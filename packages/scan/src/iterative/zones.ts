@@ -57,12 +57,21 @@ const MAX_SILENT_MS = 300_000;
 const JOINED_TTL_MS = 600_000;
 
 export class Zones {
-  readonly #root: Zone;
+  #root: Zone;
   readonly #zones = new LRUCache<string, Zone>({ max: MAX_ZONES, ttl: MAX_TTL_MS, ttlResolution: 1_000 });
   readonly #joined = new LRUCache<string, true>({ max: MAX_JOINED, ttl: JOINED_TTL_MS, ttlResolution: 1_000 });
 
   constructor(roots: readonly NameServer[]) {
     this.#root = zoneOf('', [{ name: 'the roots', servers: roots }]);
+  }
+
+  get root(): Zone {
+    return this.#root;
+  }
+
+  /** What is under way with the old ones goes on with them. */
+  replaceRoot(hosts: readonly ServerHost[]): void {
+    this.#root = zoneOf('', hosts);
   }
 
   /** The deepest known zone that the name is in. */
