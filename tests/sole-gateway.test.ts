@@ -121,19 +121,11 @@ describe('a second gateway on PostgreSQL', { skip: binaries ? false : notice }, 
       STRATA_INFERENCE_DATABASE_URL: url,
       STRATA_MODEL: tinyChatModel,
     };
-    const { code, stderr } = await runStrata(['inference', 'gateway'], {
-      env,
-      interruptAt: /"msg":"ready"/,
-      async whileAt() {
-        await server.sql("update counters set value = value + 1 where name = 'gateway-term'", databaseOf(url));
-        await server.sql(`select pg_terminate_backend(${await sessionOf(url)})`);
-        // A signal that comes when it ends anyway changes nothing.
-        await until('it ends', async () => {
-          const { rows } = await server.sql(`select 1 from pg_stat_activity where datname = '${databaseOf(url)}'`);
-          return rows.length === 0 || undefined;
-        });
-      },
-    });
+    const running = runStrata(['inference', 'gateway'], { env });
+    const session = await until('it holds the lock', () => sessionOf(url));
+    await server.sql("update counters set value = value + 1 where name = 'gateway-term'", databaseOf(url));
+    await server.sql(`select pg_terminate_backend(${session})`);
+    const { code, stderr } = await running;
     assert.equal(code, 1, stderr);
     assert.match(stderr, /strata: another gateway has taken over the database/);
   });

@@ -2,7 +2,7 @@
 import { equalBytes, HASH_BYTES, LEDGER_ID_BYTES, leafHash, TILE_WIDTH } from '@strata/receipts';
 import { LogError } from './log-error.ts';
 import { type CheckpointKeys, checkHead } from './shared-head.ts';
-import type { SharedPlace } from './shared-place.ts';
+import type { SharedRows, SharedTurns } from './shared-place.ts';
 import { TreeEdge } from './tree-edge.ts';
 
 export interface SharedLogReport {
@@ -12,8 +12,8 @@ export interface SharedLogReport {
 
 export interface CheckOptions {
   readonly origin: string;
-  readonly keys: CheckpointKeys;
-  readonly place: SharedPlace;
+  readonly keys: Pick<CheckpointKeys, 'publicKeys'>;
+  readonly place: { readonly turns: Pick<SharedTurns, 'head'>; readonly rows: SharedRows };
   /** Hears of the leaves checked so far. */
   readonly onProgress?: (leaves: number) => void;
   readonly signal?: AbortSignal;

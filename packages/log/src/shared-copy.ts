@@ -23,6 +23,8 @@ export async function* readSharedLeaves({ rows }: Pick<SharedPlace, 'rows'>, { s
 }
 
 export interface FillOptions extends CheckOptions {
+  readonly keys: CheckpointKeys;
+  readonly place: SharedPlace;
   readonly leaves: LeafBatches;
   /** A signed checkpoint that the leaves must lead to, under whatever name. */
   readonly note: string | undefined;

@@ -33,7 +33,11 @@ export function signedHead(origin: string, edge: TreeEdge, signer: CheckpointSig
  * Rejects with LogError: `wrong-origin`, `wrong-key` when no key of this node signed it, `corrupt-checkpoint` when head, edge and
  * checkpoint say different things or the signature does not hold.
  */
-export async function checkHead(head: SharedHead, origin: string, keys: CheckpointKeys): Promise<TreeEdge> {
+export async function checkHead(
+  head: SharedHead,
+  origin: string,
+  keys: Pick<CheckpointKeys, 'publicKeys'>,
+): Promise<TreeEdge> {
   if (head.origin !== origin) {
     throw new LogError('wrong-origin', `the database holds the log ${head.origin}, not ${origin}`);
   }

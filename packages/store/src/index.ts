@@ -53,6 +53,7 @@ export {
   receiptsInRows,
 } from './postgres-backup.ts';
 export type { Quota, QuotaUse } from './quota.ts';
+export { receiptsToldBy } from './receipts-told.ts';
 export type { RecordedScan, RecordOptions, RecordScans, ScanRecord, ScanResult } from './record-scan.ts';
 export type { Claim, ScanProgress, ScanWork } from './scan-work.ts';
 export type { EventKind } from './schema.ts';

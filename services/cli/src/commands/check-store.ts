@@ -1,11 +1,17 @@
-// `strata stack check-store`: damage of the database in words, with what to do.
+// `strata stack check-store`: damage of the database and of the ledger in words, with what to do.
 import type { Config } from '@strata/stack';
 import { checkStore } from '@strata/store';
 import { CommandError, counted, type OutputOptions, printJson } from '../output.ts';
+import { checkLedger } from './check-ledger.ts';
 
 /** Throws CommandError (exit code 1) where anything was found. */
 export async function checkStoreCommand({ json = false }: OutputOptions, config: Config): Promise<void> {
-  const { findings, checks } = await checkStore(config.databaseUrl);
+  const store = await checkStore(config.databaseUrl);
+  const ledger = await checkLedger(config);
+  const [checks, findings] = [
+    [...store.checks, ...ledger.checks],
+    [...store.findings, ...ledger.findings],
+  ];
   if (json) printJson({ checks, findings });
   else if (findings.length === 0)
     process.stdout.write(`${counted(checks.length, 'check')} found nothing: ${checks.join(', ')}\n`);
