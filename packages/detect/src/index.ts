@@ -31,6 +31,7 @@ export {
   type Regression,
   regressionsOf,
 } from './posture-flags.ts';
+export { isPrivateName } from './private-names.ts';
 export * from './profile.ts';
 export { type CompileOptions, compileRulebook, type Rulebook } from './rulebook.ts';
 export { gradeOf } from './score.ts';

@@ -1,8 +1,16 @@
 // Domain names as users type them -> the registrable domain in A-label form (UTS 46, Public Suffix List).
 import { parse } from 'tldts';
+import { isPrivateName } from './private-names.ts';
 import { decodePunycode } from './punycode.ts';
 
-export type NameProblem = 'empty' | 'too-long' | 'bad-label' | 'ip-address' | 'public-suffix' | 'not-a-domain';
+export type NameProblem =
+  | 'empty'
+  | 'too-long'
+  | 'bad-label'
+  | 'ip-address'
+  | 'public-suffix'
+  | 'private-name'
+  | 'not-a-domain';
 
 export type ParsedDomain =
   | { readonly ok: true; readonly host: string; readonly domain: string }
@@ -78,6 +86,8 @@ function toRegistrable(host: string, labelCount: number): ParsedDomain {
       ? refuse('not-a-domain', `'${host}' is a single word; a domain name has a dot, as in example.com.`)
       : refuse('public-suffix', `'${host}' is a public suffix: names are registered under it, it is not one itself.`);
   }
+  if (isPrivateName(host))
+    return refuse('private-name', `'${host}' is a name of private networks, which is not looked up.`);
   // Underscores name services (`_dmarc.example.com`), and no registry takes one in the name that it sells.
   if (domain.includes('_')) return refuse('bad-label', `'${domain}' has an underscore, which no registered name has.`);
   return { ok: true, host, domain };

@@ -1,5 +1,5 @@
 // How a probe asks: each question once, and below a domain whose signatures are broken without their being checked.
-import { isWithin, type Lookup } from '@strata/detect';
+import { isPrivateName, isWithin, type Lookup } from '@strata/detect';
 import { without } from './answer.ts';
 import type { RecordOf, RecordType } from './records.ts';
 import type { Resolver } from './resolver.ts';
@@ -12,7 +12,10 @@ export interface AskOptions {
   readonly signal: AbortSignal;
 }
 
-/** Asks `resolver`, each question once: parts of a probe share answers even where a zone allows nobody to keep them. */
+/**
+ * Asks `resolver`, each question once: parts of a probe share answers even where a zone allows nobody to keep them. Names of
+ * private networks do not exist, as in the public DNS: a domain that points at one must not show what our resolver knows.
+ */
 export function askOnce(resolver: Resolver, { uncheckedBelow, signal }: AskOptions): Ask {
   const asked = new Map<string, Promise<Lookup<unknown>>>();
   return <Type extends RecordType>(name: string, type: Type) => {
@@ -20,12 +23,24 @@ export function askOnce(resolver: Resolver, { uncheckedBelow, signal }: AskOptio
     let answer = asked.get(key);
     if (answer === undefined) {
       const isUnchecked = uncheckedBelow !== undefined && isWithin(name, uncheckedBelow);
-      answer = resolver.query(name, type, { signal, isUnchecked });
+      answer = isPrivateName(name.toLowerCase())
+        ? Promise.resolve(privately())
+        : resolver.query(name, type, { signal, isUnchecked }).then(publicly);
       asked.set(key, answer);
     }
     // Holds because the key names the type of the records.
     return answer as Promise<Lookup<RecordOf[Type]>>;
   };
+}
+
+/** What is seen of an answer from outside: of a chain of aliases that enters a private network nothing behind that link. */
+export function publicly<T>(lookup: Lookup<T>): Lookup<T> {
+  const link = lookup.aliases.findIndex(isPrivateName);
+  return link < 0 ? lookup : privately(lookup.aliases.slice(0, link + 1));
+}
+
+function privately<T>(aliases: readonly string[] = []): Lookup<T> {
+  return without('nxdomain', 'a name of private networks', aliases);
 }
 
 /**

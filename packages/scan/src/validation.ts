@@ -1,5 +1,6 @@
 // DNSSEC as a validating resolver sees it: whether the answers about a domain were checked, and what the check said.
 import { type DsRecord, isMeasured, type Lookup, type PolicyEvidence } from '@strata/detect';
+import { publicly } from './ask.ts';
 import type { Resolver } from './resolver.ts';
 
 /** What the first question of a probe found. */
@@ -22,9 +23,9 @@ export async function askApex(resolver: Resolver, domain: string, { signal }: Op
   const { lookup, isAuthentic } = await resolver.ask(domain, 'NS', { signal });
   if (lookup.status === 'servfail' && resolver.hasUpstreams) {
     const ns = await resolver.query(domain, 'NS', { signal, isUnchecked: true });
-    if (ns.status === 'found') return { ns, isAuthentic: false, isUnchecked: true };
+    if (ns.status === 'found') return { ns: publicly(ns), isAuthentic: false, isUnchecked: true };
   }
-  return { ns: lookup, isAuthentic, isUnchecked: false };
+  return { ns: publicly(lookup), isAuthentic, isUnchecked: false };
 }
 
 /**
