@@ -11,11 +11,9 @@ import { describe, it } from 'node:test';
 import { openSignedLedger, rotateSigningKeys } from '@strata/log';
 import { openStore } from '@strata/store';
 import dns from 'dns-packet';
-import { binaries, notice, startPostgres } from '../../../../packages/store/src/test/postgres.ts';
-import { startTransactionPooler } from '../../../../packages/store/src/test/transaction-pooler.ts';
 import { runStrata } from '../test/run-strata.ts';
 import { judgeClock } from './clock.ts';
-import { checkDatabase, needsOf } from './database.ts';
+import { checkDatabase } from './database.ts';
 import { checkDisk, judgeDisk } from './disk.ts';
 import type { Finding } from './finding.ts';
 import { checkKeys } from './keys.ts';
@@ -162,27 +160,6 @@ describe('the database', () => {
     const away = await look('postgres://nobody:hidden@127.0.0.1:9/none');
     assertTold(away.findings[0] as Finding, 'problem', /server/);
     assert.doesNotMatch(JSON.stringify(away), /hidden/);
-  });
-});
-
-describe('the database server', { skip: binaries ? false : notice }, () => {
-  it('is told short of connections by the limit that is nearest, with pools and locks counted', async () => {
-    const config = { databaseConnections: 10 };
-    assert.deepEqual(
-      (['all', 'api', 'scanner', 'scheduler'] as const).map((role) => needsOf({ ...config, role }).connections),
-      [14, 13, 10, 14],
-    );
-    await using server = await startPostgres();
-    const url = await server.fresh();
-    const look = async (connections: number, at = url) =>
-      (await checkDatabase(at, { connections, needsSession: true })).findings[0] as Finding;
-    assertTold(await look(14), 'ok', /postgres: empty/);
-    assertTold(await look(58), 'warning', /\d+ of 57 connections of the server are used; this process may open 58/);
-    await server.sql('alter role strata connection limit 13');
-    assertTold(await look(14), 'warning', /of 13 connections that the user may open are used/);
-    await server.sql('alter role strata connection limit -1');
-    await using pooler = await startTransactionPooler(url);
-    assertTold(await look(14, pooler.url), 'problem', /a pooler gives each transaction another connection/);
   });
 });
 
