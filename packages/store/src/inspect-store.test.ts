@@ -9,6 +9,7 @@ import { inspectStore } from './inspect-store.ts';
 import { openStore } from './store.ts';
 import { StoreError } from './store-error.ts';
 import { binaries, notice, startPostgres } from './test/postgres.ts';
+import { startTransactionPooler } from './test/transaction-pooler.ts';
 
 const rejectsWith = (url: string, code: string) =>
   assert.rejects(inspectStore(url), (error) => error instanceof StoreError && error.code === code);
@@ -64,8 +65,21 @@ describe('a PostgreSQL server', { skip: binaries ? false : notice }, () => {
     }
     const state = await inspectStore(url);
     assert.deepEqual([state.kind, state.schema, state.domains, state.isWritable], ['postgres', 'current', 1, true]);
-    assert.equal(state.connections?.most, 57);
-    assert.ok((state.connections?.used ?? 0) >= 1);
+    assert.deepEqual([state.connections?.most, state.connections?.limitOf, state.hasSessions], [57, 'server', true]);
+    {
+      await using pooler = await startTransactionPooler(url);
+      assert.equal((await inspectStore(pooler.url)).hasSessions, false);
+    }
+    await server.sql(
+      'create role few login connection limit 5; grant select on all tables in schema public to few',
+      'test_1',
+    );
+    const few = await inspectStore(url.replace('strata@', 'few@'));
+    assert.deepEqual(few.connections, { used: 0, most: 5, limitOf: 'user' });
+    await server.sql('alter database test_1 connection limit 3');
+    const { connections } = await inspectStore(url);
+    assert.deepEqual([connections?.most, connections?.limitOf], [3, 'database']);
+    await server.sql('alter database test_1 connection limit -1');
     assert.ok(Math.abs(state.clockAheadMs ?? Number.NaN) < 30_000);
     await server.sql('create role reader login; alter database test_1 set default_transaction_read_only = on');
     assert.equal((await inspectStore(url)).isWritable, false);

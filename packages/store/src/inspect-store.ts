@@ -15,10 +15,20 @@ export interface StoreState {
   readonly domains: number;
   /** Whether tables may be made and rows written. */
   readonly isWritable: boolean;
-  /** Of the whole server, where it has any. */
-  readonly connections: { readonly used: number; readonly most: number } | undefined;
+  /** Where there is a server. */
+  readonly connections: StoreConnections | undefined;
+  /** False behind a pooler that parts connections among transactions: the locks of schedulers and gateways need a session. */
+  readonly hasSessions: boolean;
   /** The server's clock less ours, in milliseconds; undefined where there is no server. */
   readonly clockAheadMs: number | undefined;
+}
+
+/** Under whichever limit leaves the least: the server's, the database's or the user's. */
+export interface StoreConnections {
+  readonly used: number;
+  /** Without those that are reserved for superusers and the like. */
+  readonly most: number;
+  readonly limitOf: 'server' | 'database' | 'user';
 }
 
 const TABLE = 'kysely_migration';
@@ -36,7 +46,13 @@ export async function inspectStore(url: string): Promise<StoreState> {
 }
 
 function inspectSqlite(file: string): StoreState {
-  const nothing = { kind: 'sqlite', connections: undefined, clockAheadMs: undefined, isWritable: true } as const;
+  const nothing = {
+    kind: 'sqlite',
+    connections: undefined,
+    clockAheadMs: undefined,
+    isWritable: true,
+    hasSessions: true,
+  } as const;
   if (!existsSync(file)) return { ...nothing, schema: 'empty', latencyMs: 0, domains: 0 };
   using database = new DatabaseSync(file, { readOnly: true });
   const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
@@ -65,27 +81,39 @@ interface ServerRow {
   readonly now: Date;
   readonly used: number;
   readonly most: number;
+  readonly database_used: number;
+  /** -1: none. */
+  readonly database_most: number;
+  readonly user_used: number;
+  readonly user_most: number;
   readonly may_create: boolean | null;
   readonly is_replica: boolean;
   readonly migrations: string | null;
   readonly domains: string | null;
 }
 
+/** What kind of process another user's is only superusers are told: who is in a database is a client, or an autovacuum for a moment. */
 const SERVER = `
   select clock_timestamp() as now,
-    (select count(*) from pg_stat_activity where backend_type = 'client backend') as used,
-    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most,
+    (select count(*) from pg_stat_activity where datid is not null) as used,
+    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+      - coalesce(nullif(current_setting('reserved_connections', true), '')::int, 0) as most,
+    (select count(*) from pg_stat_activity where datname = current_database()) as database_used,
+    (select datconnlimit from pg_database where datname = current_database()) as database_most,
+    (select count(*) from pg_stat_activity where usename = session_user and datid is not null) as user_used,
+    (select rolconnlimit from pg_roles where rolname = session_user) as user_most,
     has_schema_privilege(current_schema(), 'create') as may_create,
     pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on' as is_replica,
     to_regclass(quote_ident(current_schema()) || '.${TABLE}') as migrations,
     to_regclass(quote_ident(current_schema()) || '.domains') as domains`;
 
 async function inspectPostgres(url: string): Promise<StoreState> {
-  const pool = openPool(url, { poolSize: 1 });
+  const pool = openPool(url, { poolSize: 2 });
   try {
     const client = await pool.connect();
     try {
-      return await inspectServer(client);
+      const state = await inspectServer(client);
+      return { ...state, hasSessions: await hasSessions(client, pool) };
     } finally {
       client.release();
     }
@@ -94,7 +122,32 @@ async function inspectPostgres(url: string): Promise<StoreState> {
   }
 }
 
-async function inspectServer(client: pg.PoolClient): Promise<StoreState> {
+/** Two connections that are open at once have a process of the server each, unless a pooler stands between. */
+async function hasSessions(client: pg.PoolClient, pool: pg.Pool): Promise<boolean> {
+  const processOf = async (asked: pg.PoolClient) =>
+    (await asked.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+  const first = await processOf(client);
+  // Where there is no room for a second one, that is told by the figures.
+  const other = await pool.connect().catch(() => undefined);
+  if (!other) return true;
+  try {
+    return (await processOf(other)) !== first;
+  } finally {
+    other.release();
+  }
+}
+
+/** The look's own connection is none that is used. */
+function connectionsOf(row: ServerRow): StoreConnections {
+  const limits = [
+    { used: row.used - 1, most: row.most, limitOf: 'server' },
+    { used: row.database_used - 1, most: row.database_most, limitOf: 'database' },
+    { used: row.user_used - 1, most: row.user_most, limitOf: 'user' },
+  ] as const;
+  return limits.filter(({ most }) => most >= 0).reduce((a, b) => (b.most - b.used < a.most - a.used ? b : a));
+}
+
+async function inspectServer(client: pg.PoolClient): Promise<Omit<StoreState, 'hasSessions'>> {
   let latencyMs = 0;
   for (let turn = 0; turn < 5; turn++) {
     const startedAt = performance.now();
@@ -113,7 +166,7 @@ async function inspectServer(client: pg.PoolClient): Promise<StoreState> {
     latencyMs,
     domains: counted.rows[0]?.n ?? 0,
     isWritable: row.may_create === true && !row.is_replica,
-    connections: { used: row.used, most: row.most },
+    connections: connectionsOf(row),
     clockAheadMs: row.now.getTime() - answeredAt,
   };
 }

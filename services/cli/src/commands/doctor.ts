@@ -4,7 +4,7 @@ import type { GatewayConfig } from '@strata/gateway';
 import type { Config } from '@strata/stack';
 import type { WorkerConfig } from '@strata/worker';
 import { judgeClock, readClock } from '../doctor/clock.ts';
-import { checkDatabase } from '../doctor/database.ts';
+import { checkDatabase, needsOf } from '../doctor/database.ts';
 import { checkDisk } from '../doctor/disk.ts';
 import { type Finding, problem } from '../doctor/finding.ts';
 import { checkKeys } from '../doctor/keys.ts';
@@ -90,7 +90,7 @@ async function finished(check: Check): Promise<readonly Finding[]> {
 }
 
 function stackChecks(config: Config, machine: MachineFacts): Check[] {
-  const { host, port, metricsPort, dataDirectory, databaseUrl, databaseConnections, chatUrl } = config;
+  const { host, port, metricsPort, dataDirectory, databaseUrl, chatUrl } = config;
   const named = config.resolvers.filter((each) => each !== 'iterative');
   const isIterative = named.length < config.resolvers.length;
   const resolvers = config.resolvers.length > 0 ? named : getServers().map(systemResolver);
@@ -105,7 +105,7 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
     ],
     async () => [await checkDisk(dataDirectory)],
     async () => {
-      const { findings, state } = await checkDatabase(databaseUrl, { poolSize: databaseConnections });
+      const { findings, state } = await checkDatabase(databaseUrl, needsOf(config));
       return [...findings, judgeMemory(machine, state?.domains ?? 0)];
     },
     async () => [await checkKeys({ service: 'stack', directory: dataDirectory, origin: config.ledgerOrigin })],
@@ -132,10 +132,13 @@ async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Prom
     async () => [await checkPort({ what: 'chat completions', host, port, setting: 'STRATA_INFERENCE_PORT', ours })],
     async () => [await checkDisk(dataDirectory)],
     async () =>
-      (await checkDatabase(databaseUrl, { poolSize: databaseConnections })).findings.map((finding) => ({
-        ...finding,
-        check: 'database (inference)',
-      })),
+      // One more for the lock that says which gateway works on it.
+      (await checkDatabase(databaseUrl, { connections: databaseConnections + 1, needsSession: true })).findings.map(
+        (finding) => ({
+          ...finding,
+          check: 'database (inference)',
+        }),
+      ),
     async () => [
       await checkKeys({ service: 'inference', directory: inferenceDirectory(config), origin: ledgerOrigin }),
     ],

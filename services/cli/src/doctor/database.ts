@@ -1,4 +1,5 @@
 // Whether the database can be used: reached, of this version, quick, with connections left, its clock as ours.
+import type { Config } from '@strata/stack';
 import { inspectStore, StoreError, type StoreState } from '@strata/store';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
@@ -12,8 +13,24 @@ export interface DatabaseCheck {
   readonly findings: readonly Finding[];
 }
 
-/** `poolSize`: connections that this process would open. */
-export async function checkDatabase(url: string, { poolSize }: { readonly poolSize: number }): Promise<DatabaseCheck> {
+export interface DatabaseNeeds {
+  /** Connections that this process may open to PostgreSQL, its pools and its locks together. */
+  readonly connections: number;
+  /** Whether it may hold a lock of a session: a scheduler, a gateway. */
+  readonly needsSession: boolean;
+}
+
+/** The pool for the ledger, of whoever signs. */
+const LEDGER_CONNECTIONS = 3;
+
+/** Of a process in this role. */
+export function needsOf({ role, databaseConnections }: Pick<Config, 'role' | 'databaseConnections'>): DatabaseNeeds {
+  const needsSession = role === 'all' || role === 'scheduler';
+  const ledger = role === 'scanner' ? 0 : LEDGER_CONNECTIONS;
+  return { connections: databaseConnections + ledger + (needsSession ? 1 : 0), needsSession };
+}
+
+export async function checkDatabase(url: string, needs: DatabaseNeeds): Promise<DatabaseCheck> {
   const check = 'database';
   let state: StoreState;
   try {
@@ -26,12 +43,18 @@ export async function checkDatabase(url: string, { poolSize }: { readonly poolSi
       : 'Check STRATA_DATABASE_URL and the server.';
     return { state: undefined, findings: [problem(check, { found: error.message, means, todo })] };
   }
-  return { state, findings: judge(state, poolSize) };
+  return { state, findings: judge(state, needs) };
 }
 
+const OF_LIMIT = {
+  server: { of: 'of the server', todo: 'Raise max_connections' },
+  database: { of: 'that the database allows', todo: 'Raise its limit (alter database … connection limit …)' },
+  user: { of: 'that the user may open', todo: 'Raise its limit (alter role … connection limit …)' },
+} as const;
+
 function judge(
-  { kind, schema, latencyMs, domains, isWritable, connections, clockAheadMs }: StoreState,
-  poolSize: number,
+  { kind, schema, latencyMs, domains, isWritable, connections, clockAheadMs, hasSessions }: StoreState,
+  needs: DatabaseNeeds,
 ) {
   const check = 'database';
   const findings: Finding[] = [];
@@ -51,12 +74,22 @@ function judge(
         todo: 'Give the user CREATE on its schema (alter database … owner to …), and name the primary, not a replica.',
       }),
     );
-  if (connections && connections.most - connections.used < poolSize)
+  if (!hasSessions && needs.needsSession)
+    findings.push(
+      problem(check, {
+        found: 'a pooler gives each transaction another connection of the server',
+        means:
+          'The lock that says who is the scheduler, or the gateway, needs a session: two would work at once, or none.',
+        todo: 'Connect to PostgreSQL directly, or let the pooler give each client a session of its own (pool_mode = session).',
+      }),
+    );
+  if (connections && connections.most - connections.used < needs.connections)
     findings.push(
       warning(check, {
-        found: `${connections.used} of ${connections.most} connections are used; this process may open ${poolSize} more`,
-        means: 'Under load requests would fail for want of a connection.',
-        todo: 'Raise max_connections, or lower STRATA_DATABASE_CONNECTIONS of each process.',
+        found: `${connections.used} of ${connections.most} connections ${OF_LIMIT[connections.limitOf].of} are used; this process may open ${needs.connections}`,
+        means:
+          'Unless it runs already and is among those that are used, requests would fail under load for want of a connection.',
+        todo: `${OF_LIMIT[connections.limitOf].todo}, or lower the settings for connections of each process.`,
       }),
     );
   if (clockAheadMs !== undefined && Math.abs(clockAheadMs) > MOST_SKEW_MS)

@@ -146,7 +146,7 @@ describe('the database', () => {
   it('is told empty, sound with its domains, damaged, or out of reach', async () => {
     await using directory = await folder();
     const file = path.join(directory.place, 'strata.db');
-    const look = async (url = `sqlite:${file}`) => checkDatabase(url, { poolSize: 10 });
+    const look = async (url = `sqlite:${file}`) => checkDatabase(url, { connections: 10, needsSession: true });
     assertTold((await look()).findings[0] as Finding, 'ok', /empty, the first start fills it/);
     {
       await using store = await openStore(`sqlite:${file}`);
