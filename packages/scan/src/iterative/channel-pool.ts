@@ -7,7 +7,7 @@ import { UdpChannel } from '../udp-channel.ts';
 const CHANNELS = 16;
 /**
  * Whoever runs a name server that is asked sees ports; these are how many questions, and how long, one of them stays in
- * use. Opening and closing a socket costs as much as two questions.
+ * use. Opening and closing one takes about 20 µs of CPU, less than a question.
  */
 const MOST_QUESTIONS = 64;
 const MOST_MS = 10_000;
