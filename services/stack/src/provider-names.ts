@@ -27,33 +27,37 @@ export function findProvider(
 
 /** Names most like what was written, nearest first: by the Sørensen–Dice coefficient of bigrams, twice what is shared over all there is. */
 export function nearestProviders(text: string, rulebook: Rulebook, count = 3): string[] {
-  const { names, withBigram } = namesOf(rulebook);
+  const { entries, withBigram, count: names } = namesOf(rulebook);
   const wanted = bigrams(text.normalize('NFC').trim().toLowerCase());
-  const shared = new Uint16Array(names.length);
+  const shared = new Uint16Array(names);
   for (const bigram of wanted) for (const at of withBigram.get(bigram) ?? []) shared[at] = (shared[at] ?? 0) + 1;
-  const likeness = new Map<Provider, number>();
-  for (const [at, { entry, size }] of names.entries()) {
-    const share = (2 * (shared[at] ?? 0)) / (wanted.size + size);
-    if (share >= (likeness.get(entry) ?? 0)) likeness.set(entry, share);
-  }
-  const nearest: (readonly [Provider, number])[] = [];
-  for (const each of likeness) {
-    const place = nearest.findIndex((other) => isNearer(each, other));
+  const nearest: Likely[] = [];
+  for (const { entry, from, sizes } of entries) {
+    let likeness = 0;
+    for (let i = 0; i < sizes.length; i += 1)
+      likeness = Math.max(likeness, (2 * (shared[from + i] ?? 0)) / (wanted.size + (sizes[i] ?? 0)));
+    const { name } = entry;
+    const place = nearest.findIndex(
+      (other) => likeness > other.likeness || (likeness === other.likeness && name < other.name),
+    );
     if (place < 0 && nearest.length >= count) continue;
-    nearest.splice(place < 0 ? nearest.length : place, 0, each);
+    nearest.splice(place < 0 ? nearest.length : place, 0, { name, likeness });
     if (nearest.length > count) nearest.pop();
   }
-  return nearest.map(([{ name }]) => name);
+  return nearest.map(({ name }) => name);
 }
 
-function isNearer(a: readonly [Provider, number], b: readonly [Provider, number]): boolean {
-  return a[1] > b[1] || (a[1] === b[1] && a[0].name < b[0].name);
+interface Likely {
+  readonly name: string;
+  readonly likeness: number;
 }
 
 interface Names {
-  readonly names: readonly { readonly entry: Provider; readonly size: number }[];
-  /** Places in `names` of those that have it. */
+  /** Of each provider: the number of its first name, and how many bigrams each of its names has. */
+  readonly entries: readonly { readonly entry: Provider; readonly from: number; readonly sizes: readonly number[] }[];
+  /** Numbers of the names that have it. */
   readonly withBigram: ReadonlyMap<string, readonly number[]>;
+  readonly count: number;
 }
 
 /** Whoever mistypes a name waits for no more than a look at those that are like it: cut up once for each rulebook. */
@@ -62,20 +66,24 @@ const cutUp = new WeakMap<Rulebook, Names>();
 function namesOf(rulebook: Rulebook): Names {
   const known = cutUp.get(rulebook);
   if (known) return known;
-  const names: Names['names'][number][] = [];
   const withBigram = new Map<string, number[]>();
-  for (const entry of rulebook.providers.values()) {
-    for (const name of new Set([entry.id, entry.name, ...entry.aliases].map((each) => each.toLowerCase()))) {
+  let count = 0;
+  const entries = [...rulebook.providers.values()].map((entry) => {
+    const from = count;
+    const names = new Set([entry.id, entry.name, ...entry.aliases].map((name) => name.toLowerCase()));
+    const sizes = [...names].map((name) => {
       const parts = bigrams(name);
       for (const part of parts) {
-        const places = withBigram.get(part);
-        if (places) places.push(names.length);
-        else withBigram.set(part, [names.length]);
+        const numbers = withBigram.get(part);
+        if (numbers) numbers.push(count);
+        else withBigram.set(part, [count]);
       }
-      names.push({ entry, size: parts.size });
-    }
-  }
-  const made = { names, withBigram };
+      count += 1;
+      return parts.size;
+    });
+    return { entry, from, sizes };
+  });
+  const made = { entries, withBigram, count };
   cutUp.set(rulebook, made);
   return made;
 }
