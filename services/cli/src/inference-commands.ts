@@ -8,15 +8,18 @@ import { chatHelp, gatewayHelp, verifyReceiptHelp } from './help.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addNetworkCommands } from './network-commands.ts';
 import type { OutputOptions } from './output.ts';
+import { minded } from './owner.ts';
 import { effectiveEnvironment } from './settings/settings.ts';
 import { wholeDays } from './whole-days.ts';
 import { addWorkerCommands } from './worker-commands.ts';
 
 const config = async (more: Readonly<Record<string, string>> = {}) =>
-  (await import('@strata/gateway')).readGatewayConfig({
-    ...(await effectiveEnvironment(process.env, 'gateway')),
-    ...more,
-  });
+  minded(
+    (await import('@strata/gateway')).readGatewayConfig({
+      ...(await effectiveEnvironment(process.env, 'gateway')),
+      ...more,
+    }),
+  );
 
 const base = () =>
   new Option('--base <url>', 'the gateway').env('STRATA_INFERENCE_URL').default('http://127.0.0.1:8788');
