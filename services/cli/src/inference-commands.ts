@@ -111,6 +111,7 @@ export function addInferenceCommands(inference: Command): void {
     );
 
   const open = async () => (await import('@strata/gateway')).openGatewayStore(await config());
+  const databaseUrl = async () => (await config()).databaseUrl;
   const keys = addKeyCommands(
     inference
       .command('keys')
@@ -120,6 +121,7 @@ export function addInferenceCommands(inference: Command): void {
     {
       hasPriorities: true,
       open,
+      databaseUrl,
       signingDirectory: async () => (await import('@strata/gateway')).inferenceDirectory(await config()),
     },
   );
@@ -130,7 +132,7 @@ export function addInferenceCommands(inference: Command): void {
     .option('--days <number>', 'so many days, today included', wholeDays, 30)
     .option('--json', 'print as JSON')
     .action(async (id: string | undefined, options: UsageOptions) =>
-      (await import('./commands/usage.ts')).usageCommand(id, options, open),
+      (await import('./commands/usage.ts')).usageCommand(id, options, { open, databaseUrl: await databaseUrl() }),
     );
   addNetworkCommands(inference, { base, wholeDays, config });
 }

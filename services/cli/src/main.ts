@@ -150,6 +150,7 @@ function program(): Command {
   addKeyCommands(stack.command('keys').description('API keys and signing keys'), {
     hasPriorities: false,
     open: openKeys,
+    databaseUrl: async () => (await config()).databaseUrl,
     signingDirectory: async () => (await config()).dataDirectory,
   });
   addEnrichCommands(stack.command('enrich').description('known vulnerabilities of what domains use'), config);
