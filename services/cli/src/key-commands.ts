@@ -8,6 +8,8 @@ export interface KeyPlaces {
   readonly databaseUrl: () => Promise<string>;
   /** Where the service's signing keys are. */
   readonly signingDirectory: () => Promise<string>;
+  /** The database that may hold a ledger of several nodes; none of a service that keeps it in its directory. */
+  readonly ledgerUrl?: () => Promise<string>;
   /** Whether requests of its keys wait for each other. */
   readonly hasPriorities: boolean;
 }
@@ -17,7 +19,7 @@ const commands = () => import('./commands/keys.ts');
 /** Adds the commands to `keys`; returns it. */
 export function addKeyCommands(
   keys: Command,
-  { open, databaseUrl, signingDirectory, hasPriorities }: KeyPlaces,
+  { open, databaseUrl, signingDirectory, ledgerUrl, hasPriorities }: KeyPlaces,
 ): Command {
   const create = keys
     .command('create')
@@ -47,6 +49,11 @@ export function addKeyCommands(
     .command('rotate-signing')
     .description('retire the signing keys and make new ones')
     .option('--json', 'print as JSON')
-    .action(async (options) => (await commands()).rotateSigningCommand(options, await signingDirectory()));
+    .action(async (options) =>
+      (await commands()).rotateSigningCommand(options, {
+        directory: await signingDirectory(),
+        ledgerUrl: await ledgerUrl?.(),
+      }),
+    );
   return keys;
 }

@@ -151,6 +151,7 @@ function program(): Command {
     hasPriorities: false,
     open: openKeys,
     databaseUrl: async () => (await config()).databaseUrl,
+    ledgerUrl: async () => (await config()).databaseUrl,
     signingDirectory: async () => (await config()).dataDirectory,
   });
   addEnrichCommands(stack.command('enrich').description('known vulnerabilities of what domains use'), config);

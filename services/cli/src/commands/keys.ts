@@ -84,13 +84,21 @@ export async function revokeKeyCommand(
   else process.stdout.write(`${id} is revoked; running services refuse it within seconds\n`);
 }
 
-/** `directory` holds the keys of the service. */
-export async function rotateSigningCommand(options: OutputOptions, directory: string): Promise<void> {
+/** `directory` holds the keys of the service; `ledgerUrl` is the database that may hold a ledger of several nodes. */
+export async function rotateSigningCommand(
+  options: OutputOptions,
+  { directory, ledgerUrl }: { readonly directory: string; readonly ledgerUrl: string | undefined },
+): Promise<void> {
   const [receipts = '', ledger = ''] = await rotateSigningKeys(directory, () => new Date());
   if (options.json) printJson({ receipt_key_id: receipts, ledger_key_id: ledger });
   else
     process.stdout.write(
       `new receipt key ${receipts}\nnew ledger key ${ledger}\nthe old ones stay in the key set as retired; a running service takes the new ones up within seconds\n`,
+    );
+  // To standard error, since scripts that print JSON must hear it too.
+  if (ledgerUrl !== undefined && fileOf(ledgerUrl) === undefined)
+    process.stderr.write(
+      `other nodes of this database cannot sign until they have these keys: copy ${path.join(directory, 'keys')} to each of them now, under STRATA_DATA and of its user; /ready of a node without them says 503\n`,
     );
 }
 
