@@ -60,3 +60,7 @@ export function logErrorFrom(cause: unknown, doing: string): LogError {
   const why = denied ?? (code === 'io' ? 'the system refused' : code.replace('-', ' '));
   return new LogError(code, `${doing}: ${why}`, { cause });
 }
+
+/** A log keeps its name for ever: what is there is of another one than the settings say. */
+export const otherOriginText = (where: string, there: string, wanted: string): string =>
+  `${where} is of the log ${there}, not ${wanted}: set the origin back to ${there}, or begin a log of the new name elsewhere, with an empty data directory and database`;
