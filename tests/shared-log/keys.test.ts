@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { KeyringError, openKeyring, rotateSigningKeys, type SignedLedger } from '@strata/log';
 import { issueReceipt, ledgerVerifiers, openNote, verifyAnswer } from '@strata/receipts';
 import { leafOf, temporaryDirectory } from '../../packages/log/src/test/fixture.ts';
@@ -30,6 +31,11 @@ async function assertHolds(giving: SignedLedger, checking: SignedLedger): Promis
     ledgerReceipt: await checking.log.receipt(provenance.ledger_receipt_id),
   });
   assert.ok(ok, JSON.stringify(steps.at(-1)));
+}
+
+/** For minutes, since a machine may be busy. */
+async function until(holds: () => boolean): Promise<void> {
+  for (const end = Date.now() + 3 * MINUTE_MS; !holds(); await delay(50)) assert.ok(Date.now() < end, 'waited in vain');
 }
 
 const isSignedBy = async (ledger: SignedLedger, keys: SignedLedger): Promise<boolean> =>
@@ -108,8 +114,12 @@ describe('the keys of several nodes', { skip: binaries ? false : notice }, async
     await assert.rejects(b.log.append(leafOf(1)), failsWith('wrong-key'));
     await assert.rejects(openLedgerOf(stale.path, url), failsWith('wrong-key'));
     assert.equal(b.log.checkpoint(), served, 'what it has served still stands');
+    await until(() => b.trouble() !== undefined);
+    assert.match(b.trouble() ?? '', /^cannot sign: .+ give this one the newest keys folder$/);
+    assert.equal(a.trouble(), undefined);
 
     giveKeys(one.path, two.path);
+    await until(() => b.trouble() === undefined);
     await b.log.append(leafOf(2));
     await b.reload();
     await a.reload();
@@ -166,6 +176,7 @@ describe('the keys of several nodes', { skip: binaries ? false : notice }, async
     await assertHolds(late, b);
     now += 5 * MINUTE_MS;
     assert.throws(() => late.issuing(), KeyringError);
+    assert.match(late.trouble() ?? '', /give this one the newest keys folder/);
     await assert.rejects(openLedgerOf(copy.path, url, clock), /give this node the newest keys folder/);
     giveKeys(two.path, copy.path);
     await late.reload();

@@ -13,7 +13,7 @@ export { NOTICE, type Notary } from './notary.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { createPipelineLimit } from './pipelining.ts';
 export { RateWindow, type RateWindowOptions } from './rate-window.ts';
-export { Readiness, type ReadinessChecks, type ReadinessReport } from './readiness.ts';
+export { NotReady, Readiness, type ReadinessChecks, type ReadinessReport } from './readiness.ts';
 export { type Rehearsal, rehearse } from './rehearse.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
 export { addSecurityHeaders, answerSecurity } from './security-headers.ts';

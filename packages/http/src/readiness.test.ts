@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Metrics, serveMetrics } from './metrics.ts';
-import { Readiness } from './readiness.ts';
+import { NotReady, Readiness } from './readiness.ts';
 
 describe('readiness', () => {
   it('comes with the start and goes for good with the stop', async () => {
@@ -34,6 +34,12 @@ describe('readiness', () => {
     });
     fails = false;
     assert.equal((await readiness.ready()).status, 200);
+  });
+
+  it('says what is amiss where a check has words for strangers', async () => {
+    const readiness = new Readiness({ ledger: () => Promise.reject(new NotReady('cannot sign')) });
+    readiness.started();
+    assert.deepEqual((await readiness.ready()).body, { status: 'not ready', problems: { ledger: 'cannot sign' } });
   });
 
   it('asks once for many', async () => {

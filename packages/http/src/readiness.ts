@@ -1,6 +1,11 @@
 // Whether the service can be asked: it has started, does not stop, and what it stands on answers. Living is less: a service
 // without its database lives, and a restart would mend nothing.
 
+/** What is not well, in words that strangers may read. */
+export class NotReady extends Error {
+  override readonly name = 'NotReady';
+}
+
 /** By name; each rejects where what it looks for is not well. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<unknown>>>;
 
@@ -87,23 +92,26 @@ export class Readiness {
     await Promise.all(
       [...this.#checks].map(async ([name, check]) => {
         // What a database says may name its host: it is for the log, and strangers hear that it failed.
-        if (!(await withinTime(check, this.#checkMs))) problems.set(name, 'does not answer');
+        const problem = await problemWithin(check, this.#checkMs);
+        if (problem !== undefined) problems.set(name, problem);
       }),
     );
     return problems;
   }
 }
 
-async function withinTime(check: () => Promise<unknown>, ms: number): Promise<boolean> {
+const NO_ANSWER = 'does not answer';
+
+async function problemWithin(check: () => Promise<unknown>, ms: number): Promise<string | undefined> {
   let late: NodeJS.Timeout | undefined;
-  const limit = new Promise<boolean>((resolve) => {
-    late = setTimeout(() => resolve(false), ms);
+  const limit = new Promise<string>((resolve) => {
+    late = setTimeout(() => resolve(NO_ANSWER), ms);
   });
   const answered = Promise.resolve()
     .then(check)
     .then(
-      () => true,
-      () => false,
+      () => undefined,
+      (error: unknown) => (error instanceof NotReady ? error.message : NO_ANSWER),
     );
   return Promise.race([answered, limit]).finally(() => clearTimeout(late));
 }

@@ -2,7 +2,8 @@
 import { constants } from 'node:fs';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { systemCode } from './log-error.ts';
+import { giveToOwnerOf } from './permission.ts';
+import { systemCode } from './system-code.ts';
 
 export interface ReplaceOptions {
   /** Permission bits of a new file. */
@@ -11,12 +12,13 @@ export interface ReplaceOptions {
   readonly isSynced: boolean;
 }
 
-/** Replaces a file in one step. With `isSynced`, the caller still owes a `syncDirectory` for the new name. */
+/** Replaces a file in one step; what root writes belongs to whoever has the directory. With `isSynced`, the caller still owes a `syncDirectory` for the new name. */
 export async function replaceFile(file: string, bytes: Uint8Array, { mode, isSynced }: ReplaceOptions): Promise<void> {
   // Of this process alone: another may replace the same file.
   const fresh = `${file}.${process.pid}.new`;
   const handle = await open(fresh, 'w', mode);
   try {
+    await giveToOwnerOf(path.dirname(file), handle);
     await handle.writeFile(bytes);
     if (isSynced) await handle.sync();
   } finally {

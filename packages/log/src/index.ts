@@ -29,6 +29,7 @@ export {
 } from './log-copy.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
 export { openSharedLog } from './open-shared-log.ts';
+export { deniedText } from './permission.ts';
 export type { KeyPlace } from './published-keys.ts';
 export { readSharedLeaves } from './shared-copy.ts';
 export type { CheckpointKeys } from './shared-head.ts';

@@ -3,7 +3,8 @@ import { type FileHandle, open, readdir, readFile, truncate, unlink } from 'node
 import path from 'node:path';
 import { makeDirectory, syncDirectory } from './durable-file.ts';
 import { type DecodedSegment, decodeSegment, encodeRecord } from './journal-record.ts';
-import { LogError, logErrorFrom, systemCode } from './log-error.ts';
+import { LogError, logErrorFrom } from './log-error.ts';
+import { systemCode } from './system-code.ts';
 
 /** Leaves of a segment file: a multiple of a tile, so that a finished segment is wholly covered by full tiles. */
 export const SEGMENT_LEAVES = 4096;

@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { link, readFile, rm, unlink, writeFile } from 'node:fs/promises';
-import { LogError, logErrorFrom, systemCode } from './log-error.ts';
+import { LogError, logErrorFrom } from './log-error.ts';
+import { systemCode } from './system-code.ts';
 
 /** A takeover is three file operations: this is long enough for it, many times over. */
 const MAX_ATTEMPTS = 50;

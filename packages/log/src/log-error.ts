@@ -1,4 +1,6 @@
 // What can go wrong with a log, by code, so that a caller can say it in its own words.
+import { deniedText } from './permission.ts';
+import { systemCode } from './system-code.ts';
 
 /**
  * Of a log on disk, and of one in a database:
@@ -53,10 +55,12 @@ const CODES: Readonly<Record<string, LogErrorCode>> = {
 export function logErrorFrom(cause: unknown, doing: string): LogError {
   if (cause instanceof LogError) return cause;
   const code = CODES[systemCode(cause) ?? ''] ?? 'io';
-  return new LogError(code, `${doing}: ${code === 'io' ? 'the system refused' : code.replace('-', ' ')}`, { cause });
+  const { path } = cause as { readonly path?: string };
+  const denied = path === undefined ? undefined : deniedText(path, cause);
+  const why = denied ?? (code === 'io' ? 'the system refused' : code.replace('-', ' '));
+  return new LogError(code, `${doing}: ${why}`, { cause });
 }
 
-/** `code` of a system error, such as ENOENT. */
-export function systemCode(error: unknown): string | undefined {
-  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
-}
+/** A log keeps its name for ever: what is there is of another one than the settings say. */
+export const otherOriginText = (where: string, there: string, wanted: string): string =>
+  `${where} is of the log ${there}, not ${wanted}: set the origin back to ${there}, or begin a log of the new name elsewhere, with an empty data directory and database`;

@@ -1,7 +1,7 @@
 // How a node takes up the log of a database: it must be ours, whole as far as its edge shows, and go on from what this node has served.
 import { equalBytes, treeRoot } from '@strata/receipts';
 import { readCheckpointFile } from './checkpoint-file.ts';
-import { LogError } from './log-error.ts';
+import { LogError, otherOriginText } from './log-error.ts';
 import { hashesOf } from './published-tree.ts';
 import { checkHead, signedHead } from './shared-head.ts';
 import { SharedLog, type SharedLogOptions } from './shared-log.ts';
@@ -16,7 +16,7 @@ export async function openSharedLog(options: SharedLogOptions): Promise<SharedLo
   const { origin, keys, place, checkpointFile } = options;
   const served = checkpointFile === undefined ? undefined : (await readCheckpointFile(checkpointFile))?.checkpoint;
   if (served && served.origin !== origin) {
-    throw new LogError('wrong-origin', `${checkpointFile} is of the log ${served.origin}, not ${origin}`);
+    throw new LogError('wrong-origin', otherOriginText(checkpointFile ?? '', served.origin, origin));
   }
   const head = (await place.turns.head()) ?? (served?.size ? undefined : await begin(options));
   if (!head || head.size < (served?.size ?? 0)) {

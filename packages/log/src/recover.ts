@@ -5,7 +5,7 @@ import { equalBytes, noteVerifier, openNote } from '@strata/receipts';
 import { readCheckpointFile } from './checkpoint-file.ts';
 import { Journal, readSegments } from './journal.ts';
 import { Ledger } from './ledger.ts';
-import { LogError } from './log-error.ts';
+import { LogError, otherOriginText } from './log-error.ts';
 import { TileStore } from './tile-store.ts';
 
 /** Where the parts of a log lie in its directory; tiles lie under `tile/`, as they are served. */
@@ -61,7 +61,7 @@ async function checkStored(file: string, { ledger, origin, publicKey }: Expected
   const verifier = noteVerifier(origin, publicKey);
   if (!checkpoint) throw new LogError('corrupt-checkpoint', `${file} is not a checkpoint`);
   if (checkpoint.origin !== origin) {
-    throw new LogError('wrong-origin', `${file} is of the log ${checkpoint.origin}, not ${origin}`);
+    throw new LogError('wrong-origin', otherOriginText(file, checkpoint.origin, origin));
   }
   const opened = await openNote(note, [verifier]);
   // An earlier key may have signed it; a known key's bad signature means altered bytes.

@@ -82,6 +82,7 @@ describe('a restart', () => {
       await alter(file, at);
     }
     await assert.rejects(openIn(directory.path, 'other.example/ledger'), failsWith('wrong-origin'));
+    await assert.rejects(openIn(directory.path, 'other.example/ledger'), /set the origin back to .+, or begin a log/);
     await writeFile(file, '');
     await using log = await openIn(directory.path);
     assert.equal(log.size, 300);

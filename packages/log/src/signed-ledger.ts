@@ -14,7 +14,7 @@ import { type FillOptions, fillSharedLog } from './shared-copy.ts';
 import type { CheckpointKeys } from './shared-head.ts';
 import type { SharedLog } from './shared-log.ts';
 import type { SharedPlace } from './shared-place.ts';
-import { type Keyring, type KeyringSigner, openKeyring } from './signing-keys.ts';
+import { type Keyring, KeyringError, type KeyringSigner, openKeyring } from './signing-keys.ts';
 import { openLog } from './tile-log.ts';
 
 export interface SignedLedgerOptions {
@@ -42,9 +42,13 @@ export interface SignedLedger extends AsyncDisposable {
   readonly signer: KeyringSigner;
   /** Current and retired keys, of all nodes, and how to check the log's checkpoints. */
   keySet(): KeySet;
+  /** Why this node of several can give no receipt until somebody mends it, in a sentence without a path; undefined while all is well. */
+  trouble(): string | undefined;
   /** Takes up a rotation made by another process. */
   reload(): Promise<void>;
 }
+
+const OLD_KEYS = 'cannot sign: the keys were rotated on another node; give this one the newest keys folder';
 
 /** Where the id is chosen already. */
 const NO_CHANCE = new Uint8Array();
@@ -72,6 +76,19 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
     },
     keySet: () =>
       keySetDocument(published?.entries ?? receipts.keys, ledgerEntry(checkpoints.keys, { origin, url: '/ledger/' })),
+    trouble() {
+      // Where there is no other node to ask, what is in memory is still better than nothing.
+      if (!published) return undefined;
+      const { refusal } = log.stats();
+      try {
+        published.refuseRetired(receipts.signer.keyId, now());
+      } catch (error) {
+        if (error instanceof KeyringError) return OLD_KEYS;
+        throw error;
+      }
+      if (refusal) return refusal.code === 'wrong-key' ? OLD_KEYS : `refuses receipts (${refusal.code}): see the log`;
+      return undefined;
+    },
     async reload() {
       await receipts.reload((keys) => published?.publish(keys) ?? Promise.resolve());
       await published?.look();

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { decodeBase64Url, PUBLIC_KEY_BYTES, type PublicKeyEntry, publicKeyEntry, type Signer } from '@strata/receipts';
 import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from './durable-file.ts';
 import { acquireLock } from './lock.ts';
+import { deniedText } from './permission.ts';
 
 /** The key file is unusable; `message` says why and what to do. */
 export class KeyringError extends Error {
@@ -141,7 +142,10 @@ export async function saveKeys(
 }
 
 async function load(file: string): Promise<LoadedKeys | undefined> {
-  const bytes = await readIfPresent(file);
+  const bytes = await readIfPresent(file).catch((cause: unknown) => {
+    const denied = deniedText(file, cause);
+    throw denied === undefined ? cause : new KeyringError(denied, { cause });
+  });
   if (!bytes) return undefined;
   if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0) {
     throw new KeyringError(

@@ -8,15 +8,18 @@ import { chatHelp, gatewayHelp, verifyReceiptHelp } from './help.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addNetworkCommands } from './network-commands.ts';
 import type { OutputOptions } from './output.ts';
+import { minded } from './owner.ts';
 import { effectiveEnvironment } from './settings/settings.ts';
 import { wholeDays } from './whole-days.ts';
 import { addWorkerCommands } from './worker-commands.ts';
 
 const config = async (more: Readonly<Record<string, string>> = {}) =>
-  (await import('@strata/gateway')).readGatewayConfig({
-    ...(await effectiveEnvironment(process.env, 'gateway')),
-    ...more,
-  });
+  minded(
+    (await import('@strata/gateway')).readGatewayConfig({
+      ...(await effectiveEnvironment(process.env, 'gateway')),
+      ...more,
+    }),
+  );
 
 const base = () =>
   new Option('--base <url>', 'the gateway').env('STRATA_INFERENCE_URL').default('http://127.0.0.1:8788');
@@ -108,6 +111,7 @@ export function addInferenceCommands(inference: Command): void {
     );
 
   const open = async () => (await import('@strata/gateway')).openGatewayStore(await config());
+  const databaseUrl = async () => (await config()).databaseUrl;
   const keys = addKeyCommands(
     inference
       .command('keys')
@@ -117,6 +121,7 @@ export function addInferenceCommands(inference: Command): void {
     {
       hasPriorities: true,
       open,
+      databaseUrl,
       signingDirectory: async () => (await import('@strata/gateway')).inferenceDirectory(await config()),
     },
   );
@@ -127,7 +132,7 @@ export function addInferenceCommands(inference: Command): void {
     .option('--days <number>', 'so many days, today included', wholeDays, 30)
     .option('--json', 'print as JSON')
     .action(async (id: string | undefined, options: UsageOptions) =>
-      (await import('./commands/usage.ts')).usageCommand(id, options, open),
+      (await import('./commands/usage.ts')).usageCommand(id, options, { open, databaseUrl: await databaseUrl() }),
     );
   addNetworkCommands(inference, { base, wholeDays, config });
 }

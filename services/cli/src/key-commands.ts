@@ -4,8 +4,12 @@ import type { OpenKeys } from './commands/keys.ts';
 
 export interface KeyPlaces {
   readonly open: OpenKeys;
+  /** The configured database: only `create` makes one that is not there. */
+  readonly databaseUrl: () => Promise<string>;
   /** Where the service's signing keys are. */
   readonly signingDirectory: () => Promise<string>;
+  /** The database that may hold a ledger of several nodes; none of a service that keeps it in its directory. */
+  readonly ledgerUrl?: () => Promise<string>;
   /** Whether requests of its keys wait for each other. */
   readonly hasPriorities: boolean;
 }
@@ -13,14 +17,17 @@ export interface KeyPlaces {
 const commands = () => import('./commands/keys.ts');
 
 /** Adds the commands to `keys`; returns it. */
-export function addKeyCommands(keys: Command, { open, signingDirectory, hasPriorities }: KeyPlaces): Command {
+export function addKeyCommands(
+  keys: Command,
+  { open, databaseUrl, signingDirectory, ledgerUrl, hasPriorities }: KeyPlaces,
+): Command {
   const create = keys
     .command('create')
     .description('make an API key; it is shown once')
     .option('--tier <tier>', 'free, standard or unlimited', 'free')
     .option('--label <text>', 'whose it is')
     .option('--json', 'print as JSON')
-    .action(async (options) => (await commands()).createKeyCommand(options, open));
+    .action(async (options) => (await commands()).createKeyCommand(options, open, await databaseUrl()));
   if (hasPriorities)
     create.option(
       '--priority <priority>',
@@ -31,17 +38,22 @@ export function addKeyCommands(keys: Command, { open, signingDirectory, hasPrior
     .command('list')
     .description('list API keys')
     .option('--json', 'print as JSON')
-    .action(async (options) => (await commands()).listKeysCommand(options, open));
+    .action(async (options) => (await commands()).listKeysCommand(options, open, await databaseUrl()));
   keys
     .command('revoke')
     .description('revoke an API key')
     .argument('<id>', 'the id that list shows')
     .option('--json', 'print as JSON')
-    .action(async (id: string, options) => (await commands()).revokeKeyCommand(id, options, open));
+    .action(async (id: string, options) => (await commands()).revokeKeyCommand(id, options, open, await databaseUrl()));
   keys
     .command('rotate-signing')
     .description('retire the signing keys and make new ones')
     .option('--json', 'print as JSON')
-    .action(async (options) => (await commands()).rotateSigningCommand(options, await signingDirectory()));
+    .action(async (options) =>
+      (await commands()).rotateSigningCommand(options, {
+        directory: await signingDirectory(),
+        ledgerUrl: await ledgerUrl?.(),
+      }),
+    );
   return keys;
 }

@@ -132,7 +132,7 @@ describe('trouble at the start', () => {
     assert.equal(code, 1, stderr);
     assert.match(
       stderr,
-      /^strata: The database file cannot be opened: check that the directory exists and may be written\.\n$/,
+      /^strata: The database file cannot be opened: check that the directory exists and may be written: .+ belongs to user \d+.* with mode 0555, and this process is of user 65534; give it to the user of the service \(chown\)/,
     );
   });
 

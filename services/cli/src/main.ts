@@ -14,6 +14,7 @@ import { addKeyCommands } from './key-commands.ts';
 import { addMcpCommand } from './mcp-command.ts';
 import { addOperationsCommands } from './operations-commands.ts';
 import { CommandError, counted, type OutputOptions, plainText } from './output.ts';
+import { deniedAmong, minded } from './owner.ts';
 import type { ServiceName } from './settings/tables.ts';
 import { addStoreCommands } from './store-commands.ts';
 import { versionText } from './version.ts';
@@ -22,7 +23,7 @@ import { versionText } from './version.ts';
 const environment = async (service: ServiceName) =>
   (await import('./settings/settings.ts')).effectiveEnvironment(process.env, service);
 const config = async (more: Readonly<Record<string, string>> = {}) =>
-  (await import('@strata/stack')).readConfig({ ...(await environment('stack')), ...more });
+  minded((await import('@strata/stack')).readConfig({ ...(await environment('stack')), ...more }));
 
 function program(): Command {
   const strata = new Command('strata')
@@ -40,7 +41,7 @@ function program(): Command {
       const { startCommand, whereBothAre } = await import('./commands/start.ts');
       const { stack, inference } = whereBothAre(
         await config({ STRATA_ROLE: 'all' }),
-        readGatewayConfig(await environment('gateway')),
+        minded(readGatewayConfig(await environment('gateway'))),
       );
       await startCommand(stack, inference);
     });
@@ -149,6 +150,8 @@ function program(): Command {
   addKeyCommands(stack.command('keys').description('API keys and signing keys'), {
     hasPriorities: false,
     open: openKeys,
+    databaseUrl: async () => (await config()).databaseUrl,
+    ledgerUrl: async () => (await config()).databaseUrl,
     signingDirectory: async () => (await config()).dataDirectory,
   });
   addEnrichCommands(stack.command('enrich').description('known vulnerabilities of what domains use'), config);
@@ -172,13 +175,14 @@ const mendable: readonly string[] = [
 ];
 
 /** What to do about a code of such an error, where its message leaves that open. */
-const advice: Readonly<Record<string, string>> = {
-  locked:
+const advice: Readonly<Record<string, () => Promise<string | undefined>>> = {
+  locked: async () =>
     'another process of this service uses this data directory; stop it, or give this one its own with STRATA_DATA',
+  'cannot-open': deniedAmong,
 };
 
 /** What a user can mend is one line; everything else is a bug and shows its stack. */
-function report(error: unknown): number {
+async function report(error: unknown): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
     // Some repeat what was given, which may come from anywhere.
@@ -191,12 +195,14 @@ function report(error: unknown): number {
     return 2;
   }
   if (mendable.includes(name)) {
-    const more = advice[String((error as { readonly code?: unknown }).code)];
-    process.stderr.write(`strata: ${message}${more === undefined ? '' : `: ${more}`}\n`);
+    const more = await advice[String((error as { readonly code?: unknown }).code)]?.();
+    process.stderr.write(
+      `strata: ${message.replace(/\.$/, more === undefined ? '.' : '')}${more === undefined ? '' : `: ${more}`}\n`,
+    );
     return (error as { readonly code?: unknown }).code === 'bad-reference' ? 2 : 1;
   }
   if ((error as NodeJS.ErrnoException).syscall) {
-    process.stderr.write(`strata: ${message}\n`);
+    process.stderr.write(`strata: ${[message, await deniedAmong()].filter(Boolean).join('; ')}\n`);
     return 1;
   }
   process.stderr.write(`strata: unexpected: ${error instanceof Error ? error.stack : String(error)}\n`);

@@ -24,7 +24,7 @@ import { forgetMentions, LiveMentions } from './feeds/live-mentions.ts';
 import { followStore } from './follow-store.ts';
 import { openKnowledge } from './knowledge.ts';
 import type { KnownNames } from './known-names.ts';
-import { type Ledger, openLedger } from './ledger.ts';
+import { canSign, type Ledger, openLedger } from './ledger.ts';
 import { type TakenEvent, tags } from './live-index.ts';
 import { OnDemand } from './on-demand.ts';
 import { openScanning, type Scanning } from './open-scanning.ts';
@@ -213,7 +213,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   metrics.disk(config.dataDirectory);
   addStackMetrics(metrics, app, { cachedAnswers: () => answers.size });
   addMentionMetrics(metrics, mentions);
-  const readiness = new Readiness({ database: () => store.heads() });
+  const readiness = new Readiness({ database: () => store.heads(), ledger: () => canSign(ledger) });
   let keyRevision = 0;
   const server = stack.use(
     createHttpServer({

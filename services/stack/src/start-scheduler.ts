@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 import { followKeys } from './follow-keys.ts';
 import { followStore } from './follow-store.ts';
 import { openKnowledge } from './knowledge.ts';
-import { openLedger } from './ledger.ts';
+import { canSign, openLedger } from './ledger.ts';
 import { listenForMetrics } from './listening.ts';
 import { openScanning } from './open-scanning.ts';
 import { openScheduler } from './open-scheduler.ts';
@@ -51,7 +51,7 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const beat = stack.use(new Pulse({ logger, steps: [...knowledge.steps, ...scheduler.steps] }));
   pulse = beat;
   const facts = () => ({ role: config.role, is_working: opened.scheduler.isWorking });
-  const readiness = new Readiness({ database: () => store.heads() }, { facts });
+  const readiness = new Readiness({ database: () => store.heads(), ledger: () => canSign(ledger) }, { facts });
   const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
   const stopping = new AbortController();
   const { signal } = stopping;

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
 
@@ -7,12 +9,20 @@ describe('strata stack keys', () => {
     await using data = await temporaryDirectory();
     const keys = (...args: string[]) => runStrata(['stack', 'keys', ...args], { env: { STRATA_DATA: data.path } });
 
-    assert.match((await keys('list')).stdout, /^no keys yet/);
-    assert.deepEqual(JSON.parse((await keys('list', '--json')).stdout), []);
+    for (const looking of [['list'], ['revoke', 'key_x']]) {
+      const { code, stdout, stderr } = await keys(...looking);
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(
+        stderr,
+        /^strata: there is no database .+\/strata\.db: no service has run with these settings; STRATA_CONFIG/,
+      );
+    }
+    assert.deepEqual(readdirSync(data.path), [], 'looking makes nothing');
     const free = await keys('create', '--label', 'Test GmbH, "R&D"');
     assert.equal(free.code, 0);
     assert.match(free.stdout, /^ssk_[\w-]{43}\n$/);
     assert.match(free.stderr, /free \(50 a day\)/);
+    assert.ok(free.stderr.includes(`It is in ${path.join(data.path, 'strata.db')}.`));
     const made = JSON.parse((await keys('create', '--tier', 'unlimited', '--json')).stdout);
     assert.deepEqual([made.tier, made.daily_limit, made.label, made.revoked_at], ['unlimited', null, null, null]);
     assert.match(made.key, /^ssk_/);
@@ -63,5 +73,18 @@ describe('strata stack keys', () => {
     assert.ok(first.receipt_key_id && first.ledger_key_id);
     assert.notEqual(first.receipt_key_id, second.receipt_key_id);
     assert.notEqual(first.ledger_key_id, second.ledger_key_id);
+    const rotated = async (url: string) =>
+      (
+        await runStrata(['stack', 'keys', 'rotate-signing'], {
+          env: { STRATA_DATA: data.path, STRATA_DATABASE_URL: url },
+        })
+      ).stderr;
+    assert.equal(await rotated(`sqlite:${path.join(data.path, 'x.db')}`), '');
+    const told = await rotated('postgres://strata:secret@127.0.0.1:1/strata');
+    assert.ok(
+      told.startsWith(
+        `other nodes of this database cannot sign until they have these keys: copy ${path.join(data.path, 'keys')} to each`,
+      ),
+    );
   });
 });

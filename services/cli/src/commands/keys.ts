@@ -1,7 +1,10 @@
 // `strata stack keys` and `strata inference keys`: API keys of any tier; and the rotation of the signing keys.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { rotateSigningKeys } from '@strata/log';
 import { isPriority, isTier, PRIORITIES, type Store, type StoredKey, TIERS } from '@strata/store';
 import { CommandError, type OutputOptions, printJson, printTable } from '../output.ts';
+import { shown } from './config.ts';
 
 /** Where the keys of a service are kept. */
 export type OpenKeys = () => Promise<Pick<Store, 'keys'> & AsyncDisposable>;
@@ -14,6 +17,7 @@ async function withStore<T>(open: OpenKeys, work: (store: Pick<Store, 'keys'>) =
 export async function createKeyCommand(
   options: OutputOptions & { readonly tier: string; readonly priority?: string; readonly label?: string },
   open: OpenKeys,
+  databaseUrl: string,
 ): Promise<void> {
   const { tier, priority = 'normal', label } = options;
   if (!isTier(tier))
@@ -27,10 +31,29 @@ export async function createKeyCommand(
   else {
     process.stdout.write(`${made.key}\n`);
     process.stderr.write(`${made.stored.id}, ${tier} (${limitText(made.stored)}). The key is shown only now.\n`);
+    // A service on another database does not know it.
+    process.stderr.write(`It is in ${placeOf(databaseUrl)}.\n`);
   }
 }
 
-export async function listKeysCommand(options: OutputOptions, open: OpenKeys): Promise<void> {
+/** Looking makes nothing: throws CommandError where the database is a file that is not there. */
+export function requireDatabase(databaseUrl: string): void {
+  const file = fileOf(databaseUrl);
+  if (file === undefined || existsSync(file)) return;
+  throw new CommandError(
+    `there is no database ${path.resolve(file)}: no service has run with these settings; STRATA_CONFIG, STRATA_DATA and STRATA_DATABASE_URL say where it is, as the service has them`,
+  );
+}
+
+const fileOf = (databaseUrl: string) => /^sqlite:(.+)$/.exec(databaseUrl)?.[1];
+
+function placeOf(databaseUrl: string): string {
+  const file = fileOf(databaseUrl);
+  return file === undefined ? shown('STRATA_DATABASE_URL', databaseUrl) : path.resolve(file);
+}
+
+export async function listKeysCommand(options: OutputOptions, open: OpenKeys, databaseUrl: string): Promise<void> {
+  requireDatabase(databaseUrl);
   const keys = await withStore(open, (store) => store.keys.list());
   if (options.json) printJson(keys.map(described));
   else if (keys.length === 0) process.stdout.write('no keys yet; `keys create --tier free` makes one\n');
@@ -48,20 +71,34 @@ export async function listKeysCommand(options: OutputOptions, open: OpenKeys): P
   }
 }
 
-export async function revokeKeyCommand(id: string, options: OutputOptions, open: OpenKeys): Promise<void> {
+export async function revokeKeyCommand(
+  id: string,
+  options: OutputOptions,
+  open: OpenKeys,
+  databaseUrl: string,
+): Promise<void> {
+  requireDatabase(databaseUrl);
   const isRevoked = await withStore(open, (store) => store.keys.revoke(id));
   if (!isRevoked) throw new CommandError(`there is no active key with the id '${id}'`);
   if (options.json) printJson({ id, revoked: true });
   else process.stdout.write(`${id} is revoked; running services refuse it within seconds\n`);
 }
 
-/** `directory` holds the keys of the service. */
-export async function rotateSigningCommand(options: OutputOptions, directory: string): Promise<void> {
+/** `directory` holds the keys of the service; `ledgerUrl` is the database that may hold a ledger of several nodes. */
+export async function rotateSigningCommand(
+  options: OutputOptions,
+  { directory, ledgerUrl }: { readonly directory: string; readonly ledgerUrl: string | undefined },
+): Promise<void> {
   const [receipts = '', ledger = ''] = await rotateSigningKeys(directory, () => new Date());
   if (options.json) printJson({ receipt_key_id: receipts, ledger_key_id: ledger });
   else
     process.stdout.write(
       `new receipt key ${receipts}\nnew ledger key ${ledger}\nthe old ones stay in the key set as retired; a running service takes the new ones up within seconds\n`,
+    );
+  // To standard error, since scripts that print JSON must hear it too.
+  if (ledgerUrl !== undefined && fileOf(ledgerUrl) === undefined)
+    process.stderr.write(
+      `other nodes of this database cannot sign until they have these keys: copy ${path.join(directory, 'keys')} to each of them now, under STRATA_DATA and of its user; /ready of a node without them says 503\n`,
     );
 }
 

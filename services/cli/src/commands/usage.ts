@@ -1,6 +1,7 @@
 // `strata inference keys usage`: what each key used of each model, day by day.
 import type { Store } from '@strata/store';
 import { type OutputOptions, printJson, printTable } from '../output.ts';
+import { requireDatabase } from './keys.ts';
 
 export interface UsageOptions extends OutputOptions {
   readonly days: number;
@@ -11,8 +12,15 @@ const DAY_MS = 86_400_000;
 export async function usageCommand(
   keyId: string | undefined,
   { days, json = false }: UsageOptions,
-  open: () => Promise<Pick<Store, 'answers' | 'keys'> & AsyncDisposable>,
+  {
+    open,
+    databaseUrl,
+  }: {
+    readonly open: () => Promise<Pick<Store, 'answers' | 'keys'> & AsyncDisposable>;
+    readonly databaseUrl: string;
+  },
 ): Promise<void> {
+  requireDatabase(databaseUrl);
   await using store = await open();
   const since = new Date(Date.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
   const rows = await store.answers.usage({ since, ...(keyId === undefined ? {} : { keyId }) });
