@@ -155,6 +155,29 @@ describe('strata config', () => {
     assert.doesNotMatch(table.stdout, /STRATA_MODEL/);
   });
 
+  it('and every command refuse a password that ends the address of a database too early, without repeating it', async () => {
+    await using files = await folder();
+    const url = `postgres://strata:${password}/x@127.0.0.1:1/strata`;
+    const env = { STRATA_DATA: files.place, STRATA_DATABASE_URL: url, STRATA_INFERENCE_DATABASE_URL: url };
+    for (const [args, names] of [
+      [
+        ['config', 'check'],
+        ['STRATA_DATABASE_URL', 'STRATA_INFERENCE_DATABASE_URL'],
+      ],
+      [['doctor'], ['STRATA_DATABASE_URL']],
+      [['stack', 'keys', 'list'], ['STRATA_DATABASE_URL']],
+      [['inference', 'gateway'], ['STRATA_INFERENCE_DATABASE_URL']],
+      [['stack', 'migrate-store', url], ['the address of the new database']],
+    ] as const) {
+      const { code, stdout, stderr } = await runStrata(args, { env: args[1] === 'migrate-store' ? {} : env });
+      const said = stdout + stderr;
+      for (const name of names)
+        assert.match(said, new RegExp(`${name}:? cannot be read as .* percent-encoded`), `${args.join(' ')}: ${said}`);
+      assert.ok(code === 1 || code === 2, String(code));
+      assert.doesNotMatch(said, new RegExp(`${password}|unexpected|^ +at `, 'm'));
+    }
+  });
+
   it('checks the settings of every service, and tells all problems with where they come from', async () => {
     await using files = await folder();
     const config = await files.write('strata.yaml', 'stack_port: 99999\nmodel_slots: 0\nnonsense_here: 1\n');
