@@ -115,6 +115,23 @@ describe('settings', () => {
     assert.equal(problems.length, 8);
   });
 
+  it('are none by a name that every object has', async () => {
+    await using files = await folder();
+    const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
+    const lines = names.map((name) => `${name}: 1`);
+    const config = await files.write('strata.yaml', `${lines.join('\n')}\nconstructor.prototype.x: 1\n`);
+    const { problems } = await findSettings({ STRATA_CONFIG: config }, 'stack');
+    for (const [i, name] of names.entries())
+      assert.ok(
+        problems.some((each) => each.includes(`strata.yaml:${i + 1}: `)),
+        `${name}: ${problems}`,
+      );
+    assert.equal(problems.length, names.length + 1);
+    const nested = parseSettingsFile('__proto__:\n  polluted: 1\n"__proto__": [1]\n');
+    assert.notDeepEqual(nested.problems, []);
+    assert.equal(Reflect.get({}, 'polluted'), undefined);
+  });
+
   it('with a name like a secret are secrets', async () => {
     for (const service of SERVICES)
       for (const name of Object.keys((await tableOf(service)).shape))
