@@ -59,6 +59,12 @@ function isReadAsMeant(value: string): boolean {
 /** Connections to a database server, at most. */
 export const PoolSize = z.coerce.number().int().min(2).max(1_000);
 
+/** `NAME: what is wrong`. Of a list, which of its items says the message, not the name. */
+export function describeIssue({ path, code, message, ...rest }: z.core.$ZodIssue): string {
+  const isNoNumber = code === 'invalid_type' && 'expected' in rest && rest.expected === 'number';
+  return `${String(path[0])}: ${isNoNumber ? 'must be a number' : message}`;
+}
+
 /** Values without blanks around them; empty ones count as absent, and other variables are passed over. Throws what `refusal` makes. */
 export function readEnvironment<Table extends z.ZodObject>(
   table: Table,
@@ -73,5 +79,5 @@ export function readEnvironment<Table extends z.ZodObject>(
   );
   const parsed = table.safeParse(given);
   if (parsed.success) return parsed.data;
-  throw refusal(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'));
+  throw refusal(parsed.error.issues.map(describeIssue).join('\n'));
 }
