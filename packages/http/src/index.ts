@@ -32,4 +32,4 @@ export { type Site, serveSite } from './site.ts';
 export { trackSpareConnections } from './spare-connections.ts';
 export { formatSse, formatSsePlace, type SseClient, type SseOptions, type SseSubscription } from './sse.ts';
 export { traceRequests } from './trace-requests.ts';
-export { startTracing, TracingError } from './tracing.ts';
+export { checkTracing, startTracing, TracingError } from './tracing.ts';

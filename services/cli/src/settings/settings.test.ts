@@ -210,7 +210,39 @@ describe('strata config', () => {
       assert.match(stdout, expected);
     assert.equal(stdout.trim().split('\n').length, 4, stdout);
     const good = await runStrata(['config', 'check', '--json'], { env: { STRATA_STACK_PORT: '8080' } });
-    assert.deepEqual([good.code, JSON.parse(good.stdout)], [0, { ok: true, problems: [] }]);
+    assert.deepEqual([good.code, JSON.parse(good.stdout)], [0, { ok: true, problems: [], warnings: [] }]);
+  });
+
+  it('refuses what tracing would refuse at the start', async () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
+    for (const [bad, words] of [
+      [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /^OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' is not spoken here/m],
+      [{ OTEL_TRACES_SAMPLER: 'some' }, /^OTEL_TRACES_SAMPLER: there is no sampler 'some'/m],
+    ] as const) {
+      const { code, stdout } = await runStrata(['config', 'check'], { env: { ...env, ...bad } });
+      assert.equal(code, 1);
+      assert.match(stdout, words);
+    }
+    const unused = await runStrata(['config', 'check'], { env: { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' } });
+    assert.equal(unused.code, 0, 'nobody asks for traces');
+  });
+
+  it('warns, as doctor does, of a secret that every user of the machine may read', async () => {
+    await using files = await folder();
+    const file = await files.write('url', `postgres://strata:${password}@127.0.0.1:1/strata\n`);
+    const env = { STRATA_DATA: files.place, STRATA_DATABASE_URL_FILE: file };
+    const words = new RegExp(`^warning:? .*STRATA_DATABASE_URL_FILE: ${file} may be read by every user`, 'm');
+    for (const [mode, isOpen] of [
+      [0o644, true],
+      [0o640, false],
+    ] as const) {
+      await chmod(file, mode);
+      const { code, stdout } = await runStrata(['config', 'check'], { env });
+      assert.deepEqual([code, words.test(stdout)], [0, isOpen], stdout);
+      const doctor = await runStrata(['doctor', '--service', 'stack'], { env });
+      assert.equal(words.test(doctor.stdout.replaceAll(/ +/g, ' ')), isOpen, doctor.stdout);
+      assert.doesNotMatch(stdout + doctor.stdout, new RegExp(password));
+    }
   });
 
   it('stops a service that has a setting which there is not', async () => {
