@@ -42,8 +42,15 @@ describe('the stack service', () => {
     const { port, metricsPort } = service.running;
     assert.deepEqual([await status(port, '/ready'), await status(metricsPort, '/ready')], [200, 200]);
     assert.equal(await status(port, '/health'), 200);
+    const inMemory = await service.get('/stack/v1/stats');
     await server.kill();
+    const killedAt = performance.now();
     await until(async () => (await status(port, '/ready')) === 503, 'not ready without a database');
+    // Longer than keys are known without a question.
+    await new Promise((resolve) => setTimeout(resolve, 2_100 - (performance.now() - killedAt)));
+    const again = await service.get('/stack/v1/stats');
+    assert.deepEqual([again.status, again.text], [200, inMemory.text], 'an answer in memory is given');
+    assert.equal((await service.get('/stack/v1/domains/never-asked.example')).status, 503, 'another cannot be made');
     const told = (await (await fetch(`http://127.0.0.1:${port}/ready`)).json()) as unknown;
     assert.deepEqual(told, { status: 'not ready', problems: { database: 'does not answer' } });
     assert.deepEqual([await status(port, '/health'), await status(metricsPort, '/health')], [200, 200]);

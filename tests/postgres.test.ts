@@ -158,6 +158,9 @@ describe('the stack service on PostgreSQL', { skip: binaries ? false : notice },
     assert.equal(ledger.code, 0, ledger.err);
     const { size, added } = JSON.parse(ledger.out) as { readonly size: number; readonly added: number };
     assert.ok(size > 0 && added === size);
+    const after = await command('migrate-log', '-');
+    assert.deepEqual([after.code, after.out], [1, '']);
+    assert.match(after.err, /nothing is left to bring over: the ledger of .+ in a database since an earlier run/);
     await assert.rejects(harness.restart(), { name: 'LogError', code: 'moved' });
     await harness.restart({ STRATA_DATABASE_URL: url });
     assert.deepEqual(saidBy((await harness.get(asked)).body), saidBy(before.body));

@@ -1,7 +1,7 @@
 // Both services as they are served, without any internet, and requests as an attacker writes them: byte by byte.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,6 +13,7 @@ export interface BothServices extends AsyncDisposable {
   readonly stackPort: number;
   readonly metricsPort: number;
   readonly gatewayPort: number;
+  readonly servers: { readonly stack: Server; readonly gateway: Server };
   readonly stackKey: string;
   readonly gatewayKey: string;
   /** Leaves in the ledger of the stack service. */
@@ -63,6 +64,7 @@ export async function startBothServices(settings: Readonly<Record<string, string
     stackPort: stack.port,
     metricsPort: stack.metricsPort,
     gatewayPort: port,
+    servers: { stack: stack.service.server.fastify.server, gateway: gateway.server.fastify.server },
     stackKey,
     gatewayKey,
     log,

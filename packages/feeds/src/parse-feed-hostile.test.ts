@@ -169,3 +169,31 @@ test('items of very many elements end the reading early, and none of them counts
   assert.ok(reading.ok);
   assert.deepEqual([reading.feed.items.length, reading.feed.skipped], [400, 0]);
 });
+
+test('names that every object has are no elements, attributes or members of a feed', () => {
+  const before = Object.getOwnPropertyNames(Object.prototype);
+  const item =
+    '<item><__proto__><title>x</title></__proto__><constructor polluted="1">x</constructor><toString/><guid>1</guid></item>';
+  const rss = parseFeed(
+    Buffer.from(
+      `<rss version="2.0" __proto__="x" constructor="y"><channel><__proto__ polluted="1"/>${item}</channel></rss>`,
+    ),
+    OPTIONS,
+  );
+  assert.ok(rss.ok);
+  assert.deepEqual(
+    rss.feed.items.map(({ title, url }) => [title, url]),
+    [[null, null]],
+  );
+  const inherited = json(
+    '{"id":"1","__proto__":{"title":"x","url":"https://a.com/"},"constructor":{"prototype":{"polluted":1}}}',
+  );
+  const read = parseFeed(Buffer.from(inherited), OPTIONS);
+  assert.ok(read.ok);
+  assert.deepEqual(
+    read.feed.items.map(({ title, url }) => [title, url]),
+    [[null, null]],
+  );
+  assert.deepEqual(Object.getOwnPropertyNames(Object.prototype), before);
+  assert.equal(Reflect.get({}, 'polluted'), undefined);
+});

@@ -51,7 +51,8 @@ describe('a table as CSV', () => {
   });
 
   it('defuses what a spreadsheet would run, and leaves numbers alone', () => {
-    for (const evil of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '=HYPERLINK("http://x")']) {
+    const fullWidth = ['＝1+1', '＋1', '－1', '＠SUM(A1)', '＝HYPERLINK("http://x")'];
+    for (const evil of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '=HYPERLINK("http://x")', ...fullWidth]) {
       const [, row] = parse(text([['a.com', evil]]));
       assert.equal(row?.[1], `'${evil}`);
     }

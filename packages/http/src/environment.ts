@@ -35,10 +35,35 @@ export const WebAddress = z.url({ protocol: /^https?$/ }).transform((value) => v
 /** `sqlite:<path>` or `postgres://…`. A refused value may hold a password: it is not repeated. */
 export const DatabaseUrl = z
   .string()
-  .regex(/^(?:sqlite:.|postgres(?:ql)?:\/\/)/, 'must begin with sqlite: or postgres://');
+  .regex(/^(?:sqlite:.|postgres(?:ql)?:\/\/)/, { error: 'must begin with sqlite: or postgres://', abort: true })
+  .refine(isReadAsMeant, {
+    error:
+      'cannot be read as postgres://user:password@host:port/database; write `/`, `#`, `?` and other signs of user and password percent-encoded, as %2F, %23 and %3F',
+  });
+
+/**
+ * A `/`, `#` or `?` in a password ends the host there: most often the rest is no port, and where it is one a part of the
+ * password would be taken for the database, and the user for the host. What follows a `#` has no meaning to a database.
+ */
+function isReadAsMeant(value: string): boolean {
+  if (value.startsWith('sqlite:')) return true;
+  const url = URL.parse(value);
+  if (url === null || url.hash !== '') return false;
+  const isCut =
+    url.username === '' &&
+    url.host !== '' &&
+    `${url.pathname}${url.pathname.length > 1 ? '' : url.search}`.includes('@');
+  return !isCut;
+}
 
 /** Connections to a database server, at most. */
 export const PoolSize = z.coerce.number().int().min(2).max(1_000);
+
+/** `NAME: what is wrong`. Of a list, which of its items says the message, not the name. */
+export function describeIssue({ path, code, message, ...rest }: z.core.$ZodIssue): string {
+  const isNoNumber = code === 'invalid_type' && 'expected' in rest && rest.expected === 'number';
+  return `${String(path[0])}: ${isNoNumber ? 'must be a number' : message}`;
+}
 
 /** Values without blanks around them; empty ones count as absent, and other variables are passed over. Throws what `refusal` makes. */
 export function readEnvironment<Table extends z.ZodObject>(
@@ -54,5 +79,5 @@ export function readEnvironment<Table extends z.ZodObject>(
   );
   const parsed = table.safeParse(given);
   if (parsed.success) return parsed.data;
-  throw refusal(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'));
+  throw refusal(parsed.error.issues.map(describeIssue).join('\n'));
 }

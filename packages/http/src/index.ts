@@ -2,7 +2,16 @@
 export { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
 export { countedAddress } from './counted-address.ts';
 export type { Csv, CsvColumn } from './csv.ts';
-export { AddressRange, DatabaseUrl, HostName, List, PoolSize, readEnvironment, WebAddress } from './environment.ts';
+export {
+  AddressRange,
+  DatabaseUrl,
+  describeIssue,
+  HostName,
+  List,
+  PoolSize,
+  readEnvironment,
+  WebAddress,
+} from './environment.ts';
 export { ERRORS, type ErrorCode, Refusal } from './errors.ts';
 export { createFrontDoor, type FrontDoor, refusalCodeOf } from './front-door.ts';
 export { GuessLimit } from './guess-limit.ts';
@@ -23,4 +32,4 @@ export { type Site, serveSite } from './site.ts';
 export { trackSpareConnections } from './spare-connections.ts';
 export { formatSse, formatSsePlace, type SseClient, type SseOptions, type SseSubscription } from './sse.ts';
 export { traceRequests } from './trace-requests.ts';
-export { startTracing, TracingError } from './tracing.ts';
+export { checkTracing, startTracing, TracingError } from './tracing.ts';

@@ -162,6 +162,59 @@ describe('the key check', () => {
     assert.equal(await check.identify('ssk_good'), key);
   });
 
+  it('goes on knowing an uncounted key for a minute while the gate fails, and no other', async () => {
+    const { state, check } = createGate();
+    const unlimited: ApiKey = { ...key, dailyLimit: null };
+    state.keys.set('ssk_unlimited', unlimited);
+    state.keys.set('ssk_unseen', unlimited);
+    await check.identify('ssk_unlimited');
+    await check.identify('ssk_good');
+    const get = state.keys.get.bind(state.keys);
+    state.keys.get = () => {
+      throw new Error('the database is gone');
+    };
+    state.monotonicMs = 30_000;
+    assert.equal(await check.identify('ssk_unlimited'), unlimited);
+    const { finds } = state;
+    state.monotonicMs = 39_999;
+    assert.equal(check.isKnownUncounted('ssk_unlimited'), true, 'nobody waits for the gate again and again');
+    assert.equal(state.finds, finds);
+    await assert.rejects(async () => check.identify('ssk_good'), /gone/, 'what it asks cannot be counted');
+    await assert.rejects(async () => check.identify('ssk_unseen'), /gone/);
+    state.monotonicMs = 59_000;
+    assert.equal(await check.identify('ssk_unlimited'), unlimited);
+    state.monotonicMs = 60_002;
+    await assert.rejects(
+      async () => check.identify('ssk_unlimited'),
+      /gone/,
+      'a minute is over, however often it was asked',
+    );
+    state.keys.get = get;
+    assert.equal(await check.identify('ssk_unlimited'), unlimited);
+  });
+
+  it('knows a key no longer that was revoked, though the gate fails afterwards', async () => {
+    for (const how of ['is told of it', 'has seen it'] as const) {
+      let revision = 0;
+      let find = async (): Promise<ApiKey | undefined> => ({ ...key, dailyLimit: null });
+      const clock = { ms: 1 };
+      const check = new KeyCheck(
+        { find: () => find(), take: () => assert.fail('nothing is counted'), revision: () => revision },
+        () => new Date(),
+        () => clock.ms,
+      );
+      await check.identify('ssk_good');
+      clock.ms += 3_000;
+      if (how === 'has seen it') {
+        find = async () => undefined;
+        await assert.rejects(async () => check.identify('ssk_good'), refusedWith('invalid_key'));
+      } else revision = 1;
+      clock.ms += 3_000;
+      find = () => Promise.reject(new Error('gone'));
+      await assert.rejects(async () => check.identify('ssk_good'), /gone/, how);
+    }
+  });
+
   it('takes the short way only for a key that it knows and need not count', async () => {
     const { state, check } = createGate();
     state.keys.set('ssk_unlimited', { ...key, dailyLimit: null });

@@ -18,6 +18,13 @@ export interface KeyGate {
 
 /** A revocation that the gate does not tell of takes effect within this time. */
 const keyMemoryMs = 2_000;
+/**
+ * While the gate fails, an uncounted key goes on being known for so long since the gate last gave it, else answers in memory
+ * would be of no use to its holder; nobody can be told of a revocation meanwhile. The gate is asked anew each `awayMemoryMs`,
+ * since a look-up may take seconds to fail.
+ */
+const lateMemoryMs = 60_000;
+const awayMemoryMs = 10_000;
 
 const wwwAuthenticate = 'ApiKey realm="strata", header="X-Stack-Key"';
 
@@ -25,6 +32,8 @@ export class KeyCheck {
   readonly #gate: KeyGate;
   readonly #now: () => Date;
   readonly #known: LRUCache<string, ApiKey>;
+  /** For when the gate fails. */
+  readonly #late: LRUCache<string, ApiKey>;
   /** Apart from the good ones, which a flood of guesses would push out otherwise. */
   readonly #unknown: LRUCache<string, true>;
   readonly #guesses: GuessLimit;
@@ -38,6 +47,7 @@ export class KeyCheck {
     const memory = { ttl: keyMemoryMs, ttlResolution: 0, perf: { now: monotonicNow } };
     this.#guesses = new GuessLimit(monotonicNow);
     this.#known = new LRUCache({ max: 10_000, ...memory });
+    this.#late = new LRUCache({ max: 10_000, ...memory, ttl: lateMemoryMs });
     this.#unknown = new LRUCache({ max: 10_000, ...memory });
   }
 
@@ -76,15 +86,23 @@ export class KeyCheck {
       key = await this.#gate.find(header);
     } catch (error) {
       this.#guesses.undecided(address);
-      throw error;
+      this.#forgetRevoked();
+      const late = this.#late.get(digest);
+      if (late === undefined) throw error;
+      this.#known.set(digest, late, { ttl: Math.min(awayMemoryMs, this.#late.getRemainingTTL(digest)) });
+      return late;
     }
     if (key) {
       // One that was revoked while it was looked for is not remembered.
-      if (revision === this.#gate.revision?.()) this.#known.set(digest, key);
+      if (revision === this.#gate.revision?.()) {
+        this.#known.set(digest, key);
+        if (key.dailyLimit === null) this.#late.set(digest, key);
+      }
       this.#guesses.found(address, digest);
       return key;
     }
     this.#unknown.set(digest, true);
+    this.#late.delete(digest);
     this.#guesses.missed(digest);
     throw invalid();
   }
@@ -101,6 +119,7 @@ export class KeyCheck {
     if (revision === this.#revision) return;
     this.#revision = revision;
     this.#known.clear();
+    this.#late.clear();
     // Who asks for one of these now may get what was found before.
     this.#asked.clear();
   }

@@ -51,3 +51,37 @@ it('shows no API key in messages, errors, URLs or deep values, and stays JSON', 
     JSON.parse(text);
   }
 });
+
+it('logs as text what a terminal or an editor would obey, on one line, and loses nothing of it', () => {
+  const codes = [
+    ...Array.from({ length: 0xa0 }, (_, code) => code),
+    0x61c,
+    0x200e,
+    0x2028,
+    0x2029,
+    0x202e,
+    0x2066,
+    0x2069,
+  ];
+  const controls = String.fromCharCode(...codes.filter((code) => code < 0x20 || code > 0x7e));
+  const evil = `a${controls}\x1b[2J\x9b31m\r\n{"level":60,"msg":"forged"}`;
+  const cases: readonly [
+    (logger: ReturnType<typeof createLogger>) => void,
+    (line: Record<string, unknown>) => unknown,
+  ][] = [
+    [(logger) => logger.info(evil), ({ msg }) => msg],
+    [(logger) => logger.info({ path: evil }, 'path'), ({ path }) => path],
+    [(logger) => logger.info({ [evil]: 1 }, 'name'), (line) => Object.keys(line).find((name) => name.startsWith('a'))],
+    [
+      (logger) => logger.info({ deep: [{ title: evil }] }, 'deep'),
+      ({ deep }) => (deep as { title: string }[])[0]?.title,
+    ],
+    [(logger) => logger.error({ err: new Error(evil) }, 'failed'), ({ err }) => (err as Error).message],
+    [(logger) => logger.child({ of: evil }).info('child'), ({ of }) => of],
+  ];
+  for (const [write, read] of cases) {
+    const text = logged(write);
+    assert.match(text, /^[^\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+\n$/u);
+    assert.equal(read(JSON.parse(text)), evil);
+  }
+});

@@ -10,7 +10,18 @@ export function withoutApiKeys(text: string): string {
 }
 
 /**
- * Logs JSON lines. API keys never appear, wherever they stand; nor do authorization and cookies, where they stand in headers
+ * What JSON leaves as it is and a terminal or an editor obeys: DEL and the C1 controls (U+009B begins an escape sequence as ESC
+ * does), the separators of lines, and those that turn the direction of text.
+ */
+const obeyed = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** They stand only within strings of a line, so an escape means the same. */
+function asPrinted(line: string): string {
+  return line.replaceAll(obeyed, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/**
+ * Logs JSON lines, in which nothing that strangers sent ends a line or moves a cursor. API keys never appear, wherever they stand; nor do authorization and cookies, where they stand in headers
  * that are logged as a value of their own, as `headers` or as `x.headers`.
  */
 export function createLogger(options: { readonly level: string }, destination?: DestinationStream): Logger {
@@ -27,7 +38,7 @@ export function createLogger(options: { readonly level: string }, destination?: 
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: [...paths, 'key'], censor: '[secret]' },
-      hooks: { streamWrite: withoutApiKeys },
+      hooks: { streamWrite: (line) => asPrinted(withoutApiKeys(line)) },
     },
     destination ?? pino.destination(2),
   );

@@ -70,8 +70,8 @@ export interface HttpServer extends AsyncDisposable {
   readonly fastify: FastifyInstance;
 }
 
-/** Longest URL, largest request body. */
-const limits = { urlLength: 8_192, bodyBytes: 65_536, shutdownMs: 10_000, sweepMs: 50 } as const;
+/** Longest URL, all headers together, largest request body. */
+const limits = { urlLength: 8_192, headerBytes: 16_384, bodyBytes: 65_536, shutdownMs: 10_000, sweepMs: 50 } as const;
 const PATIENCE: Patience = { headersMs: 10_000, requestMs: 15_000, stillMs: 60_000, checkMs: 5_000 };
 
 const requestIdPattern = /^[A-Za-z0-9._-]{8,64}$/;
@@ -92,7 +92,11 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: parts.trustedProxies?.length ? [...parts.trustedProxies] : false,
     bodyLimit: limits.bodyBytes,
-    http: { headersTimeout: patience.headersMs, connectionsCheckingInterval: patience.checkMs },
+    http: {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: patience.headersMs,
+      connectionsCheckingInterval: patience.checkMs,
+    },
     requestTimeout: patience.requestMs,
     connectionTimeout: patience.stillMs,
     keepAliveTimeout: 65_000,

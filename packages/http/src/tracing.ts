@@ -23,10 +23,7 @@ const given = (env: Environment, name: string) => env[name]?.trim() || undefined
  * unless OTEL_SERVICE_NAME does. Rejects with TracingError.
  */
 export async function startTracing(env: Environment, service: string): Promise<AsyncDisposable | undefined> {
-  const endpoint = given(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? given(env, 'OTEL_EXPORTER_OTLP_ENDPOINT');
-  const isOff = given(env, 'OTEL_SDK_DISABLED') === 'true' || given(env, 'OTEL_TRACES_EXPORTER') === 'none';
-  if (endpoint === undefined || isOff) return undefined;
-  checkSettings(env, endpoint);
+  if (!checkTracing(env)) return undefined;
   const [sdk, { OTLPTraceExporter }, { AsyncLocalStorageContextManager }, { W3CTraceContextPropagator }, resources] =
     await Promise.all([
       import('@opentelemetry/sdk-trace'),
@@ -55,12 +52,27 @@ export async function startTracing(env: Environment, service: string): Promise<A
   };
 }
 
-function checkSettings(env: Environment, endpoint: string): void {
+/** Whether the environment asks for tracing; throws TracingError where it cannot be had so. */
+export function checkTracing(env: Environment): boolean {
+  const endpoint = given(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? given(env, 'OTEL_EXPORTER_OTLP_ENDPOINT');
+  const isOff = given(env, 'OTEL_SDK_DISABLED') === 'true' || given(env, 'OTEL_TRACES_EXPORTER') === 'none';
+  if (endpoint === undefined || isOff) return false;
   if (!/^https?:\/\/[^/]/.test(endpoint))
     throw new TracingError('OTEL_EXPORTER_OTLP_ENDPOINT: it must begin with http:// or https://');
   const protocol = given(env, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? given(env, 'OTEL_EXPORTER_OTLP_PROTOCOL');
   if (protocol !== undefined && protocol !== 'http/json')
     throw new TracingError(`OTEL_EXPORTER_OTLP_PROTOCOL: '${protocol.slice(0, 50)}' is not spoken here, http/json is`);
+  readSampler(env);
+  return true;
+}
+
+function readSampler(env: Environment) {
+  const name = given(env, 'OTEL_TRACES_SAMPLER') ?? 'parentbased_always_on';
+  const [, parent, kind] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(name) ?? [];
+  if (kind === undefined) throw new TracingError(`OTEL_TRACES_SAMPLER: there is no sampler '${name.slice(0, 50)}'`);
+  const ratio = Number(given(env, 'OTEL_TRACES_SAMPLER_ARG') ?? 1);
+  if (!(ratio >= 0 && ratio <= 1)) throw new TracingError('OTEL_TRACES_SAMPLER_ARG: it must be a number from 0 to 1');
+  return { parent, kind, ratio };
 }
 
 /** https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration */
@@ -73,11 +85,7 @@ function samplerOf(
     TraceIdRatioBasedSampler,
   }: typeof import('@opentelemetry/sdk-trace'),
 ): Sampler {
-  const name = given(env, 'OTEL_TRACES_SAMPLER') ?? 'parentbased_always_on';
-  const [, parent, kind] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(name) ?? [];
-  if (kind === undefined) throw new TracingError(`OTEL_TRACES_SAMPLER: there is no sampler '${name.slice(0, 50)}'`);
-  const ratio = Number(given(env, 'OTEL_TRACES_SAMPLER_ARG') ?? 1);
-  if (!(ratio >= 0 && ratio <= 1)) throw new TracingError('OTEL_TRACES_SAMPLER_ARG: it must be a number from 0 to 1');
+  const { parent, kind, ratio } = readSampler(env);
   const root =
     kind === 'always_on'
       ? new AlwaysOnSampler()

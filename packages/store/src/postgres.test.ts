@@ -87,7 +87,16 @@ onEach([postgres], 'a store', ({ fresh }) => {
     );
     await (await openStore(url))[Symbol.asyncDispose]();
     await exec(url, 'create role reader login; grant select on all tables in schema public to reader');
-    await assert.rejects(openStore(changed(url, { user: 'reader' })), failsWith('refused'));
+    await assert.rejects(openStore(changed(url, { user: 'reader' })), failsWith('not-allowed'));
+  });
+
+  it('says of a user who may make no tables that it may not, and nothing of the password', async () => {
+    const url = await fresh();
+    await exec(url, 'create role homeless login');
+    await assert.rejects(openStore(changed(url, { user: 'homeless' })), {
+      code: 'not-allowed',
+      message: /lets this user do too little: .* CREATE on its schema/,
+    });
   });
 
   it('shares its database with the tables of other programs, and its names with none', async () => {

@@ -17,7 +17,9 @@ const SENTENCES = {
   'too-many-connections':
     'The database server takes no more connections: raise its limit or lower the size of the pools.',
   'too-slow': 'The database server took too long for a statement.',
-  refused: 'The database server refuses the user or the password, or lets this user do too little.',
+  refused: 'The database server refuses the user or the password.',
+  'not-allowed':
+    'The database server lets this user do too little: make it the owner of the database, or give it CREATE on its schema.',
   'no-database': 'The database server has no database, or the database no schema, of this name.',
   conflict: 'Others changed the same rows at the same time, again and again.',
   'not-empty': 'There is a store in the database already: give an empty one.',
@@ -62,7 +64,7 @@ const BY_STATE: Readonly<Record<string, StoreErrorCode>> = {
   '3F000': 'no-database',
   '40001': 'conflict',
   '40P01': 'conflict',
-  '42501': 'refused',
+  '42501': 'not-allowed',
   '53100': 'disk-full',
   '53200': 'io-error',
   '53300': 'too-many-connections',

@@ -141,7 +141,7 @@ Other users of the machine can read a command's arguments, and so a password in 
 export const migrateLogHelp = `
 Stop the service first. The leaves come in one transaction, behind those that the database has of the same log; then all of it is read
 again and checked, and the folder is closed: the ledger cannot go on in two places. A database with another ledger in it is refused.
-Interrupted, it has done nothing, or all but the check: run it again. Every node that serves from the database needs the same
+Interrupted, it has done nothing, or all but the check: run it again; after a run that ended well it says that nothing is left to do. Every node that serves from the database needs the same
 keys/ledger folder.`;
 export const backupHelp = `
 Nobody waits while it is made. The set is a folder of mode 0700: the store as of one moment, every receipt of the ledger, its newest

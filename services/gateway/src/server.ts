@@ -39,6 +39,8 @@ export interface GatewayServer extends AsyncDisposable {
 
 /** Prompts are long; a body beyond this is refused before it is read. */
 const BODY_BYTES = 16 * 1024 * 1024;
+/** All headers together. */
+const HEADER_BYTES = 16_384;
 /** Arrays and objects within each other. */
 const MOST_NESTED = 200;
 /** Connections that may come at once; one that finds no room tries again after a second. */
@@ -81,7 +83,7 @@ export function createServer({
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: BODY_BYTES,
-    http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
+    http: { maxHeaderSize: HEADER_BYTES, headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
     requestTimeout: requestMs,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',

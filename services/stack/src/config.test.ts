@@ -53,6 +53,23 @@ describe('the configuration', () => {
     );
   });
 
+  it('says in words what is wrong: of a resolver how it is written, of a number that it is none', () => {
+    const refused = (env: Record<string, string>) => {
+      try {
+        readConfig(env);
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return 'taken';
+    };
+    for (const bad of ['dns.example', '192.0.2.1:99999', 'ITERATIVE'])
+      assert.equal(
+        refused({ STRATA_RESOLVERS: `192.0.2.1 ${bad}` }),
+        `STRATA_RESOLVERS: '${bad}' is no resolver: give iterative, or addresses as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53`,
+      );
+    assert.equal(refused({ STRATA_STACK_PORT: 'http' }), 'STRATA_STACK_PORT: must be a number');
+  });
+
   it('refuses numbers that are out of range or no plain numbers, and URLs that are none', () => {
     const bad = {
       STRATA_STACK_PORT: '-1',

@@ -1,5 +1,5 @@
 // The only reader of the environment: STRATA_* -> one validated, frozen Config.
-import { AddressRange, DatabaseUrl, HostName, List, PoolSize, WebAddress } from '@strata/http';
+import { AddressRange, DatabaseUrl, describeIssue, HostName, List, PoolSize, WebAddress } from '@strata/http';
 import { z } from 'zod';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
@@ -16,13 +16,17 @@ export const Paths = z.string().transform((value) =>
     .filter((item) => item.length > 0),
 );
 
-/** `address` or `address:port` or `[v6]:port`. */
-const ResolverAddress = z.string().transform((value, context) => {
+/** `iterative`, `address`, `address:port` or `[v6]:port`. */
+const Resolver = z.string().transform((value, context) => {
+  if (value === 'iterative') return value;
   const match = /^(?:\[([0-9a-fA-F:]+)\]|([0-9.]+|[0-9a-fA-F:]{3,}))(?::(\d{1,5}))?$/.exec(value);
   const address = match?.[1] ?? match?.[2];
   const port = Number(match?.[3] ?? 53);
   if (!address || port < 1 || port > 65_535) {
-    context.addIssue({ code: 'custom', message: `'${value}' is not address, address:port or [address]:port` });
+    context.addIssue({
+      code: 'custom',
+      message: `'${value}' is no resolver: give iterative, or addresses as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53`,
+    });
     return z.NEVER;
   }
   return { address, port };
@@ -48,7 +52,7 @@ export const Environment = z.object({
     .string()
     .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
     .default('localhost/strata/stack'),
-  STRATA_RESOLVERS: List.pipe(z.array(z.literal('iterative').or(ResolverAddress)))
+  STRATA_RESOLVERS: List.pipe(z.array(Resolver))
     .refine((list) => list.lastIndexOf('iterative') <= 0, '`iterative` must come first, and root servers behind it')
     .optional(),
   STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange)).default([]),
@@ -171,7 +175,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = Environment.safeParse(set);
   if (!parsed.success) {
-    const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    const lines = parsed.error.issues.map(describeIssue);
     throw new ConfigError(lines.join('\n'));
   }
   const value = parsed.data;

@@ -2,22 +2,18 @@
 import type { Logger } from 'pino';
 import type { Ledger } from './ledger.ts';
 import { sleep } from './sleep.ts';
+import { TroubleLog } from './trouble-log.ts';
 
 const LOOK_MS = 1_000;
 
 /** Until `signal` aborts. */
 export async function followKeys(ledger: Ledger, logger: Logger, signal: AbortSignal): Promise<void> {
-  let told: string | undefined;
+  const trouble = new TroubleLog(logger, { what: 'reading the signing keys' });
   while (!signal.aborted) {
-    const error = await ledger.reload().then(
-      () => undefined,
-      (error: unknown) => error,
+    await ledger.reload().then(
+      () => trouble.well(),
+      (error: unknown) => trouble.failed(error),
     );
-    const what = error === undefined ? undefined : String(error);
-    // Once for as long as it lasts.
-    if (what !== undefined && what !== told)
-      logger.error({ err: error }, 'reading the signing keys failed: the keys of before sign on');
-    told = what;
     await sleep(LOOK_MS, signal);
   }
 }

@@ -3,6 +3,7 @@
 import type { Store, StoreHeads } from '@strata/store';
 import type { Logger } from 'pino';
 import { sleep } from './sleep.ts';
+import { TroubleLog } from './trouble-log.ts';
 
 export interface FollowParts {
   readonly store: Pick<Store, 'heads'>;
@@ -20,12 +21,14 @@ const BEAT_MS = 1_000;
 
 /** Until `signal` aborts. */
 export async function followStore({ store, logger, onNews, beat }: FollowParts, signal: AbortSignal): Promise<void> {
+  const trouble = new TroubleLog(logger, { what: 'looking for what other processes wrote' });
   let before: StoreHeads | undefined;
   let beatAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     const startedAt = performance.now();
     try {
       const heads = await store.heads();
+      trouble.well();
       const differing = differenceOf(heads, before);
       before = heads;
       if (differing.size > 0) onNews?.(differing, heads);
@@ -34,7 +37,7 @@ export async function followStore({ store, logger, onNews, beat }: FollowParts, 
         await beat();
       }
     } catch (error) {
-      logger.error({ err: error }, 'looking for what other processes wrote failed');
+      trouble.failed(error);
       await sleep(BEAT_MS, signal);
     }
     await sleep(Math.max(0, startedAt + LOOK_MS - performance.now()), signal);

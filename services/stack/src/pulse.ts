@@ -1,5 +1,6 @@
 // One beat: the index takes in what the log tells, the watch looks at it, the stream tells it. One beat at a time.
 import type { Logger } from 'pino';
+import { TroubleLog } from './trouble-log.ts';
 
 export interface PulseParts {
   /** In order: each sees what the one before it did. */
@@ -12,6 +13,7 @@ const GATHER_MS = 100;
 
 export class Pulse implements AsyncDisposable {
   readonly #parts: PulseParts;
+  readonly #trouble: TroubleLog;
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -19,6 +21,7 @@ export class Pulse implements AsyncDisposable {
 
   constructor(parts: PulseParts) {
     this.#parts = parts;
+    this.#trouble = new TroubleLog(parts.logger, { what: 'following the event log' });
   }
 
   /** Wishes for a beat soon. */
@@ -46,15 +49,18 @@ export class Pulse implements AsyncDisposable {
   }
 
   async #beat(): Promise<void> {
+    let isWell = true;
     for (const step of this.#parts.steps) {
       if (this.#isStopped) return;
       try {
         await step();
       } catch (error) {
         // The others still have their turn: each goes on where it stood.
-        this.#parts.logger.error({ err: error }, 'following the event log failed');
+        isWell = false;
+        this.#trouble.failed(error);
       }
     }
+    if (isWell) this.#trouble.well();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { sleep } from './sleep.ts';
+import { TroubleLog } from './trouble-log.ts';
 
 export interface ScanClaimsParts {
   readonly store: Pick<Store, 'work'>;
@@ -34,10 +35,14 @@ export class ScanClaims implements AsyncDisposable {
   /** What is asked of the store meanwhile. */
   #asking: Promise<void> = Promise.resolve();
   #stopped: Promise<void> | undefined;
+  readonly #reading: TroubleLog;
+  readonly #renewal: TroubleLog;
 
   constructor(parts: ScanClaimsParts, options: ScanClaimsOptions) {
     this.#parts = parts;
     this.#options = options;
+    this.#reading = new TroubleLog(parts.logger, { what: 'reading the schedule' });
+    this.#renewal = new TroubleLog(parts.logger, { what: 'renewing the leases of domains' });
     // Twice within a lease, so that one failure loses none.
     this.#renewing = setInterval(() => {
       this.#asking = this.#asking.then(() => this.#renew());
@@ -96,12 +101,18 @@ export class ScanClaims implements AsyncDisposable {
   }
 
   async #fill(signal: AbortSignal): Promise<void> {
-    const { store, now, logger } = this.#parts;
+    const { store, now } = this.#parts;
     const claim = { holder: this.#holder, ...this.#options };
-    const claimed = await store.work.claimDue(claim, now()).catch((error: unknown) => {
-      logger.error({ err: error }, 'the schedule could not be read');
-      return [];
-    });
+    const claimed = await store.work.claimDue(claim, now()).then(
+      (domains) => {
+        this.#reading.well();
+        return domains;
+      },
+      (error: unknown) => {
+        this.#reading.failed(error);
+        return [];
+      },
+    );
     this.#queue = claimed.reverse();
     if (claimed.length === 0) await sleep(IDLE_MS, signal);
   }
@@ -114,6 +125,7 @@ export class ScanClaims implements AsyncDisposable {
     const claim = { holder: this.#holder, leaseMs: this.#options.leaseMs };
     try {
       const gone = new Set(await store.work.renew(held, claim, now()));
+      this.#renewal.well();
       // Whoever has them now scans them; what is being scanned here is recorded all the same, and changes nothing twice.
       const lost = this.#queue.filter((domain) => gone.has(domain));
       this.#queue = this.#queue.filter((domain) => !gone.has(domain));
@@ -121,7 +133,7 @@ export class ScanClaims implements AsyncDisposable {
       if (lost.length + overrun.length > 0)
         logger.warn({ lost: lost.length, overrun }, 'leases of domains have run out: others may scan them');
     } catch (error) {
-      logger.error({ err: error }, 'leases of domains could not be renewed');
+      this.#renewal.failed(error);
     }
   }
 

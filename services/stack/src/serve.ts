@@ -109,7 +109,8 @@ export async function serve(config: Config, logger: Logger): Promise<void> {
   if (config.role === 'all' || config.role === 'scheduler') await beginWithSomething(store, logger);
   if (running.isDnsWorking && !(await running.isDnsWorking()) && !stopping.signal.aborted) {
     logger.warn(
-      'DNS does not answer: nothing can be scanned, what is stored is still served. Set STRATA_RESOLVERS, or try `npm run demo`, which needs no network',
+      { resolvers: config.resolvers.length > 0 ? config.resolvers.map(resolverName) : 'of the system' },
+      'DNS does not answer: nothing can be scanned, what is stored is still served. Look at these resolvers, or set STRATA_RESOLVERS to others',
     );
   }
   if (!stopping.signal.aborted) {
@@ -126,4 +127,10 @@ async function beginWithSomething(store: Store, logger: Logger): Promise<void> {
     { domains: wellKnownDomains.length },
     'the store is empty: beginning with a small bundled list of well-known domains',
   );
+}
+
+function resolverName(resolver: Config['resolvers'][number]): string {
+  if (resolver === 'iterative') return resolver;
+  const { address, port } = resolver;
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }

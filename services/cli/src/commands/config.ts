@@ -1,7 +1,7 @@
 // `strata config check|print`: what the settings come to, before a service is started with them.
 
 import { CommandError, counted, type OutputOptions, plainText, printJson, printTable } from '../output.ts';
-import { findSettings, type GivenSettings } from '../settings/settings.ts';
+import { findSettings, type GivenSettings, openSecrets } from '../settings/settings.ts';
 import { SECRETS, SERVICES, type ServiceName, type SettingTable, tableOf } from '../settings/tables.ts';
 
 export interface ConfigOptions extends OutputOptions {
@@ -13,7 +13,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Prints every problem of the settings, and ends with 1 where there is one. */
 export async function checkConfigCommand({ service, json = false }: ConfigOptions, env: Environment): Promise<void> {
   const problems = await problemsOf(service ? [service] : SERVICES, env);
-  if (json) printJson({ ok: problems.length === 0, problems });
+  const warnings = await openSecrets(env, service ?? 'stack');
+  if (!json) process.stdout.write(warnings.map((warning) => `warning: ${plainText(warning)}\n`).join(''));
+  if (json) printJson({ ok: problems.length === 0, problems, warnings });
   else if (problems.length === 0) process.stdout.write('the settings can be used\n');
   else process.stdout.write(`${problems.map(plainText).join('\n')}\n`);
   if (problems.length > 0) throw new CommandError(`${counted(problems.length, 'problem')} in the settings`);
@@ -24,6 +26,14 @@ export async function problemsOf(services: readonly ServiceName[], env: Environm
   const { given, problems } = await findSettings(env, services[0] ?? 'stack');
   const values = Object.fromEntries([...given].map(([name, { value }]) => [name, value]));
   const found = new Set(problems);
+  // Not a setting of ours, and yet it stops the start.
+  const { checkTracing, TracingError } = await import('@strata/http');
+  try {
+    checkTracing(env);
+  } catch (error) {
+    if (!(error instanceof TracingError)) throw error;
+    found.add(error.message);
+  }
   for (const service of services) {
     try {
       await readers[service](values);

@@ -6,7 +6,7 @@ import type { WorkerConfig } from '@strata/worker';
 import { judgeClock, readClock } from '../doctor/clock.ts';
 import { checkDatabase, needsOf } from '../doctor/database.ts';
 import { checkDisk } from '../doctor/disk.ts';
-import { type Finding, problem } from '../doctor/finding.ts';
+import { type Finding, problem, warning } from '../doctor/finding.ts';
 import { checkKeys } from '../doctor/keys.ts';
 import { judgeMemory, judgeOpenFiles, type MachineFacts, readMachine } from '../doctor/machine.ts';
 import { checkModel } from '../doctor/models.ts';
@@ -14,7 +14,7 @@ import { checkPort } from '../doctor/ports.ts';
 import { checkReach } from '../doctor/reach.ts';
 import { checkIterative, checkResolver } from '../doctor/resolvers.ts';
 import { CommandError, counted, type OutputOptions, plainText, printJson } from '../output.ts';
-import { effectiveEnvironment } from '../settings/settings.ts';
+import { effectiveEnvironment, openSecrets } from '../settings/settings.ts';
 import type { ServiceName } from '../settings/tables.ts';
 import { problemsOf } from './config.ts';
 
@@ -55,6 +55,13 @@ async function examine(service: ServiceName | undefined, env: Environment): Prom
     }),
   );
   if (settings.length > 0) return settings;
+  const open = (await openSecrets(env, asked[0] ?? 'stack')).map((found) =>
+    warning('settings', {
+      found,
+      means: 'Whoever gets onto this machine knows the secret.',
+      todo: 'Take the right from others; if somebody may have read it, change the secret.',
+    }),
+  );
   const values = await effectiveEnvironment(env, asked[0] ?? 'stack');
   const machine = await readMachine();
   const checks: Check[] = [async () => [judgeClock(await readClock())], async () => [judgeOpenFiles(machine)]];
@@ -67,7 +74,7 @@ async function examine(service: ServiceName | undefined, env: Environment): Prom
   }
   if (asked.includes('worker'))
     checks.push(...workerChecks((await import('@strata/worker')).readWorkerConfig(values), machine));
-  return (await Promise.all(checks.map(finished))).flat();
+  return [...open, ...(await Promise.all(checks.map(finished))).flat()];
 }
 
 type Check = () => Promise<readonly Finding[]>;
@@ -94,7 +101,7 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
   const named = config.resolvers.filter((each) => each !== 'iterative');
   const isIterative = named.length < config.resolvers.length;
   const resolvers = config.resolvers.length > 0 ? named : getServers().map(systemResolver);
-  const ours = { path: '/health', words: /"_alpha":true.*"status":"ok"/ };
+  const ours = { path: '/health', words: /"_alpha":true.{0,1000}"status":"ok"/ };
   // Of every role, and of no other service.
   const metrics = { path: '/metrics', words: /^strata_database_connections/m };
   const hasApi = config.role === 'all' || config.role === 'api';

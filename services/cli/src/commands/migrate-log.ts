@@ -1,5 +1,5 @@
 // `strata stack migrate-log`: the ledger of the data directory brought to PostgreSQL, where it goes on.
-import { importLedger } from '@strata/log';
+import { importLedger, LogError } from '@strata/log';
 import { encodeBase64 } from '@strata/receipts';
 import { type Config, sharedLedgerOf } from '@strata/stack';
 import { openStore } from '@strata/store';
@@ -41,6 +41,10 @@ export async function migrateLogCommand(
     tally.stop();
     if (stopping.signal.aborted)
       throw new CommandError('interrupted: run it again, it goes on where it was', { exitCode: 130 });
+    if (error instanceof LogError && error.code === 'moved')
+      throw new CommandError(
+        `nothing is left to bring over: the ledger of ${config.dataDirectory} has gone on in a database since an earlier run. All is done if STRATA_DATABASE_URL names that one`,
+      );
     throw error;
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);

@@ -1,5 +1,6 @@
 // `strata stack migrate-store`: the SQLite database copied to PostgreSQL, row by row compared.
 import { text } from 'node:stream/consumers';
+import { DatabaseUrl } from '@strata/http';
 import type { Config } from '@strata/stack';
 import { copyToPostgres } from '@strata/store';
 import { CommandError, counted, type OutputOptions, printJson, printTable } from '../output.ts';
@@ -58,5 +59,7 @@ export async function postgresAddress(address: string): Promise<string> {
   const url = address === '-' ? (await text(process.stdin)).trim() : address;
   if (!/^postgres(?:ql)?:\/\//.test(url))
     throw new CommandError('the address of the new database must begin with postgres://', { exitCode: 2 });
+  const { error } = DatabaseUrl.safeParse(url);
+  if (error) throw new CommandError(`the address of the new database ${error.issues[0]?.message}`, { exitCode: 2 });
   return url;
 }

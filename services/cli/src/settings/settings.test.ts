@@ -115,6 +115,23 @@ describe('settings', () => {
     assert.equal(problems.length, 8);
   });
 
+  it('are none by a name that every object has', async () => {
+    await using files = await folder();
+    const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
+    const lines = names.map((name) => `${name}: 1`);
+    const config = await files.write('strata.yaml', `${lines.join('\n')}\nconstructor.prototype.x: 1\n`);
+    const { problems } = await findSettings({ STRATA_CONFIG: config }, 'stack');
+    for (const [i, name] of names.entries())
+      assert.ok(
+        problems.some((each) => each.includes(`strata.yaml:${i + 1}: `)),
+        `${name}: ${problems}`,
+      );
+    assert.equal(problems.length, names.length + 1);
+    const nested = parseSettingsFile('__proto__:\n  polluted: 1\n"__proto__": [1]\n');
+    assert.notDeepEqual(nested.problems, []);
+    assert.equal(Reflect.get({}, 'polluted'), undefined);
+  });
+
   it('with a name like a secret are secrets', async () => {
     for (const service of SERVICES)
       for (const name of Object.keys((await tableOf(service)).shape))
@@ -155,6 +172,29 @@ describe('strata config', () => {
     assert.doesNotMatch(table.stdout, /STRATA_MODEL/);
   });
 
+  it('and every command refuse a password that ends the address of a database too early, without repeating it', async () => {
+    await using files = await folder();
+    const url = `postgres://strata:${password}/x@127.0.0.1:1/strata`;
+    const env = { STRATA_DATA: files.place, STRATA_DATABASE_URL: url, STRATA_INFERENCE_DATABASE_URL: url };
+    for (const [args, names] of [
+      [
+        ['config', 'check'],
+        ['STRATA_DATABASE_URL', 'STRATA_INFERENCE_DATABASE_URL'],
+      ],
+      [['doctor'], ['STRATA_DATABASE_URL']],
+      [['stack', 'keys', 'list'], ['STRATA_DATABASE_URL']],
+      [['inference', 'gateway'], ['STRATA_INFERENCE_DATABASE_URL']],
+      [['stack', 'migrate-store', url], ['the address of the new database']],
+    ] as const) {
+      const { code, stdout, stderr } = await runStrata(args, { env: args[1] === 'migrate-store' ? {} : env });
+      const said = stdout + stderr;
+      for (const name of names)
+        assert.match(said, new RegExp(`${name}:? cannot be read as .* percent-encoded`), `${args.join(' ')}: ${said}`);
+      assert.ok(code === 1 || code === 2, String(code));
+      assert.doesNotMatch(said, new RegExp(`${password}|unexpected|^ +at `, 'm'));
+    }
+  });
+
   it('checks the settings of every service, and tells all problems with where they come from', async () => {
     await using files = await folder();
     const config = await files.write('strata.yaml', 'stack_port: 99999\nmodel_slots: 0\nnonsense_here: 1\n');
@@ -170,7 +210,39 @@ describe('strata config', () => {
       assert.match(stdout, expected);
     assert.equal(stdout.trim().split('\n').length, 4, stdout);
     const good = await runStrata(['config', 'check', '--json'], { env: { STRATA_STACK_PORT: '8080' } });
-    assert.deepEqual([good.code, JSON.parse(good.stdout)], [0, { ok: true, problems: [] }]);
+    assert.deepEqual([good.code, JSON.parse(good.stdout)], [0, { ok: true, problems: [], warnings: [] }]);
+  });
+
+  it('refuses what tracing would refuse at the start', async () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
+    for (const [bad, words] of [
+      [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /^OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' is not spoken here/m],
+      [{ OTEL_TRACES_SAMPLER: 'some' }, /^OTEL_TRACES_SAMPLER: there is no sampler 'some'/m],
+    ] as const) {
+      const { code, stdout } = await runStrata(['config', 'check'], { env: { ...env, ...bad } });
+      assert.equal(code, 1);
+      assert.match(stdout, words);
+    }
+    const unused = await runStrata(['config', 'check'], { env: { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' } });
+    assert.equal(unused.code, 0, 'nobody asks for traces');
+  });
+
+  it('warns, as doctor does, of a secret that every user of the machine may read', async () => {
+    await using files = await folder();
+    const file = await files.write('url', `postgres://strata:${password}@127.0.0.1:1/strata\n`);
+    const env = { STRATA_DATA: files.place, STRATA_DATABASE_URL_FILE: file };
+    const words = new RegExp(`^warning:? .*STRATA_DATABASE_URL_FILE: ${file} may be read by every user`, 'm');
+    for (const [mode, isOpen] of [
+      [0o644, true],
+      [0o640, false],
+    ] as const) {
+      await chmod(file, mode);
+      const { code, stdout } = await runStrata(['config', 'check'], { env });
+      assert.deepEqual([code, words.test(stdout)], [0, isOpen], stdout);
+      const doctor = await runStrata(['doctor', '--service', 'stack'], { env });
+      assert.equal(words.test(doctor.stdout.replaceAll(/ +/g, ' ')), isOpen, doctor.stdout);
+      assert.doesNotMatch(stdout + doctor.stdout, new RegExp(password));
+    }
   });
 
   it('stops a service that has a setting which there is not', async () => {

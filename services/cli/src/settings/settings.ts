@@ -1,5 +1,6 @@
 // Where each setting comes from: the environment, else the settings file; secrets also from files of their own. Every
 // problem is found before any is told.
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { nearest } from './nearest.ts';
 import { parseSettingsFile, readSmallFile } from './settings-file.ts';
@@ -119,6 +120,20 @@ async function knownNames(service: ServiceName, names: readonly string[]): Promi
 function meant(name: string, known: ReadonlySet<string>, write: (name: string) => string = (same) => same): string {
   const near = nearest(name, known);
   return near === undefined ? '' : `; did you mean ${write(near)}?`;
+}
+
+/** Files of secrets that every user of the machine may read, one line each. */
+export async function openSecrets(env: Environment, service: ServiceName): Promise<readonly string[]> {
+  const { given } = await findSettings(env, service);
+  const found: string[] = [];
+  for (const secret of SECRETS) {
+    const file = /^file (.+)$/s.exec(given.get(secret)?.source ?? '')?.[1];
+    if (file === undefined || process.platform === 'win32') continue;
+    const { mode } = await stat(file);
+    if ((mode & 0o004) !== 0)
+      found.push(`${fileVariableOf(secret)}: ${file} may be read by every user of this machine: chmod 600 it, or 640`);
+  }
+  return found;
 }
 
 /** `…_FILE` of a secret in place of its value; paths in the settings file are from where it lies. */
