@@ -10,6 +10,7 @@ import { type Finding, problem, warning } from '../doctor/finding.ts';
 import { checkKeys } from '../doctor/keys.ts';
 import { judgeMemory, judgeOpenFiles, type MachineFacts, readMachine } from '../doctor/machine.ts';
 import { checkModel } from '../doctor/models.ts';
+import { judgeNames } from '../doctor/names.ts';
 import { checkPort } from '../doctor/ports.ts';
 import { checkReach } from '../doctor/reach.ts';
 import { checkIterative, checkResolver } from '../doctor/resolvers.ts';
@@ -120,6 +121,7 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
     ...(isIterative
       ? [async () => [await checkIterative(config)]]
       : resolvers.map((resolver) => async () => [await checkResolver(resolver)])),
+    async () => judgeNames(config),
     ...reachable('STRATA_CHAT_URL', chatUrl),
   ];
 }

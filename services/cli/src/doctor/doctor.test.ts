@@ -19,6 +19,7 @@ import type { Finding } from './finding.ts';
 import { checkKeys } from './keys.ts';
 import { judgeMemory, judgeOpenFiles } from './machine.ts';
 import { checkModel } from './models.ts';
+import { judgeNames } from './names.ts';
 import { checkPort } from './ports.ts';
 import { checkReach } from './reach.ts';
 import { checkResolver } from './resolvers.ts';
@@ -268,6 +269,31 @@ describe('other services', () => {
     const away = await checkReach('STRATA_UPSTREAM', url);
     assertTold(away, 'warning', /cannot be reached: \w+/);
     assert.doesNotMatch(JSON.stringify(away), /hidden/);
+  });
+});
+
+describe('the names of a service', () => {
+  const trial = {
+    contactUrl: 'https://strata.invalid/bot',
+    ledgerOrigin: 'localhost/strata/stack',
+    role: 'all',
+    isScanning: true,
+    isOnDemand: true,
+    host: '127.0.0.1',
+    allowedHosts: [],
+  } as const;
+  const told = (more: Partial<Parameters<typeof judgeNames>[0]>) =>
+    judgeNames({ ...trial, ...more }).map(({ check, status }) => `${check} ${status}`);
+
+  it('are its own where it scans, and where others ask it', () => {
+    assert.deepEqual(told({}), ['contact warning']);
+    assert.deepEqual(told({ contactUrl: 'https://example.com/bot' }), ['contact ok']);
+    assert.deepEqual(told({ isScanning: false, isOnDemand: false }), []);
+    assert.deepEqual(told({ host: '0.0.0.0' }), ['contact warning', 'ledger name warning']);
+    assert.deepEqual(told({ role: 'scheduler', allowedHosts: ['stack.example'] }), ['ledger name warning']);
+    assert.deepEqual(told({ role: 'scanner', host: '::' }), ['contact warning'], 'it gives no receipts');
+    const own = { ledgerOrigin: 'stack.example/log', contactUrl: 'https://example.com/bot' };
+    assert.deepEqual(told({ ...own, host: '::' }), ['contact ok', 'ledger name ok']);
   });
 });
 
