@@ -1,7 +1,7 @@
 // What clients ask of a fleet while something happens to it, and what they were told; afterwards all of that must still hold.
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkStore, type Store } from '@strata/store';
+import { checkStore, type Store, StoreError } from '@strata/store';
 import type { PostgresServer } from '../../packages/store/src/test/postgres.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../packages/store/src/test/scans.ts';
 import type { Fleet } from './fleet.ts';
@@ -43,7 +43,11 @@ export async function startLoad({ fleet, store, asked, freeKeys, moving = 'movin
   let longestMs = 0;
 
   const working = async (work: () => Promise<void>) => {
-    while (!stopping.signal.aborted) await work().catch(() => delay(20));
+    while (!stopping.signal.aborted)
+      await work().catch((error: Error) => {
+        if (!isOfFault(error)) wrong.push(error.stack ?? String(error));
+        return delay(20);
+      });
   };
   const ask = async (target: string, key: string) => {
     const { base } = await fleet.api();
@@ -201,4 +205,10 @@ async function followOn(fleet: Fleet, key: string, signal: AbortSignal) {
     }
   })();
   return { events, following, breaks: () => breaks, hasBegun: () => events.length + (current?.events.length ?? 0) > 0 };
+}
+
+/** What a process or a database that is gone makes of a request; anything else is nobody's fault but ours. */
+function isOfFault(error: Error): boolean {
+  if (error instanceof StoreError || error.name === 'TimeoutError' || error.name === 'AbortError') return true;
+  return error instanceof TypeError && (error.message === 'fetch failed' || error.message === 'terminated');
 }

@@ -25,6 +25,8 @@ const keyMemoryMs = 2_000;
  */
 const lateMemoryMs = 60_000;
 const awayMemoryMs = 10_000;
+/** A gate that is silent for so long counts as one that fails, for keys that are remembered. */
+const patienceMs = 2_000;
 
 const wwwAuthenticate = 'ApiKey realm="strata", header="X-Stack-Key"';
 
@@ -83,13 +85,16 @@ export class KeyCheck {
     const revision = this.#gate.revision?.();
     let key: ApiKey | undefined;
     try {
-      key = await this.#gate.find(header);
+      key = await this.#found(header, digest);
     } catch (error) {
       this.#guesses.undecided(address);
       this.#forgetRevoked();
       const late = this.#late.get(digest);
       if (late === undefined) throw error;
-      this.#known.set(digest, late, { ttl: Math.min(awayMemoryMs, this.#late.getRemainingTTL(digest)) });
+      this.#known.set(digest, late, {
+        // 0 would be for ever.
+        ttl: Math.max(1, Math.min(awayMemoryMs, this.#late.getRemainingTTL(digest))),
+      });
       return late;
     }
     if (key) {
@@ -105,6 +110,32 @@ export class KeyCheck {
     this.#late.delete(digest);
     this.#guesses.missed(digest);
     throw invalid();
+  }
+
+  /** Rejects as the gate does, and where it is silent about a key that is remembered; what it says too late still counts. */
+  async #found(header: string, digest: string): Promise<ApiKey | undefined> {
+    const finding = this.#gate.find(header);
+    if (!this.#late.has(digest)) return finding;
+    let timer: NodeJS.Timeout | undefined;
+    const silent = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new Error(`the keys were not answered for within ${patienceMs} ms`));
+        finding.then(
+          (key) => key ?? this.#forget(digest),
+          () => {},
+        );
+      }, patienceMs);
+    });
+    try {
+      return await Promise.race([finding, silent]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #forget(digest: string): void {
+    this.#late.delete(digest);
+    this.#known.delete(digest);
   }
 
   /** Whether the key was seen moments ago and has no limit that a request would count against. */

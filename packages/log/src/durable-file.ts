@@ -1,6 +1,6 @@
 // Files that are either the old or the new version after a crash, never something between.
 import { constants } from 'node:fs';
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { giveToOwnerOf } from './permission.ts';
 import { systemCode } from './system-code.ts';
@@ -16,7 +16,7 @@ export interface ReplaceOptions {
 export async function replaceFile(file: string, bytes: Uint8Array, { mode, isSynced }: ReplaceOptions): Promise<void> {
   // Of this process alone: another may replace the same file.
   const fresh = `${file}.${process.pid}.new`;
-  const handle = await open(fresh, 'w', mode);
+  const handle = await openNew(fresh, mode);
   try {
     await giveToOwnerOf(path.dirname(file), handle);
     await handle.writeFile(bytes);
@@ -25,6 +25,18 @@ export async function replaceFile(file: string, bytes: Uint8Array, { mode, isSyn
     await handle.close();
   }
   await rename(fresh, file);
+}
+
+/** Never what stands there already: root writes in somebody's directory, where a link might lead to a file of root's. */
+async function openNew(file: string, mode: number | undefined): Promise<FileHandle> {
+  try {
+    return await open(file, 'wx', mode);
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+    // Left by a process of this number that was killed.
+    await unlink(file);
+    return open(file, 'wx', mode);
+  }
 }
 
 /** Makes names created, renamed or removed in a directory durable. */

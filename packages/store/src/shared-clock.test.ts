@@ -44,8 +44,8 @@ describe('the clock of a store', () => {
         assert.ok(Math.abs(Number(created.rows[0]?.at) - first) < CLOSE_MS, 'rows are dated by it');
         await server.kill();
         const [before, steady] = [at(), performance.now()];
-        await delay(50);
-        assert.ok(Math.abs(at() - before - (performance.now() - steady)) <= 2, 'as fast as the steady clock');
+        await delay(500);
+        assert.ok(Math.abs(at() - before - (performance.now() - steady)) <= 100, 'as fast as the steady clock');
         await server.start();
       } finally {
         mock.timers.reset();

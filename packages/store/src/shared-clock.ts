@@ -31,15 +31,21 @@ export class SharedClock {
   };
 
   async #look(): Promise<void> {
-    const askedAt = performance.now();
     // At the beginning: whoever asks for the time meanwhile asks nobody.
-    this.#lookedAt = askedAt;
-    const asking = sql<{ now: number }>`select extract(epoch from clock_timestamp()) * 1000 as now`;
-    const { rows } = await asking.execute(this.#db);
-    const answeredAt = performance.now();
-    const base = Number(rows[0]?.now) - (askedAt + answeredAt) / 2;
-    // What lies within the look's own doubt is no news: so time does not step back and forth.
-    const doubtMs = (answeredAt - askedAt) / 2;
-    if (!(Math.abs(base - this.#base) <= doubtMs)) this.#base = base;
+    this.#lookedAt = performance.now();
+    // With a connection in hand: the wait for one is no part of the answer's way.
+    await this.#db.connection().execute(async (connection) => {
+      const askedAt = performance.now();
+      const asking = sql<{ now: number }>`select extract(epoch from clock_timestamp()) * 1000 as now`;
+      const { rows } = await asking.execute(connection);
+      const answeredAt = performance.now();
+      this.#learn(Number(rows[0]?.now) - (askedAt + answeredAt) / 2, (answeredAt - askedAt) / 2);
+    });
+  }
+
+  /** What lies within the look's own doubt is no news; of what lies beyond it only that much is. So time does not step back and forth. */
+  #learn(base: number, doubtMs: number): void {
+    const nearest = Math.min(Math.max(this.#base, base - doubtMs), base + doubtMs);
+    this.#base = Number.isNaN(nearest) ? base : nearest;
   }
 }

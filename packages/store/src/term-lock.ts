@@ -1,6 +1,7 @@
 // Locks that one process of a store holds, with a term for each holder: on PostgreSQL an advisory lock of a session, on a connection of
 // its own, which the server lets go with the connection; on SQLite a lock of the system on a file beside it, or none where one service
 // has the store for itself anyway.
+import { realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
@@ -64,7 +65,8 @@ export function fileLock(db: Kysely<Database>, name: TermLockName, file: string)
   };
   return {
     async tryTake() {
-      held = lockFile(`${file}.${name}.lock`);
+      // Whatever path leads to it.
+      held = lockFile(`${realpathSync(file)}.${name}.lock`);
       if (!held) return undefined;
       const hold = await sole.tryTake();
       return hold && { ...hold, [Symbol.asyncDispose]: letGo };

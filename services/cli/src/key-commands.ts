@@ -50,7 +50,7 @@ export function addKeyCommands(
     .description('retire the signing keys and make new ones')
     .option('--json', 'print as JSON')
     .action(async (options) =>
-      (await commands()).rotateSigningCommand(options, {
+      (await commands()).rotateSigningCommand(options, open, {
         directory: await signingDirectory(),
         ledgerUrl: await ledgerUrl?.(),
       }),

@@ -1,6 +1,17 @@
 // Data directories belong to the user of the service, and commands are often run as root: what a command leaves there must not
 // become root's, or the service cannot read its own keys and database.
-import { accessSync, closeSync, constants, fchownSync, fstatSync, openSync, readdirSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fchownSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import path from 'node:path';
 
 /** Where the data of a service is. */
@@ -51,18 +62,20 @@ function giveBack(): void {
 
 /** The file, and what SQLite keeps beside it. */
 function giveDatabase(file: string): void {
-  const { uid, gid } = statSync(path.dirname(file));
+  const directory = realpathSync(path.dirname(file));
+  const { uid, gid } = statSync(directory);
   if (uid === 0) return;
   for (const suffix of ['', '-wal', '-shm']) {
     try {
-      give(file + suffix, { uid, gid });
+      give(path.join(directory, path.basename(file) + suffix), { uid, gid });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
 }
 
-function giveFolder(directory: string): void {
+function giveFolder(place: string): void {
+  const directory = realpathSync(place);
   const { uid, gid } = statSync(directory);
   if (uid === 0) return;
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
@@ -77,12 +90,14 @@ function giveFolder(directory: string): void {
 }
 
 /**
- * Only what this process has made or changed, and never through a link: the directory is somebody else's, who might have put one
- * there that leads to a file of root's.
+ * Only what this process has made or changed, and never through a link, be it the last part of the path or one before it: the
+ * directory is somebody else's, who might have put one there, just now, that leads to a file of root's. Where the system does not
+ * say what was opened, nothing is given.
  */
 function give(file: string, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
+    if (readlinkSync(`/proc/self/fd/${descriptor}`) !== file) return;
     const stats = fstatSync(descriptor);
     const isOurs = stats.uid === 0 && stats.ctimeMs >= performance.timeOrigin;
     if (isOurs && (stats.isDirectory() || stats.nlink === 1)) fchownSync(descriptor, uid, gid);

@@ -1,7 +1,7 @@
 // One gateway a database: it keeps standings of workers, and how far receipts are in its ledger, in memory, and two would enter each
 // other's receipts in no ledger at all. The lock says who it is, its term what may still be written.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type GatewayTables, type Store, StoreError, type TermHold } from '@strata/store';
+import type { GatewayTables, Store, TermHold } from '@strata/store';
 import type { Logger } from 'pino';
 import { GatewayStartError } from './start-error.ts';
 
@@ -71,7 +71,8 @@ export class SoleGateway implements AsyncDisposable {
         try {
           if (await this.#retake()) return this.#superseded.abort(new GatewayStartError(SUPERSEDED));
         } catch (error) {
-          if (!(error instanceof StoreError)) throw error;
+          // Whatever it is, it may pass; until then the store refuses what it must.
+          logger.warn({ err: error }, 'the lock of the gateway cannot be taken yet');
         }
         if (this.#hold.lost.aborted) await sleep(TRY_MS, undefined, { signal: closing }).catch(() => {});
       }

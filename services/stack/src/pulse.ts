@@ -12,16 +12,18 @@ export interface PulseParts {
 const GATHER_MS = 100;
 
 export class Pulse implements AsyncDisposable {
-  readonly #parts: PulseParts;
-  readonly #trouble: TroubleLog;
+  /** Each with a log of its own: long trouble of one must not hide what another fails of. */
+  readonly #steps: readonly { readonly step: () => Promise<void>; readonly trouble: TroubleLog }[];
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   constructor(parts: PulseParts) {
-    this.#parts = parts;
-    this.#trouble = new TroubleLog(parts.logger, { what: 'following the event log' });
+    this.#steps = parts.steps.map((step) => ({
+      step,
+      trouble: new TroubleLog(parts.logger, { what: 'following the event log' }),
+    }));
   }
 
   /** Wishes for a beat soon. */
@@ -49,18 +51,16 @@ export class Pulse implements AsyncDisposable {
   }
 
   async #beat(): Promise<void> {
-    let isWell = true;
-    for (const step of this.#parts.steps) {
+    for (const { step, trouble } of this.#steps) {
       if (this.#isStopped) return;
       try {
         await step();
+        trouble.well();
       } catch (error) {
         // The others still have their turn: each goes on where it stood.
-        isWell = false;
-        this.#trouble.failed(error);
+        trouble.failed(error);
       }
     }
-    if (isWell) this.#trouble.well();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -37,8 +37,8 @@ export async function checkLedger(config: Config): Promise<StoreReport> {
     };
     const keys = (await readPublicKeys(config.dataDirectory)).ledger.flatMap(({ x }) => decodeBase64Url(x) ?? []);
     const leaves = await checkTree(config, { keys, hear });
-    if (leaves === undefined) return { checks, findings };
-    checks.push(`ledger of ${leaves} leaves`, `receipts told of last (${told})`);
+    if (leaves === undefined && told === 0) return { checks, findings };
+    checks.push(`ledger of ${leaves ?? 'no'} leaves`, `receipts told of last (${told})`);
     const [example] = missing;
     if (example !== undefined)
       findings.push({
@@ -67,7 +67,8 @@ interface TreeParts {
 async function checkTree(config: Config, parts: TreeParts): Promise<number | undefined> {
   const { databaseUrl, dataDirectory } = config;
   await using tables = databaseUrl.startsWith('sqlite:') ? undefined : await openLedgerTables(databaseUrl);
-  if (tables && !isOpenLog(path.join(dataDirectory, 'ledger'))) return await checkTables(config, tables, parts);
+  if (tables && !isOpenLog(path.join(dataDirectory, 'ledger')))
+    return (await tables.log.head()) && (await checkTables(config, tables, parts));
   return checkFolder(config, parts);
 }
 
@@ -89,7 +90,11 @@ async function checkTables({ ledgerOrigin: origin }: Config, { log }: LedgerTabl
 async function checkFolder(config: Config, { keys, hear }: TreeParts): Promise<number | undefined> {
   await using source = await openLedgerSource(config);
   const { note } = source;
-  if (note === undefined) return undefined;
+  if (note === undefined) {
+    if (isOpenLog(path.join(config.dataDirectory, 'ledger')))
+      throw new LogError('corrupt-checkpoint', 'there are leaves, and no checkpoint that covers them');
+    return undefined;
+  }
   const opened = await openNote(
     note,
     keys.map((key) => noteVerifier(config.ledgerOrigin, key)),
@@ -102,9 +107,13 @@ async function checkFolder(config: Config, { keys, hear }: TreeParts): Promise<n
     hear(leaves);
     for (const { address, bytes } of tiles.splice(0)) {
       const file = path.join(config.dataDirectory, 'ledger', tilePath(address));
-      const stored = await readFile(file).catch(() => undefined);
+      const stored = await readFile(file).catch(ifThere);
       if (stored && !stored.equals(bytes)) throw new LogError('corrupt-tile', `${file} is not what its leaves hash to`);
     }
   }
   return checked.digest.leaves;
+}
+
+function ifThere(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw new LogError('io', error.message, { cause: error });
 }

@@ -7,9 +7,10 @@ import { CommandError, type OutputOptions, printJson, printTable } from '../outp
 import { shown } from './config.ts';
 
 /** Where the keys of a service are kept. */
-export type OpenKeys = () => Promise<Pick<Store, 'keys'> & AsyncDisposable>;
+type KeyStore = Pick<Store, 'keys'> & Partial<Pick<Store, 'clock'>>;
+export type OpenKeys = () => Promise<KeyStore & AsyncDisposable>;
 
-async function withStore<T>(open: OpenKeys, work: (store: Pick<Store, 'keys'>) => Promise<T>): Promise<T> {
+async function withStore<T>(open: OpenKeys, work: (store: KeyStore) => Promise<T>): Promise<T> {
   await using store = await open();
   return await work(store);
 }
@@ -84,19 +85,26 @@ export async function revokeKeyCommand(
   else process.stdout.write(`${id} is revoked; running services refuse it within seconds\n`);
 }
 
+const localNow = () => new Date();
+
 /** `directory` holds the keys of the service; `ledgerUrl` is the database that may hold a ledger of several nodes. */
 export async function rotateSigningCommand(
   options: OutputOptions,
+  open: OpenKeys,
   { directory, ledgerUrl }: { readonly directory: string; readonly ledgerUrl: string | undefined },
 ): Promise<void> {
-  const [receipts = '', ledger = ''] = await rotateSigningKeys(directory, () => new Date());
+  const isShared = ledgerUrl !== undefined && fileOf(ledgerUrl) === undefined;
+  // Dated by the clock that receipts go by: else some would lie before or behind the time of their key.
+  const [receipts = '', ledger = ''] = isShared
+    ? await withStore(open, (store) => rotateSigningKeys(directory, store.clock ?? localNow))
+    : await rotateSigningKeys(directory, localNow);
   if (options.json) printJson({ receipt_key_id: receipts, ledger_key_id: ledger });
   else
     process.stdout.write(
       `new receipt key ${receipts}\nnew ledger key ${ledger}\nthe old ones stay in the key set as retired; a running service takes the new ones up within seconds\n`,
     );
   // To standard error, since scripts that print JSON must hear it too.
-  if (ledgerUrl !== undefined && fileOf(ledgerUrl) === undefined)
+  if (isShared)
     process.stderr.write(
       `other nodes of this database cannot sign until they have these keys: copy ${path.join(directory, 'keys')} to each of them now, under STRATA_DATA and of its user; /ready of a node without them says 503\n`,
     );
