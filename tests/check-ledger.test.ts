@@ -1,6 +1,6 @@
 // `strata stack check-store` and the ledger: sound ones pass, beside who appends; each kind of damage is found, in a folder and in a database.
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { issueReceipt } from '@strata/receipts';
@@ -63,9 +63,15 @@ describe('a ledger in a folder', () => {
       (await findingsOf(env)).join(),
       /^The ledger: the checkpoint is not signed by a key of this directory/,
     );
+    await rm(checkpoint);
+    assert.match((await findingsOf(env)).join(), /^The ledger: there are leaves, and no checkpoint that covers them/);
     await writeFile(checkpoint, note);
 
     assert.deepEqual(await findingsOf(env), []);
+    const folder = path.join(place.path, 'ledger');
+    await rename(folder, `${folder}.away`);
+    assert.match((await findingsOf(env)).join(), /^The ledger lacks 1 of the 1 receipts/, 'all of it is lost');
+    await rename(`${folder}.away`, folder);
     await exec(`sqlite:${path.join(place.path, 'strata.db')}`, UNKNOWN);
     assert.match((await findingsOf(env)).join(), /^The ledger lacks 1 of the 2 receipts .* cr_a{32} among them/);
   });
@@ -92,6 +98,7 @@ describe('a ledger in PostgreSQL', { skip: binaries ? false : notice }, async ()
       ["update ledger_head set note = replace(note, '600', '601')", /the checkpoint of the log .* was altered/],
       ["update ledger_head set origin = 'other.example/log'", /the database holds the log other\.example/],
       [UNKNOWN, /lacks 1 of the 2 receipts/],
+      ['delete from ledger_head', /the checkpoint is of 600 leaves, there are 0/],
     ] as const) {
       const names = ['ledger_leaves', 'ledger_subtrees', 'ledger_head', 'stream_events'];
       await exec(url, names.map((name) => `create table kept_${name} as select * from ${name};`).join(''));
@@ -105,6 +112,13 @@ describe('a ledger in PostgreSQL', { skip: binaries ? false : notice }, async ()
     const failed = await runStrata(['stack', 'check-store'], { env });
     assert.equal(failed.code, 1, failed.stdout + failed.stderr);
     assert.match(failed.stdout, /The ledger: the hashes from leaf 256 on .*\n {2}Keep database and data directories/);
+  });
+
+  it('is nothing to find fault with before its first leaf', async () => {
+    await using place = await temporaryDirectory();
+    const url = await server.fresh();
+    await (await openStore(url))[Symbol.asyncDispose]();
+    assert.deepEqual(await findingsOf({ STRATA_DATA: place.path, STRATA_DATABASE_URL: url }), []);
   });
 
   it('is not judged without the keys that signed it', async () => {

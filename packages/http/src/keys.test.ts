@@ -193,6 +193,26 @@ describe('the key check', () => {
     assert.equal(await check.identify('ssk_unlimited'), unlimited);
   });
 
+  it('waits two seconds for a silent gate where a key is remembered, and hears what it says in the end', async () => {
+    let find = async (): Promise<ApiKey | undefined> => ({ ...key, dailyLimit: null });
+    const clock = { ms: 1 };
+    const check = new KeyCheck(
+      { find: () => find(), take: () => assert.fail('nothing is counted') },
+      () => new Date(),
+      () => clock.ms,
+    );
+    await check.identify('ssk_good');
+    clock.ms += 3_000;
+    const late = Promise.withResolvers<ApiKey | undefined>();
+    find = () => late.promise;
+    assert.equal((await check.identify('ssk_good')).dailyLimit, null);
+    assert.equal(check.isKnownUncounted('ssk_good'), true);
+    late.resolve(undefined);
+    await late.promise;
+    await new Promise(setImmediate);
+    assert.equal(check.isKnownUncounted('ssk_good'), false, 'it was revoked meanwhile');
+  });
+
   it('knows a key no longer that was revoked, though the gate fails afterwards', async () => {
     for (const how of ['is told of it', 'has seen it'] as const) {
       let revision = 0;

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { jwkThumbprint } from '@strata/receipts';
+import { replaceFile } from './durable-file.ts';
 import { KeyringError, openKeyring } from './signing-keys.ts';
 import { temporaryDirectory } from './test/fixture.ts';
 
@@ -14,6 +15,19 @@ const now = () => START;
 /** Where keys land and how many private halves the file holds. */
 const fileIn = (directory: string): string => path.join(directory, 'signing-keys.json');
 const privateHalves = (directory: string): number => readFileSync(fileIn(directory), 'utf8').split('"d"').length - 1;
+
+describe('a file that is replaced', () => {
+  it('is not written through a link that stands where the new one is made', async () => {
+    await using directory = await temporaryDirectory();
+    const [file, secret] = [path.join(directory.path, 'keys'), path.join(directory.path, 'secret')];
+    writeFileSync(secret, 'of somebody else');
+    const waiting = `${file}.${process.pid}.new`;
+    symlinkSync(secret, waiting);
+    await replaceFile(file, Buffer.from('new'), { isSynced: false });
+    assert.deepEqual([readFileSync(secret, 'utf8'), readFileSync(file, 'utf8')], ['of somebody else', 'new']);
+    assert.deepEqual([lstatSync(file).isFile(), existsSync(waiting)], [true, false]);
+  });
+});
 
 describe('the keyring', () => {
   it('makes a private key on first start and finds it again', async () => {

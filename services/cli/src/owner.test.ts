@@ -1,7 +1,7 @@
 // Commands that root runs in the data directory of a service's user.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, linkSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { runStrata, temporaryDirectory } from './test/run-strata.ts';
@@ -45,6 +45,7 @@ describe('a command that root runs', { skip: isRoot ? false : 'only root writes 
     const [before, secret] = [path.join(data.path, 'before'), path.join(elsewhere.path, 'secret')];
     for (const file of [before, secret]) writeFileSync(file, '');
     linkSync(secret, path.join(data.path, 'link'));
+    symlinkSync(elsewhere.path, path.join(data.path, 'folder'));
     const { code, stderr } = await runStrata(['stack', 'keys', 'create'], { env: { STRATA_DATA: data.path } });
     assert.equal(code, 0, stderr);
     assert.deepEqual([statSync(before).uid, statSync(secret).uid], [0, 0]);

@@ -73,18 +73,10 @@ describe('strata stack keys', () => {
     assert.ok(first.receipt_key_id && first.ledger_key_id);
     assert.notEqual(first.receipt_key_id, second.receipt_key_id);
     assert.notEqual(first.ledger_key_id, second.ledger_key_id);
-    const rotated = async (url: string) =>
-      (
-        await runStrata(['stack', 'keys', 'rotate-signing'], {
-          env: { STRATA_DATA: data.path, STRATA_DATABASE_URL: url },
-        })
-      ).stderr;
-    assert.equal(await rotated(`sqlite:${path.join(data.path, 'x.db')}`), '');
-    const told = await rotated('postgres://strata:secret@127.0.0.1:1/strata');
-    assert.ok(
-      told.startsWith(
-        `other nodes of this database cannot sign until they have these keys: copy ${path.join(data.path, 'keys')} to each`,
-      ),
-    );
+    const sqlite = await rotateWith(data.path, `sqlite:${path.join(data.path, 'x.db')}`);
+    assert.deepEqual([sqlite.code, sqlite.stderr], [0, '']);
   });
 });
+
+const rotateWith = (data: string, url: string) =>
+  runStrata(['stack', 'keys', 'rotate-signing'], { env: { STRATA_DATA: data, STRATA_DATABASE_URL: url } });
