@@ -13,7 +13,7 @@ function told(finding: Finding, status: Finding['status'], words: RegExp): void 
 
 describe('the database server', { skip: binaries ? false : notice }, () => {
   it('is told short of connections by the limit that is nearest, with pools and locks counted', async () => {
-    const config = { databaseConnections: 10 };
+    const config = { databaseConnections: 10, dataDirectory: '/' };
     assert.deepEqual(
       (['all', 'api', 'scanner', 'scheduler'] as const).map((role) => needsOf({ ...config, role }).connections),
       [14, 13, 10, 14],
@@ -21,7 +21,7 @@ describe('the database server', { skip: binaries ? false : notice }, () => {
     await using server = await startPostgres();
     const url = await server.fresh();
     const look = async (connections: number, at = url) =>
-      (await checkDatabase(at, { connections, needsSession: true })).findings[0] as Finding;
+      (await checkDatabase(at, { connections, needsSession: true, dataDirectory: '/' })).findings[0] as Finding;
     told(await look(14), 'ok', /postgres: empty/);
     told(await look(58), 'warning', /\d+ of 57 connections of the server are used; this process may open 58/);
     await server.sql('alter role strata connection limit 13');

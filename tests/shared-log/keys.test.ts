@@ -1,17 +1,16 @@
 // Signing keys of several nodes: one key for checkpoints, a key set that knows the receipt keys of all, rotations that reach everyone.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { KeyringError, openKeyring, rotateSigningKeys, type SignedLedger } from '@strata/log';
 import { issueReceipt, ledgerVerifiers, openNote, verifyAnswer } from '@strata/receipts';
-import { leafOf, temporaryDirectory } from '../../packages/log/src/test/fixture.ts';
+import { leafOf, ORIGIN, temporaryDirectory } from '../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../packages/log/src/test/log-on-disk.ts';
 import { exec } from '../../packages/store/src/test/places.ts';
 import { binaries, notice, startPostgres } from '../../packages/store/src/test/postgres.ts';
-import { openLedgerOf } from './database.ts';
+import { openLedgerOf, openShared } from './database.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -31,11 +30,6 @@ async function assertHolds(giving: SignedLedger, checking: SignedLedger): Promis
     ledgerReceipt: await checking.log.receipt(provenance.ledger_receipt_id),
   });
   assert.ok(ok, JSON.stringify(steps.at(-1)));
-}
-
-/** For minutes, since a machine may be busy. */
-async function until(holds: () => boolean): Promise<void> {
-  for (const end = Date.now() + 3 * MINUTE_MS; !holds(); await delay(50)) assert.ok(Date.now() < end, 'waited in vain');
 }
 
 const isSignedBy = async (ledger: SignedLedger, keys: SignedLedger): Promise<boolean> =>
@@ -95,33 +89,46 @@ describe('the keys of several nodes', { skip: binaries ? false : notice }, async
     assert.equal(a.keySet().keys.length, 1, 'nothing of the stranger is published');
   });
 
-  it('are rotated on one node, and reach the others with the folder', async () => {
+  it('are rotated on one node: the others go on with theirs for as long as verifiers take them, and need the folder then', async () => {
     const url = await server.fresh();
+    let now = Date.now();
+    const clock = () => new Date(now);
     await using one = await temporaryDirectory();
     await using two = await temporaryDirectory();
     await using stale = await temporaryDirectory();
-    await using a = await openLedgerOf(one.path, url);
+    await using a = await openLedgerOf(one.path, url, clock);
     giveKeys(one.path, two.path);
     giveKeys(one.path, stale.path);
-    await using b = await openLedgerOf(two.path, url);
+    await using b = await openLedgerOf(two.path, url, clock);
     await b.log.append(leafOf(0));
 
-    await rotateSigningKeys(one.path, () => new Date());
+    await rotateSigningKeys(one.path, clock);
     await a.reload();
     assert.ok(await isSignedBy(a, a), 'the present checkpoint is signed anew');
     await assertHolds(a, a);
+    // The node with the old folder believes the new key, serves it, and what either signs holds at both.
+    await assertHolds(b, b);
+    await b.reload();
+    await assertHolds(a, b);
+    await assertHolds(b, a);
+    await a.reload();
+    assert.deepEqual(b.keySet(), a.keySet());
+    assert.equal(b.trouble(), undefined);
+    await assert.rejects(openLedgerOf(stale.path, url, clock), /was retired on .+ newest keys folder/);
+
+    now += 6 * MINUTE_MS;
     const served = b.log.checkpoint();
+    assert.throws(() => b.issuing(), KeyringError);
     await assert.rejects(b.log.append(leafOf(1)), failsWith('wrong-key'));
-    await assert.rejects(openLedgerOf(stale.path, url), failsWith('wrong-key'));
     assert.equal(b.log.checkpoint(), served, 'what it has served still stands');
-    await until(() => b.trouble() !== undefined);
     assert.match(b.trouble() ?? '', /^cannot sign: .+ give this one the newest keys folder$/);
     assert.equal(a.trouble(), undefined);
+    await a.log.append(leafOf(2));
 
     giveKeys(one.path, two.path);
-    await until(() => b.trouble() === undefined);
-    await b.log.append(leafOf(2));
     await b.reload();
+    assert.equal(b.trouble(), undefined);
+    await b.log.append(leafOf(3));
     await a.reload();
     assert.deepEqual(b.keySet(), a.keySet());
     assert.deepEqual(
@@ -131,6 +138,62 @@ describe('the keys of several nodes', { skip: binaries ? false : notice }, async
     assert.ok(await isSignedBy(b, a));
     await assertHolds(a, b);
     await assertHolds(b, a);
+  });
+
+  it('are rotated in a copy of the folder while no node of it runs: a node that starts with it is believed', async () => {
+    const url = await server.fresh();
+    await using shared = await openShared(url);
+    const ledger = { origin: ORIGIN, shared };
+    const clock = () => new Date();
+    await using one = await temporaryDirectory();
+    await using copy = await temporaryDirectory();
+    await using older = await temporaryDirectory();
+    await using a = await openLedgerOf(one.path, url);
+    giveKeys(one.path, copy.path);
+    giveKeys(one.path, older.path);
+    // Twice: the key in between never signed anything but the word for the next one.
+    await rotateSigningKeys(copy.path, clock, ledger);
+    await rotateSigningKeys(copy.path, clock, ledger);
+    await using b = await openLedgerOf(copy.path, url);
+    await b.log.append(leafOf(0));
+    await a.reload();
+    await assertHolds(b, a);
+    await assertHolds(a, b);
+    assert.equal(a.keySet().ledger.verifier_keys.length, 3);
+
+    const before = readFileSync(path.join(older.path, 'keys/ledger/signing-keys.json'), 'utf8');
+    await assert.rejects(rotateSigningKeys(older.path, clock, ledger), /was retired on .+ newest keys folder/);
+    assert.equal(readFileSync(path.join(older.path, 'keys/ledger/signing-keys.json'), 'utf8'), before);
+    await using empty = await temporaryDirectory();
+    await assert.rejects(rotateSigningKeys(empty.path, clock, ledger), failsWith('wrong-key'));
+    assert.deepEqual(readdirSync(empty.path), [], 'no key was made that would be of no ledger');
+    await using stranger = await temporaryDirectory();
+    await rotateSigningKeys(stranger.path, clock);
+    await assert.rejects(rotateSigningKeys(stranger.path, clock, ledger), failsWith('wrong-key'));
+    assert.equal(
+      (await shared.keys.all()).size,
+      3 + 2 + 3,
+      "the ledger's, the two of them that are retired, those of receipts",
+    );
+  });
+
+  it('are vouched for by the key that they replace, and by no other', async () => {
+    const url = await server.fresh();
+    await using one = await temporaryDirectory();
+    await using two = await temporaryDirectory();
+    await using stranger = await temporaryDirectory();
+    await using a = await openLedgerOf(one.path, url);
+    giveKeys(one.path, two.path);
+    await using b = await openLedgerOf(two.path, url);
+    const before = a.keySet();
+    // Other keys than those of a rotation, put into the folder of a running node.
+    await rotateSigningKeys(stranger.path, () => new Date());
+    giveKeys(stranger.path, two.path);
+    await assert.rejects(b.reload(), failsWith('wrong-key'));
+    await assertHolds(b, a);
+    await a.reload();
+    assert.deepEqual(a.keySet(), before);
+    await assertHolds(a, b);
   });
 
   it('are rotated in a folder that all have, without an append refused', async () => {

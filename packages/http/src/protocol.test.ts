@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { createTestServer, LIMITED_KEY, UNLIMITED_KEY } from './test/test-server.ts';
 
@@ -176,6 +177,26 @@ describe('shutdown', () => {
     const response = await answer;
     assert.equal(response.status, 200);
     assert.equal(await server.verify(await response.json()), true);
+    await closed;
+  });
+
+  it('waits for the work of a client that has gone: it needs what is closed after the server', {
+    timeout: 8_000,
+  }, async () => {
+    const server = createTestServer();
+    const port = await server.listen({ host: '127.0.0.1', port: 0 });
+    const leaving = new AbortController();
+    const answer = fetch(`http://127.0.0.1:${port}/things/slow`, { headers: unlimited, signal: leaving.signal });
+    await once(server.app.slow, 'asked');
+    leaving.abort();
+    await assert.rejects(answer);
+    let isClosed = false;
+    const closed = server[Symbol.asyncDispose]().then(() => {
+      isClosed = true;
+    });
+    await delay(300);
+    assert.equal(isClosed, false);
+    server.app.slow.emit('go');
     await closed;
   });
 });

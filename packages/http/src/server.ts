@@ -30,6 +30,7 @@ import { sendMissingPage } from './site.ts';
 import { trackSpareConnections } from './spare-connections.ts';
 import type { SseOptions, SseSubscription } from './sse.ts';
 import { traceRequests } from './trace-requests.ts';
+import { UnderWay } from './under-way.ts';
 
 export interface HttpServerParts<App> {
   readonly app: App;
@@ -85,6 +86,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
   });
   const patience = { ...PATIENCE, ...parts.patience };
   const streams = new EventStreams(logger, parts.sse);
+  const underWay = new UnderWay();
   metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
   const fastify = Fastify({
     // No logger here: with one, Fastify makes a child logger and two listeners for every request, which cost more than all
@@ -169,7 +171,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
         reply.log = logger as FastifyBaseLogger;
         if (contract.output.kind === 'events') {
           // Metered when it begins: nothing may hold on to what made it. A refusal is metered when it is out, like any other.
-          return answer(each, request, reply).then(
+          return underWay.add(answer(each, request, reply)).then(
             (begun) => {
               meter(reply.raw.statusCode, performance.now() - startedAt);
               return begun;
@@ -181,7 +183,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
           );
         }
         meterAtEnd();
-        return answer(each, request, reply);
+        return underWay.add(answer(each, request, reply));
       },
     });
   }
@@ -307,6 +309,7 @@ export function createHttpServer<App>(parts: HttpServerParts<App>): HttpServer {
         clearInterval(sweep);
         clearTimeout(cut);
       }
+      await underWay.ended(limits.shutdownMs);
     },
   };
 }

@@ -1,5 +1,5 @@
-// The receipt keys of all nodes, where each finds those of the others. Each is signed by the ledger's key: a database alone vouches
-// for no key.
+// The public keys of all nodes, where each finds those of the others: of receipts, and of the ledger. Each is signed by a key of the
+// ledger: a database alone vouches for no key.
 import {
   decodeBase64Url,
   KEY_OVERLAP_MS,
@@ -9,18 +9,24 @@ import {
   publicKeyEntry,
   signNote,
 } from '@strata/receipts';
-import type { CheckpointKeys } from './shared-head.ts';
+import type { CheckpointSigner } from './log.ts';
 import { KeyringError } from './signing-keys.ts';
 
-/** Texts by key id, seen by every node once `put` resolves. */
+/** Texts by id, seen by every node once `put` resolves. */
 export interface KeyPlace {
   all(): Promise<ReadonlyMap<string, string>>;
-  put(keyId: string, text: string): Promise<void>;
+  put(id: string, text: string): Promise<void>;
 }
+
+export type KeyKind = 'receipt' | 'ledger';
 
 export interface PublishedKeysOptions {
   readonly origin: string;
-  readonly checkpointKeys: CheckpointKeys;
+  readonly kind: KeyKind;
+  /** The key of the ledger that vouches for what this node publishes. */
+  readonly signer: CheckpointSigner;
+  /** Public keys of the ledger: what one of them signed is believed. */
+  readonly trusted: () => readonly Uint8Array[];
   readonly place: KeyPlace;
 }
 
@@ -43,18 +49,11 @@ export class PublishedKeys {
     );
   }
 
-  /** Reads what other nodes have published. What no ledger key of this node signed is left out. */
+  /** Reads what other nodes have published. What no trusted key signed is left out. */
   async look(): Promise<void> {
-    const { origin, checkpointKeys, place } = this.#options;
-    const verifiers = checkpointKeys.publicKeys().map((key) => noteVerifier(origin, key));
-    for (const [keyId, text] of await place.all()) {
-      if (this.#read.get(keyId) === text) continue;
-      const opened = await openNote(text, verifiers);
-      const entry = opened.ok ? entryOf(opened.text, origin) : undefined;
-      if (entry?.kid !== keyId) continue;
-      this.#learn(entry);
-      this.#read.set(keyId, text);
-    }
+    const texts = await this.#options.place.all();
+    // A key of the ledger that was learned may vouch for another one.
+    while (await this.#learnFrom(texts));
   }
 
   /** Lets every node know these keys; resolves before one of them may sign. */
@@ -63,7 +62,7 @@ export class PublishedKeys {
     for (const entry of own) {
       const known = this.#known.get(entry.kid);
       if (known && (known.not_after !== undefined || entry.not_after === undefined)) continue;
-      await this.#options.place.put(entry.kid, this.#sign(entry));
+      await this.#options.place.put(idOf(this.#options.kind, entry), this.#sign(entry));
       this.#learn(entry);
     }
   }
@@ -73,8 +72,25 @@ export class PublishedKeys {
     const notAfter = this.#known.get(keyId)?.not_after;
     if (notAfter === undefined || now.getTime() < Date.parse(notAfter) + overlapMs) return;
     throw new KeyringError(
-      `the receipt key ${keyId} was retired on ${notAfter} by a rotation on another node: give this node the newest keys folder`,
+      `the ${this.#options.kind} key ${keyId} was retired on ${notAfter} by a rotation on another node: give this node the newest keys folder`,
     );
+  }
+
+  /** False when nothing was new. */
+  async #learnFrom(texts: ReadonlyMap<string, string>): Promise<boolean> {
+    const { origin, kind, trusted } = this.#options;
+    const verifiers = trusted().map((key) => noteVerifier(origin, key));
+    let isNew = false;
+    for (const [id, text] of texts) {
+      if (this.#read.get(id) === text) continue;
+      const opened = await openNote(text, verifiers);
+      const entry = opened.ok ? entryOf(opened.text, firstLine(kind, origin)) : undefined;
+      if (!entry || idOf(kind, entry) !== id) continue;
+      this.#learn(entry);
+      this.#read.set(id, text);
+      isNew = true;
+    }
+    return isNew;
   }
 
   #learn(entry: PublicKeyEntry): void {
@@ -83,19 +99,28 @@ export class PublishedKeys {
   }
 
   #sign({ x, not_before, not_after }: PublicKeyEntry): string {
-    const { origin, checkpointKeys } = this.#options;
-    const { publicKey } = checkpointKeys.signer;
-    const text = `${firstLine(origin)}\n${JSON.stringify({ x, not_before, not_after })}\n`;
-    return signNote(text, [{ name: origin, publicKey, sign: (bytes) => checkpointKeys.signer.sign(bytes) }]);
+    const { origin, kind, signer } = this.#options;
+    const { publicKey } = signer;
+    const text = `${firstLine(kind, origin)}\n${JSON.stringify({ x, not_before, not_after })}\n`;
+    return signNote(text, [{ name: origin, publicKey, sign: (bytes) => signer.sign(bytes) }]);
   }
 }
 
 /** No checkpoint begins so: its first line is the origin. */
-const firstLine = (origin: string): string => `receipt key of ${origin}`;
+const firstLine = (kind: KeyKind, origin: string): string => `${kind} key of ${origin}`;
 
-function entryOf(text: string, origin: string): PublicKeyEntry | undefined {
+/**
+ * Receipt keys stand under their bare id, as they did before those of the ledger were published. That a key of the ledger is retired
+ * stands beside what was said of it first: that is what the key before it vouches for.
+ */
+function idOf(kind: KeyKind, { kid, status }: PublicKeyEntry): string {
+  if (kind === 'receipt') return kid;
+  return status === 'retired' ? `ledger:${kid}:retired` : `ledger:${kid}`;
+}
+
+function entryOf(text: string, wanted: string): PublicKeyEntry | undefined {
   const [first, json = ''] = text.split('\n');
-  if (first !== firstLine(origin)) return undefined;
+  if (first !== wanted) return undefined;
   // Of a form that only a ledger key of ours signs.
   const { x, not_before, not_after } = JSON.parse(json) as Pick<PublicKeyEntry, 'x' | 'not_before' | 'not_after'>;
   const life = not_after === undefined ? ({ status: 'current' } as const) : ({ status: 'retired', not_after } as const);

@@ -173,14 +173,20 @@ export class SharedLog implements Log, AsyncDisposable {
           throw new LogError('forked', 'the head of the log moved while this node held it: nothing was written');
         });
       });
-    const head = await turn().catch(async (error: unknown) => {
-      if (!isCode(error, 'wrong-key')) throw error;
-      // Another node has taken up a rotation first.
-      await this.#keys.reload();
-      return turn();
-    });
+    const head = await this.#withNewestKeys(turn);
     this.#publish(head);
     return head;
+  }
+
+  /** Once more where the first try lacked a key: another node has taken up a rotation first. */
+  async #withNewestKeys<Value>(work: () => Promise<Value>): Promise<Value> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isCode(error, 'wrong-key')) throw error;
+    }
+    await this.#keys.reload();
+    return work();
   }
 
   /** Refuses a head that cannot have come of what this node has served. */
@@ -221,14 +227,13 @@ export class SharedLog implements Log, AsyncDisposable {
       const served = this.#published;
       const head = await this.#place.turns.head();
       if (!head) throw new LogError('lost-leaves', 'the database has no log any more');
-      await this.#check(head, served);
+      await this.#withNewestKeys(() => this.#check(head, served));
       const newest = head.size > this.size ? head : this.#published;
       await this.#prove(newest);
       this.#publish(head);
       this.#refusal = undefined;
     } catch (error) {
-      if (isCode(error, 'wrong-key')) await this.#keys.reload();
-      else if (error instanceof LogError) {
+      if (error instanceof LogError && error.code !== 'wrong-key') {
         this.#refusal = error;
         this.#tree.forget();
       }

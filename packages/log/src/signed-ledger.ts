@@ -5,16 +5,18 @@ import path from 'node:path';
 import { decodeBase64Url, type IssueOptions, type KeySet, keySetDocument, ledgerEntry } from '@strata/receipts';
 import { makeDirectory } from './durable-file.ts';
 import { type ImportedLog, type ImportOptions, importLog } from './import-log.ts';
+import type { KeyringName } from './keys-copy.ts';
+import { LedgerKeys } from './ledger-keys.ts';
 import type { Log } from './log.ts';
 import { LogError } from './log-error.ts';
 import { openSharedLog } from './open-shared-log.ts';
 import { type KeyPlace, PublishedKeys } from './published-keys.ts';
 import { placesIn } from './recover.ts';
 import { type FillOptions, fillSharedLog } from './shared-copy.ts';
-import type { CheckpointKeys } from './shared-head.ts';
+import { type CheckpointKeys, openCheckpoint } from './shared-head.ts';
 import type { SharedLog } from './shared-log.ts';
 import type { SharedPlace } from './shared-place.ts';
-import { type Keyring, KeyringError, type KeyringSigner, openKeyring } from './signing-keys.ts';
+import { hasKeyring, type Keyring, KeyringError, type KeyringSigner, openKeyring } from './signing-keys.ts';
 import { openLog } from './tile-log.ts';
 
 export interface SignedLedgerOptions {
@@ -25,7 +27,7 @@ export interface SignedLedgerOptions {
   /** Path of the service's key set, as receipts name it. */
   readonly keySetPath: string;
   readonly now: () => Date;
-  /** The log of several nodes, in place of one in the directory. All have the same `keys/ledger`. */
+  /** The log of several nodes, in place of one in the directory. All have the same `keys/ledger`, the newest or the one before a rotation. */
   readonly shared?: SharedLedger | undefined;
 }
 
@@ -56,16 +58,21 @@ const NO_CHANCE = new Uint8Array();
 /** Opens both keyrings and the log, making them on first start. Rejects with KeyringError or LogError. */
 export async function openSignedLedger(options: SignedLedgerOptions): Promise<SignedLedger> {
   const { origin, keySetPath, now } = options;
+  if (options.shared) await refuseWithoutKeys(options, options.shared);
   const keyrings = await openKeyrings(options.directory, now);
   const { receipts, checkpoints } = keyrings;
-  const { log, published } = options.shared
+  const { log, shared } = options.shared
     ? await openShared(options, options.shared, keyrings)
     : { log: await openLog({ directory: logIn(options.directory), origin, signer: checkpoints.signer }) };
+  const refuseRetired = () => {
+    shared?.published.refuseRetired(receipts.signer.keyId, now());
+    shared?.ledgerKeys.refuseRetired();
+  };
   return {
     log,
     signer: receipts.signer,
     issuing(receiptId) {
-      published?.refuseRetired(receipts.signer.keyId, now());
+      refuseRetired();
       return {
         signer: receipts.signer,
         now: now(),
@@ -75,13 +82,16 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
       };
     },
     keySet: () =>
-      keySetDocument(published?.entries ?? receipts.keys, ledgerEntry(checkpoints.keys, { origin, url: '/ledger/' })),
+      keySetDocument(
+        shared?.published.entries ?? receipts.keys,
+        ledgerEntry(shared?.ledgerKeys.entries ?? checkpoints.keys, { origin, url: '/ledger/' }),
+      ),
     trouble() {
       // Where there is no other node to ask, what is in memory is still better than nothing.
-      if (!published) return undefined;
+      if (!shared) return undefined;
       const { refusal } = log.stats();
       try {
-        published.refuseRetired(receipts.signer.keyId, now());
+        refuseRetired();
       } catch (error) {
         if (error instanceof KeyringError) return OLD_KEYS;
         throw error;
@@ -90,21 +100,26 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
       return undefined;
     },
     async reload() {
-      await receipts.reload((keys) => published?.publish(keys) ?? Promise.resolve());
-      await published?.look();
-      if (await checkpoints.reload()) await log.resign();
+      // First the key that vouches for the other: the old one may be refused by now.
+      if (await (shared?.ledgerKeys ?? checkpoints).reload()) await log.resign();
+      await receipts.reload((keys) => shared?.published.publish(keys) ?? Promise.resolve());
+      await shared?.published.look();
     },
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
   };
 }
 
 const logIn = (directory: string): string => path.join(directory, 'ledger');
+const keysIn = (directory: string, name: KeyringName): string => path.join(directory, 'keys', name);
 
 async function openShared(
   { directory, origin, now }: SignedLedgerOptions,
   { place, keys }: SharedLedger,
   { receipts, checkpoints }: Keyrings,
-): Promise<{ readonly log: SharedLog; readonly published: PublishedKeys }> {
+): Promise<{
+  readonly log: SharedLog;
+  readonly shared: { readonly published: PublishedKeys; readonly ledgerKeys: LedgerKeys };
+}> {
   const places = placesIn(logIn(directory));
   if (existsSync(places.journal) && !existsSync(places.moved)) {
     throw new LogError(
@@ -113,18 +128,34 @@ async function openShared(
     );
   }
   await makeDirectory(logIn(directory));
-  const checkpointKeys = checkpointKeysOf(checkpoints);
+  const ledgerKeys = new LedgerKeys({ origin, keyring: checkpoints, place: keys, now });
+  await ledgerKeys.look();
   // A log that this node may not write is opened first: only then are its keys told to the others.
-  const log = await openSharedLog({ origin, place, keys: checkpointKeys, checkpointFile: places.checkpoint });
+  const log = await openSharedLog({ origin, place, keys: ledgerKeys, checkpointFile: places.checkpoint });
   try {
-    const published = new PublishedKeys({ origin, checkpointKeys, place: keys });
+    ledgerKeys.refuseRetired({ overlapMs: 0 });
+    await ledgerKeys.publish();
+    const published = receiptKeysOf({ origin, keys: ledgerKeys, place: keys });
     await published.publish(receipts.keys);
     published.refuseRetired(receipts.signer.keyId, now(), { overlapMs: 0 });
-    return { log, published };
+    return { log, shared: { published, ledgerKeys } };
   } catch (error) {
     await log[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** Keys that were made here would be those of no ledger, and would stand in the way of the right ones. */
+async function refuseWithoutKeys(
+  { directory, origin }: Pick<SignedLedgerOptions, 'directory' | 'origin'>,
+  { place }: SharedLedger,
+): Promise<void> {
+  if (hasKeyring(keysIn(directory, 'ledger'))) return;
+  if (await place.turns.head())
+    throw new LogError(
+      'wrong-key',
+      `the database holds a log, and ${path.join(directory, 'keys')} no key of it (${origin}): give every node the same keys folder`,
+    );
 }
 
 export type ImportLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now'> &
@@ -149,10 +180,13 @@ export async function fillLedger({ directory, now, shared, published, ...options
   const checkpointKeys = checkpointKeysOf((await openKeyrings(directory, now)).checkpoints);
   await fillSharedLog({ ...options, keys: checkpointKeys, place: shared.place });
   const place = { all: async () => published.keys, put: async () => {} };
-  const before = new PublishedKeys({ origin: published.origin, checkpointKeys, place });
+  const before = receiptKeysOf({ origin: published.origin, keys: checkpointKeys, place });
   await before.look();
-  await new PublishedKeys({ origin, checkpointKeys, place: shared.keys }).publish(before.entries);
+  await receiptKeysOf({ origin, keys: checkpointKeys, place: shared.keys }).publish(before.entries);
 }
+
+const receiptKeysOf = ({ origin, keys, place }: { origin: string; keys: CheckpointKeys; place: KeyPlace }) =>
+  new PublishedKeys({ origin, kind: 'receipt', signer: keys.signer, trusted: () => keys.publicKeys(), place });
 
 function checkpointKeysOf(keyring: Keyring): CheckpointKeys {
   return {
@@ -162,12 +196,36 @@ function checkpointKeysOf(keyring: Keyring): CheckpointKeys {
   };
 }
 
-/** Retires both signing keys and makes new ones; a running service takes them up by `reload`. Returns their ids. */
-export async function rotateSigningKeys(directory: string, now: () => Date): Promise<readonly string[]> {
+/**
+ * Retires both signing keys and makes new ones; running services take them up by `reload`. Where `ledger` is a log of several nodes, they
+ * are told first. Returns the ids of the new keys. Rejects with KeyringError or LogError, and nothing is rotated, for a folder that is
+ * not the newest one of the ledger.
+ */
+export async function rotateSigningKeys(
+  directory: string,
+  now: () => Date,
+  ledger?: { readonly origin: string; readonly shared: SharedLedger },
+): Promise<readonly string[]> {
+  if (ledger) await refuseWithoutKeys({ directory, origin: ledger.origin }, ledger.shared);
   const { receipts, checkpoints } = await openKeyrings(directory, now);
+  const ledgerKeys = ledger && (await keysOfNewest(ledger, { keyring: checkpoints, now }));
+  await checkpoints.rotate((keys) => ledgerKeys?.announce(keys) ?? Promise.resolve());
   await receipts.rotate();
-  await checkpoints.rotate();
   return [receipts.signer.keyId, checkpoints.signer.keyId];
+}
+
+/** Undefined where the ledger was not begun yet. */
+async function keysOfNewest(
+  { origin, shared }: { readonly origin: string; readonly shared: SharedLedger },
+  { keyring, now }: { readonly keyring: Keyring; readonly now: () => Date },
+): Promise<LedgerKeys | undefined> {
+  const head = await shared.place.turns.head();
+  if (!head) return undefined;
+  const keys = new LedgerKeys({ origin, keyring, place: shared.keys, now });
+  await keys.look();
+  await openCheckpoint(head.note, origin, keys);
+  keys.refuseRetired({ overlapMs: 0 });
+  return keys;
 }
 
 interface Keyrings {
@@ -176,6 +234,6 @@ interface Keyrings {
 }
 
 async function openKeyrings(directory: string, now: () => Date): Promise<Keyrings> {
-  const open = (name: string) => openKeyring({ directory: path.join(directory, 'keys', name), now });
+  const open = (name: KeyringName) => openKeyring({ directory: keysIn(directory, name), now });
   return { receipts: await open('receipts'), checkpoints: await open('ledger') };
 }

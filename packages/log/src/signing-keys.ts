@@ -1,5 +1,6 @@
 // Ed25519 keys on disk: one current private key, and the public halves of all that came before.
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -30,8 +31,8 @@ export interface Keyring {
   readonly signer: KeyringSigner;
   /** The current key first, then retired ones, newest first. */
   readonly keys: readonly PublicKeyEntry[];
-  /** Makes a new current key and retires the old one, whose private half is forgotten. */
-  rotate(): Promise<void>;
+  /** Makes a new current key and retires the old one, whose private half is forgotten, once `announce` knows of it. */
+  rotate(announce?: (keys: readonly PublicKeyEntry[]) => Promise<void>): Promise<void>;
   /** Takes up a rotation made by another process, once `announce` knows the keys; true when the current key changed. */
   reload(announce?: (keys: readonly PublicKeyEntry[]) => Promise<void>): Promise<boolean>;
 }
@@ -51,6 +52,9 @@ export interface LoadedKeys {
 }
 
 const signInPool = promisify(sign);
+
+/** Whether there are keys, of whatever kind. */
+export const hasKeyring = (directory: string): boolean => existsSync(path.join(directory, KEYS_FILE));
 
 export const KEYS_FILE = 'signing-keys.json';
 const PRIVATE_MODE = 0o600;
@@ -81,8 +85,8 @@ export async function openKeyring({ directory, now }: KeyringOptions): Promise<K
     get keys() {
       return loaded.entries;
     },
-    async rotate() {
-      loaded = await change(directory, async () => addKey(file, (await load(file))?.stored ?? [], now()));
+    async rotate(announce) {
+      loaded = await change(directory, async () => addKey(file, (await load(file))?.stored ?? [], now(), announce));
     },
     async reload(announce) {
       const before = loaded.current.keyId;
@@ -110,8 +114,15 @@ async function change<Value>(directory: string, work: () => Promise<Value>): Pro
   }
 }
 
-async function addKey(file: string, stored: readonly StoredKey[], now: Date): Promise<LoadedKeys> {
-  return writeKeys(file, [newKey(now), ...retiredAt(stored, now)]);
+async function addKey(
+  file: string,
+  stored: readonly StoredKey[],
+  now: Date,
+  announce?: (keys: readonly PublicKeyEntry[]) => Promise<void>,
+): Promise<LoadedKeys> {
+  const keys = [newKey(now), ...retiredAt(stored, now)];
+  await announce?.(loadedFrom(keys, file).entries);
+  return writeKeys(file, keys);
 }
 
 function newKey(now: Date): StoredKey {

@@ -1,5 +1,6 @@
 // What a database is like before it is used: looked at, never changed and never brought up to date.
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
+import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type pg from 'pg';
 import { MIGRATION_NAMES } from './migrations/index.ts';
@@ -13,7 +14,7 @@ export interface StoreState {
   /** Of the fifth of five questions without tables, when all that is made at first is there. */
   readonly latencyMs: number;
   readonly domains: number;
-  /** Whether tables may be made and rows written. */
+  /** Whether tables may be made and rows written; of a file that is not there, whether it may be made. */
   readonly isWritable: boolean;
   /** Where there is a server. */
   readonly connections: StoreConnections | undefined;
@@ -50,7 +51,7 @@ function inspectSqlite(file: string): StoreState {
     kind: 'sqlite',
     connections: undefined,
     clockAheadMs: undefined,
-    isWritable: true,
+    isWritable: mayWrite(path.dirname(file)) && (!existsSync(file) || mayWrite(file)),
     hasSessions: true,
   } as const;
   if (!existsSync(file)) return { ...nothing, schema: 'empty', latencyMs: 0, domains: 0 };
@@ -75,6 +76,16 @@ function inspectSqlite(file: string): StoreState {
     latencyMs = performance.now() - startedAt;
   }
   return { ...nothing, schema: schemaOf(applied), latencyMs, domains };
+}
+
+/** SQLite writes into the folder too: its log stands beside the file. */
+function mayWrite(place: string): boolean {
+  try {
+    accessSync(place, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 interface ServerRow {

@@ -1,6 +1,6 @@
 // `keys create | list | revoke | rotate-signing`, the same for each service.
 import type { Command } from 'commander';
-import type { OpenKeys } from './commands/keys.ts';
+import type { LedgerName, OpenKeys } from './commands/keys.ts';
 
 export interface KeyPlaces {
   readonly open: OpenKeys;
@@ -8,8 +8,8 @@ export interface KeyPlaces {
   readonly databaseUrl: () => Promise<string>;
   /** Where the service's signing keys are. */
   readonly signingDirectory: () => Promise<string>;
-  /** The database that may hold a ledger of several nodes; none of a service that keeps it in its directory. */
-  readonly ledgerUrl?: () => Promise<string>;
+  /** The ledger that may be of several nodes; none of a service that always keeps it in its directory. */
+  readonly ledger?: () => Promise<LedgerName>;
   /** Whether requests of its keys wait for each other. */
   readonly hasPriorities: boolean;
 }
@@ -19,7 +19,7 @@ const commands = () => import('./commands/keys.ts');
 /** Adds the commands to `keys`; returns it. */
 export function addKeyCommands(
   keys: Command,
-  { open, databaseUrl, signingDirectory, ledgerUrl, hasPriorities }: KeyPlaces,
+  { open, databaseUrl, signingDirectory, ledger, hasPriorities }: KeyPlaces,
 ): Command {
   const create = keys
     .command('create')
@@ -52,7 +52,7 @@ export function addKeyCommands(
     .action(async (options) =>
       (await commands()).rotateSigningCommand(options, open, {
         directory: await signingDirectory(),
-        ledgerUrl: await ledgerUrl?.(),
+        ledger: await ledger?.(),
       }),
     );
   return keys;

@@ -151,7 +151,10 @@ function program(): Command {
     hasPriorities: false,
     open: openKeys,
     databaseUrl: async () => (await config()).databaseUrl,
-    ledgerUrl: async () => (await config()).databaseUrl,
+    ledger: async () => {
+      const { databaseUrl, ledgerOrigin } = await config();
+      return { url: databaseUrl, origin: ledgerOrigin };
+    },
     signingDirectory: async () => (await config()).dataDirectory,
   });
   addEnrichCommands(stack.command('enrich').description('known vulnerabilities of what domains use'), config);

@@ -8,20 +8,35 @@ export const EPSS_PATH = '/epss_scores-current.csv.gz';
 const compress = promisify(gzip);
 /** So many lines are made before others get their turn. */
 const LINES_AT_ONCE = 10_000;
+const DAYS_KEPT = 2;
+
+const pathOf = (day: string): string => `/epss_scores-${day}.csv.gz`;
 
 export function epssHandler(library: Library): Handler {
-  let made: { readonly revision: number; readonly file: Promise<Buffer> } | undefined;
+  // By day: a reader that was sent to the file of a day gets it, though the day be over by then.
+  const made = new Map<string, { readonly revision: number; readonly file: Promise<Buffer> }>();
+  const fileOfToday = (today: string): Promise<Buffer> => {
+    const known = made.get(today);
+    if (known?.revision === library.revision) return known.file;
+    const file = fileOf(library, today);
+    made.set(today, { revision: library.revision, file });
+    for (const day of made.keys()) if (made.size > DAYS_KEPT) made.delete(day);
+    return file;
+  };
   return async (url) => {
     const today = library.now().toISOString().slice(0, 10);
-    const dated = `/epss_scores-${today}.csv.gz`;
-    if (url.pathname === EPSS_PATH) return { status: 302, headers: { location: dated } };
-    if (url.pathname !== dated) return NOT_FOUND;
-    if (made?.revision !== library.revision) made = { revision: library.revision, file: fileOf(library, today) };
+    if (url.pathname === EPSS_PATH) {
+      await fileOfToday(today);
+      return { status: 302, headers: { location: pathOf(today) } };
+    }
+    const day = [today, ...made.keys()].find((each) => pathOf(each) === url.pathname);
+    if (day === undefined) return NOT_FOUND;
     const headers = {
       'content-type': 'application/gzip',
-      'last-modified': new Date(`${today}T12:55:00Z`).toUTCString(),
+      'last-modified': new Date(`${day}T12:55:00Z`).toUTCString(),
     };
-    return { status: 200, headers, body: await made.file, isTagged: true };
+    const body = await (day === today ? fileOfToday(today) : made.get(day)?.file);
+    return body ? { status: 200, headers, body, isTagged: true } : NOT_FOUND;
   };
 }
 

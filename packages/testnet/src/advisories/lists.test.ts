@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { epssLines, json, START, unzip } from '../test/reading.ts';
+import { DAY, epssLines, json, START, unzip } from '../test/reading.ts';
 import { type AdvisorySources, createAdvisorySources } from './sources.ts';
 
 describe('the lists of whole publishers', () => {
@@ -51,6 +51,21 @@ describe('the lists of whole publishers', () => {
     assert.equal(lines[1], 'cve,epss,percentile');
     assert.ok(lines.includes('CVE-2998-90001,n/a'));
     for (const line of lines.slice(2)) assert.match(line, /^CVE-\d{4}-\d{4,},(?:0\.\d{5},[01]\.\d{5}|n\/a)$/);
+  });
+
+  it('FIRST keeps the file that a reader was sent to when the day ends', async () => {
+    let now = START;
+    await using own = await createAdvisorySources({ seed: 's', now: () => new Date(now) });
+    const sentTo = async () =>
+      new URL((await fetch(own.epssUrl, { redirect: 'manual' })).headers.get('location') ?? '', own.epssUrl);
+    const statusOf = async (file: URL) => (await fetch(file)).status;
+    const first = await sentTo();
+    now += DAY;
+    assert.equal(await statusOf(first), 200);
+    const second = await sentTo();
+    now += DAY;
+    const third = await sentTo();
+    assert.deepEqual([await statusOf(first), await statusOf(second), await statusOf(third)], [404, 200, 200]);
   });
 
   it('OSV tells packages by ecosystem, also those that have no CVE', async () => {

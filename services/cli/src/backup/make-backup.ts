@@ -8,6 +8,8 @@ import {
   CheckedLeaves,
   encodeLeaves,
   type LeafBatches,
+  ledgerKeysTold,
+  type PublicKeys,
   readPublicKeys,
   receiptIdsOf,
   writeKeysFile,
@@ -69,8 +71,7 @@ export async function makeBackup(config: Config, target: string, options: Backup
     await using source = await openLedgerSource(config);
     const ledger = await backupLedger(source, work, files, options);
     const published = await source.publishedKeys();
-    const own = await readPublicKeys(config.dataDirectory);
-    const keys = Object.keys(published).length === 0 ? own : { ...own, published };
+    const keys = await keysBeside(published, config);
     await refuseUnsigned(source.note, keys, 'run this where the newest keys folder of the service is (STRATA_DATA)');
     files.push(await writePart(work, KEYS_FILE, oneText(`${JSON.stringify(keys, null, 2)}\n`)));
     const manifest: Manifest = {
@@ -97,6 +98,18 @@ export async function makeBackup(config: Config, target: string, options: Backup
     if (isKeysFileOurs && keysFile !== undefined) await rm(keysFile, { force: true });
     throw error;
   }
+}
+
+/** The keys of this folder, and those of the ledger that its nodes have rotated to since. */
+async function keysBeside(
+  published: Readonly<Record<string, string>>,
+  { dataDirectory, ledgerOrigin: origin }: Config,
+): Promise<PublicKeys> {
+  const own = await readPublicKeys(dataDirectory);
+  if (Object.keys(published).length === 0) return own;
+  const told = await ledgerKeysTold(own.ledger, { origin, told: new Map(Object.entries(published)) });
+  const ledger = told.map(({ x, not_before, not_after }) => ({ x, not_before, ...(not_after && { not_after }) }));
+  return { ...own, ledger, published };
 }
 
 async function backupStore(

@@ -8,6 +8,8 @@ import {
   KeyringError,
   LogError,
   type LogErrorCode,
+  ledgerKeysTold,
+  type PublicKeys,
   readPublicKeys,
   receiptIdsOf,
 } from '@strata/log';
@@ -35,8 +37,8 @@ export async function checkLedger(config: Config): Promise<StoreReport> {
     const hear = (leaves: readonly Uint8Array[]) => {
       if (missing.size > 0) for (const id of receiptIdsOf(leaves)) missing.delete(id);
     };
-    const keys = (await readPublicKeys(config.dataDirectory)).ledger.flatMap(({ x }) => decodeBase64Url(x) ?? []);
-    const leaves = await checkTree(config, { keys, hear });
+    const { ledger: own } = await readPublicKeys(config.dataDirectory);
+    const leaves = await checkTree(config, { own, hear });
     if (leaves === undefined && told === 0) return { checks, findings };
     checks.push(`ledger of ${leaves ?? 'no'} leaves`, `receipts told of last (${told})`);
     const [example] = missing;
@@ -58,8 +60,8 @@ export async function checkLedger(config: Config): Promise<StoreReport> {
 }
 
 interface TreeParts {
-  /** Public keys of checkpoints. */
-  readonly keys: readonly Uint8Array[];
+  /** Keys of checkpoints that this directory has. */
+  readonly own: PublicKeys['ledger'];
   readonly hear: (leaves: readonly Uint8Array[]) => void;
 }
 
@@ -72,7 +74,8 @@ async function checkTree(config: Config, parts: TreeParts): Promise<number | und
   return checkFolder(config, parts);
 }
 
-async function checkTables({ ledgerOrigin: origin }: Config, { log }: LedgerTables, { keys, hear }: TreeParts) {
+async function checkTables({ ledgerOrigin: origin }: Config, { log, keys }: LedgerTables, { own, hear }: TreeParts) {
+  const publicKeys = bytesOf(await ledgerKeysTold(own, { origin, told: await keys.all() }));
   const rows = {
     hashes: (level: number, from: number, count: number) => log.hashes(level, from, count),
     find: (prefix: Uint8Array) => log.find(prefix),
@@ -82,12 +85,12 @@ async function checkTables({ ledgerOrigin: origin }: Config, { log }: LedgerTabl
       return leaves;
     },
   };
-  const report = await checkSharedLog({ origin, keys: { publicKeys: () => keys }, place: { turns: log, rows } });
+  const report = await checkSharedLog({ origin, keys: { publicKeys: () => publicKeys }, place: { turns: log, rows } });
   return report.size;
 }
 
 /** Tiles that are not written yet are no finding: their leaves are in the journal. */
-async function checkFolder(config: Config, { keys, hear }: TreeParts): Promise<number | undefined> {
+async function checkFolder(config: Config, { own, hear }: TreeParts): Promise<number | undefined> {
   await using source = await openLedgerSource(config);
   const { note } = source;
   if (note === undefined) {
@@ -97,7 +100,7 @@ async function checkFolder(config: Config, { keys, hear }: TreeParts): Promise<n
   }
   const opened = await openNote(
     note,
-    keys.map((key) => noteVerifier(config.ledgerOrigin, key)),
+    bytesOf(own).map((key) => noteVerifier(config.ledgerOrigin, key)),
   );
   if (!opened.ok)
     throw new LogError('wrong-key', `the checkpoint is not signed by a key of this directory: ${opened.problem}`);
@@ -113,6 +116,8 @@ async function checkFolder(config: Config, { keys, hear }: TreeParts): Promise<n
   }
   return checked.digest.leaves;
 }
+
+const bytesOf = (keys: readonly { readonly x: string }[]) => keys.flatMap(({ x }) => decodeBase64Url(x) ?? []);
 
 function ifThere(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw new LogError('io', error.message, { cause: error });

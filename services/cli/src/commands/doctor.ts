@@ -2,12 +2,14 @@
 import { getServers } from 'node:dns';
 import type { GatewayConfig } from '@strata/gateway';
 import type { Config } from '@strata/stack';
+import { StoreError } from '@strata/store';
 import type { WorkerConfig } from '@strata/worker';
+import { openLedgerSource } from '../backup/ledger-source.ts';
 import { judgeClock, readClock } from '../doctor/clock.ts';
 import { checkDatabase, needsOf } from '../doctor/database.ts';
 import { checkDisk } from '../doctor/disk.ts';
 import { type Finding, problem, warning } from '../doctor/finding.ts';
-import { checkKeys } from '../doctor/keys.ts';
+import { checkKeys, type KeyPlace } from '../doctor/keys.ts';
 import { judgeMemory, judgeOpenFiles, type MachineFacts, readMachine } from '../doctor/machine.ts';
 import { checkModel } from '../doctor/models.ts';
 import { judgeNames } from '../doctor/names.ts';
@@ -116,7 +118,10 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
       const { findings, state } = await checkDatabase(databaseUrl, needsOf(config));
       return [...findings, judgeMemory(machine, state?.domains ?? 0)];
     },
-    async () => [await checkKeys({ service: 'stack', directory: dataDirectory, origin: config.ledgerOrigin })],
+    async () => {
+      const shared = await sharedLedger(config);
+      return [await checkKeys({ service: 'stack', directory: dataDirectory, origin: config.ledgerOrigin, shared })];
+    },
     // What follows `iterative` are root servers, which answer no questions of ours to the end.
     ...(isIterative
       ? [async () => [await checkIterative(config)]]
@@ -124,6 +129,18 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
     async () => judgeNames(config),
     ...reachable('STRATA_CHAT_URL', chatUrl),
   ];
+}
+
+/** The ledger of the database; what keeps it from being read is told by the check of the database. */
+async function sharedLedger(config: Config): Promise<KeyPlace['shared']> {
+  try {
+    await using source = await openLedgerSource(config);
+    if (source.kind === 'folder' || source.note === undefined) return undefined;
+    return { note: source.note, told: new Map(Object.entries(await source.publishedKeys())) };
+  } catch (error) {
+    if (error instanceof StoreError) return undefined;
+    throw error;
+  }
 }
 
 /** `192.0.2.1`, `[2001:db8::1]:5353`: as Node writes those of the system. */
@@ -142,12 +159,12 @@ async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Prom
     async () => [await checkDisk(dataDirectory)],
     async () =>
       // One more for the lock that says which gateway works on it.
-      (await checkDatabase(databaseUrl, { connections: databaseConnections + 1, needsSession: true })).findings.map(
-        (finding) => ({
-          ...finding,
-          check: 'database (inference)',
-        }),
-      ),
+      (
+        await checkDatabase(databaseUrl, { connections: databaseConnections + 1, needsSession: true, dataDirectory })
+      ).findings.map((finding) => ({
+        ...finding,
+        check: 'database (inference)',
+      })),
     async () => [
       await checkKeys({ service: 'inference', directory: inferenceDirectory(config), origin: ledgerOrigin }),
     ],

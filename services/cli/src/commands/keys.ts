@@ -2,12 +2,13 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { rotateSigningKeys } from '@strata/log';
+import { KEY_OVERLAP_MS } from '@strata/receipts';
 import { isPriority, isTier, PRIORITIES, type Store, type StoredKey, TIERS } from '@strata/store';
 import { CommandError, type OutputOptions, printJson, printTable } from '../output.ts';
 import { shown } from './config.ts';
 
 /** Where the keys of a service are kept. */
-type KeyStore = Pick<Store, 'keys'> & Partial<Pick<Store, 'clock'>>;
+type KeyStore = Pick<Store, 'keys'> & Partial<Pick<Store, 'clock' | 'ledger'>>;
 export type OpenKeys = () => Promise<KeyStore & AsyncDisposable>;
 
 async function withStore<T>(open: OpenKeys, work: (store: KeyStore) => Promise<T>): Promise<T> {
@@ -87,27 +88,42 @@ export async function revokeKeyCommand(
 
 const localNow = () => new Date();
 
-/** `directory` holds the keys of the service; `ledgerUrl` is the database that may hold a ledger of several nodes. */
+/** A ledger, and the database that it is in where several nodes have it. */
+export interface LedgerName {
+  readonly url: string;
+  readonly origin: string;
+}
+
+/** `directory` holds the keys of the service. */
 export async function rotateSigningCommand(
   options: OutputOptions,
   open: OpenKeys,
-  { directory, ledgerUrl }: { readonly directory: string; readonly ledgerUrl: string | undefined },
+  { directory, ledger }: { readonly directory: string; readonly ledger: LedgerName | undefined },
 ): Promise<void> {
-  const isShared = ledgerUrl !== undefined && fileOf(ledgerUrl) === undefined;
-  // Dated by the clock that receipts go by: else some would lie before or behind the time of their key.
-  const [receipts = '', ledger = ''] = isShared
-    ? await withStore(open, (store) => rotateSigningKeys(directory, store.clock ?? localNow))
+  const isShared = ledger !== undefined && fileOf(ledger.url) === undefined;
+  const [receiptKey = '', ledgerKey = ''] = isShared
+    ? await withStore(open, (store) => rotateShared(directory, store, ledger))
     : await rotateSigningKeys(directory, localNow);
-  if (options.json) printJson({ receipt_key_id: receipts, ledger_key_id: ledger });
+  if (options.json) printJson({ receipt_key_id: receiptKey, ledger_key_id: ledgerKey });
   else
     process.stdout.write(
-      `new receipt key ${receipts}\nnew ledger key ${ledger}\nthe old ones stay in the key set as retired; a running service takes the new ones up within seconds\n`,
+      `new receipt key ${receiptKey}\nnew ledger key ${ledgerKey}\nthe old ones stay in the key set as retired; a running service takes the new ones up within seconds\n`,
     );
   // To standard error, since scripts that print JSON must hear it too.
   if (isShared)
     process.stderr.write(
-      `other nodes of this database cannot sign until they have these keys: copy ${path.join(directory, 'keys')} to each of them now, under STRATA_DATA and of its user; /ready of a node without them says 503\n`,
+      `other nodes of this database sign with the old keys for ${KEY_OVERLAP_MS / 60_000} minutes more, and not after that: copy ${path.join(directory, 'keys')} to each of them by then, under STRATA_DATA and of its user; /ready of a node without them says 503 after that\n`,
     );
+}
+
+async function rotateShared(
+  directory: string,
+  { clock, ledger: shared }: KeyStore,
+  { origin }: LedgerName,
+): Promise<readonly string[]> {
+  const place = shared && { origin, shared: (await import('@strata/stack')).sharedLedgerOf(shared) };
+  // Dated by the clock that receipts go by: else some would lie before or behind the time of their key.
+  return rotateSigningKeys(directory, clock ?? localNow, place);
 }
 
 function described(key: StoredKey) {

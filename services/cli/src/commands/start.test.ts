@@ -1,8 +1,10 @@
-// What `strata start` tells each service of the other.
+// Both services in one process: what `strata start` tells each of the other, and how they end.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { readGatewayConfig } from '@strata/gateway';
 import { readConfig } from '@strata/stack';
+import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
 import { whereBothAre } from './start.ts';
 
 const links = (env: Record<string, string>) => {
@@ -28,5 +30,40 @@ describe('both services', () => {
   it('name what the settings say', () => {
     const said = { STRATA_CHAT_URL: 'https://chat.example/', STRATA_EXPLORER_URL: 'https://stack.example' };
     assert.deepEqual(links({ ...said, STRATA_HOST: '0.0.0.0' }), ['https://chat.example', 'https://stack.example']);
+  });
+
+  it('are told to balancers as stopping side by side, and answer until the time for that is over', async () => {
+    await using directory = await temporaryDirectory();
+    const DRAIN_SECONDS = 3;
+    const looks: { readonly ready: readonly string[]; readonly health: readonly number[] }[] = [];
+    let watching: Promise<void> | undefined;
+    const watch = async (bases: readonly string[]) => {
+      for (;;) {
+        const asked = (path: string) => Promise.all(bases.map((base) => fetch(`${base}${path}`)));
+        const answers = await Promise.all([asked('/ready'), asked('/health')]).catch(() => undefined);
+        if (!answers) return;
+        const states = answers[0].map(async (answer) => ((await answer.json()) as { status: string }).status);
+        looks.push({ ready: await Promise.all(states), health: answers[1].map(({ status }) => status) });
+        await delay(100);
+      }
+    };
+    const { code, stderr } = await runStrata(['start'], {
+      env: {
+        ...{ STRATA_DATA: directory.path, STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_STACK_PORT: '0' },
+        ...{ STRATA_INFERENCE_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_NETWORK: 'on', STRATA_MDNS: 'off' },
+        ...{ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_DRAIN_SECONDS: String(DRAIN_SECONDS) },
+      },
+      interruptAt: /^(?=[\s\S]*"url":"(http:[^"]+)\/v1")(?=[\s\S]*"url":"(http:[^"]+)\/","metricsPort")/,
+      whileAt: async ({ matched: [, chat = '', stack = ''] }) => {
+        watching = watch([stack, chat]);
+        await delay(300);
+      },
+    });
+    await watching;
+    assert.equal(code, 0, stderr);
+    const both = looks.filter(({ ready }) => ready.every((state) => state === 'stopping'));
+    // Far more than one look where the machine is free; in turn there would be none.
+    assert.ok(both.length >= 3, JSON.stringify(looks));
+    assert.ok(looks.every(({ health }) => health.every((status) => status === 200)));
   });
 });

@@ -1,4 +1,6 @@
 // Whether the database can be used: reached, of this version, quick, with connections left, its clock as ours.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import type { Config } from '@strata/stack';
 import { inspectStore, StoreError, type StoreState } from '@strata/store';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -18,16 +20,22 @@ export interface DatabaseNeeds {
   readonly connections: number;
   /** Whether it may hold a lock of a session: a scheduler, a gateway. */
   readonly needsSession: boolean;
+  /** The service makes this folder itself when it starts. */
+  readonly dataDirectory: string;
 }
 
 /** The pool for the ledger, of whoever signs. */
 const LEDGER_CONNECTIONS = 3;
 
 /** Of a process in this role. */
-export function needsOf({ role, databaseConnections }: Pick<Config, 'role' | 'databaseConnections'>): DatabaseNeeds {
+export function needsOf({
+  role,
+  databaseConnections,
+  dataDirectory,
+}: Pick<Config, 'role' | 'databaseConnections' | 'dataDirectory'>): DatabaseNeeds {
   const needsSession = role === 'all' || role === 'scheduler';
   const ledger = role === 'scanner' ? 0 : LEDGER_CONNECTIONS;
-  return { connections: databaseConnections + ledger + (needsSession ? 1 : 0), needsSession };
+  return { connections: databaseConnections + ledger + (needsSession ? 1 : 0), needsSession, dataDirectory };
 }
 
 export async function checkDatabase(url: string, needs: DatabaseNeeds): Promise<DatabaseCheck> {
@@ -43,7 +51,24 @@ export async function checkDatabase(url: string, needs: DatabaseNeeds): Promise<
       : 'Check STRATA_DATABASE_URL and the server.';
     return { state: undefined, findings: [problem(check, { found: error.message, means, todo })] };
   }
+  if (state.kind === 'sqlite' && !state.isWritable) return { state, findings: unwritable(url, needs) };
   return { state, findings: judge(state, needs) };
+}
+
+function unwritable(url: string, { dataDirectory }: DatabaseNeeds): Finding[] {
+  const file = path.resolve(url.slice('sqlite:'.length));
+  const folder = path.dirname(file);
+  const isMade = !existsSync(folder) && folder === path.resolve(dataDirectory);
+  if (isMade) return [ok('database', 'sqlite: none yet, the first start makes it')];
+  return [
+    problem('database', {
+      found: existsSync(folder) ? `${file} cannot be written here` : `the folder ${folder} is not there`,
+      means: 'The service cannot start, or would record nothing.',
+      todo: existsSync(folder)
+        ? 'Give the user of the service the right to write the file, and into its folder.'
+        : 'Make the folder, or mend STRATA_DATABASE_URL.',
+    }),
+  ];
 }
 
 const OF_LIMIT = {

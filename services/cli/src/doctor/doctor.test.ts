@@ -147,7 +147,13 @@ describe('the database', () => {
   it('is told empty, sound with its domains, damaged, or out of reach', async () => {
     await using directory = await folder();
     const file = path.join(directory.place, 'strata.db');
-    const look = async (url = `sqlite:${file}`) => checkDatabase(url, { connections: 10, needsSession: true });
+    const dataDirectory = path.join(directory.place, 'data');
+    const look = async (url = `sqlite:${file}`) =>
+      checkDatabase(url, { connections: 10, needsSession: true, dataDirectory });
+    const isMade = (await look(`sqlite:${path.join(dataDirectory, 'strata.db')}`)).findings[0] as Finding;
+    assertTold(isMade, 'ok', /the first start makes it/);
+    const nowhere = (await look(`sqlite:${path.join(directory.place, 'nowhere', 'strata.db')}`)).findings[0] as Finding;
+    assertTold(nowhere, 'problem', /the folder .+nowhere is not there/);
     assertTold((await look()).findings[0] as Finding, 'ok', /empty, the first start fills it/);
     {
       await using store = await openStore(`sqlite:${file}`);

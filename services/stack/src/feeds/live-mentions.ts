@@ -6,6 +6,7 @@ import type { AnswerCache } from '@strata/http';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { tags } from '../live-index.ts';
+import { TroubleLog } from '../trouble-log.ts';
 
 export interface LiveMentionsParts {
   readonly store: Pick<Store, 'feeds'>;
@@ -25,6 +26,7 @@ const REST_PER_COUNT = 4;
 
 export class LiveMentions implements AsyncDisposable {
   readonly #parts: LiveMentionsParts;
+  readonly #trouble: TroubleLog;
   #tally: MentionTally;
   /** The last mention that is counted. */
   #lastId = 0;
@@ -39,6 +41,7 @@ export class LiveMentions implements AsyncDisposable {
 
   private constructor(parts: LiveMentionsParts) {
     this.#parts = parts;
+    this.#trouble = new TroubleLog(parts.logger, { what: 'counting mentions' });
     this.#tally = new MentionTally({ now: parts.now().getTime() });
   }
 
@@ -81,8 +84,9 @@ export class LiveMentions implements AsyncDisposable {
         this.#isNewsWaiting = false;
         await this.#follow();
       }
+      this.#trouble.well();
     } catch (error) {
-      this.#parts.logger.error({ err: error }, 'counting mentions failed');
+      this.#trouble.failed(error);
     }
   }
 

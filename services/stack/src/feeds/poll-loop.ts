@@ -1,5 +1,6 @@
 // Keeps so many polls under way as there may be, as long as something is due or until it is to stop.
 import type { Logger } from 'pino';
+import { TroubleLog } from '../trouble-log.ts';
 import type { Look } from './due-feeds.ts';
 import type { HostQueue } from './host-queue.ts';
 import { Pause } from './pause.ts';
@@ -27,6 +28,7 @@ export async function loopPolls(parts: PollLoopParts, options: PollLoopOptions):
   const { queue } = parts;
   const { concurrency, isEnding, signal } = options;
   const pause = new Pause();
+  const trouble = new TroubleLog(parts.logger, { what: 'reading which feeds are due' });
   const stop = () => pause.end();
   signal.addEventListener('abort', stop);
   const underWay = new Set<Promise<void>>();
@@ -52,7 +54,7 @@ export async function loopPolls(parts: PollLoopParts, options: PollLoopOptions):
     // For what found no room there is some now; and one that ends at the last may not wait for the next look.
     if ((isCrowded && queue.waiting === 0) || (isEnding && underWay.size === 0)) lookAgainAt = 0;
     if (hasRoom && performance.now() >= lookAgainAt) {
-      const seen = await lookSafely(parts);
+      const seen = await lookSafely(parts.look, trouble);
       isCrowded = seen.isCrowded;
       if (seen.found > 0) continue;
       if (isEnding && underWay.size === 0 && seen.isNothingLeft) break;
@@ -64,11 +66,13 @@ export async function loopPolls(parts: PollLoopParts, options: PollLoopOptions):
   await Promise.all(underWay);
 }
 
-async function lookSafely({ look, logger }: PollLoopParts): Promise<Look> {
+async function lookSafely(look: PollLoopParts['look'], trouble: TroubleLog): Promise<Look> {
   try {
-    return await look();
+    const seen = await look();
+    trouble.well();
+    return seen;
   } catch (error) {
-    logger.error({ err: error }, 'the feeds that are due could not be read');
+    trouble.failed(error);
     return { found: 0, isCrowded: false, isNothingLeft: false };
   }
 }

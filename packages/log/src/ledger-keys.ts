@@ -1,0 +1,121 @@
+// The keys of checkpoints as a node of several knows them: those of its own folder, and those that others have rotated to since.
+import { decodeBase64Url, type PublicKeyEntry } from '@strata/receipts';
+import type { CheckpointSigner } from './log.ts';
+import { LogError } from './log-error.ts';
+import { type KeyPlace, PublishedKeys } from './published-keys.ts';
+import type { CheckpointKeys } from './shared-head.ts';
+import { type Keyring, KeyringError } from './signing-keys.ts';
+
+export interface LedgerKeysOptions {
+  readonly origin: string;
+  readonly keyring: Keyring;
+  readonly place: KeyPlace;
+  readonly now: () => Date;
+}
+
+/**
+ * A rotation is told to all nodes by a text that the key before it signs, in the database, before the new key signs anything. So a node
+ * with the folder of before believes what the new key signs, and goes on signing with its own for as long as receipts of a retired
+ * key are taken: time to bring it the new folder, with no request refused.
+ */
+export class LedgerKeys implements CheckpointKeys {
+  readonly #options: LedgerKeysOptions;
+  readonly #published: PublishedKeys;
+  /** Refuses once its key was retired for too long. */
+  readonly signer: CheckpointSigner;
+
+  constructor(options: LedgerKeysOptions) {
+    const { origin, keyring, place } = options;
+    const { signer } = keyring;
+    this.#options = options;
+    this.signer = {
+      get publicKey() {
+        return signer.publicKey;
+      },
+      sign: (bytes) => {
+        try {
+          this.refuseRetired();
+        } catch (error) {
+          if (error instanceof KeyringError) throw new LogError('wrong-key', error.message, { cause: error });
+          throw error;
+        }
+        return signer.sign(bytes);
+      },
+    };
+    this.#published = new PublishedKeys({
+      ...{ origin, kind: 'ledger', signer: this.signer, place },
+      trusted: () => this.publicKeys(),
+    });
+  }
+
+  /** Current keys first: the same on every node once it has looked. */
+  get entries(): readonly PublicKeyEntry[] {
+    const published = this.#published.entries;
+    const told = new Set(published.map(({ kid }) => kid));
+    return [...published, ...this.#options.keyring.keys.filter(({ kid }) => !told.has(kid))];
+  }
+
+  publicKeys(): readonly Uint8Array[] {
+    return bytesOf(this.entries);
+  }
+
+  /** Reads what other nodes have published. */
+  look(): Promise<void> {
+    return this.#published.look();
+  }
+
+  /** Lets every node know the keys of this one's folder. */
+  publish(): Promise<void> {
+    return this.#published.publish(this.#options.keyring.keys);
+  }
+
+  /** Tells of a rotation, by the key that it retires. Rejects with LogError `wrong-key` for keys that came by no rotation of it. */
+  async announce(rotated: readonly PublicKeyEntry[]): Promise<void> {
+    const { keyId } = this.#options.keyring.signer;
+    if (rotated.every(({ kid }) => kid !== keyId))
+      throw new LogError(
+        'wrong-key',
+        `the ledger keys that the folder holds now are no rotation of ${keyId}, which signs this ledger: put back the right folder`,
+      );
+    await this.#published.publish(rotated);
+  }
+
+  async reload(): Promise<boolean> {
+    const isChanged = await this.#options.keyring.reload((rotated) => this.announce(rotated));
+    await this.#published.look();
+    return isChanged;
+  }
+
+  /** Throws KeyringError for a current key that another node has retired, once verifiers would not take its receipts any more. */
+  refuseRetired(overlap: { readonly overlapMs?: number } = {}): void {
+    const { keyring, now } = this.#options;
+    this.#published.refuseRetired(keyring.signer.keyId, now(), overlap);
+  }
+}
+
+/**
+ * Keys of a ledger: those of a folder, and what these vouch for among `told`, the texts of a `KeyPlace`, in the order of a key set. One
+ * that was retired elsewhere is told as retired.
+ */
+export async function ledgerKeysTold<Key extends Pick<PublicKeyEntry, 'x'>>(
+  own: readonly Key[],
+  { origin, told }: { readonly origin: string; readonly told: ReadonlyMap<string, string> },
+): Promise<readonly (Key | PublicKeyEntry)[]> {
+  const published: PublishedKeys = new PublishedKeys({
+    ...{ origin, kind: 'ledger', signer: NO_SIGNER, place: { all: async () => told, put: async () => {} } },
+    trusted: () => bytesOf([...own, ...published.entries]),
+  });
+  await published.look();
+  const others = new Set(published.entries.map(({ x }) => x));
+  return [...published.entries, ...own.filter(({ x }) => !others.has(x))];
+}
+
+const NO_SIGNER: CheckpointSigner = {
+  publicKey: new Uint8Array(),
+  sign: () => {
+    throw new KeyringError('these keys are only read');
+  },
+};
+
+const bytesOf = (keys: readonly Pick<PublicKeyEntry, 'x'>[]): Uint8Array[] =>
+  keys.flatMap(({ x }) => decodeBase64Url(x) ?? []);
