@@ -1,5 +1,6 @@
 // Requests counted by key and UTC day, atomically: holds across restarts and across processes on the same database.
 import type { Kysely } from 'kysely';
+import { QuotaTurns } from './quota-turns.ts';
 import type { Database } from './schema.ts';
 
 export interface QuotaUse {
@@ -18,14 +19,15 @@ export interface Quota {
 
 export class QuotaTable implements Quota {
   readonly #db: Kysely<Database>;
+  readonly #turns: QuotaTurns;
 
   constructor(db: Kysely<Database>) {
     this.#db = db;
+    this.#turns = new QuotaTurns(db);
   }
 
   async take(keyId: string, day: string, limit: number): Promise<QuotaUse> {
-    const used = limit > 0 ? await this.lease(keyId, day, { limit, count: 1 }) : undefined;
-    return used === undefined ? { isAllowed: false, used: Math.max(0, limit) } : { isAllowed: true, used };
+    return limit > 0 ? this.#turns.take(keyId, day, limit) : { isAllowed: false, used: 0 };
   }
 
   /**
