@@ -106,6 +106,29 @@ describe('the key check', () => {
     await assert.rejects(async () => check.identify('ssk_good'), refusedWith('invalid_key'));
   });
 
+  it('remembers a key for longer where the gate tells of revocations, and not for ever: its news may be lost', async () => {
+    let finds = 0;
+    const clock = { ms: 1 };
+    const find = async () => {
+      finds += 1;
+      return key;
+    };
+    const gate = { find, take: () => assert.fail('nothing is counted'), revision: () => 0 };
+    const check = new KeyCheck(
+      gate,
+      () => new Date(),
+      () => clock.ms,
+    );
+    for (const ms of [0, 3_000, 26_000]) {
+      clock.ms += ms;
+      await check.identify('ssk_good');
+    }
+    assert.equal(finds, 1);
+    clock.ms += 1_001;
+    await check.identify('ssk_good');
+    assert.equal(finds, 2);
+  });
+
   it('remembers a wrong key as briefly, and apart from the good ones', async () => {
     const { state, check } = createGate();
     await check.identify('ssk_good');
@@ -224,7 +247,7 @@ describe('the key check', () => {
         () => clock.ms,
       );
       await check.identify('ssk_good');
-      clock.ms += 3_000;
+      clock.ms += 31_000;
       if (how === 'has seen it') {
         find = async () => undefined;
         await assert.rejects(async () => check.identify('ssk_good'), refusedWith('invalid_key'));

@@ -18,6 +18,10 @@ export interface KeyGate {
 
 /** A revocation that the gate does not tell of takes effect within this time. */
 const keyMemoryMs = 2_000;
+/** Where it tells of them: for when the gate's own news are late or lost. */
+const toldMemoryMs = 30_000;
+/** Keys that are in use at once; more are looked up more often. */
+const mostKeys = 50_000;
 /**
  * While the gate fails, an uncounted key goes on being known for so long since the gate last gave it, else answers in memory
  * would be of no use to its holder; nobody can be told of a revocation meanwhile. The gate is asked anew each `awayMemoryMs`,
@@ -48,8 +52,8 @@ export class KeyCheck {
     this.#now = now;
     const memory = { ttl: keyMemoryMs, ttlResolution: 0, perf: { now: monotonicNow } };
     this.#guesses = new GuessLimit(monotonicNow);
-    this.#known = new LRUCache({ max: 10_000, ...memory });
-    this.#late = new LRUCache({ max: 10_000, ...memory, ttl: lateMemoryMs });
+    this.#known = new LRUCache({ max: mostKeys, ...memory, ttl: gate.revision ? toldMemoryMs : keyMemoryMs });
+    this.#late = new LRUCache({ max: mostKeys, ...memory, ttl: lateMemoryMs });
     this.#unknown = new LRUCache({ max: 10_000, ...memory });
   }
 
