@@ -60,7 +60,7 @@ function isReadAsMeant(value: string): boolean {
 export const PoolSize = z.coerce.number().int().min(2).max(1_000);
 
 /** `NAME: what is wrong`. Of a list, which of its items says the message, not the name. */
-export function describeIssue({ path, code, message, ...rest }: z.core.$ZodIssue): string {
+function describeIssue({ path, code, message, ...rest }: z.core.$ZodIssue): string {
   const isNoNumber = code === 'invalid_type' && 'expected' in rest && rest.expected === 'number';
   return `${String(path[0])}: ${isNoNumber ? 'must be a number' : message}`;
 }

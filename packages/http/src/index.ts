@@ -5,7 +5,6 @@ export type { Csv, CsvColumn } from './csv.ts';
 export {
   AddressRange,
   DatabaseUrl,
-  describeIssue,
   HostName,
   List,
   PoolSize,

@@ -1,5 +1,5 @@
 // The only reader of the environment: STRATA_* -> one validated, frozen Config.
-import { AddressRange, DatabaseUrl, describeIssue, HostName, List, PoolSize, WebAddress } from '@strata/http';
+import { AddressRange, DatabaseUrl, HostName, List, PoolSize, readEnvironment, WebAddress } from '@strata/http';
 import { z } from 'zod';
 
 const Port = z.coerce.number().int().min(0).max(65_535);
@@ -172,13 +172,7 @@ export class ConfigError extends Error {
 
 /** Reads the settings; throws ConfigError with one line a problem. An empty variable counts as unset. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
-  const parsed = Environment.safeParse(set);
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map(describeIssue);
-    throw new ConfigError(lines.join('\n'));
-  }
-  const value = parsed.data;
+  const value = readEnvironment(Environment, env, (problems) => new ConfigError(problems));
   const hourMs = 3_600_000;
   const databaseUrl = value.STRATA_DATABASE_URL ?? `sqlite:${value.STRATA_DATA}/strata.db`;
   if (value.STRATA_ROLE !== 'all' && databaseUrl.startsWith('sqlite:')) {
