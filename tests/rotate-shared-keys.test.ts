@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { cp, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { readConfig } from '@strata/stack';
+import { createLogger } from '@strata/http';
+import { rotateSigningKeys, writeKeysFile } from '@strata/log';
+import { readConfig, sharedLedgerOf, startStack } from '@strata/stack';
 import { openStore } from '@strata/store';
 import { binaries, notice, startPostgres } from '../packages/store/src/test/postgres.ts';
 import { runStrata, temporaryDirectory } from '../services/cli/src/test/run-strata.ts';
 import { openLedger } from '../services/stack/src/ledger.ts';
+import { until } from './support/nodes.ts';
 
 const rotateWith = (data: string, url: string) =>
   runStrata(['stack', 'keys', 'rotate-signing'], { env: { STRATA_DATA: data, STRATA_DATABASE_URL: url } });
@@ -79,5 +82,97 @@ describe('strata stack keys rotate-signing', () => {
     const told = await rotateWith(two.path, url);
     assert.equal(told.code, 1);
     assert.match(told.stderr, /was retired on .+ newest keys folder/);
+
+    // Its private keys would restore to a service that cannot sign: they are in no backup, and given all the same they are refused.
+    const file = path.join(two.path, 'private.json');
+    const kept = await runStrata(['stack', 'backup', `${set}-2`, '--keys', file], { env: envOf(two.path) });
+    assert.equal(kept.code, 1);
+    assert.match(kept.stderr, /the signing keys of receipts here were retired on .+ leave --keys out/);
+    assert.deepEqual(
+      (await readdir(two.path)).filter((name) => /^private|^set-2/.test(name)),
+      [],
+    );
+    await writeKeysFile(two.path, file);
+    await using empty = await temporaryDirectory();
+    const env = { ...envOf(empty.path), STRATA_DATABASE_URL: await server.fresh() };
+    const restored = await runStrata(['stack', 'restore', set, '--keys', file], { env });
+    assert.equal(restored.code, 1);
+    assert.match(restored.stderr, /the private key of receipts was retired on/);
+    assert.equal((await runStrata(['stack', 'restore', set], { env })).code, 0, 'with new ones it goes on');
+  });
+
+  it('is told by a node that lacks the new keys: in its log, by its metrics, and by 503 once the old ones are of no use', {
+    skip: binaries ? false : notice,
+  }, async () => {
+    await using one = await temporaryDirectory();
+    await using two = await temporaryDirectory();
+    await using server = await startPostgres();
+    const url = await server.fresh();
+    const config = readConfig({
+      ...{ STRATA_DATA: one.path, STRATA_DATABASE_URL: url, STRATA_ROLE: 'api' },
+      ...{ STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off' },
+    });
+    const lines: { readonly level: number; readonly msg: string }[] = [];
+    const logger = createLogger({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    await using node = await startStack(config, logger);
+    await using store = await openStore(url);
+    const { key } = await store.keys.create({ tier: 'unlimited' });
+    let asked = 0;
+    const ask = async () => {
+      asked += 1;
+      const path = `/stack/v1/search?q=${asked}`;
+      return fetch(`http://127.0.0.1:${node.port}${path}`, { headers: { 'x-stack-key': key } });
+    };
+    const figure = async (name: string) => {
+      const text = await (await fetch(`http://127.0.0.1:${node.metricsPort}/metrics`)).text();
+      return new RegExp(`^${name} (\\d)$`, 'm').exec(text)?.[1];
+    };
+    const figures = () => Promise.all(['strata_signing_keys_retired', 'strata_ledger_refusing'].map(figure));
+    const told = (what: RegExp) => lines.filter(({ msg }) => what.test(msg));
+    assert.equal((await ask()).status, 200);
+
+    const give = (from: string, to: string) =>
+      cp(path.join(from, 'keys'), path.join(to, 'keys'), { recursive: true, force: true });
+    const rotated = (minutesAgo: number) =>
+      rotateSigningKeys(two.path, () => new Date(Date.now() - minutesAgo * 60_000), {
+        origin: config.ledgerOrigin,
+        shared: sharedLedgerOf(store.ledger ?? assert.fail('no ledger')),
+      });
+    await give(one.path, two.path);
+    await rotated(1);
+    await until(
+      'a warning',
+      async () => told(/were rotated on another node/).length,
+      (count) => count > 0,
+    );
+    assert.equal((await ask()).status, 200);
+    assert.deepEqual(await figures(), ['1', '0']);
+    await give(two.path, one.path);
+    await until(
+      'new keys',
+      async () => told(/new signing keys are taken up/).length,
+      (count) => count > 0,
+    );
+    assert.deepEqual(await figures(), ['0', '0']);
+
+    await rotated(10);
+    await until(
+      'a refusal',
+      async () => (await ask()).status,
+      (status) => status === 503,
+    );
+    const refused = await Promise.all(Array.from({ length: 200 }, ask));
+    assert.deepEqual([...new Set(refused.map(({ status }) => status))], [503]);
+    assert.equal(refused[0]?.headers.get('retry-after'), '30');
+    assert.deepEqual(await figures(), ['1', '1']);
+    assert.ok(told(/request failed|could not be signed/).length < 20, 'not a stack for each');
+    assert.equal(told(/were rotated on another node/).length, 2, 'once for each rotation');
+    await give(two.path, one.path);
+    await until(
+      'an answer',
+      async () => (await ask()).status,
+      (status) => status === 200,
+    );
+    assert.deepEqual(await figures(), ['0', '0']);
   });
 });

@@ -142,7 +142,7 @@ describe('a log in a database', { skip: binaries ? false : notice }, async () =>
     await appendAll(log, numbers);
     const before = log.checkpoint();
     const metrics = new Metrics();
-    addLedgerRefusal(metrics, { log });
+    addLedgerRefusal(metrics, { log, trouble: () => undefined, retiredAt: () => undefined });
     const isRefusing = async () => /^strata_ledger_refusing 1$/m.test(await metrics.registry.metrics());
     assert.equal(await isRefusing(), false);
     const tampering: readonly (readonly [string, RegExp, RegExp])[] = [

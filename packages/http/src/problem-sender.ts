@@ -8,6 +8,7 @@ import { envelope, type Notary } from './notary.ts';
 import { type IsTrouble, problemOf } from './problem.ts';
 import { RateWindow } from './rate-window.ts';
 import { commonHeaders } from './respond.ts';
+import { SeldomTold } from './seldom-told.ts';
 
 /**
  * Signed problems of one address. Each has a leaf in the ledger, for ever, and needs no key: beyond this they are told without
@@ -26,6 +27,12 @@ export function createProblemSender(parts: {
   readonly isUnlimited: (request: FastifyRequest) => boolean;
 }): SendProblem {
   const { notary, logger, now, isTrouble, isUnlimited } = parts;
+  const seldom = new SeldomTold();
+  /** What a bug does is told each time; trouble of this machine now and then. */
+  const tell = (error: unknown, where: object, message: string) => {
+    const untold = isTrouble?.(error) ? seldom.take(error) : 0;
+    if (untold !== undefined) logger.error({ ...where, err: error, ...(untold > 0 && { untold }) }, message);
+  };
   const signed = new RateWindow({ ...SIGNED, now });
   return async (error, request, reply) => {
     const { problem, headers } = problemOf(error, request.id, isTrouble);
@@ -33,12 +40,12 @@ export function createProblemSender(parts: {
     // A refusal was foreseen, whatever its status; anything else is a bug.
     if (problem.status >= 500 && error instanceof Refusal) {
       logger.warn({ ...where, code: problem.code, detail: problem.detail }, 'request refused');
-    } else if (problem.status >= 500) logger.error({ ...where, err: error }, 'request failed');
+    } else if (problem.status >= 500) tell(error, where, 'request failed');
     const isSigned = isUnlimited(request) || signed.take(countedAddress(request.ip)) === 0;
     // A problem that the ledger cannot take any more still has to be told, without a receipt.
     const body = isSigned
       ? await notary.sign(envelope(problem)).catch((cause: unknown) => {
-          logger.error({ err: cause, requestId: request.id }, 'a problem could not be signed');
+          tell(cause, { requestId: request.id }, 'a problem could not be signed');
           return envelope(problem);
         })
       : envelope(problem);

@@ -56,7 +56,7 @@ export function publicKeysFrom(text: string, file: string): PublicKeys {
 /**
  * Gives a data directory the keys of a backup, each ring in one step. The current key is the one of `given`, else the one that is
  * there, else a new one; every other key that is known stays in the key set as retired, so that old receipts hold. Returns the rings
- * that got a new key.
+ * that got a new key. Throws KeyringError, and has changed nothing of that ring, where the current key is one that the backup tells as retired.
  */
 export async function restoreKeys(
   directory: string,
@@ -69,6 +69,11 @@ export async function restoreKeys(
     for (const key of [...(given?.[name] ?? []), ...there[name], ...published[name]])
       if (!known.has(key.x)) known.set(key.x, key);
     const current = [...(given?.[name] ?? []), ...there[name]].find(({ d }) => d !== undefined);
+    const retiredAt = published[name].find(({ x }) => x === current?.x)?.not_after;
+    if (retiredAt !== undefined)
+      throw new KeyringError(
+        `the private key of ${name} was retired on ${retiredAt}, before the backup was made: give the keys of a node that had the newest ones, or none, and put aside the folder keys that is here, so that new ones are made`,
+      );
     if (current) known.delete(current.x);
     else if (known.size > 0) made.push(name);
     // What never was stays away: the first start makes it.

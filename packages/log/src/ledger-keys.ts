@@ -86,6 +86,11 @@ export class LedgerKeys implements CheckpointKeys {
     return isChanged;
   }
 
+  /** When the current key was retired by another node; undefined while it is current there too. */
+  retiredAt(): string | undefined {
+    return this.#published.retiredAt(this.#options.keyring.signer.keyId);
+  }
+
   /** Throws KeyringError for a current key that another node has retired, once verifiers would not take its receipts any more. */
   refuseRetired(overlap: { readonly overlapMs?: number } = {}): void {
     const { keyring, now } = this.#options;
@@ -108,6 +113,19 @@ export async function ledgerKeysTold<Key extends Pick<PublicKeyEntry, 'x'>>(
   await published.look();
   const others = new Set(published.entries.map(({ x }) => x));
   return [...published.entries, ...own.filter(({ x }) => !others.has(x))];
+}
+
+/** Receipt keys that a ledger's keys vouch for among `told`. */
+export async function receiptKeysTold(
+  ledgerKeys: readonly Pick<PublicKeyEntry, 'x'>[],
+  { origin, told }: { readonly origin: string; readonly told: ReadonlyMap<string, string> },
+): Promise<readonly PublicKeyEntry[]> {
+  const published = new PublishedKeys({
+    ...{ origin, kind: 'receipt', signer: NO_SIGNER, place: { all: async () => told, put: async () => {} } },
+    trusted: () => bytesOf(ledgerKeys),
+  });
+  await published.look();
+  return published.entries;
 }
 
 const NO_SIGNER: CheckpointSigner = {

@@ -67,9 +67,14 @@ export class PublishedKeys {
     }
   }
 
+  /** When a key was retired, as far as this node has looked. */
+  retiredAt(keyId: string): string | undefined {
+    return this.#known.get(keyId)?.not_after;
+  }
+
   /** Throws KeyringError for a key that another node has retired and verifiers would not accept any more. */
   refuseRetired(keyId: string, now: Date, { overlapMs = KEY_OVERLAP_MS } = {}): void {
-    const notAfter = this.#known.get(keyId)?.not_after;
+    const notAfter = this.retiredAt(keyId);
     if (notAfter === undefined || now.getTime() < Date.parse(notAfter) + overlapMs) return;
     throw new KeyringError(
       `the ${this.#options.kind} key ${keyId} was retired on ${notAfter} by a rotation on another node: give this node the newest keys folder`,
@@ -123,6 +128,10 @@ function entryOf(text: string, wanted: string): PublicKeyEntry | undefined {
   if (first !== wanted) return undefined;
   // Of a form that only a ledger key of ours signs.
   const { x, not_before, not_after } = JSON.parse(json) as Pick<PublicKeyEntry, 'x' | 'not_before' | 'not_after'>;
-  const life = not_after === undefined ? ({ status: 'current' } as const) : ({ status: 'retired', not_after } as const);
-  return publicKeyEntry(decodeBase64Url(x) ?? new Uint8Array(), { not_before, ...life });
+  // Its members in the order of the keyrings: what one node serves is what the others do, byte for byte.
+  const life =
+    not_after === undefined
+      ? ({ status: 'current', not_before } as const)
+      : ({ status: 'retired', not_before, not_after } as const);
+  return publicKeyEntry(decodeBase64Url(x) ?? new Uint8Array(), life);
 }

@@ -46,6 +46,8 @@ export interface SignedLedger extends AsyncDisposable {
   keySet(): KeySet;
   /** Why this node of several can give no receipt until somebody mends it, in a sentence without a path; undefined while all is well. */
   trouble(): string | undefined;
+  /** When another node has retired a key that this one signs with, ISO 8601: it does so for `KEY_OVERLAP_MS` more. */
+  retiredAt(): string | undefined;
   /** Takes up a rotation made by another process. */
   reload(): Promise<void>;
 }
@@ -99,6 +101,7 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
       if (refusal) return refusal.code === 'wrong-key' ? OLD_KEYS : `refuses receipts (${refusal.code}): see the log`;
       return undefined;
     },
+    retiredAt: () => shared?.ledgerKeys.retiredAt() ?? shared?.published.retiredAt(receipts.signer.keyId),
     async reload() {
       // First the key that vouches for the other: the old one may be refused by now.
       if (await (shared?.ledgerKeys ?? checkpoints).reload()) await log.resign();

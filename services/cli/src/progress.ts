@@ -70,11 +70,14 @@ export function startTally(what: string, unit: string, stream: NodeJS.WriteStrea
   const show = () => stream.write(stream.isTTY ? `\r\x1b[K${line()}` : `${line()}\n`);
   const timer = setInterval(show, stream.isTTY ? 200 : plainIntervalMs);
   timer.unref();
+  let isOver = false;
   return {
     set(done, total) {
       told = { done, total: total ?? told.total };
     },
     stop() {
+      if (isOver) return;
+      isOver = true;
       clearInterval(timer);
       stream.write(stream.isTTY ? `\r\x1b[K${line()}\n` : `${line()}\n`);
     },

@@ -10,7 +10,7 @@ import {
   Readiness,
   type Route,
 } from '@strata/http';
-import { LogError } from '@strata/log';
+import { KeyringError, LogError } from '@strata/log';
 import type { Fetcher, Target } from '@strata/scan';
 import { StoreError } from '@strata/store';
 import { LRUCache } from 'lru-cache';
@@ -227,7 +227,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
       now: realNow,
       trustedProxies: config.trustedProxies,
       // Neither is a bug: a disk that is full, a database that is damaged, locked or gone.
-      isTrouble: (error) => error instanceof StoreError || error instanceof LogError,
+      isTrouble: (error) => error instanceof StoreError || error instanceof LogError || error instanceof KeyringError,
       frontDoor: createFrontDoor({ ...config, keyedPath: '/stack/v1/' }),
     }),
   );

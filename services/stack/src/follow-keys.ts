@@ -1,4 +1,5 @@
 // Takes up signing keys that an operator rotated while the process runs.
+import { KEY_OVERLAP_MS } from '@strata/receipts';
 import type { Logger } from 'pino';
 import type { Ledger } from './ledger.ts';
 import { sleep } from './sleep.ts';
@@ -7,11 +8,33 @@ import { TroubleLog } from './trouble-log.ts';
 const LOOK_MS = 1_000;
 
 /** Until `signal` aborts. */
-export async function followKeys(ledger: Ledger, logger: Logger, signal: AbortSignal): Promise<void> {
+export async function followKeys(
+  ledger: Pick<Ledger, 'reload' | 'retiredAt' | 'signer'>,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
   const trouble = new TroubleLog(logger, { what: 'reading the signing keys' });
+  let { keyId } = ledger.signer;
+  let toldOf: string | undefined;
+  const tell = () => {
+    const retiredAt = ledger.retiredAt();
+    if (retiredAt !== undefined && retiredAt !== toldOf) {
+      const until = new Date(Date.parse(retiredAt) + KEY_OVERLAP_MS).toISOString();
+      logger.warn(
+        { retiredAt, until },
+        'the signing keys were rotated on another node: this one signs with the old ones until then, and no longer; give it the newest keys folder',
+      );
+    }
+    toldOf = retiredAt;
+    if (ledger.signer.keyId !== keyId) logger.info({ keyId: ledger.signer.keyId }, 'new signing keys are taken up');
+    keyId = ledger.signer.keyId;
+  };
   while (!signal.aborted) {
     await ledger.reload().then(
-      () => trouble.well(),
+      () => {
+        trouble.well();
+        tell();
+      },
       (error: unknown) => trouble.failed(error),
     );
     await sleep(LOOK_MS, signal);

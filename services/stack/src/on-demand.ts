@@ -51,6 +51,11 @@ export class OnDemand {
         retrySeconds ? { headers: { 'retry-after': String(retrySeconds) } } : {},
       );
 
+    const unresolved = (): never =>
+      context.refuse('unavailable', `${domain} could not be resolved just now.`, {
+        headers: { 'retry-after': '60' },
+      });
+
     if (app.isOptedOut(domain)) unknown(`${domain} asked not to be scanned.`);
     if (!app.config.isOnDemand) unknown(`${domain} has not been scanned, and scanning on demand is off here.`);
     // Whoever comes back for a scan that is still under way causes no new one.
@@ -76,13 +81,15 @@ export class OnDemand {
         return unknown(`${domain} asked not to be scanned.`);
       case 'unmeasured':
       case 'failed':
-        return context.refuse('unavailable', `${domain} could not be resolved just now.`, {
-          headers: { 'retry-after': '60' },
-        });
-      case 'recorded':
+        return unresolved();
+      case 'recorded': {
         // The scan's own announcement must not count against the answer that is made of it.
         context.readsAnew();
-        return (await app.store.domain(domain)) ?? unknown(`${domain} could not be analyzed.`);
+        const made = await app.store.domain(domain);
+        if (made) return made;
+        // A name of the list that never showed anything: that it was looked for is recorded, and no more.
+        return outcome.profile.state === 'nonexistent' ? unknown(`${domain} does not exist (NXDOMAIN).`) : unresolved();
+      }
       default:
         return outcome satisfies never;
     }

@@ -7,11 +7,13 @@ import path from 'node:path';
 import {
   CheckedLeaves,
   encodeLeaves,
+  KEYRINGS,
   type LeafBatches,
   ledgerKeysTold,
   type PublicKeys,
   readPublicKeys,
   receiptIdsOf,
+  receiptKeysTold,
   writeKeysFile,
 } from '@strata/log';
 import type { Config } from '@strata/stack';
@@ -72,6 +74,7 @@ export async function makeBackup(config: Config, target: string, options: Backup
     const ledger = await backupLedger(source, work, files, options);
     const published = await source.publishedKeys();
     const keys = await keysBeside(published, config);
+    if (keysFile !== undefined) refuseOldKeys(keys, await readPublicKeys(config.dataDirectory));
     await refuseUnsigned(source.note, keys, 'run this where the newest keys folder of the service is (STRATA_DATA)');
     files.push(await writePart(work, KEYS_FILE, oneText(`${JSON.stringify(keys, null, 2)}\n`)));
     const manifest: Manifest = {
@@ -100,6 +103,17 @@ export async function makeBackup(config: Config, target: string, options: Backup
   }
 }
 
+/** A service that was restored with them could not sign. */
+function refuseOldKeys(keys: PublicKeys, own: PublicKeys): void {
+  for (const name of KEYRINGS) {
+    const retiredAt = keys[name].find(({ x }) => x === own[name][0]?.x)?.not_after;
+    if (retiredAt !== undefined)
+      throw new CommandError(
+        `the signing keys of ${name} here were retired on ${retiredAt} by a rotation on another node: back them up where the newest keys folder is (STRATA_DATA), or leave --keys out`,
+      );
+  }
+}
+
 /** The keys of this folder, and those of the ledger that its nodes have rotated to since. */
 async function keysBeside(
   published: Readonly<Record<string, string>>,
@@ -109,7 +123,12 @@ async function keysBeside(
   if (Object.keys(published).length === 0) return own;
   const told = await ledgerKeysTold(own.ledger, { origin, told: new Map(Object.entries(published)) });
   const ledger = told.map(({ x, not_before, not_after }) => ({ x, not_before, ...(not_after && { not_after }) }));
-  return { ...own, ledger, published };
+  const others = await receiptKeysTold(told, { origin, told: new Map(Object.entries(published)) });
+  const receipts = own.receipts.map((key) => {
+    const retiredAt = key.not_after ?? others.find(({ x }) => x === key.x)?.not_after;
+    return { ...key, ...(retiredAt && { not_after: retiredAt }) };
+  });
+  return { receipts, ledger, published };
 }
 
 async function backupStore(

@@ -107,12 +107,12 @@ export async function rotateSigningCommand(
   if (options.json) printJson({ receipt_key_id: receiptKey, ledger_key_id: ledgerKey });
   else
     process.stdout.write(
-      `new receipt key ${receiptKey}\nnew ledger key ${ledgerKey}\nthe old ones stay in the key set as retired; a running service takes the new ones up within seconds\n`,
+      `new receipt key ${receiptKey}\nnew ledger key ${ledgerKey}\nthe old ones stay in the key set as retired; a running service takes the new ones up within seconds${isShared ? ' of finding them in its folder' : ''}\n`,
     );
   // To standard error, since scripts that print JSON must hear it too.
   if (isShared)
     process.stderr.write(
-      `other nodes of this database sign with the old keys for ${KEY_OVERLAP_MS / 60_000} minutes more, and not after that: copy ${path.join(directory, 'keys')} to each of them by then, under STRATA_DATA and of its user; /ready of a node without them says 503 after that\n`,
+      `every other API node and scheduler of this database signs with the old keys for ${KEY_OVERLAP_MS / 60_000} minutes more and then gives no receipts: copy ${path.join(directory, 'keys')} to each of them by then, under STRATA_DATA and of its user; after that /ready of one without them says 503\n`,
     );
 }
 
