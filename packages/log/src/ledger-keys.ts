@@ -69,21 +69,35 @@ export class LedgerKeys implements CheckpointKeys {
     return this.#published.publish(this.#options.keyring.keys);
   }
 
-  /** Tells of a rotation, by the key that it retires. Rejects with LogError `wrong-key` for keys that came by no rotation of it. */
+  /**
+   * Vouches for the key of a rotation before it is in the folder. Nothing is told of the key that it retires: `publish` does that once
+   * the new one is in a file. A rotation that ends in between would else leave a ledger that nobody can sign.
+   */
   async announce(rotated: readonly PublicKeyEntry[]): Promise<void> {
     const { keyId } = this.#options.keyring.signer;
-    if (rotated.every(({ kid }) => kid !== keyId))
-      throw new LogError(
-        'wrong-key',
-        `the ledger keys that the folder holds now are no rotation of ${keyId}, which signs this ledger: put back the right folder`,
-      );
-    await this.#published.publish(rotated);
+    if (!isAmong(rotated, keyId)) throw noRotationOf(keyId);
+    await this.#published.publish(rotated.filter(({ status }) => status === 'current'));
   }
 
   async reload(): Promise<boolean> {
-    const isChanged = await this.#options.keyring.reload((rotated) => this.announce(rotated));
+    const isChanged = await this.#options.keyring.reload((keys) => this.#takeUp(keys));
     await this.#published.look();
     return isChanged;
+  }
+
+  /** Tells of keys that are in the folder now. Rejects with LogError `wrong-key` for those that came by no rotation. */
+  async #takeUp(keys: readonly PublicKeyEntry[]): Promise<void> {
+    const { keyId } = this.#options.keyring.signer;
+    const [next] = keys;
+    await this.look();
+    const told = (kid: string | undefined) => this.#published.entries.find((entry) => entry.kid === kid)?.status;
+    const isNewer = isAmong(keys, keyId)
+      ? // An older key that was restored names the newer ones as retired: told to all, that would be the end of both.
+        told(next?.kid) !== 'retired' || told(keyId) === 'retired'
+      : // Two copies of a folder were rotated, and one was chosen for all.
+        told(next?.kid) === 'current';
+    if (!isNewer) throw noRotationOf(keyId);
+    await this.#published.publish(keys);
   }
 
   /** Throws KeyringError for a current key that another node has retired, once verifiers would not take its receipts any more. */
@@ -116,6 +130,14 @@ const NO_SIGNER: CheckpointSigner = {
     throw new KeyringError('these keys are only read');
   },
 };
+
+const isAmong = (keys: readonly PublicKeyEntry[], keyId: string): boolean => keys.some(({ kid }) => kid === keyId);
+
+const noRotationOf = (keyId: string): LogError =>
+  new LogError(
+    'wrong-key',
+    `the ledger keys that the folder holds now are no rotation of ${keyId}, which signs this ledger: put back the right folder`,
+  );
 
 const bytesOf = (keys: readonly Pick<PublicKeyEntry, 'x'>[]): Uint8Array[] =>
   keys.flatMap(({ x }) => decodeBase64Url(x) ?? []);
