@@ -2,7 +2,7 @@
 import { decodeBase64Url, type PublicKeyEntry } from '@strata/receipts';
 import type { CheckpointSigner } from './log.ts';
 import { LogError } from './log-error.ts';
-import { type KeyPlace, PublishedKeys } from './published-keys.ts';
+import { type KeyKind, type KeyPlace, PublishedKeys } from './published-keys.ts';
 import type { CheckpointKeys } from './shared-head.ts';
 import { type Keyring, KeyringError } from './signing-keys.ts';
 
@@ -107,22 +107,41 @@ export class LedgerKeys implements CheckpointKeys {
   }
 }
 
+export interface KeysTold {
+  readonly origin: string;
+  /** Texts of a `KeyPlace`. */
+  readonly told: ReadonlyMap<string, string>;
+}
+
 /**
- * Keys of a ledger: those of a folder, and what these vouch for among `told`, the texts of a `KeyPlace`, in the order of a key set. One
- * that was retired elsewhere is told as retired.
+ * Keys of a ledger: those of a folder, and what these vouch for among the texts, in the order of a key set. One that was retired elsewhere
+ * is told as retired.
  */
 export async function ledgerKeysTold<Key extends Pick<PublicKeyEntry, 'x'>>(
   own: readonly Key[],
-  { origin, told }: { readonly origin: string; readonly told: ReadonlyMap<string, string> },
+  keys: KeysTold,
 ): Promise<readonly (Key | PublicKeyEntry)[]> {
-  const published: PublishedKeys = new PublishedKeys({
-    ...{ origin, kind: 'ledger', signer: NO_SIGNER, place: { all: async () => told, put: async () => {} } },
-    trusted: () => bytesOf([...own, ...published.entries]),
-  });
+  const published: PublishedKeys = onlyRead('ledger', keys, () => bytesOf([...own, ...published.entries]));
   await published.look();
   const others = new Set(published.entries.map(({ x }) => x));
   return [...published.entries, ...own.filter(({ x }) => !others.has(x))];
 }
+
+/** Receipt keys that those of a ledger vouch for. */
+export async function receiptKeysTold(
+  ledgerKeys: readonly Pick<PublicKeyEntry, 'x'>[],
+  keys: KeysTold,
+): Promise<readonly PublicKeyEntry[]> {
+  const published = onlyRead('receipt', keys, () => bytesOf(ledgerKeys));
+  await published.look();
+  return published.entries;
+}
+
+const onlyRead = (kind: KeyKind, { origin, told }: KeysTold, trusted: () => readonly Uint8Array[]): PublishedKeys =>
+  new PublishedKeys({
+    ...{ origin, kind, signer: NO_SIGNER, trusted },
+    place: { all: async () => told, put: async () => {} },
+  });
 
 const NO_SIGNER: CheckpointSigner = {
   publicKey: new Uint8Array(),

@@ -84,6 +84,7 @@ export async function makeBackup(config: Config, target: string, options: Backup
       files,
     };
     if (keysFile !== undefined) {
+      await refuseRetired(config, keys);
       await writeKeysFile(config.dataDirectory, keysFile);
       isKeysFileOurs = true;
     }
@@ -110,6 +111,16 @@ async function keysBeside(
   const told = await ledgerKeysTold(own.ledger, { origin, told: new Map(Object.entries(published)) });
   const ledger = told.map(({ x, not_before, not_after }) => ({ x, not_before, ...(not_after && { not_after }) }));
   return { ...own, ledger, published };
+}
+
+/** A restore would bring back the key of before the rotation, which somebody may have read, and retire the one of after. */
+async function refuseRetired({ dataDirectory }: Config, { ledger }: PublicKeys): Promise<void> {
+  const [current] = (await readPublicKeys(dataDirectory)).ledger;
+  const retiredAt = ledger.find(({ x }) => x === current?.x)?.not_after;
+  if (retiredAt !== undefined)
+    throw new CommandError(
+      `the keys here were retired on ${retiredAt} by a rotation on another node: run --keys where the newest keys folder is (STRATA_DATA)`,
+    );
 }
 
 async function backupStore(
