@@ -79,6 +79,11 @@ describe('strata stack keys rotate-signing', () => {
       const { code, stderr } = await runStrata(['stack', 'backup', set, ...more], { env: envOf(two.path) });
       assert.equal(code, 0, stderr);
     }
+    const withKeys = ['stack', 'backup', path.join(two.path, 'again'), '--keys', path.join(two.path, 'old.json')];
+    const refusedKeys = await runStrata(withKeys, { env: envOf(two.path) });
+    assert.equal(refusedKeys.code, 1);
+    assert.match(refusedKeys.stderr, /were retired on .+ newest keys folder/);
+    assert.ok(!(await readdir(two.path)).some((name) => /again|old/.test(name)), 'nothing is left of it');
     const told = await rotateWith(two.path, url);
     assert.equal(told.code, 1);
     assert.match(told.stderr, /was retired on .+ newest keys folder/);
@@ -99,6 +104,13 @@ describe('strata stack keys rotate-signing', () => {
     assert.equal(restored.code, 1);
     assert.match(restored.stderr, /the private key of receipts was retired on/);
     assert.equal((await runStrata(['stack', 'restore', set], { env })).code, 0, 'with new ones it goes on');
+
+    // One ring of two is as good as none.
+    await cp(path.join(one.path, 'keys/ledger'), path.join(two.path, 'keys/ledger'), { recursive: true });
+    await assert.rejects(openLedger({ ...options, dataDirectory: two.path }), /receipt key .+ was retired on/);
+    assert.match(await keysHere(two.path), /^problem: they were retired on .+ by a rotation on another node/);
+    await cp(path.join(one.path, 'keys/receipts'), path.join(two.path, 'keys/receipts'), { recursive: true });
+    assert.match(await keysHere(two.path), /^ok: /);
   });
 
   it('is told by a node that lacks the new keys: in its log, by its metrics, and by 503 once the old ones are of no use', {

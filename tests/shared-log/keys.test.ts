@@ -1,36 +1,19 @@
 // Signing keys of several nodes: one key for checkpoints, a key set that knows the receipt keys of all, rotations that reach everyone.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { KeyringError, openKeyring, rotateSigningKeys, type SignedLedger } from '@strata/log';
-import { issueReceipt, ledgerVerifiers, openNote, verifyAnswer } from '@strata/receipts';
+import { ledgerVerifiers, openNote } from '@strata/receipts';
 import { leafOf, ORIGIN, temporaryDirectory } from '../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../packages/log/src/test/log-on-disk.ts';
 import { exec } from '../../packages/store/src/test/places.ts';
 import { binaries, notice, startPostgres } from '../../packages/store/src/test/postgres.ts';
 import { openLedgerOf, openShared } from './database.ts';
+import { assertHolds, giveKeys } from './key-folders.ts';
 
 const MINUTE_MS = 60_000;
-
-/** Gives a node the keys of another, as an operator does. */
-function giveKeys(from: string, to: string): void {
-  rmSync(path.join(to, 'keys'), { recursive: true, force: true });
-  cpSync(path.join(from, 'keys'), path.join(to, 'keys'), { recursive: true });
-}
-
-/** An answer of one node, checked with what another publishes. */
-async function assertHolds(giving: SignedLedger, checking: SignedLedger): Promise<void> {
-  const issued = issueReceipt({ said: 'something' }, giving.issuing());
-  await giving.log.append(issued.leaf);
-  const { provenance } = issued.body;
-  const { ok, steps } = await verifyAnswer(issued.body, {
-    keySet: checking.keySet(),
-    ledgerReceipt: await checking.log.receipt(provenance.ledger_receipt_id),
-  });
-  assert.ok(ok, JSON.stringify(steps.at(-1)));
-}
 
 const isSignedBy = async (ledger: SignedLedger, keys: SignedLedger): Promise<boolean> =>
   (await openNote(ledger.log.checkpoint(), ledgerVerifiers(keys.keySet()).verifiers.slice(0, 1))).ok;

@@ -2,7 +2,7 @@
 import { decodeBase64Url, type PublicKeyEntry } from '@strata/receipts';
 import type { CheckpointSigner } from './log.ts';
 import { LogError } from './log-error.ts';
-import { type KeyPlace, PublishedKeys } from './published-keys.ts';
+import { type KeyKind, type KeyPlace, PublishedKeys } from './published-keys.ts';
 import type { CheckpointKeys } from './shared-head.ts';
 import { type Keyring, KeyringError } from './signing-keys.ts';
 
@@ -69,19 +69,18 @@ export class LedgerKeys implements CheckpointKeys {
     return this.#published.publish(this.#options.keyring.keys);
   }
 
-  /** Tells of a rotation, by the key that it retires. Rejects with LogError `wrong-key` for keys that came by no rotation of it. */
+  /**
+   * Vouches for the key of a rotation before it is in the folder. Nothing is told of the key that it retires: `publish` does that once
+   * the new one is in a file. A rotation that ends in between would else leave a ledger that nobody can sign.
+   */
   async announce(rotated: readonly PublicKeyEntry[]): Promise<void> {
     const { keyId } = this.#options.keyring.signer;
-    if (rotated.every(({ kid }) => kid !== keyId))
-      throw new LogError(
-        'wrong-key',
-        `the ledger keys that the folder holds now are no rotation of ${keyId}, which signs this ledger: put back the right folder`,
-      );
-    await this.#published.publish(rotated);
+    if (!isAmong(rotated, keyId)) throw noRotationOf(keyId);
+    await this.#published.publish(rotated.filter(({ status }) => status === 'current'));
   }
 
   async reload(): Promise<boolean> {
-    const isChanged = await this.#options.keyring.reload((rotated) => this.announce(rotated));
+    const isChanged = await this.#options.keyring.reload((keys) => this.#takeUp(keys));
     await this.#published.look();
     return isChanged;
   }
@@ -91,6 +90,21 @@ export class LedgerKeys implements CheckpointKeys {
     return this.#published.retiredAt(this.#options.keyring.signer.keyId);
   }
 
+  /** Tells of keys that are in the folder now. Rejects with LogError `wrong-key` for those that came by no rotation. */
+  async #takeUp(keys: readonly PublicKeyEntry[]): Promise<void> {
+    const { keyId } = this.#options.keyring.signer;
+    const [next] = keys;
+    await this.look();
+    const told = (kid: string | undefined) => this.#published.entries.find((entry) => entry.kid === kid)?.status;
+    const isNewer = isAmong(keys, keyId)
+      ? // An older key that was restored names the newer ones as retired: told to all, that would be the end of both.
+        told(next?.kid) !== 'retired' || told(keyId) === 'retired'
+      : // Two copies of a folder were rotated, and one was chosen for all.
+        told(next?.kid) === 'current';
+    if (!isNewer) throw noRotationOf(keyId);
+    await this.#published.publish(keys);
+  }
+
   /** Throws KeyringError for a current key that another node has retired, once verifiers would not take its receipts any more. */
   refuseRetired(overlap: { readonly overlapMs?: number } = {}): void {
     const { keyring, now } = this.#options;
@@ -98,35 +112,41 @@ export class LedgerKeys implements CheckpointKeys {
   }
 }
 
+export interface KeysTold {
+  readonly origin: string;
+  /** Texts of a `KeyPlace`. */
+  readonly told: ReadonlyMap<string, string>;
+}
+
 /**
- * Keys of a ledger: those of a folder, and what these vouch for among `told`, the texts of a `KeyPlace`, in the order of a key set. One
- * that was retired elsewhere is told as retired.
+ * Keys of a ledger: those of a folder, and what these vouch for among the texts, in the order of a key set. One that was retired elsewhere
+ * is told as retired.
  */
 export async function ledgerKeysTold<Key extends Pick<PublicKeyEntry, 'x'>>(
   own: readonly Key[],
-  { origin, told }: { readonly origin: string; readonly told: ReadonlyMap<string, string> },
+  keys: KeysTold,
 ): Promise<readonly (Key | PublicKeyEntry)[]> {
-  const published: PublishedKeys = new PublishedKeys({
-    ...{ origin, kind: 'ledger', signer: NO_SIGNER, place: { all: async () => told, put: async () => {} } },
-    trusted: () => bytesOf([...own, ...published.entries]),
-  });
+  const published: PublishedKeys = onlyRead('ledger', keys, () => bytesOf([...own, ...published.entries]));
   await published.look();
   const others = new Set(published.entries.map(({ x }) => x));
   return [...published.entries, ...own.filter(({ x }) => !others.has(x))];
 }
 
-/** Receipt keys that a ledger's keys vouch for among `told`. */
+/** Receipt keys that those of a ledger vouch for. */
 export async function receiptKeysTold(
   ledgerKeys: readonly Pick<PublicKeyEntry, 'x'>[],
-  { origin, told }: { readonly origin: string; readonly told: ReadonlyMap<string, string> },
+  keys: KeysTold,
 ): Promise<readonly PublicKeyEntry[]> {
-  const published = new PublishedKeys({
-    ...{ origin, kind: 'receipt', signer: NO_SIGNER, place: { all: async () => told, put: async () => {} } },
-    trusted: () => bytesOf(ledgerKeys),
-  });
+  const published = onlyRead('receipt', keys, () => bytesOf(ledgerKeys));
   await published.look();
   return published.entries;
 }
+
+const onlyRead = (kind: KeyKind, { origin, told }: KeysTold, trusted: () => readonly Uint8Array[]): PublishedKeys =>
+  new PublishedKeys({
+    ...{ origin, kind, signer: NO_SIGNER, trusted },
+    place: { all: async () => told, put: async () => {} },
+  });
 
 const NO_SIGNER: CheckpointSigner = {
   publicKey: new Uint8Array(),
@@ -134,6 +154,14 @@ const NO_SIGNER: CheckpointSigner = {
     throw new KeyringError('these keys are only read');
   },
 };
+
+const isAmong = (keys: readonly PublicKeyEntry[], keyId: string): boolean => keys.some(({ kid }) => kid === keyId);
+
+const noRotationOf = (keyId: string): LogError =>
+  new LogError(
+    'wrong-key',
+    `the ledger keys that the folder holds now are no rotation of ${keyId}, which signs this ledger: put back the right folder`,
+  );
 
 const bytesOf = (keys: readonly Pick<PublicKeyEntry, 'x'>[]): Uint8Array[] =>
   keys.flatMap(({ x }) => decodeBase64Url(x) ?? []);

@@ -85,11 +85,13 @@ export class PublishedKeys {
   async #learnFrom(texts: ReadonlyMap<string, string>): Promise<boolean> {
     const { origin, kind, trusted } = this.#options;
     const verifiers = trusted().map((key) => noteVerifier(origin, key));
+    const first = firstLine(kind, origin);
     let isNew = false;
     for (const [id, text] of texts) {
-      if (this.#read.get(id) === text) continue;
+      // Those of the other kind are checked by whoever keeps them.
+      if (this.#read.get(id) === text || !text.startsWith(first)) continue;
       const opened = await openNote(text, verifiers);
-      const entry = opened.ok ? entryOf(opened.text, firstLine(kind, origin)) : undefined;
+      const entry = opened.ok ? entryOf(opened.text, first) : undefined;
       if (!entry || idOf(kind, entry) !== id) continue;
       this.#learn(entry);
       this.#read.set(id, text);

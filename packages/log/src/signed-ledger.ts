@@ -201,8 +201,8 @@ function checkpointKeysOf(keyring: Keyring): CheckpointKeys {
 
 /**
  * Retires both signing keys and makes new ones; running services take them up by `reload`. Where `ledger` is a log of several nodes, they
- * are told first. Returns the ids of the new keys. Rejects with KeyringError or LogError, and nothing is rotated, for a folder that is
- * not the newest one of the ledger.
+ * are told. Returns the ids of the new keys. Rejects with KeyringError or LogError, and nothing is rotated, for a folder that is not the
+ * newest one of the ledger. Wherever it ends early, the keys that the folder holds then can sign.
  */
 export async function rotateSigningKeys(
   directory: string,
@@ -213,6 +213,7 @@ export async function rotateSigningKeys(
   const { receipts, checkpoints } = await openKeyrings(directory, now);
   const ledgerKeys = ledger && (await keysOfNewest(ledger, { keyring: checkpoints, now }));
   await checkpoints.rotate((keys) => ledgerKeys?.announce(keys) ?? Promise.resolve());
+  await ledgerKeys?.publish();
   await receipts.rotate();
   return [receipts.signer.keyId, checkpoints.signer.keyId];
 }

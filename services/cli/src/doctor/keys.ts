@@ -1,7 +1,7 @@
 // Whether the signing keys are there, private, whole, and those of the log, beside them or in the database. Nothing is made here.
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { KeyringError, ledgerKeysTold, openKeyring } from '@strata/log';
+import { KeyringError, ledgerKeysTold, openKeyring, receiptKeysTold } from '@strata/log';
 import { decodeBase64Url, noteVerifier, openNote } from '@strata/receipts';
 import { type Finding, ok, problem } from './finding.ts';
 
@@ -42,7 +42,8 @@ export async function checkKeys({ service, directory, origin, shared }: KeyPlace
     const [receipts, checkpoints] = await Promise.all(
       folders.map((folder) => openKeyring({ directory: folder, now: () => new Date() })),
     );
-    const known = await ledgerKeysTold(checkpoints?.keys ?? [], { origin, told: shared?.told ?? new Map() });
+    const told = { origin, told: shared?.told ?? new Map<string, string>() };
+    const known = await ledgerKeysTold(checkpoints?.keys ?? [], told);
     const verifiers = known.map(({ x }) => noteVerifier(origin, decodeBase64Url(x) ?? new Uint8Array(32)));
     const opened = note === '' ? undefined : await openNote(note, verifiers);
     if (opened?.ok === false)
@@ -51,7 +52,10 @@ export async function checkKeys({ service, directory, origin, shared }: KeyPlace
         means: 'The service refuses to start: keys, ledger or its name are not of each other.',
         todo: `Set the ledger's origin back to what it was, or: ${RESTORE}`,
       });
-    const retiredAt = known.find(({ x }) => x === checkpoints?.keys[0]?.x)?.not_after;
+    // Either ring may be of before a rotation, where only one was copied.
+    const current = new Set([checkpoints?.keys[0]?.x, receipts?.keys[0]?.x]);
+    const all = [...known, ...(await receiptKeysTold(known, told))];
+    const retiredAt = all.find(({ x, not_after }) => current.has(x) && not_after !== undefined)?.not_after;
     if (retiredAt !== undefined)
       return problem(check, {
         found: `they were retired on ${retiredAt} by a rotation on another node`,
