@@ -37,11 +37,7 @@ export function DomainHead({ profile }: { readonly profile: Profile }) {
         </Figure>
         <Figure
           name="Advisories"
-          note={
-            <Link {...part('advisories')}>
-              {advisories ? `${formatNumber(advisories.known_exploited)} known to be exploited` : 'Not known yet'}
-            </Link>
-          }
+          note={<Link {...part('advisories')}>{advisories ? noteOf(advisories) : 'Not known yet'}</Link>}
         >
           {formatNumber(advisories?.version)}
         </Figure>
@@ -94,4 +90,10 @@ export function DomainState({ profile }: { readonly profile: Profile }) {
     default:
       return profile.state satisfies never;
   }
+}
+
+/** A 0 of versions that are known to be affected does not say that nothing may be. */
+function noteOf({ known_exploited, product }: NonNullable<Profile['advisories']>): string {
+  if (known_exploited === 0 && product > 0) return `${formatNumber(product)} more may concern it`;
+  return `${formatNumber(known_exploited)} known to be exploited`;
 }
