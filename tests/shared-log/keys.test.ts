@@ -5,7 +5,7 @@ import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, sym
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { KeyringError, openKeyring, rotateSigningKeys, type SignedLedger } from '@strata/log';
-import { ledgerVerifiers, openNote } from '@strata/receipts';
+import { issueReceipt, ledgerVerifiers, openNote, verifyAnswer } from '@strata/receipts';
 import { leafOf, ORIGIN, temporaryDirectory } from '../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../packages/log/src/test/log-on-disk.ts';
 import { exec } from '../../packages/store/src/test/places.ts';
@@ -158,6 +158,26 @@ describe('the keys of several nodes', { skip: binaries ? false : notice }, async
       3 + 2 + 3,
       "the ledger's, the two of them that are retired, those of receipts",
     );
+  });
+
+  it('that were rotated without a word to the database leave no receipt behind that was given until they came', async () => {
+    const url = await server.fresh();
+    let now = Date.now();
+    const clock = () => new Date(now);
+    await using one = await temporaryDirectory();
+    await using copy = await temporaryDirectory();
+    await using a = await openLedgerOf(one.path, url, clock);
+    giveKeys(one.path, copy.path);
+    await rotateSigningKeys(copy.path, clock);
+    now += 60 * MINUTE_MS;
+    const issued = issueReceipt({ said: 'an hour later' }, a.issuing());
+    await a.log.append(issued.leaf);
+    giveKeys(copy.path, one.path);
+    await a.reload();
+    const ledgerReceipt = await a.log.receipt(issued.body.provenance.ledger_receipt_id);
+    const { ok, steps } = await verifyAnswer(issued.body, { keySet: a.keySet(), ledgerReceipt });
+    assert.ok(ok, JSON.stringify(steps.at(-1)));
+    await assertHolds(a, a);
   });
 
   it('are vouched for by the key that they replace, and by no other', async () => {

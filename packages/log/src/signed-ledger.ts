@@ -2,7 +2,14 @@
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { decodeBase64Url, type IssueOptions, type KeySet, keySetDocument, ledgerEntry } from '@strata/receipts';
+import {
+  decodeBase64Url,
+  type IssueOptions,
+  type KeySet,
+  keySetDocument,
+  ledgerEntry,
+  type PublicKeyEntry,
+} from '@strata/receipts';
 import { makeDirectory } from './durable-file.ts';
 import { type ImportedLog, type ImportOptions, importLog } from './import-log.ts';
 import type { KeyringName } from './keys-copy.ts';
@@ -70,6 +77,12 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
     shared?.published.refuseRetired(receipts.signer.keyId, now());
     shared?.ledgerKeys.refuseRetired();
   };
+  /** Where nobody told of a rotation, its key has signed until now: a key set that said otherwise would break those receipts. */
+  const usedUntilNow = (keys: readonly PublicKeyEntry[]) =>
+    keys.map((key) => {
+      const isOurs = key.kid === receipts.signer.keyId && key.not_after !== undefined;
+      return isOurs ? { ...key, not_after: now().toISOString() } : key;
+    });
   return {
     log,
     signer: receipts.signer,
@@ -105,7 +118,7 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
     async reload() {
       // First the key that vouches for the other: the old one may be refused by now.
       if (await (shared?.ledgerKeys ?? checkpoints).reload()) await log.resign();
-      await receipts.reload((keys) => shared?.published.publish(keys) ?? Promise.resolve());
+      await receipts.reload((keys) => shared?.published.publish(usedUntilNow(keys)) ?? Promise.resolve());
       await shared?.published.look();
     },
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
