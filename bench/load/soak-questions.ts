@@ -14,8 +14,8 @@ const RARELY_OF = 3;
 const POPULAR = 80;
 
 const ASKED = (path: string): Question => ({ method: 'GET', path, key: 'unlimited', expected: [200] });
-/** A company may not have been looked at yet, or not exist. */
-const ABOUT = (path: string): Question => ({ ...ASKED(path), expected: [200, 404] });
+/** A company may not have been looked at yet, not exist, or have servers that never answer. */
+const ABOUT = (path: string): Question => ({ ...ASKED(path), expected: [200, 404, 503] });
 
 const RARELY: readonly Question[] = [
   ...[
@@ -87,7 +87,7 @@ export function* questions({ followed, unheard }: QuestionsOptions): Generator<Q
         yield ABOUT(`/stack/v1/feeds/domain/${domain}`);
         break;
       case 5:
-        yield { ...ABOUT(`/stack/v1/domains/${domain}`), key: 'free', expected: [200, 404, 429] };
+        yield { ...ABOUT(`/stack/v1/domains/${domain}`), key: 'free', expected: [200, 404, 429, 503] };
         break;
       case 7:
         yield { ...ABOUT(`/stack/v1/domains/${pick(unheard)}`), expected: [200, 404, 429, 503] };
