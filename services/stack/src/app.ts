@@ -226,7 +226,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
       metrics,
       now: realNow,
       trustedProxies: config.trustedProxies,
-      // Neither is a bug: a disk that is full, a database that is damaged, locked or gone.
+      // None is a bug: a disk that is full, a database that is damaged, locked or gone, keys that another node has retired.
       isTrouble: (error) => error instanceof StoreError || error instanceof LogError || error instanceof KeyringError,
       frontDoor: createFrontDoor({ ...config, keyedPath: '/stack/v1/' }),
     }),
