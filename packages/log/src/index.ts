@@ -12,7 +12,7 @@ export {
   restoreKeys,
   writeKeysFile,
 } from './keys-copy.ts';
-export { ledgerKeysTold, receiptKeysTold } from './ledger-keys.ts';
+export { ledgerKeysTold, publicKeyBytes, receiptKeysTold } from './ledger-keys.ts';
 export type { CheckpointSigner, Log, LogStats, Placed } from './log.ts';
 export {
   CheckedLeaves,

@@ -56,7 +56,7 @@ export class LedgerKeys implements CheckpointKeys {
   }
 
   publicKeys(): readonly Uint8Array[] {
-    return bytesOf(this.entries);
+    return publicKeyBytes(this.entries);
   }
 
   /** Reads what other nodes have published. */
@@ -126,7 +126,7 @@ export async function ledgerKeysTold<Key extends Pick<PublicKeyEntry, 'x'>>(
   own: readonly Key[],
   keys: KeysTold,
 ): Promise<readonly (Key | PublicKeyEntry)[]> {
-  const published: PublishedKeys = onlyRead('ledger', keys, () => bytesOf([...own, ...published.entries]));
+  const published: PublishedKeys = onlyRead('ledger', keys, () => publicKeyBytes([...own, ...published.entries]));
   await published.look();
   const others = new Set(published.entries.map(({ x }) => x));
   return [...published.entries, ...own.filter(({ x }) => !others.has(x))];
@@ -137,7 +137,7 @@ export async function receiptKeysTold(
   ledgerKeys: readonly Pick<PublicKeyEntry, 'x'>[],
   keys: KeysTold,
 ): Promise<readonly PublicKeyEntry[]> {
-  const published = onlyRead('receipt', keys, () => bytesOf(ledgerKeys));
+  const published = onlyRead('receipt', keys, () => publicKeyBytes(ledgerKeys));
   await published.look();
   return published.entries;
 }
@@ -163,5 +163,6 @@ const noRotationOf = (keyId: string): LogError =>
     `the ledger keys that the folder holds now are no rotation of ${keyId}, which signs this ledger: put back the right folder`,
   );
 
-const bytesOf = (keys: readonly Pick<PublicKeyEntry, 'x'>[]): Uint8Array[] =>
+/** 32 bytes of each key that can be read. */
+export const publicKeyBytes = (keys: readonly Pick<PublicKeyEntry, 'x'>[]): Uint8Array[] =>
   keys.flatMap(({ x }) => decodeBase64Url(x) ?? []);

@@ -2,18 +2,11 @@
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import {
-  decodeBase64Url,
-  type IssueOptions,
-  type KeySet,
-  keySetDocument,
-  ledgerEntry,
-  type PublicKeyEntry,
-} from '@strata/receipts';
+import { type IssueOptions, type KeySet, keySetDocument, ledgerEntry, type PublicKeyEntry } from '@strata/receipts';
 import { makeDirectory } from './durable-file.ts';
 import { type ImportedLog, type ImportOptions, importLog } from './import-log.ts';
 import type { KeyringName } from './keys-copy.ts';
-import { LedgerKeys } from './ledger-keys.ts';
+import { LedgerKeys, publicKeyBytes } from './ledger-keys.ts';
 import type { Log } from './log.ts';
 import { LogError } from './log-error.ts';
 import { openSharedLog } from './open-shared-log.ts';
@@ -207,7 +200,7 @@ const receiptKeysOf = ({ origin, keys, place }: { origin: string; keys: Checkpoi
 function checkpointKeysOf(keyring: Keyring): CheckpointKeys {
   return {
     signer: keyring.signer,
-    publicKeys: () => keyring.keys.flatMap(({ x }) => decodeBase64Url(x) ?? []),
+    publicKeys: () => publicKeyBytes(keyring.keys),
     reload: () => keyring.reload(),
   };
 }

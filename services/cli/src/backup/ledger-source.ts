@@ -1,8 +1,15 @@
 // Where the ledger of a service is, for who copies it: in the database that several nodes share, else in a folder.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { type LeafBatches, type PublicKeys, readCheckpoint, readLeaves, readSharedLeaves } from '@strata/log';
-import { decodeBase64Url, noteVerifier, openNote } from '@strata/receipts';
+import {
+  type LeafBatches,
+  type PublicKeys,
+  publicKeyBytes,
+  readCheckpoint,
+  readLeaves,
+  readSharedLeaves,
+} from '@strata/log';
+import { noteVerifier, openNote } from '@strata/receipts';
 import { type Config, sharedLedgerOf } from '@strata/stack';
 import { openLedgerTables } from '@strata/store';
 import { CommandError } from '../output.ts';
@@ -51,10 +58,7 @@ export const isOpenLog = (directory: string): boolean =>
 export async function refuseUnsigned(note: string | undefined, keys: PublicKeys, advice: string): Promise<void> {
   if (note === undefined) return;
   const [origin = ''] = note.split('\n');
-  const verifiers = keys.ledger.flatMap(({ x }) => {
-    const key = decodeBase64Url(x);
-    return key ? [noteVerifier(origin, key)] : [];
-  });
+  const verifiers = publicKeyBytes(keys.ledger).map((key) => noteVerifier(origin, key));
   const opened = await openNote(note, verifiers);
   if (!opened.ok)
     throw new CommandError(`the checkpoint is not signed by a key of the backup (${opened.problem}): ${advice}`);

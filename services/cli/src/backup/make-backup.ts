@@ -73,8 +73,9 @@ export async function makeBackup(config: Config, target: string, options: Backup
     await using source = await openLedgerSource(config);
     const ledger = await backupLedger(source, work, files, options);
     const published = await source.publishedKeys();
-    const keys = await keysBeside(published, config);
-    if (keysFile !== undefined) refuseOldKeys(keys, await readPublicKeys(config.dataDirectory));
+    const own = await readPublicKeys(config.dataDirectory);
+    const keys = await keysBeside(own, { origin: config.ledgerOrigin, published });
+    if (keysFile !== undefined) refuseOldKeys(keys, own);
     await refuseUnsigned(source.note, keys, 'run this where the newest keys folder of the service is (STRATA_DATA)');
     files.push(await writePart(work, KEYS_FILE, oneText(`${JSON.stringify(keys, null, 2)}\n`)));
     const manifest: Manifest = {
@@ -116,14 +117,14 @@ function refuseOldKeys(keys: PublicKeys, own: PublicKeys): void {
 
 /** The keys of this folder, and those of the ledger that its nodes have rotated to since. */
 async function keysBeside(
-  published: Readonly<Record<string, string>>,
-  { dataDirectory, ledgerOrigin: origin }: Config,
+  own: PublicKeys,
+  { origin, published }: { readonly origin: string; readonly published: Readonly<Record<string, string>> },
 ): Promise<PublicKeys> {
-  const own = await readPublicKeys(dataDirectory);
   if (Object.keys(published).length === 0) return own;
-  const told = await ledgerKeysTold(own.ledger, { origin, told: new Map(Object.entries(published)) });
+  const texts = { origin, told: new Map(Object.entries(published)) };
+  const told = await ledgerKeysTold(own.ledger, texts);
   const ledger = told.map(({ x, not_before, not_after }) => ({ x, not_before, ...(not_after && { not_after }) }));
-  const others = await receiptKeysTold(told, { origin, told: new Map(Object.entries(published)) });
+  const others = await receiptKeysTold(told, texts);
   const receipts = own.receipts.map((key) => {
     const retiredAt = key.not_after ?? others.find(({ x }) => x === key.x)?.not_after;
     return { ...key, ...(retiredAt && { not_after: retiredAt }) };

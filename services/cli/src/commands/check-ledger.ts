@@ -10,10 +10,11 @@ import {
   type LogErrorCode,
   ledgerKeysTold,
   type PublicKeys,
+  publicKeyBytes,
   readPublicKeys,
   receiptIdsOf,
 } from '@strata/log';
-import { decodeBase64Url, noteVerifier, openNote, tilePath } from '@strata/receipts';
+import { noteVerifier, openNote, tilePath } from '@strata/receipts';
 import type { Config } from '@strata/stack';
 import { type LedgerTables, openLedgerTables, receiptsToldBy, StoreError, type StoreReport } from '@strata/store';
 import { isOpenLog, openLedgerSource } from '../backup/ledger-source.ts';
@@ -75,7 +76,7 @@ async function checkTree(config: Config, parts: TreeParts): Promise<number | und
 }
 
 async function checkTables({ ledgerOrigin: origin }: Config, { log, keys }: LedgerTables, { own, hear }: TreeParts) {
-  const publicKeys = bytesOf(await ledgerKeysTold(own, { origin, told: await keys.all() }));
+  const publicKeys = publicKeyBytes(await ledgerKeysTold(own, { origin, told: await keys.all() }));
   const rows = {
     hashes: (level: number, from: number, count: number) => log.hashes(level, from, count),
     find: (prefix: Uint8Array) => log.find(prefix),
@@ -100,7 +101,7 @@ async function checkFolder(config: Config, { own, hear }: TreeParts): Promise<nu
   }
   const opened = await openNote(
     note,
-    bytesOf(own).map((key) => noteVerifier(config.ledgerOrigin, key)),
+    publicKeyBytes(own).map((key) => noteVerifier(config.ledgerOrigin, key)),
   );
   if (!opened.ok)
     throw new LogError('wrong-key', `the checkpoint is not signed by a key of this directory: ${opened.problem}`);
@@ -116,8 +117,6 @@ async function checkFolder(config: Config, { own, hear }: TreeParts): Promise<nu
   }
   return checked.digest.leaves;
 }
-
-const bytesOf = (keys: readonly { readonly x: string }[]) => keys.flatMap(({ x }) => decodeBase64Url(x) ?? []);
 
 function ifThere(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw new LogError('io', error.message, { cause: error });

@@ -1,8 +1,8 @@
 // Whether the signing keys are there, private, whole, and those of the log, beside them or in the database. Nothing is made here.
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { KeyringError, ledgerKeysTold, openKeyring, receiptKeysTold } from '@strata/log';
-import { decodeBase64Url, noteVerifier, openNote } from '@strata/receipts';
+import { KeyringError, ledgerKeysTold, openKeyring, publicKeyBytes, receiptKeysTold } from '@strata/log';
+import { noteVerifier, openNote } from '@strata/receipts';
 import { type Finding, ok, problem } from './finding.ts';
 
 export interface KeyPlace {
@@ -44,7 +44,7 @@ export async function checkKeys({ service, directory, origin, shared }: KeyPlace
     );
     const told = { origin, told: shared?.told ?? new Map<string, string>() };
     const known = await ledgerKeysTold(checkpoints?.keys ?? [], told);
-    const verifiers = known.map(({ x }) => noteVerifier(origin, decodeBase64Url(x) ?? new Uint8Array(32)));
+    const verifiers = publicKeyBytes(known).map((key) => noteVerifier(origin, key));
     const opened = note === '' ? undefined : await openNote(note, verifiers);
     if (opened?.ok === false)
       return problem(check, {
