@@ -30,6 +30,10 @@ describe('strict JSON', () => {
     // Time that grows with the square of its length would not end.
     assert.throws(() => parseStrictJson(`1.${'0'.repeat(5_000_000)}1`), AmbiguousJsonError);
   });
+  it('reads a string of any length', () => {
+    const long = { 'a"\\:': `${'ab:1"'.repeat(2_000_000)}\\`, b: 1 };
+    assert.equal(JSON.stringify(parseStrictJson(JSON.stringify(long))).length, JSON.stringify(long).length);
+  });
   it('reads any depth without exhausting the stack', () => {
     const text = '['.repeat(5000) + ']'.repeat(5000);
     assert.ok(Array.isArray(parseStrictJson(text)));

@@ -5,9 +5,6 @@ export class AmbiguousJsonError extends Error {
   override readonly name = 'AmbiguousJsonError';
 }
 
-// A string, or a number, or a colon between a name and its value; everything else is skipped.
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|:/gs;
-
 /** More digits than any double needs to be written exactly (1,074 after the point); a longer one costs time, and says no more. */
 const MAX_NUMBER_LENGTH = 1_200;
 
@@ -22,16 +19,43 @@ export function parseStrictJson(text: string): unknown {
   } catch (cause) {
     throw new AmbiguousJsonError('not JSON', { cause });
   }
+  if (scanMembers(text) !== countMembers(value)) throw new AmbiguousJsonError('an object names a member twice');
+  return value;
+}
+
+/**
+ * Colons outside strings in `text`, which is valid JSON; refuses a number that is too long or does not fit a double. A loop instead of a regular
+ * expression: V8's backtracking stack overflows on a string or a number of some million characters.
+ */
+function scanMembers(text: string): number {
   let members = 0;
-  for (const [token] of text.matchAll(TOKEN)) {
-    if (token === ':') members++;
-    else if (token[0] !== '"' && token.length > MAX_NUMBER_LENGTH) throw new AmbiguousJsonError('a number is too long');
-    else if (token[0] !== '"' && !isFaithful(token)) {
-      throw new AmbiguousJsonError(`the number ${token.slice(0, 40)} does not fit a double`);
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (char === ':') members++;
+    else if (char === '"') at = closingQuote(text, at);
+    else if (isNumberStart(char)) {
+      const start = at;
+      while (at + 1 < text.length && isNumberPart(text.charAt(at + 1))) at++;
+      checkNumber(text.slice(start, at + 1));
     }
   }
-  if (members !== countMembers(value)) throw new AmbiguousJsonError('an object names a member twice');
-  return value;
+  return members;
+}
+
+/** Position of the quote that closes the string whose opening quote is at `open`. */
+function closingQuote(text: string, open: number): number {
+  let at = open + 1;
+  while (at < text.length && text.charAt(at) !== '"') at += text.charAt(at) === '\\' ? 2 : 1;
+  return at;
+}
+
+const isNumberStart = (char: string): boolean => char === '-' || (char >= '0' && char <= '9');
+
+const isNumberPart = (char: string): boolean => isNumberStart(char) || '.eE+'.includes(char);
+
+function checkNumber(token: string): void {
+  if (token.length > MAX_NUMBER_LENGTH) throw new AmbiguousJsonError('a number is too long');
+  if (!isFaithful(token)) throw new AmbiguousJsonError(`the number ${token.slice(0, 40)} does not fit a double`);
 }
 
 /** Whether the shortest text of the double that `token` reads as has the same digits: 1.50 and 15e-1 do. */
