@@ -8,8 +8,8 @@ import {
   type GatewayProcess,
   type WorkerProcess,
   workersServing,
-} from '../tests/network/cluster.ts';
-import { clientOf, faultsOf, type StreamAsk, streamOf } from '../tests/network/streams.ts';
+} from '../tests/support/network/cluster.ts';
+import { clientOf, faultsOf, type StreamAsk, streamOf } from '../tests/support/network/streams.ts';
 import type { Figure } from './main.ts';
 import { median, quantile } from './measure.ts';
 

@@ -1,0 +1,265 @@
+// The typed client with the real services, over real sockets.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import {
+  type ChatRecord,
+  InferenceClient,
+  InferenceProblem,
+  StackClient,
+  type StackEvent,
+  StackProblem,
+} from '@strata/client';
+import { type ScannedStack, startScannedStack, startTestGateway, type TestGateway } from '../../support/client-services.ts';
+import type { TestStack } from '../../support/running-stack.ts';
+
+describe('the client of the stack service', () => {
+  let scanned: ScannedStack;
+  let stack: TestStack;
+  let client: StackClient;
+  before(async () => {
+    scanned = await startScannedStack();
+    stack = scanned.stack;
+    client = new StackClient({ baseUrl: stack.url(''), key: stack.key });
+  });
+  after(() => scanned?.[Symbol.asyncDispose]());
+
+  it('asks with a key of its own, and knows what is left of it', async () => {
+    const { key, daily_limit } = await StackClient.createKey(stack.url(''));
+    const own = new StackClient({ baseUrl: stack.url(''), key: () => key });
+    const domain = scanned.domains.find((name) => stack.internet.truth(name).state === 'active') ?? '';
+    const answer = await own.get('/stack/v1/domains/{domain}', { path: { domain } });
+    assert.equal(answer.body.domain, domain);
+    assert.deepEqual(JSON.parse(answer.text), answer.body);
+    assert.deepEqual([answer.quota?.limit, answer.quota?.remaining], [daily_limit, (daily_limit ?? 0) - 1]);
+    assert.ok((answer.quota?.resetsAt?.getTime() ?? 0) > Date.now());
+    assert.equal((await client.get('/stack/v1/stats')).quota, null);
+  });
+
+  it('verifies JSON, saved text and CSV, and notices one altered letter of each', async () => {
+    const answer = await client.get('/stack/v1/stats');
+    assert.ok((await client.verify(answer)).ok);
+    assert.ok((await client.verify(answer.text)).ok);
+    const altered = { ...answer, text: answer.text.replace('"domains":', '"domains":1') };
+    assert.equal((await client.verify(altered)).failedStep, 'signature');
+    const twice = { ...answer, text: answer.text.replace('{', '{"domains":1,') };
+    assert.equal((await client.verify(twice)).failedStep, 'content');
+    const { body: keySet } = await client.get('/.well-known/stack-keys.json');
+    const [ledgerKey = ''] = keySet.ledger.verifier_keys;
+    assert.ok((await client.verify(answer, { ledgerKey })).ok);
+    const another = 'elsewhere/log+26cb96d9+AQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJ';
+    assert.equal((await client.verify(answer, { ledgerKey: another })).failedStep, 'checkpoint');
+    const csv = await client.get('/stack/v1/security/export.csv', { query: { sector: undefined } });
+    assert.match(csv.body, /^domain,/);
+    assert.ok((await client.verify(csv)).ok);
+    assert.equal((await client.verify({ ...csv, text: csv.text.replace('domain', 'Domain') })).failedStep, 'signature');
+  });
+
+  it('answers what the URL and the command that it shows answer', async () => {
+    const asked = { query: { q: 'a', limit: 2 } } as const;
+    const url = client.url('/stack/v1/search', asked);
+    const response = await fetch(url, { headers: { 'x-stack-key': stack.key } });
+    const { body } = await client.get('/stack/v1/search', asked);
+    assert.deepEqual(((await response.json()) as { results: unknown }).results, body.results);
+    assert.equal(client.curl('/stack/v1/search', asked), `curl -H 'X-Stack-Key: YOUR_KEY' '${url}'`);
+    assert.equal(client.url('/stack/v1/stream'), stack.url('/stack/v1/stream'));
+  });
+
+  it('gives each entry of a list once, whatever the page', async () => {
+    const found: string[] = [];
+    for await (const { domain } of client.pages('/stack/v1/search', { query: { limit: 7 } })) found.push(domain);
+    const { body } = await client.get('/stack/v1/search', { query: { limit: 1_000 } });
+    assert.ok(body.total > 14);
+    assert.deepEqual(
+      found,
+      body.results.map(({ domain }) => domain),
+    );
+    const rest: string[] = [];
+    const later = { query: { limit: 7, offset: body.total - 3 } };
+    for await (const { domain } of client.pages('/stack/v1/search', later)) rest.push(domain);
+    assert.deepEqual(rest, found.slice(-3));
+    const provider = body.results[0]?.services[0]?.provider ?? '';
+    const users: string[] = [];
+    for await (const { domain } of client.pages('/stack/v1/providers/{provider}', {
+      path: { provider },
+      query: { limit: 2 },
+    }))
+      users.push(domain);
+    assert.equal(new Set(users).size, users.length);
+    assert.ok(users.includes(found[0] ?? ''));
+  });
+
+  it('tells problems with what the service says of them', async () => {
+    const problemOf = (asked: Promise<unknown>) =>
+      asked.then(
+        () => assert.fail('it was answered'),
+        (error: unknown) => error as StackProblem,
+      );
+    const unknown = await problemOf(client.get('/stack/v1/domains/{domain}', { path: { domain: 'co.uk' } }));
+    assert.ok(unknown instanceof StackProblem);
+    assert.deepEqual([unknown.status, unknown.code], [400, 'invalid_domain']);
+    assert.match(unknown.requestId ?? '', /./);
+    const limit = await problemOf(client.get('/stack/v1/search', { query: { limit: 5_000 } }));
+    assert.deepEqual([limit.status, limit.errors[0]?.field], [400, 'limit']);
+    const keyless = await problemOf(new StackClient({ baseUrl: stack.url('') }).get('/stack/v1/stats'));
+    assert.deepEqual([keyless.status, keyless.code], [401, 'missing_key']);
+    const { key } = await stack.running.service.app.store.keys.create({ tier: 'free' });
+    const free = new StackClient({ baseUrl: stack.url(''), key });
+    let spent = await problemOf(
+      (async () => {
+        for (;;) await free.get('/stack/v1/stats');
+      })(),
+    );
+    assert.deepEqual([spent.status, spent.code, spent.quota?.remaining], [429, 'quota_exceeded', 0]);
+    assert.ok((spent.retryAfterSeconds ?? 0) > 0);
+    spent = await problemOf(free.events().next());
+    assert.equal(spent.code, 'quota_exceeded');
+    // A refusal is signed too.
+    for (const refusal of [unknown, limit, keyless, spent]) {
+      const { ok, problem } = await client.verify(refusal);
+      assert.deepEqual([ok, problem?.code], [true, refusal.code]);
+      const altered = await client.verify((refusal.text ?? '').replace('"status":4', '"status":5'));
+      assert.equal(altered.failedStep, 'signature', refusal.code);
+    }
+    const nowhere = await problemOf(new StackClient({ baseUrl: 'http://127.0.0.1:1' }).get('/stack/v1/stats'));
+    assert.deepEqual([nowhere.text, (await client.verify(nowhere)).unchecked?.kind], [null, 'no-receipt']);
+  });
+
+  it('follows events through a restart of the service without losing one', async () => {
+    const stop = new AbortController();
+    const states: string[] = [];
+    const opened = Promise.withResolvers<void>();
+    const events = client.events(
+      { types: ['migration'] },
+      {
+        signal: stop.signal,
+        onState: ({ kind }) => {
+          states.push(kind);
+          if (kind === 'open') opened.resolve();
+        },
+      },
+    );
+    const told: StackEvent[] = [];
+    const take = async (count: number) => {
+      for (let taken = 0; taken < count; taken += 1) {
+        const { value } = await events.next();
+        if (value) told.push(value);
+      }
+    };
+    const first = take(1);
+    await opened.promise;
+    const moved = await scanned.move(1);
+    await first;
+    const port = stack.running.port;
+    // Nobody reads while the service is away, and two events are told before the client is back.
+    await stack.restart({ port });
+    moved.push(...(await scanned.move(2)));
+    await take(2);
+    assert.deepEqual(told.map((event) => 'domain' in event && event.domain).sort(), moved.sort());
+    const [event] = told;
+    assert.ok(event?.type === 'migration');
+    assert.ok((await client.verify(JSON.stringify(event))).ok);
+    assert.deepEqual(states, ['connecting', 'open', 'waiting', 'connecting', 'open']);
+    stop.abort(new Error('enough'));
+    await assert.rejects(events.next(), /enough/);
+  });
+
+  it('says that events were missed when the service no longer knows where the client was', async () => {
+    const kinds: string[] = [];
+    const events = client.events({}, { lastEventId: '999999999', onState: (state) => kinds.push(state.kind) });
+    const next = events.next();
+    while (!kinds.includes('reset')) await new Promise((resolve) => setTimeout(resolve, 5));
+    await scanned.move(1);
+    assert.ok((await next).value);
+    await events.return();
+  });
+});
+
+describe('the client of the inference service', () => {
+  let gateway: TestGateway;
+  let client: InferenceClient;
+  const model = 'strata-tiny-chat';
+  const messages = [{ role: 'user' as const, content: 'What is DMARC?' }];
+  before(async () => {
+    gateway = await startTestGateway();
+    client = new InferenceClient(gateway);
+  });
+  after(() => gateway?.[Symbol.asyncDispose]());
+
+  it('lists models, and gives an answer as it is written, with a receipt of these very words', async () => {
+    assert.deepEqual(
+      (await client.models()).map(({ id }) => id),
+      [model],
+    );
+    let record: ChatRecord | undefined;
+    let started: string | null = null;
+    let text = '';
+    let chunks = 0;
+    const request = { model, messages, max_tokens: 16, seed: 7, stream_options: { include_usage: true } };
+    const options = {
+      onStart: ({ receiptId }: { receiptId: string | null }) => {
+        started = receiptId;
+      },
+      onEnd: (end: ChatRecord) => {
+        record = end;
+      },
+    };
+    for await (const { choices } of client.chat(request, options)) {
+      text += choices[0]?.delta.content ?? '';
+      chunks += 1;
+    }
+    assert.ok(chunks > 3 && text.length > 0);
+    assert.ok(record);
+    assert.equal(record.receiptId, started);
+    const { receipt, verification, isOfThese } = await client.verify(record);
+    assert.ok(verification.ok, JSON.stringify(verification.steps));
+    assert.deepEqual([isOfThese, receipt.outcome, receipt.model.id], [true, 'completed', model]);
+    assert.equal((await client.verify({ ...record, answerSha256: '0'.repeat(64) })).isOfThese, false);
+    assert.equal((await client.verify(record.receiptId)).isOfThese, null);
+  });
+
+  it('gives calls of tools, and their receipt too', async () => {
+    let record: ChatRecord | undefined;
+    const request = {
+      model,
+      messages,
+      max_tokens: 40,
+      tools: [{ type: 'function' as const, function: { name: 'f', parameters: { type: 'object', properties: {} } } }],
+      tool_choice: 'required' as const,
+    };
+    let name = '';
+    for await (const { choices } of client.chat(request, {
+      onEnd: (end) => {
+        record = end;
+      },
+    }))
+      name += choices[0]?.delta.tool_calls?.[0]?.function.name ?? '';
+    assert.equal(name, 'f');
+    assert.ok(record);
+    assert.equal((await client.verify(record)).isOfThese, true);
+  });
+
+  it('tells what the service refuses', async () => {
+    const problem = await client
+      .chat({ model: 'no-such-model', messages })
+      .next()
+      .then(
+        () => assert.fail('it was answered'),
+        (error: unknown) => error,
+      );
+    assert.ok(problem instanceof InferenceProblem);
+    assert.deepEqual([problem.status, problem.code, problem.param], [404, 'model_not_found', 'model']);
+    await assert.rejects(client.network(), { status: 404 });
+    const stranger = new InferenceClient({ baseUrl: gateway.baseUrl });
+    await assert.rejects(stranger.models(), { status: 401 });
+  });
+
+  it('stops when told to, with the reason', async () => {
+    const stop = new AbortController();
+    const chat = client.chat({ model, messages, max_tokens: 200 }, { signal: stop.signal });
+    await chat.next();
+    stop.abort(new Error('enough'));
+    await assert.rejects(async () => {
+      for await (const _chunk of chat);
+    }, /enough/);
+  });
+});

@@ -1,0 +1,154 @@
+// The image and the compose file, as far as they can be judged without an engine.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { assertSettings, root, serviceOf } from '../../support/deployed.ts';
+
+const here = path.join(root, 'deploy/docker');
+const dockerfile = readFileSync(path.join(here, 'Dockerfile'), 'utf8');
+
+/** Instructions with their continued lines joined, without comments. */
+const instructions = dockerfile
+  .replaceAll(/^#.*\n/gm, '')
+  .replaceAll('\\\n', ' ')
+  .split('\n')
+  .filter((line) => line.trim() !== '')
+  .map((line) => /^(\w+)\s+(.*)$/.exec(line.trim())?.slice(1) as [string, string]);
+
+/** `${NAME:-default}` as compose reads it. */
+const filled = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1');
+
+const Service = z.object({
+  image: z.string(),
+  command: z.array(z.string()).optional(),
+  environment: z.record(z.string(), z.string()).default({}),
+  read_only: z.boolean().default(false),
+  cap_drop: z.array(z.string()).default([]),
+  security_opt: z.array(z.string()).default([]),
+  restart: z.string(),
+  networks: z.array(z.string()),
+  volumes: z.array(z.string()).default([]),
+  secrets: z.array(z.string()).default([]),
+  depends_on: z.union([z.array(z.string()), z.record(z.string(), z.unknown()).transform(Object.keys)]).default([]),
+  deploy: z.object({ replicas: z.number().default(1) }).default({ replicas: 1 }),
+  ports: z.array(z.string()).default([]),
+});
+const Named = z.record(z.string(), z.looseObject({}));
+const Compose = z.object({ services: z.record(z.string(), Service), networks: Named, volumes: Named, secrets: Named });
+
+const compose = Compose.parse(parse(readFileSync(path.join(here, 'compose.yaml'), 'utf8'), { merge: true }));
+const ours = Object.entries(compose.services).filter(([, { image }]) => image.startsWith('strata:'));
+const settings = Object.fromEntries(
+  instructions
+    .filter(([word]) => word === 'ENV')
+    .flatMap(([, rest]) => rest.split(/\s+/).map((pair) => pair.split('=') as [string, string])),
+);
+
+describe('the image', () => {
+  it('is built in stages, runs as nobody special under an init, and tells its health', () => {
+    const words = instructions.map(([word]) => word);
+    assert.ok(words.filter((word) => word === 'FROM').length >= 3);
+    const last = instructions.slice(words.lastIndexOf('FROM'));
+    const value = (word: string) => last.findLast(([name]) => name === word)?.[1] ?? '';
+    assert.match(value('USER'), /^[1-9]\d+:[1-9]\d+$/);
+    assert.match(value('HEALTHCHECK'), /health\.mjs/);
+    assert.deepEqual(JSON.parse(value('ENTRYPOINT')), ['tini', '--', 'node', '/app/services/cli/src/main.ts']);
+    assert.match(dockerfile, /^ARG NODE=node:24-[a-z-]+$/m);
+    assert.match(dockerfile, /npm ci --omit=dev --ignore-scripts/);
+    assert.doesNotMatch(dockerfile, /:latest|\bADD\b/);
+  });
+
+  it('takes what there is, and neither tests nor data nor secrets', () => {
+    for (const [, rest] of instructions.filter(([word, rest]) => word === 'COPY' && !rest.startsWith('--from'))) {
+      const source = rest.split(/\s+/)[0] ?? '';
+      assert.ok(existsSync(path.join(root, source)), source);
+    }
+    const ignored = readFileSync(path.join(here, 'Dockerfile.dockerignore'), 'utf8').split('\n');
+    for (const each of ['.git', '**/node_modules', '**/*.test.ts', 'data', 'deploy/docker/secrets'])
+      assert.ok(ignored.includes(each), each);
+  });
+
+  it('has a command and settings that there are', async () => {
+    const command = instructions.findLast(([word]) => word === 'CMD')?.[1] ?? '';
+    await assertSettings(await serviceOf(JSON.parse(command) as string[]), settings);
+  });
+});
+
+const reader = composeReader();
+
+describe('the compose file', () => {
+  it('has two API nodes, two scanners, a scheduler, a gateway, three workers, a database and a proxy', () => {
+    const replicas = (name: string) => compose.services[name]?.deploy.replicas;
+    assert.deepEqual(['api', 'scanner', 'scheduler', 'gateway', 'postgres', 'proxy'].map(replicas), [2, 2, 1, 1, 1, 1]);
+    assert.equal(Object.keys(compose.services).filter((name) => name.startsWith('worker-')).length, 3);
+  });
+
+  it('gives each of our services a command and settings that there are, and as few rights as can be', async () => {
+    assert.ok(ours.length >= 7);
+    for (const [name, { command, environment, read_only, cap_drop, security_opt, restart, ports }] of ours) {
+      assert.deepEqual([name, read_only, cap_drop, restart], [name, true, ['ALL'], 'unless-stopped']);
+      assert.ok(security_opt.includes('no-new-privileges:true'), name);
+      assert.deepEqual(ports, [], `${name} is reached through the proxy`);
+      const env = Object.fromEntries(
+        Object.entries({ ...settings, ...environment }).map(([key, value]) => [key, filled(value)]),
+      );
+      const service = await serviceOf(command ?? []);
+      // The image's health check asks there.
+      if (service !== 'stack')
+        assert.ok(
+          Object.entries(env).some(([key, value]) => /METRICS_PORT$/.test(key) && value === '9464'),
+          name,
+        );
+      await assertSettings(service, env);
+    }
+  });
+
+  it('names no volume, network, secret or service that it does not have', () => {
+    for (const [name, service] of Object.entries(compose.services)) {
+      for (const network of service.networks) assert.ok(network in compose.networks, `${name}: ${network}`);
+      for (const secret of service.secrets) assert.ok(secret in compose.secrets, `${name}: ${secret}`);
+      for (const other of service.depends_on) assert.ok(other in compose.services, `${name}: ${other}`);
+      for (const volume of service.volumes) {
+        const source = filled(volume).split(':')[0] ?? '';
+        if (!source.startsWith('.')) assert.ok(source in compose.volumes, `${name}: ${source}`);
+      }
+      for (const [key, value] of Object.entries(service.environment))
+        if (key.endsWith('_FILE') && value.startsWith('/run/secrets/'))
+          assert.ok(service.secrets.includes(value.slice('/run/secrets/'.length)), `${name}: ${value}`);
+    }
+    const text = JSON.stringify(compose);
+    assert.doesNotMatch(text, /"[A-Z_]*(?:PASSWORD|_KEY|TOKEN)":/, 'secrets come from files');
+  });
+
+  it('is taken by Compose', { skip: reader ? false : 'neither docker compose nor docker-compose is installed' }, () => {
+    // `name` came with version 2, which Debian does not have yet; all else is read by either.
+    const text = readFileSync(path.join(here, 'compose.yaml'), 'utf8');
+    const input = reader?.isFirst ? text.replace(/^name: strata\n/m, '') : text;
+    const [program = '', ...args] = reader?.command ?? [];
+    const said = execFileSync(program, [...args, '--project-directory', here, '-f', '-', 'config'], {
+      input,
+      encoding: 'utf8',
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    const { services } = z.object({ services: Named }).parse(parse(said));
+    assert.deepEqual(Object.keys(services).sort(), Object.keys(compose.services).sort());
+  });
+});
+
+/** Whichever Compose is here: docker's plugin, or the program before it. */
+function composeReader(): { readonly command: readonly string[]; readonly isFirst: boolean } | undefined {
+  for (const command of [['docker', 'compose'], ['docker-compose']]) {
+    const [program = '', ...args] = command;
+    try {
+      const said = execFileSync(program, [...args, 'version', '--short'], { encoding: 'utf8', stdio: 'pipe' });
+      return { command, isFirst: said.startsWith('1.') };
+    } catch {
+      // Not here, or a docker without the plugin.
+    }
+  }
+  return undefined;
+}

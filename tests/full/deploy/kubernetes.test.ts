@@ -1,0 +1,233 @@
+// The Kubernetes manifests as kustomize renders them: what holds together, which rights there are, and whether our program understands them.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { assertSettings, root, serviceOf } from '../../support/deployed.ts';
+
+const here = path.join(root, 'deploy/kubernetes');
+
+const Labels = z.record(z.string(), z.string());
+const Probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) });
+const Container = z.object({
+  name: z.string(),
+  image: z.string(),
+  args: z.array(z.string()).optional(),
+  command: z.array(z.string()).optional(),
+  env: z.array(z.object({ name: z.string(), value: z.string() })).default([]),
+  envFrom: z.array(z.object({ configMapRef: z.object({ name: z.string() }) })).default([]),
+  ports: z.array(z.object({ name: z.string(), containerPort: z.number() })).default([]),
+  startupProbe: Probe.optional(),
+  livenessProbe: Probe.optional(),
+  readinessProbe: Probe.optional(),
+  resources: z.object({ requests: z.record(z.string(), z.unknown()), limits: z.looseObject({ memory: z.string() }) }),
+  securityContext: z.object({
+    allowPrivilegeEscalation: z.literal(false),
+    readOnlyRootFilesystem: z.literal(true),
+    capabilities: z.object({ drop: z.tuple([z.literal('ALL')]) }),
+  }),
+  volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })),
+});
+/** What the restricted pod security standard asks for, and what this program does. */
+const PodSpec = z.object({
+  automountServiceAccountToken: z.literal(false),
+  enableServiceLinks: z.literal(false),
+  securityContext: z.looseObject({
+    runAsNonRoot: z.literal(true),
+    seccompProfile: z.object({ type: z.literal('RuntimeDefault') }),
+  }),
+  terminationGracePeriodSeconds: z.number().min(30),
+  initContainers: z.array(Container).default([]),
+  containers: z.array(Container).min(1),
+  volumes: z.array(z.looseObject({ name: z.string(), secret: z.object({ secretName: z.string() }).optional() })),
+});
+const Workload = z.object({
+  kind: z.enum(['Deployment', 'StatefulSet']),
+  metadata: z.object({ name: z.string() }),
+  spec: z.object({
+    replicas: z.number(),
+    selector: z.object({ matchLabels: Labels }),
+    template: z.object({ metadata: z.object({ labels: Labels }), spec: PodSpec }),
+    volumeClaimTemplates: z.array(z.object({ metadata: z.object({ name: z.string() }) })).default([]),
+  }),
+});
+type Workload = z.output<typeof Workload>;
+const Selector = z.object({
+  matchLabels: Labels.optional(),
+  matchExpressions: z
+    .array(z.object({ key: z.string(), operator: z.literal('In'), values: z.array(z.string()) }))
+    .optional(),
+});
+
+const KINDS: Readonly<Record<string, string>> = {
+  Namespace: 'v1',
+  ConfigMap: 'v1',
+  Service: 'v1',
+  Deployment: 'apps/v1',
+  StatefulSet: 'apps/v1',
+  PodDisruptionBudget: 'policy/v1',
+  NetworkPolicy: 'networking.k8s.io/v1',
+  HorizontalPodAutoscaler: 'autoscaling/v2',
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: each kind is judged by what is asked of it
+type Json = any;
+
+function render(folder: string): Json[] {
+  const text = execFileSync('kubectl', ['kustomize', path.join(here, folder)], { encoding: 'utf8', stdio: 'pipe' });
+  return parseAllDocuments(text).map((document) => document.toJSON());
+}
+
+/** Without kubectl the files themselves, as the base puts nothing on top of them that is asked here but names of images. */
+function objects(): Json[] {
+  if (hasKubectl()) return render('autoscaling');
+  return globSync('**/*.yaml', { cwd: here }).flatMap((file) =>
+    parseAllDocuments(readFileSync(path.join(here, file), 'utf8'))
+      .map((document) => document.toJSON())
+      .filter(({ kind }) => kind !== 'Kustomization'),
+  );
+}
+
+function hasKubectl(): boolean {
+  try {
+    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const all = objects();
+const of = (kind: string) => all.filter((object) => object.kind === kind);
+const workloads: Workload[] = [...of('Deployment'), ...of('StatefulSet')].map((object) => Workload.parse(object));
+
+const chooses = (selector: z.output<typeof Selector>, labels: Readonly<Record<string, string>>) =>
+  Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value) &&
+  (selector.matchExpressions ?? []).every(({ key, values }) => values.includes(labels[key] ?? ''));
+const chosenBy = (selector: unknown) =>
+  workloads.filter(({ spec }) => chooses(Selector.parse(selector), spec.template.metadata.labels));
+
+describe('the manifests', () => {
+  it('render with kustomize, in a namespace that enforces the restricted standard', {
+    skip: hasKubectl() ? false : 'kubectl is not installed',
+  }, () => {
+    for (const folder of ['base', 'autoscaling'])
+      for (const { kind, metadata } of render(folder))
+        if (kind !== 'Namespace') assert.equal(metadata.namespace, 'strata');
+    assert.ok(
+      workloads.every(({ spec }) => spec.template.spec.containers.every(({ image }) => /^strata:\d/.test(image))),
+    );
+  });
+
+  it('are of kinds and versions that Kubernetes has, each name once', () => {
+    for (const { kind, apiVersion } of all) assert.equal(apiVersion, KINDS[kind], kind);
+    const names = all.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+    assert.deepEqual(names, [...new Set(names)]);
+    const [namespace] = of('Namespace');
+    assert.equal(namespace.metadata.labels['pod-security.kubernetes.io/enforce'], 'restricted');
+    assert.deepEqual(workloads.map(({ metadata, spec }) => `${metadata.name} ${spec.replicas}`).sort(), [
+      'strata-api 2',
+      'strata-gateway 1',
+      'strata-scanner 2',
+      'strata-scheduler 2',
+      'strata-worker 3',
+    ]);
+  });
+
+  it('run commands that there are, with settings that there are', async () => {
+    const maps = new Map(of('ConfigMap').map(({ metadata, data }) => [metadata.name, data as Record<string, string>]));
+    for (const { metadata, spec } of workloads)
+      for (const { args = [], env, envFrom } of spec.template.spec.containers) {
+        const shared = envFrom.map(({ configMapRef }) => {
+          assert.ok(maps.has(configMapRef.name), configMapRef.name);
+          return maps.get(configMapRef.name);
+        });
+        const own = Object.fromEntries(env.map(({ name, value }) => [name, value]));
+        const service = await serviceOf(args);
+        await assertSettings(service, Object.assign({}, ...shared, own));
+        assert.ok(
+          service === 'stack' || env.some(({ name, value }) => name.endsWith('METRICS_PORT') && value === '9464'),
+          metadata.name,
+        );
+      }
+  });
+
+  it('choose their own pods, mount what there is, and are asked at ports that they have', () => {
+    for (const { metadata, spec } of workloads) {
+      const { labels } = spec.template.metadata;
+      assert.ok(chooses({ matchLabels: spec.selector.matchLabels }, labels), metadata.name);
+      assert.equal(chosenBy({ matchLabels: spec.selector.matchLabels }).length, 1, metadata.name);
+      const volumes = new Set(
+        [...spec.template.spec.volumes, ...spec.volumeClaimTemplates.map((claim) => claim.metadata)].map(
+          ({ name }) => name,
+        ),
+      );
+      for (const container of [...spec.template.spec.initContainers, ...spec.template.spec.containers]) {
+        for (const { name } of container.volumeMounts) assert.ok(volumes.has(name), `${metadata.name}: ${name}`);
+        const places = container.volumeMounts.map(({ mountPath }) => mountPath);
+        for (const { name, value } of container.env)
+          if (name.endsWith('_FILE'))
+            assert.ok(
+              places.some((place) => value.startsWith(`${place}/`)),
+              `${metadata.name}: ${value}`,
+            );
+      }
+      for (const { name, ports, startupProbe, livenessProbe, readinessProbe } of spec.template.spec.containers) {
+        const probes = [startupProbe, livenessProbe, readinessProbe].map(
+          (probe) => `${probe?.httpGet.port} ${probe?.httpGet.path}`,
+        );
+        assert.deepEqual(probes, ['metrics /health', 'metrics /health', 'metrics /ready'], name);
+        assert.ok(
+          ports.some((port) => port.name === 'metrics' && port.containerPort === 9464),
+          name,
+        );
+      }
+    }
+    for (const { metadata, spec } of of('Service')) {
+      const [workload, ...others] = chosenBy({ matchLabels: spec.selector });
+      assert.deepEqual(others, [], metadata.name);
+      const ports = workload?.spec.template.spec.containers.flatMap((container) =>
+        container.ports.map(({ name }) => name),
+      );
+      for (const { targetPort } of spec.ports)
+        assert.ok(ports?.includes(targetPort), `${metadata.name}: ${targetPort}`);
+    }
+    for (const { metadata, spec } of of('PodDisruptionBudget'))
+      assert.equal(chosenBy(spec.selector).length, 1, metadata.name);
+    for (const { spec } of of('HorizontalPodAutoscaler'))
+      assert.ok(
+        workloads.some(
+          ({ kind, metadata }) => kind === spec.scaleTargetRef.kind && metadata.name === spec.scaleTargetRef.name,
+        ),
+      );
+  });
+
+  it('let nobody talk to anybody but where it is said', () => {
+    const policies = of('NetworkPolicy');
+    const silent = policies.find(({ metadata }) => metadata.name === 'nothing-by-default');
+    assert.deepEqual(silent.spec, { podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+    for (const { metadata, spec } of policies) {
+      assert.ok(chosenBy(spec.podSelector).length > 0, metadata.name);
+      for (const rule of [...(spec.ingress ?? []), ...(spec.egress ?? [])]) {
+        assert.ok(rule.ports?.length > 0, metadata.name);
+        for (const { podSelector } of [...(rule.from ?? []), ...(rule.to ?? [])])
+          if (podSelector) assert.ok(chosenBy(podSelector).length > 0, metadata.name);
+      }
+    }
+    const scans = policies.find(({ metadata }) => metadata.name === 'scans');
+    for (const { ipBlock } of scans.spec.egress[0].to)
+      assert.ok(ipBlock.except.length > 0, 'private networks are nobody’s site');
+  });
+
+  it('take secrets that docs/operations.md says how to make', () => {
+    const text = readFileSync(path.join(root, 'docs/operations.md'), 'utf8');
+    const named = new Set(
+      workloads.flatMap(({ spec }) => spec.template.spec.volumes.flatMap(({ secret }) => secret?.secretName ?? [])),
+    );
+    assert.deepEqual([...named].sort(), ['strata-database', 'strata-join', 'strata-signing-keys']);
+    for (const name of named) assert.ok(text.includes(`create secret generic ${name} `), name);
+  });
+});

@@ -1,0 +1,63 @@
+// How far detection can be trusted: measured on companies whose stacks are hard to read, through a faulty network.
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { entries } from '@strata/catalog';
+import { compileRulebook, loadCatalog } from '@strata/detect';
+import { createInternet } from '@strata/testnet';
+import {
+  type Calibration,
+  commonMistakes,
+  measureQuality,
+  precision,
+  type Quality,
+  recall,
+} from '../../../bench/detection-quality.ts';
+
+const COMPANIES = 600;
+
+describe('detection on the simulated internet, its faults on', () => {
+  let quality: Quality;
+  before(async () => {
+    await using internet = await createInternet({ domains: COMPANIES, catalog: entries, feeds: 0 });
+    const truths = internet.domains().map((domain) => internet.truth(domain));
+    quality = await measureQuality({ ...internet, truths }, compileRulebook(loadCatalog(entries)), {
+      concurrency: 128,
+    });
+  });
+
+  it('is right in 99 % of what it says and finds 97 % of what can be seen', (test) => {
+    const { all, byCategory } = quality;
+    for (const [name, score] of byCategory)
+      test.diagnostic(`${name.padEnd(22)} precision ${percent(precision(score))}, recall ${percent(recall(score))}`);
+    for (const { what, count, example } of commonMistakes(quality, 12))
+      test.diagnostic(`${count} × ${what}: ${example}`);
+    assert.ok(precision(all) >= 0.99, `precision ${percent(precision(all))} of ${all.right + all.wrong}`);
+    assert.ok(recall(all) >= 0.97, `recall ${percent(recall(all))} of ${all.visible}`);
+  });
+
+  it('means what it says by its levels of confidence', (test) => {
+    const { byLevel, byScore } = quality;
+    const line = (name: string, { claims, right }: Calibration) =>
+      `${name.padEnd(10)} ${String(claims).padStart(6)} claims, ${percent(right / claims)} right`;
+    for (const [name, calibration] of [...byLevel, ...byScore]) test.diagnostic(line(name, calibration));
+    const goals = { high: 0.995, medium: 0.95, low: 0.8 };
+    for (const [level, goal] of Object.entries(goals)) {
+      const calibration = byLevel.get(level);
+      assert.ok(calibration, `no claims are ${level}`);
+      assert.ok(calibration.right / calibration.claims >= goal, line(level, calibration));
+    }
+  });
+
+  it('is right of every category alone', () => {
+    for (const [name, score] of quality.byCategory)
+      assert.ok(precision(score) >= 0.95, `${name}: ${percent(precision(score))} of ${score.right + score.wrong}`);
+  });
+
+  it('knows what is for sale and what does not exist, and says nothing of a broken zone', () => {
+    assert.deepEqual(quality.wrongStates, []);
+  });
+});
+
+function percent(share: number): string {
+  return Number.isNaN(share) ? '–' : `${(share * 100).toFixed(2)} %`;
+}

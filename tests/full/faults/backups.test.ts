@@ -1,0 +1,171 @@
+// Backups and restores that are interrupted or killed at moments of chance: what is there afterwards is whole or cannot be taken for it,
+// the source is as it was, and the same command, run again, does it.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { cp, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { fillStore, type ServeProcess, settingsOf, startServe } from '../../support/serve-process.ts';
+
+/** Set it to 10 for a long look. */
+const TIMES = Number(process.env.STRATA_TEST_FAULTS ?? 1);
+const SIGNALS = ['SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGINT'] as const;
+const DOMAINS = 4_000;
+const MAIN = path.join(import.meta.dirname, '../../../services/cli/src/main.ts');
+
+type Env = Readonly<Record<string, string>>;
+const strata = (args: readonly string[], env: Env) => runStrata(['stack', ...args], { env });
+
+/** Runs a command, and ends it so long after it began to write, which is when `sign` is there; tells how long it wrote. */
+async function cutOff(
+  args: readonly string[],
+  env: Env,
+  cut: { sign: string; signal?: NodeJS.Signals; afterMs?: number },
+) {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(?:STRATA|NODE)_/.test(name));
+  const child = spawn(process.execPath, [MAIN, 'stack', ...args], {
+    env: { ...Object.fromEntries(inherited), ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const said = text(child.stderr);
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  while (!existsSync(cut.sign) && child.exitCode === null && child.signalCode === null) await delay(1);
+  const begunAt = performance.now();
+  if (cut.signal) {
+    await Promise.race([delay(cut.afterMs), ended]);
+    child.kill(cut.signal);
+  }
+  const [code, signal] = await ended;
+  return { code, signal, stderr: await said, tookMs: performance.now() - begunAt };
+}
+
+describe('a backup that is cut off', () => {
+  const stack = new AsyncDisposableStack();
+  let env: Env;
+  let place: string;
+  let service: ServeProcess;
+  let key: string;
+  const receipts: string[] = [];
+  /** Whole, for restores. */
+  let set: string;
+
+  const work = async (requests: number) => {
+    for (let n = 0; n < requests; n += 1) {
+      const answer = await service.get(`/stack/v1/domains/d${Math.floor(Math.random() * DOMAINS)}.com`, key);
+      const { provenance } = (await answer.json()) as { provenance: { ledger_receipt_id: string } };
+      receipts.push(provenance.ledger_receipt_id);
+    }
+  };
+
+  before(async () => {
+    const directory = stack.use(await temporaryDirectory());
+    ({ path: place } = stack.use(await temporaryDirectory()));
+    ({ free: key } = await fillStore(path.join(directory.path, 'strata.db'), DOMAINS));
+    env = settingsOf(directory.path);
+    service = stack.use(await startServe(directory.path));
+    await work(300);
+    set = path.join(place, 'set');
+  });
+  after(() => stack.disposeAsync());
+
+  it('is whole or none, leaves the service as it was, and is made when it is asked for again', {
+    timeout: 900_000,
+  }, async () => {
+    const first = await cutOff(['backup', set, '--keys', `${set}.keys`], env, {
+      sign: path.join(place, '.set.unfinished'),
+    });
+    assert.equal(first.code, 0, first.stderr);
+    const ends: Record<string, number> = {};
+    for (let n = 0; n < SIGNALS.length * TIMES; n += 1) {
+      const signal = SIGNALS[n % SIGNALS.length];
+      const name = path.join(place, `cut-${n}`);
+      const unfinished = path.join(place, `.cut-${n}.unfinished`);
+      const working = work(20);
+      const cut = { sign: unfinished, ...(signal ? { signal } : {}), afterMs: Math.random() * first.tookMs };
+      const ended = await cutOff(['backup', name, '--keys', `${name}.keys`], env, cut);
+      await working;
+      const isThere = existsSync(name);
+      const end = `${signal} ${isThere ? 'too late' : 'in time'}`;
+      ends[end] = (ends[end] ?? 0) + 1;
+      if (isThere) {
+        assert.equal((await strata(['backup', '--verify', name], env)).code, 0, 'what has its name is whole');
+        continue;
+      }
+      assert.notEqual(ended.code, 0);
+      if (signal !== 'SIGKILL') {
+        assert.match(ended.stderr, /interrupted: nothing is left of the backup/);
+        assert.ok(!existsSync(unfinished) && !existsSync(`${name}.keys`), 'nothing is left');
+      }
+      await rm(`${name}.keys`, { force: true });
+      for (const args of [
+        ['backup', '--verify', name],
+        ['restore', name],
+      ])
+        assert.notEqual((await strata(args, { ...env, STRATA_DATA: path.join(place, 'none') })).code, 0);
+      // All that it lacks may be its name.
+      if (existsSync(path.join(unfinished, 'manifest.json'))) continue;
+      if (existsSync(unfinished)) assert.notEqual((await strata(['backup', '--verify', unfinished], env)).code, 0);
+    }
+    const again = await strata(['backup', path.join(place, 'cut-0-again')], env);
+    assert.equal(again.code, 0, again.stderr);
+    assert.equal((await strata(['check-store'], env)).code, 0, 'the source is as it was');
+    for (const id of receipts) assert.equal((await service.get(`/ledger/receipts/${id}`)).status, 200);
+    console.log(`backups ${JSON.stringify(ends)}, ${receipts.length} receipts given meanwhile`);
+  });
+
+  it('and put back: what was there, all of it, or a service that does not start', { timeout: 900_000 }, async () => {
+    if (!existsSync(set)) assert.equal((await strata(['backup', set, '--keys', `${set}.keys`], env)).code, 0);
+    await using old = await temporaryDirectory();
+    const { free: oldKey } = await fillStore(path.join(old.path, 'strata.db'), 3);
+    {
+      await using first = await startServe(old.path);
+      assert.equal((await first.get('/stack/v1/domains/d2.com', oldKey)).status, 200);
+    }
+    const ends: Record<string, number> = {};
+    let tookMs = 0;
+    for (let n = 0; n < SIGNALS.length * TIMES; n += 1) {
+      const data = path.join(place, `data-${n}`);
+      await cp(old.path, data, { recursive: true });
+      const here = settingsOf(data);
+      const args = ['restore', set, '--keys', `${set}.keys`, '--replace'];
+      const sign = path.join(data, 'restoring');
+      // The first one ends, to tell how long one takes.
+      const signal = n === 0 ? undefined : SIGNALS[n % SIGNALS.length];
+      const ended = await cutOff(args, here, { sign, ...(signal ? { signal, afterMs: Math.random() * tookMs } : {}) });
+      if (!signal) tookMs = ended.tookMs;
+      const state = await stateOf(data, oldKey);
+      const end = `${signal ?? 'none'}: ${state}`;
+      ends[end] = (ends[end] ?? 0) + 1;
+      if (!signal) assert.equal(state, 'new', ended.stderr);
+      if (state === 'new') continue;
+      assert.notEqual(ended.code, 0, 'it does not say that it was done');
+      const again = await strata(args, here);
+      assert.equal(again.code, 0, again.stderr);
+      assert.equal(await stateOf(data, oldKey), 'new');
+    }
+    console.log(`restores ${JSON.stringify(ends)}`);
+  });
+
+  /** What a service finds in a directory; asserts that it is all of it. */
+  async function stateOf(data: string, oldKey: string): Promise<'old' | 'new' | 'closed'> {
+    const started = await startServe(data).catch((error: Error) => error);
+    if (started instanceof Error) {
+      assert.match(started.message, /a restore .* was interrupted/);
+      return 'closed';
+    }
+    await using served = started;
+    const isNew = (await served.get('/stack/v1/domains/d3.com', key)).status === 200;
+    assert.equal((await served.get('/stack/v1/domains/d2.com', oldKey)).status, isNew ? 401 : 200);
+    if (isNew)
+      for (const id of receipts.slice(0, 300)) assert.equal((await served.get(`/ledger/receipts/${id}`)).status, 200);
+    await served.kill();
+    const checked = await strata(['check-store'], settingsOf(data));
+    assert.equal(checked.code, 0, checked.stdout);
+    return isNew ? 'new' : 'old';
+  }
+});

@@ -1,0 +1,217 @@
+// What becomes of processes at work when PostgreSQL is restarted, cut off, slow, out of connections or out of disk: they say so in
+// bounded time, lose nothing that was acknowledged, double nothing, and go on by themselves. The same processes go through all of it.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openStore, type Store } from '@strata/store';
+import { createInternet } from '@strata/testnet';
+import pg from 'pg';
+import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { type BadLink, startBadLink } from '../../support/bad-link.ts';
+import { Fleet } from '../../support/fleet.ts';
+import { type FleetLoad, startLoad } from '../../support/fleet-load.ts';
+import { get } from '../../support/node-answers.ts';
+import { type TestNode, testNodes, until } from '../../support/nodes.ts';
+import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
+
+/** Set it to 10 for a long look. */
+const TIMES = Number(process.env.STRATA_TEST_FAULTS ?? 1);
+const DOMAINS = 60;
+const CONNECTIONS = 70;
+
+/** 0 where it was closed under way. */
+const statusOf = ({ base }: TestNode, where: string) =>
+  fetch(base + where).then(
+    async (response) => {
+      await response.arrayBuffer();
+      return response.status;
+    },
+    () => 0,
+  );
+
+describe('processes whose PostgreSQL has trouble', { skip: binaries ? false : notice }, () => {
+  const stack = new AsyncDisposableStack();
+  let disk: SmallDisk | undefined;
+  let server: PostgresServer;
+  let link: BadLink;
+  let databaseUrl: string;
+  let store: Store;
+  let fleet: Fleet;
+  let asked: readonly string[];
+
+  before(async () => {
+    const small = mountSmallDisk(400);
+    disk = small && stack.use(small);
+    const data = disk && path.join(disk.path, 'data');
+    if (data) mkdirSync(data);
+    server = stack.use(await startPostgres({ max_connections: String(CONNECTIONS) }, data ? { data } : {}));
+    databaseUrl = await server.fresh();
+    link = stack.use(await startBadLink(databaseUrl));
+    store = stack.use(await openStore(databaseUrl, { poolSize: 3 }));
+    const internet = stack.use(await createInternet({ domains: DOMAINS, hasFaults: false }));
+    asked = internet.domains().slice(DOMAINS / 2);
+    const scheduled = internet.domains().slice(0, DOMAINS / 2);
+    await store.addDomains(scheduled, { source: 'test' });
+    fleet = new Fleet(stack.use(await testNodes({ databaseUrl: link.url, domains: DOMAINS, isApiSeeing: true })));
+    await fleet.startAll();
+    await until(
+      'all domains are scanned once',
+      () => store.counts(),
+      ({ scannedDomains }) => scannedDomains >= scheduled.length,
+    );
+  });
+  after(() => stack.disposeAsync());
+
+  let loads = 0;
+  /** Load before, through and after some trouble, and then all the checks. */
+  async function through(trouble: (load: FleetLoad) => Promise<void>): Promise<void> {
+    loads += 1;
+    const load = await startLoad({ fleet, store, asked, freeKeys: 40 * TIMES, moving: `moving-${loads}.example` });
+    try {
+      await load.goesOn();
+      for (let time = 0; time < TIMES; time += 1) {
+        await trouble(load);
+        await load.goesOn();
+        const ready = () => Promise.all(fleet.all().map((node) => statusOf(node, '/ready')));
+        await until('all are ready again', ready, (statuses) => statuses.every((status) => status === 200));
+      }
+    } finally {
+      await load.stop();
+      // What failed on the way must not fail what comes after it.
+      link.become({ kind: 'well' });
+      disk?.clear();
+      await server.sql('select 1').catch(() => server.start());
+    }
+    console.log(await load.check(server, databaseUrl));
+    for (const { child, role } of fleet.all())
+      assert.deepEqual([child.exitCode, child.signalCode], [null, null], `a ${role} has ended`);
+  }
+
+  /** Until clients are told, so many times more than now, that it is not possible now. */
+  async function refuses(load: FleetLoad, times = 1): Promise<void> {
+    const before = load.statuses[503] ?? 0;
+    const refused = async () => load.statuses[503] ?? 0;
+    await until('clients are refused', refused, (count) => count >= before + times);
+  }
+
+  /** They say of themselves that they live, and that nobody should come. */
+  async function saysSo(load: FleetLoad): Promise<void> {
+    const ready = () => Promise.all(fleet.all().map((node) => statusOf(node, '/ready')));
+    await until('none is ready', ready, (statuses) => statuses.every((status) => status === 503));
+    const health = await Promise.all(fleet.all().map((node) => statusOf(node, '/health')));
+    assert.deepEqual(new Set(health), new Set([200]), 'each lives');
+    await refuses(load);
+  }
+
+  it('go on when it was restarted, in order and by a crash', { timeout: 900_000 }, () =>
+    through(async (load) => {
+      for (const how of ['fast', 'immediate', 'crash'] as const) {
+        if (how === 'crash') await server.kill();
+        else await server.stop(how);
+        if (how === 'immediate') await saysSo(load);
+        await server.start();
+        await load.goesOn(5);
+      }
+    }),
+  );
+
+  it('go on when the way to it was cut', { timeout: 900_000 }, () =>
+    through(async (load) => {
+      link.become({ kind: 'reset' });
+      await saysSo(load);
+      link.become({ kind: 'well' });
+    }),
+  );
+
+  it('refuse in bounded time when it falls silent, and go on', { timeout: 900_000 }, () =>
+    through(async (load) => {
+      link.become({ kind: 'silent' });
+      await saysSo(load);
+      await delay(3_000);
+      link.become({ kind: 'well' });
+    }),
+  );
+
+  it('answer when it is slow', { timeout: 900_000 }, () =>
+    through(async (load) => {
+      link.become({ kind: 'slow', ms: 300 });
+      await load.goesOn(10);
+      link.become({ kind: 'well' });
+    }),
+  );
+
+  it('say that it takes no more connections, and go on when it does', { timeout: 900_000 }, () =>
+    through(async (load) => {
+      const client = () => {
+        const one = new pg.Client({ connectionString: databaseUrl });
+        one.on('error', () => {});
+        return one;
+      };
+      const watcher = client();
+      await watcher.connect();
+      const others: pg.Client[] = [];
+      /** Takes what is left. */
+      const takeAll = async () => {
+        for (;;) {
+          const one = client();
+          try {
+            await one.connect();
+          } catch (error) {
+            assert.equal((error as { code?: string }).code, '53300', String(error));
+            return;
+          }
+          others.push(one);
+        }
+      };
+      try {
+        const count = `select count(*) as n from pg_stat_activity where application_name like 'strata%'`;
+        await until(
+          'others have all connections',
+          async () => {
+            await watcher.query(
+              `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'strata%'`,
+            );
+            await takeAll();
+            return Number((await watcher.query(count)).rows[0].n);
+          },
+          (left) => left === 0,
+        );
+        await saysSo(load);
+        for (const node of fleet.all()) {
+          if (node.role === 'scanner') continue;
+          await until(
+            `the log of the ${node.role} says what it is`,
+            async () => /takes no more connections/.test(node.log()),
+            Boolean,
+          );
+        }
+      } finally {
+        await Promise.all([watcher, ...others].map((one) => one.end()));
+      }
+    }),
+  );
+
+  it('refuse what they cannot write when its disk is full, read on, and go on when there is room', {
+    timeout: 900_000,
+  }, async (t) => {
+    const full = disk;
+    if (!full) return t.skip('no file system can be mounted here');
+    await through(async (load) => {
+      const { base } = await fleet.api();
+      const reads = ['/ledger/checkpoint', `/ledger/receipts/${[...load.receipts][0]}`, '/.well-known/stack-keys.json'];
+      full.fill();
+      await refuses(load, 10);
+      await until(
+        'a log says what it is',
+        async () => fleet.all().some((node) => node.log().includes('The disk is full')),
+        Boolean,
+      );
+      for (const where of reads) assert.equal((await get({ base }, where, load.key)).status, 200, where);
+      const ready = await Promise.all(fleet.all().map((node) => statusOf(node, '/ready')));
+      assert.deepEqual(new Set(ready), new Set([200]), 'the database answers');
+      full.clear();
+    });
+  });
+});

@@ -1,0 +1,184 @@
+// The service as an operator runs it, with feeds and sources of advisories that give what nobody should send: it answers all the
+// while, in bounded memory, says of each what is wrong with it, and keeps what it had.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openStore } from '@strata/store';
+import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { goodFeed, HOSTILITIES, type Hostility, type Publisher, startPublisher } from '../../support/hostile-publisher.ts';
+import { settingsOf, startServe } from '../../support/serve-process.ts';
+
+const MEGABYTE = 1 << 20;
+/** Over what it had before: documents of some ten megabytes, read side by side, and what a garbage collector leaves of them. */
+const MOST_GROWTH = 512 * MEGABYTE;
+/** An answer that waits so long for a document that is read is a service that stands still. */
+const MOST_WAIT_MS = 15_000;
+
+const good: Hostility = (response) =>
+  response.writeHead(200, { 'content-type': 'application/rss+xml' }).end(goodFeed(5));
+const catalogue: Hostility = (response) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end(
+    JSON.stringify({
+      catalogVersion: '2026.01.01',
+      dateReleased: '2026-01-01T00:00:00Z',
+      vulnerabilities: [{ cveID: 'CVE-2024-0001', dateAdded: '2024-01-02', requiredAction: 'Apply the update.' }],
+    }),
+  );
+
+/** Feeds may be at port 80 or 443 alone, which not everybody may listen at; each host has an address of its own. */
+async function startFeeds(stack: AsyncDisposableStack): Promise<Readonly<Record<string, Publisher>> | undefined> {
+  const net = `127.${64 + Math.floor(Math.random() * 128)}.${Math.floor(Math.random() * 256)}`;
+  const kinds: [string, Hostility][] = [['good', good], ...Object.entries(HOSTILITIES)];
+  const started: Record<string, Publisher> = {};
+  for (const [i, [name, answer]] of kinds.entries()) {
+    try {
+      started[name] = stack.use(await startPublisher(answer, { address: `${net}.${i + 1}`, port: 80 }));
+    } catch {
+      return undefined;
+    }
+  }
+  return started;
+}
+
+interface ListedFeed {
+  readonly url: string;
+  readonly status: string;
+  readonly error: string | null;
+  readonly title: string | null;
+}
+
+describe('a service whose publishers are hostile', () => {
+  it('answers, in bounded memory, and keeps what it had', { timeout: 900_000 }, async (t) => {
+    await using stack = new AsyncDisposableStack();
+    const feeds = await startFeeds(stack);
+    if (!feeds) return t.skip('port 80 cannot be listened at here');
+    const { kev, epss, nvd, osv } = {
+      kev: stack.use(await startPublisher(catalogue)),
+      epss: stack.use(await startPublisher(HOSTILITIES.bomb)),
+      nvd: stack.use(await startPublisher(HOSTILITIES.deep)),
+      osv: stack.use(await startPublisher(HOSTILITIES.private)),
+    };
+    const directory = stack.use(await temporaryDirectory());
+    const list = path.join(directory.path, 'feeds.txt');
+    await writeFile(
+      list,
+      Object.values(feeds)
+        .map(({ origin }) => `${origin}/feed`)
+        .join('\n'),
+    );
+    const settings = {
+      ...{ STRATA_FEEDS: 'on', STRATA_FEEDS_FILE: list, STRATA_ALLOW_ADDRESSES: '127.0.0.0/8' },
+      ...{ STRATA_ADVISORIES: 'kev,epss,nvd,osv', STRATA_ADVISORY_HOURS: '0.005' },
+      ...{ STRATA_KEV_URL: `${kev.origin}/kev.json`, STRATA_EPSS_URL: `${epss.origin}/epss.csv.gz` },
+      ...{ STRATA_NVD_URL: `${nvd.origin}/cves`, STRATA_OSV_URL: osv.origin },
+    };
+    const env = { ...settingsOf(directory.path), ...settings };
+    const key = await keyOf(path.join(directory.path, 'strata.db'));
+    await using service = await startServe(directory.path, { settings });
+    const before = memoryOf(service.pid);
+
+    const over = new AbortController();
+    const waits: number[] = [];
+    const asking = (async () => {
+      for (let n = 0; !over.signal.aborted; n += 1) {
+        const startedAt = performance.now();
+        const answer = await service.get(`/stack/v1/search?limit=${1 + (n % 900)}`, key);
+        assert.equal(answer.status, 200);
+        await answer.arrayBuffer();
+        waits.push(performance.now() - startedAt);
+        await delay(20);
+      }
+    })();
+    const sources = async () => {
+      const status = (await (await service.get('/stack/v1/enrichment/status', key)).json()) as StatusBody;
+      return new Map(status.sources.map((source) => [source.source, source]));
+    };
+    const listed = async () => {
+      const { stdout } = await runStrata(['stack', 'feeds', 'list', '--json'], { env });
+      const all = JSON.parse(stdout) as ListedFeed[];
+      return new Map(
+        Object.entries(feeds).map(([name, { origin }]) => [name, all.find(({ url }) => url.startsWith(`${origin}/`))]),
+      );
+    };
+    const stats = async () =>
+      (await (await service.get('/stack/v1/feeds/stats', key)).json()) as {
+        items: number;
+        polled: number;
+        failing: number;
+      };
+    try {
+      await until('each feed was polled', stats, ({ polled }) => polled === Object.keys(feeds).length);
+      const seen = await listed();
+      console.log(JSON.stringify([...seen].map(([name, feed]) => [name, feed?.error])));
+      assert.equal(seen.get('good')?.error, null);
+      for (const name of ['drip', 'loop', 'private', 'metadata', 'bomb', 'picture', 'deep'])
+        assert.ok((seen.get(name)?.error ?? '').length > 0, `${name} is told of`);
+      // What it calls itself is not multiplied.
+      assert.ok((seen.get('laughs')?.title ?? '').length < 100);
+      assert.match(seen.get('private')?.error ?? '', /forbidden/);
+      assert.match(seen.get('metadata')?.error ?? '', /forbidden/);
+
+      const read = await until(
+        'the catalogue was read',
+        sources,
+        (all) => typeof all.get('kev')?.last_sync === 'string',
+      );
+      for (const name of ['epss', 'osv']) assert.equal(read.get(name)?.last_sync, null);
+      kev.answer = HOSTILITIES.garbled;
+      const told = await until('each failing source says so', sources, (all) =>
+        ['kev', 'epss', 'nvd', 'osv'].every((name) => (all.get(name)?.error ?? '') !== ''),
+      );
+      console.log(JSON.stringify([...told.values()].map(({ source, error }) => [source, error])));
+      assert.ok(told.get('kev')?.last_sync, 'what was read before stays');
+
+      // A feed that turned bad keeps its items.
+      const { items } = await stats();
+      assert.ok(items >= 5);
+      (feeds.good as Publisher).answer = HOSTILITIES.endless;
+      await runStrata(['stack', 'feeds', 'poll', '--all'], { env });
+      assert.ok(((await listed()).get('good')?.error ?? '').length > 0);
+      assert.equal((await stats()).items, items);
+    } finally {
+      over.abort();
+      await asking;
+    }
+    const grownBy = (memoryOf(service.pid) - before) / MEGABYTE;
+    const longestMs = Math.round(Math.max(...waits));
+    console.log(
+      `${waits.length} answers, the slowest in ${longestMs} ms; memory grew by ${Math.round(grownBy)} MiB at most`,
+    );
+    assert.ok(grownBy * MEGABYTE < MOST_GROWTH, `it grew by ${grownBy} MiB`);
+    assert.ok(longestMs < MOST_WAIT_MS, `an answer took ${longestMs} ms`);
+    assert.ok(!service.log.some((line) => /"level":60/.test(line)));
+  });
+});
+
+interface StatusBody {
+  readonly sources: readonly {
+    readonly source: string;
+    readonly last_sync: string | null;
+    readonly error: string | null;
+  }[];
+}
+
+async function keyOf(file: string): Promise<string> {
+  await using store = await openStore(`sqlite:${file}`);
+  return (await store.keys.create({ tier: 'unlimited' })).key;
+}
+
+/** The most that a process ever had. */
+function memoryOf(pid: number): number {
+  const kilobytes = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kilobytes) * 1_024;
+}
+
+async function until<T>(what: string, ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+  for (const deadline = Date.now() + 300_000; ; await delay(250)) {
+    const seen = await ask();
+    if (isSo(seen)) return seen;
+    assert.ok(Date.now() < deadline, `${what}: ${JSON.stringify(seen)}`);
+  }
+}

@@ -1,0 +1,105 @@
+// What becomes of the collection when the resolvers are dead in one way after another: nothing is taken for gone, domains are put off
+// and tried again, whoever watches sees it, and all goes on by itself.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openStore } from '@strata/store';
+import { createInternet, type Internet } from '@strata/testnet';
+import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { type ResolverState, startBadResolver } from '../../support/bad-resolver.ts';
+import { get } from '../../support/node-answers.ts';
+import { type TestNode, testNodes, until } from '../../support/nodes.ts';
+
+const DOMAINS = 16;
+/** Looks a few seconds apart, and two of them that say the same are believed: whatever could go wrong does so at once. */
+const HASTY = { STRATA_RESCAN_HOURS: '0.001', STRATA_CONFIRM_AFTER_HOURS: '0.0002', STRATA_ON_DEMAND_PER_HOUR: '1000' };
+const DEAD: readonly ResolverState[] = ['gone', 'silent', 'refuses', 'fails', 'lies'];
+
+/** Scans so far by how they ended, and tries without an answer. */
+async function figuresOf({ metricsBase }: TestNode) {
+  const text = await (await fetch(`${metricsBase}/metrics`)).text();
+  const scans = (outcome: string) =>
+    Number(new RegExp(`^strata_scan_seconds_count\\{outcome="${outcome}"\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+  const timeouts = Number(/^strata_dns_timeouts (\d+)/m.exec(text)?.[1] ?? 0);
+  return { unmeasured: scans('unmeasured'), recorded: scans('recorded'), timeouts };
+}
+
+describe('a collection whose resolvers are dead', { skip: binaries ? false : notice }, () => {
+  let server: PostgresServer;
+  let internet: Internet;
+  before(async () => {
+    server = await startPostgres();
+    internet = await createInternet({ domains: DOMAINS, hasFaults: false });
+  });
+  after(async () => {
+    await internet?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  it('takes nothing for gone, puts domains off, shows it, and goes on by itself', { timeout: 900_000 }, async () => {
+    const databaseUrl = await server.fresh();
+    const database = new URL(databaseUrl).pathname.slice(1);
+    await using store = await openStore(databaseUrl, { poolSize: 3 });
+    const { key } = await store.keys.create({ tier: 'unlimited' });
+    const listed = internet.domains().slice(0, DOMAINS - 1);
+    const unknown = internet.domains().at(-1) ?? '';
+    await store.addDomains(listed, { source: 'test' });
+    await using resolver = await startBadResolver(internet.resolver);
+    await using nodes = await testNodes({ databaseUrl, domains: DOMAINS, isApiSeeing: true });
+    const settings = { ...HASTY, STRATA_RESOLVERS: resolver.address };
+    const [scanner, api] = await Promise.all([nodes.start('scanner', settings), nodes.start('api', settings)]);
+    /** By domain: what it runs, and how often it was looked for in vain, one time after another. */
+    const known = async () => {
+      const stored = await Promise.all(listed.map((name) => store.domain(name)));
+      const services = stored.map((domain) =>
+        (domain?.services ?? []).map(({ provider, category }) => `${category} ${provider}`).sort(),
+      );
+      const { rows } = await server.sql(
+        'select failures, next_due_at, last_scanned_at from domains order by name collate "C"',
+        database,
+      );
+      return { services, rows: rows as { failures: number; next_due_at: string; last_scanned_at: string }[] };
+    };
+    const looks = () => server.sql('select count(*) as n from scans', database).then(({ rows }) => Number(rows[0]?.n));
+    await until('each is looked at twice', looks, (count) => count >= 2 * listed.length);
+    const before = await known();
+    assert.ok(before.services.filter(({ length }) => length > 0).length >= listed.length - 2);
+
+    let failures = 0;
+    for (const state of DEAD) {
+      const seen = await figuresOf(scanner);
+      await resolver.become(state);
+      failures = Math.max(...(await known()).rows.map((row) => Number(row.failures)));
+      const { services, rows } = await until(`each was looked for in vain: ${state}`, known, ({ rows }) =>
+        rows.every((row) => Number(row.failures) > failures),
+      );
+      assert.deepEqual(services, before.services, `${state}: what was known is kept`);
+      for (const { next_due_at, last_scanned_at } of rows)
+        assert.ok(Number(next_due_at) > Number(last_scanned_at), 'it is put off, not asked again at once');
+      const shown = await figuresOf(scanner);
+      assert.ok(shown.unmeasured >= seen.unmeasured + listed.length, `${state}: ${JSON.stringify([seen, shown])}`);
+      if (state === 'silent') assert.ok(shown.timeouts > seen.timeouts);
+      const asked = await get(api, `/stack/v1/domains/${unknown}`, key);
+      // Where nobody answers it takes longer than a request waits; in no case is the name said not to exist.
+      const isOpen = asked.status === 503 || (state === 'silent' && /is being scanned/.test(asked.text));
+      assert.ok(isOpen, `${state}: ${asked.text}`);
+      const told = await get(api, `/stack/v1/domains/${listed[0]}`, key);
+      assert.equal(told.status, 200);
+      const { status } = await fetch(`${scanner.base}/ready`);
+      assert.equal(status, 200, 'a restart would mend nothing');
+    }
+
+    await resolver.become('well');
+    const { services } = await until('each is found again', known, ({ rows }) =>
+      rows.every((row) => Number(row.failures) === 0),
+    );
+    assert.deepEqual(services, before.services);
+    await until(
+      'it is scanned when it is asked for',
+      () => get(api, `/stack/v1/domains/${unknown}`, key),
+      ({ status }) => status === 200,
+    );
+    const { rows: changes } = await server.sql('select * from changes', database);
+    assert.deepEqual(changes, [], 'nothing has changed');
+    console.log(`${await looks()} looks, up to ${failures} in vain one after another`);
+  });
+});

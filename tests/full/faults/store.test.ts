@@ -1,0 +1,239 @@
+// What a damaged, full, locked or vanished SQLite store does to the service, on real processes: it says so in words, makes nothing
+// worse, loses nothing that was acknowledged, and goes on when it can.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { checkStore, openStore } from '@strata/store';
+import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { fillStore, settingsOf, startServe, until } from '../../support/serve-process.ts';
+
+const TODAY = () => new Date().toISOString().slice(0, 10);
+const hasLimits = (() => {
+  try {
+    execFileSync('prlimit', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+async function isUnavailable(answer: Response): Promise<void> {
+  const body = (await answer.json()) as { readonly code: string; readonly detail: string };
+  assert.deepEqual([answer.status, body.code], [503, 'unavailable'], JSON.stringify(body));
+  assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/);
+  assert.equal(answer.headers.get('retry-after'), '30');
+  assert.match(body.detail, /cannot read or write its data right now/);
+}
+
+async function place(domains = 200) {
+  const directory = await temporaryDirectory();
+  const file = path.join(directory.path, 'strata.db');
+  const keys = await fillStore(file, domains);
+  return { path: directory.path, file, ...keys, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
+}
+
+const usedOf = async (file: string, keyId: string) => {
+  await using store = await openStore(`sqlite:${file}`);
+  return await store.quota.used(keyId, TODAY());
+};
+const digestOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+/** Writes garbage over pages from the middle of the file on. */
+function spoil(file: string, share = 0.6): void {
+  const pages = Math.floor(statSync(file).size / 4_096);
+  const handle = openSync(file, 'r+');
+  for (let page = Math.floor(pages * (1 - share)); page < pages; page += 1)
+    writeSync(handle, Buffer.alloc(4_000, 0xa5), 0, 4_000, page * 4_096 + 8);
+}
+
+describe('a service whose disk is full', {
+  skip: hasLimits ? false : 'there is no prlimit here to limit the size of files with',
+}, () => {
+  it('answers 503 to whom it must count, all else from memory, and goes on when there is room', {
+    timeout: 300_000,
+  }, async () => {
+    await using at = await place();
+    await using service = await startServe(at.path);
+    const known = await service.get('/stack/v1/domains/d1.com', at.free);
+    assert.equal(known.status, 200);
+    const { provenance } = (await known.json()) as { provenance: { receipt_id: string } };
+    service.limitFiles(statSync(at.file).size >> 2);
+    let acknowledged = 0;
+    const full = await until(
+      async () => {
+        const answer = await service.get('/stack/v1/domains/d2.com', at.counted);
+        if (answer.status === 200) acknowledged += 1;
+        return answer;
+      },
+      ({ status }) => status !== 200,
+    );
+    await isUnavailable(full);
+    assert.ok(acknowledged > 0);
+    // What is in memory has its receipt already, and who need not be counted gets it.
+    const again = await service.get('/stack/v1/domains/d1.com', at.free);
+    assert.equal(again.status, 200);
+    assert.equal(
+      ((await again.json()) as { provenance: { receipt_id: string } }).provenance.receipt_id,
+      provenance.receipt_id,
+    );
+    for (const open of ['/health', '/ledger/checkpoint', '/.well-known/stack-keys.json'])
+      assert.equal((await service.get(open)).status, 200, open);
+    assert.ok(
+      service.log.some((line) => /disk is full|gave an error while the database/.test(line)),
+      'the log says what it is',
+    );
+
+    service.limitFiles('unlimited');
+    await until(
+      () => service.get('/stack/v1/domains/d2.com', at.counted),
+      ({ status }) => status === 200,
+    );
+    await service.kill();
+    // Each request that was answered was counted; one that was refused may have been.
+    const used = await usedOf(at.file, at.countedId);
+    assert.ok(used >= acknowledged + 1 && used <= acknowledged + 200, `${used}, ${acknowledged}`);
+    assert.deepEqual((await checkStore(`sqlite:${at.file}`)).findings, []);
+  });
+});
+
+describe('a service whose store is locked by another process', () => {
+  it('answers 503 to whom it must count, reads on, and goes on when the lock is gone', {
+    timeout: 300_000,
+  }, async () => {
+    await using at = await place();
+    await using service = await startServe(at.path);
+    assert.equal((await service.get('/stack/v1/domains/d1.com', at.counted)).status, 200);
+    using other = new DatabaseSync(at.file);
+    other.exec('BEGIN IMMEDIATE');
+    await isUnavailable(await service.get('/stack/v1/domains/d1.com', at.counted));
+    assert.equal(
+      (await service.get('/stack/v1/domains/d3.com', at.free)).status,
+      200,
+      'what nobody has asked for before',
+    );
+    other.exec('ROLLBACK');
+    await until(
+      () => service.get('/stack/v1/domains/d1.com', at.counted),
+      ({ status }) => status === 200,
+    );
+  });
+});
+
+describe('a service whose store may not be written', {
+  skip: isRoot ? false : 'only root can run it as somebody else',
+}, () => {
+  it('does not start, and says why in a line, whether it is the file or the folder', { timeout: 120_000 }, async () => {
+    for (const what of ['file', 'folder'] as const) {
+      await using at = await place(3);
+      // As a service that ran before, by somebody else.
+      chmodSync(at.path, 0o755);
+      chmodSync(at.file, 0o644);
+      if (what === 'file') chownSync(at.path, NOBODY, NOBODY);
+      else chownSync(at.file, NOBODY, NOBODY);
+      const { code, stderr } = await runStrata(['stack', 'serve'], { env: settingsOf(at.path), uid: NOBODY });
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, /^strata: [^\n]*(?:cannot be written|cannot be opened|read-only|permission)[^\n]*\n$/i);
+    }
+  });
+});
+
+describe('a store with damaged pages', () => {
+  it('is told of, not made worse, found by check-store, and mended by restore', { timeout: 300_000 }, async () => {
+    await using at = await place();
+    const env = settingsOf(at.path);
+    const set = path.join(at.path, 'set');
+    assert.equal((await runStrata(['stack', 'backup', set], { env })).code, 0);
+    assert.equal((await runStrata(['stack', 'check-store'], { env })).code, 0);
+    // Its name tables are whole: the service starts, and meets the damage when it is asked.
+    spoil(at.file);
+    const damaged = digestOf(at.file);
+    const checked = await runStrata(['stack', 'check-store'], { env });
+    assert.equal(checked.code, 1, checked.stdout + checked.stderr);
+    assert.match(checked.stdout, /damaged/);
+    assert.match(checked.stdout, /restore a backup/);
+    for (const _ of ['once', 'and again']) {
+      const started = await startServe(at.path).catch((error: Error & { exitCode?: number }) => error);
+      if (started instanceof Error) {
+        assert.match(started.message, /^strata: The database is damaged[^\n]*$/);
+        continue;
+      }
+      await using service = started;
+      let refused = 0;
+      for (let i = 0; i < 200; i += 20) {
+        const answer = await service.get(`/stack/v1/domains/d${i}.com`, at.free);
+        if (answer.status === 200) continue;
+        await isUnavailable(answer);
+        refused += 1;
+      }
+      assert.ok(refused > 0);
+      assert.ok(service.log.some((line) => line.includes('The database is damaged')));
+    }
+    assert.equal(digestOf(at.file), damaged, 'no start has changed the file');
+    const mended = await runStrata(['stack', 'restore', set, '--replace'], { env });
+    assert.equal(mended.code, 0, mended.stderr);
+    assert.equal((await runStrata(['stack', 'check-store'], { env })).code, 0);
+    await using service = await startServe(at.path);
+    assert.equal((await service.get('/stack/v1/domains/d199.com', at.free)).status, 200);
+  });
+
+  it('is no reason for a backup to pass for a whole one', async () => {
+    await using at = await place();
+    const set = path.join(at.path, 'set');
+    spoil(at.file);
+    const { code, stderr } = await runStrata(['stack', 'backup', set], { env: settingsOf(at.path) });
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /damaged/);
+    assert.ok(!existsSync(set));
+  });
+});
+
+describe('a store that was killed', () => {
+  /** A place as a kill leaves it, with a write-ahead log that holds what was written last. */
+  const killed = async () => {
+    const at = await place(20);
+    await using service = await startServe(at.path);
+    for (let i = 0; i < 30; i += 1)
+      assert.equal((await service.get(`/stack/v1/domains/d${i % 20}.com`, at.counted)).status, 200);
+    await service.kill();
+    assert.ok(statSync(`${at.file}-wal`).size > 0);
+    return at;
+  };
+
+  it('loses nothing with its write-ahead log', { timeout: 120_000 }, async () => {
+    await using at = await killed();
+    assert.equal(await usedOf(at.file, at.countedId), 30);
+  });
+
+  for (const [what, spoilLog] of [
+    ['cut off', (log: string) => truncateSync(log, statSync(log).size >> 1)],
+    ['damaged', (log: string) => spoil(log, 0.5)],
+    ['gone', (log: string) => rmSync(log)],
+  ] as const) {
+    it(`is an older one, and whole, where its log is ${what}`, { timeout: 120_000 }, async () => {
+      await using at = await killed();
+      spoilLog(`${at.file}-wal`);
+      rmSync(`${at.file}-shm`, { force: true });
+      assert.deepEqual((await checkStore(`sqlite:${at.file}`)).findings, []);
+      // The ledger is ahead of the store: harmless, every receipt that was given is in it.
+      await using service = await startServe(at.path);
+      assert.equal((await service.get('/stack/v1/domains/d7.com', at.free)).status, 200);
+      assert.ok((await usedOf(at.file, at.countedId)) <= 30);
+    });
+  }
+});

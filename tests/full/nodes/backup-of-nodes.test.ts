@@ -1,0 +1,226 @@
+// Backups of two nodes on one PostgreSQL: the ledger that is in the database, with the keys of both, and back into an empty one.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { checkpointOf } from '@strata/log';
+import { consistencyProof, verifyConsistency } from '@strata/receipts';
+import { checkStore, openStore, receiptsInRows } from '@strata/store';
+import type { Internet } from '@strata/testnet';
+import { tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
+import { openPool } from '../../../packages/store/src/postgres-dialect.ts';
+import { rows } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { readPart } from '../../../services/cli/src/backup/parts.ts';
+import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { type Harness, smallInternet, startHarness } from '../../../services/stack/src/test/harness.ts';
+import { type Busy, startBusy } from '../../support/busy-stack.ts';
+
+const MAIN = path.join(import.meta.dirname, '../../../services/cli/src/main.ts');
+const DEADLINE_MS = 60_000;
+
+type Env = Readonly<Record<string, string>>;
+const strata = (args: readonly string[], env: Env) => runStrata(['stack', ...args], { env });
+async function succeeds(args: readonly string[], env: Env): Promise<string> {
+  const { code, stdout, stderr } = await strata(args, env);
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+async function fails(args: readonly string[], env: Env, code: number): Promise<string> {
+  const outcome = await strata(args, env);
+  assert.equal(outcome.code, code, outcome.stderr);
+  return outcome.stderr;
+}
+
+/** A node answers its own health once when it starts. */
+const OF_START = 1;
+
+describe('a backup of two nodes on PostgreSQL', { skip: binaries ? false : notice }, () => {
+  let internet: Internet;
+  let server: PostgresServer;
+  let place: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let busy: Busy;
+  let second: Harness;
+  /** Made while both nodes worked; receipts that were given before it; an answer of the second node, whose key is its own. */
+  let set: string;
+  let given: readonly string[];
+  let answer: string;
+
+  /** A node beside another: the ledger's keys are the same, those of receipts its own. */
+  async function beside(directory: string, settings: Env): Promise<Harness> {
+    const data = path.join(place.path, `node-${Math.random()}`);
+    await cp(path.join(directory, 'keys/ledger'), path.join(data, 'keys/ledger'), { recursive: true });
+    return startHarness({ internet, settings: { ...settings, STRATA_DATA: data }, world: busy.world });
+  }
+  const ask = (node: Harness) => node.get(`/stack/v1/domains/${busy.domains[0]}`);
+  const receiptOf = ({ body }: Awaited<ReturnType<typeof ask>>) => body.provenance.ledger_receipt_id ?? assert.fail();
+  const manifestOf = (folder: string) => JSON.parse(readFileSync(path.join(folder, 'manifest.json'), 'utf8'));
+  /** Nothing at all yet. */
+  const nowhere = async () => ({
+    STRATA_DATA: path.join(place.path, `data-${Math.random()}`),
+    STRATA_DATABASE_URL: await server.fresh(),
+  });
+
+  before(async () => {
+    internet = await smallInternet();
+    server = await startPostgres();
+    place = await temporaryDirectory();
+    const settings = { STRATA_DATABASE_URL: await server.fresh() };
+    busy = await startBusy({ internet, settings });
+    second = await beside(busy.harness.directory, settings);
+    const told = await ask(second);
+    answer = path.join(place.path, 'answer.json');
+    await writeFile(answer, told.text);
+    const stopping = new AbortController();
+    const ofSecond = [receiptOf(told)];
+    const working = [
+      (async () => {
+        while (!stopping.signal.aborted) await busy.step();
+      })(),
+      (async () => {
+        while (!stopping.signal.aborted) ofSecond.push(receiptOf(await ask(second)));
+      })(),
+    ];
+    set = path.join(place.path, 'set');
+    given = [...busy.given, ...ofSecond];
+    try {
+      await succeeds(['backup', set, '--keys', `${set}.keys`], busy.env);
+    } finally {
+      stopping.abort();
+      await Promise.all(working);
+    }
+  });
+  after(async () => {
+    await second?.[Symbol.asyncDispose]();
+    await busy?.[Symbol.asyncDispose]();
+    await place?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
+    await internet?.[Symbol.asyncDispose]();
+  });
+
+  it('has the leaves once, under the checkpoint that covers them all, and is found whole', async () => {
+    const { ledger, files } = manifestOf(set);
+    assert.ok(ledger.leaves >= given.length);
+    assert.equal(ledger.checkpoint_leaves, ledger.leaves);
+    const names = files.map((file: { readonly path: string }) => file.path);
+    assert.ok(names.includes('ledger/leaves.gz') && names.includes('ledger/checkpoint'));
+    assert.deepEqual(
+      names.filter((name: string) => name.startsWith('store/ledger')),
+      [],
+    );
+    assert.match(await succeeds(['backup', '--verify', set], {}), /is whole/);
+  });
+
+  it('goes on in an empty database, where two nodes serve it, with every receipt and key that there was', {
+    timeout: 300_000,
+  }, async () => {
+    const env = await nowhere();
+    await succeeds(['restore', set, '--keys', `${set}.keys`], env);
+    const { leaves } = manifestOf(set).ledger;
+    const then = checkpointOf(await readFile(path.join(set, 'ledger/checkpoint'), 'utf8'));
+    {
+      await using one = await startHarness({ internet, settings: env, world: busy.world });
+      assert.equal(one.running.service.app.ledger.log.size, leaves + OF_START);
+      await using two = await beside(env.STRATA_DATA, { STRATA_DATABASE_URL: env.STRATA_DATABASE_URL });
+      const told = await receiptsInRows(readPart(set, 'store/stream_events.copy.gz'));
+      assert.ok(told.length > 0);
+      for (const id of [...given, ...told])
+        for (const node of [one, two])
+          assert.equal((await node.ask(`/ledger/receipts/${id}`)).status, 200, `${id} was given before the backup`);
+      // The key that signed it was on a machine that is gone.
+      await succeeds(['verify', answer, '--base', two.base], {});
+      for (const [from, at] of [
+        [one, two],
+        [two, one],
+      ] as const)
+        assert.equal((await at.ask(`/ledger/receipts/${receiptOf(await ask(from))}`)).status, 200);
+      const { log } = one.running.service.app.ledger;
+      const now = checkpointOf(log.checkpoint());
+      assert.ok(now.size > leaves);
+      const proof = await consistencyProof(tilesServedBy(log), then.size, now.size);
+      const sizes = { oldSize: then.size, oldRoot: then.root, newSize: now.size, newRoot: now.root };
+      assert.ok(verifyConsistency({ ...sizes, proof }), 'the log goes on from the one of the backup');
+    }
+    assert.deepEqual((await checkStore(env.STRATA_DATABASE_URL)).findings, []);
+
+    // It was published further than the backup: what this node served last tells, and so does the database, and a witness.
+    const elsewhere = await nowhere();
+    const fork = /were published: going on from the older one would fork it/;
+    const { STRATA_DATABASE_URL } = elsewhere;
+    assert.match(await fails(['restore', set], { ...env, STRATA_DATABASE_URL }, 1), fork);
+    const atDatabase = { ...elsewhere, STRATA_DATABASE_URL: env.STRATA_DATABASE_URL };
+    assert.match(await fails(['restore', set], atDatabase, 1), fork);
+    const witness = path.join(place.path, 'witness');
+    await cp(path.join(env.STRATA_DATA, 'ledger/checkpoint'), witness);
+    assert.match(await fails(['restore', set, '--published', witness], elsewhere, 1), fork);
+    assert.match(await fails(['restore', set, '--keep-ledger'], elsewhere, 2), /for a ledger in a folder/);
+    // Nothing of it was kept: it goes into the same database under another name, and the keys of both nodes with it.
+    const named = ['--published', witness, '--origin', 'example.test/two'];
+    assert.match(await succeeds(['restore', set, ...named], elsewhere), /STRATA_LEDGER_ORIGIN=example\.test\/two/);
+    const settings = { ...elsewhere, STRATA_LEDGER_ORIGIN: 'example.test/two' };
+    await using renamed = await startHarness({ internet, settings, world: busy.world });
+    assert.match((await renamed.ask('/ledger/checkpoint')).text, /^example\.test\/two\n/);
+    assert.equal((await renamed.ask(`/ledger/receipts/${given.at(-1)}`)).status, 200);
+    await succeeds(['verify', answer, '--base', renamed.base], {});
+    assert.match(
+      await fails(['restore', set, '--origin', 'example.test/three', '--replace'], settings, 1),
+      /empty one/,
+    );
+  });
+
+  it('is not put where another log of as many receipts was published', async () => {
+    const env = await nowhere();
+    const text = await readFile(path.join(set, 'ledger/checkpoint'), 'utf8');
+    const other = path.join(place.path, 'other');
+    const lines = text.split('\n');
+    lines[2] = Buffer.alloc(32, 7).toString('base64');
+    await writeFile(other, lines.join('\n'));
+    assert.match(await fails(['restore', set, '--published', other], env, 1), /another one than was published/);
+    await mkdir(path.join(env.STRATA_DATA, 'ledger'), { recursive: true });
+    await cp(other, path.join(env.STRATA_DATA, 'ledger/checkpoint'));
+    assert.match(await fails(['restore', set], env, 1), /another one than was published/);
+  });
+
+  it('is not made where the keys of the ledger are not', async () => {
+    const { STRATA_DATA } = await nowhere();
+    const stderr = await fails(['backup', path.join(place.path, 'keyless')], { ...busy.env, STRATA_DATA }, 1);
+    assert.match(stderr, /not signed by a key of the backup .* \(STRATA_DATA\)/);
+  });
+
+  it('killed half-way into the ledger leaves an empty database and a node that does not start', {
+    timeout: 300_000,
+  }, async () => {
+    const env = await nowhere();
+    const url = env.STRATA_DATABASE_URL;
+    await (await openStore(url))[Symbol.asyncDispose]();
+    const pool = openPool(url, { poolSize: 1 });
+    const holder = await pool.connect();
+    try {
+      await holder.query(
+        'set idle_in_transaction_session_timeout = 0; begin; lock table ledger_subtrees, ledger_leaves',
+      );
+      const child = spawn(process.execPath, [MAIN, 'stack', 'restore', set], { env: { ...process.env, ...env } });
+      const ended = once(child, 'exit');
+      const waits = `select 1 as n from pg_stat_activity where wait_event_type = 'Lock' and query like '%ledger_leaves%'`;
+      for (const end = Date.now() + DEADLINE_MS; (await rows(url, waits)).length === 0; await delay(20))
+        assert.ok(Date.now() < end && child.exitCode === null, 'it waits to write leaves');
+      child.kill('SIGKILL');
+      await ended;
+    } finally {
+      await holder.query('rollback');
+      holder.release(true);
+      await pool.end();
+    }
+    const counts = `select (select count(*) from domains)::int as domains, (select count(*) from ledger_leaves)::int as leaves,
+      (select count(*) from ledger_head)::int as heads`;
+    assert.deepEqual(await rows(url, counts), [{ domains: 0, leaves: 0, heads: 0 }]);
+    await assert.rejects(startHarness({ internet, settings: env }), /a restore .* was interrupted/);
+    await succeeds(['restore', set, '--keys', `${set}.keys`], env);
+    await using restored = await startHarness({ internet, settings: env, world: busy.world });
+    assert.equal(restored.running.service.app.ledger.log.size, manifestOf(set).ledger.leaves + OF_START);
+  });
+});

@@ -1,0 +1,132 @@
+// `strata stack check-store` and the ledger: sound ones pass, beside who appends; each kind of damage is found, in a folder and in a database.
+import assert from 'node:assert/strict';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { issueReceipt } from '@strata/receipts';
+import { readConfig } from '@strata/stack';
+import { openStore } from '@strata/store';
+import { exec } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { checkLedger } from '../../../services/cli/src/commands/check-ledger.ts';
+import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { openLedger } from '../../../services/stack/src/ledger.ts';
+
+/** More than two tiles, so that there is a subtree to spoil. */
+const LEAVES = 600;
+
+type Env = { readonly STRATA_DATA: string; readonly STRATA_DATABASE_URL?: string };
+
+/** A store with a ledger of so many receipts, of which it tells the last one. */
+async function fill(env: Env, beside: () => Promise<void> = async () => {}): Promise<void> {
+  const config = readConfig(env);
+  await using store = await openStore(config.databaseUrl);
+  const { dataDirectory, ledgerOrigin: origin } = config;
+  await using ledger = await openLedger({ dataDirectory, origin, now: () => new Date(), store });
+  const issued = Array.from({ length: LEAVES }, (_, number) => issueReceipt({ number }, ledger.issuing()));
+  await Promise.all(issued.map(({ leaf }) => ledger.log.append(leaf)));
+  await store.stream.begin(0, 1);
+  const told = { type: 'migration', domain: null, providers: [], category: null } as const;
+  const body = JSON.stringify(issued.at(-1)?.body);
+  await store.stream.append([{ ...told, publishedUs: 1, body }], { from: 0, to: 1 });
+  await beside();
+}
+
+const findingsOf = async (env: Env) => (await checkLedger(readConfig(env))).findings.map(({ what }) => what);
+const UNKNOWN = `insert into stream_events (seq, published_us, type, providers, body)
+  select max(seq) + 1, 99, 'migration', '[]', '{"ledger_receipt_id":"cr_${'a'.repeat(32)}"}' from stream_events`;
+
+describe('a ledger in a folder', () => {
+  it('passes while it is written to, and what is damaged is found', async () => {
+    await using place = await temporaryDirectory();
+    const env = { STRATA_DATA: place.path };
+    await fill(env, async () => assert.deepEqual(await findingsOf(env), []));
+    const passed = await runStrata(['stack', 'check-store'], { env });
+    assert.equal(passed.code, 0, passed.stdout + passed.stderr);
+    assert.match(passed.stdout, new RegExp(`ledger of ${LEAVES} leaves`));
+
+    const journal = path.join(place.path, 'ledger/journal', '0'.repeat(16));
+    const whole = await readFile(journal);
+    const spoilt = Buffer.from(whole);
+    spoilt[1_000] = (spoilt[1_000] ?? 0) ^ 1;
+    await writeFile(journal, spoilt);
+    assert.match(
+      (await findingsOf(env)).join(),
+      /^The ledger: (?:.*damaged at byte|the checkpoint is of 600 leaves, there are \d+)/,
+    );
+    await writeFile(journal, whole);
+
+    const checkpoint = path.join(place.path, 'ledger/checkpoint');
+    const note = await readFile(checkpoint, 'utf8');
+    await writeFile(checkpoint, note.replace(`\n${LEAVES}\n`, `\n${LEAVES - 1}\n`));
+    assert.match(
+      (await findingsOf(env)).join(),
+      /^The ledger: the checkpoint is not signed by a key of this directory/,
+    );
+    await rm(checkpoint);
+    assert.match((await findingsOf(env)).join(), /^The ledger: there are leaves, and no checkpoint that covers them/);
+    await writeFile(checkpoint, note);
+
+    assert.deepEqual(await findingsOf(env), []);
+    const folder = path.join(place.path, 'ledger');
+    await rename(folder, `${folder}.away`);
+    assert.match((await findingsOf(env)).join(), /^The ledger lacks 1 of the 1 receipts/, 'all of it is lost');
+    await rename(`${folder}.away`, folder);
+    await exec(`sqlite:${path.join(place.path, 'strata.db')}`, UNKNOWN);
+    assert.match((await findingsOf(env)).join(), /^The ledger lacks 1 of the 2 receipts .* cr_a{32} among them/);
+  });
+});
+
+describe('a ledger in PostgreSQL', { skip: binaries ? false : notice }, async () => {
+  const server: PostgresServer = await startPostgres();
+  after(() => server[Symbol.asyncDispose]());
+
+  it('passes while it is written to, and each kind of damage is found', async () => {
+    await using place = await temporaryDirectory();
+    const url = await server.fresh();
+    const env = { STRATA_DATA: place.path, STRATA_DATABASE_URL: url };
+    await fill(env, async () => assert.deepEqual(await findingsOf(env), []));
+    for (const [damage, expected] of [
+      ["update ledger_leaves set leaf = leaf || 'x'::bytea where leaf_index = 300", /hashes from leaf 256 on are not/],
+      ["update ledger_leaves set hash = sha256('other') where leaf_index = 599", /hashes from leaf 512 on are not/],
+      ['delete from ledger_leaves where leaf_index = 10', /leaves from 0 on are missing/],
+      ["update ledger_subtrees set hash = sha256('other') where subtree_index = 1", /the hash of subtree 1\/1 is not/],
+      [
+        "update ledger_head set root = sha256('other')",
+        /the head of the log in the database is not what its checkpoint/,
+      ],
+      ["update ledger_head set note = replace(note, '600', '601')", /the checkpoint of the log .* was altered/],
+      ["update ledger_head set origin = 'other.example/log'", /the database holds the log other\.example/],
+      [UNKNOWN, /lacks 1 of the 2 receipts/],
+      ['delete from ledger_head', /the checkpoint is of 600 leaves, there are 0/],
+    ] as const) {
+      const names = ['ledger_leaves', 'ledger_subtrees', 'ledger_head', 'stream_events'];
+      await exec(url, names.map((name) => `create table kept_${name} as select * from ${name};`).join(''));
+      await exec(url, damage);
+      assert.match((await findingsOf(env)).join(), expected, damage);
+      for (const name of names)
+        await exec(url, `delete from ${name}; insert into ${name} select * from kept_${name}; drop table kept_${name}`);
+    }
+    assert.deepEqual(await findingsOf(env), []);
+    await exec(url, "update ledger_leaves set leaf = leaf || 'x'::bytea where leaf_index = 300");
+    const failed = await runStrata(['stack', 'check-store'], { env });
+    assert.equal(failed.code, 1, failed.stdout + failed.stderr);
+    assert.match(failed.stdout, /The ledger: the hashes from leaf 256 on .*\n {2}Keep database and data directories/);
+  });
+
+  it('is nothing to find fault with before its first leaf', async () => {
+    await using place = await temporaryDirectory();
+    const url = await server.fresh();
+    await (await openStore(url))[Symbol.asyncDispose]();
+    assert.deepEqual(await findingsOf({ STRATA_DATA: place.path, STRATA_DATABASE_URL: url }), []);
+  });
+
+  it('is not judged without the keys that signed it', async () => {
+    await using place = await temporaryDirectory();
+    await using other = await temporaryDirectory();
+    const url = await server.fresh();
+    await fill({ STRATA_DATA: place.path, STRATA_DATABASE_URL: url });
+    const found = await checkLedger(readConfig({ STRATA_DATA: other.path, STRATA_DATABASE_URL: url }));
+    assert.match(found.findings[0]?.advice ?? '', /Run this where the newest keys folder/);
+  });
+});

@@ -1,0 +1,416 @@
+// Several processes on one PostgreSQL, each in its role: what one writes all answer, what must happen once happens once, whoever is killed.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { openStore, type Store } from '@strata/store';
+import { createInternet, type Internet } from '@strata/testnet';
+import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../../packages/store/src/test/scans.ts';
+import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { everyEvent, follow, get } from '../../support/node-answers.ts';
+import { type TestNode, type TestNodes, testNodes, until, working } from '../../support/nodes.ts';
+
+const DOMAINS = 30;
+const STRATA = path.join(import.meta.dirname, '../../../services/cli/src/main.ts');
+
+const VARYING: ReadonlySet<string> = new Set([
+  'provenance',
+  'computed_at',
+  'uptime_seconds',
+  'started_at',
+  'request_id',
+]);
+
+/** What an answer says, but for who signed it when. */
+function saidBy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(saidBy);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([name]) => !VARYING.has(name));
+  return Object.fromEntries(kept.map(([name, each]) => [name, saidBy(each)]));
+}
+
+/** What an answer says, without its receipt. */
+async function said(node: TestNode, target: string, key: string): Promise<string> {
+  const { status, headers, text: body } = await get(node, target, key);
+  const isJson = headers.get('content-type')?.includes('json');
+  return `${status} ${isJson ? JSON.stringify(saidBy(JSON.parse(body))) : body}`;
+}
+
+describe('processes in roles on one PostgreSQL', { skip: binaries ? false : notice }, () => {
+  let server: PostgresServer;
+  let internet: Internet;
+  before(async () => {
+    server = await startPostgres();
+    internet = await createInternet({ domains: DOMAINS, hasFaults: false });
+  });
+  after(async () => {
+    await internet?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  /** A database, its store for the test itself, and nodes on it. */
+  async function ground(): Promise<AsyncDisposable & { databaseUrl: string; store: Store; nodes: TestNodes }> {
+    await using stack = new AsyncDisposableStack();
+    const databaseUrl = await server.fresh();
+    const store = stack.use(await openStore(databaseUrl, { poolSize: 3 }));
+    const nodes = stack.use(await testNodes({ databaseUrl, domains: DOMAINS }));
+    const owned = stack.move();
+    return { databaseUrl, store, nodes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  }
+
+  it('are known to the doctor beside them, those without an API too', async () => {
+    await using place = await ground();
+    const STRATA_DATABASE_URL = place.databaseUrl;
+    for (const role of ['scanner', 'scheduler'] as const) {
+      const node = await place.nodes.start(role);
+      await using directory = await temporaryDirectory();
+      const { stdout } = await runStrata(['doctor', '--service', 'stack', '--json'], {
+        env: {
+          ...{ STRATA_DATA: directory.path, STRATA_DATABASE_URL, STRATA_RESOLVERS: '127.0.0.1:9' },
+          ...{ STRATA_ROLE: role, STRATA_METRICS_PORT: new URL(node.metricsBase).port },
+        },
+      });
+      const { findings } = JSON.parse(stdout) as { findings: { check: string; found: string }[] };
+      const ports = findings.filter(({ check }) => check.startsWith('port '));
+      assert.equal(ports.length, 1, stdout);
+      assert.match(ports[0]?.found ?? '', /held by a running Strata/);
+    }
+  });
+
+  it('scan every domain, and give the same answers within a second', async () => {
+    await using place = await ground();
+    const { store, nodes } = place;
+    const { key } = await store.keys.create({ tier: 'unlimited' });
+    const names = internet.domains();
+    await store.addDomains(names, { source: 'test' });
+    const started = await Promise.all(
+      (['api', 'api', 'scheduler', 'scheduler', 'scanner', 'scanner'] as const).map((role) => nodes.start(role)),
+    );
+    const [one, two, ...others] = started as [TestNode, TestNode, ...TestNode[]];
+    for (const node of others) {
+      const states = ['/health', '/ready', '/'].map((target) => fetch(node.base + target).then(({ status }) => status));
+      assert.deepEqual(await Promise.all(states), [200, 200, 404], `a ${node.role} says that it lives, and no more`);
+    }
+    await until(
+      'all domains are scanned',
+      () => store.counts(),
+      ({ scannedDomains }) => scannedDomains === DOMAINS,
+    );
+
+    const paths = [
+      ...names.slice(0, 5).flatMap((name) => [`/stack/v1/domains/${name}`, `/stack/v1/domains/${name}/changes`]),
+      ...['search?q=a&limit=10', 'search?provider=cloudflare', 'stats', 'stats/providers', 'stats/migrations'],
+      ...['alerts', 'anomalies', 'intelligence/security-scorecard', 'intelligence/market-share?category=dns'],
+      ...['intelligence/supply-chain/cloudflare', `intelligence/risk/${names[0]}`, 'providers/cloudflare'],
+      ...[
+        'security/export.csv',
+        'migrations/export.csv',
+        'feeds/stats',
+        'enrichment/advisories',
+        'enrichment/affected',
+      ],
+    ].map((each) => (each.startsWith('/') ? each : `/stack/v1/${each}`));
+    for (const each of paths) {
+      const ask = () => Promise.all([one, two].map((node) => said(node, each, key)));
+      const [answer] = await until(each, ask, ([first, second]) => first === second);
+      assert.match(String(answer), /^200 /, each);
+    }
+
+    // From here on the test itself is the scanner.
+    const isScanner = ({ role }: TestNode) => role === 'scanner';
+    assert.deepEqual(await Promise.all(started.filter(isScanner).map((node) => node.stop())), [0, 0]);
+    // A change that is confirmed, an alert of it, a scan that saw nothing new, a new domain: in every answer that they touch.
+    const tookMs: number[] = [];
+    const seenByBoth = async (what: string, target: string, isSo: (answer: string) => boolean) => {
+      const committedAt = performance.now();
+      const both = Promise.all(
+        [one, two].map((node) => until(`${what} at ${target}`, () => said(node, target, key), isSo)),
+      );
+      await both;
+      tookMs.push(performance.now() - committedAt);
+    };
+    const ask = (target: string) => said(one, target, key);
+    const stats = await ask('/stack/v1/stats');
+    await store.recordScan(scanOf('moving.com', day(0), GOOGLE), confirm);
+    await seenByBoth('a new domain', '/stack/v1/stats', (answer) => answer !== stats);
+    await seenByBoth('a new domain', '/stack/v1/search?q=moving', (answer) => answer.includes('moving.com'));
+    const profile = await ask('/stack/v1/domains/moving.com');
+    await said(two, '/stack/v1/domains/moving.com', key);
+    await store.recordScan(scanOf('moving.com', day(1), GOOGLE), confirm);
+    await seenByBoth('another scan', '/stack/v1/domains/moving.com', (answer) => answer !== profile);
+    const moves = await ask('/stack/v1/domains/moving.com/changes');
+    await said(two, '/stack/v1/domains/moving.com/changes', key);
+    await store.recordScan(scanOf('moving.com', day(2), MICROSOFT), confirm);
+    await store.recordScan(scanOf('moving.com', day(3), MICROSOFT), confirm);
+    await seenByBoth('a change', '/stack/v1/domains/moving.com/changes', (answer) => answer !== moves);
+    await seenByBoth('its event', '/stack/v1/stream/json', (answer) => answer.includes('moving.com'));
+    const alerts = await ask('/stack/v1/alerts');
+    await said(two, '/stack/v1/alerts', key);
+    const words = { subject: 's', domain: null, provider: null, title: 'A title', detail: 'd', ref: '/' };
+    await store.signals.addAlert(
+      { id: 'al_1', at: new Date(), kind: 'security', severity: 'low', ...words },
+      { quietMs: 1 },
+    );
+    await seenByBoth('an alert', '/stack/v1/alerts', (answer) => answer !== alerts);
+    console.log(`ms from a commit to both nodes' answers: ${tookMs.map(Math.round).join(', ')}`);
+    const rest = started.filter((node) => !isScanner(node));
+    assert.deepEqual(await Promise.all(rest.map((node) => node.stop())), [0, 0, 0, 0]);
+    for (const node of started) assert.doesNotMatch(node.log(), /"level":[56]0/, node.role);
+  });
+
+  it('tell every subscriber each event once, in order, while the scheduler at work is killed twice', async () => {
+    await using place = await ground();
+    const { store, nodes } = place;
+    const { key } = await store.keys.create({ tier: 'unlimited' });
+    const roles = ['api', 'api', 'scheduler', 'scheduler', 'scheduler'] as const;
+    const started = await Promise.all(roles.map((role) => nodes.start(role)));
+    const [one, two, ...schedulers] = started as [TestNode, TestNode, ...TestNode[]];
+    await working(schedulers);
+    await using first = await follow(one, key);
+    await using second = await follow(two, key);
+
+    // Several writers at once, of changes that are confirmed with every second look.
+    let isOver = false;
+    const writing = Promise.all(
+      Array.from({ length: 4 }, async (_, who) => {
+        for (let n = 0; !isOver; n += 1) {
+          const exchange = n % 4 < 2 ? GOOGLE : MICROSOFT;
+          await store.recordScan(scanOf(`d${who}.com`, day(n), exchange), confirm);
+        }
+      }),
+    );
+    let left: readonly TestNode[] = schedulers;
+    for (let kills = 0; kills < 2; kills += 1) {
+      const target = first.events.length + 40;
+      await until(
+        'events are told',
+        async () => first.events.length,
+        (count) => count >= target,
+      );
+      const killed = await working(left);
+      const startedAt = performance.now();
+      await killed.kill();
+      left = left.filter((node) => node !== killed);
+      await working(left);
+      console.log(`another scheduler works ${Math.round(performance.now() - startedAt)} ms after the kill`);
+    }
+    const target = first.events.length + 40;
+    await until(
+      'events are told after the last kill',
+      async () => first.events.length,
+      (count) => count >= target,
+    );
+    isOver = true;
+    await writing;
+    const changes = (await everyEvent(store)).filter(({ kind }) => kind === 'change-confirmed');
+    const ids = changes.map(({ seq }) => `ev_${String(seq).padStart(10, '0')}`);
+    for (const { events } of [first, second]) {
+      await until(
+        'all is told',
+        async () => events.length,
+        (count) => count >= changes.length,
+      );
+      const told = events.map(({ body }) => (JSON.parse(body) as { readonly id: string }).id);
+      assert.deepEqual(told, ids, 'each change once, in the order in which it was confirmed');
+      assert.ok(events.every(({ seq }, i) => i === 0 || seq > (events[i - 1]?.seq ?? 0)));
+    }
+    assert.deepEqual(second.events, first.events, 'the same bytes, under the same ids');
+    console.log(`${changes.length} events, each once on both nodes`);
+    // Who lost one node goes on at the other, from any place.
+    const middle = first.events[Math.floor(first.events.length / 2)];
+    await using third = await follow(two, key, String(middle?.seq));
+    const rest = first.events.filter(({ seq }) => seq > (middle?.seq ?? 0));
+    await until(
+      'the rest comes',
+      async () => third.events.length,
+      (count) => count >= rest.length,
+    );
+    assert.deepEqual(third.events, rest);
+  });
+
+  it('keep a free key’s limit together, and a large one’s also when one of them is killed', async () => {
+    await using place = await ground();
+    const { store, nodes } = place;
+    const free = await store.keys.create({ tier: 'free' });
+    const large = await store.keys.create({ tier: 'standard' });
+    const started = await Promise.all((['api', 'api', 'api'] as const).map((role) => nodes.start(role)));
+    const [one, two, three] = started as [TestNode, TestNode, TestNode];
+    const target = '/stack/v1/stats/providers';
+    const asked = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => get(i % 2 ? one : two, target, free.key).then(({ status }) => status)),
+    );
+    assert.deepEqual(
+      [asked.filter((status) => status === 200).length, asked.filter((status) => status === 429).length],
+      [50, 150],
+    );
+
+    let answered = 0;
+    const remaining: number[] = [];
+    /** Asks until it is refused or the node is gone. */
+    const askAll = (node: TestNode, most: number) =>
+      Promise.all(
+        Array.from({ length: 8 }, async () => {
+          for (let asks = 0; asks < most / 8; asks += 1) {
+            const answer = await get(node, target, large.key).catch(() => undefined);
+            if (answer?.status !== 200) return;
+            answered += 1;
+            remaining.push(Number(answer.headers.get('x-ratelimit-remaining')));
+          }
+        }),
+      );
+    const killing = until(
+      'some are answered',
+      async () => answered,
+      (count) => count >= 1_500,
+    ).then(() => one.kill());
+    await Promise.all([askAll(one, 1_000_000), askAll(two, 1_500), killing]);
+    const whenKilled = answered;
+    // One that stops in order gives back what it did not spend.
+    const usedBefore = await store.quota.used(large.stored.id, today());
+    await two.stop();
+    const givenBack = usedBefore - (await store.quota.used(large.stored.id, today()));
+    await askAll(three, 1_000_000);
+    const last = await get(three, target, large.key);
+    assert.deepEqual([last.status, last.headers.get('x-ratelimit-remaining')], [429, '0']);
+    assert.equal(await store.quota.used(large.stored.id, today()), 10_000);
+    // Lost with the process that was killed: one block, and what it was answering.
+    assert.ok(answered <= 10_000 && answered >= 10_000 - 208, `${answered} of 10000 were answered`);
+    assert.ok(remaining.every((count) => count >= 0 && count < 10_000));
+    console.log(
+      `${answered} of 10000 answered by 3 nodes, ${whenKilled} before a kill; ${givenBack} given back by a stop`,
+    );
+  });
+
+  it('refuse a revoked key, all of them', async () => {
+    await using place = await ground();
+    const { store, nodes } = place;
+    const { key, stored } = await store.keys.create({ tier: 'unlimited' });
+    const both = await Promise.all([nodes.start('api'), nodes.start('api')]);
+    const statusOf = (node: TestNode) => get(node, '/stack/v1/stats/providers', key).then(({ status }) => status);
+    assert.deepEqual(await Promise.all(both.map(statusOf)), [200, 200]);
+    await store.keys.revoke(stored.id);
+    const startedAt = performance.now();
+    const tookMs = await Promise.all(
+      both.map(async (node) => {
+        await until(
+          'it is refused',
+          () => statusOf(node),
+          (status) => status === 401,
+        );
+        return Math.round(performance.now() - startedAt);
+      }),
+    );
+    console.log(`ms from the revocation to the refusal: ${tookMs.join(', ')}`);
+    assert.deepEqual(await Promise.all(both.map(statusOf)), [401, 401]);
+  });
+
+  it('go on when the database was away, and tell what came then once', async () => {
+    await using place = await ground();
+    const { store, nodes } = place;
+    const { key } = await store.keys.create({ tier: 'unlimited' });
+    const started = await Promise.all((['api', 'scheduler', 'scheduler'] as const).map((role) => nodes.start(role)));
+    const [one, ...schedulers] = started as [TestNode, ...TestNode[]];
+    await working(schedulers);
+    await using stream = await follow(one, key);
+    const moveTo = async (exchange: string, n: number) => {
+      for (const step of [n, n + 1]) await store.recordScan(scanOf('one.com', day(step), exchange), confirm);
+    };
+    await moveTo(GOOGLE, 0);
+    await moveTo(MICROSOFT, 2);
+    await until(
+      'it is told',
+      async () => stream.events.length,
+      (count) => count > 0,
+    );
+    await server.kill();
+    const readiness = () =>
+      Promise.all(schedulers.map(({ base }) => fetch(`${base}/ready`).then(({ status }) => status)));
+    await until('they say that they cannot work', readiness, (statuses) => statuses.every((status) => status === 503));
+    await server.start();
+    await until('they work again', readiness, (statuses) => statuses.every((status) => status === 200));
+    await moveTo(GOOGLE, 4);
+    const changes = (await everyEvent(store)).filter(({ kind }) => kind === 'change-confirmed');
+    await until(
+      'all is told',
+      async () => stream.events.length,
+      (count) => count >= changes.length,
+    );
+    await working(schedulers);
+    assert.equal(stream.events.length, changes.length);
+  });
+
+  it('are one scheduler also where each does everything, and say so when they stop', async () => {
+    await using place = await ground();
+    const { store, nodes } = place;
+    const { key } = await store.keys.create({ tier: 'unlimited' });
+    const settings = { STRATA_SCAN: 'off' };
+    const [one, two] = await Promise.all([nodes.start('all', settings), nodes.start('all', settings)]);
+    await using stream = await follow(two, key);
+    let n = 0;
+    const change = async () => {
+      n += 2;
+      for (const step of [n - 2, n - 1])
+        await store.recordScan(scanOf('one.com', day(step), n % 4 ? GOOGLE : MICROSOFT), confirm);
+    };
+    await change();
+    await change();
+    await until(
+      'the change is told',
+      async () => stream.events.length,
+      (count) => count > 0,
+    );
+    assert.equal(await one.stop(), 0);
+    const told = stream.events.length;
+    await change();
+    await until(
+      'the other goes on',
+      async () => stream.events.length,
+      (count) => count > told,
+    );
+    assert.match(one.log() + two.log(), /this process is the scheduler/);
+    const changes = (await everyEvent(store)).filter(({ kind }) => kind === 'change-confirmed');
+    await until(
+      'all is told',
+      async () => stream.events.length,
+      (count) => count >= changes.length,
+    );
+    assert.equal(stream.events.length, changes.length);
+  });
+});
+
+const today = () => new Date().toISOString().slice(0, 10);
+
+describe('a role that cannot be', () => {
+  const run = async (options: readonly string[], settings: Readonly<Record<string, string>> = {}) => {
+    const env = { ...process.env, STRATA_DATABASE_URL: '', ...settings };
+    const child = spawn(process.execPath, [STRATA, 'stack', 'serve', ...options], { env, stdio: 'pipe' });
+    const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    return { out, err, code };
+  };
+
+  it('is refused in words: one that there is not', async () => {
+    const byOption = await run(['--role', 'janitor']);
+    assert.equal(byOption.code, 2);
+    assert.match(byOption.err, /'janitor' is invalid.*all, api, scanner, scheduler/);
+    const bySetting = await run([], { STRATA_ROLE: 'janitor' });
+    assert.equal(bySetting.code, 2);
+    assert.match(bySetting.err, /STRATA_ROLE: .*"api"/);
+  });
+
+  it('is refused in words: one of several on SQLite, and a scanner that may not scan', async () => {
+    for (const role of ['api', 'scanner', 'scheduler']) {
+      const { code, err } = await run(['--role', role]);
+      assert.deepEqual([code, /STRATA_ROLE: .* need PostgreSQL/.test(err)], [2, true], err);
+    }
+    const { code, err } = await run(['--role', 'scanner'], {
+      STRATA_SCAN: 'off',
+      STRATA_DATABASE_URL: 'postgres://u:secret@127.0.0.1:9/none',
+    });
+    assert.equal(code, 2);
+    assert.match(err, /STRATA_ROLE: a scanner has nothing to do while STRATA_SCAN is off/);
+    assert.doesNotMatch(err, /secret/);
+  });
+});

@@ -1,0 +1,132 @@
+// Alive and ready, told truly while things go wrong: no database, a start that takes its time, a stop.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { createLogger } from '@strata/http';
+import { openStore } from '@strata/store';
+import type { Internet } from '@strata/testnet';
+import { binaries, freePort, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { confirm, GOOGLE, scanOf } from '../../../packages/store/src/test/scans.ts';
+import { readGatewayConfig, startGateway } from '../../../services/gateway/src/index.ts';
+import { startHarness as startGatewayHarness } from '../../../services/gateway/src/test/harness.ts';
+import { smallInternet, startHarness } from '../../../services/stack/src/test/harness.ts';
+
+const status = async (port: number | undefined, target: string) =>
+  (await fetch(`http://127.0.0.1:${port}${target}`)).status;
+
+/** Asks until it is so; half a minute is enough for any machine. */
+async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
+  for (const deadline = Date.now() + 30_000; !(await isSo().catch(() => false)); ) {
+    assert.ok(Date.now() < deadline, what);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+let internet: Internet;
+before(async () => {
+  internet = await smallInternet();
+});
+after(async () => internet?.[Symbol.asyncDispose]());
+
+describe('the stack service', () => {
+  it('without its database is alive and not ready, and ready again with it', {
+    skip: binaries ? false : notice,
+  }, async () => {
+    await using server = await startPostgres();
+    await using service = await startHarness({ internet, settings: { STRATA_DATABASE_URL: await server.fresh() } });
+    const { port, metricsPort } = service.running;
+    assert.deepEqual([await status(port, '/ready'), await status(metricsPort, '/ready')], [200, 200]);
+    assert.equal(await status(port, '/health'), 200);
+    const inMemory = await service.get('/stack/v1/stats');
+    await server.kill();
+    const killedAt = performance.now();
+    await until(async () => (await status(port, '/ready')) === 503, 'not ready without a database');
+    // Longer than keys are known without a question.
+    await new Promise((resolve) => setTimeout(resolve, 2_100 - (performance.now() - killedAt)));
+    const again = await service.get('/stack/v1/stats');
+    assert.deepEqual([again.status, again.text], [200, inMemory.text], 'an answer in memory is given');
+    assert.equal((await service.get('/stack/v1/domains/never-asked.example')).status, 503, 'another cannot be made');
+    const told = (await (await fetch(`http://127.0.0.1:${port}/ready`)).json()) as unknown;
+    assert.deepEqual(told, { status: 'not ready', problems: { database: 'does not answer' } });
+    assert.deepEqual([await status(port, '/health'), await status(metricsPort, '/health')], [200, 200]);
+    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    assert.match(metrics, /^strata_ready 0$/m);
+    assert.doesNotMatch(metrics, /^strata_event_lag \d/m, 'what cannot be known is left out');
+    await server.start();
+    await until(async () => (await status(port, '/ready')) === 200, 'ready with its database');
+  });
+
+  it('that stops is not ready while it still answers, then closes', async () => {
+    const service = await startHarness({ internet, settings: { STRATA_DRAIN_SECONDS: '2' } });
+    const { port, metricsPort } = service.running;
+    const stopped = service[Symbol.asyncDispose]();
+    assert.equal(await status(metricsPort, '/ready'), 503);
+    assert.deepEqual([await status(port, '/ready'), await status(port, '/health')], [503, 200]);
+    await stopped;
+    await assert.rejects(status(port, '/health'));
+  });
+
+  it('that stops takes in what others write for as long as it answers', async () => {
+    const service = await startHarness({ internet, settings: { STRATA_DRAIN_SECONDS: '10' } });
+    await using other = await openStore(`sqlite:${path.join(service.directory, 'strata.db')}`);
+    const count = async () => Number((await service.get('/stack/v1/stats')).body.domains);
+    const before = await count();
+    const stopped = service[Symbol.asyncDispose]();
+    try {
+      await other.recordScan(scanOf('written-late.com', new Date().toISOString(), GOOGLE), confirm);
+      await until(async () => (await count()) === before + 1, 'counted while it stops');
+    } finally {
+      await stopped;
+    }
+  });
+});
+
+describe('the gateway', () => {
+  it('that starts says so until its model is there', async () => {
+    const directory = await mkdtemp(path.join(tmpdir(), 'strata-health-'));
+    // It takes the question, and never answers.
+    const hub = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(hub, 'listening');
+    const [stopping, metricsPort] = [new AbortController(), await freePort()];
+    const config = readGatewayConfig({
+      STRATA_DATA: directory,
+      STRATA_INFERENCE_PORT: '0',
+      STRATA_INFERENCE_METRICS_PORT: String(metricsPort),
+      STRATA_MODEL: 'hf:somebody/some-model',
+      STRATA_HF_ENDPOINT: `http://127.0.0.1:${(hub.address() as AddressInfo).port}`,
+    });
+    const asked = once(hub, 'request');
+    const starting = startGateway(config, createLogger({ level: 'silent' }), { signal: stopping.signal });
+    try {
+      await asked;
+      assert.deepEqual([await status(metricsPort, '/health'), await status(metricsPort, '/ready')], [200, 503]);
+    } finally {
+      stopping.abort();
+      await starting.catch(() => {});
+      hub.closeAllConnections();
+      hub.close();
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
+  it('that stops is not ready before a connection closes', async () => {
+    const service = await startGatewayHarness({ STRATA_DRAIN_SECONDS: '2', STRATA_INFERENCE_METRICS_PORT: '0' });
+    const { port, metricsPort } = service.running;
+    assert.deepEqual([await status(port, '/ready'), await status(metricsPort, '/ready')], [200, 200]);
+    const open = connect(port, '127.0.0.1');
+    await once(open, 'connect');
+    let isClosed = false;
+    open.once('close', () => {
+      isClosed = true;
+    });
+    const stopped = service[Symbol.asyncDispose]();
+    assert.deepEqual([await status(port, '/ready'), isClosed], [503, false]);
+    await stopped;
+    open.destroy();
+  });
+});

@@ -1,0 +1,64 @@
+// What a caller names as a domain is scanned on demand: an address, a local name or a URL is none, and nothing is asked about it.
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { after, before, describe, it } from 'node:test';
+import { type BothServices, startBothServices } from '../../support/both-services.ts';
+
+let services: BothServices;
+const questions: string[] = [];
+const resolver = createSocket('udp4', (message) => questions.push(message.toString('latin1')));
+before(async () => {
+  resolver.bind(0, '127.0.0.1');
+  await once(resolver, 'listening');
+  services = await startBothServices({
+    STRATA_ON_DEMAND: 'on',
+    STRATA_RESOLVERS: `127.0.0.1:${resolver.address().port}`,
+  });
+});
+after(async () => {
+  await services?.[Symbol.asyncDispose]();
+  resolver.close();
+});
+
+describe('a domain', () => {
+  it('that may be one is asked about, or the others would prove nothing', async () => {
+    const url = `http://127.0.0.1:${services.stackPort}/stack/v1/domains/really.example`;
+    const asked = new AbortController();
+    const response = fetch(url, { headers: { 'x-stack-key': services.stackKey }, signal: asked.signal });
+    response.catch(() => {});
+    while (questions.length === 0) await once(resolver, 'message', { signal: AbortSignal.timeout(120_000) });
+    asked.abort();
+    assert.match(questions.join(), /really.example/);
+  });
+
+  for (const domain of [
+    ...['127.0.0.1', '2130706433', '0x7f000001', '0177.0.0.1', '127.1', '169.254.169.254', '0.0.0.0', '[::1]', '::1'],
+    ...['localhost', 'http://127.0.0.1/', 'user@127.0.0.1', '127.0.0.1:80', '127\u30020\u30020\u30021', '127.0.0.1.'],
+    ...['a/../../etc/passwd', 'file:///etc/passwd', 'example.com\r\nhost: x', 'example.com%00.internal'],
+    ...['db.corp.internal', 'metadata.google.internal', 'DB.Internal.', 'db。internal', 'printer.local', 'host.lan'],
+    ...[
+      'x.home.arpa',
+      '10.in-addr.arpa',
+      '1.0.0.10.in-addr.arpa',
+      'y.localhost',
+      'x.corp',
+      'x.home',
+      'x.mail',
+      'x.onion',
+    ],
+  ])
+    it(`is not ${JSON.stringify(domain)}`, async () => {
+      for (const route of ['domains', 'intelligence/risk', 'feeds/domain']) {
+        const url = `http://127.0.0.1:${services.stackPort}/stack/v1/${route}/${encodeURIComponent(domain)}`;
+        const response = await fetch(url, { headers: { 'x-stack-key': services.stackKey } });
+        const said = await response.text();
+        assert.equal(response.status, 400, `${route}: ${said}`);
+        assert.equal(JSON.parse(said).code, 'invalid_domain', route);
+      }
+      assert.deepEqual(
+        questions.filter((each) => !/really.example/.test(each)),
+        [],
+      );
+    });
+});

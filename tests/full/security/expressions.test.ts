@@ -1,0 +1,132 @@
+// Regular expressions on what strangers send (ReDoS): each is run on long texts that are made against it, and ends. Those that would
+// not are named here, with what bounds the text that they are given.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { attacksOn, type Expression, expressionsIn, expressionsOfTheCode } from '../../support/expressions.ts';
+
+/** Processor time that grows with the square of such a length is seconds; time that grows with it, a millisecond. */
+const LENGTH = 100_000;
+const LIMIT_MS = 500;
+/** Whoever has not ended by then does not end. */
+const PATIENCE_MS = 60_000;
+
+/** Slow on long texts, and never given one. */
+const BOUNDED: Readonly<Record<string, readonly (readonly [expression: string, why: string])[]>> = {
+  'packages/advisories/src/versions/distribution.ts': [
+    [
+      '[-+~. ]?\\d*ubuntu|[-+~](?:trusty|xenial|bionic|focal|jammy|noble)',
+      'a version has at most MAX_VERSION_LENGTH characters',
+    ],
+    ['[-+~. ]?\\d*raspbian|\\+rpi\\d|\\+rpt\\d', 'the same'],
+    ['\\.el\\d+[a-z0-9_.+]*\\.centos', 'the same'],
+    ['[+~](?:dfsg|ds).*$', 'the same'],
+  ],
+  'packages/detect/src/spf/macro.ts': [
+    [
+      '\\.(?:[a-z0-9]*[a-z][a-z0-9]*|[a-z0-9]+-[a-z0-9-]*[a-z0-9])\\.?$',
+      'the last label alone, of at most 253 characters',
+    ],
+  ],
+  'packages/http/src/compress.ts': [['\\s*;\\s*', 'the first 500 characters of a header']],
+  'packages/receipts/src/strict-json.ts': [
+    ['"(?:[^"\\\\]|\\\\.)*"|-?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?|:', 'only JSON: a quote that opens is closed'],
+    ['0+$', 'a number has at most MAX_NUMBER_LENGTH characters'],
+  ],
+  'services/stack/src/feeds/subscriptions.ts': [
+    [
+      '^(\\s*(?:feed:)?(?:[a-z][a-z0-9+.-]*:)?)([/\\\\]*)[^/\\\\?#]*@',
+      'a line has at most MOST_LINE characters, or is not shown',
+    ],
+    ['\\s+#', 'the same'],
+  ],
+  'web/src/chat/markdown-bounds.ts': [
+    ['>|[-+*]|\\d+[.)]', 'what opens a line: at most nine digits in a row'],
+    ['\\[([^\\]\\n]*)\\]\\([^)\\n]*\\)', 'the first 1,800 characters of an answer'],
+  ],
+  'packages/client/src/stack-request.ts': [['\\{([^}]+)\\}', 'a path of our own']],
+  'packages/client/src/write-types.ts': [['(?: \\*\\n)+ \\*\\/', 'run by hand on a file of our own']],
+  'packages/p2p/src/listen-error.ts': [
+    ['listen (E[A-Z]+): .*?(\\S+:\\d+)$', 'what Node says of an address that the operator gave'],
+  ],
+  'services/cli/src/domain-list.ts': [
+    ['(?:^|\\s)#.*$', 'one line of a list that the operator gave'],
+    ['[/?#].*$', 'the same'],
+  ],
+  'packages/http/src/environment.ts': [['\\/+$', 'a setting of the operator']],
+  'packages/engine/src/model-store/hub.ts': [['\\/+$', 'a setting of the operator']],
+  'packages/engine/src/upstream.ts': [['\\/+$', 'a setting of the operator']],
+  'packages/client/src/inference-client.ts': [['\\/+$', 'the address that the caller gave']],
+  'packages/detect/src/fingerprints/known-providers.ts': [
+    ['\\/+$', 'the website of an entry, in a file that the operator gave'],
+  ],
+  'services/cli/src/gateway-address.ts': [['\\/+$', 'an address that the operator gave']],
+  'web/src/chat/parameters.ts': [['^[-+]?(?:\\d+\\.?\\d*|\\.\\d+)$', 'what the reader types']],
+};
+
+const isBounded = ({ file, source }: Expression) =>
+  BOUNDED[file]?.some(([expression]) => expression === source) === true;
+
+/** The first that takes too long, or undefined. */
+function firstSlow(expressions: readonly Expression[], patienceMs = PATIENCE_MS): Promise<Expression | undefined> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('../../support/expressions-worker.ts', import.meta.url), {
+      workerData: { expressions, length: LENGTH, limitMs: LIMIT_MS },
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const end = (place: number) => {
+      resolve(expressions[place]);
+      void worker.terminate();
+    };
+    worker.on('message', ({ place, isSlow }: { readonly place: number; readonly isSlow: boolean }) => {
+      clearTimeout(timer);
+      if (isSlow) end(place);
+      else timer = setTimeout(end, patienceMs, place);
+    });
+    worker.once('error', reject);
+    worker.once('exit', () => {
+      clearTimeout(timer);
+      resolve(undefined);
+    });
+  });
+}
+
+describe('regular expressions', { timeout: 600_000 }, () => {
+  const all = expressionsOfTheCode();
+  const unique = [
+    ...new Map(all.filter((each) => !isBounded(each)).map((each) => [`/${each.source}/${each.flags}`, each])).values(),
+  ];
+
+  it('are found in the code as they stand there', () => {
+    assert.ok(all.length > 500, `${all.length}`);
+    const text = [
+      "const a = /x+/g.test('/no/'); // /no/",
+      `const b = 1 / 2 / c; /* /no/ */ const c = \`/no/\${ /y[/]z/u.exec(d) }/no/\`;`,
+      "return /\\/'/;",
+    ].join('\n');
+    assert.deepEqual(expressionsIn(text), [
+      { source: 'x+', flags: 'g' },
+      { source: 'y[/]z', flags: 'u' },
+      { source: "\\/'", flags: '' },
+    ]);
+  });
+
+  it('end on long texts that are made against them', async () => {
+    assert.deepEqual(await firstSlow(unique), undefined);
+  });
+
+  it('that would not are noticed: the exponential and the quadratic', async () => {
+    for (const source of ['^(a+)+$', '^(?:\\w|\\d)*$', '\\s+$', '<!--[^]*?-->', '(\\d+)+,'])
+      assert.ok(await firstSlow([{ file: '', source, flags: '' }], 5_000), source);
+    assert.ok(attacksOn({ source: '<!--[^]*?-->', flags: '' }, 100).some((attack) => attack.startsWith('<!--<!--')));
+  });
+
+  it('that are excepted are still there', () => {
+    for (const [file, expressions] of Object.entries(BOUNDED))
+      for (const [expression] of expressions)
+        assert.ok(
+          all.some((each) => each.file === file && each.source === expression),
+          `${file}: ${expression}`,
+        );
+  });
+});

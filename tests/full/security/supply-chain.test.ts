@@ -1,0 +1,144 @@
+// What is installed besides our own code: each package is the one that was locked, runs nothing when it is installed unless it was
+// allowed to, may be used in any product, and stands in the bill of materials.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+
+const root = path.join(import.meta.dirname, '../../..');
+
+interface Locked {
+  readonly version: string;
+  readonly name?: string;
+  readonly link?: boolean;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly hasInstallScript?: boolean;
+  readonly dev?: boolean;
+}
+
+interface Component {
+  readonly 'bom-ref': string;
+  readonly type: string;
+  readonly name: string;
+  readonly version: string;
+  readonly purl: string;
+  readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
+  readonly licenses?: readonly unknown[];
+}
+
+interface Bom {
+  readonly bomFormat: string;
+  readonly specVersion: string;
+  readonly serialNumber: string;
+  readonly metadata: { readonly timestamp: string; readonly component: Component };
+  readonly components: readonly Component[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[];
+}
+
+const json = <T>(file: string): T => JSON.parse(readFileSync(path.join(root, file), 'utf8')) as T;
+const fromRegistry = (lock: { readonly packages: Readonly<Record<string, Locked>> }) =>
+  Object.entries(lock.packages)
+    .filter(([place, { link }]) => place.includes('node_modules/') && !link)
+    .map(([place, locked]) => ({ ...locked, place, name: locked.name ?? place.replace(/^.*node_modules\//, '') }));
+
+const locked = fromRegistry(json('package-lock.json'));
+
+/** Each may be used, changed and sold by anyone who keeps its notice, or not even that. */
+const PERMISSIVE = [
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'Unlicense',
+];
+
+describe('the lock file', () => {
+  it('says of every package which bytes it is, and takes none from anywhere but a registry', () => {
+    assert.ok(locked.length > 500);
+    for (const { place, integrity = '', resolved } of locked) {
+      assert.match(integrity, /^sha512-[A-Za-z0-9+/]{86}==$/, place);
+      assert.ok(resolved === undefined || resolved.startsWith('https://'), `${place} comes from ${resolved}`);
+    }
+  });
+
+  it('has no version that is not fixed in package.json', () => {
+    const workspaces = Object.keys(json<{ packages: Record<string, Locked> }>('package-lock.json').packages);
+    for (const place of workspaces.filter((each) => !each.includes('node_modules/'))) {
+      const manifest = json<Record<string, Record<string, string> | undefined>>(path.join(place, 'package.json'));
+      for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies'])
+        for (const [name, version] of Object.entries(manifest[kind] ?? {}))
+          assert.match(
+            version,
+            /^(?:\d+\.\d+\.\d+(?:-[\w.]+)?|\*|npm:.+@\d+\.\d+\.\d+)$/,
+            `${place}: ${name} ${version}`,
+          );
+    }
+  });
+
+  it('has a script that runs at install only where package.json has decided on it', () => {
+    const { allowScripts } = json<{ allowScripts: Record<string, boolean> }>('package.json');
+    const scripted = locked.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name);
+    assert.deepEqual([...new Set(scripted)].sort(), Object.keys(allowScripts).sort());
+    const used = locked.filter(({ name, dev }) => allowScripts[name] && !dev).map(({ name }) => name);
+    assert.deepEqual(used, [], 'none of these runs in production');
+  });
+});
+
+describe('licences', () => {
+  const permits = (licence: string): boolean => {
+    const either = licence.replaceAll(/[()]/g, '').split(' OR ');
+    return either.some((each) => each.split(' AND ').every((name) => PERMISSIVE.includes(name.trim())));
+  };
+
+  it('of everything that production uses are permissive', () => {
+    for (const { place, license = 'none', dev } of locked)
+      if (!dev) assert.ok(permits(license), `${place}: ${license}`);
+  });
+
+  it('are told apart by this test', () => {
+    assert.deepEqual(['MIT', '(MIT OR GPL-3.0)', 'Apache-2.0 AND MIT'].map(permits), [true, true, true]);
+    assert.deepEqual(['GPL-3.0', 'MIT AND GPL-3.0', 'SEE LICENSE IN X', 'none'].map(permits), [
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe('npm run sbom', { timeout: 120_000 }, () => {
+  it('lists what is installed, each with its version, hash and licence, in CycloneDX', async (t) => {
+    if (!existsSync(path.join(root, 'node_modules/.package-lock.json'))) return t.skip('npm has not installed here');
+    const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'sbom'], {
+      cwd: root,
+      maxBuffer: 64 * 2 ** 20,
+    });
+    const bom = JSON.parse(stdout) as Bom;
+    assert.deepEqual([bom.bomFormat, bom.metadata.component.type], ['CycloneDX', 'application']);
+    assert.match(bom.specVersion, /^1\.\d$/);
+    assert.match(bom.serialNumber, /^urn:uuid:[0-9a-f-]{36}$/);
+    assert.match(bom.metadata.component.purl, /^pkg:npm\/strata@/);
+    const refs = new Set([bom.metadata.component, ...bom.components].map((component) => component['bom-ref']));
+    assert.equal(refs.size, bom.components.length + 1, 'every component is named once');
+    for (const { ref, dependsOn = [] } of bom.dependencies)
+      for (const each of [ref, ...dependsOn]) assert.ok(refs.has(each), `${each} is no component`);
+
+    const installed = fromRegistry(json('node_modules/.package-lock.json'));
+    const byPurl = new Map(bom.components.map((component) => [component.purl, component]));
+    for (const { name, version, integrity, license } of installed) {
+      const component = byPurl.get(`pkg:npm/${name.replace('@', '%40')}@${version}`);
+      assert.ok(component, `${name} ${version} is missing`);
+      if (license !== undefined) assert.equal(component.licenses?.length, 1, name);
+      const expected = integrity && Buffer.from(integrity.slice('sha512-'.length), 'base64').toString('hex');
+      if (expected) assert.deepEqual(component.hashes, [{ alg: 'SHA-512', content: expected }], name);
+    }
+  });
+});

@@ -1,0 +1,116 @@
+// Rotations that go wrong half way, or at two places: the newest folder can sign whatever happens.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { KEYRINGS, rotateSigningKeys, type SharedLedger } from '@strata/log';
+import { ORIGIN, temporaryDirectory } from '../../../packages/log/src/test/fixture.ts';
+import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
+import { binaries, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { openLedgerOf, openShared } from '../../support/shared-log/database.ts';
+import { assertHolds, giveKeys } from '../../support/shared-log/key-folders.ts';
+
+const MINUTE_MS = 60_000;
+
+/** A database that breaks at the `at`th text that it is told, before it has it or when the answer is on its way. */
+function breaking(shared: SharedLedger, { at, isTold }: { readonly at: number; readonly isTold: boolean }) {
+  let texts = 0;
+  const put = async (id: string, text: string) => {
+    texts++;
+    if (texts < at || isTold) await shared.keys.put(id, text);
+    if (texts >= at) throw new Error('the connection broke');
+  };
+  return { place: shared.place, keys: { all: () => shared.keys.all(), put } };
+}
+
+describe('a rotation of the keys of several nodes', { skip: binaries ? false : notice }, async () => {
+  const server = await startPostgres();
+  after(() => server[Symbol.asyncDispose]());
+
+  for (const at of [1, 2])
+    for (const isTold of [false, true])
+      it(`that ends at text ${at}, ${isTold ? 'told' : 'not told'}, leaves keys that sign, here and elsewhere`, async () => {
+        const url = await server.fresh();
+        let now = Date.now();
+        const clock = () => new Date(now);
+        await using one = await temporaryDirectory();
+        await using two = await temporaryDirectory();
+        await using shared = await openShared(url);
+        await using a = await openLedgerOf(one.path, url, clock);
+        giveKeys(one.path, two.path);
+        await using b = await openLedgerOf(two.path, url, clock);
+        const ledger = { origin: ORIGIN, shared: breaking(shared, { at, isTold }) };
+        await assert.rejects(rotateSigningKeys(one.path, clock, ledger), /the connection broke/);
+        await a.reload();
+        await b.reload();
+        await assertHolds(a, b);
+        await assertHolds(b, a);
+
+        now += 6 * MINUTE_MS;
+        await a.reload();
+        await assertHolds(a, b);
+        await rotateSigningKeys(one.path, clock, { origin: ORIGIN, shared });
+        await a.reload();
+        giveKeys(one.path, two.path);
+        await b.reload();
+        now += 6 * MINUTE_MS;
+        await a.reload();
+        await assertHolds(a, b);
+        await assertHolds(b, a);
+      });
+
+  it('on two copies of the folder at once makes keys that both sign, and either folder can be chosen for all', async () => {
+    const url = await server.fresh();
+    let now = Date.now();
+    const clock = () => new Date(now);
+    await using one = await temporaryDirectory();
+    await using two = await temporaryDirectory();
+    await using shared = await openShared(url);
+    await using a = await openLedgerOf(one.path, url, clock);
+    giveKeys(one.path, two.path);
+    await using b = await openLedgerOf(two.path, url, clock);
+    await Promise.all([one, two].map(({ path }) => rotateSigningKeys(path, clock, { origin: ORIGIN, shared })));
+    await a.reload();
+    await b.reload();
+    now += 6 * MINUTE_MS;
+    await a.reload();
+    await assertHolds(a, b);
+    await assertHolds(b, a);
+    giveKeys(one.path, two.path);
+    await b.reload();
+    await a.reload();
+    assert.equal(b.signer.keyId, a.signer.keyId);
+    await assertHolds(a, b);
+    await assertHolds(b, a);
+  });
+
+  it('is not undone by an older folder that names the newer key as retired', async () => {
+    const url = await server.fresh();
+    let now = Date.now();
+    const clock = () => new Date(now);
+    await using one = await temporaryDirectory();
+    await using older = await temporaryDirectory();
+    await using newest = await temporaryDirectory();
+    await using shared = await openShared(url);
+    await using a = await openLedgerOf(one.path, url, clock);
+    giveKeys(one.path, older.path);
+    await rotateSigningKeys(one.path, clock, { origin: ORIGIN, shared });
+    await a.reload();
+    giveKeys(one.path, newest.path);
+    // As restores of earlier versions did with the keys of before the rotation.
+    for (const name of KEYRINGS) {
+      const file = (directory: string) => path.join(directory, 'keys', name, 'signing-keys.json');
+      const ringIn = (directory: string) => JSON.parse(readFileSync(file(directory), 'utf8')) as { keys: object[] };
+      const [{ d: _private, ...newer }] = ringIn(one.path).keys as [{ readonly d: string }];
+      const keys = [...ringIn(older.path).keys, { ...newer, not_after: clock().toISOString() }];
+      writeFileSync(file(older.path), JSON.stringify({ version: 1, keys }), { mode: 0o600 });
+    }
+    giveKeys(older.path, one.path);
+    await assert.rejects(a.reload(), failsWith('wrong-key'));
+    now += 6 * MINUTE_MS;
+    await assertHolds(a, a);
+    giveKeys(newest.path, one.path);
+    await a.reload();
+    await assertHolds(a, a);
+  });
+});

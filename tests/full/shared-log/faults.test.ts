@@ -1,0 +1,279 @@
+// A writer that stands still, a database that goes away, a commit without an answer, rows that somebody altered.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Metrics } from '@strata/http';
+import { checkSharedLog, LogError, openSharedLog, type SharedLog, type SharedPlace } from '@strata/log';
+import { signNote } from '@strata/receipts';
+import { openStore, type StoreError } from '@strata/store';
+import pg from 'pg';
+import { appendAll, upTo } from '../../../packages/log/src/test/conformance.ts';
+import { idOf, leafOf, ORIGIN, testSigner } from '../../../packages/log/src/test/fixture.ts';
+import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
+import { BEGIN_WRITING } from '../../../packages/store/src/postgres-dialect.ts';
+import { exec } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { addLedgerRefusal } from '../../../services/stack/src/stack-metrics.ts';
+import { startCuttingProxy } from '../../support/shared-log/cutting-proxy.ts';
+import { keysOf, openNode, openPlace } from '../../support/shared-log/database.ts';
+
+/** Until it holds, at most so long that something is wrong. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 60_000; !(await holds()); await delay(10)) {
+    if (Date.now() > deadline) throw new Error('it did not come to hold');
+  }
+}
+
+const stoppedBy = (log: SharedLog): string => {
+  const { backgroundError } = log.stats();
+  return backgroundError instanceof LogError ? backgroundError.code : '';
+};
+
+/** Everything adds up, and there are so many leaves, each number once. */
+async function check(url: string, numbers: readonly number[]): Promise<void> {
+  await using place = await openPlace(url);
+  const { size } = await checkSharedLog({ origin: ORIGIN, keys: keysOf(2), place });
+  const leaves = await place.rows.leaves(0, size);
+  const texts = leaves.map((leaf) => Buffer.from(leaf).toString()).sort();
+  assert.deepEqual(texts, numbers.map((number) => Buffer.from(leafOf(number)).toString()).sort());
+}
+
+describe('a log in a database', { skip: binaries ? false : notice }, async () => {
+  const server: PostgresServer = await startPostgres();
+  after(() => server[Symbol.asyncDispose]());
+
+  it('finds at any node what another has just given out', async () => {
+    const url = await server.fresh();
+    await using a = await openNode(url);
+    await using b = await openNode(url);
+    for (const number of upTo(30)) {
+      const [giving, finding] = number % 2 === 0 ? [a, b] : [b, a];
+      await giving.append(leafOf(number));
+      const receipt = await finding.receipt(idOf(leafOf(number)));
+      assert.equal(receipt?.index, number);
+      assert.equal(receipt.checkpoint, giving.checkpoint(), 'one checkpoint for every size');
+    }
+    await until(() => a.checkpoint() === b.checkpoint());
+  });
+
+  it('goes on without a writer that stands still in its turn, who can fork nothing when it wakes', async () => {
+    const url = await server.fresh();
+    await using log = await openNode(url);
+    await log.append(leafOf(0));
+    const child = spawn(process.execPath, [path.join(import.meta.dirname, '../../support/shared-log/frozen-process.ts'), url], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      const exit = once(child, 'exit');
+      const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+      assert.equal((await lines.next()).value, 'frozen');
+      assert.equal((await log.append(leafOf(1))).index, 2, 'the turn was taken from it');
+      await appendAll(log, [2, 3]);
+      child.kill('SIGCONT');
+      assert.equal((await lines.next()).value, 'placed 5', 'it took a turn anew');
+      assert.deepEqual(await exit, [0, null]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+    await check(url, [0, 1, 2, 3, 1_000, 1_001]);
+  });
+
+  it('writes a batch whose commit got no answer once, whether the server saw it or not', async () => {
+    const url = await server.fresh();
+    await using proxy = await startCuttingProxy(url);
+    await using log = await openNode(proxy.url);
+    await using other = await openNode(url);
+    await appendAll(log, upTo(10));
+    let next = 10;
+    for (const isSent of [true, false, true, false]) {
+      proxy.cutNextCommit({ isSent });
+      const numbers = upTo(next + 7).slice(next);
+      const placed = await Promise.all([appendAll(log, numbers), other.append(leafOf(1_000 + next))]);
+      const indexes = [...placed[0], placed[1]].map(({ index }) => index).sort((a, b) => a - b);
+      assert.equal(new Set(indexes).size, 8);
+      for (const [at, { index }] of placed[0].entries())
+        assert.equal((await other.receipt(idOf(leafOf(next + at))))?.index, index);
+      next += 7;
+    }
+    assert.equal(proxy.cuts, 4);
+    await check(url, [...upTo(next), 1_010, 1_017, 1_024, 1_031]);
+  });
+
+  it('refuses in words while the database is away, and goes on when it is back', async () => {
+    await using own = await startPostgres();
+    const url = await own.fresh();
+    await using log = await openNode(url);
+    await appendAll(log, upTo(300));
+    await own.kill();
+    // What the server leaves behind answers for some moments more.
+    const acknowledged: number[] = upTo(300);
+    const refused: unknown[] = [];
+    const append = (number: number) =>
+      log.append(leafOf(number)).then(
+        () => acknowledged.push(number),
+        (error) => refused.push(error),
+      );
+    for (let number = 300; !refused.some((error) => /does not answer/.test(String(error))); number += 1)
+      await append(number);
+    assert.ok(refused.every((error) => /unreachable|connection-lost/.test((error as StoreError).code)));
+    const before = log.checkpoint();
+    const count = acknowledged.length;
+    await assert.rejects(log.append(leafOf(9_999)), /The database server does not answer/);
+    assert.equal(log.checkpoint(), before);
+    assert.equal(log.stats().refusal, undefined, 'it goes on by itself');
+    await own.start();
+    await until(
+      async () => (await append(10_000 + acknowledged.length + refused.length)) > 0 && acknowledged.length > count,
+    );
+    await Promise.all(upTo(100).map((number) => append(20_000 + number)));
+    for (const number of acknowledged) assert.ok(await log.receipt(idOf(leafOf(number))), `leaf ${number} is lost`);
+    await using place = await openPlace(url);
+    assert.equal((await checkSharedLog({ origin: ORIGIN, keys: keysOf(2), place })).size, log.size);
+  });
+
+  it('refuses a head that was altered, in appends, in what it serves and at the start', async () => {
+    const url = await server.fresh();
+    const numbers = upTo(700);
+    await using log = await openNode(url);
+    await appendAll(log, numbers);
+    const before = log.checkpoint();
+    const metrics = new Metrics();
+    addLedgerRefusal(metrics, { log, trouble: () => undefined, retiredAt: () => undefined });
+    const isRefusing = async () => /^strata_ledger_refusing 1$/m.test(await metrics.registry.metrics());
+    assert.equal(await isRefusing(), false);
+    const tampering: readonly (readonly [string, RegExp, RegExp])[] = [
+      ["root = sha256('other')", /forked/, /corrupt-checkpoint/],
+      ['size = size + 1', /corrupt-checkpoint/, /corrupt-checkpoint/],
+      ['size = size - 1', /lost-leaves/, /corrupt-checkpoint/],
+      ["edge = edge || sha256('more')", /corrupt-checkpoint/, /corrupt-checkpoint/],
+      ["note = replace(note, '700', '701')", /corrupt-checkpoint/, /corrupt-checkpoint/],
+      ["origin = 'other.example/ledger'", /wrong-origin/, /wrong-origin/],
+    ];
+    for (const [change, running, starting] of tampering) {
+      await exec(url, `create table kept as select * from ledger_head; update ledger_head set ${change}`);
+      await assert.rejects(log.append(leafOf(9_999)), { name: 'LogError', code: running }, change);
+      await assert.rejects(openNode(url), { name: 'LogError', code: starting }, change);
+      await until(() => running.test(stoppedBy(log)));
+      assert.ok(await isRefusing(), change);
+      assert.equal(log.checkpoint(), before);
+      await exec(url, 'delete from ledger_head; insert into ledger_head select * from kept; drop table kept');
+      await until(() => stoppedBy(log) === '');
+      assert.equal(await isRefusing(), false);
+    }
+    assert.equal((await log.append(leafOf(700))).index, 700, 'once it is what it was');
+    await check(url, upTo(701));
+  });
+
+  it('refuses leaves and hashes that were altered, also under a checkpoint that a key of ours signed', async () => {
+    const url = await server.fresh();
+    {
+      await using log = await openNode(url);
+      await appendAll(log, upTo(600));
+    }
+    const checked = async () => {
+      await using place = await openPlace(url);
+      return await checkSharedLog({ origin: ORIGIN, keys: keysOf(2), place });
+    };
+    for (const [table, where] of [
+      ['ledger_leaves', 'leaf_index = 5'],
+      ['ledger_leaves', 'leaf_index = 599'],
+      ['ledger_subtrees', 'subtree_index = 1'],
+    ] as const) {
+      await exec(url, `create table kept as select * from ${table} where ${where}`);
+      await exec(url, `update ${table} set hash = sha256('other') where ${where}`);
+      await assert.rejects(checked(), failsWith('corrupt-tile'), where);
+      if (where !== 'leaf_index = 5') await assert.rejects(openNode(url), failsWith('corrupt-tile'), where);
+      await exec(url, `delete from ${table} where ${where}; insert into ${table} select * from kept; drop table kept`);
+    }
+    await exec(url, "update ledger_leaves set leaf = 'other' where leaf_index = 300");
+    await assert.rejects(checked(), failsWith('corrupt-tile'));
+    await using log = await openNode(url);
+    await assert.rejects(log.receipt(idOf(leafOf(300))), failsWith('corrupt-tile'));
+
+    // Another history, signed by the ledger's own key, put in the place of the one that this node serves.
+    const others = await server.fresh();
+    {
+      await using other = await openNode(others);
+      await appendAll(other, upTo(900).reverse());
+    }
+    await using from = await openPlace(others);
+    const forged = (await from.turns.head()) ?? assert.fail();
+    const hex = (bytes: Uint8Array) => `'\\x${Buffer.from(bytes).toString('hex')}'`;
+    await exec(
+      url,
+      `update ledger_head set size = 900, root = ${hex(forged.root)}, edge = ${hex(forged.edge)}, note = '${forged.note}'`,
+    );
+    await exec(
+      url,
+      `update ledger_leaves set hash = sha256('\\x00'::bytea || leaf);
+       insert into ledger_leaves select n, sha256(n::text::bytea), '' from generate_series(600, 899) n`,
+    );
+    await until(() => /forked|corrupt-tile/.test(stoppedBy(log)));
+    await assert.rejects(log.append(leafOf(1)), { name: 'LogError' });
+    assert.match(log.checkpoint(), /\n600\n/);
+  });
+
+  it('does not wait behind writers of the store, however many do', async () => {
+    const url = await server.fresh();
+    await using store = await openStore(url, { poolSize: 2 });
+    const { log: table } = store.ledger ?? assert.fail();
+    await using log = await openSharedLog({ origin: ORIGIN, keys: keysOf(2), place: { turns: table, rows: table } });
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(BEGIN_WRITING);
+    const waiting = upTo(6).map((number) => store.addDomains([`d${number}.com`], { source: 'test' }));
+    await until(async () => {
+      const { rows } = await server.sql("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
+      return rows.length === 2;
+    });
+    assert.equal((await log.append(leafOf(0))).index, 0);
+    assert.ok(await log.receipt(idOf(leafOf(0))));
+    await client.query('rollback');
+    await client.end();
+    await Promise.all(waiting);
+  });
+
+  it('moves its head from where it was, or not at all', async () => {
+    const url = await server.fresh();
+    await using log = await openNode(url);
+    await appendAll(log, upTo(5));
+    await using place = await openPlace(url);
+    const stale = (await place.turns.head()) ?? assert.fail();
+    await appendAll(log, [5, 6]);
+    // A database that grants the turn to two at once.
+    const broken: SharedPlace = {
+      rows: place.rows,
+      turns: {
+        head: async () => stale,
+        begin: (first) => place.turns.begin(first),
+        inTurn: (work) => place.turns.inTurn((_newest, grow) => work(stale, grow)),
+      },
+    };
+    await using forking = await openSharedLog({ origin: ORIGIN, keys: keysOf(2), place: broken });
+    await assert.rejects(forking.append(leafOf(100)));
+    // One without leaves, which no row stands against.
+    await using signing = await openSharedLog({ origin: ORIGIN, keys: keysOf(3, 2), place: broken });
+    await assert.rejects(signing.resign(), failsWith('forked'));
+    await check(url, upTo(7));
+  });
+
+  it('refuses a checkpoint of a stranger', async () => {
+    const url = await server.fresh();
+    await using log = await openNode(url);
+    await appendAll(log, upTo(3));
+    const head = log.checkpoint();
+    const stranger = testSigner(9);
+    const text = head.slice(0, head.indexOf('\n\n') + 1);
+    const note = signNote(text, [
+      { name: ORIGIN, publicKey: stranger.publicKey, sign: (bytes) => stranger.sign(bytes) },
+    ]);
+    await exec(url, `update ledger_head set note = '${note}'`);
+    await assert.rejects(log.append(leafOf(3)), failsWith('wrong-key'));
+    await assert.rejects(openNode(url), failsWith('wrong-key'));
+    assert.equal(log.checkpoint(), head);
+  });
+});

@@ -1,0 +1,123 @@
+// Two processes write one log while one of them is killed again and again: every acknowledged leaf is there, once, and all that was ever
+// served lies on one line.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { checkSharedLog, type SharedLog } from '@strata/log';
+import { consistencyProof, equalBytes, leafHash, verifyConsistency } from '@strata/receipts';
+import { headOf, idOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
+import { binaries, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { keysOf, openNode, openPlace } from '../../support/shared-log/database.ts';
+
+const LEAVES = 5_000;
+/** Far apart, so that numbers of leaves that were written and never acknowledged are not used again. */
+const RANGE = 1_000_000;
+
+/** What nodes have told. */
+class Told {
+  /** Index by number. */
+  readonly acks = new Map<number, number>();
+  readonly checkpoints = new Set<string>();
+}
+
+/** Starts a node; it ends by itself after `count`, or is killed after so many acknowledgements. */
+async function run(url: string, told: Told, { first, count, killAfter = Number.POSITIVE_INFINITY }: Run) {
+  const script = path.join(import.meta.dirname, '../../support/shared-log/node-process.ts');
+  const child: ChildProcess = spawn(process.execPath, [script, url, String(first), String(count)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exit = once(child, 'exit');
+  let acks = 0;
+  for await (const line of createInterface({ input: child.stdout ?? assert.fail() })) {
+    const [kind, one = '', two] = line.split(' ');
+    if (kind === 'checkpoint') told.checkpoints.add(Buffer.from(one, 'base64').toString());
+    if (kind !== 'ack' || two === undefined) continue;
+    told.acks.set(Number(one), Number(two));
+    acks += 1;
+    if (acks === killAfter) child.kill('SIGKILL');
+  }
+  const [code, signal] = await exit;
+  assert.ok(signal === 'SIGKILL' || code === 0, `a node ended with ${code}`);
+  return { acks, isKilled: signal === 'SIGKILL' };
+}
+
+interface Run {
+  readonly first: number;
+  readonly count: number;
+  readonly killAfter?: number;
+}
+
+/** Starts nodes until so many leaves are acknowledged; all but the last are killed. */
+async function runAndKill(url: string, told: Told): Promise<number> {
+  let kills = 0;
+  for (let acks = 0, life = 1; acks < LEAVES; life += 1) {
+    const killAfter = 1 + ((life * 7_919) % 900);
+    const ended = await run(url, told, { first: life * RANGE, count: LEAVES - acks, killAfter });
+    acks += ended.acks;
+    if (ended.isKilled) kills += 1;
+  }
+  return kills;
+}
+
+/** Every checkpoint that a node serves while others write. */
+async function collect(log: SharedLog, told: Told, work: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  const ending = work.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    told.checkpoints.add(log.checkpoint());
+    await delay(10);
+  }
+  await ending;
+}
+
+describe('a log that two processes write', { skip: binaries ? false : notice }, async () => {
+  const server = await startPostgres();
+  after(() => server[Symbol.asyncDispose]());
+
+  it('keeps every acknowledged leaf once, and one history, while one of them is killed', async (t) => {
+    const url = await server.fresh();
+    const told = new Told();
+    await using reader = await openNode(url);
+    let kills = 0;
+    const writing = Promise.all([
+      run(url, told, { first: 0, count: LEAVES }),
+      runAndKill(url, told).then((count) => {
+        kills = count;
+      }),
+    ]);
+    await collect(reader, told, writing);
+    assert.equal(told.acks.size, 2 * LEAVES);
+    assert.ok(kills >= 5, `${kills} kills`);
+
+    await using place = await openPlace(url);
+    const report = await checkSharedLog({ origin: ORIGIN, keys: keysOf(2), place });
+    assert.ok(report.size >= 2 * LEAVES);
+    await using last = await openNode(url);
+    const head = await headOf(last.checkpoint());
+    assert.deepEqual([head.size, Buffer.from(head.root)], [report.size, Buffer.from(report.root)]);
+
+    const read = tilesServedBy(last);
+    for (const [number, index] of told.acks) {
+      assert.ok(equalBytes(await read(0, index), leafHash(leafOf(number))), `leaf ${number} is not at ${index}`);
+      if (number % 250 === 0) assert.equal((await last.receipt(idOf(leafOf(number))))?.index, index);
+    }
+    const texts = new Set<string>();
+    for (let from = 0; from < report.size; from += 1_000) {
+      for (const leaf of await place.rows.leaves(from, 1_000)) texts.add(Buffer.from(leaf).toString());
+    }
+    assert.equal(texts.size, report.size, 'no leaf stands twice');
+
+    for (const checkpoint of told.checkpoints) {
+      const { size: oldSize, root: oldRoot } = await headOf(checkpoint);
+      const proof = await consistencyProof(read, oldSize, head.size);
+      assert.ok(verifyConsistency({ oldSize, oldRoot, newSize: head.size, newRoot: head.root, proof }), `${oldSize}`);
+    }
+    t.diagnostic(`${kills} kills, ${told.checkpoints.size} checkpoints, ${report.size} leaves`);
+  });
+});

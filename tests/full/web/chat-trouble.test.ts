@@ -1,0 +1,234 @@
+// The chat when things go wrong: a hostile model, no key, no models, no connection, refusals, and answers that break off.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { assertAccessible, picture, visit } from '../../support/web/browser.ts';
+import {
+  ANSWER,
+  ask,
+  CHAT,
+  finished,
+  inChat,
+  openAsNewcomer,
+  questions,
+  streamOf,
+} from '../../support/web/chat-page.ts';
+import { describePages } from '../../support/web/demo.ts';
+
+const refusal = (status: number, code: string, message: string, headers: Record<string, string> = {}) => ({
+  status,
+  headers,
+  json: { error: { code, message, type: 'x', param: null } },
+});
+
+describePages('chat-trouble', (get) => {
+  const { browser, demo } = get;
+  describe('the chat in trouble', () => {
+    it(
+      'shows hostile Markdown as text: no script, no picture, no link but to the web',
+      inChat(get, async (page) => {
+        const hostile = [
+          '<script>window.wasRun = 1</script>',
+          '<img src="x" onerror="window.wasRun = 2">',
+          '[script](javascript:window.wasRun=3) [data](data:text/html,hi) [file](/v1/models) [web](https://example.com/a)',
+          '![pixel](https://example.com/pixel.png)',
+          '- [ ] to be done',
+          '```js\nconst a = "<b>";\n```',
+          '| a | b |\n|:-:|--:|\n| 1 | 2 |',
+        ].join('\n\n');
+        await page.route(CHAT, (route) => route.fulfill(streamOf(hostile)));
+        await ask(page, 'Be bad');
+        assert.equal(await finished(page, 1), 'whole');
+        await page.locator('.chat-text .hljs').waitFor();
+        assert.equal(await page.evaluate(() => (window as { wasRun?: number }).wasRun), undefined);
+        assert.equal(await page.locator('.chat-text').locator('script, img, iframe, input').count(), 0);
+        const links = await page
+          .locator('.chat-text a')
+          .evaluateAll((all) => all.map((a) => [a.getAttribute('href'), a.getAttribute('rel')]));
+        const rel = 'noopener noreferrer nofollow';
+        assert.deepEqual(links, [
+          ['https://example.com/a', rel],
+          ['https://example.com/pixel.png', rel],
+        ]);
+        await assertAccessible(page);
+      }),
+    );
+
+    for (const [what, text] of [
+      ['100,000 nested quotes', `${'>'.repeat(100_000)}deep`],
+      ['3,000 nested quotes', `${'>'.repeat(3_000)}deep`],
+      ['a table of 20,000 rows', `|a|b|\n|-|-|\n${'|c|d|\n'.repeat(20_000)}`],
+      ['marks without a pair', '*a_'.repeat(5_000)],
+    ] as const)
+      it(
+        `shows ${what} as they were sent, and goes on`,
+        inChat(get, async (page) => {
+          await page.route(CHAT, (route) => route.fulfill(streamOf(text)));
+          await ask(page, 'Be bad');
+          assert.equal(await finished(page, 1), 'whole');
+          await page.getByText('Shown as it was sent').waitFor();
+          const shown = await page.locator('.chat-text .chat-plain').textContent();
+          assert.equal(shown, text);
+          await page.unroute(CHAT);
+          await page.getByRole('button', { name: 'New conversation' }).click();
+          await ask(page, 'What is SPF?');
+          assert.equal(await finished(page, 1), 'whole');
+          await page.getByRole('link', { name: 'Be bad' }).click();
+          await page.getByText('Shown as it was sent').waitFor();
+        }),
+      );
+
+    it('shows an answer as it was sent where it cannot be laid out at all', async () => {
+      const { inference, inferenceKey: key } = demo();
+      await using visited = await visit(browser(), inference, { key }, [404]);
+      const { page } = visited;
+      await page.route('**/assets/markdown-*.js', (route) => route.abort());
+      await page.route(CHAT, (route) => route.fulfill(streamOf('# Raw')));
+      await ask(page, 'What is SPF?');
+      assert.equal(await finished(page, 1), 'whole');
+      await page.getByText('it cannot be laid out').waitFor();
+      assert.equal(await page.locator('.chat-text .chat-plain').innerText(), '# Raw');
+      await page.getByLabel('Your question').fill('The page stands');
+    });
+
+    it('says that the page has failed, where a part of it cannot be loaded, and that nothing is lost', async () => {
+      const { inference, inferenceKey: key } = demo();
+      await using visited = await visit(browser(), `${inference}/favicon.svg`, { key }, [404]);
+      const { page } = visited;
+      await page.route('**/assets/machines-*.js', (route) => route.abort());
+      await page.goto(`${inference}/machines`);
+      await page.getByText('This page has failed').waitFor();
+      await assertAccessible(page);
+    });
+
+    it('keeps a question for which Enter came too early, and sends it once there are models', async () => {
+      const { inference, inferenceKey: key } = demo();
+      await using visited = await visit(browser(), `${inference}/favicon.svg`, { key }, [404]);
+      const { page } = visited;
+      const known = Promise.withResolvers<void>();
+      await page.route('**/v1/models', async (route) => {
+        await known.promise;
+        await route.continue();
+      });
+      await page.goto(inference);
+      await ask(page, 'What is DMARC?');
+      await page.getByText('it is sent as soon as the models are known').waitFor();
+      assert.equal(await page.getByLabel('Your question').inputValue(), 'What is DMARC?');
+      assert.equal(await page.locator(ANSWER).count(), 0);
+      known.resolve();
+      assert.equal(await finished(page, 1), 'whole');
+      assert.deepEqual(await questions(page), ['What is DMARC?']);
+      assert.equal(await page.getByLabel('Your question').inputValue(), '');
+    });
+
+    it('leads a newcomer from nothing to an answer: a free key at one press, and the question is not lost', async () => {
+      await using visited = await openAsNewcomer(browser(), demo(), [429]);
+      const { page } = visited;
+      await page.getByText('First, a key').waitFor();
+      await ask(page, 'What is DMARC?');
+      await page.getByText('it is sent as soon as there is a key').waitFor();
+      await page.route('**/keys', (route) =>
+        route.fulfill(refusal(429, 'rate_limit_exceeded', 'That was enough for today.', { 'retry-after': '7200' })),
+      );
+      await page.getByRole('button', { name: 'Get a free key' }).click();
+      await page.getByText(/enough for today\. Try again from .+ \d\d:\d\d on\./).waitFor();
+      await assertAccessible(page);
+      await page.unroute('**/keys');
+      let asked = 0;
+      const held = Promise.withResolvers<void>();
+      await page.route('**/keys', async (route) => {
+        asked += 1;
+        await held.promise;
+        await route.continue();
+      });
+      await page.getByRole('button', { name: 'Get a free key' }).dblclick();
+      held.resolve();
+      assert.equal(await finished(page, 1), 'whole');
+      assert.equal(asked, 1, 'a second press uses up no second key');
+      await page.reload();
+      assert.deepEqual(await questions(page), ['What is DMARC?']);
+    });
+
+    it('says that a key is not known here, and takes another', async () => {
+      const { inference, inferenceKey } = demo();
+      await using visited = await visit(browser(), inference, { key: 'sk-wrong' }, [401, 404]);
+      const { page } = visited;
+      await page.getByText('This key is not known here').waitFor();
+      await ask(page, 'What is SPF?');
+      await page.getByText('it is sent as soon as there is a key').waitFor();
+      await page.getByLabel(/Another key/).fill(inferenceKey);
+      await page.getByRole('button', { name: 'Use it' }).click();
+      assert.equal(await finished(page, 1), 'whole');
+    });
+
+    it(
+      'says that there is no connection, and sends what was asked when it is back',
+      inChat(get, async (page) => {
+        await page.getByRole('button', { name: 'What is DMARC?' }).waitFor();
+        await page.context().setOffline(true);
+        await page.getByText('You are offline.').waitFor();
+        await ask(page, 'What is SPF?');
+        await page.getByText('it is sent when you are online again').waitFor();
+        await assertAccessible(page);
+        await page.context().setOffline(false);
+        assert.equal(await finished(page, 1), 'whole');
+      }),
+    );
+
+    it(
+      'says what to do about an answer that is too long, has to wait, lost its model or its connection',
+      inChat(
+        get,
+        async (page) => {
+          await ask(page, 'What is SPF?');
+          assert.equal(await finished(page, 1), 'whole');
+          await ask(page, 'again and '.repeat(110));
+          assert.equal(await finished(page, 2), 'broken');
+          await page.getByText('longer than the model can read').waitFor();
+          await page.getByRole('button', { name: 'Ask without what was said before' }).waitFor();
+          await page.getByRole('button', { name: 'New conversation' }).click();
+          for (const [seconds, words] of [
+            ['30', /In \d+ s\./],
+            ['7200', /From .+ \d\d:\d\d on\./],
+          ] as const) {
+            const told = refusal(429, 'rate_limit_exceeded', 'Used up.', { 'retry-after': seconds });
+            await page.route(CHAT, (route) => route.fulfill(told));
+            if (seconds === '30') await ask(page, 'What is SPF?');
+            else await page.getByRole('button', { name: 'Try again' }).click();
+            await page.getByText(words).waitFor();
+            await picture(page, 'chat-to-wait');
+            await page.unroute(CHAT);
+          }
+          await page.route(CHAT, (route) => route.fulfill(refusal(404, 'model_not_found', 'No such model.')));
+          await page.getByRole('button', { name: 'Try again' }).click();
+          await page.getByText('This model is not there any more').waitFor();
+          await page.unroute(CHAT);
+          await page.route(CHAT, (route) => route.fulfill(streamOf('Half of', { isCut: true })));
+          await page.getByRole('button', { name: 'Try again' }).click();
+          await page.getByText('The connection was lost midway').waitFor();
+          assert.match(await page.locator('.chat-text').innerText(), /Half of/);
+          await assertAccessible(page);
+          await page.unroute(CHAT);
+          await page.getByRole('button', { name: 'Go on from here' }).click();
+          assert.equal(await finished(page, 2), 'whole');
+        },
+        { allowed: [400, 429] },
+      ),
+    );
+
+    it(
+      'keeps the answer that was there when another try fails',
+      inChat(get, async (page) => {
+        await ask(page, 'What is DMARC?');
+        assert.equal(await finished(page, 1), 'whole');
+        const first = await page.locator('.chat-text').innerText();
+        await page.route(CHAT, (route) => route.fulfill(refusal(404, 'model_not_found', 'No such model.')));
+        await page.getByRole('button', { name: 'Retry' }).click();
+        await page.getByText('This model is not there any more').waitFor();
+        await page.getByRole('button', { name: 'Earlier version of this answer' }).click();
+        assert.equal(await page.locator('.chat-text').innerText(), first);
+        await page.reload();
+        assert.equal(await page.locator('.chat-text').innerText(), first);
+      }),
+    );
+  });
+});

@@ -1,0 +1,279 @@
+// A domain's page and the comparison: history, posture, a receipt that holds and one that does not, by mouse and by keyboard.
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertLooks, settled, visit } from '../../support/web/browser.ts';
+import { type Demo, describePages } from '../../support/web/demo.ts';
+
+interface Migration {
+  readonly category: string;
+  readonly domain: string;
+  readonly from: string;
+  readonly to: string;
+  readonly from_id: string;
+  readonly to_id: string;
+}
+
+async function latestMigrations({ stack, stackKey }: Demo): Promise<readonly Migration[]> {
+  const headers = { 'X-Stack-Key': stackKey };
+  const response = await fetch(`${stack}/stack/v1/stats/migrations?limit=1000`, { headers });
+  return ((await response.json()) as { readonly migrations: readonly Migration[] }).migrations;
+}
+
+/** Opens the foot of a card and has its receipt checked; what the page says of it. */
+async function verify(page: Page, card: string): Promise<string> {
+  const foot = page.getByRole('region', { name: card, exact: true }).locator('footer');
+  await foot.locator('summary').click();
+  await foot.getByRole('button', { name: 'Verify' }).click();
+  await foot.locator('.verdict').waitFor();
+  return await foot.innerText();
+}
+
+/** Presses Tab until what has the focus is called so, as somebody without a mouse does. */
+async function tabTo(page: Page, name: RegExp): Promise<void> {
+  for (let presses = 0; presses < 200; presses++) {
+    await page.keyboard.press('Tab');
+    const focused = await page.evaluate(() => document.activeElement?.textContent ?? '');
+    if (name.test(focused.trim())) return;
+  }
+  assert.fail(`no Tab leads to ${name}`);
+}
+
+describePages('domain', ({ browser, demo }) => {
+  describe('the page of a domain', () => {
+    let migration: Migration;
+    let others: readonly string[];
+    before(async () => {
+      const migrations = await latestMigrations(demo());
+      migration = migrations[0] as Migration;
+      others = [...new Set(migrations.map(({ domain }) => domain))].slice(0, 3);
+    });
+    const open = (path: string, allowed: readonly number[] = []) =>
+      visit(browser(), `${demo().stack}${path}`, { key: demo().stackKey }, allowed);
+
+    it('tells the stack with evidence, and leads to the history', async () => {
+      await using visited = await open(`/domain/${migration.domain}`);
+      const { page } = visited;
+      await page.getByRole('heading', { level: 1, name: migration.domain }).waitFor();
+      const stack = page.getByRole('region', { name: 'Stack', exact: true });
+      await stack.locator('.domain-service summary').first().click();
+      assert.notEqual(await stack.locator('.domain-evidence code').first().innerText(), '');
+      await page.getByRole('navigation', { name: 'Parts' }).getByRole('link', { name: 'History' }).click();
+      await page.waitForURL(/tab=history/);
+      const history = page.getByRole('region', { name: 'History', exact: true });
+      const moved = history
+        .locator('.transition.migrated', { hasText: migration.from })
+        .filter({ hasText: migration.to });
+      await moved.first().waitFor();
+      await history.getByLabel('Category').selectOption({ index: 1 });
+      await page.waitForURL(/category=/);
+      await settled(page);
+      assert.ok((await history.locator('.transition').count()) > 0);
+      await page.reload();
+      await history.getByText(/\d+ of \d+ changes/).waitFor();
+    });
+
+    it('loads posture, risk, advisories and feeds when they are opened', async () => {
+      await using visited = await open(`/domain/${migration.domain}`);
+      const { page } = visited;
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+      await settled(page);
+      const askedOf = (part: string) => asked.filter((path) => path.includes(part)).length;
+      for (const [tab, card, part] of [
+        ['Posture', 'Posture', ''],
+        ['Risk', 'Risk', '/intelligence/risk/'],
+        ['Advisories', 'Advisories', '/enrichment/affected'],
+        ['Feeds', 'Feeds that name it', '/feeds/domain/'],
+      ] as const) {
+        if (part !== '') assert.equal(askedOf(part), 0, `${part} before it is opened`);
+        await page.getByRole('navigation', { name: 'Parts' }).getByRole('link', { name: tab }).click();
+        await page.getByRole('region', { name: card, exact: true }).waitFor();
+        await settled(page);
+        if (part !== '') assert.equal(askedOf(part), 1, `${part} once it is opened`);
+      }
+    });
+
+    it('counts the changes of each category as the list of it has them', async () => {
+      await using visited = await open(`/domain/${migration.domain}?tab=history`);
+      const { page } = visited;
+      const history = page.getByRole('region', { name: 'History', exact: true });
+      await settled(page);
+      const all = await history.locator('.transition').count();
+      const choices = await history.getByLabel('Category').locator('option').allInnerTexts();
+      let sum = 0;
+      for (const [i, choice] of choices.entries()) {
+        if (i === 0) continue;
+        const said = Number(/\((\d+)\)$/.exec(choice)?.[1]);
+        await history.getByLabel('Category').selectOption({ index: i });
+        await history.getByText(new RegExp(`^${said} of ${all} changes are in`)).waitFor();
+        assert.equal(await history.locator('.transition').count(), said, choice);
+        sum += said;
+      }
+      assert.ok(all > 0);
+      assert.equal(sum, all);
+    });
+
+    it('names no number of changes before it is known', async () => {
+      await using visited = await open('/status');
+      const { page } = visited;
+      const gate = Promise.withResolvers<void>();
+      await page.route('**/changes?*', async (route) => {
+        await gate.promise;
+        await route.continue();
+      });
+      await page.goto(`${demo().stack}/domain/${migration.domain}?tab=history&category=${migration.category}`);
+      const choice = page.getByRole('region', { name: 'History', exact: true }).locator('option:checked');
+      await choice.waitFor({ state: 'attached' });
+      assert.doesNotMatch(await choice.innerText(), /\d/);
+      gate.resolve();
+      await settled(page);
+      assert.match(await choice.innerText(), /\([1-9]\d*\)$/);
+    });
+
+    it('tells how long ago it was looked at, and goes on with the clock', async () => {
+      await using visited = await open('/status');
+      const { page } = visited;
+      await page.clock.install();
+      await page.goto(`${demo().stack}/domain/${migration.domain}`);
+      const when = page.locator('.domain-when');
+      await when.waitFor();
+      const at = Date.parse((await when.getAttribute('datetime')) ?? '');
+      // Well within a day, whatever it was before.
+      await page.clock.setFixedTime(at + 2 * 3_600_000 + 60_000);
+      await page.clock.runFor(60_000);
+      await page.getByText('2 hours ago', { exact: true }).waitFor();
+      await page.clock.setFixedTime(at + 5 * 3_600_000 + 60_000);
+      await page.clock.runFor(60_000);
+      await page.getByText('5 hours ago', { exact: true }).waitFor();
+    });
+
+    it('verifies the receipt of what it shows', async () => {
+      await using visited = await open(`/domain/${migration.domain}`);
+      const { page } = visited;
+      const said = await verify(page, 'Stack');
+      assert.match(said, /The receipt holds/);
+      assert.equal(await page.locator('.steps .good').count(), 6);
+    });
+
+    it('says so when one value of the answer was changed', async () => {
+      await using visited = await open('/status');
+      const { page } = visited;
+      await page.route(`**/stack/v1/domains/${migration.domain}`, async (route) => {
+        const response = await route.fetch();
+        const body = (await response.text()).replace('"confidence":"high"', '"confidence":"low"');
+        await route.fulfill({ response, body });
+      });
+      await page.goto(`${demo().stack}/domain/${migration.domain}`);
+      const said = await verify(page, 'Stack');
+      assert.match(said, /The receipt does not hold/);
+      assert.match(said, /not what was signed/);
+      assert.doesNotMatch(said, /The receipt holds/);
+      assert.equal(await page.locator('.steps .bad').count(), 1);
+    });
+
+    it('can be read, filtered and verified with the keyboard alone', async () => {
+      await using visited = await open(`/domain/${migration.domain}`);
+      const { page } = visited;
+      await settled(page);
+      await tabTo(page, /^History$/);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/tab=history/);
+      await settled(page);
+      await tabTo(page, /^All/);
+      await page.keyboard.press('ArrowDown');
+      await page.waitForURL(/category=/);
+      await tabTo(page, /^API and receipt/);
+      await page.keyboard.press('Enter');
+      await tabTo(page, /^Verify$/);
+      await page.keyboard.press('Enter');
+      await page.getByText('The receipt holds').waitFor();
+    });
+
+    it('says which name was answered for, where a host or an address was typed', async () => {
+      await using visited = await open(`/domain/${encodeURIComponent(`https://www.${migration.domain}/about?x=1`)}`);
+      await visited.page.getByText(`Answered for ${migration.domain}, to which`).waitFor();
+    });
+
+    it('says that there is no such domain, and of a real name that it is not in the demo', async () => {
+      await using visited = await open('/domain/google.com', [404]);
+      const { page } = visited;
+      await page.getByRole('heading', { name: 'google.com is not in this demo' }).waitFor();
+      await page.getByText('A demo on a simulated internet: every domain here is invented.').waitFor();
+      const example = page.getByRole('link', { name: /^Look at / });
+      assert.match((await example.getAttribute('href')) ?? '', /^\/domain\/[a-z0-9.-]+$/);
+      await page.route('**/site.json', (route) => route.fulfill({ json: { example_domain: 'example.com' } }));
+      await page.goto(`${demo().stack}/domain/no-such-name-at-all.com`);
+      await page.getByRole('heading', { name: 'There is no such domain' }).waitFor();
+      assert.equal(await page.getByText('simulated').count(), 0);
+    });
+
+    it('asks once more by itself while the first look goes on', async () => {
+      await using visited = await open('/status', [404]);
+      const { page } = visited;
+      let asked = 0;
+      await page.route(`**/stack/v1/domains/${migration.domain}`, async (route) => {
+        asked++;
+        if (asked > 1) return await route.continue();
+        const detail = `${migration.domain} is being scanned; the answer is not complete yet.`;
+        const problem = { title: 'The domain has not been analyzed', status: 404, detail, code: 'unknown_domain' };
+        await route.fulfill({ status: 404, headers: { 'retry-after': '1' }, json: problem });
+      });
+      await page.goto(`${demo().stack}/domain/${migration.domain}`);
+      await page.getByRole('heading', { name: 'The first look at this domain goes on' }).waitFor();
+      await page.getByRole('region', { name: 'Stack', exact: true }).waitFor();
+      assert.equal(asked, 2);
+    });
+
+    for (const tab of ['stack', 'history', 'posture', 'risk', 'advisories', 'feeds']) {
+      it(`looks right: ${tab}`, async () => {
+        const url = `${demo().stack}/domain/${migration.domain}${tab === 'stack' ? '' : `?tab=${tab}`}`;
+        await assertLooks(browser(), url, { key: demo().stackKey, name: tab === 'stack' ? 'domain' : `domain-${tab}` });
+      });
+    }
+
+    it('compares domains, one more and one less in place', async () => {
+      const [first, second, third] = others as [string, string, string];
+      await using visited = await open(`/compare?domains=${first},${second}`);
+      const { page } = visited;
+      await page.getByRole('columnheader', { name: second }).waitFor();
+      await settled(page);
+      await page.getByLabel('Add a domain').fill('not a domain!!');
+      await page.keyboard.press('Enter');
+      await page.getByText('“not a domain!!” is no domain name').waitFor();
+      assert.doesNotMatch(page.url(), /not/);
+      await page.getByLabel('Add a domain').fill(third);
+      await page.keyboard.press('Enter');
+      await page.getByRole('columnheader', { name: third }).getByRole('link', { name: third, exact: true }).waitFor();
+      assert.equal(new URL(page.url()).searchParams.get('domains'), [first, second, third].join());
+      assert.ok((await page.getByText('≠ differs').count()) > 0);
+      await page.getByRole('link', { name: `Remove ${first}` }).click();
+      await page.getByRole('columnheader', { name: first }).waitFor({ state: 'detached' });
+      assert.equal(new URL(page.url()).searchParams.get('domains'), [second, third].join());
+      await page.getByLabel('Only what differs').check();
+      await page.waitForURL(/only=differences/);
+      assert.equal(await page.locator('.compare tbody tr:not(.differs)').count(), 0);
+    });
+
+    it('compares providers', async () => {
+      const { from, from_id, to, to_id } = migration;
+      await using visited = await open(`/compare?providers=${from_id},${to_id}`);
+      const { page } = visited;
+      for (const name of [from, to]) {
+        await page.getByRole('columnheader', { name }).getByRole('link', { name, exact: true }).waitFor();
+      }
+      const lost = page
+        .getByRole('row', { name: /^Lost in 30 days/ })
+        .getByRole('link')
+        .first();
+      assert.match((await lost.getAttribute('href')) ?? '', /^\/provider\/[^/?]+\?tab=customers$/);
+    });
+
+    it('looks right side by side', async () => {
+      const domains = `${demo().stack}/compare?domains=${others.join()}&risk=yes`;
+      await assertLooks(browser(), domains, { key: demo().stackKey, name: 'compare' });
+      const providers = `${demo().stack}/compare?providers=${migration.from_id},${migration.to_id}`;
+      await assertLooks(browser(), providers, { key: demo().stackKey, name: 'compare-providers' });
+    });
+  });
+});

@@ -1,0 +1,206 @@
+// The frame of the explorer's pages: the way by keyboard, where one is, on paper, and that these tests see what goes wrong.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertAccessible, assertLooks, picture, settled, visit } from '../../support/web/browser.ts';
+import { describePages } from '../../support/web/demo.ts';
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+
+describePages('frame', ({ browser, demo }) => {
+  const open = (path: string, allowed: readonly number[] = [], options: Parameters<typeof visit>[2] = {}) =>
+    visit(browser(), demo().stack + path, { key: demo().stackKey, ...options }, allowed);
+
+  describe('the tests themselves', () => {
+    it('take an empty page for none', async () => {
+      await assert.rejects(
+        assertLooks(browser(), 'data:text/html,<title>Empty</title>', { name: 'empty' }),
+        /headings/,
+      );
+      const bare = 'data:text/html,<title>Bare</title><h1>Bare</h1><main>Little</main>';
+      await assert.rejects(assertLooks(browser(), bare, { name: 'bare' }), /shows nothing but/);
+    });
+
+    it('fail when the policy is violated, though nobody asks', async () => {
+      const visited = await open('/start');
+      await visited.page.evaluate(() => document.body.setAttribute('style', 'color: red'));
+      await visited.page.evaluate(() => {
+        const script = document.createElement('script');
+        script.textContent = 'window.wasRun = true';
+        document.body.append(script);
+      });
+      await visited.page.waitForTimeout(100);
+      assert.equal(await visited.page.evaluate(() => 'wasRun' in window), false);
+      await assert.rejects(async () => await visited[Symbol.asyncDispose](), /policy violated: script-src/);
+    });
+  });
+
+  describe('the frame', () => {
+    it('takes the focus from nobody who types while the page comes', async () => {
+      await using visited = await open('/start');
+      const { page } = visited;
+      await settled(page);
+      await page.evaluate(() => {
+        document.querySelector<HTMLElement>('.ways a[href="/market"]')?.click();
+        document.getElementById('search')?.focus();
+      });
+      await page.waitForURL('**/market');
+      await settled(page);
+      await page.keyboard.type('clou');
+      assert.equal(await page.getByRole('combobox', { name: 'Search domains and providers' }).inputValue(), 'clou');
+    });
+
+    it('marks one page as the one that is open, wherever one is', async () => {
+      await using visited = await open('/', [404]);
+      const { page } = visited;
+      for (const [path, name] of [
+        ['/', 'Home'],
+        ['/start', 'Get started'],
+        ['/market?category=dns', 'Market'],
+        ['/feeds/example.com', 'Feeds'],
+        ['/search?state=active&offset=50', 'Search'],
+        ['/domain/example.com', undefined],
+      ] as const) {
+        await page.goto(demo().stack + path);
+        await settled(page);
+        const marked = page.locator('.top [aria-current], .ways [aria-current]');
+        assert.deepEqual(await marked.allInnerTexts(), name === undefined ? [] : [name], path);
+        assert.equal(await page.locator('.pager [aria-current]').count(), 0, path);
+      }
+    });
+
+    it('puts the focus on a page that was gone to, and gives it its title', async () => {
+      await using visited = await open('/');
+      const { page } = visited;
+      await settled(page);
+      await page.keyboard.press('g');
+      await page.keyboard.press('t');
+      await heading(page, 'Status').waitFor();
+      assert.equal(await page.evaluate(() => document.activeElement?.id), 'content');
+      assert.equal(await page.title(), 'Status · Strata');
+    });
+
+    it('shows the keys, and lets them be turned off for good', async () => {
+      await using visited = await open('/start');
+      const { page } = visited;
+      await settled(page);
+      await page.keyboard.press('?');
+      const dialog = page.getByRole('dialog', { name: 'Keyboard' });
+      await dialog.waitFor();
+      await assertAccessible(page);
+      await picture(page, 'keyboard');
+      await dialog.getByLabel('Keys of one letter').uncheck();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await page.reload();
+      await settled(page);
+      for (const key of ['/', '?', 'g', 't']) await page.keyboard.press(key);
+      assert.equal(new URL(page.url()).pathname, '/start');
+      assert.equal(await page.evaluate(() => document.activeElement?.id), '');
+      assert.equal(await dialog.count(), 0);
+      await page.getByRole('button', { name: 'Keyboard' }).click();
+      await dialog.getByLabel('Keys of one letter').check();
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await page.keyboard.press('g');
+      await page.keyboard.press('m');
+      await page.waitForURL('**/market');
+    });
+
+    it('hides nothing that has the focus behind the bar above', async () => {
+      await using visited = await open('/search?state=active');
+      const { page } = visited;
+      await settled(page);
+      // Each link stands behind the bar in turn, as if it had been scrolled there, and is gone back to from the next.
+      for (const place of [3, 9, 20]) {
+        await page.evaluate((at) => {
+          const links = [...document.querySelectorAll<HTMLElement>('main tbody a')];
+          window.scrollTo(0, (links[at]?.getBoundingClientRect().top ?? 0) + window.scrollY - 10);
+          links[at + 1]?.focus({ preventScroll: true });
+        }, place);
+        await page.keyboard.press('Shift+Tab');
+        const [isThere, top, bar] = await page.evaluate((at) => {
+          const link = document.querySelectorAll('main tbody a')[at];
+          const box = document.querySelector('.top')?.getBoundingClientRect();
+          return [link === document.activeElement, link?.getBoundingClientRect().top ?? 0, box?.bottom ?? 0] as const;
+        }, place);
+        assert.ok(isThere && top >= bar, `link ${place} at ${top}, the bar down to ${bar}`);
+      }
+    });
+
+    it('leads to the chat where the service names one, and to nothing else', async () => {
+      for (const [chat, expected] of [
+        ['https://chat.example/', 'https://chat.example/'],
+        ['javascript:alert(1)', null],
+        [null, null],
+      ] as const) {
+        await using visited = await open('/start');
+        const { page } = visited;
+        await page.route('**/site.json', (route) =>
+          route.fulfill({ json: { example_domain: 'example.com', chat_url: chat } }),
+        );
+        await page.reload();
+        await settled(page);
+        const link = page.getByRole('link', { name: 'Chat', exact: true });
+        assert.equal(await link.count(), expected === null ? 0 : 1);
+        if (expected === null) continue;
+        assert.equal(await link.getAttribute('href'), expected);
+        await page.setViewportSize({ width: 390, height: 844 });
+        assert.equal(await link.count(), 0);
+        await page.getByRole('button', { name: 'Menu' }).click();
+        assert.equal(await link.getAttribute('href'), expected);
+      }
+    });
+
+    it('closes the menu of a phone with Escape', async () => {
+      await using visited = await open('/start', [], { width: 390, height: 844 });
+      const { page } = visited;
+      await settled(page);
+      const menu = page.getByRole('button', { name: 'Menu' });
+      const market = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Market' });
+      await menu.click();
+      assert.equal(await market.isVisible(), true);
+      await page.keyboard.press('Escape');
+      assert.equal(await market.isVisible(), false);
+      assert.equal(await menu.evaluate((element) => element === document.activeElement), true);
+    });
+
+    it('takes a key that another tab has got', async () => {
+      await using visited = await visit(browser(), `${demo().stack}/start`);
+      const { page } = visited;
+      await page.getByRole('button', { name: 'Get a free key' }).first().waitFor();
+      const other = await page.context().newPage();
+      await other.goto(`${demo().stack}/favicon.svg`);
+      await other.evaluate((key) => localStorage.setItem('strata-stack-key', key), demo().stackKey);
+      await page.getByText(demo().stackKey, { exact: true }).waitFor();
+    });
+  });
+
+  it('prints all rows of a long table, in dark ink', async () => {
+    await using visited = await open('/status', [], { colorScheme: 'dark' });
+    const { page } = visited;
+    await settled(page);
+    const rows = Array.from({ length: 400 }, (_, i) => `domain-${i}.example`);
+    await page.route('**/stack/v1/search?*', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { total: number; results: { domain: string }[] };
+      const [first] = body.results;
+      const results = rows.map((domain) => ({ ...first, domain }));
+      await route.fulfill({ response, json: { ...body, total: results.length, results } });
+    });
+    await page.goto(`${demo().stack}/search?state=active`);
+    const shown = page.getByRole('region', { name: 'Domains found' }).locator('tbody tr[aria-rowindex]');
+    await shown.first().waitFor();
+    assert.ok((await shown.count()) < 100, 'only the rows in sight are in the page');
+    await page.emulateMedia({ media: 'print' });
+    await page.waitForFunction(
+      (count) => document.querySelectorAll('tbody tr[aria-rowindex]').length === count,
+      rows.length,
+    );
+    assert.equal(await page.locator('.top').isVisible(), false);
+    assert.equal(await page.getByRole('form', { name: 'Filters' }).count(), 0);
+    const ink = await page.evaluate(() => getComputedStyle(document.body).color);
+    assert.equal(ink, 'rgb(22, 25, 29)');
+    await page.emulateMedia({ media: 'screen' });
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr[aria-rowindex]').length < 100);
+  });
+});

@@ -1,0 +1,300 @@
+// The first page, getting started and the search: what a newcomer does in the first minutes.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertLooks, settled, visit } from '../../support/web/browser.ts';
+import { describePages } from '../../support/web/demo.ts';
+
+describePages('home', ({ browser, demo }) => {
+  const open = (path: string, options: Parameters<typeof visit>[2] = {}, allowed: readonly number[] = []) =>
+    visit(browser(), demo().stack + path, options, allowed);
+  const exampleDomain = async () => {
+    const response = await fetch(`${demo().stack}/site.json`);
+    return ((await response.json()) as { readonly example_domain: string }).example_domain;
+  };
+  const field = (page: Page) => page.getByRole('combobox', { name: 'Search domains and providers' });
+  const options = (page: Page) => page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option');
+  const keyOf = (page: Page) => page.evaluate(() => localStorage.getItem('strata-stack-key'));
+
+  it('gives a newcomer a key with one click, and shows the example with a receipt that holds', async () => {
+    const domain = await exampleDomain();
+    await using visited = await open('/');
+    const { page } = visited;
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    assert.equal(await keyOf(page), null);
+    await page.getByRole('heading', { name: `Live example: ${domain}` }).waitFor();
+    await page.getByRole('button', { name: 'Get a free key' }).click();
+    const example = page.getByRole('region', { name: `Live example: ${domain}` });
+    await example.getByText('of 100 points').waitFor();
+    assert.match((await keyOf(page)) ?? '', /^ssk_/);
+    const response = await fetch(`${demo().stack}/stack/v1/domains/${domain}`, {
+      headers: { 'x-stack-key': demo().stackKey },
+    });
+    const { services } = (await response.json()) as { services: { provider: string }[] };
+    const shown = await example.locator('dd a').allTextContents();
+    assert.deepEqual(new Set(shown), new Set(services.map(({ provider }) => provider)));
+    await example.getByRole('button', { name: 'Verify' }).click();
+    await example.getByText('The receipt holds').waitFor();
+    await page.getByText(/^\d+ left/).waitFor();
+  });
+
+  it('leads to the page of all conditions where nothing was typed', async () => {
+    await using visited = await open('/', { key: demo().stackKey });
+    const { page } = visited;
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await page.waitForURL('**/search');
+    await page.getByRole('heading', { level: 1, name: 'Search' }).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Search', exact: true }).getAttribute('aria-current'), 'page');
+  });
+
+  it('leads to a domain by the keyboard alone', async () => {
+    const domain = await exampleDomain();
+    await using visited = await open('/', { key: demo().stackKey });
+    const { page } = visited;
+    await settled(page);
+    await page.keyboard.press('/');
+    await page.keyboard.type(domain.slice(0, -2), { delay: 20 });
+    await options(page).filter({ hasText: domain }).waitFor();
+    assert.equal(await field(page).getAttribute('aria-expanded'), 'true');
+    for (let i = 0; i < 20; i += 1) {
+      await page.keyboard.press('ArrowDown');
+      const chosen = (await field(page).getAttribute('aria-activedescendant')) ?? '';
+      const option = page.locator(`[id="${chosen}"]`);
+      assert.equal(await option.getAttribute('aria-selected'), 'true');
+      if ((await option.textContent())?.includes(domain)) break;
+    }
+    assert.equal(await field(page).evaluate((element) => element === document.activeElement), true);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/domain/${domain}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  });
+
+  it('takes Enter for what the text is: a domain, an address, a provider, or else a search', async () => {
+    await using visited = await open('/start', { key: demo().stackKey }, [404]);
+    const { page } = visited;
+    await settled(page);
+    for (const [text, url] of [
+      ['Example.COM', '/domain/example.com'],
+      ['https://shop.example.com/a?b#c', '/domain/shop.example.com'],
+      ['Cloudflare', '/provider/cloudflare'],
+      ['no such thing', '/search?q=no+such+thing'],
+    ] as const) {
+      await page.keyboard.press('/');
+      await page.keyboard.type(text);
+      if (text === 'Cloudflare') await options(page).filter({ hasText: 'Provider' }).first().waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForURL((to) => to.pathname + to.search === url);
+      await field(page).waitFor();
+    }
+  });
+
+  it('closes the suggestions with Escape, goes round with the arrows, and follows the pointer', async () => {
+    await using visited = await open('/');
+    const { page } = visited;
+    await settled(page);
+    await page.keyboard.press('/');
+    await page.keyboard.type('clou');
+    await options(page).first().waitFor();
+    await page.keyboard.press('ArrowUp');
+    assert.equal(await options(page).last().getAttribute('aria-selected'), 'true');
+    assert.equal(await options(page).last().textContent(), 'Search for “clou”');
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await field(page).getAttribute('aria-activedescendant'), null);
+    await page.keyboard.press('Escape');
+    assert.equal(await options(page).count(), 0);
+    assert.equal(await field(page).inputValue(), 'clou');
+    await page.keyboard.press('ArrowDown');
+    await options(page).filter({ hasText: 'Cloudflare' }).first().click();
+    await page.waitForURL('**/provider/cloudflare');
+  });
+
+  it('works without suggestions', async () => {
+    await using visited = await open('/start', {}, [401, 429]);
+    const { page } = visited;
+    await page.route('**/suggest?*', (route) => route.fulfill({ status: 429, body: '{}' }));
+    await settled(page);
+    await field(page).fill('mail');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/search?q=mail');
+  });
+
+  it('says when the day of a key is used up, and until when', async () => {
+    await using visited = await open('/', { key: 'ssk_used-up' }, [429]);
+    const { page } = visited;
+    await page.route('**/stack/v1/**', (route) =>
+      route.fulfill({
+        status: 429,
+        headers: {
+          'content-type': 'application/problem+json; charset=utf-8',
+          'retry-after': '3600',
+          'x-ratelimit-limit': '50',
+          'x-ratelimit-remaining': '0',
+          'x-ratelimit-reset': '3600',
+        },
+        body: JSON.stringify({
+          type: '/problems/quota_exceeded',
+          title: 'The quota is used up',
+          status: 429,
+          detail: 'The 50 requests of this day are used up.',
+          code: 'quota_exceeded',
+          request_id: '5a0c3d52-7c3c-4a52-9c6c-000000000000',
+        }),
+      }),
+    );
+    await page.reload();
+    const notice = page.getByRole('alert').filter({ hasText: 'used up' }).first();
+    await notice.waitFor();
+    assert.match((await notice.textContent()) ?? '', /new ones from .*\d{4}/);
+    await page.getByText(/^0 left/).waitFor();
+    await page.getByRole('link', { name: /^0 left/ }).click();
+    await page.getByRole('region', { name: '1. Your key' }).waitFor();
+    const figures = await page.locator('.figure-value').allTextContents();
+    assert.deepEqual(figures.slice(0, 2), ['0', '50']);
+  });
+
+  it('says when the service cannot be reached, and goes on when it can', async () => {
+    await using visited = await open('/', { key: demo().stackKey });
+    const { page } = visited;
+    await settled(page);
+    await page.route('**/stack/v1/search*', (route) => route.abort('internetdisconnected'));
+    await page.getByRole('region', { name: 'In figures' }).locator('a').first().click();
+    await page.waitForURL('**/search');
+    await page.getByText('The service cannot be reached').waitFor({ timeout: 20_000 });
+    await page.unroute('**/stack/v1/search*');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page
+      .getByText(/ domains$/)
+      .first()
+      .waitFor();
+  });
+
+  it('gives commands that work as they stand', async () => {
+    const shownKey = demo().stackKey;
+    await using visited = await open('/start', { key: shownKey });
+    const { page } = visited;
+    await settled(page);
+    await page.getByText('Complete commands, with your key').waitFor();
+    const commands = await page.getByRole('region', { name: '2. First requests' }).locator('pre').allTextContents();
+    assert.equal(commands.length, 7);
+    for (const command of commands) {
+      const [, sent, url = ''] =
+        /^curl (?:-[A-Za-z] (?:[\w.]+ )?)*?-H 'X-Stack-Key: ([^']+)' '([^']+)'$/.exec(command) ?? [];
+      assert.equal(sent, shownKey, command);
+      const stop = new AbortController();
+      const { status } = await fetch(url, { headers: { 'x-stack-key': shownKey }, signal: stop.signal });
+      stop.abort();
+      assert.equal(status, 200, command);
+    }
+    await page.getByRole('button', { name: 'Copy the key' }).click();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), shownKey);
+    await page.getByRole('button', { name: 'Forget this key' }).click();
+    assert.equal(await keyOf(page), shownKey);
+    await page.getByRole('button', { name: 'Forget it for good' }).click();
+    await page.getByRole('button', { name: 'Get a free key' }).waitFor();
+    assert.equal(await keyOf(page), null);
+  });
+
+  it('says why when there is no key to be had, and lets one try again', async () => {
+    await using visited = await open('/start', {}, [429]);
+    const { page } = visited;
+    const detail = 'This address has got its 5 free keys of the day.';
+    const refused = { title: 'The quota is used up', status: 429, detail, code: 'quota_exceeded' };
+    await page.route('**/keys', (route) =>
+      route.fulfill({ status: 429, contentType: 'application/problem+json', body: JSON.stringify(refused) }),
+    );
+    const button = page.getByRole('button', { name: 'Get a free key' });
+    await button.click();
+    await page.getByRole('alert').filter({ hasText: detail }).waitFor();
+    await page.unroute('**/keys');
+    await page.route('**/keys', (route) => route.abort());
+    await button.click();
+    await page.getByRole('alert').filter({ hasNotText: detail }).waitFor();
+    assert.equal(await button.isEnabled(), true);
+  });
+
+  it('takes a key that the reader has', async () => {
+    await using visited = await open('/start');
+    const { page } = visited;
+    await page.getByLabel('Use a key that you have').fill(demo().stackKey);
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.getByText(demo().stackKey, { exact: true }).waitFor();
+    assert.equal(await keyOf(page), demo().stackKey);
+  });
+
+  it('searches with every filter in the address, page by page', async () => {
+    await using visited = await open('/search', { key: demo().stackKey });
+    const { page } = visited;
+    await settled(page);
+    /** What the page was answered: the demo lives on, and a second answer may be another. */
+    const answerTo = async (act: () => Promise<unknown>) => {
+      const [response] = await Promise.all([
+        page.waitForResponse((each) => each.url().includes('/stack/v1/search?')),
+        act(),
+      ]);
+      return (await response.json()) as { total: number; results: { domain: string }[] };
+    };
+    const shown = () => page.locator('tbody tr td:first-child').allTextContents();
+    await page.getByLabel('State').selectOption('active');
+    await page.getByLabel('Category').selectOption('dns');
+    const first = await answerTo(() =>
+      page.getByRole('form', { name: 'Filters' }).getByRole('button', { name: 'Search' }).click(),
+    );
+    await page.waitForURL('**/search?category=dns&state=active');
+    await settled(page);
+    assert.ok(first.total > 50, `${first.total} domains`);
+    assert.deepEqual(
+      await shown(),
+      first.results.map(({ domain }) => domain),
+    );
+    const second = await answerTo(() => page.getByRole('link', { name: 'Next', exact: true }).click());
+    await page.waitForURL(/offset=50/);
+    await page
+      .getByText(/^51 to/)
+      .first()
+      .waitFor();
+    assert.deepEqual(
+      await shown(),
+      second.results.map(({ domain }) => domain),
+    );
+    await page.reload();
+    await page
+      .getByText(/^51 to/)
+      .first()
+      .waitFor();
+    assert.equal(await page.getByLabel('State').inputValue(), 'active');
+    await page.getByRole('link', { name: 'Previous', exact: true }).click();
+    await page
+      .getByText(/^1 to 50 of/)
+      .first()
+      .waitFor();
+  });
+
+  it('names the providers that may be meant, and says when nothing is found', async () => {
+    await using visited = await open('/search?provider=cloudflair', { key: demo().stackKey });
+    const { page } = visited;
+    await page.getByRole('link', { name: 'Cloudflare', exact: true }).click();
+    await page.waitForURL('**/search?provider=Cloudflare');
+    await page.locator('tbody tr').first().waitFor();
+    await page.goto(`${demo().stack}/search?q=holds-nothing-like-this`);
+    await page.getByText('No domain meets all of this').waitFor();
+  });
+
+  it('says which filter cannot be used', async () => {
+    await using visited = await open('/search?flag=nonsense', { key: demo().stackKey }, [400]);
+    const { page } = visited;
+    await page.getByText('Cannot use: flag').waitFor();
+    assert.equal(await page.getByLabel('Posture').inputValue(), 'nonsense');
+  });
+
+  for (const [name, path, hasKey] of [
+    ['home', '/', true],
+    ['home-newcomer', '/', false],
+    ['start', '/start', false],
+    ['start-with-key', '/start', true],
+    ['search', '/search?state=active', true],
+    ['search-nothing', '/search?provider=cloudflair', true],
+  ] as const) {
+    it(`looks right: ${name}`, () =>
+      assertLooks(browser(), demo().stack + path, { name, ...(hasKey ? { key: demo().stackKey } : {}) }));
+  }
+});

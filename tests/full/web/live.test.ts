@@ -1,0 +1,180 @@
+// What happens now: the live page, the feeds, the state of the service.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertLooks, settled, visit } from '../../support/web/browser.ts';
+import { describePages } from '../../support/web/demo.ts';
+
+/** The demo looks at each domain every two minutes, and confirms on the look after: three of these are plenty. */
+const MOVE_MS = 360_000;
+
+const liveState = (page: Page) => page.locator('.live-state').getByText(/^(?:Live|Paused)$/);
+const newMigration = (page: Page) => page.locator('.live-event.new', { hasText: 'moved its' });
+
+describePages('live', ({ browser, demo }) => {
+  const open = (path: string) => visit(browser(), `${demo().stack}${path}`, { key: demo().stackKey });
+
+  describe('live', () => {
+    test('a migration appears without a reload, and waits where the page is paused', {
+      timeout: MOVE_MS + 60_000,
+    }, async () => {
+      await using running = await open('/live');
+      await using paused = await open('/live');
+      await paused.page.getByRole('button', { name: 'Pause' }).click();
+      await paused.page.locator('.live-state').getByText('Paused').waitFor();
+      await liveState(running.page).waitFor();
+      const urls = [running.page.url(), paused.page.url()];
+
+      const row = newMigration(running.page).first();
+      await row.waitFor({ timeout: MOVE_MS });
+      const domain = await row.locator('.live-domain').innerText();
+      const sentence = await row.locator('p').first().innerText();
+      assert.match(sentence, /^\S+ moved its .+ from .+ to .+/);
+      assert.equal(await row.locator('a[href^="/provider/"]').count(), 2);
+
+      const resume = paused.page.getByRole('button', { name: /^Resume · [1-9]\d* waiting$/ });
+      await resume.waitFor();
+      assert.equal(await paused.page.locator('.live-event.new').count(), 0);
+      await resume.click();
+      await newMigration(paused.page).filter({ hasText: domain }).first().waitFor();
+      await paused.page.getByRole('button', { name: 'Pause' }).waitFor();
+
+      assert.deepEqual([running.page.url(), paused.page.url()], urls);
+    });
+
+    test('it begins with the past hour, newest first, and each event has a receipt that holds', async () => {
+      await using visited = await open('/live');
+      const { page } = visited;
+      await page.locator('.live-event').first().waitFor();
+      const times = await page
+        .locator('.live-event time')
+        .evaluateAll((all) => all.map((time) => time.getAttribute('datetime') ?? ''));
+      assert.ok(times.length > 1);
+      assert.deepEqual(times, times.toSorted().toReversed());
+      // By its time: the first row is another one as soon as an event comes.
+      const row = page.locator('.live-event', { has: page.locator(`time[datetime="${times[0]}"]`) }).first();
+      await row.getByText('Receipt').click();
+      await row.getByRole('button', { name: 'Verify' }).click();
+      await row.getByText('The receipt holds').waitFor();
+    });
+
+    test('the filter stands in the address, and the address in the filter', async () => {
+      await using visited = await open('/live?types=migration&category=dns');
+      const { page } = visited;
+      await page.locator('.live-event').first().waitFor();
+      assert.equal(await page.getByLabel('Category').inputValue(), 'dns');
+      assert.equal(await page.getByLabel('Migrations').isChecked(), true);
+      assert.equal(await page.getByLabel('Advisories').isChecked(), false);
+      for (const text of await page.locator('.live-event > div > p:first-child').allTextContents())
+        assert.match(text, /moved its DNS from/);
+
+      await page.getByLabel('Category').selectOption('');
+      await page.getByLabel('Advisories').check();
+      await page.getByRole('textbox', { name: 'Domain' }).fill('nobody.example');
+      await page.getByRole('button', { name: 'Follow' }).click();
+      await page.waitForURL(/domain=nobody\.example/);
+      assert.equal(new URL(page.url()).search, '?types=migration%2Cadvisory&domain=nobody.example');
+      await page.getByText('Nothing in the last hour').waitFor();
+
+      await page.goBack();
+      await page.locator('.live-event').first().waitFor();
+      assert.equal(await page.getByRole('textbox', { name: 'Domain' }).inputValue(), '');
+    });
+
+    test('an unknown provider is said, and so is that a key is needed', async () => {
+      const { stack, stackKey } = demo();
+      await using visited = await visit(browser(), `${stack}/live?provider=nobody-knows-it`, { key: stackKey }, [404]);
+      await visited.page
+        .locator('.notice')
+        .getByText(/nobody-knows-it/)
+        .waitFor();
+      await using newcomer = await visit(browser(), `${stack}/live`, {}, [401]);
+      await newcomer.page.getByRole('button', { name: 'Get a free key' }).waitFor();
+    });
+
+    test('it looks right', async () => {
+      await assertLooks(browser(), `${demo().stack}/live`, { key: demo().stackKey, name: 'live' });
+    });
+  });
+
+  describe('feeds', () => {
+    test('from all feeds to one domain, what names it and what it runs', async () => {
+      await using visited = await open('/feeds');
+      const { page } = visited;
+      await page.getByRole('heading', { name: 'Most named: 7 days' }).waitFor();
+      const leaders = page.getByRole('region', { name: 'Domains that feeds name most often' });
+      await leaders.locator('tbody tr').first().waitFor();
+      await page.getByRole('link', { name: '30 days', exact: true }).click();
+      await page.getByRole('heading', { name: 'Most named: 30 days' }).waitFor();
+      assert.equal(new URL(page.url()).search, '?window=30d');
+      await settled(page);
+
+      const domain = await leaders.locator('.feeds-domain').first().innerText();
+      await leaders.locator('.feeds-domain').first().click();
+      await page.getByRole('heading', { name: `${domain} in feeds`, level: 1 }).waitFor();
+      assert.equal(new URL(page.url()).pathname, `/feeds/${domain}`);
+      const feeds = page.getByRole('region', { name: 'Feeds that name the domain' });
+      await feeds.locator('tbody tr').first().waitFor();
+      for (const link of await feeds.locator('a').all()) {
+        assert.match((await link.getAttribute('href')) ?? '', /^https?:\/\//);
+        assert.equal(await link.getAttribute('rel'), 'noopener noreferrer nofollow');
+      }
+      await page.getByText('The numbers as a table').click();
+      assert.equal(
+        await page
+          .getByRole('region', { name: /^Mentions of .+ on each/ })
+          .locator('tbody tr')
+          .count(),
+        30,
+      );
+      await page.getByRole('link', { name: 'Stack and history' }).click();
+      await page.waitForURL(`**/domain/${domain}`);
+    });
+
+    test('a domain that nobody names is told of as such', async () => {
+      await using visited = await open('/feeds/unheard-of.example');
+      await visited.page.getByText('No feed that is read here has named it.').waitFor();
+      assert.equal(await visited.page.locator('.figure', { hasText: 'First named' }).locator('dd').innerText(), '–\n–');
+    });
+
+    test('they look right', async () => {
+      const { stack, stackKey } = demo();
+      await assertLooks(browser(), `${stack}/feeds`, { key: stackKey, name: 'feeds' });
+      await using visited = await open('/feeds');
+      const domain = await visited.page.locator('.feeds-domain').first().innerText();
+      await assertLooks(browser(), `${stack}/feeds/${domain}`, { key: stackKey, name: 'feed-domain' });
+    });
+  });
+
+  describe('status', () => {
+    test('health, what is known, the sources, the ledger and the keys', async () => {
+      await using visited = await open('/status');
+      const { page } = visited;
+      await settled(page);
+      const card = (name: string) => page.getByRole('region', { name, exact: true });
+      await card('Service').getByText('ok', { exact: true }).waitFor();
+      const asked = await fetch(`${demo().stack}/ledger/checkpoint`);
+      const [origin = '', size = ''] = (await asked.text()).split('\n');
+      const shown = await card('Ledger').locator('.figure-value').innerText();
+      assert.ok(Number(shown.replaceAll(/\D/g, '')) > 0 && Number(shown.replaceAll(/\D/g, '')) <= Number(size));
+      await card('Ledger').getByText(origin, { exact: true }).first().waitFor();
+      assert.equal(await card('Sources of advisories').locator('tbody tr').count(), 5);
+      await card('Signing keys').getByText('current').waitFor();
+
+      // Health is asked without a key, so anybody can check a receipt here.
+      await card('Service').getByText('API and receipt').click();
+      await card('Service').getByRole('button', { name: 'Verify' }).click();
+      await card('Service').getByText('The receipt holds').waitFor();
+    });
+
+    test('a newcomer sees health, ledger and keys', async () => {
+      await using newcomer = await visit(browser(), `${demo().stack}/status`, {}, [401]);
+      await newcomer.page.getByText('Receipts in the log').waitFor();
+      await newcomer.page.getByRole('region', { name: 'Keys that sign receipts' }).waitFor();
+    });
+
+    test('it looks right', async () => {
+      await assertLooks(browser(), `${demo().stack}/status`, { key: demo().stackKey, name: 'status' });
+    });
+  });
+});

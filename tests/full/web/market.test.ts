@@ -1,0 +1,283 @@
+// The market, its migrations and one provider: by clicks from a provider to the customers that it lost.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { before, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertLooks, settled, visit } from '../../support/web/browser.ts';
+import { type Demo, describePages } from '../../support/web/demo.ts';
+import { assertListed, inFigure, inTable, type ListKind, type PlaceOf } from '../../support/web/listed.ts';
+
+/** A provider of the demo that is in two markets, and gains and loses customers all the time. */
+const PROVIDER = 'cloudflare';
+
+describePages('market', ({ browser, demo }) => {
+  const open = (path: string) => visit(browser(), demo().stack + path, { key: demo().stackKey });
+
+  let loser: { readonly id: string; readonly name: string };
+  before(async () => {
+    loser = await mostLeft(demo());
+  });
+
+  it("leads by clicks from the market to a provider's lost customers and where they went", async () => {
+    await using visited = await open('/market?category=dns');
+    const { page } = visited;
+    await page.getByText('The numbers as a table').first().click();
+    await page
+      .getByRole('region', { name: 'Share of providers: DNS' })
+      .getByRole('link', { name: loser.name, exact: true })
+      .click();
+    await page.getByRole('heading', { level: 1, name: loser.name }).waitFor();
+    await page.getByRole('img', { name: new RegExp(`^Services that left ${loser.name}`) }).waitFor();
+    await page.getByRole('link', { name: 'Lost customers' }).click();
+    await page.getByRole('heading', { name: /^\d+ domains? left since / }).waitFor();
+    assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), { tab: 'customers' });
+    const went = await column(page, `Lost customers of ${loser.name}`, 'Where they went');
+    assert.ok(went.length > 0);
+    assert.ok(
+      went.every((name) => name !== '' && !name.startsWith(loser.name)),
+      went.join(),
+    );
+    const confirmed = await column(page, `Lost customers of ${loser.name}`, 'Confirmed');
+    assert.ok(confirmed.every((day) => /^\d{1,2} \w+ \d{4}$/.test(day)));
+
+    await page
+      .getByRole('region', { name: `Lost customers of ${loser.name}` })
+      .getByRole('row')
+      .nth(1)
+      .getByRole('link')
+      .first()
+      .click();
+    await page.waitForURL(/\/domain\//);
+  });
+
+  /** A page (LOSER is who lost most), a number on it by its place, and where the list behind it tells its own number. */
+  const NUMBERS: readonly (readonly [what: string, path: string, of: PlaceOf, list: ListKind])[] = [
+    [
+      'users of a provider in a market',
+      '/market?category=dns',
+      inTable('Share of providers: DNS', 'Domains'),
+      'search',
+    ],
+    [
+      'users of one, parked too',
+      '/market?category=email&include_parked=true',
+      inTable(/^Share of prov/, 'Domains'),
+      'search',
+    ],
+    ['domains of a leader', '/market?category=dns', inTable('Leaders', 'Domains, all markets'), 'domains'],
+    ['domains of a provider', `/provider/${PROVIDER}`, inFigure('Domains'), 'domains'],
+    ['lost customers', '/provider/LOSER', inFigure('Lost in 30 days'), 'customers'],
+    ['gained customers', '/provider/LOSER', inFigure('Gained in 30 days'), 'customers'],
+    [
+      'services that moved away',
+      '/provider/LOSER',
+      (page) =>
+        page
+          .getByRole('heading', { name: /services? moved away$/ })
+          .getByRole('link')
+          .first(),
+      'migrations',
+    ],
+    ['a market of a provider', `/provider/${PROVIDER}`, inTable('Its markets', 'Domains'), 'search'],
+    ['common users', `/provider/${PROVIDER}?tab=company`, inTable(/^Providers used together/, 'Common'), 'search'],
+    ['dependent domains', `/provider/${PROVIDER}?tab=dependence`, inFigure('Dependent domains'), 'domains'],
+    [
+      'common dependence',
+      `/provider/${PROVIDER}?tab=dependence`,
+      inTable('Its domains also rest on', 'Common'),
+      'search',
+    ],
+    ['a flow', '/migrations?provider=LOSER', inTable(/^Migrations of DNS/, 'Domains'), 'migrations'],
+    ['a flow of a day by hours', '/migrations?hours=168', inTable(/^Migrations of DNS/, 'Domains'), 'migrations'],
+  ];
+  for (const [what, path, of, list] of NUMBERS) {
+    it(`leads from a number to a list of as many: ${what}`, async () => {
+      await using visited = await open(path.replace('LOSER', loser.id));
+      const { page } = visited;
+      await assertListed(page, { of, list });
+    });
+  }
+
+  it('says all that a followed number asks for, and lets it be taken off', async () => {
+    await using visited = await open('/search?provider=cloudflare&category=dns&min_confidence=medium&state=active');
+    const { page } = visited;
+    await page.getByText('at least medium confidence').first().waitFor();
+    await page.getByRole('link', { name: 'Take off' }).click();
+    await page.waitForURL((url) => !url.searchParams.has('min_confidence'));
+    assert.equal(await page.getByRole('link', { name: 'Take off' }).count(), 0);
+    assert.equal(new URL(page.url()).searchParams.get('category'), 'dns');
+  });
+
+  it('says what is loading, what is empty and what went wrong apart', async () => {
+    await using visited = await visit(browser(), `${demo().stack}/status`, { key: demo().stackKey }, [503]);
+    const { page } = visited;
+    const gate = Promise.withResolvers<void>();
+    let status = 200;
+    await page.route('**/stack/v1/stats/migrations**', async (route) => {
+      await gate.promise;
+      if (status !== 200) {
+        const problem = { title: 'Unavailable', status, detail: 'The store does not answer.', code: 'unavailable' };
+        await route.fulfill({ status, json: problem });
+      } else await route.continue();
+    });
+    await page.goto(`${demo().stack}/migrations?category=security`);
+    await page.getByText('Loading …').first().waitFor();
+    assert.equal(await page.getByText(/Nobody moved|No migration/).count(), 0);
+    gate.resolve();
+    await page.getByText('No migration fits these filters.').waitFor();
+    await page.getByText('Nobody moved like this within this time.').waitFor();
+    // Another question: the rows of the last one are not shown under its words.
+    status = 503;
+    await page.getByLabel('Category').selectOption('dns');
+    await page.getByText('The store does not answer.').waitFor();
+    assert.equal(await page.getByText(/Nobody moved|No migration/).count(), 0);
+  });
+
+  it('pages through migrations of any age, and counts those of a window', async () => {
+    await using visited = await open('/status');
+    const { page } = visited;
+    // Shorter pages than the demo has migrations.
+    await page.route('**/stack/v1/stats/migrations**', (route) =>
+      route.continue({ url: route.request().url().replace('limit=100', 'limit=10') }),
+    );
+    await page.goto(`${demo().stack}/migrations?days=all`);
+    await page.getByRole('heading', { name: 'Migrations', level: 2, exact: true }).waitFor();
+    const first = await column(page, 'Migrations', 'Domain');
+    assert.equal(first.length, 10);
+    await page.getByRole('link', { name: 'Next' }).click();
+    await page.getByText(/^11 to 20/).waitFor();
+    assert.equal(new URL(page.url()).search, '?days=all&offset=10');
+    assert.notDeepEqual(await column(page, 'Migrations', 'Domain'), first);
+    await page.getByLabel('Confirmed within').selectOption('24 hours');
+    await page.getByRole('heading', { name: /^\d+ migrations? within 24 hours$/ }).waitFor();
+    assert.equal(new URL(page.url()).search, '?hours=24');
+  });
+
+  it('keeps the category in the address, and parked domains beside it', async () => {
+    await using visited = await open('/market');
+    const { page } = visited;
+    await page.getByRole('heading', { name: 'DNS: share of providers' }).waitFor();
+    await page.getByRole('navigation', { name: 'Category' }).getByRole('link', { name: 'Email', exact: true }).click();
+    await page.getByRole('heading', { name: 'Email: share of providers' }).waitFor();
+    await page.getByRole('link', { name: 'Count parked domains too' }).click();
+    await page.getByRole('link', { name: 'Leave parked domains out' }).waitFor();
+    assert.equal(new URL(page.url()).search, '?category=email&include_parked=true');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Email: share of providers' }).waitFor();
+    await page.goBack();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'DNS: share of providers' }).waitFor();
+  });
+
+  it('saves a list as CSV with its header row, and checks its receipt', async () => {
+    await using visited = await open(`/migrations?provider=${loser.id}&direction=out`);
+    const { page } = visited;
+    const started = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download CSV' }).click();
+    const download = await started;
+    assert.equal(download.suggestedFilename(), `migrations-${loser.id}-out.csv`);
+    const [header, ...rows] = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\r\n');
+    assert.equal(header, 'id,at,confirmed_at,domain,category,from,to,from_id,to_id,confidence,importance');
+    assert.ok(rows.length > 0);
+    assert.ok(rows.every((row) => row.split(',')[7] === loser.id));
+    // The page was asked before the file, and more may have left in between.
+    const heading = page.getByRole('heading', { name: `within 30 days away from ${loser.name}` });
+    const told = async () => Number.parseInt(await heading.innerText(), 10);
+    const onPage = await told();
+    assert.ok(rows.length >= onPage, `${rows.length} rows, where the page says ${onPage}`);
+    if (rows.length > onPage) {
+      await page.reload();
+      await heading.waitFor();
+      assert.ok(rows.length <= (await told()), `${rows.length} rows`);
+      return;
+    }
+
+    const file = page.locator('.csv');
+    await file.getByRole('button', { name: 'Verify' }).click();
+    await file.getByText('The receipt holds').waitFor();
+    const receipt = page.waitForEvent('download');
+    await file.getByRole('button', { name: 'Save its receipt' }).click();
+    const { receipt_id } = JSON.parse(readFileSync(await (await receipt).path(), 'utf8'));
+    assert.match(receipt_id, /^rwr_/);
+  });
+
+  it('asks only for the parts of a provider that are opened', async () => {
+    await using visited = await open(`/provider/${PROVIDER}`);
+    const { page } = visited;
+    await settled(page);
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (pathname.startsWith('/stack/v1/')) asked.push(pathname);
+    });
+    const parts = page.getByRole('navigation', { name: 'Parts of this page' });
+    await parts.getByRole('link', { name: 'Over time' }).click();
+    await page.getByRole('img', { name: /^Domains of Cloudflare by day/ }).waitFor();
+    await parts.getByRole('link', { name: 'Used together with' }).click();
+    await page.getByRole('region', { name: 'Providers used together with Cloudflare' }).waitFor();
+    await parts.getByRole('link', { name: 'Dependence' }).click();
+    await page.getByText('concentration risk').waitFor();
+    await parts.getByRole('link', { name: 'Domains' }).click();
+    await page.getByRole('link', { name: 'Next', exact: true }).click();
+    await page.getByText(/^51 to 100 of/).waitFor();
+    assert.match(page.url(), /\?tab=domains&offset=50$/);
+    assert.deepEqual(
+      asked.map((path) => path.split('/').at(-2)),
+      ['adoption', 'supply-chain', 'providers'],
+    );
+  });
+
+  it('says that a provider is not known', async () => {
+    const { stack, stackKey } = demo();
+    await using visited = await visit(browser(), `${stack}/provider/no-such-provider`, { key: stackKey }, [404]);
+    await visited.page.getByRole('alert').or(visited.page.locator('.notice')).waitFor();
+    assert.match(await visited.page.locator('.notice').innerText(), /no-such-provider/);
+  });
+
+  for (const [name, path] of [
+    ['market', '/market?category=email'],
+    ['migrations', '/migrations'],
+    ['provider', `/provider/${PROVIDER}`],
+    ['provider-customers', `/provider/${PROVIDER}?tab=customers`],
+    ['provider-over-time', `/provider/${PROVIDER}?tab=adoption`],
+    ['provider-dependence', `/provider/${PROVIDER}?tab=dependence`],
+  ] as const) {
+    it(`looks right: ${name}`, async () => {
+      await assertLooks(browser(), demo().stack + path, { key: demo().stackKey, name });
+    });
+  }
+});
+
+interface Leaving {
+  readonly provider: string;
+  readonly provider_id: string;
+  readonly lost_30d: number;
+}
+
+/** Who of the largest DNS providers lost most customers: somebody always did, and the demo tells who. */
+async function mostLeft({ stack, stackKey }: Demo): Promise<{ readonly id: string; readonly name: string }> {
+  const get = async (path: string) => {
+    const response = await fetch(`${stack}/stack/v1/${path}`, { headers: { 'X-Stack-Key': stackKey } });
+    assert.equal(response.status, 200, path);
+    // biome-ignore lint/suspicious/noExplicitAny: only what is named below is read
+    return (await response.json()) as any;
+  };
+  const { categories } = await get('intelligence/market-share');
+  const ids: string[] = categories
+    .find(({ category }: { readonly category: string }) => category === 'dns')
+    .providers.map(({ provider_id: id }: Leaving) => id);
+  const providers: Leaving[] = await Promise.all(ids.slice(0, 12).map((id) => get(`providers/${id}?limit=1`)));
+  const [most] = providers.toSorted((a, b) => b.lost_30d - a.lost_30d);
+  assert.ok(most && most.lost_30d > 0);
+  return { id: most.provider_id, name: most.provider };
+}
+
+/** What stands in one column of a table, row by row. */
+async function column(page: Page, table: string, name: string): Promise<string[]> {
+  const place = page.getByRole('region', { name: table, exact: true });
+  const names = await place.getByRole('columnheader').allInnerTexts();
+  const cells = place.locator(`tbody tr:not([aria-hidden]) td:nth-child(${names.indexOf(name) + 1})`);
+  return cells.allInnerTexts();
+}

@@ -1,0 +1,207 @@
+// The table of the interface, walked on a live service: every path answers, every answer fits the schema that is served.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { startTestStack, type TestStack } from '../support/running-stack.ts';
+
+/** Path, tag, query parameters: the given table. */
+const TABLE = [
+  ['/health', 'Status', []],
+  ['/stack/v1/domains/{domain}', 'Domains', []],
+  ['/stack/v1/domains/{domain}/changes', 'Domains', []],
+  ['/stack/v1/search', 'Search', ['q', 'provider', 'category', 'limit', 'offset']],
+  ['/stack/v1/stats', 'Statistics', []],
+  ['/stack/v1/stats/providers', 'Statistics', []],
+  ['/stack/v1/stats/migrations', 'Statistics', []],
+  ['/stack/v1/alerts', 'Monitoring', ['limit']],
+  ['/stack/v1/anomalies', 'Monitoring', ['domain', 'limit']],
+  ['/stack/v1/intelligence/security-scorecard', 'Intelligence', []],
+  ['/stack/v1/intelligence/market-share', 'Intelligence', ['category']],
+  ['/stack/v1/intelligence/supply-chain/{provider}', 'Intelligence', []],
+  ['/stack/v1/intelligence/adoption/{tool}', 'Intelligence', []],
+  ['/stack/v1/intelligence/risk/{domain}', 'Intelligence', []],
+  ['/stack/v1/feeds/stats', 'Feeds', []],
+  ['/stack/v1/feeds/leaderboard', 'Feeds', ['limit']],
+  ['/stack/v1/feeds/domain/{domain}', 'Feeds', []],
+  ['/stack/v1/enrichment/status', 'Enrichment', []],
+  ['/stack/v1/enrichment/advisories', 'Enrichment', ['severity', 'limit']],
+  ['/stack/v1/enrichment/affected', 'Enrichment', ['domain', 'severity', 'limit']],
+  ['/stack/v1/security/export.csv', 'Exports', ['sector', 'score_lte']],
+  ['/stack/v1/migrations/export.csv', 'Exports', ['provider', 'direction']],
+  ['/stack/v1/providers/{provider}/domains.csv', 'Exports', []],
+  ['/stack/v1/providers/{provider}', 'Providers', []],
+  ['/stack/v1/stream', 'Streams', []],
+  ['/stack/v1/stream/json', 'Streams', ['since']],
+] as const;
+
+/** Defaults that the interface gives. */
+const DEFAULTS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  '/stack/v1/search': { limit: 50, offset: 0 },
+  '/stack/v1/alerts': { limit: 20 },
+  '/stack/v1/anomalies': { limit: 50 },
+  '/stack/v1/feeds/leaderboard': { limit: 20 },
+  '/stack/v1/enrichment/advisories': { limit: 50 },
+  '/stack/v1/enrichment/affected': { limit: 50 },
+};
+
+interface Operation {
+  readonly tags: readonly string[];
+  readonly parameters: readonly { readonly name: string; readonly schema: { readonly default?: unknown } }[];
+  readonly security: readonly unknown[];
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
+  >;
+}
+
+describe('the table of the interface', () => {
+  let stack: TestStack;
+  let paths: Readonly<Record<string, { readonly get: Operation }>>;
+  let ajv: Ajv2020;
+  const validators = new Map<string, ValidateFunction>();
+
+  before(async () => {
+    stack = await startTestStack({ domains: 60, config: { confirmAfterMs: 1 } });
+    const { app } = stack.running.service;
+    const signal = AbortSignal.timeout(60_000);
+    const names = stack.internet.domains();
+    await app.store.addDomains(names, { source: 'test' });
+    await app.scanner.runAll(names, { onDone: () => {}, signal });
+    stack.internet.advance(40);
+    for (let look = 0; look < 2; look += 1) await app.scanner.runAll(names, { onDone: () => {}, signal });
+    await app.pulse.now();
+
+    const { body } = await stack.get('/openapi.json');
+    assert.deepEqual([body.openapi, body.info.version], ['3.1.0', '1.10.2']);
+    paths = body.paths;
+    ajv = new Ajv2020({ strict: false, allErrors: true });
+    (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+    ajv.addSchema({ ...body, $id: 'openapi' });
+  });
+  after(() => stack?.[Symbol.asyncDispose]());
+
+  const filled = (path: string) =>
+    path
+      .replace('{domain}', stack.internet.domains().find((name) => stack.internet.truth(name).state === 'active') ?? '')
+      .replace('{provider}', 'Cloudflare')
+      .replace('{tool}', 'google-workspace');
+
+  /** Fails unless the body fits what the description says of this path and status. */
+  function assertFits(path: string, status: number, type: string, body: unknown): void {
+    const schema = paths[path]?.get.responses[String(status)]?.content?.[type]?.schema;
+    assert.ok(schema, `${path} describes ${status} as ${type}`);
+    const text = JSON.stringify(schema).replaceAll('#/components', 'openapi#/components');
+    let validate = validators.get(text);
+    if (!validate) {
+      validate = ajv.compile(JSON.parse(text) as object);
+      validators.set(text, validate);
+    }
+    assert.ok(validate(body), `${path}: ${ajv.errorsText(validate.errors)}`);
+  }
+
+  for (const [path, tag, query] of TABLE) {
+    it(`has ${path}, described and answering as described`, async () => {
+      const operation = paths[path]?.get;
+      assert.ok(operation, 'it is described');
+      assert.deepEqual(operation.tags, [tag]);
+      assert.equal(operation.security.length > 0, path !== '/health');
+      for (const name of query) {
+        const parameter: Operation['parameters'][number] | undefined = operation.parameters.find(
+          (each) => each.name === name,
+        );
+        assert.ok(parameter, `${name} is described`);
+        const expected = DEFAULTS[path]?.[name];
+        if (expected !== undefined) assert.equal(parameter.schema.default, expected);
+      }
+      const url = filled(path);
+      if (path === '/stack/v1/stream') {
+        const stopping = new AbortController();
+        const response = await fetch(stack.url(url), {
+          headers: { 'x-stack-key': stack.key },
+          signal: stopping.signal,
+        });
+        assert.deepEqual(
+          [response.status, response.headers.get('content-type')],
+          [200, 'text/event-stream; charset=utf-8'],
+        );
+        stopping.abort();
+        return;
+      }
+      const { status, headers, text, body } = await stack.get(url);
+      assert.equal(status, 200, text.slice(0, 300));
+      if (path.endsWith('.csv')) {
+        assert.match(headers.get('content-type') ?? '', /^text\/csv/);
+        assert.match(headers.get('content-disposition') ?? '', /^attachment; filename=/);
+        assert.ok(JSON.parse(headers.get('stack-provenance') ?? '').ledger_receipt_id);
+        return;
+      }
+      assert.equal(body._alpha, true);
+      assertFits(path, 200, 'application/json', body);
+    });
+  }
+
+  it('answers every variation as described', async () => {
+    const variations = [
+      '/stack/v1/search?q=a&limit=3',
+      '/stack/v1/search?provider=nobody-knows',
+      '/stack/v1/search?category=email&confidence=high&state=active&flag=spf_valid&sector=unknown',
+      '/stack/v1/stats/migrations?category=dns&limit=5',
+      '/stack/v1/intelligence/market-share?category=cdn&include_parked=true',
+      '/stack/v1/stream/json?since=2020-01-01T00:00:00Z&limit=1000',
+      '/stack/v1/stream/json?types=migration&category=dns',
+      '/stack/v1/providers/cloudflare?limit=1&offset=1',
+      '/stack/v1/enrichment/advisories?severity=HIGH&limit=1000',
+      '/stack/v1/enrichment/affected?severity=critical&match=version&limit=1000',
+      '/stack/v1/stream/json?types=advisory&since=2020-01-01T00:00:00Z',
+    ];
+    for (const url of variations) {
+      const { status, body, text } = await stack.get(url);
+      assert.equal(status, 200, text.slice(0, 300));
+      const path = url.replace(/\?.*/, '').replace('/providers/cloudflare', '/providers/{provider}');
+      assertFits(path, 200, 'application/json', body);
+    }
+    const { body } = await stack.get('/stack/v1/stream/json?since=2020-01-01T00:00:00Z&limit=1000');
+    assert.ok(body.events.length > 0, 'there were events to look at');
+  });
+
+  it('refuses as described, with a receipt on every refusal', async () => {
+    const refusals = [
+      ['/stack/v1/search?limit=0', 400],
+      ['/stack/v1/search?category=nonsense', 400],
+      ['/stack/v1/stats/migrations?limit=1001', 400],
+      ['/stack/v1/alerts?limit=x', 400],
+      ['/stack/v1/anomalies?domain=-', 400],
+      ['/stack/v1/intelligence/market-share?include_parked=maybe', 400],
+      ['/stack/v1/enrichment/advisories?severity=none', 400],
+      ['/stack/v1/enrichment/affected?domain=-', 400],
+      ['/stack/v1/intelligence/supply-chain/nobody', 404],
+      ['/stack/v1/intelligence/adoption/nobody', 404],
+      ['/stack/v1/intelligence/risk/-bad-', 400],
+      ['/stack/v1/security/export.csv?score_lte=101', 400],
+      ['/stack/v1/migrations/export.csv?direction=sideways', 400],
+      ['/stack/v1/migrations/export.csv?provider=nobody', 404],
+      ['/stack/v1/providers/nobody/domains.csv', 404],
+      ['/stack/v1/providers/nobody', 404],
+      ['/stack/v1/stream?provider=nobody', 404],
+      ['/stack/v1/stream/json?since=yesterday', 400],
+    ] as const;
+    for (const [url, expected] of refusals) {
+      const { status, body, headers } = await stack.get(url);
+      assert.equal(status, expected, `${url}: ${JSON.stringify(body)}`);
+      assert.match(headers.get('content-type') ?? '', /^application\/problem\+json/);
+      assert.ok(body.provenance.ledger_receipt_id, url);
+      const path = url
+        .replace(/\?.*/, '')
+        .replace(/providers\/nobody/, 'providers/{provider}')
+        .replace(/supply-chain\/nobody/, 'supply-chain/{provider}')
+        .replace(/adoption\/nobody/, 'adoption/{tool}')
+        .replace(/risk\/.*/, 'risk/{domain}');
+      assertFits(path, status, 'application/problem+json', body);
+      const withoutKey = await stack.get(url, { 'x-stack-key': '' });
+      assert.equal(withoutKey.status, 401, url);
+    }
+    const { body } = await stack.get('/stack/v1/providers/Clodflare');
+    assert.match(body.detail, /Nearest: Cloudflare/);
+    assert.equal(body.errors.length, 3);
+  });
+});

@@ -1,0 +1,55 @@
+// Record sets as companies publish them, written by hand, with what an analyst would read out of them: all of it, and nothing else.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { detect, evidenceFromRecord, sentenceOf } from '@strata/detect';
+import { rulebook } from '../support/pitfalls.ts';
+
+interface RecordSet {
+  readonly name: string;
+  readonly why: string;
+  readonly record: { readonly domain: string };
+  /** `category provider confidence`, in order of the alphabet. */
+  readonly services: readonly string[];
+}
+
+const file = path.join(import.meta.dirname, '../../vectors/record-sets.json');
+const sets: readonly RecordSet[] = JSON.parse(readFileSync(file, 'utf8'));
+
+describe('fifty record sets and more', () => {
+  it('are there, each with a reason', () => {
+    assert.ok(sets.length >= 50, `${sets.length}`);
+    assert.equal(new Set(sets.map(({ name }) => name)).size, sets.length);
+    for (const { why } of sets) assert.ok(why.length > 10);
+  });
+
+  for (const { name, record, services: expected } of sets) {
+    it(`${name} (${record.domain})`, () => {
+      const { services } = detect(evidenceFromRecord(record), rulebook);
+      assert.deepEqual(
+        services.map(({ category, provider, confidence }) => `${category} ${provider} ${confidence}`).sort(),
+        expected,
+      );
+      for (const service of services) {
+        assert.ok(service.evidence.length > 0);
+        const provider = rulebook.providers.get(service.provider);
+        assert.ok(provider, service.provider);
+        for (const { rule, value } of service.evidence) {
+          assert.ok(rule.startsWith(`${service.provider}/`), rule);
+          assert.ok(JSON.stringify(record).toLowerCase().includes(lastWord(value, record.domain)), `${rule}: ${value}`);
+        }
+        assert.ok(sentenceOf(service, provider.name).startsWith(`${provider.name} `));
+      }
+    });
+  }
+});
+
+/** What is shown of the records stands in them; networks and headers are told with words around, paths with their host. */
+function lastWord(value: string, domain: string): string {
+  const words = value
+    .replace(`https://${domain}/`, '')
+    .replaceAll(/[()"\\]/g, '')
+    .split(/\s+/);
+  return (words.at(-1) ?? '').toLowerCase();
+}

@@ -1,0 +1,157 @@
+// The views of PostgreSQL for people with SQL tools of their own: the same figures as the API, in native types, by a user who may
+// read nothing else.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Internet } from '@strata/testnet';
+import pg from 'pg';
+import { binaries, notice, type PostgresServer, startPostgres } from '../../packages/store/src/test/postgres.ts';
+import { type Harness, moveDns, smallInternet, startHarness } from '../../services/stack/src/test/harness.ts';
+
+const HOUR_MS = 3_600_000;
+// biome-ignore lint/suspicious/noExplicitAny: bodies whose shape is what is compared
+type Loose = any;
+
+describe('the report views', { skip: binaries ? false : notice }, () => {
+  let internet: Internet;
+  let server: PostgresServer;
+  let harness: Harness;
+  let analyst: pg.Client;
+  let now = Date.parse('2026-03-01T00:00:00Z');
+  let url = '';
+  before(async () => {
+    internet = await smallInternet();
+    server = await startPostgres();
+    url = await server.fresh();
+    harness = await startHarness({
+      internet,
+      settings: { STRATA_DATABASE_URL: url },
+      world: { now: () => new Date(now) },
+    });
+    const domains = internet.domains().slice(0, 12);
+    for (let round = 0; round < 2; round += 1) {
+      for (const hours of [24, 7]) {
+        now += hours * HOUR_MS;
+        await harness.scan(...domains);
+        await harness.running.service.app.pulse.now();
+      }
+      const { domain } = moveDns(internet);
+      if (!domains.includes(domain)) domains.push(domain);
+    }
+    // As docs/operations.md says.
+    const database = new URL(url).pathname.slice(1);
+    await server.sql(
+      `create role analyst login password 'x';
+       do $$ declare name text; begin
+         for name in select table_name from information_schema.views where table_schema = 'public' and table_name like 'report\\_%' loop
+           execute format('grant select on %I to analyst', name);
+         end loop;
+       end $$`,
+      database,
+    );
+    const place = new URL(url);
+    place.username = 'analyst';
+    analyst = new pg.Client({ connectionString: place.href });
+    await analyst.connect();
+  });
+  after(async () => {
+    await analyst?.end();
+    await harness?.[Symbol.asyncDispose]();
+    await internet?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
+  });
+  const ask = async (text: string, values: unknown[] = []) => (await analyst.query(text, values)).rows;
+  const get = async (path: string): Promise<Loose> => (await harness.get(path)).body;
+
+  it('count as the API does', async () => {
+    const stats = await get('/stack/v1/stats');
+    const [counted] = await ask(`
+      select (select count(*) from report_domains where last_scanned_at is not null)::int as domains,
+             (select count(*) from report_services where is_current)::int as services,
+             (select count(*) from report_scans)::int as scans`);
+    assert.deepEqual(counted, {
+      domains: stats.domains,
+      services: stats.services,
+      scans: stats.scans.total ?? stats.scans,
+    });
+    const { providers } = await get('/stack/v1/stats/providers');
+    assert.ok(providers.length > 3);
+    const rows = await ask(
+      'select provider, count(distinct domain)::int as domains from report_services where is_current group by provider',
+    );
+    const byProvider = new Map(rows.map(({ provider, domains }) => [provider, domains]));
+    for (const { id, provider_id, provider, domains } of providers)
+      assert.equal(byProvider.get(provider_id ?? id ?? provider), domains, provider);
+  });
+
+  it('tell of a domain what the API tells, times as times and lists as lists', async () => {
+    const [{ domain }] = (await ask("select domain from report_changes where type = 'migrated' limit 1")) as [
+      { domain: string },
+    ];
+    const profile = await get(`/stack/v1/domains/${domain}`);
+    const [row] = await ask('select * from report_domains where name = $1', [domain]);
+    assert.ok(row.last_scanned_at instanceof Date && Array.isArray(row.measured) && typeof row.summary === 'object');
+    assert.deepEqual(
+      [row.last_scanned_at.toISOString(), row.state, row.sector, row.score],
+      [profile.scanned_at, profile.state, profile.sector, profile.security.score],
+    );
+    const services = await ask(
+      'select category, first_seen, last_seen, evidence from (select *, valid_from as first_seen from report_services) s where domain = $1 and is_current order by id',
+      [domain],
+    );
+    const found = services.map(
+      (each) =>
+        `${each.category} ${each.first_seen.toISOString()} ${each.last_seen.toISOString()} ${each.evidence.length > 0}`,
+    );
+    const told = profile.services.map(
+      (each: Loose) => `${each.category} ${each.first_seen} ${each.last_seen} ${each.evidence.length > 0}`,
+    );
+    assert.deepEqual(found.sort(), told.sort());
+    const { changes } = await get(`/stack/v1/domains/${domain}/changes`);
+    const changed = await ask('select id, at, type from report_changes where domain = $1 order by at desc, id desc', [
+      domain,
+    ]);
+    assert.deepEqual(
+      changed.map(({ id, at, type }) => [id, at.toISOString(), type]),
+      changes.map((each: Loose) => [each.id, each.at, each.type]),
+    );
+    const stream = await get('/stack/v1/stream/json?since=2020-01-01T00:00:00Z');
+    const events = await ask('select published_at, providers, body from report_stream order by seq');
+    assert.deepEqual(
+      events.map(({ body }) => body.id),
+      stream.events.map((each: Loose) => each.id),
+    );
+    assert.ok(events.every(({ providers }) => Array.isArray(providers)));
+  });
+
+  it('can all be read, and nothing beside them', async () => {
+    const views = await ask(
+      "select table_name as name from information_schema.views where table_name like 'report\\_%'",
+    );
+    assert.ok(views.length >= 9);
+    for (const { name } of views) await ask(`select * from ${name} limit 5`);
+    for (const table of ['api_keys', 'domains', 'settings'])
+      await assert.rejects(ask(`select * from ${table}`), /permission denied/);
+    await assert.rejects(ask('delete from report_alerts'), /permission denied/);
+    const columns = await ask(
+      "select column_name as name from information_schema.columns where table_name = 'report_quotas'",
+    );
+    assert.ok(!columns.some(({ name }) => ['hash', 'origin'].includes(name)), 'no key can be found out');
+  });
+
+  it('are not broken by what strangers publish', async () => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      const hostile = JSON.stringify({ text: 'a\0b\ud800c \\u0000 \u{1f600}' });
+      await client.query("insert into events (at, kind, domain, payload) values (0, 'domain-changed', 'x.com', $1)", [
+        hostile,
+      ]);
+    } finally {
+      await client.end();
+    }
+    const [{ payload }] = (await ask("select payload from report_events where domain = 'x.com'")) as [
+      { payload: { text: string } },
+    ];
+    assert.equal(payload.text, 'a\ufffdb\ufffdc \\ufffd \u{1f600}');
+  });
+});

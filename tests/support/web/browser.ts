@@ -1,0 +1,208 @@
+// What every test of a page needs: a browser, the demo, and an eye for all that goes wrong in a page without being asked.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core';
+
+const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+/** Why the browser tests do not run here; false where they do. */
+export const skip: string | false = existsSync(executablePath)
+  ? false
+  : `no browser at ${executablePath}: install Debian's chromium, or set CHROMIUM_PATH`;
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const SCREENSHOTS = process.env.STRATA_SCREENSHOTS;
+
+export interface Visit {
+  readonly page: Page;
+  /** Refused loads, missing files, errors of scripts, violations of the content security policy. */
+  readonly trouble: string[];
+}
+
+export interface VisitOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: 'light' | 'dark';
+  /** Kept in the browser before the page opens; undefined for a newcomer. */
+  readonly key?: string;
+}
+
+export async function openBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+}
+
+/**
+ * Opens a page in a browser profile of its own. Answers with a refusal of the API are for the test to expect: `allowed`
+ * names their status codes. Closing it fails where anything else went wrong in it, whatever the test looked at.
+ */
+export async function visit(
+  browser: Browser,
+  url: string,
+  { width = 1280, height = 900, colorScheme = 'light', key }: VisitOptions = {},
+  allowed: readonly number[] = [],
+): Promise<Visit & AsyncDisposable> {
+  const context: BrowserContext = await browser.newContext({
+    viewport: { width, height },
+    colorScheme,
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  if (key !== undefined) {
+    await context.addInitScript((value) => {
+      // A blank page has no storage.
+      if (!/^https?:$/.test(location.protocol)) return;
+      localStorage.setItem('strata-stack-key', value);
+      localStorage.setItem('strata-inference-key', value);
+    }, key);
+  }
+  // Violations are events of the document; as errors of the console they reach the test.
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      console.error(`policy violated: ${violatedDirective} by ${blockedURI}`),
+    );
+  });
+  const page = await context.newPage();
+  countRequests(page);
+  const trouble: string[] = [];
+  page.on('pageerror', (error) => trouble.push(error.message));
+  page.on('console', (message) => {
+    // Chromium tells of each refused answer here too, without its status: the response below has it.
+    if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) trouble.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (request.isNavigationRequest()) return;
+    const to = new URL(request.url());
+    // Of the page that asks: a link may have led to another service.
+    const { origin } = new URL(request.frame().url());
+    const isElsewhere = /^https?:$/.test(to.protocol) && /^https?:/.test(origin) && to.origin !== origin;
+    if (isElsewhere) trouble.push(`asks another host: ${request.url()}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400 && !allowed.includes(response.status()))
+      trouble.push(`${response.status()} ${response.url()}`);
+  });
+  await page.goto(url);
+  return {
+    page,
+    trouble,
+    async [Symbol.asyncDispose]() {
+      const address = page.url();
+      await context.close();
+      assert.deepEqual(trouble, [], `went wrong in ${address}`);
+    },
+  };
+}
+
+/** Requests of each page that have not ended; an event stream never does and is not counted. */
+const openRequests = new WeakMap<Page, Set<Request>>();
+const QUIET_MS = 100;
+/** Real time: a page on a busy machine. */
+const SETTLED_WITHIN_MS = 30_000;
+
+/** Waits until no request is open and nothing in the page is loading, for a moment in which neither changes. */
+export async function settled(page: Page): Promise<void> {
+  let quietSince = performance.now();
+  for (const deadline = quietSince + SETTLED_WITHIN_MS; performance.now() < deadline; await delay(20)) {
+    const isLoading = await page
+      .evaluate(() => document.querySelector('.loading, .skeleton, [aria-busy=true]') !== null)
+      // The page is navigating.
+      .catch(() => true);
+    const now = performance.now();
+    if (isLoading || (openRequests.get(page)?.size ?? 0) > 0) quietSince = now;
+    else if (now - quietSince >= QUIET_MS) return;
+  }
+  throw new Error(`${page.url()} is still loading: ${[...(openRequests.get(page) ?? [])].map((each) => each.url())}`);
+}
+
+/** Counts the requests of a page for `settled`. */
+function countRequests(page: Page): void {
+  const open = new Set<Request>();
+  openRequests.set(page, open);
+  page.on('request', (request) => !/\/stack\/v1\/stream(?:\?|$)/.test(request.url()) && open.add(request));
+  page.on('requestfinished', (request) => open.delete(request));
+  page.on('requestfailed', (request) => open.delete(request));
+}
+
+/** Fails where axe finds anything serious or critical of WCAG 2.2 A and AA. */
+export async function assertAccessible(page: Page): Promise<void> {
+  // The policy lets no script in, and this one is the test's.
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
+  const violations = await page.evaluate(async () => {
+    const { axe } = window as unknown as {
+      axe: {
+        run: (
+          context: Document,
+          options: object,
+        ) => Promise<{
+          violations: { id: string; impact: string; help: string; nodes: { target: string[]; html: string }[] }[];
+        }>;
+      };
+    };
+    const { violations } = await axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+      // 2.5.8, which axe leaves out unless it is asked for.
+      rules: { 'target-size': { enabled: true } },
+    });
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(
+        ({ id, help, nodes }) =>
+          `${id}: ${help}: ${nodes
+            .slice(0, 3)
+            .map(({ html }) => html.slice(0, 160))
+            .join(' | ')}`,
+      );
+  });
+  assert.deepEqual(violations, []);
+}
+
+/** Keeps a picture under docs/screenshots where STRATA_SCREENSHOTS says so. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (!SCREENSHOTS) return;
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`), fullPage: false });
+}
+
+/** Less than this is no page: a title and a sentence have more, in characters. */
+const LEAST_TEXT = 80;
+
+/** Fails where a page has no heading or hardly any text, or says that it has failed: an empty page looks right to everything else. */
+async function assertContent(page: Page, name: string): Promise<void> {
+  const { headings, text } = await page.evaluate(() => ({
+    headings: [...document.querySelectorAll<HTMLElement>('h1')].map(({ innerText }) => innerText.trim()),
+    text: document.querySelector('main')?.innerText.trim() ?? '',
+  }));
+  assert.deepEqual(
+    [headings.length, headings.every((each) => each !== '')],
+    [1, true],
+    `${name} has ${headings.length} headings`,
+  );
+  assert.ok(text.length >= LEAST_TEXT, `${name} shows nothing but “${text}”`);
+  assert.doesNotMatch(text, /This page has failed|could not be loaded/, name);
+}
+
+/** A page in light, dark and on a phone: it is there, nothing goes wrong, nothing overflows sideways, axe is content. */
+export async function assertLooks(
+  browser: Browser,
+  url: string,
+  { key, name }: { readonly key?: string; readonly name: string },
+  allowed: readonly number[] = [],
+): Promise<void> {
+  await using visited = await visit(browser, url, key === undefined ? {} : { key }, allowed);
+  const { page } = visited;
+  for (const look of ['light', 'dark', 'phone'] as const) {
+    await page.emulateMedia({ colorScheme: look === 'dark' ? 'dark' : 'light' });
+    if (look === 'phone') await page.setViewportSize({ width: 390, height: 844 });
+    await settled(page);
+    await assertContent(page, name);
+    await picture(page, `${name}-${look}`);
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    assert.ok(overflow <= 0, `${name} is ${overflow} px wider than the ${look} screen`);
+    await assertAccessible(page);
+  }
+}

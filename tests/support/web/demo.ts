@@ -1,0 +1,85 @@
+// The built pages, served by the demo, in a real browser. The files of one process share one demo and one browser.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { openBrowser, skip } from './browser.ts';
+
+/** The demo that the pages are served by. */
+export interface Demo {
+  readonly stack: string;
+  readonly inference: string;
+  /** Keys of tiers without a limit. */
+  readonly stackKey: string;
+  readonly inferenceKey: string;
+  /** Processes of the workers in the order in which they joined; none for a demo that this process did not start. */
+  readonly workerPids?: readonly number[];
+}
+
+/** The tests of one page, or of a few that belong together. */
+export type PageTests = (get: { readonly browser: () => Browser; readonly demo: () => Demo }) => void;
+
+const root = path.join(import.meta.dirname, '../../..');
+
+/** What the demo prints, the address of the pages last. */
+const PRINTED: Readonly<Record<keyof Demo, RegExp>> = {
+  stackKey: /^stack key: (\S+)/,
+  inferenceKey: /^inference key: (\S+)/,
+  inference: /--base (http\S+)/,
+  workerPids: /lent by two workers, processes (\d+ and \d+)/,
+  stack: /docs: (http\S+)\//,
+};
+
+/** Starts `npm run demo` on free ports, or takes the one that STRATA_DEMO describes as JSON. */
+async function startDemo(): Promise<Demo & AsyncDisposable> {
+  const given = process.env.STRATA_DEMO;
+  if (given) return { ...(JSON.parse(given) as Demo), [Symbol.asyncDispose]: async () => {} };
+  const child = spawn(process.execPath, ['services/demo/src/main.ts'], {
+    cwd: root,
+    env: { ...process.env, STRATA_STACK_PORT: '0', STRATA_INFERENCE_PORT: '0', STRATA_METRICS_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const found: Record<string, string> = {};
+  for await (const line of createInterface({ input: child.stdout })) {
+    for (const [name, pattern] of Object.entries(PRINTED)) found[name] ||= pattern.exec(line)?.[1] ?? '';
+    if (found.stack) break;
+  }
+  child.stdout.resume();
+  const { stack = '', inference = '', stackKey = '', inferenceKey = '', workerPids = '' } = found;
+  return {
+    stack,
+    inference,
+    stackKey,
+    inferenceKey,
+    workerPids: workerPids.split(' and ').map(Number),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
+    },
+  };
+}
+
+let starting: Promise<readonly [Demo & AsyncDisposable, Browser]> | undefined;
+const started = () => {
+  starting ??= Promise.all([startDemo(), openBrowser()]);
+  return starting;
+};
+after(async () => {
+  const [demo, browser] = (await starting) ?? [];
+  await browser?.close();
+  await demo?.[Symbol.asyncDispose]();
+});
+
+/** Tests of pages; skipped with a reason where there is no browser. */
+export function describePages(name: string, tests: PageTests): void {
+  describe(name, { skip }, () => {
+    let demo: Demo | undefined;
+    let browser: Browser | undefined;
+    before(async () => {
+      [demo, browser] = await started();
+    });
+    tests({ browser: () => browser as Browser, demo: () => demo as Demo });
+  });
+}
