@@ -1,61 +1,42 @@
-// Where a site lives, behind edges, walls and redirects: one test for each way in which it is commonly misread.
+// Where a site lives, behind edges, walls and redirects: one row for each way in which it is commonly misread.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { detect } from './detect.ts';
-import { aliasTo, type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
-import { linesOf, testRulebook } from './test/rulebook-of.ts';
-
-const profileOf = (parts: EvidenceParts) => detect(evidenceOf(parts), testRulebook);
-const servicesOf = (parts: EvidenceParts) => linesOf(profileOf(parts).services);
+import { aliasTo, type EvidenceParts } from './test/evidence-of.ts';
+import { linesOf, noLabels, profileOf, servicesOf } from './test/rulebook-of.ts';
 
 const onCloudy = [{ asn: 64499, asName: 'CLOUDY' }];
 const onEdgy = [{ asn: 64496, asName: 'EDGY' }];
+const withHeaders = (headers: Record<string, string>): EvidenceParts => ({ http: { headers } });
+
+const shows = (parts: EvidenceParts, services: string) => assert.equal(servicesOf(parts), services);
 
 describe('hosting', () => {
-  it('is shown by the network, with medium confidence', () => {
-    assert.deepEqual(servicesOf({ addresses: onCloudy }), ['hosting cloudy medium']);
-  });
+  const edgyAndDeploy = 'hosting deploy high, cdn edgy high';
+  it('is shown by the network, with medium confidence', () => shows({ addresses: onCloudy }, 'hosting cloudy medium'));
+  it('is not the network of one address where an edge stands before the other', () =>
+    shows({ addresses: onCloudy, www: aliasTo('x.edgy.test') }, 'cdn edgy high'));
+  it('is not the network behind a protection', () =>
+    shows({ addresses: onCloudy, ...withHeaders({ 'x-waffle': '1' }) }, 'security waffle high'));
+  it('behind an edge is found by the host’s own header', () =>
+    shows({ addresses: onEdgy, ...withHeaders({ 'x-edgy-ray': '1', 'x-deploy-id': 'abc' }) }, edgyAndDeploy));
+  it('behind an edge is found by an alias', () =>
+    shows({ www: aliasTo('acme.deploy.test', 'x.edgy.test') }, edgyAndDeploy));
+  it('is the named host, not the owner of the network that it runs on', () =>
+    shows({ addresses: onCloudy, www: aliasTo('acme.deploy.test') }, 'hosting deploy high'));
+  it('is corroborated by the network of the same provider', () =>
+    shows({ addresses: onCloudy, www: aliasTo('lb.cloudy.test') }, 'hosting cloudy high'));
+  it('at a product of an edge’s owner is shown by its alias', () =>
+    shows({ www: aliasTo('acme.pages.edgy-host.test') }, 'hosting edgy high'));
+  it('is not shown by an alias whose target does not exist', () =>
+    shows({ www: { status: 'nxdomain', records: [], aliases: ['acme.deploy.test'] } }, ''));
+  it('by a rewritable Server header is medium', () =>
+    shows(withHeaders({ server: 'Deploy/1.2' }), 'hosting deploy medium'));
+  it('is the network where no page was asked for', () =>
+    shows({ addresses: onCloudy, http: { status: 'skipped' } }, 'hosting cloudy medium'));
 
   it('is unknown behind an edge, and never the edge', () => {
-    const { services, roles } = profileOf({ addresses: onEdgy, http: { headers: { 'x-edgy-ray': '1' } } });
-    assert.deepEqual(linesOf(services), ['cdn edgy high']);
-    assert.equal(roles.origin, 'blocked');
-  });
-
-  it('is not the network of one address where an edge stands before the other', () => {
-    assert.deepEqual(servicesOf({ addresses: onCloudy, www: aliasTo('x.edgy.test') }), ['cdn edgy high']);
-  });
-
-  it('is not the network behind a protection', () => {
-    assert.deepEqual(servicesOf({ addresses: onCloudy, http: { headers: { 'x-waffle': '1' } } }), [
-      'security waffle high',
-    ]);
-  });
-
-  it('behind an edge is found by the host’s own header or alias', () => {
-    const http = { headers: { 'x-edgy-ray': '1', 'x-deploy-id': 'abc' } };
-    assert.deepEqual(servicesOf({ addresses: onEdgy, http }), ['hosting deploy high', 'cdn edgy high']);
-    assert.deepEqual(servicesOf({ www: aliasTo('acme.deploy.test', 'x.edgy.test') }), [
-      'hosting deploy high',
-      'cdn edgy high',
-    ]);
-  });
-
-  it('is the named host, not the owner of the network that it runs on', () => {
-    assert.deepEqual(servicesOf({ addresses: onCloudy, www: aliasTo('acme.deploy.test') }), ['hosting deploy high']);
-  });
-
-  it('is corroborated by the network of the same provider', () => {
-    assert.deepEqual(servicesOf({ addresses: onCloudy, www: aliasTo('lb.cloudy.test') }), ['hosting cloudy high']);
-  });
-
-  it('at a product of an edge’s owner is shown by its alias', () => {
-    assert.deepEqual(servicesOf({ www: aliasTo('acme.pages.edgy-host.test') }), ['hosting edgy high']);
-  });
-
-  it('is not shown by an alias whose target is gone', () => {
-    const www = { status: 'nxdomain' as const, records: [], aliases: ['acme.deploy.test'] };
-    assert.deepEqual(servicesOf({ www }), []);
+    const { services, roles } = profileOf({ addresses: onEdgy, ...withHeaders({ 'x-edgy-ray': '1' }) });
+    assert.deepEqual([linesOf(services), roles.origin], [['cdn edgy high'], 'blocked']);
   });
 
   it('is not the network while the page or an alias that could show an edge cannot be had', () => {
@@ -66,29 +47,39 @@ describe('hosting', () => {
       { www: 'timeout' },
     ];
     for (const parts of failures) {
-      const { services, roles } = profileOf({ addresses: onCloudy, named: everyLabel(), ...parts });
+      const { services, roles } = profileOf({ addresses: onCloudy, named: noLabels, ...parts });
       assert.deepEqual(services, [], JSON.stringify(parts));
       assert.ok(roles.origin === 'unmeasured' || roles.origin === 'blocked');
     }
-    assert.deepEqual(servicesOf({ addresses: onCloudy, http: { status: 'skipped' } }), ['hosting cloudy medium']);
-  });
-
-  it('by a rewritable Server header is medium', () => {
-    assert.deepEqual(servicesOf({ http: { headers: { server: 'Deploy/1.2' } } }), ['hosting deploy medium']);
   });
 });
 
 describe('an edge', () => {
-  it('is medium by network alone, low by nothing, high by two kinds of evidence', () => {
-    assert.deepEqual(servicesOf({ addresses: onEdgy }), ['cdn edgy medium']);
-    assert.deepEqual(servicesOf({ addresses: onEdgy, http: { headers: { server: 'edgy' } } }), ['cdn edgy high']);
-  });
+  it('is medium by network alone', () => shows({ addresses: onEdgy }, 'cdn edgy medium'));
+  it('is high by two kinds of evidence', () =>
+    shows({ addresses: onEdgy, ...withHeaders({ server: 'edgy' }) }, 'cdn edgy high'));
 
   it('counts the strongest of one family once', () => {
-    const { services } = profileOf({ http: { headers: { 'x-edgy-ray': '1', server: 'edgy' } } });
-    assert.equal(services[0]?.score, 0.9);
-    assert.equal(services[0]?.evidence.length, 2);
+    const [edge] = profileOf(withHeaders({ 'x-edgy-ray': '1', server: 'edgy' })).services;
+    assert.deepEqual([edge?.score, edge?.evidence.length], [0.9, 2]);
   });
+});
+
+describe('a Server header', () => {
+  const at = (asn: number | null, headers: Record<string, string> = { server: 'edgy' }): EvidenceParts => ({
+    ...withHeaders(headers),
+    addresses: [{ asn, use: 'web' }],
+  });
+  it('is low in a network of another provider, and hides no host', () =>
+    shows(at(64499), 'hosting cloudy medium, cdn edgy low'));
+  it('is high in its provider’s network', () => shows(at(64496), 'cdn edgy high'));
+  it('is medium at an unknown network', () => shows(at(null), 'cdn edgy medium'));
+  it('is medium without an address', () => shows(withHeaders({ server: 'edgy' }), 'cdn edgy medium'));
+  it('is high with another header', () => shows(at(64499, { server: 'edgy', 'x-edgy-ray': '1' }), 'cdn edgy high'));
+  it('is medium behind another front', () =>
+    shows(at(64499, { server: 'edgy', 'x-waffle': '1' }), 'cdn edgy medium, security waffle high'));
+  it('of a provider without known networks is medium', () =>
+    shows(at(64511, { server: 'Deploy' }), 'hosting deploy medium'));
 });
 
 describe('a redirect to another owner', () => {
@@ -99,28 +90,19 @@ describe('a redirect to another owner', () => {
     cookies: ['blog_session', 'waffle_ses_1'],
     page: { metas: { generator: 'Blogger 1' } },
   };
+  it('to the host of a platform is no platform', () =>
+    shows({ http: { url: 'https://cdn.blogger.test/blog-content/x' } }, ''));
+  it('leaves DNS evidence and the network alone', () =>
+    shows({ http, addresses: onCloudy, ns: ['ns1.dnsco.test'] }, 'dns dnsco high, hosting cloudy medium'));
+  it('leaves a certificate that covers this domain', () =>
+    shows(
+      { http, tls: { issuer: 'Certy', names: ['other.test', 'example.com'] } },
+      'certificate_authority certy high',
+    ));
 
   it('leaves nothing of the target’s web to this domain', () => {
     const profile = profileOf({ http, tls: { issuer: 'Certy', names: ['other.test'] } });
-    assert.equal(profile.redirectsTo, 'other.test');
-    assert.deepEqual(profile.services, []);
-  });
-
-  it('to the host of a platform does not make it this domain’s', () => {
-    assert.deepEqual(servicesOf({ http: { url: 'https://cdn.blogger.test/blog-content/x' } }), []);
-  });
-
-  it('leaves DNS evidence and the network alone', () => {
-    assert.deepEqual(servicesOf({ http, addresses: onCloudy, ns: ['ns1.dnsco.test'] }), [
-      'dns dnsco high',
-      'hosting cloudy medium',
-    ]);
-  });
-
-  it('leaves a certificate that covers this domain', () => {
-    assert.deepEqual(servicesOf({ http, tls: { issuer: 'Certy', names: ['other.test', 'example.com'] } }), [
-      'certificate_authority certy high',
-    ]);
+    assert.deepEqual([profile.redirectsTo, profile.services], ['other.test', []]);
   });
 
   it('that was not followed shows this domain’s own headers, cookies and certificate, and no page', () => {
@@ -134,10 +116,8 @@ describe('a redirect to another owner', () => {
       'certificate_authority certy high',
       'web_platform blogger medium',
     ]);
-    assert.deepEqual(
-      [sources.header, sources.cookie, sources.html, sources.tls],
-      ['observed', 'observed', 'absent', 'observed'],
-    );
+    const { header, cookie, html, tls } = sources;
+    assert.deepEqual([header, cookie, html, tls], ['observed', 'observed', 'absent', 'observed']);
   });
 
   it('is none within the domain, to www or to a port', () => {
@@ -148,102 +128,78 @@ describe('a redirect to another owner', () => {
     }
   });
 
-  it('is one between customers of a private suffix, and not fooled by a name that ends alike', () => {
-    assert.equal(
-      profileOf({ domain: 'me.github.io', http: { url: 'https://you.github.io/' } }).redirectsTo,
-      'you.github.io',
-    );
-    assert.equal(profileOf({ http: { url: 'https://notexample.com/' } }).redirectsTo, 'notexample.com');
+  it('is one between customers of a private suffix, and to a name that ends alike', () => {
+    const toward = (url: string, domain = 'example.com') => profileOf({ domain, http: { url } }).redirectsTo;
+    assert.equal(toward('https://you.github.io/', 'me.github.io'), 'you.github.io');
+    assert.equal(toward('https://notexample.com/'), 'notexample.com');
   });
 });
 
 describe('a bot wall', () => {
-  const wall = {
+  const http = {
     status: 'blocked' as const,
     statusCode: 403,
     headers: { 'x-edgy-ray': '1', 'x-powered-by': 'Blogger', server: 'Deploy' },
     cookies: ['waffle_ses_1', 'blog_session'],
     page: { metas: { generator: 'Blogger 1' } },
   };
-
-  it('shows itself by header and cookie, and nothing of the site', () => {
-    assert.deepEqual(servicesOf({ http: wall }), ['cdn edgy high', 'security waffle medium']);
-  });
+  it('shows itself by header and cookie, and nothing of the site', () =>
+    shows({ http }, 'cdn edgy high, security waffle medium'));
 
   it('is blocked and not absent', () => {
-    const { sources, roles } = profileOf({ http: wall, named: everyLabel() });
-    assert.deepEqual([sources.header, sources.cookie, sources.html], ['blocked', 'blocked', 'blocked']);
-    assert.equal(roles.platform, 'blocked');
+    const { sources, roles } = profileOf({ http, named: noLabels });
+    const { header, cookie, html } = sources;
+    assert.deepEqual([header, cookie, html, roles.platform], ['blocked', 'blocked', 'blocked', 'blocked']);
   });
 });
 
 describe('a web platform', () => {
-  it('is medium by what the page says of itself, high with a header', () => {
-    assert.deepEqual(servicesOf({ http: { page: { metas: { generator: 'Blogger 6.4' } } } }), [
-      'web_platform blogger medium',
-    ]);
-    const http = { headers: { 'x-powered-by': 'Blogger' }, page: { metas: { generator: 'Blogger 6.4' } } };
-    assert.deepEqual(servicesOf({ http }), ['web_platform blogger high']);
-  });
-
-  it('is shown by a path, a host, a host and path, or a marker', () => {
-    for (const page of [
-      { assets: ['https://example.com/Blog-Content/themes/x.css'] },
-      { assets: ['https://x.cdn.blogger.test:8443/a.js'] },
-      { markers: ['__blogger'] },
-    ]) {
-      assert.deepEqual(servicesOf({ http: { page } }), ['web_platform blogger medium'], JSON.stringify(page));
-    }
-    assert.deepEqual(servicesOf({ http: { page: { assets: ['https://tags.tagman.test/gtm.js?id=1'] } } }), [
-      'web_platform tagman medium',
-    ]);
-    assert.deepEqual(
-      servicesOf({ http: { page: { assets: ['https://tags.tagman.test/other.js', 'not a url'] } } }),
-      [],
-    );
-  });
+  const metas = { generator: 'Blogger 6.4' };
+  const blogger = 'web_platform blogger medium';
+  const loading = (...assets: readonly string[]): EvidenceParts => ({ http: { page: { assets } } });
+  it('is medium by what the page says of itself', () => shows({ http: { page: { metas } } }, blogger));
+  it('is high with a header', () =>
+    shows({ http: { headers: { 'x-powered-by': 'Blogger' }, page: { metas } } }, 'web_platform blogger high'));
+  it('is shown by a path', () => shows(loading('https://example.com/Blog-Content/themes/x.css'), blogger));
+  it('is shown by a host', () => shows(loading('https://x.cdn.blogger.test:8443/a.js'), blogger));
+  it('is shown by a marker', () => shows({ http: { page: { markers: ['__blogger'] } } }, blogger));
+  it('is shown by a host and path', () =>
+    shows(loading('https://tags.tagman.test/gtm.js?id=1'), 'web_platform tagman medium'));
+  it('is not shown by the host with another path', () =>
+    shows(loading('https://tags.tagman.test/other.js', 'not a url'), ''));
+  it('is shown by a picture on the domain itself', () =>
+    shows(loading('https://example.com/blog-content/a.png'), blogger));
+  it('is shown by a picture on a host below the domain', () =>
+    shows(loading('https://static.example.com/blog-content/a.png'), blogger));
+  it('is shown by a style of another host', () =>
+    shows(loading('https://cdn.assets.test/blog-content/theme.css?v=1'), blogger));
+  it('is shown by a script of another host', () =>
+    shows(loading('https://cdn.assets.test/blog-content/app.js'), blogger));
+  it('is not shown by pictures of other hosts', () =>
+    shows(loading('https://partner.test/blog-content/a.png', 'https://notexample.com/blog-content/b.jpg'), ''));
 
   it('loaded in a hundred files is one finding', () => {
     const assets = Array.from({ length: 100 }, (_, i) => `https://example.com/blog-content/${i}.js`);
-    assert.equal(profileOf({ http: { page: { assets } } }).services[0]?.evidence.length, 1);
+    assert.equal(profileOf(loading(...assets)).services[0]?.evidence.length, 1);
   });
 });
 
 describe('the certificate authority', () => {
-  it('is the issuer of the certificate, not another one that CAA permits', () => {
-    const caa = ['0 issue certy.test', '0 issue signly.test'];
-    assert.deepEqual(servicesOf({ caa, tls: { issuer: 'Certy Ltd' } }), ['certificate_authority certy high']);
-  });
-
-  it('by CAA alone is low', () => {
-    const caa = ['0 issue certy.test; account=1', '0 iodef mailto:x@signly.test'];
-    assert.deepEqual(servicesOf({ caa, tls: { status: 'skipped' } }), ['certificate_authority certy low']);
-    assert.deepEqual(servicesOf({ caa, a: 'empty' }), ['certificate_authority certy low']);
-  });
+  const caa = ['0 issue certy.test; account=1', '0 iodef mailto:x@signly.test'];
+  const certy = 'certificate_authority certy';
+  const untrusted = (problem: string): EvidenceParts => ({ tls: { issuer: 'Certy', isTrusted: false, problem } });
+  it('is the issuer of the certificate, not another one that CAA permits', () =>
+    shows({ caa: ['0 issue certy.test', '0 issue signly.test'], tls: { issuer: 'Certy Ltd' } }, `${certy} high`));
+  it('by CAA alone is low where no certificate was asked for', () =>
+    shows({ caa, tls: { status: 'skipped' } }, `${certy} low`));
+  it('by CAA alone is low where there is no address', () => shows({ caa, a: 'empty' }, `${certy} low`));
+  it('is not what a self-signed certificate names', () => shows(untrusted('DEPTH_ZERO_SELF_SIGNED_CERT'), ''));
+  it('is not what a chain with an unknown root names', () => shows(untrusted('SELF_SIGNED_CERT_IN_CHAIN'), ''));
+  it('is not the issuer of a certificate for another name', () => shows(untrusted('ERR_TLS_CERT_ALTNAME_INVALID'), ''));
+  it('of an expired certificate is medium', () => shows(untrusted('CERT_HAS_EXPIRED'), `${certy} medium`));
 
   it('is not what CAA permits while the certificate cannot be had', () => {
     const { services, roles } = profileOf({ caa: ['0 issue certy.test'], tls: { status: 'timeout' } });
-    assert.deepEqual(services, []);
-    assert.equal(roles.issuer, 'unmeasured');
-  });
-
-  it('is not what a self-signed certificate claims, nor the issuer of another name’s', () => {
-    for (const problem of [
-      'DEPTH_ZERO_SELF_SIGNED_CERT',
-      'SELF_SIGNED_CERT_IN_CHAIN',
-      'ERR_TLS_CERT_ALTNAME_INVALID',
-    ]) {
-      assert.deepEqual(servicesOf({ tls: { issuer: 'Certy', isTrusted: false, problem } }), [], problem);
-    }
-  });
-
-  it('of an expired certificate is medium', () => {
-    assert.deepEqual(servicesOf({ tls: { issuer: 'Certy', isTrusted: false, problem: 'CERT_HAS_EXPIRED' } }), [
-      'certificate_authority certy medium',
-    ]);
+    assert.deepEqual([services, roles.issuer], [[], 'unmeasured']);
   });
 });
-
-function everyLabel(): Record<string, 'nxdomain'> {
-  return Object.fromEntries(testRulebook.probeLabels.map((label) => [label, 'nxdomain']));
-}

@@ -1,133 +1,112 @@
 // Names: several vendors, vanity servers, parked domains, wildcards.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { detect } from './detect.ts';
-import { aliasTo, type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
-import { linesOf, testRulebook } from './test/rulebook-of.ts';
+import { aliasTo, type EvidenceParts } from './test/evidence-of.ts';
+import { linesOf, profileOf, servicesOf } from './test/rulebook-of.ts';
 
-const profileOf = (parts: EvidenceParts) => detect(evidenceOf(parts), testRulebook);
-const servicesOf = (parts: EvidenceParts) => linesOf(profileOf(parts).services);
+const soaOf = (mname: string, rname: string) => [{ mname, rname, serial: 1 }];
+const own = ['ns1.example.com'];
+const awsdns = ['ns-7.awsdns-12.test'];
+const shows = (parts: EvidenceParts, services: string) => assert.equal(servicesOf(parts), services);
 
 describe('dns', () => {
-  it('has several services where several vendors serve the zone', () => {
-    assert.deepEqual(servicesOf({ ns: ['ns1.dnsco.test', 'ns-7.awsdns-12.test'] }), [
-      'dns awsdns high',
-      'dns dnsco high',
-    ]);
-  });
-
-  it('is the same whatever the order of the records', () => {
-    const ns = ['ns1.dnsco.test', 'ns-7.awsdns-12.test', 'ns2.dnsco.test'];
-    assert.deepEqual(servicesOf({ ns }), servicesOf({ ns: ns.toReversed() }));
-  });
-
-  it('behind vanity name servers is shown by the SOA', () => {
-    const soa = [{ mname: 'ns1.example.com', rname: 'hostmaster.dnsco.test', serial: 1 }];
-    assert.deepEqual(servicesOf({ ns: ['ns1.example.com'], soa }), ['dns dnsco medium']);
-    assert.deepEqual(servicesOf({ ns: 'timeout', soa }), []);
-  });
-
-  it('behind vanity name servers is shown by an SOA that names one of the provider’s own', () => {
-    const soa = [{ mname: 'ns3.dnsco.test', rname: 'hostmaster.example.com', serial: 1 }];
-    assert.deepEqual(servicesOf({ ns: ['ns1.example.com'], soa }), ['dns dnsco medium']);
-  });
-
-  it('behind vanity name servers is shown by the network of their addresses', () => {
-    const at = (asn: number) => [{ use: 'ns' as const, asn, host: 'ns1.example.com' }];
-    assert.deepEqual(servicesOf({ ns: ['ns1.example.com'], addresses: at(64502) }), ['dns dnsco medium']);
-    assert.deepEqual(servicesOf({ ns: ['ns-7.awsdns-12.test'], addresses: at(64502) }), ['dns awsdns high']);
-    // A name server on a host's network is the customer's own.
-    assert.deepEqual(servicesOf({ ns: ['ns1.example.com'], addresses: at(64499) }), []);
-  });
+  const at = (asn: number) => [{ use: 'ns' as const, asn, host: 'ns1.example.com' }];
+  it('has several services where several vendors serve the zone', () =>
+    shows({ ns: ['ns1.dnsco.test', ...awsdns] }, 'dns awsdns high, dns dnsco high'));
+  it('is the same in another order', () =>
+    shows({ ns: [...awsdns, 'ns2.dnsco.test', 'ns1.dnsco.test'] }, 'dns awsdns high, dns dnsco high'));
+  it('behind vanity name servers is shown by the SOA', () =>
+    shows({ ns: own, soa: soaOf('ns1.example.com', 'hostmaster.dnsco.test') }, 'dns dnsco medium'));
+  it('is not shown by the SOA while NS cannot be had', () =>
+    shows({ ns: 'timeout', soa: soaOf('ns1.example.com', 'hostmaster.dnsco.test') }, ''));
+  it('is shown by an SOA that names a server of the provider', () =>
+    shows({ ns: own, soa: soaOf('ns3.dnsco.test', 'hostmaster.example.com') }, 'dns dnsco medium'));
+  it('is not the SOA’s former provider', () =>
+    shows({ ns: awsdns, soa: soaOf('ns1.dnsco.test', 'hostmaster.dnsco.test') }, 'dns awsdns high'));
+  it('behind vanity name servers is shown by the network', () =>
+    shows({ ns: own, addresses: at(64502) }, 'dns dnsco medium'));
+  it('is not shown by the network where the name servers are known', () =>
+    shows({ ns: awsdns, addresses: at(64502) }, 'dns awsdns high'));
+  it('is not the network of a host, where the customer runs the server', () =>
+    shows({ ns: own, addresses: at(64499) }, ''));
+  it('matches labels, not letters', () => shows({ ns: ['ns1.notdnsco.test', 'dnsco.test.evil.net'] }, ''));
 
   it('behind vanity name servers is not absent while their addresses are unknown', () => {
-    const ns = ['ns1.example.com'];
-    const dnsOf = (addresses: EvidenceParts['addresses']) =>
-      profileOf({ ns, addresses: [{ asn: 64511 }, ...(addresses ?? [])] }).roles.dns;
-    assert.equal(dnsOf([{ use: 'ns', asn: null, address: '', status: 'timeout' }]), 'unmeasured');
-    assert.equal(dnsOf([{ use: 'ns', asn: 64511 }]), 'absent');
+    const dnsOf = (address: NonNullable<EvidenceParts['addresses']>[number]) =>
+      profileOf({ ns: own, addresses: [{ asn: 64511 }, address] }).roles.dns;
+    assert.equal(dnsOf({ use: 'ns', asn: null, address: '', status: 'timeout' }), 'unmeasured');
+    assert.equal(dnsOf({ use: 'ns', asn: 64511 }), 'absent');
   });
 
   it('is not a parking provider that only the SOA still names', () => {
-    const soa = [{ mname: 'ns1.parker.test', rname: 'x.example.com', serial: 1 }];
-    const profile = profileOf({ ns: ['ns1.example.com'], soa });
+    const profile = profileOf({ ns: own, soa: soaOf('ns1.parker.test', 'x.example.com') });
     assert.deepEqual([profile.state, profile.services.length], ['active', 0]);
-  });
-
-  it('is not the SOA’s former provider where the NS names another', () => {
-    const soa = [{ mname: 'ns1.dnsco.test', rname: 'hostmaster.dnsco.test', serial: 1 }];
-    assert.deepEqual(servicesOf({ ns: ['ns-7.awsdns-12.test'], soa }), ['dns awsdns high']);
-  });
-
-  it('matches labels, not letters', () => {
-    assert.deepEqual(servicesOf({ ns: ['ns1.notdnsco.test', 'dnsco.test.evil.net'] }), []);
   });
 });
 
-describe('a parked domain', () => {
-  it('is known by its name servers and has no services but dns', () => {
-    const profile = profileOf({
-      ns: ['ns1.parker.test'],
-      mx: ['10 aspmx.l.googly.test'],
-      txt: ['socially-verification=1'],
-      addresses: [{ asn: 64499 }],
-      http: { headers: { 'x-deploy-id': '1' } },
-      tls: { issuer: 'Certy' },
-    });
-    assert.equal(profile.state, 'parked');
-    assert.deepEqual(linesOf(profile.services), ['dns parker high']);
-  });
-
-  it('is known by its exchange', () => {
-    const profile = profileOf({ ns: ['ns1.dnsco.test'], mx: ['10 mx.parker.test'] });
-    assert.equal(profile.state, 'parked');
-    assert.deepEqual(linesOf(profile.services), ['dns dnsco high']);
-  });
-
-  it('is known by the page it shows, unless a known provider receives its mail', () => {
-    const http = { page: { assets: ['https://frame.seller.test/park/x.js'] } };
-    assert.equal(profileOf({ http }).state, 'parked');
-    const inUse = profileOf({ http, mx: ['10 aspmx.l.googly.test'] });
-    assert.equal(inUse.state, 'active');
-    assert.deepEqual(linesOf(inUse.services), ['email googly high']);
-  });
-
-  it('is known by where it redirects', () => {
-    assert.equal(profileOf({ http: { url: 'https://www.seller.test/buy/example.com' } }).state, 'parked');
-    assert.equal(profileOf({ http: { url: 'https://www.seller.test/buy', statusCode: 302 } }).state, 'parked');
-    assert.equal(
-      profileOf({ http: { url: 'https://other.test/', redirects: ['https://seller.test/x'] } }).state,
+describe('a domain', () => {
+  const forSale = { page: { assets: ['https://frame.seller.test/park/x.js'] } };
+  const googly = ['10 aspmx.l.googly.test'];
+  const inUse: EvidenceParts = {
+    ns: ['ns1.parker.test'],
+    mx: googly,
+    txt: ['socially-verification=1'],
+    addresses: [{ asn: 64499 }],
+    http: { headers: { 'x-deploy-id': '1' } },
+    tls: { issuer: 'Certy' },
+  };
+  const titled = (title: string): EvidenceParts => ({ http: { page: { title } } });
+  const table: readonly (readonly [state: string, why: string, parts: EvidenceParts, services?: string[]])[] = [
+    ['parked', 'by its name servers, and has no services but dns', inUse, ['dns parker high']],
+    ['parked', 'by its exchange', { ns: ['ns1.dnsco.test'], mx: ['10 mx.parker.test'] }, ['dns dnsco high']],
+    ['parked', 'by the page it shows', { http: forSale }],
+    ['active', 'where a known provider receives its mail', { http: forSale, mx: googly }, ['email googly high']],
+    ['parked', 'by where it redirects', { http: { url: 'https://www.seller.test/buy/example.com' } }],
+    ['parked', 'by a redirect not followed', { http: { url: 'https://www.seller.test/buy', statusCode: 302 } }],
+    [
       'parked',
-    );
-  });
+      'by a redirect on the path',
+      { http: { url: 'https://other.test/', redirects: ['https://seller.test/x'] } },
+    ],
+    ['parked', 'by a title that offers the name', titled('example.com is for sale')],
+    ['parked', 'by a title that offers the domain', titled('Example.com - Domain for sale!')],
+    ['parked', 'by a title that may offer the name', titled('example.com may be for sale')],
+    ['active', 'with such a title and a known mailbox', { ...titled('example.com is for sale'), mx: googly }],
+    ['active', 'with a title that offers houses', titled('Houses for sale')],
+    ['active', 'with a title that offers a boat', titled('The boat is for sale')],
+    ['active', 'with a title about selling domains', titled('Domain for sale? How to sell your domain name')],
+    ['active', 'with an empty title', titled('')],
+  ];
+  for (const [state, why, parts, services] of table) {
+    it(`is ${state} ${why}`, () => {
+      const profile = profileOf(parts);
+      assert.equal(profile.state, state);
+      if (services) assert.deepEqual(linesOf(profile.services), services);
+    });
+  }
 });
 
 describe('a wildcard zone', () => {
   const wildcard = ['v=DMARC1; p=reject; rua=mailto:x@rua.dmarcer.test'];
+  const everything = aliasTo('x.onmicro.test');
+  const support = aliasTo('helpdesk.test');
 
   it('answers _dmarc as it answers anything, which is no evidence', () => {
     const profile = profileOf({ dmarc: wildcard, wildcardTxt: wildcard });
-    assert.deepEqual(profile.services, []);
-    assert.equal(profile.sources.dmarc, 'absent');
-    // A receiver that asks is told the policy all the same.
+    assert.deepEqual([profile.services, profile.sources.dmarc], [[], 'absent']);
+    // A receiver that asks gets the policy all the same.
     assert.equal(profile.security.dmarc.policy, 'reject');
   });
 
   it('answers named labels with its alias, which is no evidence either', () => {
-    const everything = aliasTo('x.onmicro.test');
-    assert.deepEqual(servicesOf({ named: { 'selector1._domainkey': everything }, wildcardTxt: everything }), []);
-    assert.deepEqual(
-      servicesOf({ named: { support: aliasTo('helpdesk.test') }, wildcardA: aliasTo('helpdesk.test') }),
-      [],
-    );
+    assert.equal(servicesOf({ named: { 'selector1._domainkey': everything }, wildcardTxt: everything }), '');
+    assert.equal(servicesOf({ named: { support }, wildcardA: support }), '');
   });
 
   it('does not hide an answer that differs from it', () => {
     const dmarc = ['v=DMARC1; p=none; rua=mailto:y@rua.dmarcer.test'];
-    assert.deepEqual(servicesOf({ dmarc, wildcardTxt: wildcard }), ['email_security dmarcer high']);
-    assert.deepEqual(servicesOf({ named: { support: aliasTo('helpdesk.test') }, wildcardA: ['192.0.2.1'] }), [
-      'verified_service helpdesk high',
-    ]);
+    assert.equal(servicesOf({ dmarc, wildcardTxt: wildcard }), 'email_security dmarcer high');
+    assert.equal(servicesOf({ named: { support }, wildcardA: ['192.0.2.1'] }), 'verified_service helpdesk high');
   });
 
   it('compares records as a set', () => {

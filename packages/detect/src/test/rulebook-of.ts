@@ -1,7 +1,9 @@
 // A small catalog for tests: one provider for each kind of rule and each way of reading it wrong.
+import { detect } from '../detect.ts';
 import { loadCatalog } from '../load-catalog.ts';
-import type { Category, Service } from '../profile.ts';
+import type { Category, Profile, Service } from '../profile.ts';
 import { compileRulebook, type Rulebook } from '../rulebook.ts';
+import { type EvidenceParts, evidenceOf } from './evidence-of.ts';
 
 type Group = { category: Category } & Record<string, unknown>;
 
@@ -91,3 +93,13 @@ export const testRulebook: Rulebook = compileRulebook(loadCatalog(testEntries));
 export function linesOf(services: readonly Service[]): string[] {
   return services.map(({ category, provider: id, confidence }) => `${category} ${id} ${confidence}`);
 }
+
+export const profileOf = (parts: EvidenceParts): Profile => detect(evidenceOf(parts), testRulebook);
+
+/** The services of a domain as one line of `category provider level`. */
+export const servicesOf = (parts: EvidenceParts): string => linesOf(profileOf(parts).services).join(', ');
+
+/** Every label that the rulebook asks for, each of which does not exist. */
+export const noLabels: Readonly<Record<string, 'nxdomain'>> = Object.fromEntries(
+  testRulebook.probeLabels.map((label) => [label, 'nxdomain']),
+);
