@@ -2,41 +2,25 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { detect } from '../detect.ts';
-import { loadCatalog } from '../load-catalog.ts';
 import { compileRulebook } from '../rulebook.ts';
+import { rulebookWith, testCatalog } from '../test/community-set.ts';
 import { aliasTo, type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
-import { testEntries } from '../test/rulebook-of.ts';
-import { readFingerprints } from './read-set.ts';
 
-const catalog = loadCatalog(testEntries);
-const at = (name: string) => ({ website: `https://${name}.example` });
-const rulebook = compileRulebook(catalog, {
-  sets: readFingerprints([
-    {
-      name: 't.json',
-      content: {
-        // Loaded by a page, an edge, and the clouds that both are said to be made of.
-        Monitor: {
-          ...at('monitor'),
-          cats: [10],
-          headers: { 'Content-Security-Policy': 'js\\.monitor' },
-          implies: 'Cloud Nine',
-        },
-        Fastline: { ...at('fastline'), cats: [31], headers: { 'x-fastline': '' }, implies: ['Cloud Nine', 'EDGY'] },
-        'Cloud Nine': { ...at('cloud-nine'), cats: [63], headers: { 'x-nine': '' } },
-        // Whose records the catalog has under other names.
-        'Other DNS': { ...at('other-dns'), cats: [88], dns: { NS: 'dnsco\\.test', SOA: 'dnsco\\.test' } },
-        'Other Mail': { ...at('other-mail'), cats: [75], dns: { MX: 'aspmx\\.l\\.googly\\.test' } },
-        'Other Edge': { ...at('other-edge'), cats: [62], dns: { CNAME: 'edgy\\.test' } },
-        'Other Issuer': { ...at('other-issuer'), cats: [70], certIssuer: 'Certy' },
-        'Other Network': { ...at('other-network'), cats: [31], headers: { Server: '^edgy$' } },
-        'Edge Server': { ...at('edge-server'), cats: [22], headers: { Server: '^edgy$' } },
-        'Other Sender': { ...at('other-sender'), cats: [75], dns: { TXT: 'other-sender' }, implies: 'Cloud Nine' },
-        'Token Reader': { ...at('token-reader'), cats: [19], dns: { TXT: 'account=' } },
-        DNSCO: { ...at('dnsco'), cats: [88], dns: { NS: 'ns\\d\\.dnsco\\.test' } },
-      },
-    },
-  ]),
+const rulebook = rulebookWith({
+  // Loaded by a page, an edge, and the cloud that both imply.
+  Monitor: { cats: [10], headers: { 'Content-Security-Policy': 'js\\.monitor' }, implies: 'Cloud Nine' },
+  Fastline: { cats: [31], headers: { 'x-fastline': '' }, implies: ['Cloud Nine', 'EDGY'] },
+  'Cloud Nine': { cats: [63], headers: { 'x-nine': '' } },
+  // Records that the catalog has under other names.
+  'Other DNS': { cats: [88], dns: { NS: 'dnsco\\.test', SOA: 'dnsco\\.test' } },
+  'Other Mail': { cats: [75], dns: { MX: 'aspmx\\.l\\.googly\\.test' } },
+  'Other Edge': { cats: [62], dns: { CNAME: 'edgy\\.test' } },
+  'Other Issuer': { cats: [70], certIssuer: 'Certy' },
+  'Other Network': { cats: [31], headers: { Server: '^edgy$' } },
+  'Edge Server': { cats: [22], headers: { Server: '^edgy$' } },
+  'Other Sender': { cats: [75], dns: { TXT: 'other-sender' }, implies: 'Cloud Nine' },
+  'Token Reader': { cats: [19], dns: { TXT: 'account=' } },
+  DNSCO: { cats: [88], dns: { NS: 'ns\\d\\.dnsco\\.test' } },
 });
 const found = (parts: EvidenceParts, book = rulebook) =>
   detect(evidenceOf(parts), book).services.map(({ category, provider }) => `${category} ${provider}`);
@@ -76,7 +60,7 @@ describe('a record that the catalog knows', () => {
   };
 
   it('names no other provider', () => {
-    const own = found(parts, compileRulebook(catalog));
+    const own = found(parts, compileRulebook(testCatalog));
     assert.ok(own.length >= 4);
     assert.deepEqual(found(parts), own);
   });

@@ -9,23 +9,7 @@ const { expression } = fc.letrec<{ expression: string; atom: string; piece: stri
   atom: fc.oneof(
     { maxDepth: 2, withCrossShrink: true },
     fc.constantFrom(
-      'a',
-      'b',
-      'A',
-      'abc',
-      'abc',
-      'c1-',
-      '/',
-      '\\.',
-      '\\/',
-      '\\d',
-      '\\w',
-      '\\s',
-      '\\S',
-      '.',
-      '-',
-      ' ',
-      '\\x61',
+      ...['a', 'b', 'A', 'abc', 'abc', 'c1-', '/', '\\.', '\\/', '\\d', '\\w', '\\s', '\\S', '.', '-', ' ', '\\x61'],
     ),
     fc.constantFrom('[ab]', '[^a]', '[a-c1]', '[\\w-]', '[\\d.]', '[^\\s]', '[A-C]', '^', '$', '\\b', '\\B', '{', '}'),
     tie('expression').map((inner) => `(${inner})`),
@@ -38,14 +22,9 @@ const { expression } = fc.letrec<{ expression: string; atom: string; piece: stri
     .array(fc.array(tie('piece'), { maxLength: 4 }), { minLength: 1, maxLength: 2 })
     .map((choices) => choices.map((pieces) => pieces.join('')).join('|')),
 }));
-const text = fc
-  .array(
-    fc.constantFrom('a', 'b', 'c', 'A', 'B', '1', '/', '.', '-', ' ', '\n', 'abc', 'ABC', '{', 'ſ', '\u212a', 'é'),
-    {
-      maxLength: 6,
-    },
-  )
-  .map((parts) => parts.join(''));
+const letters = ['a', 'b', 'c', 'A', 'B', '1', '/', '.', '-', ' ', '\n', 'abc', 'ABC', '{', 'ſ', '\u212a', 'é'];
+const text = fc.array(fc.constantFrom(...letters), { maxLength: 6 }).map((parts) => parts.join(''));
+const capturesOf = (match: RegExpExecArray | null) => match && [...match].map((capture) => capture ?? '');
 
 const reasonFor = (pattern: string): string => {
   try {
@@ -69,8 +48,7 @@ describe('an expression of a community set', () => {
           assert.equal(linear.test(each), expected !== null, JSON.stringify([source, each]));
           // JavaScript goes back from an empty round of a group, which moves the end of the match, not its being.
           if (isRepeatedGroup) continue;
-          const captures = expected === null ? null : [...expected].map((capture) => capture ?? '');
-          assert.deepEqual(linear.captures(each), captures, JSON.stringify([source, each]));
+          assert.deepEqual(linear.captures(each), capturesOf(expected), JSON.stringify([source, each]));
         }
       }),
       { numRuns: 2_000 },
@@ -78,18 +56,12 @@ describe('an expression of a community set', () => {
   });
 
   it('captures what JavaScript captures of repeated groups that are not empty', () => {
-    const sources = [
-      'acme(?:-([\\d.]+))?\\.js',
-      '((?:\\d+\\.)+\\d+)/acme',
-      '(?:v|ver)=?(\\d+)*',
-      '(?:a|(b))+',
-      '<[^>]+acme(?:/([\\d.]*))?',
-    ];
+    const repeated = ['acme(?:-([\\d.]+))?\\.js', '((?:\\d+\\.)+\\d+)/acme', '(?:v|ver)=?(\\d+)*', '(?:a|(b))+'];
+    const sources = [...repeated, '<[^>]+acme(?:/([\\d.]*))?'];
     const texts = ['/acme.js', '/acme-1.2.3.JS', '/10.2/acme', 'ver=12', 'ababb', '<p x=ACME/2.0>', 'é\u2028acme-1.js'];
     for (const source of sources) {
       for (const each of texts) {
-        const native = new RegExp(source, 'i').exec(each);
-        const captures = native === null ? null : [...native].map((capture) => capture ?? '');
+        const captures = capturesOf(new RegExp(source, 'i').exec(each));
         const linear = new LinearRegex(source).captures(each);
         assert.equal(linear?.[0], captures?.[0], `${source} ${each}`);
         // Of a loop JavaScript forgets what an earlier round captured, RE2 does not.
@@ -115,9 +87,9 @@ describe('an expression of a community set', () => {
           );
         }
       }),
-      { numRuns: 8_000 },
+      { numRuns: 4_000 },
     );
-    assert.ok(literal > 100, `${literal} expressions had literals`);
+    assert.ok(literal > 50, `${literal} expressions had literals`);
   });
 
   it('has the literals that a reader would choose', () => {

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { detect } from '../detect.ts';
-import { loadCatalog } from '../load-catalog.ts';
 import { extractPage } from '../page.ts';
 import type { Service } from '../profile.ts';
 import { compileRulebook } from '../rulebook.ts';
-import { communityTechnologies } from '../test/community-set.ts';
+import { testCatalog as catalog, communityTechnologies, rulebookWith, withWebsites } from '../test/community-set.ts';
 import { type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
-import { testEntries } from '../test/rulebook-of.ts';
 import { readFingerprints } from './read-set.ts';
 
-const catalog = loadCatalog(testEntries);
-const rulebookWith = (technologies: unknown) =>
-  compileRulebook(catalog, { sets: readFingerprints([{ name: 'technologies/t.json', content: technologies }]) });
-const rulebook = rulebookWith(communityTechnologies);
+const rulebook = rulebookWith(communityTechnologies as Record<string, object>);
 
 const servicesOf = (parts: EvidenceParts, book = rulebook) => detect(evidenceOf(parts), book).services;
 const found = (services: readonly Service[]) => services.map(({ category, provider }) => `${category} ${provider}`);
@@ -42,31 +37,15 @@ describe('a community set', () => {
       },
     };
     const services = servicesOf({ ...parts, domain: 'hostling.example' });
+    const platforms = 'brisk ember-db hostling inkwell lumen-cms paper quill session-keeper tally-analytics'.split(' ');
     assert.deepEqual(found(services).sort(), [
-      'cdn fastlane',
-      'certificate_authority honest-certificates',
-      'dns nameworks',
-      'email postbox',
-      'email_sending bulkpost',
-      'hosting hostling',
-      'verified_service postbox',
-      'web_platform brisk',
-      'web_platform ember-db',
-      'web_platform hostling',
-      'web_platform inkwell',
-      'web_platform lumen-cms',
-      'web_platform paper',
-      'web_platform quill',
-      'web_platform session-keeper',
-      'web_platform tally-analytics',
+      ...['cdn fastlane', 'certificate_authority honest-certificates', 'dns nameworks', 'email postbox'],
+      ...['email_sending bulkpost', 'hosting hostling', 'verified_service postbox'],
+      ...platforms.map((provider) => `web_platform ${provider}`),
     ]);
-    const versions = services.flatMap(({ provider, version, platform }) =>
-      version ? [[provider, version, platform]] : [],
-    );
-    assert.deepEqual(versions.sort(), [
-      ['brisk', '1.2.3', 'ubuntu'],
-      ['lumen-cms', '4.5.6', null],
-      ['tally-analytics', '2.1', null],
+    const versions = services.filter(({ version }) => version);
+    assert.deepEqual(versions.map(({ provider, version, platform }) => `${provider} ${version} ${platform}`).sort(), [
+      ...['brisk 1.2.3 ubuntu', 'lumen-cms 4.5.6 null', 'tally-analytics 2.1 null'],
     ]);
   });
 
@@ -106,66 +85,38 @@ describe('a community set', () => {
   });
 
   it('drops what requires something that is not there', () => {
-    assert.deepEqual(
-      found(servicesOf(withAssets('lumen-forms/a.js', 'shop-badge.js', 'edgy-boost.js', 'lonely.js'))),
-      [],
+    const { http } = withAssets('lumen-forms/a.js', 'shop-badge.js', 'edgy-boost.js', 'lonely.js');
+    assert.deepEqual(found(servicesOf({ http: { ...http } })), []);
+    const names = found(
+      servicesOf({ http: { ...http, headers: { 'x-lumen-page': '1', 'x-edgy-ray': '1' }, cookies: ['basketry'] } }),
     );
-    const there: EvidenceParts = {
-      http: {
-        headers: { 'x-lumen-page': '1', 'x-edgy-ray': '1' },
-        cookies: ['basketry'],
-        page: {
-          assets: ['lumen-forms/a.js', 'shop-badge.js', 'edgy-boost.js', 'lonely.js'].map(
-            (path) => `https://example.com/${path}`,
-          ),
-        },
-      },
-    };
-    const names = found(servicesOf(there));
     for (const name of ['lumen-forms', 'any-shop-badge', 'edgy-boost'])
       assert.ok(names.includes(`web_platform ${name}`), name);
-    assert.ok(!names.includes('web_platform lonely'), 'what it requires is known to nobody');
-    assert.deepEqual(found(servicesOf(withAssets('chicken.js', 'egg-shell.js'))), [], 'a circle holds nobody up');
+    assert.ok(!names.includes('web_platform lonely'), 'no set has what it requires');
+    assert.deepEqual(
+      found(servicesOf(withAssets('chicken.js', 'egg-shell.js'))),
+      [],
+      'a circle supports none of its members',
+    );
   });
 
   it('drops what another excludes, with all that it implied', () => {
     assert.deepEqual(found(servicesOf({ http: { headers: { server: 'Brisk-Fork' } } })), ['web_platform brisk-fork']);
     const mutual = rulebookWith({
-      Left: {
-        cats: [1],
-        website: 'https://left.example',
-        headers: { 'x-left': '' },
-        excludes: ['Right'],
-        implies: ['Hand'],
-      },
-      Right: {
-        cats: [1],
-        website: 'https://right.example',
-        cookies: { right: '' },
-        excludes: ['Left'],
-        implies: ['Glove'],
-      },
-      Hand: { cats: [1], website: 'https://hand.example', headers: { 'x-hand': '' }, implies: ['Right'] },
-      Glove: { cats: [1], website: 'https://glove.example' },
+      Left: { cats: [1], headers: { 'x-left': '' }, excludes: ['Right'], implies: ['Hand'] },
+      Right: { cats: [1], cookies: { right: '' }, excludes: ['Left'], implies: ['Glove'] },
+      Hand: { cats: [1], headers: { 'x-hand': '' }, implies: ['Right'] },
+      Glove: { cats: [1] },
     });
     const services = servicesOf({ http: { headers: { 'x-left': '1' }, cookies: ['right'] } }, mutual);
     assert.deepEqual(found(services), ['web_platform left', 'web_platform hand'], 'the stronger of two stands');
   });
 
   it('adds to the provider that the catalog has, in the category that it has there', () => {
-    const services = servicesOf({
-      mx: ['10 aspmx.l.googly.test'],
-      http: {
-        cookies: ['waffle_extra'],
-        page: { assets: ['https://apis.googly.test/x', 'https://example.com/waffle-recipes.js'] },
-      },
-    });
-    assert.deepEqual(found(services), [
-      'email googly',
-      'security waffle',
-      'web_platform googly',
-      'web_platform waffle-recipes',
-    ]);
+    const page = { assets: ['https://apis.googly.test/x', 'https://example.com/waffle-recipes.js'] };
+    const services = servicesOf({ mx: ['10 aspmx.l.googly.test'], http: { cookies: ['waffle_extra'], page } });
+    const names = ['email googly', 'security waffle', 'web_platform googly', 'web_platform waffle-recipes'];
+    assert.deepEqual(found(services), names);
     const rules = services[0]?.evidence.map(({ rule }) => rule);
     assert.deepEqual(rules, ['googly/mx/aspmx.l.googly.test', 'googly/mx/set:dns:MX: aspmx\\.l\\.googly\\.test']);
     assert.equal(services[0]?.score, 0.95, 'the same record seen twice proves it once');
@@ -180,11 +131,7 @@ describe('a community set', () => {
   });
 
   it('judges mail as ever: a filter is no mailbox, a record in the SPF policy no account', () => {
-    const parts: EvidenceParts = {
-      mx: ['10 a.mailwall.example'],
-      txt: ['v=spf1 include:spf.bulkpost.example'],
-    };
-    const services = servicesOf(parts);
+    const services = servicesOf({ mx: ['10 a.mailwall.example'], txt: ['v=spf1 include:spf.bulkpost.example'] });
     assert.deepEqual(found(services), ['email_security mailwall', 'email_sending bulkpost']);
     const broken = servicesOf({ txt: ['v=spf1 include:spf.bulkpost.example', 'v=spf1 -all'] });
     assert.equal(scoreOf(broken, 'bulkpost'), 0.45, 'receivers cannot evaluate two policies');
@@ -192,33 +139,19 @@ describe('a community set', () => {
 
   it('takes nothing of a wall but the wall, nothing of another domain, and no issuer that anyone could write', () => {
     const page = { assets: ['https://example.com/halfway-core.js'] };
-    const wall: EvidenceParts = {
-      http: {
-        status: 'blocked',
-        statusCode: 403,
-        headers: { via: 'fastlane', 'x-lumen-page': '' },
-        cookies: ['basketry'],
-        page,
-      },
-    };
-    assert.deepEqual(found(servicesOf(wall)), ['cdn fastlane']);
-    const elsewhere: EvidenceParts = {
-      http: { url: 'https://other.example.net/', headers: { 'x-lumen-page': '' }, page },
-    };
-    assert.deepEqual(found(servicesOf(elsewhere)), []);
-    const tls = {
-      status: 'found',
-      issuer: 'Honest (Root) Ltd.',
-      isTrusted: false,
-      problem: 'DEPTH_ZERO_SELF_SIGNED_CERT',
-    } as const;
-    assert.deepEqual(found(servicesOf({ tls })), []);
+    const headers = { via: 'fastlane', 'x-lumen-page': '' };
+    const wall = { status: 'blocked', statusCode: 403, headers, cookies: ['basketry'], page } as const;
+    assert.deepEqual(found(servicesOf({ http: wall })), ['cdn fastlane']);
+    const elsewhere = { url: 'https://other.example.net/', headers: { 'x-lumen-page': '' }, page };
+    assert.deepEqual(servicesOf({ http: elsewhere }), []);
+    const selfSigned = { isTrusted: false, problem: 'DEPTH_ZERO_SELF_SIGNED_CERT' };
+    assert.deepEqual(servicesOf({ tls: { status: 'found', issuer: 'Honest (Root) Ltd.', ...selfSigned } }), []);
   });
 
   it('lets no header of its Security category stand before a host', () => {
     const set = {
-      HSTS: { cats: [16], website: 'https://hsts.example', headers: { 'Strict-Transport-Security': '' } },
-      Basic: { cats: [16], website: 'https://basic.example', headers: { 'WWW-Authenticate': '^Basic' } },
+      HSTS: { cats: [16], headers: { 'Strict-Transport-Security': '' } },
+      Basic: { cats: [16], headers: { 'WWW-Authenticate': '^Basic' } },
     };
     const parts: EvidenceParts = {
       addresses: [{ asn: 64499 }],
@@ -251,8 +184,8 @@ describe('a community set', () => {
   });
 
   it('makes another rulebook version of every difference that detection could see', () => {
-    const base = { A: { cats: [1], website: 'https://a.example', headers: { 'x-a': '' } } };
-    const versionOf = (technologies: unknown) => rulebookWith(technologies).version;
+    const base = { A: { cats: [1], headers: { 'x-a': '' } } };
+    const versionOf = (technologies: Record<string, object>) => rulebookWith(technologies).version;
     const others = [
       {},
       { A: { ...base.A, headers: { 'x-b': '' } } },
@@ -267,7 +200,7 @@ describe('a community set', () => {
     const meaning = (category: string, alias: string) => {
       const [first, ...rest] = catalog;
       assert.ok(first);
-      const content = { A: { ...base.A, cats: [31, 16], excludes: ['Known As'] } };
+      const content = withWebsites({ A: { ...base.A, cats: [31, 16], excludes: ['Known As'] } });
       const categories = { name: 'categories.json', content: { 31: { name: 'CDN' }, 16: { name: category } } };
       const sets = readFingerprints([categories, { name: 't.json', content }]);
       return compileRulebook([{ ...first, aliases: [alias] }, ...rest], { sets }).version;

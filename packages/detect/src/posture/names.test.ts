@@ -39,8 +39,11 @@ describe('CAA', () => {
   const table: [why: string, caa: string[], expected: Partial<Posture['caa']>][] = [
     [
       'lists who may issue, without parameters',
-      ['0 issue b.test; x=1', '0 issuewild a.test', '0 iodef mailto:c@c.test'],
-      { issuers: ['a.test', 'b.test'], wildcardIssuers: ['a.test'], isRestricted: true, hasIncidentContact: true },
+      ['0 issue b.test; x=1', '0 issuewild a.test', '0 issue ;', '0 iodef mailto:c@c.test'],
+      {
+        ...{ status: 'observed', issuers: ['a.test', 'b.test'], wildcardIssuers: ['a.test'] },
+        ...{ isRestricted: true, hasIncidentContact: true },
+      },
     ],
     ['may permit nobody', ['0 issue ;'], { issuers: [], isRestricted: true }],
     ['limits nobody without an issue property', ['0 iodef mailto:c@c.test'], { isRestricted: false }],
@@ -57,17 +60,17 @@ describe('CAA', () => {
   }
 
   it('says whether the certificate’s authority is permitted, where both are known', () => {
-    const permits = (caa: string[], issuer: string, isTrusted = true) =>
-      postureOf({ caa, tls: { issuer, isTrusted } }).caa.permitsIssuer;
-    assert.equal(permits(['0 issue certy.test'], 'Certy'), true);
-    assert.equal(permits(['0 issue signly.test'], 'Certy'), false);
-    assert.equal(permits(['0 issue signly.test', '0 issue unheard.test'], 'Certy'), null);
-    assert.equal(permits(['0 issue certy.test'], 'Nobody Knows'), null);
-    assert.equal(permits(['0 issue certy.test'], 'Certy', false), null);
-    assert.equal(
-      assessPosture(evidenceOf({ caa: ['0 issue certy.test'], tls: { issuer: 'Certy' } })).caa.permitsIssuer,
-      null,
-    );
+    const tls = { issuer: 'Certy' };
+    for (const [caa, parts, permits] of [
+      [['0 issue certy.test'], { tls }, true],
+      [['0 issue signly.test'], { tls }, false],
+      [['0 issue signly.test', '0 issue unheard.test'], { tls }, null],
+      [['0 issue certy.test'], { tls: { issuer: 'Nobody Knows' } }, null],
+      [['0 issue certy.test'], { tls: { ...tls, isTrusted: false } }, null],
+    ] as const) {
+      assert.equal(postureOf({ caa, ...parts }).caa.permitsIssuer, permits, JSON.stringify([caa, parts]));
+    }
+    assert.equal(assessPosture(evidenceOf({ caa: ['0 issue certy.test'], tls })).caa.permitsIssuer, null);
   });
 });
 
@@ -76,24 +79,21 @@ describe('BIMI', () => {
   const bimiOf = (bimi: string[], dmarc = 'v=DMARC1; p=reject') => postureOf({ bimi, dmarc: [dmarc] }).bimi;
 
   it('has a logo and a certificate', () => {
-    assert.deepEqual(bimiOf([logo]), {
-      status: 'observed',
-      hasRecord: true,
-      hasLogo: true,
-      hasCertificate: true,
-      isEligible: true,
-    });
-    assert.equal(bimiOf(['v=BIMI1; l=https://example.com/logo.svg?v=2']).hasLogo, true);
-    assert.equal(bimiOf(['v=BIMI1']).hasLogo, false);
-    assert.equal(bimiOf(['v=BIMI1; l=http://example.com/logo.svg']).hasLogo, false);
-    assert.equal(bimiOf(['v=BIMI1; l=https://example.com/logo.png']).hasLogo, false);
+    const all = { hasRecord: true, hasLogo: true, hasCertificate: true, isEligible: true };
+    assert.deepEqual(bimiOf([logo]), { status: 'observed', ...all });
+    for (const [record, hasLogo] of [
+      ['v=BIMI1; l=https://example.com/logo.svg?v=2', true],
+      ['v=BIMI1', false],
+      ['v=BIMI1; l=http://example.com/logo.svg', false],
+      ['v=BIMI1; l=https://example.com/logo.png', false],
+    ] as const) {
+      assert.equal(bimiOf([record]).hasLogo, hasLogo, record);
+    }
   });
 
   it('is shown under an enforced policy only, for names below too', () => {
-    assert.equal(bimiOf([logo], 'v=DMARC1; p=none').isEligible, false);
-    assert.equal(bimiOf([logo], 'v=DMARC1; p=reject; sp=none').isEligible, false);
-    assert.equal(bimiOf([logo], 'v=DMARC1; p=quarantine; t=y').isEligible, false);
-    assert.equal(bimiOf([logo], 'v=DMARC1; p=quarantine').isEligible, true);
+    for (const tags of ['p=none', 'p=reject; sp=none', 'p=quarantine; t=y', 'p=quarantine'])
+      assert.equal(bimiOf([logo], `v=DMARC1; ${tags}`).isEligible, tags === 'p=quarantine', tags);
   });
 
   it('may be declined, and then lacks nothing', () => {

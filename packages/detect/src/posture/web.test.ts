@@ -41,10 +41,7 @@ describe('TLS', () => {
 describe('HSTS', () => {
   const table: [header: string, expected: Partial<Posture['hsts']>][] = [
     ['max-age=31536000', { status: 'observed', maxAge: 31_536_000, includesSubdomains: false, isPreload: false }],
-    [
-      'Max-Age="63072000"; includeSubDomains; preload',
-      { maxAge: 63_072_000, includesSubdomains: true, isPreload: true },
-    ],
+    ['Max-Age="63072"; includeSubDomains; preload', { maxAge: 63_072, includesSubdomains: true, isPreload: true }],
     ['max-age=0', { status: 'observed', maxAge: 0 }],
     ['max-age=100, max-age=31536000', { maxAge: 100 }],
     ['includeSubDomains', { status: 'absent', maxAge: null }],
@@ -60,22 +57,15 @@ describe('HSTS', () => {
   }
 
   const header = { 'strict-transport-security': 'max-age=31536000' };
+  const redirected = (from: string) => ({ url: 'https://other.test/', statusCode: 301, redirects: [from] });
   const whose: [why: string, http: EvidenceParts['http'], status: string][] = [
     ['over HTTP is nothing', { url: 'http://example.com/' }, 'absent'],
     ['of a wall says nothing', { status: 'blocked' }, 'unmeasured'],
     ['of an error that passes says nothing', { statusCode: 503 }, 'unmeasured'],
     ['of too many requests says nothing', { statusCode: 429 }, 'unmeasured'],
     ['of another domain says nothing', { url: 'https://other.test/', statusCode: 200 }, 'unmeasured'],
-    [
-      'of the domain’s own redirect to another is its own',
-      { url: 'https://other.test/', statusCode: 301, redirects: ['https://example.com/'] },
-      'observed',
-    ],
-    [
-      'of such a redirect over HTTP is nothing',
-      { url: 'https://other.test/', statusCode: 301, redirects: ['http://example.com/'] },
-      'absent',
-    ],
+    ['of the domain’s own redirect to another is its own', redirected('https://example.com/'), 'observed'],
+    ['of such a redirect over HTTP is nothing', redirected('http://example.com/'), 'absent'],
     ['of a page not found is its own', { statusCode: 404 }, 'observed'],
     ['is not there without an answer', { status: 'timeout', url: null, statusCode: null }, 'unmeasured'],
   ];
@@ -91,50 +81,31 @@ describe('HSTS', () => {
 });
 
 describe('protective headers', () => {
+  const csp = (policy: string) => ({ 'content-security-policy': policy });
   const table: [why: string, headers: Record<string, string>, expected: Partial<Posture['headers']>][] = [
     [
       'none',
       {},
       { status: 'observed', csp: 'none', isSniffingOff: false, isFramingLimited: false, isReferrerCareful: true },
     ],
+    ['a strong policy', csp("default-src 'self'; frame-ancestors 'none'"), { csp: 'strong', isFramingLimited: true }],
+    ['inline scripts', csp("script-src 'self' 'unsafe-inline'"), { csp: 'weak', isFramingLimited: false }],
+    ['inline scripts by nonce', csp("script-src 'nonce-abc' 'unsafe-inline'"), { csp: 'strong' }],
     [
-      'a strong policy',
-      { 'content-security-policy': "default-src 'self'; frame-ancestors 'none'" },
-      { csp: 'strong', isFramingLimited: true },
-    ],
-    [
-      'inline scripts',
-      { 'content-security-policy': "script-src 'self' 'unsafe-inline'" },
-      { csp: 'weak', isFramingLimited: false },
-    ],
-    [
-      'inline scripts by nonce',
-      { 'content-security-policy': "script-src 'nonce-abc' 'unsafe-inline'" },
+      'scripts by nonce and what they load',
+      csp("script-src 'nonce-abc' 'strict-dynamic' https: 'unsafe-inline'"),
       { csp: 'strong' },
     ],
-    [
-      'scripts by nonce and what they load, with more for older browsers',
-      { 'content-security-policy': "script-src 'nonce-abc' 'strict-dynamic' https: 'unsafe-inline'" },
-      { csp: 'strong' },
-    ],
-    [
-      'strict-dynamic that nothing starts',
-      { 'content-security-policy': "script-src 'strict-dynamic' https:" },
-      { csp: 'weak' },
-    ],
-    ['scripts from any host', { 'content-security-policy': 'script-src https://*' }, { csp: 'weak' }],
+    ['strict-dynamic that nothing starts', csp("script-src 'strict-dynamic' https:"), { csp: 'weak' }],
+    ['scripts from any host', csp('script-src https://*'), { csp: 'weak' }],
     [
       'frames by anybody, whatever the old header says',
       { 'content-security-policy': 'frame-ancestors *', 'x-frame-options': 'DENY' },
       { isFramingLimited: false },
     ],
-    ['scripts from anywhere', { 'content-security-policy': 'default-src https:' }, { csp: 'weak' }],
-    [
-      'a policy on frames alone',
-      { 'content-security-policy': 'FRAME-ANCESTORS https://a.test' },
-      { csp: 'weak', isFramingLimited: true },
-    ],
-    ['frames by anybody', { 'content-security-policy': 'frame-ancestors *' }, { isFramingLimited: false }],
+    ['scripts from anywhere', csp('default-src https:'), { csp: 'weak' }],
+    ['a policy on frames alone', csp('FRAME-ANCESTORS https://a.test'), { csp: 'weak', isFramingLimited: true }],
+    ['frames by anybody', csp('frame-ancestors *'), { isFramingLimited: false }],
     [
       'a policy that is only reported',
       { 'content-security-policy-report-only': "default-src 'self'" },
@@ -146,7 +117,7 @@ describe('protective headers', () => {
     ['a careless referrer', { 'referrer-policy': 'unsafe-url' }, { isReferrerCareful: false }],
     ['the last referrer policy', { 'referrer-policy': 'no-referrer, unsafe-url' }, { isReferrerCareful: false }],
     ['permissions', { 'permissions-policy': 'camera=()' }, { hasPermissionsPolicy: true }],
-    ['64 KiB of a policy', { 'content-security-policy': `${'a '.repeat(32_768)}` }, { csp: 'weak' }],
+    ['64 KiB of a policy', csp(`${'a '.repeat(32_768)}`), { csp: 'weak' }],
   ];
   for (const [why, headers, expected] of table) {
     it(`tell ${why}`, () => {
@@ -161,10 +132,10 @@ describe('protective headers', () => {
   });
 
   it('are the site’s own only', () => {
-    const csp = { 'content-security-policy': "default-src 'self'" };
-    assert.equal(withHeaders(csp, { status: 'blocked' }).headers.status, 'unmeasured');
-    assert.equal(withHeaders(csp, { url: 'https://other.test/' }).headers.status, 'unmeasured');
-    assert.equal(withHeaders(csp, { url: 'https://other.test/', statusCode: 302 }).headers.status, 'absent');
+    const statusOf = (http: EvidenceParts['http']) => withHeaders(csp("default-src 'self'"), http).headers.status;
+    assert.equal(statusOf({ status: 'blocked' }), 'unmeasured');
+    assert.equal(statusOf({ url: 'https://other.test/' }), 'unmeasured');
+    assert.equal(statusOf({ url: 'https://other.test/', statusCode: 302 }), 'absent');
   });
 });
 
@@ -175,7 +146,7 @@ describe('security.txt', () => {
     ['in order', good, null],
     [
       'with fields in any case and order',
-      'EXPIRES: 2026-12-31T23:59:59+02:00\r\n# hi\r\ncontact: https://example.com/report\r\n',
+      'EXPIRES: 2026-12-31T23:59:59+02:00\r\n# hi\r\ncontact: https://a.test/\r\n',
       null,
     ],
     ['without a contact', 'Expires: 2026-12-31T23:59:59Z', 'no-contact'],
@@ -196,21 +167,18 @@ describe('security.txt', () => {
     assert.deepEqual([partOf(signed).isSigned, partOf(signed).problem, partOf(good).isSigned], [true, null, false]);
   });
 
-  it('is not the home page that some sites answer everything with', () => {
-    assert.equal(partOf('<!DOCTYPE html><p>Contact: us').status, 'absent');
-    const html = postureOf({ files: { securityTxt: { text: good, contentType: 'text/html; charset=utf-8' } } });
-    assert.equal(html.securityTxt.status, 'absent');
-  });
-
-  it('is told of a domain that only redirects where it is there', () => {
-    const http = { url: 'https://other.test/', statusCode: 301, redirects: ['https://example.com/'] };
-    assert.equal(postureOf({ http, files: { securityTxt: { text: good } } }).securityTxt.status, 'observed');
-    assert.equal(postureOf({ http, files: { securityTxt: { status: 'timeout' } } }).securityTxt.status, 'absent');
-  });
-
-  it('is absent where it is missing, and unmeasured where nobody could look', () => {
-    assert.equal(postureOf({ files: { securityTxt: { status: 'missing' } } }).securityTxt.status, 'absent');
-    assert.equal(postureOf({ files: { securityTxt: { status: 'timeout' } } }).securityTxt.status, 'unmeasured');
+  it('is observed where it is text, absent where it is missing, and unmeasured where it could not be asked for', () => {
+    const statusOf = (
+      securityTxt: NonNullable<EvidenceParts['files']>['securityTxt'],
+      http: EvidenceParts['http'] = {},
+    ) => postureOf({ http, files: securityTxt ? { securityTxt } : {} }).securityTxt.status;
+    assert.equal(statusOf({ text: '<!DOCTYPE html><p>Contact: us' }), 'absent');
+    assert.equal(statusOf({ text: good, contentType: 'text/html; charset=utf-8' }), 'absent');
+    assert.equal(statusOf({ status: 'missing' }), 'absent');
+    assert.equal(statusOf({ status: 'timeout' }), 'unmeasured');
     assert.equal(postureOf({}).securityTxt.status, 'unmeasured');
+    const redirect = { url: 'https://other.test/', statusCode: 301, redirects: ['https://example.com/'] };
+    assert.equal(statusOf({ text: good }, redirect), 'observed');
+    assert.equal(statusOf({ status: 'timeout' }, redirect), 'absent');
   });
 });
