@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
+import type { GatewayWorld } from '../app.ts';
 import { type RunningGateway, readGatewayConfig, startGateway } from '../index.ts';
 
 export const MODEL = 'strata-tiny-chat';
@@ -13,20 +14,24 @@ export interface Harness extends AsyncDisposable {
   readonly base: string;
   readonly key: string;
   /** Posts JSON, or text as it is. */
-  post(
-    target: string,
-    body: unknown,
-    headers?: Record<string, string>,
-  ): Promise<{ status: number; headers: Headers; body: Json; text: string }>;
-  get(
-    target: string,
-    headers?: Record<string, string>,
-  ): Promise<{ status: number; headers: Headers; body: Json; text: string }>;
+  post(target: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  get(target: string, headers?: Record<string, string>): Promise<Answer>;
+  /** Posts JSON and gives the response as soon as its headers are there. */
+  open(target: string, body: unknown, signal?: AbortSignal): Promise<Response>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Undefined where the answer is not JSON. */
+  readonly body: Json;
+  readonly text: string;
 }
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape is what they test
 export type Json = any;
 
-export async function startHarness(settings: Record<string, string> = {}): Promise<Harness> {
+/** `world.engines` replace the model of the demo where `settings` name none: `STRATA_MODEL: ''`. */
+export async function startHarness(settings: Record<string, string> = {}, world: GatewayWorld = {}): Promise<Harness> {
   await using stack = new AsyncDisposableStack();
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-gateway-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
@@ -37,7 +42,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     STRATA_MODEL_SLOTS: '2',
     ...settings,
   });
-  const running = stack.use(await startGateway(config, createLogger({ level: 'silent' })));
+  const running = stack.use(await startGateway(config, createLogger({ level: 'silent' }), world));
   const { key } = await running.gateway.keys.create({ tier: 'unlimited' });
   const base = `http://127.0.0.1:${running.port}`;
   const ask = async (target: string, init: RequestInit) => {
@@ -57,6 +62,13 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
         method: 'POST',
         headers: { ...own, 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    open: (target, body, signal) =>
+      fetch(base + target, {
+        method: 'POST',
+        headers: { ...own, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        ...(signal ? { signal } : {}),
       }),
     get: (target, headers = {}) => ask(target, { headers: { ...own, ...headers } }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -1,0 +1,56 @@
+// What test files share within one process: one loaded model, and one gateway with the default settings that serves it.
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Engine, startLlamaEngine } from '@strata/engine';
+import { tinyChatModel } from '@strata/testnet';
+import { type Answer, type Harness, MODEL, startHarness } from './harness.ts';
+
+let engine: Promise<Engine> | undefined;
+let gateway: Promise<Harness> | undefined;
+
+/** The model of the demo in one process with two slots. */
+export function sharedEngine(): Promise<Engine> {
+  engine ??= startLlamaEngine({ file: tinyChatModel, slots: 2, threads: 1, gpu: false });
+  return engine;
+}
+
+/** A gateway of its own on the shared model. */
+export async function startOnSharedEngine(settings: Record<string, string> = {}): Promise<Harness> {
+  return startHarness({ STRATA_MODEL: '', ...settings }, { engines: { [MODEL]: await sharedEngine() } });
+}
+
+/** The gateway for all tests that change no settings. */
+export function sharedGateway(): Promise<Harness> {
+  gateway ??= startOnSharedEngine();
+  return gateway;
+}
+
+after(async () => {
+  await (await gateway)?.[Symbol.asyncDispose]();
+  await (await engine)?.[Symbol.asyncDispose]();
+});
+
+export const MESSAGES = [{ role: 'user' as const, content: 'What is DMARC?' }];
+/** Forbids the token that ends answers of the model: they end at their limit, or that of the context. */
+export const ENDLESS = { model: MODEL, messages: MESSAGES, logit_bias: { 1023: -100 } };
+
+/** Waits until no answer holds or awaits a slot. */
+export async function untilIdle(...gateways: readonly Harness[]): Promise<void> {
+  const busy = () => gateways.reduce((sum, { running }) => sum + running.gateway.models.busy, 0);
+  for (const end = Date.now() + 10_000; busy() > 0 && Date.now() < end; ) await sleep(5);
+  assert.equal(busy(), 0);
+}
+
+/** Asserts an error in the form of the contract, with a message for people. */
+export function assertRefusal(
+  { status, body, text }: Answer,
+  expected: readonly [number, string | null, string | null],
+) {
+  assert.deepEqual(Object.keys(body), ['error'], text);
+  const { error } = body;
+  assert.deepEqual(Object.keys(error), ['message', 'type', 'param', 'code']);
+  assert.deepEqual([status, error.code, error.param], expected, text);
+  assert.equal(error.type, 'invalid_request_error');
+  assert.ok(error.message.length > 10 && !/undefined|\[object/.test(error.message), error.message);
+}
