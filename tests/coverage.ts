@@ -1,0 +1,120 @@
+// Line and branch coverage per workspace, over all processes of both suites: `npm run test:coverage [-- --json FILE]` runs them;
+// with `--from DIRECTORY` it reads what an earlier run with NODE_V8_COVERAGE=DIRECTORY has left, `--root` names another checkout.
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+/** What V8 writes: https://nodejs.org/api/cli.html#node_v8_coveragedir */
+interface ScriptCoverage {
+  readonly url: string;
+  readonly functions: readonly {
+    readonly isBlockCoverage: boolean;
+    readonly ranges: readonly { readonly startOffset: number; readonly endOffset: number; readonly count: number }[];
+  }[];
+}
+
+/** Of one source file, over all processes. */
+interface FileCoverage {
+  /** For each UTF-16 code unit whether any process executed it. */
+  readonly isCovered: Uint8Array;
+  /** Start offsets of blocks that V8 counts. */
+  readonly branches: Set<number>;
+}
+
+interface Counts {
+  lines: number;
+  coveredLines: number;
+  branches: number;
+  coveredBranches: number;
+}
+
+const { values: options } = parseArgs({
+  options: {
+    root: { type: 'string', default: path.join(import.meta.dirname, '..') },
+    from: { type: 'string' },
+    json: { type: 'string' },
+  },
+});
+const root = path.resolve(options.root);
+const directory = options.from ?? runSuites();
+
+/** Runs both suites; a failed test fails the command, and the table is printed all the same. */
+function runSuites(): string {
+  const directory = mkdtempSync(path.join(tmpdir(), 'strata-coverage-'));
+  const env = { ...process.env, NODE_V8_COVERAGE: directory };
+  for (const suite of ['fast', 'full']) {
+    const args = [path.join(import.meta.dirname, 'run.ts'), suite];
+    if (spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' }).status !== 0) process.exitCode = 1;
+  }
+  console.log(`coverage files: ${directory}`);
+  return directory;
+}
+
+const sources = new Set(
+  globSync('{packages,services,catalog}/**/src/**/*.ts', { cwd: root, exclude: (name) => name === 'node_modules' })
+    .filter((file) => !/\.test\.ts$|\/test\/|\.d\.ts$/.test(file))
+    .map((file) => path.join(root, file)),
+);
+const files = new Map<string, FileCoverage>();
+
+function addScript({ url, functions }: ScriptCoverage): void {
+  const file = url.startsWith('file:') ? fileURLToPath(url) : '';
+  if (!sources.has(file)) return;
+  const end = functions[0]?.ranges[0]?.endOffset ?? 0;
+  const known = files.get(file) ?? { isCovered: new Uint8Array(end), branches: new Set<number>() };
+  files.set(file, known);
+  // Ranges nest, and the inner one holds: written from the outermost to the innermost.
+  const inProcess = new Uint8Array(end);
+  for (const { ranges, isBlockCoverage } of functions) {
+    for (const [index, { startOffset, endOffset, count }] of ranges.entries()) {
+      inProcess.fill(count > 0 ? 1 : 0, startOffset, endOffset);
+      if (isBlockCoverage && (index > 0 || startOffset > 0)) known.branches.add(startOffset);
+    }
+  }
+  for (let offset = 0; offset < end; offset += 1) if (inProcess[offset] === 1) known.isCovered[offset] = 1;
+}
+
+/** As Node's own report counts: a line is covered unless no part of it was executed; blank and comment lines count as their block does. */
+function countFile(file: string, { isCovered, branches }: FileCoverage): Counts {
+  const counts: Counts = { lines: 0, coveredLines: 0, branches: 0, coveredBranches: 0 };
+  let offset = 0;
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    counts.lines += 1;
+    if (line.length === 0 || isCovered.subarray(offset, offset + line.length).includes(1)) counts.coveredLines += 1;
+    offset += line.length + 1;
+  }
+  for (const start of branches) {
+    counts.branches += 1;
+    if (isCovered[start] === 1) counts.coveredBranches += 1;
+  }
+  return counts;
+}
+
+for (const name of readdirSync(directory).filter((name) => name.endsWith('.json'))) {
+  try {
+    const { result } = JSON.parse(readFileSync(path.join(directory, name), 'utf8')) as { result: ScriptCoverage[] };
+    for (const script of result) addScript(script);
+  } catch {
+    console.error(`${name}: cut short, its process was killed; not counted`);
+  }
+}
+
+const totals = new Map<string, Counts>();
+for (const [file, coverage] of files) {
+  const workspace = /^(?:(?:packages|services)\/)?[^/]+/.exec(path.relative(root, file))?.[0] ?? '';
+  const total = totals.get(workspace) ?? { lines: 0, coveredLines: 0, branches: 0, coveredBranches: 0 };
+  const counts = countFile(file, coverage);
+  for (const key of Object.keys(total) as (keyof Counts)[]) total[key] += counts[key];
+  totals.set(workspace, total);
+}
+const percent = (part: number, whole: number) => Number(((100 * part) / whole).toFixed(2));
+const table = [...totals].sort().map(([workspace, { lines, coveredLines, branches, coveredBranches }]) => ({
+  workspace,
+  'line %': percent(coveredLines, lines),
+  'branch %': percent(coveredBranches, branches),
+}));
+console.table(table);
+if (options.json) writeFileSync(options.json, JSON.stringify(table, null, 2));

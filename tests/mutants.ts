@@ -1,0 +1,247 @@
+// Mutation check: `npm run test:mutants [-- --seed 1 --per-package 18 --package NAME …]`. Changes one expression of the source at a
+// time and runs the tests of that package, the nearest by import first, until one fails. A mutant that survives means that a test
+// is missing or that the change makes no difference. `--save FILE` keeps the sample; `--sample FILE` uses it again, on another
+// state of the code too (`--root CHECKOUT`).
+import { spawn } from 'node:child_process';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Node, parse } from 'acorn';
+import { binaries, startPostgres } from '../packages/store/src/test/postgres.ts';
+
+export interface Mutant {
+  /** Path within the checkout. */
+  readonly file: string;
+  readonly operator: Operator;
+  /** Offsets of what is replaced, in UTF-16 code units. */
+  readonly start: number;
+  readonly end: number;
+  readonly replacement: string;
+  /** The source around it, by which a saved mutant is found again after other changes. */
+  readonly context: string;
+  /** Offset of `start` within `context`. */
+  readonly offset: number;
+}
+
+type Operator = 'comparison' | 'boundary' | 'await' | 'number' | 'condition' | 'arguments';
+type Fate = 'killed' | 'timeout' | 'survived';
+
+const packages: readonly string[] = [
+  ...['detect', 'analytics', 'receipts', 'log', 'store', 'http', 'inference'].map((name) => `packages/${name}`),
+  ...['services/stack', 'services/gateway'],
+];
+
+const { values: options } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    'per-package': { type: 'string', default: '18' },
+    root: { type: 'string', default: path.join(import.meta.dirname, '..') },
+    package: { type: 'string', multiple: true, default: [...packages] },
+    save: { type: 'string' },
+    sample: { type: 'string' },
+  },
+});
+const root = path.resolve(options.root);
+
+/** A mutant that loops for ever is ended; generous, since the unchanged tests of the slowest package need a minute. */
+const mutantLimitMs = 10 * 60_000;
+
+const flipped: Readonly<Record<string, string>> = {
+  ...{ '===': '!==', '!==': '===', '<': '>=', '>': '<=', '<=': '>', '>=': '<' },
+};
+const moved: Readonly<Record<string, string>> = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' };
+
+/** A small generator of pseudo-random numbers in [0, 1), so that a seed names a sample (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: nodes of every kind are walked alike
+type AnyNode = Node & Record<string, any>;
+
+function* nodesIn(node: AnyNode): Generator<AnyNode> {
+  yield node;
+  for (const value of Object.values(node)) {
+    for (const child of Array.isArray(value) ? value : [value]) {
+      if (typeof child?.type === 'string') yield* nodesIn(child);
+    }
+  }
+}
+
+function mutantsOf(file: string): Mutant[] {
+  const text = stripTypeScriptTypes(readFileSync(path.join(root, file), 'utf8'));
+  const program = parse(text, { ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true }) as AnyNode;
+  const source = (node: Node) => text.slice(node.start, node.end);
+  const mutants: Mutant[] = [];
+  const add = (operator: Operator, { start, end }: { start: number; end: number }, replacement: string) => {
+    const from = Math.max(0, start - 80);
+    const context = text.slice(from, end + 80);
+    mutants.push({ file, operator, start, end, replacement, context, offset: start - from });
+  };
+  for (const node of nodesIn(program)) {
+    if (node.type === 'BinaryExpression' && flipped[node.operator] !== undefined) {
+      const { left, right, operator } = node;
+      const at = { start: left.end, end: right.start };
+      const between = source({ ...node, ...at });
+      add('comparison', at, between.replace(operator, flipped[operator] ?? ''));
+      if (moved[operator]) add('boundary', at, between.replace(operator, moved[operator]));
+    } else if (node.type === 'AwaitExpression') {
+      add('await', node, `(${source(node.argument)})`);
+    } else if (node.type === 'Literal' && typeof node.value === 'number') {
+      add('number', node, `${node.value + 1}`);
+    } else if (node.type === 'LogicalExpression' && node.operator !== '??') {
+      add('condition', node, `(${source(node.left)})`);
+    } else if (node.type === 'IfStatement') {
+      add('condition', node.test, 'true');
+    } else if (node.type === 'CallExpression' && node.arguments.length >= 2) {
+      const [first, second] = node.arguments as [Node, Node];
+      if (first.type === 'SpreadElement' || second.type === 'SpreadElement') continue;
+      const between = text.slice(first.end, second.start);
+      add('arguments', { start: first.start, end: second.end }, `${source(second)}${between}${source(first)}`);
+    }
+  }
+  return mutants;
+}
+
+/** Files of a workspace's source: neither tests nor what only they use, nor generated or type-only files. */
+function sourcesOf(workspace: string): string[] {
+  return globSync(`${workspace}/src/**/*.ts`, { cwd: root })
+    .filter((file) => !/\.test\.ts$|\/test\/|write-|generated|\.d\.ts$/.test(file))
+    .sort();
+}
+
+/** Each operator is as likely as another, whatever the code has most of. */
+function choose(workspace: string, count: number, random: () => number): Mutant[] {
+  const byOperator = [...Map.groupBy(sourcesOf(workspace).flatMap(mutantsOf), ({ operator }) => operator).values()];
+  const chosen: Mutant[] = [];
+  while (chosen.length < count && byOperator.some((left) => left.length > 0)) {
+    const pool = byOperator[Math.floor(random() * byOperator.length)] ?? [];
+    const [mutant] = pool.splice(Math.floor(random() * pool.length), 1);
+    if (mutant) chosen.push(mutant);
+  }
+  return chosen;
+}
+
+/** A saved mutant in this checkout's source; undefined where its surroundings have changed. */
+function locate(mutant: Mutant): Mutant | undefined {
+  const text = stripTypeScriptTypes(readFileSync(path.join(root, mutant.file), 'utf8'));
+  const at = text.indexOf(mutant.context);
+  if (at < 0) return undefined;
+  const start = at + mutant.offset;
+  return { ...mutant, start, end: start + mutant.end - mutant.start };
+}
+
+function sampleOf(workspace: string): Mutant[] {
+  if (options.sample === undefined) {
+    // A seed of its own for each package, so that one package can be checked alone.
+    const random = randomFrom(Number(options.seed) + packages.indexOf(workspace) * 7_919);
+    return choose(workspace, Number(options['per-package']), random);
+  }
+  const saved = JSON.parse(readFileSync(options.sample, 'utf8')) as readonly Mutant[];
+  return saved
+    .filter(({ file }) => file.startsWith(`${workspace}/`))
+    .flatMap((mutant) => {
+      const found = locate(mutant);
+      if (!found) console.log(`changed   ${mutant.file}: ${mutant.context.trim()}`);
+      return found ?? [];
+    });
+}
+
+const importPattern = /(?:from\s+|import\s*\(\s*|import\s+)['"](\.[^'"]+)['"]/g;
+
+/** Files that a file imports within its workspace. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(path.join(root, file), 'utf8');
+  return [...text.matchAll(importPattern)].map((match) => path.join(path.dirname(file), match[1] ?? ''));
+}
+
+/** The tests of a workspace that reach `file` by imports, the nearest first; those that start processes reach every file. */
+function testsFor(workspace: string, file: string): string[] {
+  const distances = globSync(`${workspace}/**/*.test.ts`, { cwd: root }).map((test) => {
+    const seen = new Set([test]);
+    let distance = 0;
+    for (let edge = [test]; edge.length > 0 && !seen.has(file); distance += 1) {
+      edge = edge.flatMap(importsOf).filter((each) => /\.ts$/.test(each) && !seen.has(each));
+      for (const each of edge) seen.add(each);
+    }
+    return { test, distance: seen.has(file) ? distance + (test.endsWith('.full.test.ts') ? 100 : 0) : Infinity };
+  });
+  const nearest = distances.filter(({ distance }) => distance < Infinity).sort((a, b) => a.distance - b.distance);
+  return nearest.map(({ test }) => test);
+}
+
+/** Runs tests in one process until one fails. */
+function fateOf(mutant: Mutant | null, tests: readonly string[], env: NodeJS.ProcessEnv): Promise<Fate> {
+  const hook = path.join(import.meta.dirname, 'mutants-hook.ts');
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--test', '--test-isolation=none', '--test-reporter=tap', '--import', hook],
+      ...tests.map((test) => path.join(root, test)),
+    ],
+    {
+      cwd: root,
+      env: { ...env, STRATA_MUTANT: JSON.stringify(mutant && { ...mutant, path: path.join(root, mutant.file) }) },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  );
+  return new Promise((resolve) => {
+    let fate: Fate | undefined;
+    const end = (as: Fate) => {
+      fate ??= as;
+      child.kill('SIGKILL');
+    };
+    const limit = setTimeout(() => end('timeout'), mutantLimitMs);
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      if (/^\s*not ok /m.test(text)) end('killed');
+    });
+    child.once('close', (code) => {
+      clearTimeout(limit);
+      resolve(fate ?? (code === 0 ? 'survived' : 'killed'));
+    });
+  });
+}
+
+function lineOf({ file, start }: Mutant): number {
+  return readFileSync(path.join(root, file), 'utf8').slice(0, start).split('\n').length;
+}
+
+if (import.meta.main) {
+  await using postgres = binaries ? await startPostgres({ max_connections: '400' }) : undefined;
+  const env = { ...process.env };
+  if (postgres) env.STRATA_TEST_POSTGRES = `postgres://strata@127.0.0.1:${postgres.port}/postgres`;
+  const sample: Mutant[] = [];
+  const table: { package: string; mutants: number; killed: number; share: string }[] = [];
+  for (const workspace of options.package) {
+    const mutants = sampleOf(workspace);
+    sample.push(...mutants);
+    let killed = 0;
+    for (const mutant of mutants) {
+      const started = performance.now();
+      const tests = testsFor(workspace, mutant.file);
+      const fate = tests.length === 0 ? 'survived' : await fateOf(mutant, tests, env);
+      if (fate !== 'survived') killed += 1;
+      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      const original = stripTypeScriptTypes(readFileSync(path.join(root, mutant.file), 'utf8'));
+      const change = `${original.slice(mutant.start, mutant.end).trim()} → ${mutant.replacement.trim()}`;
+      const at = `${mutant.file}:${lineOf(mutant)}`;
+      console.log(
+        `${fate.padEnd(8)} ${seconds.padStart(6)} s  ${at}  ${mutant.operator}: ${change.replace(/\s+/g, ' ')}`,
+      );
+    }
+    const share = `${((100 * killed) / mutants.length).toFixed(0)} %`;
+    table.push({ package: workspace, mutants: mutants.length, killed, share });
+  }
+  if (options.save) writeFileSync(options.save, JSON.stringify(sample, null, 2));
+  console.table(table);
+  const killed = table.reduce((sum, each) => sum + each.killed, 0);
+  const mutants = table.reduce((sum, each) => sum + each.mutants, 0);
+  console.log(`${killed} of ${mutants} mutants killed (seed ${options.seed})`);
+}

@@ -1,0 +1,137 @@
+// Runs a suite: `node tests/run.ts fast|full [path …]`. The files of a folder share one process, so that each module is loaded and
+// each costly part (simulated internet, model, browser) is started once; the whole run shares one PostgreSQL cluster.
+import { fork } from 'node:child_process';
+import { globSync } from 'node:fs';
+import path from 'node:path';
+import { binaries, startPostgres } from '../packages/store/src/test/postgres.ts';
+
+/** What a group's process sends for each test that ended. */
+export interface TestReport {
+  readonly kind: 'passed' | 'failed' | 'skipped';
+  readonly file: string;
+  readonly name: string;
+  readonly durationMs: number;
+  /** Of a failed test: message and stack. */
+  readonly error?: string;
+}
+
+interface Group {
+  readonly name: string;
+  readonly files: readonly string[];
+}
+
+interface GroupResult {
+  readonly group: Group;
+  readonly reports: readonly TestReport[];
+  readonly seconds: number;
+  /** Why the group failed as such: exit code, signal, time limit, files in which no test ran. */
+  readonly errors: readonly string[];
+}
+
+const root = path.join(import.meta.dirname, '..');
+const allTests = '{catalog,packages,services,web/src,tests}/**/*.test.ts';
+
+/** Two cores: a third process uses the time that the others spend waiting. Measured: 2, 3 and 4 processes in CONTRIBUTING.md. */
+const concurrency = Number(process.env.STRATA_TEST_PROCESSES ?? 3);
+
+/** A group that hangs is ended: generous, since both cores may be busy with other work. */
+const groupLimitMs = 15 * 60_000;
+
+/** Groups that take the longest start first, so that the run does not end with one process at work. */
+const slowestFirst: readonly string[] = ['packages/store', 'services/cli', 'tests/smoke', 'services/gateway'];
+
+function groupsOf(suite: 'fast' | 'full', paths: readonly string[]): Group[] {
+  const isFull = (file: string) => file.endsWith('.full.test.ts') || file.startsWith('tests/full/');
+  const files = globSync(allTests, { cwd: root, exclude: (name) => name === 'node_modules' || name === 'dist' })
+    .filter((file) => isFull(file) === (suite === 'full'))
+    .filter((file) => paths.length === 0 || paths.some((each) => file.startsWith(path.normalize(each))))
+    .sort();
+  const byFolder = Map.groupBy(files, (file) => {
+    const [top = '', second = '', third = ''] = path.dirname(file).split('/');
+    if (top === 'tests') return [top, second, third].filter(Boolean).join('/');
+    return top === 'packages' || top === 'services' ? `${top}/${second}` : top;
+  });
+  const rank = ({ name }: Group) => (slowestFirst.indexOf(name) + slowestFirst.length + 1) % (slowestFirst.length + 1);
+  return [...byFolder]
+    .map(([name, files]) => ({ name, files }))
+    .sort((a, b) => rank(a) - rank(b) || b.files.length - a.files.length);
+}
+
+async function runGroup(group: Group, env: NodeJS.ProcessEnv): Promise<GroupResult> {
+  const started = performance.now();
+  const child = fork(path.join(import.meta.dirname, 'run-group.ts'), group.files, { cwd: root, env, stdio: 'pipe' });
+  const reports: TestReport[] = [];
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-20_000);
+    });
+  }
+  child.on('message', (report: TestReport) => reports.push(report));
+  const errors: string[] = [];
+  const limit = setTimeout(() => {
+    errors.push(`ended after ${groupLimitMs / 1000} s; the last test to end was: ${reports.at(-1)?.name ?? 'none'}`);
+    child.kill('SIGKILL');
+  }, groupLimitMs);
+  const [code, signal] = await new Promise<[number | null, string | null]>((resolve) => {
+    child.once('close', (code, signal) => resolve([code, signal]));
+  });
+  clearTimeout(limit);
+  // A promise that nothing settles ends a process early and silently: each file must have reported the end of its tests.
+  if (code !== 0 && !reports.some(({ kind }) => kind === 'failed')) {
+    errors.push(`the process ended with ${signal ?? `exit code ${code}`}\n${output}`);
+  }
+  return { group, reports, seconds: (performance.now() - started) / 1000, errors };
+}
+
+function printGroup({ group, reports, seconds, errors }: GroupResult): void {
+  const failed = reports.filter(({ kind }) => kind === 'failed');
+  const isOk = failed.length === 0 && errors.length === 0;
+  console.log(`${isOk ? 'ok    ' : 'FAILED'} ${group.name}: ${reports.length} tests, ${seconds.toFixed(1)} s`);
+  for (const { file, name, error } of failed) console.log(`\n✖ ${file}\n  ${name}\n${error?.replace(/^/gm, '    ')}\n`);
+  for (const error of errors) console.log(`\n✖ ${group.name}: ${error}\n`);
+}
+
+function printSummary(results: readonly GroupResult[], seconds: number): void {
+  const reports = results.flatMap(({ reports }) => reports);
+  const byFile = Map.groupBy(reports, ({ file }) => file);
+  const durations = [...byFile].map(([file, all]) => ({
+    file,
+    ms: all.reduce((sum, each) => sum + each.durationMs, 0),
+  }));
+  console.log('\nThe 20 slowest files:');
+  for (const { file, ms } of durations.sort((a, b) => b.ms - a.ms).slice(0, 20)) {
+    console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${file}`);
+  }
+  const skipped = Map.groupBy(
+    reports.filter(({ kind }) => kind === 'skipped'),
+    ({ error }) => error ?? 'no reason given',
+  );
+  for (const [reason, all] of skipped) console.log(`skipped: ${all.length} × ${reason}`);
+  const count = (kind: TestReport['kind']) => reports.filter((each) => each.kind === kind).length;
+  console.log(`\n${results.length} processes, ${concurrency} at a time, ${seconds.toFixed(0)} s`);
+  console.log(`${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`);
+}
+
+const [suite, ...paths] = process.argv.slice(2);
+if (suite !== 'fast' && suite !== 'full') throw new Error('usage: node tests/run.ts fast|full [path …]');
+const started = performance.now();
+await using postgres = binaries ? await startPostgres({ max_connections: '400' }) : undefined;
+const env = { ...process.env };
+if (postgres) env.STRATA_TEST_POSTGRES = `postgres://strata@127.0.0.1:${postgres.port}/postgres`;
+const waiting = groupsOf(suite, paths);
+const results: GroupResult[] = [];
+await Promise.all(
+  Array.from({ length: concurrency }, async () => {
+    for (let group = waiting.shift(); group; group = waiting.shift()) {
+      const result = await runGroup(group, env);
+      printGroup(result);
+      results.push(result);
+    }
+  }),
+);
+printSummary(results, (performance.now() - started) / 1000);
+const isOk = results.every(
+  ({ reports, errors }) => errors.length === 0 && reports.every(({ kind }) => kind !== 'failed'),
+);
+process.exitCode = isOk && results.length > 0 ? 0 : 1;
