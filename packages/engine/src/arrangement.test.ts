@@ -2,67 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { arrange } from './arrangement.ts';
 
-const GB = 1e9;
-
 describe('the arrangement of an engine', () => {
-  const table: [why: string, ...Parameters<typeof arrange>, expected: ReturnType<typeof arrange>][] = [
-    [
-      'two cores',
-      { cores: 2, memoryBytes: 16 * GB },
-      { slots: 4, sizeBytes: 1 * GB, hasGpu: false },
-      {},
-      { processes: 2, threads: 1 },
-    ],
-    [
-      'one slot',
-      { cores: 8, memoryBytes: 16 * GB },
-      { slots: 1, sizeBytes: 1 * GB, hasGpu: false },
-      {},
-      { processes: 1, threads: 7 },
-    ],
-    [
-      'many cores',
-      { cores: 16, memoryBytes: 64 * GB },
-      { slots: 4, sizeBytes: 1 * GB, hasGpu: false },
-      {},
-      { processes: 4, threads: 3 },
-    ],
-    [
-      'large weights',
-      { cores: 8, memoryBytes: 32 * GB },
-      { slots: 4, sizeBytes: 5 * GB, hasGpu: false },
-      {},
-      { processes: 1, threads: 7 },
-    ],
-    [
-      'a GPU',
-      { cores: 8, memoryBytes: 32 * GB },
-      { slots: 4, sizeBytes: 1 * GB, hasGpu: true },
-      {},
-      { processes: 1, threads: 7 },
-    ],
-    [
-      'one core',
-      { cores: 1, memoryBytes: 4 * GB },
-      { slots: 4, sizeBytes: 1 * GB, hasGpu: false },
-      {},
-      { processes: 1, threads: 1 },
-    ],
-    [
-      'what is given',
-      { cores: 8, memoryBytes: 32 * GB },
-      { slots: 4, sizeBytes: 1 * GB, hasGpu: false },
-      { processes: 2, threads: 5 },
-      { processes: 2, threads: 5 },
-    ],
-    [
-      'more processes than slots',
-      { cores: 8, memoryBytes: 32 * GB },
-      { slots: 2, sizeBytes: 1 * GB, hasGpu: false },
-      { processes: 6 },
-      { processes: 2, threads: 3 },
-    ],
-  ];
-  for (const [why, machine, model, given, expected] of table)
-    it(`fits ${why}`, () => assert.deepEqual(arrange(machine, model, given), expected));
+  for (const [why, cores, memoryGb, slots, sizeGb, hasGpu, given, processes, threads] of [
+    ['two cores', 2, 16, 4, 1, false, {}, 2, 1],
+    ['one slot', 8, 16, 1, 1, false, {}, 1, 7],
+    ['many cores', 16, 64, 4, 1, false, {}, 4, 3],
+    ['large weights', 8, 32, 4, 5, false, {}, 1, 7],
+    ['a GPU', 8, 32, 4, 1, true, {}, 1, 7],
+    ['one core', 1, 4, 4, 1, false, {}, 1, 1],
+    ['given numbers', 8, 32, 4, 1, false, { processes: 2, threads: 5 }, 2, 5],
+    ['more processes than slots', 8, 32, 2, 1, false, { processes: 6 }, 2, 3],
+  ] as const)
+    it(`fits ${why}`, () => {
+      const machine = { cores, memoryBytes: memoryGb * 1e9 };
+      assert.deepEqual(arrange(machine, { slots, sizeBytes: sizeGb * 1e9, hasGpu }, given), { processes, threads });
+    });
 });

@@ -1,4 +1,4 @@
-// A store as its callers see it: by every kind of reference, with the hub and without it.
+// A store as its callers use it: by every kind of reference, with the hub and without it.
 import assert from 'node:assert/strict';
 import { mkdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
@@ -50,17 +50,12 @@ describe('a model of a hub', () => {
 
   it('comes with all its parts', async () => {
     const names = [1, 2, 3].map((part) => `Q8_0/m-0000${part}-of-00003.gguf`);
-    await using scene = await Scene.start(
-      Object.fromEntries(names.map((name, at) => [name, { bytes: fakeModel(50_000, at) }])),
-    );
+    const parts = names.map((name, at) => [name, { bytes: fakeModel(50_000, at) }]);
+    await using scene = await Scene.start(Object.fromEntries(parts));
     scene.hub.faults.push({ kind: 'none' }, { kind: 'cut', afterBytes: 20_000 });
     const model = await scene.pull('hf:o/r:Q8_0');
-    assert.deepEqual(
-      model.files,
-      names.map((name) => scene.at('o/r', name)),
-    );
-    assert.equal(model.path, model.files[0]);
-    assert.equal(model.sizeBytes, 150_000);
+    const files = names.map((name) => scene.at('o/r', name));
+    assert.deepEqual([model.files, model.path, model.sizeBytes], [files, files[0], 150_000]);
     // One is gone, and it alone is brought again; the reference may name any of them.
     await rm(model.files[2] ?? '');
     const before = scene.hub.transfers.length;
@@ -87,10 +82,8 @@ describe('a model of a hub', () => {
     scene.hub.files.set('m.gguf', { bytes: other });
     const model = await scene.pull('hf:o/r/m.gguf@refs/pr/1');
     assert.equal(model.path, scene.at('o/r@refs%2Fpr%2F1/m.gguf'));
-    assert.equal(
-      scene.hub.seen.filter(({ server }) => server === 'hub').at(-1)?.url,
-      '/o/r/resolve/refs%2Fpr%2F1/m.gguf',
-    );
+    const requests = scene.hub.seen.filter(({ server }) => server === 'hub');
+    assert.equal(requests.at(-1)?.url, '/o/r/resolve/refs%2Fpr%2F1/m.gguf');
     assert.ok((await scene.read('o/r/m.gguf')).equals(bytes));
     assert.ok((await scene.read('o/r@refs%2Fpr%2F1/m.gguf')).equals(other));
   });
@@ -133,11 +126,8 @@ describe('a model of a hub', () => {
     await scene.pull('hf:o/r/m.gguf');
     // All of a second version came, but was not put in place; meanwhile there is a third.
     await writeFile(scene.at('o/r/m.gguf.part'), other);
-    const note = {
-      source: `${scene.hub.endpoint}/o/r/resolve/main/m.gguf`,
-      sizeBytes: other.length,
-      sha256: sha256(other),
-    };
+    const source = `${scene.hub.endpoint}/o/r/resolve/main/m.gguf`;
+    const note = { source, sizeBytes: other.length, sha256: sha256(other) };
     await writeFile(scene.at('o/r/m.gguf.part.json'), JSON.stringify(note));
     const newest = fakeModel(100_000, 3);
     scene.hub.files.set('m.gguf', { bytes: newest });
@@ -173,29 +163,16 @@ describe('the list of a repository', () => {
 
   it('leads nowhere outside of the store', async () => {
     await using scene = await Scene.start();
-    const hostile = [
-      '../../../m-Q8_0.gguf',
-      '/etc/m-Q8_0.gguf',
-      'a/../../m-Q8_0.gguf',
-      '..\\m-Q8_0.gguf',
-      'm-Q8_0.gguf\0.txt',
-    ];
+    const hostile = ['../../../m-Q8_0.gguf', '/etc/m-Q8_0.gguf', 'a/../../m-Q8_0.gguf', '..\\m-Q8_0.gguf'];
+    hostile.push('m-Q8_0.gguf\0.txt');
     scene.hub.listing = (response) => response.end(JSON.stringify(hostile.map(entry)));
     await assert.rejects(scene.pull('hf:o/r:Q8_0'), failsWith('not-found', /has no GGUF files/));
   });
 
   it('is refused when it is malformed or without end', async () => {
     await using scene = await Scene.start();
-    for (const body of [
-      '',
-      '{',
-      '{"error":"x"}',
-      'null',
-      '[1]',
-      '[{"type":"file"}]',
-      '[{"type":"file","path":"a.gguf","size":-1}]',
-      '<html>',
-    ]) {
+    const wrong = ['[{"type":"file"}]', '[{"type":"file","path":"a.gguf","size":-1}]'];
+    for (const body of ['', '{', '{"error":"x"}', 'null', '[1]', '<html>', ...wrong]) {
       scene.hub.listing = (response) => response.end(body);
       await assert.rejects(scene.pull('hf:o/r'), failsWith('network', /cannot be understood/), body);
     }

@@ -1,83 +1,55 @@
-// Answers of real llama.cpp, cut at every token and continued: exactly, or at least as a valid answer.
+// Answers of real llama.cpp that are cut and continued: exactly, or at least as a valid answer.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { GREEDY, type Sampling } from '@strata/inference';
-import { tinyChatModel as file } from '@strata/testnet';
-import { type Engine, type Job, type JobEvent, startLlamaEngine } from './index.ts';
+import { type Job, startLlamaEngine } from './index.ts';
 import { MOST_AHEAD_TOKENS } from './reader-room.ts';
+import { ENDLESS, GRAMMAR, GRAMMAR_TEXT, jobFor, never, oneSlot, run, tinyEngine } from './test/tiny-engine.ts';
 
-const never = new AbortController().signal;
 const WARM: Sampling = { ...GREEDY, temperature: 1.3, seed: 77 };
-const END_OF_TURN = 1_023;
-const grammar = 'root ::= "{\\"a\\": " string ", \\"b\\": [" string "]}"\nstring ::= "\\"" [a-z }\\]]* "\\""';
-const text = /^\{"a": "[a-z }\]]*", "b": \["[a-z }\]]*"\]\}$/;
+const job = (more: Partial<Job> = {}) => jobFor('What does SPF do?', { maxTokens: 60, ...more });
+const LENGTH = { kind: 'end', reason: 'length' };
 
-let engine: Engine;
-before(async () => {
-  engine = await startLlamaEngine({ file, slots: 2, threads: 1, gpu: false });
-});
-after(() => engine?.[Symbol.asyncDispose]());
-
-async function job(more: Partial<Job> = {}): Promise<Job> {
-  const prompt = await engine.render({ messages: [{ role: 'user', content: 'What does SPF do?' }], tools: [] });
-  return { prompt, given: [], replay: 'exact', maxTokens: 60, sampling: GREEDY, ...more };
-}
-
-async function run(asked: Job): Promise<{ tokens: number[]; text: string; end: JobEvent | undefined }> {
-  const events: JobEvent[] = [];
-  for await (const event of engine.generate(asked, never)) events.push(event);
-  const chosen = events.filter((event) => event.kind === 'token');
-  assert.equal(events[0]?.kind, 'begin');
-  return {
-    tokens: chosen.map(({ token }) => token),
-    text: Buffer.concat(chosen.map(({ bytes }) => bytes)).toString(),
-    end: events.at(-1),
-  };
-}
-
-const asked: Record<string, Partial<Job>> = {
+const requests: Record<string, Partial<Job>> = {
   'the likeliest': {},
-  'what a seed drew': { sampling: WARM, maxTokens: 20 },
+  sampled: { sampling: WARM, maxTokens: 20 },
   'with penalties': { sampling: { ...WARM, presencePenalty: 0.6, frequencyPenalty: 0.5 }, maxTokens: 20 },
-  'with a bias and a cut': {
-    sampling: { ...WARM, topP: 0.9, topK: 30, logitBias: new Map([[END_OF_TURN, -4]]) },
+  'with a bias, top p and top k': {
+    sampling: { ...WARM, topP: 0.9, topK: 30, logitBias: new Map([[1_023, -4]]) },
     maxTokens: 20,
   },
-  'with a grammar': { grammar, sampling: WARM, maxTokens: 30 },
+  'with a grammar': { grammar: GRAMMAR, sampling: WARM, maxTokens: 30 },
   'with a grammar, penalties and a bias': {
-    grammar,
+    grammar: GRAMMAR,
     sampling: { ...WARM, frequencyPenalty: 0.4, logitBias: new Map([[300, 2]]) },
     maxTokens: 30,
   },
 };
 
-describe('an answer that goes on elsewhere', () => {
-  for (const [name, more] of Object.entries(asked)) {
-    it(`exactly, is the answer that would have been, cut at any token: ${name}`, async () => {
-      const whole = await run(await job(more));
-      assert.ok(whole.tokens.length > 10);
-      for (let cut = 0; cut <= whole.tokens.length; cut += 1) {
-        const rest = await run(await job({ ...more, given: whole.tokens.slice(0, cut) }));
-        assert.deepEqual(rest.tokens, whole.tokens.slice(cut), `after ${cut} tokens`);
-        assert.deepEqual(rest.end, whole.end, `after ${cut} tokens`);
+describe('an answer that is continued', () => {
+  for (const [name, more] of Object.entries(requests)) {
+    it(`exactly, is the uninterrupted answer: ${name}`, async () => {
+      const full = await run(await job(more));
+      const { length } = full.tokens;
+      assert.ok(length > 10);
+      for (const cut of [0, 1, 2, ...Array.from({ length: 6 }, (_, i) => 5 + i * 4), length - 1, length]) {
+        const rest = await run(await job({ ...more, given: full.tokens.slice(0, cut) }));
+        assert.deepEqual(rest.tokens, full.tokens.slice(cut), `after ${cut} tokens`);
+        assert.deepEqual(rest.end, full.end, `after ${cut} tokens`);
       }
     });
 
-    it(`fast, is an answer still, cut at any token: ${name}`, async () => {
-      const whole = await run(await job(more));
-      for (let cut = 0; cut <= whole.tokens.length; cut += 5) {
-        const given = whole.tokens.slice(0, cut);
-        const rest = await run(await job({ ...more, given, replay: 'fast' }));
-        const all = (await engine.detokenize(given)) + rest.text;
-        if (more.grammar) assert.match(all, text);
+    it(`fast, is a valid answer: ${name}`, async () => {
+      const engine = await tinyEngine();
+      const full = await run(await job(more));
+      for (let cut = 0; cut <= full.tokens.length; cut += 7) {
+        const given = full.tokens.slice(0, cut);
+        const asked = await job({ ...more, given, replay: 'fast' });
+        const rest = await run(asked);
+        if (more.grammar) assert.match((await engine.detokenize(given)) + rest.text, GRAMMAR_TEXT);
         assert.ok(cut + rest.tokens.length <= 60);
-        // Whatever was drawn next was drawn with what was given before it: its margins are those of rounding.
-        const { prompt, sampling, maxTokens } = await job(more);
-        const answer = [...given, ...rest.tokens];
-        const margins = await engine.score(
-          { prompt, answer, hasEnd: false, sampling, maxTokens, ...(more.grammar ? { grammar } : {}) },
-          never,
-        );
+        // Each token is drawn after the given ones: margins of the answer are those of rounding.
+        const margins = await engine.score({ ...asked, answer: [...given, ...rest.tokens], hasEnd: false }, never);
         assert.ok(
           margins.every((margin) => margin < 0.1),
           margins.join(),
@@ -85,11 +57,22 @@ describe('an answer that goes on elsewhere', () => {
       }
     });
   }
-});
 
-describe('an answer that was given whole already', () => {
-  for (const replay of ['exact', 'fast'] as const) {
-    it(`ends at once, with no token more: ${replay}`, async () => {
+  it('fast, reads the given tokens at once, and those that a slot has read not again', async () => {
+    const full = await run(await job());
+    const cut = Math.floor(full.tokens.length / 2);
+    const asked = await job({ given: full.tokens.slice(0, cut), replay: 'fast' });
+    await run(await jobFor('Who are you?'));
+    for (let time = 0; time < 2; time += 1) {
+      const rest = await run(asked);
+      // The demo's model has no near ties here.
+      assert.deepEqual(rest.tokens, full.tokens.slice(cut));
+      if (time === 1) assert.ok(rest.cachedTokens > cut, `${rest.cachedTokens} tokens were cached`);
+    }
+  });
+
+  for (const replay of ['exact', 'fast'] as const)
+    it(`ends at once with no token more where all of it was given: ${replay}`, async () => {
       const endOf = async (more: Partial<Job>) => {
         const { tokens, end } = await run(await job({ ...more, replay }));
         assert.deepEqual(tokens, []);
@@ -97,55 +80,43 @@ describe('an answer that was given whole already', () => {
       };
       const natural = await run(await job());
       assert.deepEqual(await endOf({ given: natural.tokens }), { kind: 'end', reason: 'stop' });
-      assert.deepEqual(await endOf({ given: natural.tokens.slice(0, 9), maxTokens: 9 }), {
-        kind: 'end',
-        reason: 'length',
-      });
-      assert.deepEqual(await endOf({ given: natural.tokens.slice(0, 9), maxTokens: 5 }), {
-        kind: 'end',
-        reason: 'length',
-      });
+      const nine = natural.tokens.slice(0, 9);
+      for (const maxTokens of [9, 5]) assert.deepEqual(await endOf({ given: nine, maxTokens }), LENGTH);
       const strict = { grammar: 'root ::= "{" [0-9] [0-9] "}"', sampling: WARM };
       const complete = await run(await job(strict));
       assert.deepEqual(await endOf({ ...strict, given: complete.tokens }), complete.end);
-      await assert.rejects(run(await job({ ...strict, replay, given: [...complete.tokens, 300] })), {
-        code: 'grammar-unusable',
-      });
+      const excess = await job({ ...strict, replay, given: [...complete.tokens, 300] });
+      await assert.rejects(run(excess), { code: 'grammar-unusable' });
     });
-  }
 
-  it('is refused where it does not fit, and ends at the context where it just does', async () => {
+  it('is refused where it exceeds the context, and ends where it fills the context', async () => {
     const { prompt } = await job();
-    const given = Array.from({ length: engine.info.contextLength - prompt.length }, () => 300);
-    const { tokens, end } = await run(await job({ given, maxTokens: 1_000, replay: 'fast' }));
-    assert.deepEqual([tokens, end], [[], { kind: 'end', reason: 'length' }]);
-    const almost = await run(await job({ given: given.slice(1), maxTokens: 1_000, replay: 'fast' }));
-    assert.deepEqual([almost.tokens.length, almost.end], [1, { kind: 'end', reason: 'length' }]);
-    await assert.rejects(run(await job({ given: [...given, 300], maxTokens: 1_000 })), { code: 'job-too-long' });
+    const free = (await tinyEngine()).info.contextLength - prompt.length;
+    const filled = async (count: number) =>
+      run(await job({ given: Array(count).fill(300), maxTokens: 1_000, replay: 'fast' }));
+    const { tokens, end } = await filled(free);
+    assert.deepEqual([tokens, end], [[], LENGTH]);
+    const almost = await filled(free - 1);
+    assert.deepEqual([almost.tokens.length, almost.end], [1, LENGTH]);
+    await assert.rejects(filled(free + 1), { code: 'job-too-long' });
   });
 });
 
-describe('a reader who does not read', () => {
-  it('makes bounded work, holds up nobody beside him, and gets the same answer', async () => {
-    const sampling = { ...WARM, logitBias: new Map([[END_OF_TURN, -100]]) };
-    await using large = await startLlamaEngine({ file, slots: 2, threads: 1, gpu: false, contextLength: 640 });
-    const slow: Job = { ...(await job({ sampling })), maxTokens: 500 };
-    const read = async (asking: Job) => {
-      const tokens: number[] = [];
-      for await (const event of large.generate(asking, never)) if (event.kind === 'token') tokens.push(event.token);
-      return tokens;
-    };
-    const whole = await read(slow);
-    assert.equal(whole.length, 500);
-    const reader = large.generate(slow, never)[Symbol.asyncIterator]();
+describe('a reader that stops reading', () => {
+  it('makes bounded work, delays no other caller, and receives the same answer', async () => {
+    await using large = await startLlamaEngine({ ...oneSlot, slots: 2, contextLength: 420 });
+    const asked = await job({ sampling: { ...WARM, logitBias: ENDLESS.logitBias }, maxTokens: 380 });
+    const { tokens: full } = await run(asked, large);
+    assert.equal(full.length, 380);
+    const reader = large.generate(asked, never)[Symbol.asyncIterator]();
     const tokens: number[] = [];
     while (tokens.length < 10) {
       const { value } = await reader.next();
       if (value?.kind === 'token') tokens.push(value.token);
     }
-    // As long as the whole answer takes; and whoever is beside him is answered.
-    assert.deepEqual(await read(slow), whole);
-    // What is here already comes without a turn of the event loop; the rest must be made first.
+    // Takes as long as the complete answer of the slow reader would.
+    assert.deepEqual((await run(asked, large)).tokens, full);
+    // Tokens that wait already arrive within one iteration of the event loop; the others must be made first.
     let hasTurned = false;
     setImmediate(() => {
       hasTurned = true;
@@ -159,6 +130,6 @@ describe('a reader who does not read', () => {
       if (!hasTurned) buffered += 1;
     }
     assert.ok(buffered >= 100 && buffered <= MOST_AHEAD_TOKENS, `${buffered} tokens were made ahead`);
-    assert.deepEqual(tokens, whole);
+    assert.deepEqual(tokens, full);
   });
 });

@@ -1,28 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ChatDelta } from '@strata/inference';
-import { answer, answerOf, endOf, eventsOf } from './test/read-answer.ts';
+import { answer, answerOf, eventsOf } from './test/read-answer.ts';
 import { delta, ends, says } from './test/scripted-upstream.ts';
-import { failedAs, refusedAs } from './test/upstream-harness.ts';
+import { endOf, failedAs, refusedAs } from './test/upstream-harness.ts';
 
-const piece = (given: object) => delta({ tool_calls: [given] });
-const called = (
-  index: number | undefined,
-  id: string | undefined,
-  name: string | undefined,
-  args: string | undefined,
-) => piece({ index, id, type: 'function', function: { name, arguments: args } });
+/** A piece of a call as `index id name arguments`: `-` is missing, `~` is empty. */
+function called(piece: string) {
+  const [index, id, name, args] = piece.split(' ').map((each) => (each === '-' ? undefined : each.replace('~', '')));
+  const fields = { id, type: 'function', function: { name, arguments: args } };
+  return delta({ tool_calls: [index === undefined ? fields : { index: Number(index), ...fields }] });
+}
+const answerOfCalls = (...pieces: string[]) => answer([...pieces.map(called), ends('tool_calls')]);
 
 describe('calls of tools', () => {
-  it('are told once, then their arguments as they come', async () => {
-    const deltas = await answer([
-      called(0, 'c0', 'look', ''),
-      called(0, undefined, undefined, '{"a"'),
-      called(0, undefined, undefined, ':1}'),
-      called(1, 'c1', 'listen', '{}'),
-      ends('tool_calls'),
-    ]);
-    assert.deepEqual(deltas, [
+  it('are emitted once, then their arguments as they arrive', async () => {
+    assert.deepEqual(await answerOfCalls('0 c0 look ~', '0 - - {"a"', '0 - - :1}', '1 c1 listen {}'), [
       { kind: 'begin' },
       { kind: 'call', at: 0, id: 'c0', name: 'look' },
       { kind: 'arguments', at: 0, text: '{"a"' },
@@ -33,99 +26,49 @@ describe('calls of tools', () => {
     ]);
   });
 
-  it('without arguments are told too', async () => {
-    const deltas = await answer([
-      called(0, 'c0', 'look', ''),
-      called(1, 'c1', 'listen', undefined),
-      ends('tool_calls'),
-    ]);
-    assert.deepEqual(
-      deltas.filter(({ kind }) => kind === 'call'),
-      [
-        { kind: 'call', at: 0, id: 'c0', name: 'look' },
-        { kind: 'call', at: 1, id: 'c1', name: 'listen' },
-      ],
-    );
-  });
+  for (const [name, pieces, expected] of [
+    ['without arguments are emitted too', ['0 c0 look ~', '1 c1 listen -'], ['0 c0 look', '1 c1 listen']],
+    ['get an id where they have none', ['0 - look {}', '1 ~ look {}'], ['0 made_1 look', '1 made_2 look']],
+    ['are distinguished by id where all have one index', ['0 a look {}', '0 b look {}'], ['0 a look', '1 b look']],
+    ['are distinguished by id where they have no index', ['- a look {}', '- b look {}'], ['0 a look', '1 b look']],
+    [
+      'are distinguished by name where they have neither',
+      ['- - a {', '- - - }', '- - b {}'],
+      ['0 made_1 a', '1 made_2 b'],
+    ],
+    [
+      'may get their name and id in pieces before their arguments',
+      ['0 ~ ~ ~', '0 ~ lo ~', '0 x loo ~', '0 xy look ~', '0 - - {}'],
+      ['0 xy look'],
+    ],
+    ['keep the name and id that were emitted', ['0 ~ look {', '0 late look }'], ['0 made_1 look']],
+  ] as const)
+    it(name, async () => {
+      // An answer with calls ends with them, whatever reason the server gives.
+      const deltas = await answer([...pieces.map(called), ends('stop')]);
+      const calls = deltas.flatMap((each) => (each.kind === 'call' ? [`${each.at} ${each.id} ${each.name}`] : []));
+      assert.deepEqual([calls, endOf(deltas)], [expected, 'tool_calls']);
+    });
 
-  const names = (deltas: readonly ChatDelta[]) =>
-    deltas.flatMap((each) => (each.kind === 'call' ? [[each.at, each.id, each.name]] : []));
-
-  it('get an id where the server gives none', async () => {
-    const deltas = await answer([called(0, undefined, 'look', '{}'), called(1, '', 'look', '{}'), ends('tool_calls')]);
-    assert.deepEqual(names(deltas), [
-      [0, 'made_1', 'look'],
-      [1, 'made_2', 'look'],
-    ]);
-  });
-
-  it('are told apart by id where all have the same index, or none', async () => {
-    const expected = [
-      [0, 'a', 'look'],
-      [1, 'b', 'look'],
-    ];
-    for (const index of [0, undefined]) {
-      const deltas = await answer([called(index, 'a', 'look', '{}'), called(index, 'b', 'look', '{}'), ends('stop')]);
-      assert.deepEqual([names(deltas), endOf(deltas)], [expected, 'tool_calls']);
-    }
-    const nameless = await answer([
-      called(undefined, undefined, 'a', '{'),
-      called(undefined, undefined, undefined, '}'),
-      called(undefined, undefined, 'b', '{}'),
-      ends('stop'),
-    ]);
-    assert.deepEqual(names(nameless), [
-      [0, 'made_1', 'a'],
-      [1, 'made_2', 'b'],
-    ]);
-  });
-
-  it('may get their name and id in pieces before their arguments', async () => {
-    const deltas = await answer([
-      called(0, '', '', ''),
-      called(0, '', 'lo', ''),
-      called(0, 'x', 'loo', ''),
-      called(0, 'xy', 'look', ''),
-      called(0, undefined, undefined, '{}'),
-      ends('tool_calls'),
-    ]);
-    assert.deepEqual(names(deltas), [[0, 'xy', 'look']]);
-  });
-
-  it('keep the name and id that were told', async () => {
-    const deltas = await answer([called(0, '', 'look', '{'), called(0, 'late', 'look', '}'), ends('tool_calls')]);
-    assert.deepEqual(names(deltas), [[0, 'made_1', 'look']]);
-  });
-
-  it('stay apart when their pieces are mixed', async () => {
-    const deltas = await answer([
-      called(0, 'a', 'x', '{'),
-      called(1, 'b', 'y', '['),
-      called(0, undefined, undefined, '}'),
-      called(1, undefined, undefined, ']'),
-      ends('tool_calls'),
-    ]);
+  it('stay separate when their pieces are interleaved', async () => {
+    const deltas = await answerOfCalls('0 a x {', '1 b y [', '0 - - }', '1 - - ]');
     const args = deltas.flatMap((each) => (each.kind === 'arguments' ? [`${each.at}${each.text}`] : []));
     assert.deepEqual(args, ['0{', '1[', '0}', '1]']);
   });
 
-  it('are refused without a name, by the hundred, and without end', async () => {
-    await assert.rejects(
-      answer([called(0, 'a', undefined, '{}'), ends('tool_calls')]),
-      failedAs('upstream-failed', /without a name/),
-    );
-    const many = Array.from({ length: 129 }, (_, at) => called(at, `c${at}`, 'x', '{}'));
-    await assert.rejects(answer(many), failedAs('upstream-failed', /more than 128 calls/));
-    const long = [called(0, 'a', 'x', ''), ...Array(5).fill(called(0, undefined, undefined, 'y'.repeat(256 * 1024)))];
-    await assert.rejects(answer(long), failedAs('upstream-failed', /characters of arguments/));
-    await assert.rejects(
-      answer(Array(20).fill(says('y'.repeat(1024 * 1024)))),
-      failedAs('upstream-failed', /characters/),
-    );
-  });
+  const long = `0 - - ${'y'.repeat(256 * 1024)}`;
+  for (const [name, pieces, message] of [
+    ['without a name', ['0 a - {}'], /without a name/],
+    ['more than 128', Array.from({ length: 129 }, (_, at) => `${at} c${at} x {}`), /more than 128 calls/],
+    ['with too long arguments', ['0 a x ~', long, long, long, long, long], /characters of arguments/],
+  ] as const)
+    it(`are refused: ${name}`, () => assert.rejects(answerOfCalls(...pieces), failedAs('upstream-failed', message)));
 
-  it('that were forced come without words', async () => {
-    const chunks = [delta({ role: 'assistant' }), says('Let me look.'), called(0, 'a', 'look', '{}'), ends('stop')];
+  it('are refused as a text without end is', () =>
+    assert.rejects(answer(Array(20).fill(says('y'.repeat(1024 * 1024)))), failedAs('upstream-failed', /characters/)));
+
+  it('that were forced come without text', async () => {
+    const chunks = [delta({ role: 'assistant' }), says('Let me look.'), called('0 a look {}'), ends('stop')];
     const deltas = await answer(chunks, { isCallForced: true });
     assert.deepEqual(
       deltas.map(({ kind }) => kind),
@@ -133,13 +76,16 @@ describe('calls of tools', () => {
     );
   });
 
-  it('that were forced and never came are refused before anything is told', async () => {
-    const told: ChatDelta[] = [];
-    const reading = async () => {
-      for await (const each of answerOf(eventsOf([says('No.'), ends('stop')]), { isCallForced: true })) told.push(each);
-    };
-    await assert.rejects(reading, refusedAs('unsupported_value', /did not call a tool/));
-    assert.deepEqual(told, []);
+  it('that were forced and never came are refused before anything is emitted', async () => {
+    const emitted: ChatDelta[] = [];
+    await assert.rejects(
+      async () => {
+        const deltas = answerOf(eventsOf([says('No.'), ends('stop')]), { isCallForced: true });
+        for await (const each of deltas) emitted.push(each);
+      },
+      refusedAs('unsupported_value', /did not call a tool/),
+    );
+    assert.deepEqual(emitted, []);
     assert.equal(endOf(await answer([says('Let me thi'), ends('length')], { isCallForced: true })), 'length');
   });
 });

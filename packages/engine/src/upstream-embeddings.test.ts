@@ -3,29 +3,24 @@ import { describe, it } from 'node:test';
 import { MODEL, refuses } from './test/scripted-upstream.ts';
 import { failedAs, useUpstream } from './test/upstream-harness.ts';
 
-const world = useUpstream();
-
 describe('vectors of an upstream', () => {
-  const signal = new AbortController().signal;
-  const gives = (data: unknown, usage: unknown = { prompt_tokens: 5, total_tokens: 5 }) =>
-    refuses(200, { object: 'list', data, usage }, { 'content-type': 'application/json' });
+  const world = useUpstream();
+  const { signal } = new AbortController();
+  const vector = (index: number, ...embedding: unknown[]) => ({ index, embedding });
+  const gives = (data: unknown) =>
+    refuses(200, { object: 'list', data, usage: { prompt_tokens: 5 } }, { 'content-type': 'application/json' });
 
   it('are in the order of their inputs, and of length 1', async () => {
-    world.server.script(
-      gives([
-        { index: 1, embedding: [0, 2] },
-        { index: 0, embedding: [3, 4] },
-      ]),
-    );
+    world.server.script(gives([vector(1, 0, 2), vector(0, 3, 4)]));
     const { vectors, promptTokens } = await (await world.open()).embed(['a', 'b'], signal);
     assert.deepEqual(vectors, [Float32Array.of(0.6, 0.8), Float32Array.of(0, 1)]);
     assert.equal(promptTokens, 5);
     assert.deepEqual(world.server.asked[0]?.body, { model: MODEL, input: ['a', 'b'], encoding_format: 'float' });
   });
 
-  it('are asked for in batches', async () => {
+  it('are requested in batches', async () => {
     world.server.script((response, { body }) => {
-      const data = (body.input as number[][]).map(([token = 0], index) => ({ index, embedding: [1, token] }));
+      const data = (body.input as number[][]).map(([token = 0], index) => vector(index, 1, token));
       response.end(JSON.stringify({ data, usage: { prompt_tokens: data.length } }));
     });
     const inputs = Array.from({ length: 130 }, (_, at) => [at]);
@@ -38,28 +33,19 @@ describe('vectors of an upstream', () => {
     );
   });
 
-  it('that are missing or broken are an error', async () => {
-    const broken = [
+  it('that are missing or invalid are an error', async () => {
+    const upstream = await world.open();
+    for (const data of [
       [],
-      [{ index: 0, embedding: [1] }],
-      [
-        { index: 0, embedding: [] },
-        { index: 1, embedding: [1] },
-      ],
-      [
-        { index: 0, embedding: ['1'] },
-        { index: 1, embedding: [1] },
-      ],
-      [
-        { index: 0, embedding: [1] },
-        { index: 1, embedding: [1, 2] },
-      ],
-    ];
-    for (const data of broken) {
+      [vector(0, 1)],
+      [vector(0), vector(1, 1)],
+      [vector(0, '1'), vector(1, 1)],
+      [vector(0, 1), vector(1, 1, 2)],
+    ]) {
       world.server.script(gives(data));
-      await assert.rejects((await world.open()).embed(['a', 'b'], signal), failedAs('upstream-failed', /vectors/));
+      await assert.rejects(upstream.embed(['a', 'b'], signal), failedAs('upstream-failed', /vectors/));
     }
     world.server.script(refuses(200, 'nonsense'));
-    await assert.rejects((await world.open()).embed(['a'], signal), failedAs('upstream-failed', /no JSON/));
+    await assert.rejects(upstream.embed(['a'], signal), failedAs('upstream-failed', /no JSON/));
   });
 });

@@ -4,42 +4,28 @@ import { CompletionError } from '@strata/inference';
 import { begin, HELLO, MODEL, refuses, startScriptedUpstream, streams } from './test/scripted-upstream.ts';
 import { chat, failedAs, KEY, refusedAs, textOf, useUpstream } from './test/upstream-harness.ts';
 
-const world = useUpstream();
-
-describe('a refusal of an upstream', () => {
+describe('an error status of an upstream', () => {
+  const world = useUpstream();
   const error = (message: string, more: object = {}) => ({ error: { message, ...more } });
-  const cases: [string, number, unknown, (error: unknown) => boolean][] = [
-    ['a parameter', 400, error('bad top_p', { param: 'top_p' }), refusedAs('invalid_request', /^bad top_p$/)],
-    [
-      'a context by code',
-      400,
-      error('long', { code: 'context_length_exceeded' }),
-      refusedAs('context_length', /^long$/),
-    ],
-    [
-      'a context by type',
-      400,
-      error('long', { type: 'exceed_context_size_error', code: 400 }),
-      refusedAs('context_length'),
-    ],
-    ['a context in words', 400, error("This model's maximum context length is 5 tokens."), refusedAs('context_length')],
-    [
-      'the old vLLM',
-      400,
-      { object: 'error', message: 'bad', type: 'BadRequestError', code: 400 },
-      refusedAs('invalid_request', /^bad$/),
-    ],
+  const refused = refusedAs;
+  const old = { object: 'error', message: 'bad', type: 'BadRequestError', code: 400 };
+  const cases: [what: string, status: number, body: unknown, expected: (error: unknown) => boolean][] = [
+    ['a parameter', 400, error('bad top_p', { param: 'top_p' }), refused('invalid_request', /^bad top_p$/)],
+    ['context by code', 400, error('long', { code: 'context_length_exceeded' }), refused('context_length', /^long$/)],
+    ['context by type', 400, error('long', { type: 'exceed_context_size_error' }), refused('context_length')],
+    ['context by text', 400, error("This model's maximum context length is 5 tokens."), refused('context_length')],
+    ['the old vLLM', 400, old, refused('invalid_request', /^bad$/)],
     [
       'FastAPI',
       422,
       { detail: [{ loc: ['body', 'top_p'], msg: 'too big' }] },
-      refusedAs('invalid_request', /^top_p: too big$/),
+      refused('invalid_request', /^top_p: too big$/),
     ],
-    ['a word', 400, { error: 'bad' }, refusedAs('invalid_request', /^bad$/)],
-    ['a model', 404, error('The model `m` does not exist.', { type: 'NotFoundError' }), refusedAs('model_not_found')],
-    ['a path', 404, '404 page not found', refusedAs('not_found', /does not offer this/)],
-    ['a size', 413, '', refusedAs('too_large')],
-    ['a feature', 501, error('no embeddings'), refusedAs('unsupported_value', /no embeddings/)],
+    ['a text', 400, { error: 'bad' }, refused('invalid_request', /^bad$/)],
+    ['a model', 404, error('The model `m` does not exist.', { type: 'NotFoundError' }), refused('model_not_found')],
+    ['a path', 404, '404 page not found', refused('not_found', /does not offer this/)],
+    ['a size', 413, '', refused('too_large')],
+    ['a feature', 501, error('no embeddings'), refused('unsupported_value', /no embeddings/)],
     [
       'our key',
       401,
@@ -51,13 +37,12 @@ describe('a refusal of an upstream', () => {
     ['a crash', 500, error('boom'), failedAs('upstream-failed', /status 500: boom/)],
     ['nonsense', 418, '<html>', failedAs('upstream-failed', /status 418$/)],
   ];
-  for (const [what, status, body, expected] of cases) {
-    it(`of ${what} (${status}) is heard by whom it concerns, at once`, async () => {
+  for (const [what, status, body, expected] of cases)
+    it(`about ${what} (${status}) is reported to the caller or the operator, at once`, async () => {
       world.server.script(refuses(status, body));
       await assert.rejects(chat(await world.open()), expected);
       assert.equal(world.server.asked.length, 1);
     });
-  }
 
   it('keeps its parameter', async () => {
     world.server.script(refuses(400, error('bad', { param: 'top_p' })));
@@ -68,70 +53,57 @@ describe('a refusal of an upstream', () => {
     world.server.script(refuses(400, error(`${KEY} ${'x\n'.repeat(1_000)}`)));
     await assert.rejects(chat(await world.open()), (it: Error) => {
       assert.equal(it.message.length, 300);
-      for (const told of [it.message, it.stack, JSON.stringify(it), String((it.cause as Error).message)])
-        assert.doesNotMatch(told ?? '', new RegExp(KEY));
+      for (const text of [it.message, it.stack, JSON.stringify(it), String((it.cause as Error).message)])
+        assert.doesNotMatch(text ?? '', new RegExp(KEY));
       return true;
     });
   });
 });
 
 describe('another try', () => {
-  const retries: { detail: string; waitMs: number }[] = [];
-  const onRetry = (event: { detail: string; waitMs: number }) => void retries.push(event);
+  const world = useUpstream();
+  const waits: number[] = [];
+  const onRetry = ({ waitMs }: { waitMs: number }) => void waits.push(waitMs);
   beforeEach(() => {
-    retries.length = 0;
+    waits.length = 0;
   });
+  const ask = async (options = {}) => chat(await world.open(options, { onRetry }));
 
   it('is made while nothing was answered, later each time', async () => {
-    world.server.script(
-      refuses(503, '', { connection: 'close' }),
-      (response) => void response.destroy(),
-      streams(HELLO),
-    );
-    assert.equal(textOf(await chat(await world.open({}, { onRetry }))), 'Hello');
-    assert.deepEqual(
-      retries.map(({ waitMs }) => waitMs),
-      [125, 250],
-    );
+    const closes = refuses(503, '', { connection: 'close' });
+    world.server.script(closes, (response) => void response.destroy(), streams(HELLO));
+    assert.equal(textOf(await ask()), 'Hello');
+    assert.deepEqual(waits, [125, 250]);
     assert.equal(world.server.asked.length, 3);
   });
 
-  it('waits as long as the server within bounds', async () => {
+  it('waits as long as the server asks for, up to a limit', async () => {
     world.server.script(refuses(429, '', { 'retry-after-ms': '30' }), streams(HELLO));
-    await chat(await world.open({}, { onRetry }));
-    assert.deepEqual(
-      retries.map(({ waitMs }) => waitMs),
-      [30],
-    );
-    const busy = (after: number) => (it: unknown) =>
-      it instanceof CompletionError && it.kind === 'overloaded' && it.retryAfterMs === after;
+    await ask();
+    assert.deepEqual(waits, [30]);
     world.server.script(refuses(429, '', { 'retry-after': '60' }));
-    await assert.rejects(chat(await world.open({}, { onRetry })), busy(60_000));
-    const date = new Date(Date.now() + 3_600_000).toUTCString();
-    world.server.script(refuses(503, '', { 'retry-after': date }));
-    await assert.rejects(chat(await world.open({}, { onRetry })), failedAs('upstream-failed', /status 503/));
-    assert.equal(retries.length, 1);
+    const busy = (it: unknown) =>
+      it instanceof CompletionError && it.kind === 'overloaded' && it.retryAfterMs === 60_000;
+    await assert.rejects(ask(), busy);
+    world.server.script(refuses(503, '', { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() }));
+    await assert.rejects(ask(), failedAs('upstream-failed', /status 503/));
+    assert.equal(waits.length, 1);
   });
 
-  it('is the last one after as many as were set', async () => {
+  it('is the last one after as many as were configured', async () => {
     world.server.script(refuses(429, '', { 'retry-after-ms': '1' }));
-    await assert.rejects(chat(await world.open({ retries: 1 }, { onRetry })), refusedAs('overloaded'));
+    await assert.rejects(ask({ retries: 1 }), refusedAs('overloaded'));
     assert.equal(world.server.asked.length, 2);
     world.server.script(refuses(502));
-    await assert.rejects(
-      chat(await world.open({ retries: 0 }, { onRetry })),
-      failedAs('upstream-failed', /status 502/),
-    );
-    assert.equal(retries.length, 1);
+    await assert.rejects(ask({ retries: 0 }), failedAs('upstream-failed', /status 502/));
+    assert.equal(waits.length, 1);
   });
 
   it('is not made when the caller leaves', async () => {
     world.server.script(refuses(503, '', { 'retry-after': '5' }));
     const leaving = new AbortController();
-    const asked = chat(await world.open({}, { onRetry: () => leaving.abort(new Error('gone')) }), {
-      signal: leaving.signal,
-    });
-    await assert.rejects(asked, /^Error: gone$/);
+    const upstream = await world.open({}, { onRetry: () => leaving.abort(new Error('gone')) });
+    await assert.rejects(chat(upstream, { signal: leaving.signal }), /^Error: gone$/);
     assert.equal(world.server.asked.length, 1);
   });
 
@@ -139,39 +111,38 @@ describe('another try', () => {
     const upstream = await world.open({ retries: 0 }, { onRetry });
     const used = new Set<unknown>();
     world.server.script((response) => {
-      const { socket } = response;
-      if (used.has(socket)) response.destroy();
+      if (used.has(response.socket)) response.destroy();
       else begin(response).end(HELLO);
-      used.add(socket);
+      used.add(response.socket);
     });
     for (let i = 0; i < 5; i += 1) assert.equal(textOf(await chat(upstream)), 'Hello');
     assert.ok(world.server.asked.length > 5, 'a connection was used again, in vain');
-    assert.deepEqual(retries, []);
+    assert.deepEqual(waits, []);
   });
+});
 
-  it('goes nowhere else: another origin never hears of it', async () => {
+describe('a redirect', () => {
+  const world = useUpstream();
+
+  it('to another origin is refused, and that origin receives no request', async () => {
     const elsewhere = world.stack.use(await startScriptedUpstream());
     world.server.script(refuses(307, '', { location: `${elsewhere.base}/chat/completions` }));
-    await assert.rejects(
-      chat(await world.open()),
-      failedAs('upstream-refused', /another origin \(http:\/\/127\.0\.0\.1:\d+\)/),
-    );
+    const message = /another origin \(http:\/\/127\.0\.0\.1:\d+\)/;
+    await assert.rejects(chat(await world.open()), failedAs('upstream-refused', message));
     assert.equal(elsewhere.connections(), 0);
   });
 
-  it('follows a redirect within the origin that keeps the and not for ever', async () => {
+  it('within the origin that keeps the body is followed, up to a limit', async () => {
     world.server.script(refuses(308, '', { location: '/v2/chat' }), streams(HELLO));
-    assert.equal(textOf(await chat(await world.open())), 'Hello');
+    const upstream = await world.open();
+    assert.equal(textOf(await chat(upstream)), 'Hello');
     assert.deepEqual(
-      world.server.asked.map(({ path, body }) => [path, body.model]),
-      [
-        ['/v1/chat/completions', MODEL],
-        ['/v2/chat', MODEL],
-      ],
+      world.server.asked.map(({ path, body }) => `${path} ${body.model}`),
+      [`/v1/chat/completions ${MODEL}`, `/v2/chat ${MODEL}`],
     );
     world.server.script(refuses(302, '', { location: '/login' }));
-    await assert.rejects(chat(await world.open()), failedAs('upstream-refused', /without its body/));
+    await assert.rejects(chat(upstream), failedAs('upstream-refused', /without its body/));
     world.server.script(refuses(307, '', { location: '/again' }));
-    await assert.rejects(chat(await world.open()), failedAs('upstream-refused', /again and again/));
+    await assert.rejects(chat(upstream), failedAs('upstream-refused', /again and again/));
   });
 });

@@ -1,13 +1,12 @@
-// Against servers of scripts on loopback: answers, and who gets one when.
+// Against scripted servers on loopback: answers, and the queue for them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ChatDelta } from '@strata/inference';
 import { begin, ends, events, HELLO, refuses, says, streams } from './test/scripted-upstream.ts';
 import { asking, chat, failedAs, request, textOf, useUpstream } from './test/upstream-harness.ts';
 
-const world = useUpstream();
-
 describe('an answer of an upstream', () => {
+  const world = useUpstream();
   it('comes as deltas, with its usage', async () => {
     world.server.script(streams(HELLO));
     const parts = asking();
@@ -20,7 +19,7 @@ describe('an answer of an upstream', () => {
     assert.deepEqual(parts.usage, { promptTokens: 7, completionTokens: 2, cachedTokens: 3 });
   });
 
-  it('comes as it is made, cut anywhere', async () => {
+  it('is the same wherever its bytes are cut', async () => {
     const bytes = Buffer.from(events(says('é😀'), ends('stop'), '[DONE]').replaceAll('\n', '\r\n'));
     world.server.script(async (response) => {
       begin(response).write(': a comment\n\n');
@@ -33,7 +32,7 @@ describe('an answer of an upstream', () => {
     assert.equal(textOf(await chat(await world.open())), 'é😀');
   });
 
-  it('is known before it is over', async () => {
+  it('is emitted before it is complete', async () => {
     const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
     world.server.script(async (response) => {
       begin(response).write(events(says('first')));
@@ -49,55 +48,53 @@ describe('an answer of an upstream', () => {
     assert.deepEqual(texts, ['first', 'second']);
   });
 
-  it('that breaks off is an error, and is not asked for again', async () => {
+  it('that breaks off is an error, and is not requested again', async () => {
+    const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
     world.server.script(async (response) => {
       begin(response).write(events(says('half')));
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await isRead;
       response.destroy();
     });
     const deltas: ChatDelta[] = [];
-    await assert.rejects(
-      async () => {
-        for await (const each of (await world.open()).chat(request(), asking())) deltas.push(each);
-      },
-      failedAs('upstream-failed', /broke off/),
-    );
+    const reading = async () => {
+      for await (const each of (await world.open()).chat(request(), asking())) {
+        deltas.push(each);
+        if (each.kind === 'text') read();
+      }
+    };
+    await assert.rejects(reading, failedAs('upstream-failed', /broke off/));
     assert.equal(textOf(deltas), 'half');
     assert.equal(world.server.asked.length, 1);
   });
 
-  it('that ends early is an error, however properly', async () => {
-    world.server.script(streams(events(says('half'))));
-    await assert.rejects(chat(await world.open()), failedAs('upstream-failed', /in the middle/));
-  });
-
-  it('that is no stream is an error', async () => {
+  it('that is no stream, or an incomplete one, is an error', async () => {
     world.server.script(refuses(200, { choices: [] }, { 'content-type': 'application/json' }));
     await assert.rejects(chat(await world.open()), failedAs('upstream-failed', /answered with application\/json/));
-    world.server.script(streams('data: <html>\n\n'));
-    await assert.rejects(chat(await world.open()), failedAs('upstream-failed', /cannot be read/));
+    world.server.script(streams(events(says('half'))));
+    await assert.rejects(chat(await world.open()), failedAs('upstream-failed', /in the middle/));
     world.server.script(streams(`data: ${'x'.repeat(3 * 1024 * 1024)}\n\n`));
     await assert.rejects(chat(await world.open()), failedAs('upstream-failed', /an event of more than/));
   });
 });
 
 describe('an upstream in use', () => {
-  it('makes as many answers at a time as it has places', async () => {
+  const world = useUpstream();
+  it('runs as many requests at a time as it has slots', async () => {
     let inside = 0;
-    let most = 0;
+    let max = 0;
     world.server.script(async (response) => {
       inside += 1;
-      most = Math.max(most, inside);
+      max = Math.max(max, inside);
       await new Promise((resolve) => setTimeout(resolve, 5));
       inside -= 1;
       begin(response).end(HELLO);
     });
     const upstream = await world.open({ places: 3 });
     await Promise.all(Array.from({ length: 20 }, (_, seed) => chat(upstream, { seed })));
-    assert.equal(most, 3);
+    assert.equal(max, 3);
   });
 
-  it('makes them in the order in which they were asked for', async () => {
+  it('runs them in their order', async () => {
     world.server.script(streams(HELLO));
     const upstream = await world.open({ places: 1 });
     const seeds = Array.from({ length: 10 }, (_, seed) => seed);
@@ -108,7 +105,7 @@ describe('an upstream in use', () => {
     );
   });
 
-  it('gives a place back after every kind of end', async () => {
+  it('frees a slot after every kind of end', async () => {
     const upstream = await world.open({ places: 1, retries: 0 });
     world.server.script(refuses(500), streams(events(says('x'))), streams('data: no\n\n'), streams(HELLO));
     for (let i = 0; i < 3; i += 1) await assert.rejects(chat(upstream));
@@ -116,7 +113,7 @@ describe('an upstream in use', () => {
     assert.equal(textOf(await chat(upstream)), 'Hello');
   });
 
-  it('uses its connections again', async () => {
+  it('reuses its connections', async () => {
     world.server.script(streams(HELLO));
     const upstream = await world.open();
     const before = world.server.connections();

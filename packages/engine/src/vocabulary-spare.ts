@@ -19,9 +19,15 @@ export function startVocabularyChild(): EngineChild<void> {
 }
 
 export class VocabularySpare implements AsyncDisposable {
+  readonly #nextMs: number;
   #child: EngineChild<void> | undefined = startVocabularyChild();
   #next: NodeJS.Timeout | undefined;
   #isClosed = false;
+
+  /** `nextMs`: from when a process was taken to the start of the next one; 1,000 by default. */
+  constructor({ nextMs = NEXT_MS }: { readonly nextMs?: number } = {}) {
+    this.#nextMs = nextMs;
+  }
 
   /** The process, for whoever asks first; undefined where there is none just now. */
   take(): EngineChild<void> | undefined {
@@ -31,7 +37,7 @@ export class VocabularySpare implements AsyncDisposable {
       this.#next ??= setTimeout(() => {
         this.#next = undefined;
         this.#child ??= startVocabularyChild();
-      }, NEXT_MS).unref();
+      }, this.#nextMs).unref();
     return child?.isOver ? undefined : child;
   }
 

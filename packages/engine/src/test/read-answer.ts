@@ -26,9 +26,3 @@ export async function* eventsOf(chunks: readonly unknown[]): AsyncGenerator<Stre
     yield { type: '', data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) };
   }
 }
-
-/** Why it ended, or what stands there instead. */
-export function endOf(deltas: readonly ChatDelta[]): unknown {
-  const last = deltas.at(-1);
-  return last?.kind === 'end' ? last.reason : last;
-}

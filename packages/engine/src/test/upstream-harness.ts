@@ -1,4 +1,4 @@
-// A server of scripts for each test, and the upstreams that are opened to it.
+// A scripted server for each test, and the upstreams that are opened to it.
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, beforeEach } from 'node:test';
@@ -15,12 +15,12 @@ export interface World {
   open(options?: Partial<UpstreamOptions>, parts?: UpstreamParts): Promise<Upstream>;
 }
 
-/** Made anew before each test of the file. */
+/** Made anew before each test of the suite that calls this. */
 export function useUpstream(): World {
   const world = {
     async open(options: Partial<UpstreamOptions> = {}, parts: UpstreamParts = {}) {
       const all = { baseUrl: world.server.base, model: MODEL, places: 4, apiKey: KEY, ...options };
-      // Pauses are as short as they can be.
+      // Without jitter: each wait is as short as it can be.
       return world.stack.use(await openUpstream(all, { random: () => 0, ...parts }));
     },
   } as World;
@@ -49,16 +49,23 @@ export function textOf(deltas: readonly ChatDelta[]): string {
   return deltas.map((each) => (each.kind === 'text' ? each.text : '')).join('');
 }
 
-export function refusedAs(kind: ErrorName, words = /./) {
-  return (error: unknown): boolean =>
+/** Why the answer ended, or its last delta where that is no end. */
+export function endOf(deltas: readonly ChatDelta[]): unknown {
+  const last = deltas.at(-1);
+  return last?.kind === 'end' ? last.reason : last;
+}
+
+export const refusedAs =
+  (kind: ErrorName, words = /./) =>
+  (error: unknown) =>
     error instanceof CompletionError && error.kind === kind && words.test(error.message);
-}
 
-export function failedAs(code: EngineErrorCode, words = /./) {
-  return (error: unknown): boolean => error instanceof EngineError && error.code === code && words.test(error.message);
-}
+export const failedAs =
+  (code: EngineErrorCode, words = /./) =>
+  (error: unknown) =>
+    error instanceof EngineError && error.code === code && words.test(error.message);
 
-/** Nothing listens there. */
+/** A port that no process listens on. */
 export async function unusedPort(): Promise<number> {
   const probe = net.createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');

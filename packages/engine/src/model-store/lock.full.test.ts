@@ -1,0 +1,64 @@
+// Processes that download the same model, are killed, or may not write: there is one download, and one complete file.
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { fakeModel } from '../test/fake-hub.ts';
+import { failsWith, Scene } from '../test/scene.ts';
+
+const REFERENCE = 'hf:o/r/m.gguf';
+const bytes = fakeModel(100_000);
+const program = path.join(import.meta.dirname, '../test/pull-process.ts');
+
+function pullElsewhere(scene: Scene, options = {}): ChildProcess & { readonly stdout: NodeJS.ReadableStream } {
+  const args = [program, REFERENCE, JSON.stringify(scene.options({ idleTimeoutMs: 20_000, ...options }))];
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+/** Size of a file that has stopped growing. */
+async function grown(file: string): Promise<number> {
+  for (let before = -1; ; await sleep(50)) {
+    const size = (await stat(file).catch(() => undefined))?.size ?? 0;
+    if (size > 0 && size === before) return size;
+    before = size;
+  }
+}
+
+describe('processes that download one model', () => {
+  it('wait for each other, and take over from one that is killed', async () => {
+    await using scene = await Scene.start({ 'm.gguf': { bytes } });
+    scene.hub.faults.push({ kind: 'stall', afterBytes: 60_000 });
+    const first = pullElsewhere(scene);
+    const size = await grown(scene.at('o/r/m.gguf.part'));
+    await assert.rejects(scene.pull(REFERENCE), failsWith('busy'));
+    const waiting = scene.pull(REFERENCE, { waitMs: 10_000 });
+    first.kill('SIGKILL');
+    await waiting;
+    assert.ok((await scene.read('o/r/m.gguf')).equals(bytes));
+    assert.equal(scene.hub.transfers.at(-1)?.range, `bytes=${size}-`);
+  });
+
+  it('leave one complete file', async () => {
+    await using scene = await Scene.start({ 'm.gguf': { bytes } });
+    const outputs = await Promise.all([1, 2, 3].map(() => text(pullElsewhere(scene, { waitMs: 20_000 }).stdout)));
+    for (const output of outputs) assert.equal(JSON.parse(output).path, scene.at('o/r/m.gguf'));
+    assert.equal(scene.hub.transfers.length, 1);
+    assert.ok((await scene.read('o/r/m.gguf')).equals(bytes));
+  });
+
+  it('keep what arrived where the disk refuses the rest', async () => {
+    await using scene = await Scene.start({ 'm.gguf': { bytes: fakeModel(200_000) } });
+    const command = 'ulimit -f 64 && exec "$0" "$1" "$2" "$3"';
+    const args = ['-c', command, process.execPath, program, REFERENCE, JSON.stringify(scene.options())];
+    const { stdout } = await promisify(execFile)('bash', args);
+    assert.match(stdout, /"code":"disk","message":"write m\.gguf\.part: .* no file so large/);
+    const { size } = await stat(scene.at('o/r/m.gguf.part'));
+    assert.equal(size, 64 * 1024);
+    await scene.pull(REFERENCE);
+    assert.equal(scene.hub.transfers.at(-1)?.range, `bytes=${size}-`);
+  });
+});

@@ -1,0 +1,57 @@
+// The tiny chat model in llama.cpp, loaded once for all test files of one process, and jobs for it.
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import { GREEDY } from '@strata/inference';
+import { tinyChatModel } from '@strata/testnet';
+import { type ChatPrompt, type Engine, type Job, type JobEvent, startLlamaEngine } from '../index.ts';
+
+export const never = new AbortController().signal;
+/** Token that ends an answer; where it is forbidden an answer never ends by itself. */
+const END_OF_TURN = 1_023;
+export const ENDLESS = { ...GREEDY, logitBias: new Map([[END_OF_TURN, -100]]) };
+/** Two texts of any length within fixed ones, and what it accepts. */
+export const GRAMMAR = 'root ::= "{\\"a\\": " string ", \\"b\\": [" string "]}"\nstring ::= "\\"" [a-z }\\]]* "\\""';
+export const GRAMMAR_TEXT = /^\{"a": "[a-z }\]]*", "b": \["[a-z }\]]*"\]\}$/;
+
+/** Deaths and restarts of the shared engine's process, in order. */
+export const restarts: { readonly kind: string; readonly detail: string }[] = [];
+let shared: Promise<Engine> | undefined;
+after(async () => (await shared)?.[Symbol.asyncDispose]());
+
+export const oneSlot = { file: tinyChatModel, slots: 1, threads: 1, gpu: false } as const;
+
+/** With two slots and one thread. */
+export function tinyEngine(): Promise<Engine> {
+  shared ??= startLlamaEngine({ ...oneSlot, slots: 2 }, { onRestart: (event) => restarts.push(event) });
+  return shared;
+}
+
+export const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }], tools: [] });
+
+export async function jobFor(question: string, more: Partial<Job> = {}): Promise<Job> {
+  const prompt = await (await tinyEngine()).render(user(question));
+  return { prompt, given: [], replay: 'exact', maxTokens: 200, sampling: GREEDY, ...more };
+}
+
+export interface Run {
+  readonly tokens: readonly number[];
+  readonly text: string;
+  readonly cachedTokens: number;
+  readonly events: readonly JobEvent[];
+  readonly end: JobEvent | undefined;
+}
+
+/** The complete answer, by the shared engine unless another is given. */
+export async function run(job: Job, engine?: Engine): Promise<Run> {
+  const events = await Array.fromAsync((engine ?? (await tinyEngine())).generate(job, never));
+  const [begin] = events;
+  assert.ok(begin?.kind === 'begin');
+  const chosen = events.filter((event) => event.kind === 'token');
+  return {
+    tokens: chosen.map(({ token }) => token),
+    text: Buffer.concat(chosen.map(({ bytes }) => bytes)).toString(),
+    cachedTokens: begin.cachedTokens,
+    events,
+    end: events.at(-1),
+  };
+}
