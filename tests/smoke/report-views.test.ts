@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
 import pg from 'pg';
-import { binaries, notice, type PostgresServer, startPostgres } from '../../packages/store/src/test/postgres.ts';
+import { postgresServer } from '../../packages/store/src/test/places.ts';
+import { binaries, notice, type PostgresCluster } from '../../packages/store/src/test/postgres.ts';
 import { type Harness, moveDns, smallInternet, startHarness } from '../../services/stack/src/test/harness.ts';
 
 const HOUR_MS = 3_600_000;
@@ -13,14 +14,14 @@ type Loose = any;
 
 describe('the report views', { skip: binaries ? false : notice }, () => {
   let internet: Internet;
-  let server: PostgresServer;
+  let server: PostgresCluster;
   let harness: Harness;
   let analyst: pg.Client;
   let now = Date.parse('2026-03-01T00:00:00Z');
   let url = '';
   before(async () => {
     internet = await smallInternet();
-    server = await startPostgres();
+    server = await postgresServer();
     url = await server.fresh();
     harness = await startHarness({
       internet,
@@ -57,7 +58,6 @@ describe('the report views', { skip: binaries ? false : notice }, () => {
     await analyst?.end();
     await harness?.[Symbol.asyncDispose]();
     await internet?.[Symbol.asyncDispose]();
-    await server?.[Symbol.asyncDispose]();
   });
   const ask = async (text: string, values: unknown[] = []) => (await analyst.query(text, values)).rows;
   const get = async (path: string): Promise<Loose> => (await harness.get(path)).body;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkStore, type Store, StoreError } from '@strata/store';
-import type { PostgresServer } from '../../packages/store/src/test/postgres.ts';
+import type { PostgresCluster } from '../../packages/store/src/test/postgres.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../packages/store/src/test/scans.ts';
 import type { Fleet } from './fleet.ts';
 import { everyEvent, follow, get } from './node-answers.ts';
@@ -124,7 +124,7 @@ export async function startLoad({ fleet, store, asked, freeKeys, moving = 'movin
       await Promise.all([...load, stream.following]);
     },
     /** Everything that a client was told still holds, and nothing of it happened twice. For after `stop`. */
-    async check(server: PostgresServer, databaseUrl: string): Promise<string> {
+    async check(server: PostgresCluster, databaseUrl: string): Promise<string> {
       assert.deepEqual(wrong, []);
       const node = await fleet.api();
       assert.ok(receipts.size > 0, 'somebody was answered');

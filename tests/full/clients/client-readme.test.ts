@@ -7,7 +7,12 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { type ScannedStack, startScannedStack, startTestGateway, type TestGateway } from '../../support/client-services.ts';
+import {
+  type ScannedStack,
+  startScannedStack,
+  startTestGateway,
+  type TestGateway,
+} from '../../support/client-services.ts';
 import { serveModules } from '../../support/module-server.ts';
 import { openBrowser, skip } from '../../support/web/browser.ts';
 

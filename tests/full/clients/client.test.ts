@@ -1,15 +1,13 @@
 // The typed client with the real services, over real sockets.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { type ChatRecord, InferenceClient, StackClient, type StackEvent, StackProblem } from '@strata/client';
 import {
-  type ChatRecord,
-  InferenceClient,
-  InferenceProblem,
-  StackClient,
-  type StackEvent,
-  StackProblem,
-} from '@strata/client';
-import { type ScannedStack, startScannedStack, startTestGateway, type TestGateway } from '../../support/client-services.ts';
+  type ScannedStack,
+  startScannedStack,
+  startTestGateway,
+  type TestGateway,
+} from '../../support/client-services.ts';
 import type { TestStack } from '../../support/running-stack.ts';
 
 describe('the client of the stack service', () => {
@@ -22,18 +20,6 @@ describe('the client of the stack service', () => {
     client = new StackClient({ baseUrl: stack.url(''), key: stack.key });
   });
   after(() => scanned?.[Symbol.asyncDispose]());
-
-  it('asks with a key of its own, and knows what is left of it', async () => {
-    const { key, daily_limit } = await StackClient.createKey(stack.url(''));
-    const own = new StackClient({ baseUrl: stack.url(''), key: () => key });
-    const domain = scanned.domains.find((name) => stack.internet.truth(name).state === 'active') ?? '';
-    const answer = await own.get('/stack/v1/domains/{domain}', { path: { domain } });
-    assert.equal(answer.body.domain, domain);
-    assert.deepEqual(JSON.parse(answer.text), answer.body);
-    assert.deepEqual([answer.quota?.limit, answer.quota?.remaining], [daily_limit, (daily_limit ?? 0) - 1]);
-    assert.ok((answer.quota?.resetsAt?.getTime() ?? 0) > Date.now());
-    assert.equal((await client.get('/stack/v1/stats')).quota, null);
-  });
 
   it('verifies JSON, saved text and CSV, and notices one altered letter of each', async () => {
     const answer = await client.get('/stack/v1/stats');
@@ -52,16 +38,6 @@ describe('the client of the stack service', () => {
     assert.match(csv.body, /^domain,/);
     assert.ok((await client.verify(csv)).ok);
     assert.equal((await client.verify({ ...csv, text: csv.text.replace('domain', 'Domain') })).failedStep, 'signature');
-  });
-
-  it('answers what the URL and the command that it shows answer', async () => {
-    const asked = { query: { q: 'a', limit: 2 } } as const;
-    const url = client.url('/stack/v1/search', asked);
-    const response = await fetch(url, { headers: { 'x-stack-key': stack.key } });
-    const { body } = await client.get('/stack/v1/search', asked);
-    assert.deepEqual(((await response.json()) as { results: unknown }).results, body.results);
-    assert.equal(client.curl('/stack/v1/search', asked), `curl -H 'X-Stack-Key: YOUR_KEY' '${url}'`);
-    assert.equal(client.url('/stack/v1/stream'), stack.url('/stack/v1/stream'));
   });
 
   it('gives each entry of a list once, whatever the page', async () => {
@@ -236,30 +212,5 @@ describe('the client of the inference service', () => {
     assert.equal(name, 'f');
     assert.ok(record);
     assert.equal((await client.verify(record)).isOfThese, true);
-  });
-
-  it('tells what the service refuses', async () => {
-    const problem = await client
-      .chat({ model: 'no-such-model', messages })
-      .next()
-      .then(
-        () => assert.fail('it was answered'),
-        (error: unknown) => error,
-      );
-    assert.ok(problem instanceof InferenceProblem);
-    assert.deepEqual([problem.status, problem.code, problem.param], [404, 'model_not_found', 'model']);
-    await assert.rejects(client.network(), { status: 404 });
-    const stranger = new InferenceClient({ baseUrl: gateway.baseUrl });
-    await assert.rejects(stranger.models(), { status: 401 });
-  });
-
-  it('stops when told to, with the reason', async () => {
-    const stop = new AbortController();
-    const chat = client.chat({ model, messages, max_tokens: 200 }, { signal: stop.signal });
-    await chat.next();
-    stop.abort(new Error('enough'));
-    await assert.rejects(async () => {
-      for await (const _chunk of chat);
-    }, /enough/);
   });
 });

@@ -46,25 +46,6 @@ describe('the history of a domain', () => {
         internet.truth(domain).services.some((s) => s.category === 'email' && s.provider === provider && s.isVisible),
       );
 
-  it('shows a migration after the look that confirms it, dated by the look that first saw it', async () => {
-    const [domain = ''] = mailboxUsers('google-workspace');
-    await scan(domain);
-    internet.migrate(domain, { category: 'email', to: 'proton-mail' });
-    now += 24 * HOUR_MS;
-    const firstSeen = now;
-    await scan(domain);
-    assert.deepEqual(await changesOf(domain), [], 'one look is not enough');
-    now += 7 * HOUR_MS;
-    await scan(domain);
-    const migration = (await changesOf(domain)).find((change) => change.category === 'email');
-    assert.equal(migration?.type, 'migrated');
-    assert.deepEqual([migration?.from, migration?.to], ['google-workspace', 'proton-mail']);
-    assert.equal(migration?.at.getTime(), firstSeen);
-    const profile = await scanning.store.domain(domain);
-    const mailbox = profile?.services.filter((service) => service.category === 'email').map((s) => s.provider);
-    assert.deepEqual(mailbox, ['proton-mail']);
-  });
-
   for (const status of ['servfail', 'timeout'] as const) {
     it(`makes no change of look-ups that end in ${status}, however often`, async () => {
       const [, domain = ''] = mailboxUsers('microsoft-365');

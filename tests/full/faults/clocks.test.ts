@@ -9,7 +9,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { verifyAnswer } from '@strata/receipts';
 import { openStore } from '@strata/store';
 import { createInternet, type Internet } from '@strata/testnet';
-import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
 import { Fleet, TWO_OF_EACH } from '../../support/fleet.ts';
 import { startLoad } from '../../support/fleet-load.ts';
 import { get } from '../../support/node-answers.ts';
@@ -23,17 +24,16 @@ const JUMPS_MS = [5 * HOUR_MS, -30 * HOUR_MS, 0];
 const CLOCK = path.join(import.meta.dirname, '../../support/shifted-clock.ts');
 
 describe('processes whose clocks jump', { skip: binaries ? false : notice }, () => {
-  let server: PostgresServer;
+  let server: PostgresCluster;
   let internet: Internet;
   let directory: string;
   before(async () => {
-    server = await startPostgres();
+    server = await postgresServer();
     internet = await createInternet({ domains: DOMAINS, hasFaults: false });
     directory = await mkdtemp(path.join(tmpdir(), 'strata-clocks-'));
   });
   after(async () => {
     await internet?.[Symbol.asyncDispose]();
-    await server?.[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
   });
 

@@ -8,7 +8,13 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStore } from '@strata/store';
 import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
-import { goodFeed, HOSTILITIES, type Hostility, type Publisher, startPublisher } from '../../support/hostile-publisher.ts';
+import {
+  goodFeed,
+  HOSTILITIES,
+  type Hostility,
+  type Publisher,
+  startPublisher,
+} from '../../support/hostile-publisher.ts';
 import { settingsOf, startServe } from '../../support/serve-process.ts';
 
 const MEGABYTE = 1 << 20;

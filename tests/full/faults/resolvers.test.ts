@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openStore } from '@strata/store';
 import { createInternet, type Internet } from '@strata/testnet';
-import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
 import { type ResolverState, startBadResolver } from '../../support/bad-resolver.ts';
 import { get } from '../../support/node-answers.ts';
 import { type TestNode, testNodes, until } from '../../support/nodes.ts';
@@ -24,15 +25,14 @@ async function figuresOf({ metricsBase }: TestNode) {
 }
 
 describe('a collection whose resolvers are dead', { skip: binaries ? false : notice }, () => {
-  let server: PostgresServer;
+  let server: PostgresCluster;
   let internet: Internet;
   before(async () => {
-    server = await startPostgres();
+    server = await postgresServer();
     internet = await createInternet({ domains: DOMAINS, hasFaults: false });
   });
   after(async () => {
     await internet?.[Symbol.asyncDispose]();
-    await server?.[Symbol.asyncDispose]();
   });
 
   it('takes nothing for gone, puts domains off, shows it, and goes on by itself', { timeout: 900_000 }, async () => {

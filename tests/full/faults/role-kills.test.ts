@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStore } from '@strata/store';
 import { createInternet, type Internet } from '@strata/testnet';
-import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
 import { Fleet } from '../../support/fleet.ts';
 import { startLoad } from '../../support/fleet-load.ts';
 import { testNodes, until } from '../../support/nodes.ts';
@@ -13,15 +14,14 @@ const KILLS = Number(process.env.STRATA_TEST_KILLS ?? 12);
 const DOMAINS = 60;
 
 describe('processes that are killed while they work', { skip: binaries ? false : notice }, () => {
-  let server: PostgresServer;
+  let server: PostgresCluster;
   let internet: Internet;
   before(async () => {
-    server = await startPostgres();
+    server = await postgresServer();
     internet = await createInternet({ domains: DOMAINS, hasFaults: false });
   });
   after(async () => {
     await internet?.[Symbol.asyncDispose]();
-    await server?.[Symbol.asyncDispose]();
   });
 
   it('lose nothing that was acknowledged, and double nothing', { timeout: 1_500_000 }, async () => {

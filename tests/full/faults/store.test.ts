@@ -18,7 +18,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { checkStore, openStore } from '@strata/store';
-import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import { runStrata, spawnStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { fillStore, settingsOf, startServe, until } from '../../support/serve-process.ts';
 
 const TODAY = () => new Date().toISOString().slice(0, 10);
@@ -146,7 +146,7 @@ describe('a service whose store may not be written', {
       chmodSync(at.file, 0o644);
       if (what === 'file') chownSync(at.path, NOBODY, NOBODY);
       else chownSync(at.file, NOBODY, NOBODY);
-      const { code, stderr } = await runStrata(['stack', 'serve'], { env: settingsOf(at.path), uid: NOBODY });
+      const { code, stderr } = await spawnStrata(["stack", "serve"], { env: settingsOf(at.path), uid: NOBODY });
       assert.equal(code, 1, stderr);
       assert.match(stderr, /^strata: [^\n]*(?:cannot be written|cannot be opened|read-only|permission)[^\n]*\n$/i);
     }

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { busyWorker, Cluster, type GatewayProcess, type WorkerProcess, workersServing } from '../../support/network/cluster.ts';
+import {
+  busyWorker,
+  Cluster,
+  type GatewayProcess,
+  type WorkerProcess,
+  workersServing,
+} from '../../support/network/cluster.ts';
 import { clientOf, faultsOf, type StreamAsk, streamOf } from '../../support/network/streams.ts';
 
 const SPEED = 100;

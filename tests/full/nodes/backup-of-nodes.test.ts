@@ -13,8 +13,8 @@ import { checkStore, openStore, receiptsInRows } from '@strata/store';
 import type { Internet } from '@strata/testnet';
 import { tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { openPool } from '../../../packages/store/src/postgres-dialect.ts';
-import { rows } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgresServer, rows } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
 import { readPart } from '../../../services/cli/src/backup/parts.ts';
 import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { type Harness, smallInternet, startHarness } from '../../../services/stack/src/test/harness.ts';
@@ -41,7 +41,7 @@ const OF_START = 1;
 
 describe('a backup of two nodes on PostgreSQL', { skip: binaries ? false : notice }, () => {
   let internet: Internet;
-  let server: PostgresServer;
+  let server: PostgresCluster;
   let place: Awaited<ReturnType<typeof temporaryDirectory>>;
   let busy: Busy;
   let second: Harness;
@@ -67,7 +67,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: binaries ? false : notic
 
   before(async () => {
     internet = await smallInternet();
-    server = await startPostgres();
+    server = await postgresServer();
     place = await temporaryDirectory();
     const settings = { STRATA_DATABASE_URL: await server.fresh() };
     busy = await startBusy({ internet, settings });
@@ -98,7 +98,6 @@ describe('a backup of two nodes on PostgreSQL', { skip: binaries ? false : notic
     await second?.[Symbol.asyncDispose]();
     await busy?.[Symbol.asyncDispose]();
     await place?.[Symbol.asyncDispose]();
-    await server?.[Symbol.asyncDispose]();
     await internet?.[Symbol.asyncDispose]();
   });
 

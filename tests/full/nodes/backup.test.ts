@@ -7,7 +7,12 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
 import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
-import { type Outcome, type RunOptions, runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
+import {
+  type Outcome,
+  type RunOptions,
+  runStrata,
+  temporaryDirectory,
+} from '../../../services/cli/src/test/run-strata.ts';
 import { type Harness, smallInternet, startHarness } from '../../../services/stack/src/test/harness.ts';
 import { type Busy, startBusy } from '../../support/busy-stack.ts';
 
@@ -18,7 +23,6 @@ before(async () => {
 });
 after(async () => {
   await internet[Symbol.asyncDispose]();
-  await server?.[Symbol.asyncDispose]();
 });
 
 interface Kind {

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { issueReceipt } from '@strata/receipts';
 import { readConfig } from '@strata/stack';
 import { openStore } from '@strata/store';
-import { exec } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { exec, postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
 import { checkLedger } from '../../../services/cli/src/commands/check-ledger.ts';
 import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { openLedger } from '../../../services/stack/src/ledger.ts';
@@ -78,8 +78,7 @@ describe('a ledger in a folder', () => {
 });
 
 describe('a ledger in PostgreSQL', { skip: binaries ? false : notice }, async () => {
-  const server: PostgresServer = await startPostgres();
-  after(() => server[Symbol.asyncDispose]());
+  const server = await postgresServer();
 
   it('passes while it is written to, and each kind of damage is found', async () => {
     await using place = await temporaryDirectory();

@@ -18,7 +18,7 @@ describe('the database server', { skip: binaries ? false : notice }, () => {
       (['all', 'api', 'scanner', 'scheduler'] as const).map((role) => needsOf({ ...config, role }).connections),
       [14, 13, 10, 14],
     );
-    await using server = await startPostgres();
+    await using server = await startPostgres({ max_connections: '60' });
     const url = await server.fresh();
     const look = async (connections: number, at = url) =>
       (await checkDatabase(at, { connections, needsSession: true, dataDirectory: '/' })).findings[0] as Finding;

@@ -1,28 +1,21 @@
 // The inference service with its keys, counts and receipts in PostgreSQL: the same answers, and nothing lost with the server.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { text } from 'node:stream/consumers';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '@strata/store';
-import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice, type PostgresCluster, startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { type Harness, MODEL, startHarness } from '../../../services/gateway/src/test/harness.ts';
 
-const STRATA = path.join(import.meta.dirname, '../../../services/cli/src/main.ts');
 const CHAT = '/v1/chat/completions';
 const messages = [{ role: 'user', content: 'What is DMARC?' }];
 const PATIENCE_MS = 60_000;
 
 describe('the inference service on PostgreSQL', { skip: binaries ? false : notice }, () => {
-  let server: PostgresServer;
+  let server: PostgresCluster;
   before(async () => {
-    server = await startPostgres();
+    server = await postgresServer();
   });
-  after(() => server?.[Symbol.asyncDispose]());
 
   const start = (url: string) => startHarness({ STRATA_INFERENCE_DATABASE_URL: url });
   const receiptOf = (service: Harness, id: string) => service.get(`/v1/receipts/${id}`);
@@ -65,15 +58,17 @@ describe('the inference service on PostgreSQL', { skip: binaries ? false : notic
   });
 
   it('says that its database is away, and goes on when it is back, with every receipt that it gave out', async () => {
-    await using service = await start(await server.fresh());
+    // Its own server: this one is killed.
+    await using own = await startPostgres();
+    await using service = await start(await own.fresh());
     const first = await service.post(CHAT, { model: MODEL, messages, max_tokens: 4 });
     assert.equal(first.status, 200);
-    await server.kill();
+    await own.kill();
     const away = await service.post(CHAT, { model: MODEL, messages, max_tokens: 4 });
     assert.deepEqual([away.status, away.body.error.code], [503, 'storage_unavailable'], away.text);
     assert.ok(Number(away.headers.get('retry-after')) > 0);
     assert.doesNotMatch(away.text, /postgres|ECONN|127\.0\.0\.1/);
-    await server.start();
+    await own.start();
     const back = await until(async () => {
       const answer = await service.post(CHAT, { model: MODEL, messages, max_tokens: 4 });
       return answer.status === 200 ? answer : undefined;
@@ -86,34 +81,6 @@ describe('the inference service on PostgreSQL', { skip: binaries ? false : notic
       });
       assert.equal(receipt.body.provenance.receipt_id, id);
     }
-  });
-
-  it('is reached by the commands too', async () => {
-    await using directory = await mkdtempDisposable(path.join(tmpdir(), 'strata-inference-'));
-    const env = {
-      ...process.env,
-      STRATA_DATA: directory.path,
-      STRATA_INFERENCE_DATABASE_URL: await server.fresh(),
-    };
-    const run = async (...args: string[]) => {
-      const child = spawn(process.execPath, [STRATA, 'inference', ...args], { env, stdio: 'pipe' });
-      const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-      return { out, err, code };
-    };
-    const made = await run('keys', 'create', '--tier', 'free');
-    assert.equal(made.code, 0, made.err);
-    assert.match(made.out, /sk-/);
-    assert.match((await run('keys', 'list')).out, /free/);
-    assert.match((await run('network', 'accounts')).out, /no worker made anything/);
-  });
-
-  it('refuses an address that is none, without repeating it', async () => {
-    const env = { ...process.env, STRATA_INFERENCE_DATABASE_URL: 'mysql://u:secret@host/x' };
-    const child = spawn(process.execPath, [STRATA, 'inference', 'keys', 'list'], { env, stdio: 'pipe' });
-    const [, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-    assert.equal(code, 2);
-    assert.match(err, /STRATA_INFERENCE_DATABASE_URL: must begin with sqlite: or postgres:/);
-    assert.doesNotMatch(err, /secret|^ +at /m);
   });
 });
 

@@ -8,7 +8,8 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { verifyBody } from '@strata/client';
 import type { Internet } from '@strata/testnet';
-import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
 import {
   type Harness,
   moveDns,
@@ -61,14 +62,13 @@ const VARYING: ReadonlySet<string> = new Set([
 
 describe('the stack service on PostgreSQL', { skip: binaries ? false : notice }, () => {
   let internet: Internet;
-  let server: PostgresServer;
+  let server: PostgresCluster;
   before(async () => {
     internet = await smallInternet();
-    server = await startPostgres();
+    server = await postgresServer();
   });
   after(async () => {
     await internet?.[Symbol.asyncDispose]();
-    await server?.[Symbol.asyncDispose]();
   });
 
   it('answers every question as it does on SQLite, before and after a restart', async () => {

@@ -7,7 +7,8 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { openStore, type Store } from '@strata/store';
 import { createInternet, type Internet } from '@strata/testnet';
-import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../../packages/store/src/test/scans.ts';
 import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { everyEvent, follow, get } from '../../support/node-answers.ts';
@@ -40,15 +41,14 @@ async function said(node: TestNode, target: string, key: string): Promise<string
 }
 
 describe('processes in roles on one PostgreSQL', { skip: binaries ? false : notice }, () => {
-  let server: PostgresServer;
+  let server: PostgresCluster;
   let internet: Internet;
   before(async () => {
-    server = await startPostgres();
+    server = await postgresServer();
     internet = await createInternet({ domains: DOMAINS, hasFaults: false });
   });
   after(async () => {
     await internet?.[Symbol.asyncDispose]();
-    await server?.[Symbol.asyncDispose]();
   });
 
   /** A database, its store for the test itself, and nodes on it. */
@@ -282,64 +282,6 @@ describe('processes in roles on one PostgreSQL', { skip: binaries ? false : noti
     console.log(
       `${answered} of 10000 answered by 3 nodes, ${whenKilled} before a kill; ${givenBack} given back by a stop`,
     );
-  });
-
-  it('refuse a revoked key, all of them', async () => {
-    await using place = await ground();
-    const { store, nodes } = place;
-    const { key, stored } = await store.keys.create({ tier: 'unlimited' });
-    const both = await Promise.all([nodes.start('api'), nodes.start('api')]);
-    const statusOf = (node: TestNode) => get(node, '/stack/v1/stats/providers', key).then(({ status }) => status);
-    assert.deepEqual(await Promise.all(both.map(statusOf)), [200, 200]);
-    await store.keys.revoke(stored.id);
-    const startedAt = performance.now();
-    const tookMs = await Promise.all(
-      both.map(async (node) => {
-        await until(
-          'it is refused',
-          () => statusOf(node),
-          (status) => status === 401,
-        );
-        return Math.round(performance.now() - startedAt);
-      }),
-    );
-    console.log(`ms from the revocation to the refusal: ${tookMs.join(', ')}`);
-    assert.deepEqual(await Promise.all(both.map(statusOf)), [401, 401]);
-  });
-
-  it('go on when the database was away, and tell what came then once', async () => {
-    await using place = await ground();
-    const { store, nodes } = place;
-    const { key } = await store.keys.create({ tier: 'unlimited' });
-    const started = await Promise.all((['api', 'scheduler', 'scheduler'] as const).map((role) => nodes.start(role)));
-    const [one, ...schedulers] = started as [TestNode, ...TestNode[]];
-    await working(schedulers);
-    await using stream = await follow(one, key);
-    const moveTo = async (exchange: string, n: number) => {
-      for (const step of [n, n + 1]) await store.recordScan(scanOf('one.com', day(step), exchange), confirm);
-    };
-    await moveTo(GOOGLE, 0);
-    await moveTo(MICROSOFT, 2);
-    await until(
-      'it is told',
-      async () => stream.events.length,
-      (count) => count > 0,
-    );
-    await server.kill();
-    const readiness = () =>
-      Promise.all(schedulers.map(({ base }) => fetch(`${base}/ready`).then(({ status }) => status)));
-    await until('they say that they cannot work', readiness, (statuses) => statuses.every((status) => status === 503));
-    await server.start();
-    await until('they work again', readiness, (statuses) => statuses.every((status) => status === 200));
-    await moveTo(GOOGLE, 4);
-    const changes = (await everyEvent(store)).filter(({ kind }) => kind === 'change-confirmed');
-    await until(
-      'all is told',
-      async () => stream.events.length,
-      (count) => count >= changes.length,
-    );
-    await working(schedulers);
-    assert.equal(stream.events.length, changes.length);
   });
 
   it('are one scheduler also where each does everything, and say so when they stop', async () => {

@@ -1,13 +1,14 @@
 // Signing keys of several nodes on one database.
 import assert from 'node:assert/strict';
-import { cp, readdir, readFile } from 'node:fs/promises';
+import { cp, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
 import { rotateSigningKeys, writeKeysFile } from '@strata/log';
 import { readConfig, sharedLedgerOf, startStack } from '@strata/stack';
 import { openStore } from '@strata/store';
-import { binaries, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
 import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { openLedger } from '../../../services/stack/src/ledger.ts';
 import { until } from '../../support/nodes.ts';
@@ -16,28 +17,12 @@ const rotateWith = (data: string, url: string) =>
   runStrata(['stack', 'keys', 'rotate-signing'], { env: { STRATA_DATA: data, STRATA_DATABASE_URL: url } });
 
 describe('strata stack keys rotate-signing', () => {
-  it('rotates the keys of several nodes by the clock of their database, and says what is to be done', {
-    skip: binaries ? false : notice,
-  }, async () => {
-    await using data = await temporaryDirectory();
-    await using server = await startPostgres();
-    const told = await rotateWith(data.path, await server.fresh());
-    assert.equal(told.code, 0, told.stderr);
-    const keys = path.join(data.path, 'keys');
-    assert.ok(told.stderr.includes(`copy ${keys} to each of them by then`), told.stderr);
-    const before = await readFile(path.join(keys, 'receipts/signing-keys.json'), 'utf8');
-    const away = await rotateWith(data.path, 'postgres://strata:secret@127.0.0.1:1/strata');
-    assert.equal(away.code, 1);
-    assert.doesNotMatch(away.stderr, /secret|\n +at /);
-    assert.equal(await readFile(path.join(keys, 'receipts/signing-keys.json'), 'utf8'), before, 'nothing was rotated');
-  });
-
   it('leaves a node with the old folder whole: what is read and copied there holds, and doctor tells which folder is old', {
     skip: binaries ? false : notice,
   }, async () => {
     await using one = await temporaryDirectory();
     await using two = await temporaryDirectory();
-    await using server = await startPostgres();
+    const server = await postgresServer();
     const url = await server.fresh();
     const envOf = (data: string) => ({ STRATA_DATA: data, STRATA_DATABASE_URL: url, STRATA_ROLE: 'api' });
     const keysHere = async (data: string) => {
@@ -118,7 +103,7 @@ describe('strata stack keys rotate-signing', () => {
   }, async () => {
     await using one = await temporaryDirectory();
     await using two = await temporaryDirectory();
-    await using server = await startPostgres();
+    const server = await postgresServer();
     const url = await server.fresh();
     const config = readConfig({
       ...{ STRATA_DATA: one.path, STRATA_DATABASE_URL: url, STRATA_ROLE: 'api' },

@@ -8,7 +8,8 @@ import { after, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStore } from '@strata/store';
 import pg from 'pg';
-import { binaries, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
 
 const DOMAINS = 2_000;
 const LEASE_MS = 6_000;
@@ -23,7 +24,7 @@ interface Worker {
 }
 
 describe('scan work shared by processes', { skip: binaries ? false : notice }, async () => {
-  const server = await startPostgres();
+  const server = await postgresServer();
   const workers: Worker[] = [];
   after(async () => {
     for (const { process } of workers) process.kill('SIGKILL');

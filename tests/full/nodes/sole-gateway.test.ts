@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tinyChatModel } from '@strata/testnet';
-import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { MODEL, startHarness } from '../../../services/gateway/src/test/harness.ts';
 
@@ -53,11 +54,10 @@ describe('a second gateway', () => {
 });
 
 describe('a second gateway on PostgreSQL', { skip: binaries ? false : notice }, () => {
-  let server: PostgresServer;
+  let server: PostgresCluster;
   before(async () => {
-    server = await startPostgres();
+    server = await postgresServer();
   });
-  after(() => server?.[Symbol.asyncDispose]());
   const databaseOf = (url: string) => new URL(url).pathname.slice(1);
   const sessionOf = async (url: string) => {
     const { rows } = await server.sql(
@@ -100,7 +100,10 @@ describe('a second gateway on PostgreSQL', { skip: binaries ? false : notice }, 
       databaseOf(url),
     );
     await until('it stands in line', async () => {
-      const { rows } = await server.sql(`select 1 from pg_locks where not granted and classid = ${NUMBER}`);
+      const { rows } = await server.sql(
+        `select 1 from pg_locks l join pg_database d on d.oid = l.database
+         where not granted and classid = ${NUMBER} and datname = '${databaseOf(url)}'`,
+      );
       return rows[0];
     });
     await server.sql(`select pg_terminate_backend(${await sessionOf(url)})`);

@@ -1,18 +1,13 @@
 // Alive and ready, told truly while things go wrong: no database, a start that takes its time, a stop.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { createLogger } from '@strata/http';
 import { openStore } from '@strata/store';
 import type { Internet } from '@strata/testnet';
-import { binaries, freePort, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { binaries, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { confirm, GOOGLE, scanOf } from '../../../packages/store/src/test/scans.ts';
-import { readGatewayConfig, startGateway } from '../../../services/gateway/src/index.ts';
 import { startHarness as startGatewayHarness } from '../../../services/gateway/src/test/harness.ts';
 import { smallInternet, startHarness } from '../../../services/stack/src/test/harness.ts';
 
@@ -61,16 +56,6 @@ describe('the stack service', () => {
     await until(async () => (await status(port, '/ready')) === 200, 'ready with its database');
   });
 
-  it('that stops is not ready while it still answers, then closes', async () => {
-    const service = await startHarness({ internet, settings: { STRATA_DRAIN_SECONDS: '2' } });
-    const { port, metricsPort } = service.running;
-    const stopped = service[Symbol.asyncDispose]();
-    assert.equal(await status(metricsPort, '/ready'), 503);
-    assert.deepEqual([await status(port, '/ready'), await status(port, '/health')], [503, 200]);
-    await stopped;
-    await assert.rejects(status(port, '/health'));
-  });
-
   it('that stops takes in what others write for as long as it answers', async () => {
     const service = await startHarness({ internet, settings: { STRATA_DRAIN_SECONDS: '10' } });
     await using other = await openStore(`sqlite:${path.join(service.directory, 'strata.db')}`);
@@ -87,33 +72,6 @@ describe('the stack service', () => {
 });
 
 describe('the gateway', () => {
-  it('that starts says so until its model is there', async () => {
-    const directory = await mkdtemp(path.join(tmpdir(), 'strata-health-'));
-    // It takes the question, and never answers.
-    const hub = createServer(() => {}).listen(0, '127.0.0.1');
-    await once(hub, 'listening');
-    const [stopping, metricsPort] = [new AbortController(), await freePort()];
-    const config = readGatewayConfig({
-      STRATA_DATA: directory,
-      STRATA_INFERENCE_PORT: '0',
-      STRATA_INFERENCE_METRICS_PORT: String(metricsPort),
-      STRATA_MODEL: 'hf:somebody/some-model',
-      STRATA_HF_ENDPOINT: `http://127.0.0.1:${(hub.address() as AddressInfo).port}`,
-    });
-    const asked = once(hub, 'request');
-    const starting = startGateway(config, createLogger({ level: 'silent' }), { signal: stopping.signal });
-    try {
-      await asked;
-      assert.deepEqual([await status(metricsPort, '/health'), await status(metricsPort, '/ready')], [200, 503]);
-    } finally {
-      stopping.abort();
-      await starting.catch(() => {});
-      hub.closeAllConnections();
-      hub.close();
-      await rm(directory, { recursive: true, force: true });
-    }
-  });
-
   it('that stops is not ready before a connection closes', async () => {
     const service = await startGatewayHarness({ STRATA_DRAIN_SECONDS: '2', STRATA_INFERENCE_METRICS_PORT: '0' });
     const { port, metricsPort } = service.running;

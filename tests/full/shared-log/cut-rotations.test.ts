@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { KEYRINGS, rotateSigningKeys, type SharedLedger } from '@strata/log';
 import { ORIGIN, temporaryDirectory } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
-import { binaries, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
 import { openLedgerOf, openShared } from '../../support/shared-log/database.ts';
 import { assertHolds, giveKeys } from '../../support/shared-log/key-folders.ts';
 
@@ -24,8 +25,7 @@ function breaking(shared: SharedLedger, { at, isTold }: { readonly at: number; r
 }
 
 describe('a rotation of the keys of several nodes', { skip: binaries ? false : notice }, async () => {
-  const server = await startPostgres();
-  after(() => server[Symbol.asyncDispose]());
+  const server = await postgresServer();
 
   for (const at of [1, 2])
     for (const isTold of [false, true])

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Metrics } from '@strata/http';
 import { checkSharedLog, LogError, openSharedLog, type SharedLog, type SharedPlace } from '@strata/log';
@@ -15,8 +15,8 @@ import { appendAll, upTo } from '../../../packages/log/src/test/conformance.ts';
 import { idOf, leafOf, ORIGIN, testSigner } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
 import { BEGIN_WRITING } from '../../../packages/store/src/postgres-dialect.ts';
-import { exec } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { exec, postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { addLedgerRefusal } from '../../../services/stack/src/stack-metrics.ts';
 import { startCuttingProxy } from '../../support/shared-log/cutting-proxy.ts';
 import { keysOf, openNode, openPlace } from '../../support/shared-log/database.ts';
@@ -43,8 +43,7 @@ async function check(url: string, numbers: readonly number[]): Promise<void> {
 }
 
 describe('a log in a database', { skip: binaries ? false : notice }, async () => {
-  const server: PostgresServer = await startPostgres();
-  after(() => server[Symbol.asyncDispose]());
+  const server = await postgresServer();
 
   it('finds at any node what another has just given out', async () => {
     const url = await server.fresh();
@@ -64,9 +63,13 @@ describe('a log in a database', { skip: binaries ? false : notice }, async () =>
     const url = await server.fresh();
     await using log = await openNode(url);
     await log.append(leafOf(0));
-    const child = spawn(process.execPath, [path.join(import.meta.dirname, '../../support/shared-log/frozen-process.ts'), url], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const child = spawn(
+      process.execPath,
+      [path.join(import.meta.dirname, '../../support/shared-log/frozen-process.ts'), url],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     try {
       const exit = once(child, 'exit');
       const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -227,7 +230,9 @@ describe('a log in a database', { skip: binaries ? false : notice }, async () =>
     await client.query(BEGIN_WRITING);
     const waiting = upTo(6).map((number) => store.addDomains([`d${number}.com`], { source: 'test' }));
     await until(async () => {
-      const { rows } = await server.sql("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
+      const database = new URL(url).pathname.slice(1);
+      const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = '${database}'`;
+      const { rows } = await server.sql(waits);
       return rows.length === 2;
     });
     assert.equal((await log.append(leafOf(0))).index, 0);

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type ImportedLog, importLedger } from '@strata/log';
 import { consistencyProof, verifyConsistency } from '@strata/receipts';
 import { appendAll, upTo } from '../../../packages/log/src/test/conformance.ts';
 import { idOf, leafOf, ORIGIN, temporaryDirectory, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
-import { exec } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { exec, postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
 import { openLedgerOf, openShared } from '../../support/shared-log/database.ts';
 
 const LEAVES = 5_000;
@@ -33,8 +33,7 @@ async function filled(leaves = LEAVES) {
 }
 
 describe('a ledger brought to a database', { skip: binaries ? false : notice }, async () => {
-  const server = await startPostgres();
-  after(() => server[Symbol.asyncDispose]());
+  const server = await postgresServer();
 
   it('goes on there, with every leaf, and not in its folder', async () => {
     const url = await server.fresh();

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { KeyringError, openKeyring, rotateSigningKeys, type SignedLedger } from '@strata/log';
 import { issueReceipt, ledgerVerifiers, openNote, verifyAnswer } from '@strata/receipts';
 import { leafOf, ORIGIN, temporaryDirectory } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
-import { exec } from '../../../packages/store/src/test/places.ts';
-import { binaries, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { exec, postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
 import { openLedgerOf, openShared } from '../../support/shared-log/database.ts';
 import { assertHolds, giveKeys } from '../../support/shared-log/key-folders.ts';
 
@@ -19,8 +19,7 @@ const isSignedBy = async (ledger: SignedLedger, keys: SignedLedger): Promise<boo
   (await openNote(ledger.log.checkpoint(), ledgerVerifiers(keys.keySet()).verifiers.slice(0, 1))).ok;
 
 describe('the keys of several nodes', { skip: binaries ? false : notice }, async () => {
-  const server = await startPostgres();
-  after(() => server[Symbol.asyncDispose]());
+  const server = await postgresServer();
 
   it('make answers of each that hold at the others', async () => {
     const url = await server.fresh();

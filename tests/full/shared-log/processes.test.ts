@@ -5,12 +5,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkSharedLog, type SharedLog } from '@strata/log';
 import { consistencyProof, equalBytes, leafHash, verifyConsistency } from '@strata/receipts';
 import { headOf, idOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
-import { binaries, notice, startPostgres } from '../../../packages/store/src/test/postgres.ts';
+import { postgresServer } from '../../../packages/store/src/test/places.ts';
+import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
 import { keysOf, openNode, openPlace } from '../../support/shared-log/database.ts';
 
 const LEAVES = 5_000;
@@ -77,8 +78,7 @@ async function collect(log: SharedLog, told: Told, work: Promise<unknown>): Prom
 }
 
 describe('a log that two processes write', { skip: binaries ? false : notice }, async () => {
-  const server = await startPostgres();
-  after(() => server[Symbol.asyncDispose]());
+  const server = await postgresServer();
 
   it('keeps every acknowledged leaf once, and one history, while one of them is killed', async (t) => {
     const url = await server.fresh();

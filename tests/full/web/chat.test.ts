@@ -1,15 +1,11 @@
 // The chat and its machines: asked, stopped, asked again, edited, kept; hostile text, what goes wrong and a killed worker have files of their own.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assertAccessible, assertLooks, picture, visit } from '../../support/web/browser.ts';
-import { ANSWER, ask, CHAT, finished, inChat, questions, slowAnswers, streamOf } from '../../support/web/chat-page.ts';
+import { assertAccessible, picture } from '../../support/web/browser.ts';
+import { ANSWER, ask, CHAT, finished, inChat, questions, slowAnswers } from '../../support/web/chat-page.ts';
 import { describePages } from '../../support/web/demo.ts';
 
-/** Of scripts, compressed, before anything is asked. */
-const FIRST_VIEW_BYTES = 100_000;
-
 describePages('chat', (get) => {
-  const { browser, demo } = get;
   describe('the chat', () => {
     it(
       'answers, tells how fast and by whom, checks the receipt, and keeps all of it over a reload',
@@ -239,54 +235,5 @@ describePages('chat', (get) => {
         await page.getByText('The answer ended at its limit of tokens.').waitFor();
       }),
     );
-
-    it(
-      'says that speed and tokens are unknown where the service tells none',
-      inChat(get, async (page) => {
-        await page.route(CHAT, (route) => route.fulfill(streamOf('All at once.')));
-        await ask(page, 'What is SPF?');
-        assert.equal(await finished(page, 1), 'whole');
-        assert.match(await page.locator('.chat-meta').innerText(), /tokens unknown · speed unknown · first after/);
-      }),
-    );
-
-    it('loads less than 100 kB of script before anything is asked', async () => {
-      const { inference, inferenceKey: key } = demo();
-      await using visited = await visit(browser(), `${inference}/favicon.svg`, { key });
-      const sizes: Promise<number>[] = [];
-      visited.page.on('response', (response) => {
-        if (response.request().resourceType() !== 'script') return;
-        sizes.push(
-          response
-            .request()
-            .sizes()
-            .then(({ responseBodySize }) => responseBodySize),
-        );
-      });
-      await visited.page.goto(inference);
-      await visited.page.getByRole('button', { name: 'What is DMARC?' }).waitFor();
-      const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-      assert.ok(sizes.length > 1 && bytes < FIRST_VIEW_BYTES, `${sizes.length} scripts of ${bytes} bytes`);
-    });
-
-    it('looks right: empty, with a conversation, and the machines', async () => {
-      const { inference, inferenceKey: key } = demo();
-      await assertLooks(browser(), inference, { key, name: 'chat' });
-      await assertLooks(browser(), inference, { name: 'chat-newcomer' });
-      await assertLooks(browser(), `${inference}/machines`, { name: 'machines' });
-      const phone = { width: 390, height: 844 };
-      await inChat(
-        get,
-        async (page) => {
-          await ask(page, 'What is DMARC?');
-          assert.equal(await finished(page, 1), 'whole');
-          await picture(page, 'chat-conversation-phone');
-          await page.getByRole('button', { name: 'Conversations' }).click();
-          await page.getByRole('navigation', { name: 'Conversations' }).waitFor();
-          await assertAccessible(page);
-        },
-        phone,
-      )();
-    });
   });
 });

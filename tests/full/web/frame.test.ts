@@ -1,11 +1,8 @@
 // The frame of the explorer's pages: the way by keyboard, where one is, on paper, and that these tests see what goes wrong.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Page } from 'playwright-core';
 import { assertAccessible, assertLooks, picture, settled, visit } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
-
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
 
 describePages('frame', ({ browser, demo }) => {
   const open = (path: string, allowed: readonly number[] = [], options: Parameters<typeof visit>[2] = {}) =>
@@ -67,17 +64,6 @@ describePages('frame', ({ browser, demo }) => {
         assert.deepEqual(await marked.allInnerTexts(), name === undefined ? [] : [name], path);
         assert.equal(await page.locator('.pager [aria-current]').count(), 0, path);
       }
-    });
-
-    it('puts the focus on a page that was gone to, and gives it its title', async () => {
-      await using visited = await open('/');
-      const { page } = visited;
-      await settled(page);
-      await page.keyboard.press('g');
-      await page.keyboard.press('t');
-      await heading(page, 'Status').waitFor();
-      assert.equal(await page.evaluate(() => document.activeElement?.id), 'content');
-      assert.equal(await page.title(), 'Status · Strata');
     });
 
     it('shows the keys, and lets them be turned off for good', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { assertLooks, settled, visit } from '../../support/web/browser.ts';
+import { settled, visit } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 
 describePages('home', ({ browser, demo }) => {
@@ -15,37 +15,6 @@ describePages('home', ({ browser, demo }) => {
   const field = (page: Page) => page.getByRole('combobox', { name: 'Search domains and providers' });
   const options = (page: Page) => page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option');
   const keyOf = (page: Page) => page.evaluate(() => localStorage.getItem('strata-stack-key'));
-
-  it('gives a newcomer a key with one click, and shows the example with a receipt that holds', async () => {
-    const domain = await exampleDomain();
-    await using visited = await open('/');
-    const { page } = visited;
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    assert.equal(await keyOf(page), null);
-    await page.getByRole('heading', { name: `Live example: ${domain}` }).waitFor();
-    await page.getByRole('button', { name: 'Get a free key' }).click();
-    const example = page.getByRole('region', { name: `Live example: ${domain}` });
-    await example.getByText('of 100 points').waitFor();
-    assert.match((await keyOf(page)) ?? '', /^ssk_/);
-    const response = await fetch(`${demo().stack}/stack/v1/domains/${domain}`, {
-      headers: { 'x-stack-key': demo().stackKey },
-    });
-    const { services } = (await response.json()) as { services: { provider: string }[] };
-    const shown = await example.locator('dd a').allTextContents();
-    assert.deepEqual(new Set(shown), new Set(services.map(({ provider }) => provider)));
-    await example.getByRole('button', { name: 'Verify' }).click();
-    await example.getByText('The receipt holds').waitFor();
-    await page.getByText(/^\d+ left/).waitFor();
-  });
-
-  it('leads to the page of all conditions where nothing was typed', async () => {
-    await using visited = await open('/', { key: demo().stackKey });
-    const { page } = visited;
-    await page.getByRole('button', { name: 'Search', exact: true }).click();
-    await page.waitForURL('**/search');
-    await page.getByRole('heading', { level: 1, name: 'Search' }).waitFor();
-    assert.equal(await page.getByRole('link', { name: 'Search', exact: true }).getAttribute('aria-current'), 'page');
-  });
 
   it('leads to a domain by the keyboard alone', async () => {
     const domain = await exampleDomain();
@@ -108,16 +77,6 @@ describePages('home', ({ browser, demo }) => {
     await page.waitForURL('**/provider/cloudflare');
   });
 
-  it('works without suggestions', async () => {
-    await using visited = await open('/start', {}, [401, 429]);
-    const { page } = visited;
-    await page.route('**/suggest?*', (route) => route.fulfill({ status: 429, body: '{}' }));
-    await settled(page);
-    await field(page).fill('mail');
-    await page.keyboard.press('Enter');
-    await page.waitForURL('**/search?q=mail');
-  });
-
   it('says when the day of a key is used up, and until when', async () => {
     await using visited = await open('/', { key: 'ssk_used-up' }, [429]);
     const { page } = visited;
@@ -150,22 +109,6 @@ describePages('home', ({ browser, demo }) => {
     await page.getByRole('region', { name: '1. Your key' }).waitFor();
     const figures = await page.locator('.figure-value').allTextContents();
     assert.deepEqual(figures.slice(0, 2), ['0', '50']);
-  });
-
-  it('says when the service cannot be reached, and goes on when it can', async () => {
-    await using visited = await open('/', { key: demo().stackKey });
-    const { page } = visited;
-    await settled(page);
-    await page.route('**/stack/v1/search*', (route) => route.abort('internetdisconnected'));
-    await page.getByRole('region', { name: 'In figures' }).locator('a').first().click();
-    await page.waitForURL('**/search');
-    await page.getByText('The service cannot be reached').waitFor({ timeout: 20_000 });
-    await page.unroute('**/stack/v1/search*');
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await page
-      .getByText(/ domains$/)
-      .first()
-      .waitFor();
   });
 
   it('gives commands that work as they stand', async () => {
@@ -210,15 +153,6 @@ describePages('home', ({ browser, demo }) => {
     await button.click();
     await page.getByRole('alert').filter({ hasNotText: detail }).waitFor();
     assert.equal(await button.isEnabled(), true);
-  });
-
-  it('takes a key that the reader has', async () => {
-    await using visited = await open('/start');
-    const { page } = visited;
-    await page.getByLabel('Use a key that you have').fill(demo().stackKey);
-    await page.getByRole('button', { name: 'Use it' }).click();
-    await page.getByText(demo().stackKey, { exact: true }).waitFor();
-    assert.equal(await keyOf(page), demo().stackKey);
   });
 
   it('searches with every filter in the address, page by page', async () => {
@@ -278,23 +212,4 @@ describePages('home', ({ browser, demo }) => {
     await page.goto(`${demo().stack}/search?q=holds-nothing-like-this`);
     await page.getByText('No domain meets all of this').waitFor();
   });
-
-  it('says which filter cannot be used', async () => {
-    await using visited = await open('/search?flag=nonsense', { key: demo().stackKey }, [400]);
-    const { page } = visited;
-    await page.getByText('Cannot use: flag').waitFor();
-    assert.equal(await page.getByLabel('Posture').inputValue(), 'nonsense');
-  });
-
-  for (const [name, path, hasKey] of [
-    ['home', '/', true],
-    ['home-newcomer', '/', false],
-    ['start', '/start', false],
-    ['start-with-key', '/start', true],
-    ['search', '/search?state=active', true],
-    ['search-nothing', '/search?provider=cloudflair', true],
-  ] as const) {
-    it(`looks right: ${name}`, () =>
-      assertLooks(browser(), demo().stack + path, { name, ...(hasKey ? { key: demo().stackKey } : {}) }));
-  }
 });

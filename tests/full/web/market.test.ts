@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { assertLooks, settled, visit } from '../../support/web/browser.ts';
+import { settled, visit } from '../../support/web/browser.ts';
 import { type Demo, describePages } from '../../support/web/demo.ts';
 import { assertListed, inFigure, inTable, type ListKind, type PlaceOf } from '../../support/web/listed.ts';
 
@@ -98,16 +98,6 @@ describePages('market', ({ browser, demo }) => {
     });
   }
 
-  it('says all that a followed number asks for, and lets it be taken off', async () => {
-    await using visited = await open('/search?provider=cloudflare&category=dns&min_confidence=medium&state=active');
-    const { page } = visited;
-    await page.getByText('at least medium confidence').first().waitFor();
-    await page.getByRole('link', { name: 'Take off' }).click();
-    await page.waitForURL((url) => !url.searchParams.has('min_confidence'));
-    assert.equal(await page.getByRole('link', { name: 'Take off' }).count(), 0);
-    assert.equal(new URL(page.url()).searchParams.get('category'), 'dns');
-  });
-
   it('says what is loading, what is empty and what went wrong apart', async () => {
     await using visited = await visit(browser(), `${demo().stack}/status`, { key: demo().stackKey }, [503]);
     const { page } = visited;
@@ -151,22 +141,6 @@ describePages('market', ({ browser, demo }) => {
     await page.getByLabel('Confirmed within').selectOption('24 hours');
     await page.getByRole('heading', { name: /^\d+ migrations? within 24 hours$/ }).waitFor();
     assert.equal(new URL(page.url()).search, '?hours=24');
-  });
-
-  it('keeps the category in the address, and parked domains beside it', async () => {
-    await using visited = await open('/market');
-    const { page } = visited;
-    await page.getByRole('heading', { name: 'DNS: share of providers' }).waitFor();
-    await page.getByRole('navigation', { name: 'Category' }).getByRole('link', { name: 'Email', exact: true }).click();
-    await page.getByRole('heading', { name: 'Email: share of providers' }).waitFor();
-    await page.getByRole('link', { name: 'Count parked domains too' }).click();
-    await page.getByRole('link', { name: 'Leave parked domains out' }).waitFor();
-    assert.equal(new URL(page.url()).search, '?category=email&include_parked=true');
-    await page.reload();
-    await page.getByRole('heading', { name: 'Email: share of providers' }).waitFor();
-    await page.goBack();
-    await page.goBack();
-    await page.getByRole('heading', { name: 'DNS: share of providers' }).waitFor();
   });
 
   it('saves a list as CSV with its header row, and checks its receipt', async () => {
@@ -221,7 +195,7 @@ describePages('market', ({ browser, demo }) => {
     await page.getByText('concentration risk').waitFor();
     await parts.getByRole('link', { name: 'Domains' }).click();
     await page.getByRole('link', { name: 'Next', exact: true }).click();
-    await page.getByText(/^51 to 100 of/).waitFor();
+    await page.getByText(/^51 to \d+ of/).waitFor();
     assert.match(page.url(), /\?tab=domains&offset=50$/);
     assert.deepEqual(
       asked.map((path) => path.split('/').at(-2)),
@@ -235,19 +209,6 @@ describePages('market', ({ browser, demo }) => {
     await visited.page.getByRole('alert').or(visited.page.locator('.notice')).waitFor();
     assert.match(await visited.page.locator('.notice').innerText(), /no-such-provider/);
   });
-
-  for (const [name, path] of [
-    ['market', '/market?category=email'],
-    ['migrations', '/migrations'],
-    ['provider', `/provider/${PROVIDER}`],
-    ['provider-customers', `/provider/${PROVIDER}?tab=customers`],
-    ['provider-over-time', `/provider/${PROVIDER}?tab=adoption`],
-    ['provider-dependence', `/provider/${PROVIDER}?tab=dependence`],
-  ] as const) {
-    it(`looks right: ${name}`, async () => {
-      await assertLooks(browser(), demo().stack + path, { key: demo().stackKey, name });
-    });
-  }
 });
 
 interface Leaving {

@@ -76,7 +76,7 @@ export function slowAnswers(): void {
       new TransformStream<string, string>({
         async transform(text, controller) {
           for (const event of text.split(/(?<=\n\n)/)) {
-            await new Promise((resolve) => setTimeout(resolve, 120));
+            await new Promise((resolve) => setTimeout(resolve, 60));
             controller.enqueue(event);
           }
         },

@@ -32,13 +32,19 @@ const PRINTED: Readonly<Record<keyof Demo, RegExp>> = {
   stack: /docs: (http\S+)\//,
 };
 
+/** Fewer companies than a reader gets, which is sooner ready and has something on every page. */
+const SETTINGS = {
+  ...{ STRATA_STACK_PORT: '0', STRATA_INFERENCE_PORT: '0', STRATA_METRICS_PORT: '0' },
+  STRATA_DEMO_DOMAINS: '300',
+};
+
 /** Starts `npm run demo` on free ports, or takes the one that STRATA_DEMO describes as JSON. */
 async function startDemo(): Promise<Demo & AsyncDisposable> {
   const given = process.env.STRATA_DEMO;
   if (given) return { ...(JSON.parse(given) as Demo), [Symbol.asyncDispose]: async () => {} };
   const child = spawn(process.execPath, ['services/demo/src/main.ts'], {
     cwd: root,
-    env: { ...process.env, STRATA_STACK_PORT: '0', STRATA_INFERENCE_PORT: '0', STRATA_METRICS_PORT: '0' },
+    env: { ...process.env, ...SETTINGS },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const found: Record<string, string> = {};
@@ -46,6 +52,7 @@ async function startDemo(): Promise<Demo & AsyncDisposable> {
     for (const [name, pattern] of Object.entries(PRINTED)) found[name] ||= pattern.exec(line)?.[1] ?? '';
     if (found.stack) break;
   }
+  if (!found.stack) throw new Error('the demo ended before it was ready');
   child.stdout.resume();
   const { stack = '', inference = '', stackKey = '', inferenceKey = '', workerPids = '' } = found;
   return {

@@ -1,0 +1,90 @@
+// Every page in light, in dark and on a phone: it has content, loads without an error, fits the screen, and axe finds nothing serious.
+import { before, describe, it } from 'node:test';
+import { assertAccessible, assertLooks, picture } from '../../support/web/browser.ts';
+import { ask, finished, inChat } from '../../support/web/chat-page.ts';
+import { type Demo, describePages } from '../../support/web/demo.ts';
+
+/** Name, path, and whether the reader has a key. DOMAIN and its like are replaced by what the demo has. */
+const EXPLORER = [
+  ['home', '/', true],
+  ['home-newcomer', '/', false],
+  ['start', '/start', false],
+  ['start-with-key', '/start', true],
+  ['search', '/search?state=active', true],
+  ['search-nothing', '/search?provider=cloudflair', true],
+  ['domain', '/domain/DOMAIN', true],
+  ...(['history', 'posture', 'risk', 'advisories', 'feeds'] as const).map(
+    (tab) => [`domain-${tab}`, `/domain/DOMAIN?tab=${tab}`, true] as const,
+  ),
+  ['compare', '/compare?domains=DOMAINS&risk=yes', true],
+  ['compare-providers', '/compare?providers=cloudflare,microsoft-365', true],
+  ['market', '/market?category=email', true],
+  ['migrations', '/migrations', true],
+  ['provider', '/provider/cloudflare', true],
+  ['provider-customers', '/provider/cloudflare?tab=customers', true],
+  ['provider-over-time', '/provider/cloudflare?tab=adoption', true],
+  ['provider-dependence', '/provider/cloudflare?tab=dependence', true],
+  ['live', '/live', true],
+  ['feeds', '/feeds', true],
+  ['feed-domain', '/feeds/NAMED', true],
+  ['status', '/status', true],
+  ['security', '/security', true],
+  ['alerts', '/alerts', true],
+  ['advisories', '/advisories', true],
+] as const;
+const CHAT = [
+  ['chat', '/', true],
+  ['chat-newcomer', '/', false],
+  ['machines', '/machines', false],
+] as const;
+
+async function bodyOf<Body>({ stack, stackKey }: Demo, path: string): Promise<Body> {
+  const response = await fetch(`${stack}/stack/v1/${path}`, { headers: { 'x-stack-key': stackKey } });
+  return (await response.json()) as Body;
+}
+
+describePages('looks', (get) => {
+  const { browser, demo } = get;
+  const found: Record<string, string> = {};
+  before(async () => {
+    type Named = readonly { readonly domain: string }[];
+    const { migrations } = await bodyOf<{ migrations: Named }>(demo(), 'stats/migrations?limit=50');
+    const { domains } = await bodyOf<{ domains: Named }>(demo(), 'feeds/leaderboard?window=7d');
+    const moved = [...new Set(migrations.map(({ domain }) => domain))];
+    Object.assign(found, {
+      DOMAINS: moved.slice(0, 3).join(),
+      DOMAIN: moved[0] ?? '',
+      NAMED: domains[0]?.domain ?? '',
+    });
+  });
+
+  describe('a page of the explorer looks right', () => {
+    for (const [name, path, hasKey] of EXPLORER)
+      it(name, () => {
+        const at = path.replace(/DOMAINS|DOMAIN|NAMED/, (what) => found[what] ?? '');
+        return assertLooks(browser(), demo().stack + at, { name, ...(hasKey ? { key: demo().stackKey } : {}) });
+      });
+  });
+
+  describe('a page of the chat looks right', () => {
+    for (const [name, path, hasKey] of CHAT)
+      it(name, () =>
+        assertLooks(browser(), demo().inference + path, { name, ...(hasKey ? { key: demo().inferenceKey } : {}) }),
+      );
+
+    const phone = { width: 390, height: 844 };
+    it('a conversation on a phone, with the list of conversations', () =>
+      inChat(
+        get,
+        async (page) => {
+          await ask(page, 'What is DMARC?');
+          await finished(page, 1);
+          await picture(page, 'chat-conversation-phone');
+          await page.getByRole('button', { name: 'Conversations' }).click();
+          await page.getByRole('navigation', { name: 'Conversations' }).waitFor();
+          await assertAccessible(page);
+        },
+        phone,
+      )());
+  });
+});
