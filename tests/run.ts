@@ -31,7 +31,7 @@ interface GroupResult {
 const root = path.join(import.meta.dirname, '..');
 const allTests = '{catalog,packages,services,web/src,tests}/**/*.test.ts';
 
-/** Two cores: a third process uses the time that the others spend waiting. Measured: 2, 3 and 4 processes in CONTRIBUTING.md. */
+/** On two cores a third process uses the time that the others spend waiting. */
 const concurrency = Number(process.env.STRATA_TEST_PROCESSES ?? 3);
 
 /** A group that hangs is ended: generous, since both cores may be busy with other work. */
