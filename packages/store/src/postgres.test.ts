@@ -7,8 +7,8 @@ import pg from 'pg';
 import { openStore } from './index.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
 import { failsWith } from './test/fails-with.ts';
-import { exec, onEach, postgres, postgresServer, rows } from './test/places.ts';
-import { freePort } from './test/postgres.ts';
+import { exec, onEach, postgres, rows } from './test/places.ts';
+import { freePort, startPostgres } from './test/postgres.ts';
 import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
 
 /** The same database for another user, or with settings of its own. */
@@ -23,7 +23,7 @@ function changed(
   return other.href;
 }
 
-onEach([postgres], 'a store', ({ fresh }) => {
+onEach([postgres], 'a store', ({ fresh, empty }) => {
   it('is told to be nowhere', async () => {
     const url = await fresh();
     await assert.rejects(openStore(`postgres://strata@127.0.0.1:${await freePort()}/x`), failsWith('unreachable'));
@@ -53,7 +53,8 @@ onEach([postgres], 'a store', ({ fresh }) => {
   });
 
   it('is told to be closed to who has a wrong password, or none', async () => {
-    const [url, server] = [await fresh(), await postgresServer()];
+    await using server = await startPostgres();
+    const url = await server.fresh();
     await server.allow('host all guarded 127.0.0.1/32 scram-sha-256');
     await exec(url, "create role guarded login password 'right'; grant all on schema public to guarded");
     await assert.rejects(openStore(changed(url, { user: 'guarded', password: 'wrong' })), failsWith('refused'));
@@ -63,7 +64,7 @@ onEach([postgres], 'a store', ({ fresh }) => {
   });
 
   it('is told to be full, and goes on when somebody has left', async () => {
-    const url = await fresh();
+    const url = await empty();
     await exec(url, 'create role lonely login connection limit 1; grant all on schema public to lonely');
     const lonely = changed(url, { user: 'lonely' });
     {
@@ -80,7 +81,7 @@ onEach([postgres], 'a store', ({ fresh }) => {
   });
 
   it('is told to be read-only where it is, or where the user may do no more', async () => {
-    const url = await fresh();
+    const url = await empty();
     await assert.rejects(
       openStore(changed(url, { search: '?options=-cdefault_transaction_read_only%3Don' })),
       failsWith('read-only'),
@@ -91,7 +92,7 @@ onEach([postgres], 'a store', ({ fresh }) => {
   });
 
   it('says of a user who may make no tables that it may not, and nothing of the password', async () => {
-    const url = await fresh();
+    const url = await empty();
     await exec(url, 'create role homeless login');
     await assert.rejects(openStore(changed(url, { user: 'homeless' })), {
       code: 'not-allowed',
@@ -100,7 +101,7 @@ onEach([postgres], 'a store', ({ fresh }) => {
   });
 
   it('shares its database with the tables of other programs, and its names with none', async () => {
-    const url = await fresh();
+    const url = await empty();
     await exec(
       url,
       `create table recipes (name text); create schema other;
@@ -119,7 +120,7 @@ onEach([postgres], 'a store', ({ fresh }) => {
   });
 
   it('is one of several in schemas of one database, which neither see nor wait for one another', async () => {
-    const url = await fresh();
+    const url = await empty();
     await exec(url, 'create schema one; create schema two');
     const inOne = changed(url, { search: '?options=-csearch_path%3Done' });
     const inTwo = changed(url, { search: '?options=-csearch_path%3Dtwo&lock_timeout=200' });

@@ -7,6 +7,7 @@ import { after, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStore, type Store, type StoredAlert, type StoredAnomaly, type TermHold } from './index.ts';
 import { kept, onEach, postgres, postgresServer, rows } from './test/places.ts';
+import { startPostgres } from './test/postgres.ts';
 
 const DEADLINE_MS = 60_000;
 
@@ -161,8 +162,8 @@ onEach([postgres], 'the lock of the scheduler', ({ fresh }) => {
   });
 
   it('comes back after the server was away', async () => {
-    const url = await fresh();
-    const server = await postgresServer();
+    await using server = await startPostgres();
+    const url = await server.fresh();
     await using store = await openStore(url);
     const held = await taken(store);
     await server.kill();

@@ -64,7 +64,7 @@ onEach(kept, 'a store', (place) => {
   });
 
   it('gets its schema whole or not at all', async () => {
-    const url = await place.fresh();
+    const url = await place.empty();
     const names = "name IN ('domains', 'scans')";
     const ours =
       pathOf(url) === undefined
@@ -80,7 +80,7 @@ onEach(kept, 'a store', (place) => {
   });
 
   it('gets its schema once when several processes open it first', async () => {
-    const url = await place.fresh();
+    const url = await place.empty();
     const script = `
       import { openStore } from ${JSON.stringify(path.join(import.meta.dirname, 'index.ts'))};
       await using store = await openStore(process.argv[1]);
@@ -103,7 +103,7 @@ onEach(kept, 'a store', (place) => {
   });
 
   it('is told to be of another program that brings its schema up to date as we do', async () => {
-    const url = await place.fresh();
+    const url = await place.empty();
     await exec(
       url,
       `CREATE TABLE kysely_migration (name TEXT, timestamp TEXT);

@@ -103,7 +103,7 @@ describe('an event of the public stream', () => {
 
 onEach(kept, 'a database of the first version', (place) => {
   it('is brought up to date with its data, and its domains get their marks with the next scan', async () => {
-    const url = await place.fresh();
+    const url = await place.empty();
     {
       await using db = new Kysely<unknown>({ dialect: dialectOf(url) });
       const migrator = new Migrator({

@@ -56,7 +56,7 @@ async function makeOld(url: string, last: string): Promise<void> {
 onEach(kept, 'a store of before', (place) => {
   for (const last of RELEASED) {
     it(`with the schema ${last} is read, whole, and goes on`, async () => {
-      const url = await place.fresh();
+      const url = await place.empty();
       await makeOld(url, last);
       const number = Number(last.slice(0, 3));
       await using store = await openStore(url);

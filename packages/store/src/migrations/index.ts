@@ -81,7 +81,8 @@ async function run(
   throw new Error('bring the database schema up to date', { cause: error });
 }
 
-async function currentSchema(db: Kysely<Database>): Promise<string | undefined> {
+async function currentSchema(db: Kysely<Database>): Promise<string> {
   const { rows } = await sql<{ name: string | null }>`select current_schema() as name`.execute(db);
-  return rows[0]?.name ?? undefined;
+  if (rows[0]?.name) return rows[0].name;
+  throw new StoreError('no-database', { cause: new Error('the search path names no schema that exists') });
 }

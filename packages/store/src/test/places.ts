@@ -1,24 +1,28 @@
-// The kinds of place that a store can be in. Each test file has its own: files in a directory that goes away with it, and one
-// PostgreSQL server, started when it is first needed.
-import { mkdtempSync, rmSync } from 'node:fs';
+// The kinds of place that a store can be in: files in a directory of this process, and databases of the run's PostgreSQL cluster, or of
+// one that is started when it is first needed.
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe } from 'node:test';
 import { openPool } from '../postgres-dialect.ts';
-import { binaries, notice, type PostgresServer, startPostgres } from './postgres.ts';
+import { openStore } from '../store.ts';
+import { asAnotherStore, binaries, clusterAt, notice, type PostgresCluster, startPostgres } from './postgres.ts';
 
 export interface Place {
   readonly name: string;
   /** Why it cannot be had here, or false. */
   readonly skip: string | false;
-  /** The URL of a database that nobody has used. */
+  /** The URL of an empty store that nobody has used: its tables are there already, so that opening it is quick. */
   fresh(): Promise<string>;
+  /** The URL of a database, or of a file to be, without any table. */
+  empty(): Promise<string>;
 }
 
 let directory: string | undefined;
 let files = 0;
-let server: Promise<PostgresServer> | undefined;
+let server: Promise<PostgresCluster> | undefined;
+let template: Promise<string> | undefined;
 
 after(async () => {
   await (await server)?.[Symbol.asyncDispose]();
@@ -32,19 +36,43 @@ export function freshPath(): string {
   return path.join(directory, `${files}.db`);
 }
 
-/** The server of this test file. */
-export function postgresServer(): Promise<PostgresServer> {
-  server ??= startPostgres();
+/** The cluster of the run, which the variable names as its superuser's URL; without it, one of this process. */
+export function postgresServer(): Promise<PostgresCluster> {
+  const url = process.env.STRATA_TEST_POSTGRES;
+  server ??= url ? Promise.resolve(clusterAt(url)) : startPostgres();
   return server;
 }
 
-export const memory: Place = { name: 'SQLite in memory', skip: false, fresh: async () => 'sqlite::memory:' };
-export const file: Place = { name: 'a SQLite file', skip: false, fresh: async () => `sqlite:${freshPath()}` };
+export const memory: Place = {
+  name: 'SQLite in memory',
+  skip: false,
+  fresh: async () => 'sqlite::memory:',
+  empty: async () => 'sqlite::memory:',
+};
+export const file: Place = {
+  name: 'a SQLite file',
+  skip: false,
+  async fresh() {
+    template ??= migratedFile();
+    const [from, to] = [await template, freshPath()];
+    copyFileSync(from, to);
+    await exec(`sqlite:${to}`, `PRAGMA synchronous = OFF; ${asAnotherStore()}`);
+    return `sqlite:${to}`;
+  },
+  empty: async () => `sqlite:${freshPath()}`,
+};
 export const postgres: Place = {
   name: 'PostgreSQL',
   skip: binaries ? false : notice,
-  fresh: async () => (await postgresServer()).fresh(),
+  fresh: async () => (await postgresServer()).migrated(),
+  empty: async () => (await postgresServer()).fresh(),
 };
+
+async function migratedFile(): Promise<string> {
+  const path = freshPath();
+  await (await openStore(`sqlite:${path}`))[Symbol.asyncDispose]();
+  return path;
+}
 
 /** Places that outlive the store, may be opened twice at once, and have tables that can be looked into. */
 export const kept: readonly Place[] = [file, postgres];

@@ -1,5 +1,7 @@
-// A PostgreSQL server of a test's own, from the binaries that come as a development dependency: no service to install.
+// PostgreSQL for tests, from the binaries that come as a development dependency: no service to install. A run of several processes
+// shares one cluster; a test that kills or configures its server starts its own.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, chownSync, cpSync, realpathSync, statSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -10,31 +12,45 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { openStore } from '../store.ts';
 
-export interface PostgresServer extends AsyncDisposable {
+/** A cluster that others may use at the same time: no server settings, no restarts. */
+export interface PostgresCluster extends AsyncDisposable {
+  /** The database that is there from the start, as the superuser. */
+  readonly url: string;
   readonly port: number;
+  /** The URL of an empty database that no other test, in whatever process, gets. */
+  fresh(): Promise<string>;
+  /** The same with the tables of an empty store: a copy of a template, made when it is first needed. */
+  migrated(): Promise<string>;
+  /** Runs SQL as the superuser, by default in the database that is there from the start. */
+  sql(text: string, database?: string): Promise<pg.QueryResult>;
+}
+
+/** A cluster of the caller's own. */
+export interface PostgresServer extends PostgresCluster {
   /** Ends it at once, as a crash does: whoever is connected loses the connection, and what was committed stays. */
   kill(): Promise<void>;
   /** Ends it in order. Fast: whoever is connected is told. Immediate: nobody is, and it recovers at the next start. */
   stop(how: 'fast' | 'immediate'): Promise<void>;
   /** Starts it again after one of these. */
   start(): Promise<void>;
-  /** The address of an empty database of its own. */
-  fresh(): Promise<string>;
   /** Puts a line of `pg_hba.conf` before all others: who gets in, and how. */
   allow(line: string): Promise<void>;
-  /** Runs SQL as the superuser, by default in the database that is there from the start. */
-  sql(text: string, database?: string): Promise<pg.QueryResult>;
 }
 
 /** Whoever runs as root must start the server as another user: it refuses root. */
 const NOBODY = 65_534;
 const USER = 'strata';
-/** What a test may lose: a crash of the machine, not of the server. */
+const TEMPLATE = 'strata_template';
+/** A copy of an empty store is another store, with a salt of its own, which it makes when it is opened. */
+export const asAnotherStore = (): string => `delete from settings where name = 'address-salt';
+  update settings set value = '${randomUUID()}' where name = 'store-id'`;
+/** What a test may lose: a crash of the machine, not of the server. The connections are for the test processes of an entire run. */
 const SETTINGS = {
   fsync: 'off',
   shared_buffers: '32MB',
-  max_connections: '60',
+  max_connections: '300',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
 };
@@ -101,21 +117,11 @@ export async function startPostgres(
   let running = launch();
   const kill = () => running.server.kill('SIGKILL');
   process.once('exit', kill);
-  const url = (database: string) => `postgres://${USER}@127.0.0.1:${port}/${database}`;
-  const sql = async (text: string, database = 'postgres') => {
-    const client = new pg.Client({ connectionString: url(database) });
-    await client.connect();
-    try {
-      return await client.query(text);
-    } finally {
-      await client.end();
-    }
-  };
-  await untilReady(() => sql('select 1'), running.server);
-  let databases = 0;
+  const cluster = clusterAt(`postgres://${USER}@127.0.0.1:${port}/postgres`);
+  const ready = () => untilReady(() => cluster.sql('select 1'), running.server);
+  await ready();
   return {
-    port,
-    sql,
+    ...cluster,
     async kill() {
       running.server.kill('SIGKILL');
       await running.exit;
@@ -129,7 +135,7 @@ export async function startPostgres(
       for (let tries = 0; ; tries += 1) {
         running = launch();
         try {
-          return await untilReady(() => sql('select 1'), running.server);
+          return await ready();
         } catch (error) {
           if (running.server.exitCode === null || tries >= 50) throw error;
           await delay(100);
@@ -139,13 +145,7 @@ export async function startPostgres(
     async allow(line) {
       const file = path.join(data, 'pg_hba.conf');
       await writeFile(file, `${line}\n${await readFile(file, 'utf8')}`);
-      await sql('select pg_reload_conf()');
-    },
-    async fresh() {
-      const name = `test_${++databases}`;
-      // Copied as files: nothing of the template needs to be written twice.
-      await sql(`create database ${name} strategy file_copy`);
-      return url(name);
+      await cluster.sql('select pg_reload_conf()');
     },
     async [Symbol.asyncDispose]() {
       // Immediate: nothing in it is needed any more.
@@ -154,6 +154,54 @@ export async function startPostgres(
       process.off('exit', kill);
       await rm(directory, { recursive: true, force: true });
     },
+  };
+}
+
+/** A cluster that already runs. Its databases stay: whoever started it removes it with all that is in it. */
+export function clusterAt(url: string): PostgresCluster {
+  const urlOf = (database: string) => Object.assign(new URL(url), { pathname: `/${database}` }).href;
+  const connected = async <T>(database: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+    const client = new pg.Client({ connectionString: urlOf(database) });
+    await client.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  };
+  const sql = (text: string, database = 'postgres') => connected(database, (client) => client.query(text));
+  const createFrom = async (template: string) => {
+    const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`;
+    // Copied as files: nothing of the template needs to be written twice.
+    await sql(`create database ${name} template ${template} strategy file_copy`);
+    return name;
+  };
+  const makeTemplate = () =>
+    connected('postgres', async (client) => {
+      // The lock is held until the client ends: one process makes the template, the others find it.
+      await client.query(`select pg_advisory_lock(hashtext('${TEMPLATE}'))`);
+      const made = await client.query(`select from pg_database where datname = '${TEMPLATE}'`);
+      if (made.rowCount) return;
+      // Named when it is complete: what a killed process left half-made is made anew.
+      await client.query(`drop database if exists ${TEMPLATE}_draft`);
+      await client.query(`create database ${TEMPLATE}_draft`);
+      await (await openStore(urlOf(`${TEMPLATE}_draft`)))[Symbol.asyncDispose]();
+      await client.query(`alter database ${TEMPLATE}_draft rename to ${TEMPLATE}`);
+    });
+  let template: Promise<void> | undefined;
+  return {
+    url,
+    port: Number(new URL(url).port),
+    sql,
+    fresh: async () => urlOf(await createFrom('template1')),
+    async migrated() {
+      template ??= makeTemplate();
+      await template;
+      const name = await createFrom(TEMPLATE);
+      await sql(asAnotherStore(), name);
+      return urlOf(name);
+    },
+    async [Symbol.asyncDispose]() {},
   };
 }
 
