@@ -9,7 +9,7 @@ import { redirects, startInternet } from './test/fetching.ts';
 import { shelf } from './test/shelf.ts';
 import type { WebScript } from './test/web-server.ts';
 
-const { downloads, get, left, assertWhole } = useDownloads();
+const { downloads, get, left, assertWhole, cutOff } = useDownloads();
 
 describe('a download', () => {
   it('brings the document as it was sent, and tells how far it is', async () => {
@@ -32,15 +32,11 @@ describe('a download', () => {
     await assertWhole(await get(internet), Buffer.from('identity'));
   });
 
-  it('replaces a file that was there, only when it is whole', async () => {
-    const it = shelf(randomBytes(100_000));
-    await using internet = await startInternet(it.script);
+  it('replaces a file that was there, only when it is complete', async () => {
     await writeFile(downloads.file, 'before');
-    it.cutAfter = 50_000;
-    assert.equal((await get(internet)).kind, 'failed');
+    await using cut = await cutOff();
     assert.equal(await readFile(downloads.file, 'utf8'), 'before');
-    it.cutAfter = undefined;
-    await assertWhole(await get(internet), it.content);
+    await cut.again();
   });
 
   for (const status of [304, 404, 500])
@@ -89,9 +85,10 @@ describe('a download', () => {
     await using internet = await startInternet((_request, response) => {
       response.writeHead(200, { etag: '"v1"', 'content-length': content.length }).write(content.subarray(0, 20_000));
     });
+    const leaving = new AbortController();
     for (const [request, reason] of [
-      [{ signal: AbortSignal.timeout(200) }, 'aborted'],
-      [{ timeoutMs: 200 }, 'timeout'],
+      [{ signal: leaving.signal, onProgress: (done: number) => void (done === 20_000 && leaving.abort()) }, 'aborted'],
+      [{ timeoutMs: 500 }, 'timeout'],
     ] as const) {
       const outcome = await get(internet, request);
       assert.equal(outcome.kind === 'failed' && outcome.reason, reason);

@@ -10,6 +10,8 @@ export interface FetchConnectionsOptions {
   /** Idle ones, over all hosts. */
   readonly maxIdle: number;
   readonly maxIdlePerHost: number;
+  /** How long an idle one is kept. */
+  readonly idleMs?: number | undefined;
 }
 
 /** Disposing closes all of them. */
@@ -17,8 +19,8 @@ export class FetchConnections implements Agents, Disposable {
   readonly plain: http.Agent;
   readonly secure: https.Agent;
 
-  constructor({ maxIdle, maxIdlePerHost }: FetchConnectionsOptions) {
-    const kept = { keepAlive: true, maxFreeSockets: maxIdlePerHost, timeout: IDLE_MS };
+  constructor({ maxIdle, maxIdlePerHost, idleMs = IDLE_MS }: FetchConnectionsOptions) {
+    const kept = { keepAlive: true, maxFreeSockets: maxIdlePerHost, timeout: idleMs };
     this.plain = new http.Agent(kept);
     // No sessions: every handshake shows its certificate anew.
     this.secure = new https.Agent({ ...kept, maxCachedSessions: 0 });

@@ -1,9 +1,9 @@
-// Servers that flood, stall, lie about their packing or their length, or speak no HTTP at all.
+// Servers that flood, stall, send false lengths or encodings, or do not speak HTTP.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { startInternet } from './test/fetching.ts';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { failureOf, fetchFrom, startInternet } from './test/fetching.ts';
 import type { WebScript } from './test/web-server.ts';
 
 const packed =
@@ -11,65 +11,60 @@ const packed =
   (_request, response) =>
     void response.writeHead(200, { 'content-encoding': encoding }).end(body);
 const TEXT = Buffer.from('<rss/>');
-const ZEROS = Buffer.alloc(64 * 1024 * 1024);
+const ZEROS = Buffer.alloc(16 * 1024 * 1024);
 
 describe('bodies', () => {
   for (const [encoding, body] of [
     ['gzip', gzipSync(TEXT)],
+    [' GZIP', gzipSync(TEXT)],
+    ['x-gzip', gzipSync(TEXT)],
     ['br', brotliCompressSync(TEXT)],
     ['deflate', deflateSync(TEXT)],
+    ['zstd', zstdCompressSync(TEXT)],
     ['identity', TEXT],
+    ['made-up', TEXT],
   ] as const)
-    it(`packed as ${encoding} are unpacked`, async () => {
-      await using internet = await startInternet(packed(encoding, body));
-      const fetched = await internet.fetch('http://example.com/', { maxBytes: TEXT.length });
+    it(`in the encoding '${encoding}' are unpacked`, async () => {
+      const fetched = await fetchFrom(packed(encoding, body), { maxBytes: TEXT.length });
       assert.ok(fetched.kind === 'answered');
       assert.deepEqual([fetched.body, fetched.isTruncated], [TEXT, false]);
     });
 
   for (const [encoding, bomb] of [
     ['gzip', gzipSync(ZEROS)],
-    ['br', brotliCompressSync(ZEROS)],
+    ['br', brotliCompressSync(ZEROS, { params: { 1: 1 } })],
     ['deflate', deflateSync(ZEROS)],
+    ['zstd', zstdCompressSync(ZEROS)],
   ] as const)
     it(`that are ${encoding} bombs are unpacked to the limit only`, async () => {
-      await using internet = await startInternet(packed(encoding, bomb));
-      const before = process.memoryUsage().rss;
-      const fetched = await internet.fetch('http://example.com/', { maxBytes: 100_000 });
+      const fetched = await fetchFrom(packed(encoding, bomb), { maxBytes: 100_000 });
       assert.ok(fetched.kind === 'answered');
       assert.deepEqual([fetched.body.length, fetched.isTruncated], [100_000, true]);
-      assert.ok(process.memoryUsage().rss - before < 100 * 2 ** 20);
     });
 
   it('without an end are read to the limit, and the connection is closed', async () => {
-    let isClosed = false;
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
     await using internet = await startInternet((_request, response) => {
       const pour = () => {
         while (response.write(Buffer.alloc(16_384, 'x')));
       };
-      response.on('drain', pour).on('close', () => {
-        isClosed = true;
-      });
+      response.on('drain', pour).on('close', resolve);
       pour();
     });
     const fetched = await internet.fetch('https://example.com/', { maxBytes: 1_000_000 });
     assert.ok(fetched.kind === 'answered');
     assert.deepEqual([fetched.body.length, fetched.isTruncated], [1_000_000, true]);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    assert.equal(isClosed, true);
+    await closed;
   });
 
   it('that come a byte at a time are cut when time is up', async () => {
-    await using internet = await startInternet((_request, response) => {
-      const timer = setInterval(() => response.write('.'), 20);
+    const drip: WebScript = (_request, response) => {
+      const timer = setInterval(() => response.write('.'), 10);
       response.on('close', () => clearInterval(timer));
-    });
-    const startedAt = performance.now();
-    const fetched = await internet.fetch('http://example.com/', { timeoutMs: 300 });
+    };
+    const fetched = await fetchFrom(drip, { timeoutMs: 250 });
     assert.ok(fetched.kind === 'answered');
-    assert.equal(fetched.isTruncated, true);
-    assert.ok(fetched.body.length > 2 && fetched.body.length < 20);
-    assert.ok(performance.now() - startedAt < 1_000);
+    assert.ok(fetched.isTruncated && fetched.body.length > 0);
   });
 
   for (const [what, script] of [
@@ -92,20 +87,19 @@ describe('bodies', () => {
     ],
   ] as const satisfies readonly (readonly [string, WebScript])[])
     it(`that are ${what} are what came`, async () => {
-      await using internet = await startInternet(script);
-      const fetched = await internet.fetch('http://example.com/');
+      const fetched = await fetchFrom(script);
       assert.ok(fetched.kind === 'answered');
       assert.deepEqual([fetched.body.toString(), fetched.isTruncated], ['part', true]);
     });
 
   for (const [what, encoding, body] of [
     ['not packed', 'gzip', TEXT],
+    ['packed otherwise', 'br', gzipSync(TEXT)],
     ['cut short', 'gzip', gzipSync(randomBytes(4_000)).subarray(0, 2_000)],
     ['garbage', 'br', Buffer.alloc(1_000, 'garbage')],
   ] as const)
     it(`that say ${encoding} and are ${what} are truncated`, async () => {
-      await using internet = await startInternet(packed(encoding, body));
-      const fetched = await internet.fetch('http://example.com/');
+      const fetched = await fetchFrom(packed(encoding, body));
       assert.equal(fetched.kind === 'answered' && fetched.isTruncated, true);
     });
 
@@ -114,7 +108,7 @@ describe('bodies', () => {
     [204, 'br'],
     [200, 'gzip'],
   ] as const)
-    it(`of a ${status} that says ${encoding} and has none are empty and whole`, async () => {
+    it(`of a ${status} with the encoding ${encoding} and no bytes are empty and complete`, async () => {
       await using internet = await startInternet(
         (_request, response) => void response.writeHead(status, { 'content-encoding': encoding }).end(),
       );
@@ -127,29 +121,27 @@ describe('bodies', () => {
     });
 });
 
-describe('heads', () => {
+describe('response heads', () => {
   for (const [what, text] of [
-    ['of headers beyond measure', `HTTP/1.1 200 OK\r\nx-bomb: ${'x'.repeat(200_000)}\r\n\r\n`],
-    ['of headers without number', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(50_000)}\r\n`],
-    ['that are no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['with a header that is too long', `HTTP/1.1 200 OK\r\nx-bomb: ${'x'.repeat(200_000)}\r\n\r\n`],
+    ['with too many headers', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(50_000)}\r\n`],
+    ['that are not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['with two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx'],
-    ['that switch protocols unasked', 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'],
-    ['that are nothing', ''],
+    ['that switch protocols', 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'],
+    ['that are empty', ''],
   ] as const)
-    it(`${what} are a failure, at once`, async () => {
-      await using internet = await startInternet((request) => void request.socket.end(text));
-      const startedAt = performance.now();
-      const fetched = await internet.fetch('http://example.com/');
-      assert.equal(fetched.kind === 'failed' && fetched.reason, 'failed');
-      assert.ok(performance.now() - startedAt < 2_000);
+    it(`${what} are a failure, before the time-out`, async () => {
+      assert.equal(failureOf(await fetchFrom((request) => void request.socket.end(text))), 'failed');
     });
 
-  it('that begin over and over with 1xx end when time is up', async () => {
-    await using internet = await startInternet((request) => {
-      const timer = setInterval(() => request.socket.write('HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'), 5);
-      request.socket.on('close', () => clearInterval(timer));
-    });
-    const fetched = await internet.fetch('http://example.com/', { timeoutMs: 300 });
-    assert.equal(fetched.kind === 'failed' && fetched.reason, 'timeout');
+  it('that repeat 1xx without an end are given up when time is up', async () => {
+    const fetched = await fetchFrom(
+      (request) => {
+        const timer = setInterval(() => request.socket.write('HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'), 5);
+        request.socket.on('close', () => clearInterval(timer));
+      },
+      { timeoutMs: 250 },
+    );
+    assert.equal(failureOf(fetched), 'timeout');
   });
 });

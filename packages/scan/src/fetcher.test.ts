@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, it } from 'node:test';
-import { PUBLIC, redirects, startInternet, textOf } from './test/fetching.ts';
+import { failureOf, PUBLIC, redirects, startInternet, textOf } from './test/fetching.ts';
 import { makeCertificate, type WebScript } from './test/web-server.ts';
 
 const hello: WebScript = (_request, response) => void response.end('hello');
@@ -47,13 +47,14 @@ describe('an answer', () => {
     assert.equal(heard['transfer-encoding'], undefined);
   });
 
-  for (const value of ['a\r\nx-evil: 1', '"\u{1f600}"', 'a\0b'])
-    it(`cannot be asked for with the header ${JSON.stringify(value)}`, async () => {
-      await using internet = await startInternet(hello);
+  it('cannot be asked for with a header that HTTP cannot carry', async () => {
+    await using internet = await startInternet(hello);
+    for (const value of ['a\r\nx-evil: 1', '"\u{1f600}"', 'a\0b']) {
       const fetched = await internet.fetch('http://example.com/', { headers: { 'if-none-match': value } });
-      assert.equal(fetched.kind === 'failed' && fetched.reason, 'failed');
-      assert.deepEqual(internet.web.asked, []);
-    });
+      assert.equal(failureOf(fetched), 'failed', value);
+    }
+    assert.deepEqual(internet.web.asked, []);
+  });
 });
 
 describe('redirects', () => {
@@ -92,7 +93,7 @@ describe('redirects', () => {
       ['/n0', 4],
     ] as const) {
       const fetched = await internet.fetch(`http://example.com${path}`, { maxRedirects: 3 });
-      assert.equal(fetched.kind === 'failed' && fetched.reason, 'redirects');
+      assert.equal(failureOf(fetched), 'redirects');
       assert.equal(fetched.redirects.length, hops);
     }
     assert.equal(internet.web.asked.length, 1 + 4);
@@ -110,7 +111,7 @@ describe('redirects', () => {
       assert.equal(fetched.kind === 'answered' && fetched.status, 302);
     }
     const file = await internet.fetch('http://example.com/file');
-    assert.equal(file.kind === 'failed' && file.reason, 'forbidden');
+    assert.equal(failureOf(file), 'forbidden');
   });
 
   it('to another origin do not hear secrets, nor does the first one again after it', async () => {

@@ -32,6 +32,8 @@ export interface FetcherOptions {
   readonly perHost?: number;
   /** Connections at once, idle ones included: 256 by default. */
   readonly maxSockets?: number;
+  /** How long an idle connection is kept: 4 s by default. */
+  readonly idleMs?: number;
 }
 
 export interface FetchRequest {
@@ -109,7 +111,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
   const maxSockets = options.maxSockets ?? 256;
   const maxIdle = Math.floor(maxSockets / 4);
   const resolver = new Resolver({ ...options.resolver, allowAddresses: options.allowAddresses ?? [] });
-  const agents = new FetchConnections({ maxIdle, maxIdlePerHost: perHost });
+  const agents = new FetchConnections({ maxIdle, maxIdlePerHost: perHost, idleMs: options.idleMs });
   const files = new KeyedLimit(1);
   const underWay = new Set<Patience>();
   let isDisposed = false;

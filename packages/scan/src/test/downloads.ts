@@ -1,12 +1,14 @@
 // A directory of its own for the downloads of a test file, and a new name in it for each test.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
 import type { Downloaded, DownloadRequest } from '../fetcher.ts';
-import type { Internet } from './fetching.ts';
+import { type Internet, startInternet } from './fetching.ts';
+import { type Shelf, shelf } from './shelf.ts';
 
 export const URL_OF_IT = 'http://example.com/model.bin';
 
@@ -27,16 +29,35 @@ export function useDownloads() {
   });
   after(() => rm(downloads.directory, { recursive: true }));
   const left = (ending: string) => existsSync(`${downloads.file}${ending}`);
-  return {
-    downloads,
-    left,
-    get: (internet: Internet, request: Partial<DownloadRequest> = {}, url = URL_OF_IT): Promise<Downloaded> =>
-      internet.fetcher.download(url, downloads.file, { maxBytes: 10_000_000, timeoutMs: 5_000, ...request }),
-    async assertWhole(outcome: Downloaded, content: Buffer): Promise<void> {
-      assert.equal(outcome.kind, 'downloaded', JSON.stringify(outcome));
-      assert.equal(outcome.kind === 'downloaded' && outcome.sizeBytes, content.length);
-      assert.ok((await readFile(downloads.file)).equals(content));
-      assert.deepEqual([left('.part'), left('.part.json')], [false, false]);
-    },
-  };
+  const get = (internet: Internet, request: Partial<DownloadRequest> = {}, url = URL_OF_IT): Promise<Downloaded> =>
+    internet.fetcher.download(url, downloads.file, { maxBytes: 10_000_000, timeoutMs: 30_000, ...request });
+  async function assertWhole(outcome: Downloaded, content: Buffer): Promise<void> {
+    assert.equal(outcome.kind, 'downloaded', JSON.stringify(outcome));
+    assert.equal(outcome.kind === 'downloaded' && outcome.sizeBytes, content.length);
+    assert.ok((await readFile(downloads.file)).equals(content));
+    assert.deepEqual([left('.part'), left('.part.json')], [false, false]);
+  }
+  /** A download of 100,000 random bytes that breaks after 40,000; `again` downloads without a break and must succeed. */
+  async function cutOff(headers?: Record<string, string>, url = URL_OF_IT) {
+    const it: Shelf = shelf(randomBytes(100_000), headers);
+    // Overridden by tests whose server answers a continuation otherwise.
+    const server = { script: it.script };
+    const internet = await startInternet((request, response) => server.script(request, response));
+    const download = (from: string) => get(internet, { onProgress: it.onProgress }, from);
+    it.cutAfter = 40_000;
+    const cut = await download(url);
+    assert.equal(cut.kind === 'failed' && cut.detail, 'cut off after 40000 bytes');
+    return {
+      it,
+      server,
+      download: () => download(url),
+      async again(from = url) {
+        it.cutAfter = undefined;
+        await assertWhole(await download(from), it.content);
+        return it.asked;
+      },
+      [Symbol.asyncDispose]: () => internet[Symbol.asyncDispose](),
+    };
+  }
+  return { downloads, left, get, assertWhole, cutOff };
 }

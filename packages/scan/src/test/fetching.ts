@@ -54,6 +54,15 @@ export async function startInternet(script: WebScript, options: InternetOptions 
   };
 }
 
+/** A fetch of http://example.com/ from a server that follows `script`. */
+export async function fetchFrom(script: WebScript, request: Partial<FetchRequest> = {}): Promise<Fetched> {
+  await using internet = await startInternet(script);
+  return await internet.fetch('http://example.com/', request);
+}
+
+/** The reason of a fetch that must have failed. */
+export const failureOf = (fetched: Fetched): string | undefined => ('reason' in fetched ? fetched.reason : undefined);
+
 /** Answers any request with what is written in `location`, the rest with `then`. */
 export const redirects =
   (locations: Readonly<Record<string, string>>, then: WebScript): WebScript =>

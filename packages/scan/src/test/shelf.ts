@@ -1,20 +1,21 @@
-// A web server of one document, which heeds Range and If-Range, and breaks off where it is told to.
+// A web server of one document, which supports Range and If-Range, and breaks the connection where a test says so.
+import type { Socket } from 'node:net';
 import type { WebScript } from './web-server.ts';
-
-/** The reader has what was sent after this, also on a busy machine: what it has not read when the connection breaks is lost to it. */
-const READ_MS = 300;
 
 export interface Shelf {
   content: Buffer;
   headers: Record<string, string>;
-  /** The connection breaks after so many bytes. */
+  /** The connection breaks after so many bytes, once `onProgress` has reported them: what a client has not read by then is lost. */
   cutAfter: number | undefined;
   /** What was asked for, as `range | if-range`. */
   readonly asked: string[];
   readonly script: WebScript;
+  /** For the downloads from it. */
+  readonly onProgress: (doneBytes: number) => void;
 }
 
 export function shelf(content: Buffer, headers: Record<string, string> = { etag: '"v1"' }): Shelf {
+  let cut: { readonly socket: Socket; readonly at: number } | undefined;
   const self: Shelf = {
     content,
     headers,
@@ -32,8 +33,12 @@ export function shelf(content: Buffer, headers: Record<string, string> = { etag:
         'content-length': body.length,
         ...(from === undefined ? {} : { 'content-range': `bytes ${from}-${total - 1}/${total}` }),
       });
-      if (self.cutAfter === undefined) response.end(body);
-      else response.write(body.subarray(0, self.cutAfter), () => setTimeout(() => request.socket.destroy(), READ_MS));
+      if (self.cutAfter === undefined) return void response.end(body);
+      cut = { socket: request.socket, at: (from ?? 0) + self.cutAfter };
+      response.write(body.subarray(0, self.cutAfter));
+    },
+    onProgress: (doneBytes) => {
+      if (doneBytes === cut?.at) cut.socket.destroy();
     },
   };
   return self;
