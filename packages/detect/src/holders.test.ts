@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { detect } from './detect.ts';
 import { HOLDERS, type Holder, holderAt, packHolders } from './holders.ts';
 import { ROLES, type Role } from './profile.ts';
-import { type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
-import { testRulebook } from './test/rulebook-of.ts';
+import { type EvidenceParts, everyRecord, evidenceOf } from './test/evidence-of.ts';
+import { noLabels, testRulebook } from './test/rulebook-of.ts';
 
 const roles: readonly Role[] = Object.values(ROLES);
 /** Looked at in full: every label asked for, the networks of web and mail known to nobody, a certificate of an unknown issuer. */
 const measured: EvidenceParts = {
-  named: Object.fromEntries([...testRulebook.probeLabels].map((label) => [label, 'nxdomain'])),
+  named: noLabels,
   addresses: [
     { asn: 64997 },
     { asn: 64998, use: 'mail', address: '192.0.2.2' },
@@ -48,42 +48,25 @@ describe('who holds a role', () => {
   }
 
   it('is nobody in any role of a name that does not exist, and nobody knows who when that cannot be told', () => {
-    const gone = holdersOf({
-      ns: 'nxdomain',
-      soa: 'nxdomain',
-      a: 'nxdomain',
-      aaaa: 'nxdomain',
-      mx: 'nxdomain',
-      txt: 'nxdomain',
-    });
+    const gone = holdersOf(everyRecord('nxdomain'));
     assert.deepEqual(new Set(roles.map((role) => gone[role])), new Set(['nobody']));
-    const silent = holdersOf({
-      ns: 'timeout',
-      soa: 'timeout',
-      a: 'timeout',
-      aaaa: 'timeout',
-      mx: 'timeout',
-      txt: 'timeout',
-    });
+    const silent = holdersOf(everyRecord('timeout'));
     for (const role of ['dns', 'mailbox', 'origin'] as const) assert.equal(silent[role], 'unmeasured', role);
   });
 });
 
 describe('holders as one integer', () => {
+  const count = roles.length;
   it('give back each holder at its place', () => {
     fc.assert(
-      fc.property(
-        fc.array(fc.constantFrom(...HOLDERS), { minLength: roles.length, maxLength: roles.length }),
-        (list) => {
-          const holders = Object.fromEntries(roles.map((role, i) => [role, list[i]])) as Record<Role, Holder>;
-          const bits = packHolders(holders);
-          assert.ok(Number.isInteger(bits) && bits >= 0 && bits < 2 ** 31);
-          assert.deepEqual(
-            roles.map((_, i) => holderAt(bits, i)),
-            list,
-          );
-        },
-      ),
+      fc.property(fc.array(fc.constantFrom(...HOLDERS), { minLength: count, maxLength: count }), (list) => {
+        const bits = packHolders(Object.fromEntries(roles.map((role, i) => [role, list[i]])) as Record<Role, Holder>);
+        assert.ok(Number.isInteger(bits) && bits >= 0 && bits < 2 ** 31);
+        assert.deepEqual(
+          roles.map((_, i) => holderAt(bits, i)),
+          list,
+        );
+      }),
     );
   });
 

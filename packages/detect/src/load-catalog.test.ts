@@ -13,58 +13,51 @@ function problemsOf(entries: readonly unknown[]): readonly string[] {
   return [];
 }
 
+/** An entry with other members beside or instead of those of `provider`. */
+const entryOf = (id: string, members: object = {}) => ({ ...(provider(id, mx(`${id}.test`)) as object), ...members });
+const refuses = (entries: readonly unknown[], ...problems: string[]) => assert.deepEqual(problemsOf(entries), problems);
 const mx = (host: string) => ({ category: 'email', mx: [host] }) as const;
 
 describe('loadCatalog', () => {
   it('gives providers with their defaults filled in', () => {
     const [first] = loadCatalog(testEntries);
-    assert.equal(first?.id, 'googly');
-    assert.deepEqual(first?.aliases, []);
+    assert.deepEqual([first?.id, first?.aliases], ['googly', []]);
   });
 
   it('lists every problem of the format at once, with entry and path', () => {
     const problems = problemsOf([
-      { ...(provider('a', mx('a.test')) as object), website: 'http://a.test' },
+      entryOf('a', { website: 'http://a.test' }),
       provider('b', { category: 'nonsense' as 'email', mx: ['b.test'] }),
       provider('c', { category: 'email', mx: ['Upper.test'] }),
       provider('d', { category: 'email', mxx: ['d.test'] }),
       'no entry',
       null,
     ]);
-    assert.match(problems[0] ?? '', /^a website: /);
-    assert.match(problems[1] ?? '', /^b rules\.0\.category: /);
-    assert.match(problems[2] ?? '', /^c rules\.0\.mx\.0: a lower-case host pattern/);
-    assert.match(problems[3] ?? '', /^d rules\.0: .*mxx/);
-    assert.match(problems[4] ?? '', /^entry 4 \(entry\): /);
-    assert.match(problems[5] ?? '', /^entry 5 \(entry\): /);
+    const expected = [
+      ...[/^a website: /, /^b rules\.0\.category: /, /^c rules\.0\.mx\.0: a lower-case host pattern/],
+      ...[/^d rules\.0: .*mxx/, /^entry 4 \(entry\): /, /^entry 5 \(entry\): /],
+    ];
+    for (const [i, pattern] of expected.entries()) assert.match(problems[i] ?? '', pattern);
   });
 
-  it('refuses an id that stands twice', () => {
-    assert.deepEqual(problemsOf([provider('a', mx('a.test')), provider('a', mx('b.test'))]), [
-      'a id: stands in the catalog twice',
-    ]);
-  });
+  it('refuses an id that is in the catalog twice', () =>
+    refuses([entryOf('a'), provider('a', mx('b.test'))], 'a id: stands in the catalog twice'));
 
   it('refuses a name or alias that names two providers, whatever its case', () => {
-    const named = { ...(provider('b', mx('b.test')) as object), aliases: ['Shared', 'a'] };
-    const other = { ...(provider('c', mx('c.test')) as object), name: 'shared' };
-    assert.deepEqual(problemsOf([provider('a', mx('a.test')), named, other]), [
-      "b name: 'a' already names a",
-      "c name: 'shared' already names b",
-    ]);
+    const entries = [entryOf('a'), entryOf('b', { aliases: ['Shared', 'a'] }), entryOf('c', { name: 'shared' })];
+    refuses(entries, "b name: 'a' already names a", "c name: 'shared' already names b");
   });
 
-  it('refuses an alias that is given twice', () => {
-    const entry = { ...(provider('a', mx('a.test')) as object), aliases: ['Alpha', 'alpha'] };
-    assert.deepEqual(problemsOf([entry]), ["a aliases: 'alpha' is given twice"]);
-  });
+  it('refuses an alias that is given twice', () =>
+    refuses([entryOf('a', { aliases: ['Alpha', 'alpha'] })], "a aliases: 'alpha' is given twice"));
 
   it('refuses one pattern for one source in two providers, and says whose it is', () => {
     const header = (name: string) => provider(name, { category: 'cdn', header: [{ name: 'server', value: 'Edgy' }] });
-    assert.deepEqual(problemsOf([provider('a', mx('x.test')), provider('b', mx('x.test')), header('c'), header('d')]), [
+    refuses(
+      [provider('a', mx('x.test')), provider('b', mx('x.test')), header('c'), header('d')],
       "b rules.0.mx.0: 'x.test' is already a pattern of a",
       "d rules.0.header.0: 'server: Edgy' is already a pattern of c",
-    ]);
+    );
   });
 
   it('refuses patterns of two providers that fit one host equally well', () => {
@@ -85,34 +78,38 @@ describe('loadCatalog', () => {
   });
 
   it('refuses product names that are escaped, versioned, in upper case or without a vendor', () => {
-    const named = (names: object) => problemsOf([{ ...(provider('a', mx('a.test')) as object), ...names }]).length;
-    for (const cpe of ['f5:nginx', 'joomla:joomla!', 'microsoft:asp.net']) assert.equal(named({ cpe: [cpe] }), 0, cpe);
-    for (const cpe of ['nginx', 'F5:nginx', 'joomla:joomla\\!', 'f5:nginx:1.0', 'f5: nginx', ''])
-      assert.equal(named({ cpe: [cpe] }), 1, cpe);
-    for (const packages of ['pkg:npm/next', 'pkg:composer/drupal/core', 'pkg:npm/%40nuxt/kit'])
-      assert.equal(named({ packages: [packages] }), 0, packages);
-    for (const packages of ['npm/next', 'pkg:npm', 'pkg:npm/Next', 'pkg:npm/next@1.0', 'pkg:npm//next'])
-      assert.equal(named({ packages: [packages] }), 1, packages);
-    for (const cna of ['f5/nginx open source', 'the eclipse foundation/eclipse jetty'])
-      assert.equal(named({ cna: [cna] }), 0, cna);
-    for (const cna of ['nginx', 'F5/nginx', '/nginx', 'f5/', `f5/${'x'.repeat(128)}`])
-      assert.equal(named({ cna: [cna] }), 1, cna);
+    const names: [field: string, accepted: string[], refused: string[]][] = [
+      [
+        'cpe',
+        ['f5:nginx', 'joomla:joomla!', 'microsoft:asp.net'],
+        ['nginx', 'F5:nginx', 'joomla:joomla\\!', 'f5:nginx:1.0', 'f5: nginx', ''],
+      ],
+      [
+        'packages',
+        ['pkg:npm/next', 'pkg:composer/drupal/core', 'pkg:npm/%40nuxt/kit'],
+        ['npm/next', 'pkg:npm', 'pkg:npm/Next', 'pkg:npm/next@1.0', 'pkg:npm//next'],
+      ],
+      [
+        'cna',
+        ['f5/nginx open source', 'the eclipse foundation/eclipse jetty'],
+        ['nginx', 'F5/nginx', '/nginx', 'f5/', `f5/${'x'.repeat(128)}`],
+      ],
+    ];
+    for (const [field, accepted, refused] of names) {
+      for (const name of [...accepted, ...refused])
+        assert.equal(problemsOf([entryOf('a', { [field]: [name] })]).length, accepted.includes(name) ? 0 : 1, name);
+    }
   });
 
   it('refuses a product that two providers name', () => {
-    const named = (id: string, names: object) => ({ ...(provider(id, mx(`${id}.test`)) as object), ...names });
-    const entries = [named('a', { cpe: ['f5:nginx'], packages: ['pkg:npm/x'] }), named('b', { cpe: ['f5:nginx'] })];
-    assert.deepEqual(problemsOf([...entries, named('c', { packages: ['pkg:npm/x'], cna: ['f5/nginx'] })]), [
-      "b products: 'cpe:f5:nginx' already names a",
-      "c products: 'pkg:npm/x' already names a",
-    ]);
+    const a = entryOf('a', { cpe: ['f5:nginx'], packages: ['pkg:npm/x'] });
+    const c = entryOf('c', { packages: ['pkg:npm/x'], cna: ['f5/nginx'] });
+    const problems = ["b products: 'cpe:f5:nginx' already names a", "c products: 'pkg:npm/x' already names a"];
+    refuses([a, entryOf('b', { cpe: ['f5:nginx'] }), c], ...problems);
   });
 
   it('lets one provider have a pattern in two categories, and two providers one host for different sources', () => {
     const both = provider('a', { category: 'cdn', asn: [64496] }, { category: 'hosting', asn: [64496] });
-    assert.deepEqual(
-      problemsOf([both, provider('b', mx('x.test')), provider('c', { category: 'dns', ns: ['x.test'] })]),
-      [],
-    );
+    refuses([both, provider('b', mx('x.test')), provider('c', { category: 'dns', ns: ['x.test'] })]);
   });
 });

@@ -34,15 +34,9 @@ const FASTLY = 54113;
 describe('a published range', () => {
   it('shows the product at an address, and says in which range', () => {
     const { services } = profileOf({ addresses: [{ address: '192.0.2.7' }] });
-    assert.deepEqual(linesOf(services), ['hosting amazon-web-services high']);
-    assert.equal(services[0]?.score, 0.9);
-    assert.deepEqual(services[0]?.evidence, [
-      {
-        source: 'asn',
-        value: '192.0.2.7 in 192.0.2.0/24',
-        rule: 'amazon-web-services/asn/range:192.0.2.0/24',
-      },
-    ]);
+    assert.deepEqual([linesOf(services), services[0]?.score], [['hosting amazon-web-services high'], 0.9]);
+    const rule = 'amazon-web-services/asn/range:192.0.2.0/24';
+    assert.deepEqual(services[0]?.evidence, [{ source: 'asn', value: '192.0.2.7 in 192.0.2.0/24', rule }]);
   });
 
   it('and the network of one address are one proof, not two', () => {
@@ -51,16 +45,14 @@ describe('a published range', () => {
   });
 
   it('wins over the network of the same address: CloudFront on Amazon’s, GitHub Pages on Fastly’s', () => {
-    assert.deepEqual(servicesOf({ addresses: [{ address: '192.0.2.200', asn: AMAZON }] }), [
-      'cdn amazon-cloudfront high',
-    ]);
-    assert.deepEqual(servicesOf({ addresses: [{ address: '2001:db8::7', asn: AMAZON }] }), [
-      'cdn amazon-cloudfront high',
-    ]);
-    assert.deepEqual(servicesOf({ addresses: [{ address: '198.51.100.153', asn: FASTLY }] }), [
-      'hosting github-pages high',
-    ]);
-    assert.deepEqual(servicesOf({ addresses: [{ address: '198.51.100.7', asn: FASTLY }] }), ['cdn fastly high']);
+    for (const [address, asn, service] of [
+      ['192.0.2.200', AMAZON, 'cdn amazon-cloudfront high'],
+      ['2001:db8::7', AMAZON, 'cdn amazon-cloudfront high'],
+      ['198.51.100.153', FASTLY, 'hosting github-pages high'],
+      ['198.51.100.7', FASTLY, 'cdn fastly high'],
+    ] as const) {
+      assert.deepEqual(servicesOf({ addresses: [{ address, asn }] }), [service], address);
+    }
   });
 
   it('leaves the network of another address alone', () => {

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { detect } from './detect.ts';
 import type { Profile } from './profile.ts';
-import { aliasTo, type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
-import { testRulebook } from './test/rulebook-of.ts';
+import { aliasTo, type EvidenceParts, everyRecord, evidenceOf } from './test/evidence-of.ts';
+import { noLabels, testRulebook } from './test/rulebook-of.ts';
 
-const named = Object.fromEntries(testRulebook.probeLabels.map((label) => [label, 'nxdomain' as const]));
-const seen = { named, addresses: [{ asn: 64511 }], http: {}, tls: { issuer: 'Nobody known' } };
+const seen = { named: noLabels, addresses: [{ asn: 64511 }], http: {}, tls: { issuer: 'Nobody known' } };
 const profileOf = (parts: EvidenceParts = {}): Profile => detect(evidenceOf({ ...seen, ...parts }), testRulebook);
 
 describe('a domain where every look-up was answered', () => {
@@ -34,7 +33,7 @@ describe('a failed look-up', () => {
     [{ caa: 'timeout' }, ['caa'], ['issuer']],
     [{ www: 'timeout' }, ['cname'], ['origin', 'edge']],
     [{ a: 'timeout' }, ['cname', 'asn'], ['origin', 'edge']],
-    [{ named: { ...named, support: 'timeout' } }, ['cname'], ['verified']],
+    [{ named: { ...noLabels, support: 'timeout' } }, ['cname'], ['verified']],
     [{ named: {} }, ['cname'], ['verified']],
     [{ addresses: [{ asn: null, status: 'servfail' }] }, ['asn'], ['origin', 'edge']],
     [{ addresses: [{ asn: 64511 }, { asn: null, status: 'timeout', use: 'mail' }] }, ['asn'], ['origin']],
@@ -53,7 +52,7 @@ describe('a failed look-up', () => {
 
   it('does not take away what other evidence shows', () => {
     const { sources, roles, services } = profileOf({
-      named: { ...named, support: 'timeout' },
+      named: { ...noLabels, support: 'timeout' },
       www: aliasTo('x.deploy.test'),
     });
     assert.equal(sources.cname, 'unmeasured');
@@ -63,12 +62,12 @@ describe('a failed look-up', () => {
 
   it('of a label that the rulebook does not ask for takes nothing away, and its alias gives nothing', () => {
     for (const former of ['timeout', 'skipped', aliasTo('gone.test')] as const) {
-      assert.equal(profileOf({ named: { ...named, former } }).sources.cname, profileOf({ named }).sources.cname);
+      assert.equal(profileOf({ named: { ...noLabels, former } }).sources.cname, profileOf().sources.cname);
     }
   });
 
   it('of the wildcard leaves the answers as they are', () => {
-    const profile = profileOf({ wildcardTxt: 'timeout', named: { ...named, support: aliasTo('helpdesk.test') } });
+    const profile = profileOf({ wildcardTxt: 'timeout', named: { ...noLabels, support: aliasTo('helpdesk.test') } });
     assert.equal(profile.services[0]?.provider, 'helpdesk');
   });
 });
@@ -77,6 +76,8 @@ describe('policies that SPF leads to', () => {
   const chain = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}.test`, [`v=spf1 include:n${i + 1}.test -all`]]));
   const wide = Array.from({ length: 25 }, (_, i) => `n${i}.test`);
+  const wideRecord = `v=spf1 ${wide.map((name) => `include:${name}`).join(' ')} -all`;
+  const asked = Object.fromEntries(wide.slice(0, 20).map((name) => [name, 'empty' as const]));
   const table: [what: string, parts: EvidenceParts, measurement: 'observed' | 'unmeasured'][] = [
     ['all seen', { txt: ['v=spf1 include:n0.test -all'], spf: { 'n0.test': ['v=spf1 -all'] } }, 'observed'],
     ['of which one failed', { txt: ['v=spf1 include:n0.test -all'], spf: { 'n0.test': 'timeout' } }, 'unmeasured'],
@@ -84,14 +85,7 @@ describe('policies that SPF leads to', () => {
     ['of which the third was not asked for', { txt: ['v=spf1 redirect=n0.test'], spf: chain(2) }, 'unmeasured'],
     ['of which nobody asked, as of old', { txt: ['v=spf1 include:n0.test -all'] }, 'observed'],
     ['deeper than anybody asks', { txt: ['v=spf1 include:n0.test -all'], spf: chain(10) }, 'observed'],
-    [
-      'more than anybody asks',
-      {
-        txt: [`v=spf1 ${wide.map((name) => `include:${name}`).join(' ')} -all`],
-        spf: Object.fromEntries(wide.slice(0, 20).map((name) => [name, 'empty' as const])),
-      },
-      'observed',
-    ],
+    ['more than anybody asks', { txt: [wideRecord], spf: asked }, 'observed'],
     ['that depend on the mail', { txt: ['v=spf1 include:%{d}.n0.test include:local -all'], spf: {} }, 'observed'],
   ];
   for (const [what, parts, measurement] of table) {
@@ -103,19 +97,13 @@ describe('policies that SPF leads to', () => {
   }
 });
 
+const noWeb: EvidenceParts = { http: { status: 'failed' }, tls: { status: 'failed', issuer: null } };
+
 describe('measured absence', () => {
   it('is a domain without addresses: no web source waits for it', () => {
-    const { sources, roles } = profileOf({
-      a: 'empty',
-      addresses: [],
-      http: { status: 'failed' },
-      tls: { status: 'failed', issuer: null },
-    });
-    assert.deepEqual(
-      [sources.asn, sources.header, sources.cookie, sources.html, sources.tls],
-      ['absent', 'absent', 'absent', 'absent', 'absent'],
-    );
-    assert.equal(roles.origin, 'absent');
+    const { sources, roles } = profileOf({ a: 'empty', addresses: [], ...noWeb });
+    const { asn, header, cookie, html, tls } = sources;
+    assert.deepEqual(new Set([asn, header, cookie, html, tls, roles.origin]), new Set(['absent']));
   });
 
   it('is SPF in a zone whose TXT records are others', () => {
@@ -130,15 +118,7 @@ describe('measured absence', () => {
   });
 
   it('is everything under a name that does not exist', () => {
-    const gone = {
-      ns: 'nxdomain',
-      soa: 'nxdomain',
-      a: 'nxdomain',
-      aaaa: 'nxdomain',
-      mx: 'nxdomain',
-      txt: 'nxdomain',
-    } as const;
-    const profile = profileOf({ ...gone, addresses: [], http: { status: 'failed' } });
+    const profile = profileOf({ ...everyRecord('nxdomain'), addresses: [], http: { status: 'failed' } });
     assert.equal(profile.state, 'nonexistent');
     assert.deepEqual(new Set(Object.values(profile.sources)), new Set(['absent']));
     assert.deepEqual(new Set(Object.values(profile.roles)), new Set(['absent']));
@@ -147,23 +127,10 @@ describe('measured absence', () => {
 });
 
 describe('a domain that could not be resolved', () => {
-  const failed = {
-    ns: 'servfail',
-    soa: 'timeout',
-    a: 'servfail',
-    aaaa: 'servfail',
-    mx: 'timeout',
-    txt: 'servfail',
-  } as const;
+  const failed: EvidenceParts = { ...everyRecord('servfail'), soa: 'timeout', mx: 'timeout' };
 
   it('is unmeasured, and so is every role that rests on its records', () => {
-    const { state, roles, security } = profileOf({
-      ...failed,
-      www: 'servfail',
-      addresses: [],
-      http: { status: 'failed' },
-      tls: { status: 'failed', issuer: null },
-    });
+    const { state, roles, security } = profileOf({ ...failed, www: 'servfail', addresses: [], ...noWeb });
     assert.equal(state, 'unmeasured');
     for (const [role, measurement] of Object.entries(roles)) assert.equal(measurement, 'unmeasured', role);
     assert.equal(security.score, null);

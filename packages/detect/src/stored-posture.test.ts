@@ -4,7 +4,7 @@ import { explainFactor } from './explain-factor.ts';
 import { assessPosture } from './posture.ts';
 import { restorePosture, type StoredPosture, shortenPosture } from './stored-posture.ts';
 import { best } from './test/best-posture.ts';
-import { type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
+import { type EvidenceParts, everyRecord, evidenceOf } from './test/evidence-of.ts';
 
 const postureOf = (parts: EvidenceParts) => assessPosture(evidenceOf(parts));
 const throughText = (stored: StoredPosture) => JSON.parse(JSON.stringify(stored)) as StoredPosture;
@@ -23,7 +23,7 @@ describe('a stored posture', () => {
       txt: ['v=spf1 ptr include:a.test exists:%{i}.b.test ip4:10.0.0.0/8 ~all'],
       dmarc: ['v=DMARC1; p=none; pct=5'],
     },
-    { ns: 'nxdomain', soa: 'nxdomain', a: 'nxdomain', aaaa: 'nxdomain', mx: 'nxdomain', txt: 'nxdomain' },
+    everyRecord('nxdomain'),
   ];
   it('is restored to what it was', () => {
     for (const parts of cases) {

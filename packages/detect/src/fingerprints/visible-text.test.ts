@@ -21,21 +21,15 @@ describe('visibleText', () => {
       '&#0;&bogus;',
       '<![CDATA[x]]>',
       '\ud800',
-    ]) {
+    ])
       assert.equal(typeof visibleText(page), 'string');
-    }
   });
 
   it('takes time in proportion to the page', () => {
-    for (const piece of ['<p>', '<script>', '</', '&', '<a b="', '<!--', ' ', '<style><']) {
-      const timeOf = (count: number) => {
-        const startedAt = performance.now();
-        visibleText(piece.repeat(count));
-        return performance.now() - startedAt;
-      };
-      timeOf(1_000);
-      const [short, long] = [timeOf(8_000), timeOf(64_000)];
-      assert.ok(long < 40 * short + 40, `${piece}: ${short.toFixed(1)} ms, then ${long.toFixed(1)} ms`);
-    }
+    const startedAt = performance.now();
+    for (const piece of ['<p>', '<script>', '</', '&', '<a b="', '<!--', ' ', '<style><'])
+      visibleText(piece.repeat(200_000));
+    // About a second; time that grows with the square would take hours.
+    assert.ok(performance.now() - startedAt < 20_000);
   });
 });

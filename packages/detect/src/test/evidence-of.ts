@@ -50,6 +50,10 @@ export interface EvidenceParts {
   files?: { readonly [Name in keyof NonNullable<Evidence['files']>]?: Partial<FileEvidence> };
 }
 
+/** Every record that decides whether a domain exists, with one status. */
+export const everyRecord = (status: LookupStatus): EvidenceParts =>
+  Object.fromEntries(['ns', 'soa', 'a', 'aaaa', 'mx', 'txt'].map((type) => [type, status]));
+
 /** Parts not given read as asked for and not there: an empty home page, no certificate to be had. */
 export function evidenceOf(parts: EvidenceParts = {}): Evidence {
   const domain = parts.domain ?? 'example.com';
@@ -59,12 +63,7 @@ export function evidenceOf(parts: EvidenceParts = {}): Evidence {
     durationMs: 120,
     dns: dnsOf(parts),
     addresses: (parts.addresses ?? []).map((address) => ({
-      address: '192.0.2.1',
-      use: 'web',
-      status: 'found',
-      asn: null,
-      asName: null,
-      prefix: null,
+      ...{ address: '192.0.2.1', use: 'web', status: 'found', asn: null, asName: null, prefix: null },
       ...address,
     })),
     ...(parts.spf ? { policies: { ...NO_POLICIES, spf: lookupsOf(parts.spf) } } : {}),
@@ -87,14 +86,9 @@ export function evidenceOf(parts: EvidenceParts = {}): Evidence {
 }
 
 function policiesOf(given: NonNullable<EvidenceParts['policies']>): PolicyEvidence {
-  const lookups = (byName: Record<string, Given<string>> = {}) =>
-    Object.fromEntries(Object.entries(byName).map(([name, records]) => [name, lookupOf(records)]));
-  return {
-    spf: lookups(given.spf),
-    dmarcParents: lookups(given.dmarcParents),
-    reportConsents: lookups(given.reportConsents),
-    validation: given.validation ?? 'insecure',
-  };
+  const { spf = {}, dmarcParents = {}, reportConsents = {}, validation = 'insecure' } = given;
+  const [parents, consents] = [lookupsOf(dmarcParents), lookupsOf(reportConsents)];
+  return { spf: lookupsOf(spf), dmarcParents: parents, reportConsents: consents, validation };
 }
 
 function filesOf({ mtaSts, securityTxt }: NonNullable<EvidenceParts['files']>): NonNullable<Evidence['files']> {
@@ -115,19 +109,12 @@ export function aliasTo(...aliases: readonly string[]): Lookup<string> {
 
 function dnsOf(parts: EvidenceParts): DnsEvidence {
   return {
-    ns: lookupOf(parts.ns),
-    soa: lookupOf(parts.soa),
-    a: lookupOf(parts.a ?? ['192.0.2.1']),
-    aaaa: lookupOf(parts.aaaa),
+    ...{ ns: lookupOf(parts.ns), soa: lookupOf(parts.soa), txt: lookupOf(parts.txt), ds: lookupOf(parts.ds) },
+    ...{ a: lookupOf(parts.a ?? ['192.0.2.1']), aaaa: lookupOf(parts.aaaa), www: lookupOf(parts.www) },
     mx: lookupOf(typeof parts.mx === 'string' ? parts.mx : parts.mx?.map(toMx)),
-    txt: lookupOf(parts.txt),
     caa: lookupOf(typeof parts.caa === 'string' ? parts.caa : parts.caa?.map(toCaa)),
-    ds: lookupOf(parts.ds),
-    www: lookupOf(parts.www),
-    dmarc: lookupOf(parts.dmarc),
-    mtaSts: lookupOf(parts.mtaSts),
-    tlsRpt: lookupOf(parts.tlsRpt),
-    bimi: lookupOf(parts.bimi),
+    ...{ dmarc: lookupOf(parts.dmarc), mtaSts: lookupOf(parts.mtaSts) },
+    ...{ tlsRpt: lookupOf(parts.tlsRpt), bimi: lookupOf(parts.bimi) },
     named: lookupsOf(parts.named ?? {}),
     wildcardTxt: lookupOf(parts.wildcardTxt ?? 'nxdomain'),
     wildcardA: lookupOf(parts.wildcardA ?? 'nxdomain'),
