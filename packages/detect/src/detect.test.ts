@@ -7,18 +7,13 @@ import { detect } from './detect.ts';
 import { loadCatalog } from './load-catalog.ts';
 import { CATEGORIES } from './profile.ts';
 import { compileRulebook } from './rulebook.ts';
-import { aliasTo, type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
-import { linesOf, testRulebook } from './test/rulebook-of.ts';
-
-const profileOf = (parts: EvidenceParts) => detect(evidenceOf(parts), testRulebook);
+import { aliasTo, evidenceOf } from './test/evidence-of.ts';
+import { linesOf, profileOf, testRulebook } from './test/rulebook-of.ts';
 
 describe('detect', () => {
   it('is a function of its arguments alone', () => {
-    const evidence = evidenceOf({
-      ns: ['ns1.dnsco.test'],
-      mx: ['1 aspmx.l.googly.test'],
-      http: { headers: { 'x-edgy-ray': '1' } },
-    });
+    const http = { headers: { 'x-edgy-ray': '1' } };
+    const evidence = evidenceOf({ ns: ['ns1.dnsco.test'], mx: ['1 aspmx.l.googly.test'], http });
     const before = structuredClone(evidence);
     assert.deepEqual(detect(evidence, testRulebook), detect(structuredClone(evidence), testRulebook));
     assert.deepEqual(evidence, before);
@@ -29,17 +24,22 @@ describe('detect', () => {
       const [service] = profileOf({ http: { headers, page: { metas: { generator } } } }).services;
       return [service?.version, service?.platform];
     };
-    assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2', server: 'Blogger/1.2.3 (Ubuntu)' }), ['1.2.3', 'ubuntu']);
-    assert.deepEqual(shown({ server: 'Blogger/1.2.3 (Ubuntu)', 'x-powered-by': 'Blogger/1.2.3' }), ['1.2.3', 'ubuntu']);
-    assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2.3', server: 'Blogger/1.2.3 (Ubuntu)' }), ['1.2.3', 'ubuntu']);
-    assert.deepEqual(shown({ 'x-blogger': '2', server: 'Blogger/1.2.3 (Ubuntu)' }), ['2', 'ubuntu']);
-    assert.deepEqual(shown({ 'x-blogger': '2', server: 'Blogger/1.2.3 (Win64)' }), ['2', null]);
-    assert.deepEqual(shown({ 'x-blogger': 'on', server: 'Blogger/1.2.3 (Ubuntu)' }), ['1.2.3', 'ubuntu']);
+    const full = 'Blogger/1.2.3 (Ubuntu)';
+    for (const [headers, expected] of [
+      [{ 'x-powered-by': 'Blogger/1.2', server: full }, ['1.2.3', 'ubuntu']],
+      [{ server: full, 'x-powered-by': 'Blogger/1.2.3' }, ['1.2.3', 'ubuntu']],
+      [{ 'x-powered-by': 'Blogger/1.2.3', server: full }, ['1.2.3', 'ubuntu']],
+      [{ 'x-blogger': '2', server: full }, ['2', 'ubuntu']],
+      [{ 'x-blogger': '2', server: 'Blogger/1.2.3 (Win64)' }, ['2', null]],
+      [{ 'x-blogger': 'on', server: full }, ['1.2.3', 'ubuntu']],
+      [{ 'x-powered-by': 'Blogger' }, [null, null]],
+      // The order of headers decides nothing.
+      [{ server: 'Blogger/1.3', 'x-powered-by': 'Blogger/1.2' }, ['1.3', null]],
+      [{ 'x-powered-by': 'Blogger/1.2', server: 'Blogger/1.3' }, ['1.3', null]],
+    ] as const) {
+      assert.deepEqual(shown(headers), expected, JSON.stringify(headers));
+    }
     assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2.3' }, 'Blogger 9'), ['9', null]);
-    assert.deepEqual(shown({ 'x-powered-by': 'Blogger' }), [null, null]);
-    // The order of headers decides nothing.
-    assert.deepEqual(shown({ server: 'Blogger/1.3', 'x-powered-by': 'Blogger/1.2' }), ['1.3', null]);
-    assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2', server: 'Blogger/1.3' }), ['1.3', null]);
   });
 
   it('sorts services by category, score and provider', () => {
@@ -101,12 +101,8 @@ describe('hostile evidence', () => {
     const headers = JSON.parse('{"__proto__": "x", "constructor": "y", "toString": "z"}');
     const named = Object.fromEntries(names.map((name) => [name, aliasTo('constructor')]));
     const metas = JSON.parse('{"__proto__": {"generator": "Blogger"}}');
-    const profile = profileOf({
-      ns: names,
-      txt: names,
-      named,
-      http: { headers, cookies: names, page: { markers: names, assets: names, metas } },
-    });
+    const page = { markers: names, assets: names, metas };
+    const profile = profileOf({ ns: names, txt: names, named, http: { headers, cookies: names, page } });
     assert.deepEqual(profile.services, []);
   });
 
@@ -118,22 +114,15 @@ describe('hostile evidence', () => {
   it('of any text does not make it throw, and its scores stay in range', () => {
     const text = fc.string({ unit: 'binary', maxLength: 60 });
     const texts = fc.array(text, { maxLength: 4 });
+    const records = fc.record({ ns: texts, txt: texts, dmarc: texts, www: texts, wildcardTxt: texts });
     fc.assert(
-      fc.property(
-        fc.record({ ns: texts, txt: texts, dmarc: texts, www: texts, wildcardTxt: texts }),
-        text,
-        texts,
-        (parts, url, cookies) => {
-          const profile = profileOf({
-            ...parts,
-            http: { url, cookies, headers: { server: url } },
-            tls: { issuer: url, names: cookies },
-          });
-          for (const { score, evidence } of profile.services)
-            assert.ok(score > 0 && score <= 0.99 && evidence.length > 0);
-          assert.deepEqual(JSON.parse(JSON.stringify(profile)), profile);
-        },
-      ),
+      fc.property(records, text, texts, (parts, url, cookies) => {
+        const http = { url, cookies, headers: { server: url } };
+        const profile = profileOf({ ...parts, http, tls: { issuer: url, names: cookies } });
+        for (const { score, evidence } of profile.services)
+          assert.ok(score > 0 && score <= 0.99 && evidence.length > 0);
+        assert.deepEqual(JSON.parse(JSON.stringify(profile)), profile);
+      }),
     );
   });
 });
@@ -141,17 +130,11 @@ describe('hostile evidence', () => {
 describe('the real catalog', () => {
   const rulebook = compileRulebook(loadCatalog(entries));
 
-  it('reads a company behind a gateway and an edge', (t) => {
+  it('reads a company behind a gateway and an edge', () => {
     const evidence = evidenceOf({
       ns: ['ns-1.awsdns-12.com', 'ns-22.awsdns-33.net', 'ns-3.awsdns-44.org', 'ns-4.awsdns-55.co.uk'],
       mx: ['10 mxa-001.gslb.pphosted.com', '10 mxb-001.gslb.pphosted.com'],
-      txt: [
-        'v=spf1 include:spf.protection.outlook.com include:sendgrid.net -all',
-        'google-site-verification=abc',
-        'docusign=1',
-        'unknown',
-      ],
-      dmarc: ['v=DMARC1; p=reject; rua=mailto:x@rua.agari.com'],
+      txt: ['v=spf1 include:spf.protection.outlook.com include:sendgrid.net -all', 'docusign=1', 'unknown'],
       caa: ['0 issue letsencrypt.org', '0 issue digicert.com'],
       www: aliasTo('example.com.cdn.cloudflare.net'),
       named: {
@@ -159,62 +142,22 @@ describe('the real catalog', () => {
         'selector1._domainkey': aliasTo('selector1-example-com._domainkey.acme.onmicrosoft.com'),
       },
       addresses: [{ asn: 13335, asName: 'CLOUDFLARENET' }],
-      http: {
-        headers: {
-          server: 'cloudflare',
-          'cf-ray': '8a-FRA',
-          'content-type': 'text/html',
-          'content-security-policy': "default-src 'self'; ".repeat(20),
-        },
-        cookies: ['PHPSESSID', '__cf_bm'],
-        page: {
-          metas: { generator: 'WordPress 6.4', description: 'x' },
-          assets: Array.from({ length: 25 }, (_, i) =>
-            i % 3 ? `https://example.com/wp-content/themes/a/${i}.js` : `https://cdn${i}.vendor-${i}.net/lib/${i}.css`,
-          ),
-          markers: Array.from({ length: 50 }, (_, i) => `section-${i}`),
-        },
-      },
+      http: { headers: { server: 'cloudflare', 'cf-ray': '8a-FRA' }, page: { metas: { generator: 'WordPress 6.4' } } },
       tls: { issuer: "Let's Encrypt" },
     });
-    const { services } = detect(evidence, rulebook);
-    const lines = linesOf(services);
+    const lines = linesOf(detect(evidence, rulebook).services);
     for (const line of [
-      'dns amazon-route-53 high',
-      'email microsoft-365 medium',
-      'email_security proofpoint high',
-      'email_sending sendgrid high',
-      'cdn cloudflare high',
-      'verified_service docusign medium',
-      'certificate_authority lets-encrypt high',
-      'web_platform wordpress medium',
+      ...['dns amazon-route-53 high', 'email microsoft-365 medium', 'email_security proofpoint high'],
+      ...['email_sending sendgrid high', 'cdn cloudflare high', 'verified_service docusign medium'],
+      ...['certificate_authority lets-encrypt high', 'web_platform wordpress medium'],
     ]) {
       assert.ok(lines.includes(line), `${line} in ${lines.join(', ')}`);
     }
-    assert.ok(!services.some(({ category }) => category === 'hosting'));
-    t.diagnostic(
-      `${perSecond(() => detect(evidence, rulebook)).toLocaleString('en')} domains/s with ${rulebook.providers.size} providers`,
-    );
+    assert.ok(!lines.some((line) => line.startsWith('hosting ')));
   });
 
   it('names every category at least once', () => {
-    const used = new Set(
-      [...rulebook.providers.values()].flatMap(({ rules }) => rules.map(({ category }) => category)),
-    );
-    assert.deepEqual(
-      CATEGORIES.filter((category) => !used.has(category)),
-      [],
-    );
+    const used = new Set([...rulebook.providers.values()].flatMap(({ rules }) => rules.map((rule) => rule.category)));
+    for (const category of CATEGORIES) assert.ok(used.has(category), category);
   });
 });
-
-/** The best of a few short rounds: the machine is shared. */
-function perSecond(work: () => unknown): number {
-  let best = 0;
-  for (let round = 0; round < 6; round++) {
-    const start = performance.now();
-    for (let i = 0; i < 2000; i++) work();
-    best = Math.max(best, (2000 * 1000) / (performance.now() - start));
-  }
-  return Math.round(best);
-}

@@ -15,11 +15,8 @@ describe('a factor in words', () => {
   });
 
   it('tells where in another record the mistake stands', () => {
-    const posture = postureOf({
-      ...best,
-      txt: ['v=spf1 include:_spf.a.test -all'],
-      policies: { spf: { '_spf.a.test': ['v=spf1 nonsense'] } },
-    });
+    const policies = { spf: { '_spf.a.test': ['v=spf1 nonsense'] } };
+    const posture = postureOf({ ...best, txt: ['v=spf1 include:_spf.a.test -all'], policies });
     const { id, evidence, advice } = explainFactor(posture, posture.factors[0] as PostureFactor);
     assert.deepEqual([id, evidence], ['spf.syntax', 'syntax in _spf.a.test: nonsense']);
     assert.match(advice ?? '', /^Correct the term/);
@@ -37,10 +34,8 @@ describe('a factor in words', () => {
       'include-without-policy in example.com: include:a.test',
     ]);
     assert.deepEqual(evidenceFor('v=spf1 ip4:10.0.0.0/12 +all'), ['spf.open', 'v=spf1 ip4:10.0.0.0/12 +all']);
-    assert.deepEqual(evidenceFor('v=spf1; mx -all'), [
-      'spf.unreadable',
-      'unreadable-record in example.com: v=spf1; mx -all',
-    ]);
+    const unreadable = 'unreadable-record in example.com: v=spf1; mx -all';
+    assert.deepEqual(evidenceFor('v=spf1; mx -all'), ['spf.unreadable', unreadable]);
   });
 
   it('has a sentence for each issue, and nothing for what was not measured', () => {

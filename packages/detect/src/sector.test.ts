@@ -10,35 +10,17 @@ import { evidenceOf } from './test/evidence-of.ts';
 import { testEntries, testRulebook } from './test/rulebook-of.ts';
 
 describe('sectorOf', () => {
-  const table: [domain: string, sector: string][] = [
-    ['nasa.gov', 'government'],
-    ['defra.gov.uk', 'government'],
-    ['interieur.gouv.fr', 'government'],
-    ['mof.go.jp', 'government'],
-    ['army.mil', 'government'],
-    ['mit.edu', 'education_research'],
-    ['ox.ac.uk', 'education_research'],
-    ['unimelb.edu.au', 'education_research'],
-    ['trust.nhs.uk', 'health'],
-    ['tce.ac.gov.br', 'government'],
-    ['campinas.sp.gov.br', 'government'],
-    ['health.qld.gov.au', 'government'],
-    ['perth.wa.edu.au', 'education_research'],
-    ['city.nagoya.lg.jp', 'government'],
-    ['high.school.nz', 'education_research'],
-    ['first.bank', 'finance_insurance'],
-    ['example.com', 'unknown'],
-    ['edu.example.com', 'unknown'],
-    ['gov-news.com', 'unknown'],
-    ['shop.go.it', 'unknown'],
-    ['szkola.edu.pl', 'unknown'],
-    ['ascension.ac', 'unknown'],
-    ['me.github.io', 'unknown'],
-    ['foo.notatld', 'unknown'],
-  ];
-  for (const [domain, sector] of table) {
-    it(`of ${domain} is ${sector}`, () => assert.equal(sectorOf(domain), sector));
-  }
+  const table = {
+    government:
+      'nasa.gov defra.gov.uk interieur.gouv.fr mof.go.jp army.mil tce.ac.gov.br campinas.sp.gov.br health.qld.gov.au city.nagoya.lg.jp',
+    education_research: 'mit.edu ox.ac.uk unimelb.edu.au perth.wa.edu.au high.school.nz',
+    health: 'trust.nhs.uk',
+    finance_insurance: 'first.bank',
+    unknown: 'example.com edu.example.com gov-news.com shop.go.it szkola.edu.pl ascension.ac me.github.io foo.notatld',
+  };
+  for (const [sector, domains] of Object.entries(table))
+    for (const domain of domains.split(' '))
+      it(`of ${domain} is ${sector}`, () => assert.equal(sectorOf(domain), sector));
 });
 
 describe('decideSector', () => {
@@ -73,35 +55,17 @@ describe('sectorListOf', () => {
       ['example.com', 'health'],
       ['WWW.Example.co.uk', ' media '],
     ];
-    assert.deepEqual(
-      [...sectorListOf(rows)],
-      [
-        ['example.com', 'health'],
-        ['example.co.uk', 'media'],
-      ],
-    );
+    assert.deepEqual(Object.fromEntries(sectorListOf(rows)), { 'example.com': 'health', 'example.co.uk': 'media' });
     assert.deepEqual(sectorListOf([['Domain', 'Sector'], ...rows]), sectorListOf(rows));
     assert.equal(sectorListOf([]).size, 0);
   });
 
   it('takes nothing of a list with wrong rows, and tells them all', () => {
-    const rows = [
-      ['example.com', 'health'],
-      ['example.com', 'media'],
-      ['nonsense', 'health'],
-      ['a.com', 'x'],
-      ['b.com'],
-      ['c.com', 'media', ''],
-    ];
+    const text = 'example.com,health example.com,media nonsense,health a.com,x b.com c.com,media,';
+    const rows = text.split(' ').map((row) => row.split(','));
     assert.throws(
       () => sectorListOf(rows),
-      (error: SectorListError) => {
-        assert.deepEqual(
-          error.problems.map((problem) => problem.slice(0, 5)),
-          ['row 2', 'row 3', 'row 4', 'row 5', 'row 6'],
-        );
-        return true;
-      },
+      ({ problems }: SectorListError) => problems.map((each) => each.slice(4, 5)).join('') === '23456',
     );
   });
 
