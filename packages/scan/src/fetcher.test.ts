@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, it } from 'node:test';
 import { failureOf, PUBLIC, redirects, startInternet, textOf } from './test/fetching.ts';
-import { makeCertificate, type WebScript } from './test/web-server.ts';
+import { badCertificates, makeCertificate, type WebScript } from './test/web-server.ts';
 
 const hello: WebScript = (_request, response) => void response.end('hello');
 
@@ -137,16 +137,9 @@ describe('redirects', () => {
 });
 
 describe('certificates', () => {
-  const ofOther = makeCertificate(['other.test']);
-  for (const [what, making, isTrusted, code] of [
-    ['self-signed', makeCertificate(['example.com']), false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-    ['expired', makeCertificate(['example.com'], { fromDays: -9, toDays: -2 }), true, 'CERT_HAS_EXPIRED'],
-    ['not yet valid', makeCertificate(['example.com'], { fromDays: 3 }), true, 'CERT_NOT_YET_VALID'],
-    ["another name's", ofOther, true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-  ] as const) {
+  for (const { what, code, make } of badCertificates) {
     it(`that are ${what} end the fetch before anything is asked`, async () => {
-      const certificate = await making;
-      const trustedCa = isTrusted ? [certificate.cert] : [];
+      const { certificate, trustedCa } = await make();
       await using internet = await startInternet(hello, { certificate, fetcher: { trustedCa } });
       const fetched = await internet.fetch('https://example.com/');
       assert.deepEqual(fetched, { kind: 'failed', reason: 'failed', detail: code, redirects: [] });
@@ -155,7 +148,7 @@ describe('certificates', () => {
   }
 
   it('are compared with each host, though its address be one that a connection is kept to', async () => {
-    const certificate = await ofOther;
+    const certificate = await makeCertificate(['other.test']);
     await using internet = await startInternet(hello, { certificate, fetcher: { trustedCa: [certificate.cert] } });
     assert.equal(textOf(await internet.fetch('https://other.test/')), 'hello');
     assert.equal((await internet.fetch('https://example.com/')).kind, 'failed');

@@ -124,3 +124,39 @@ export const withoutRobots =
   (script: WebScript): WebScript =>
   (request, response) =>
     request.url === '/robots.txt' ? void response.writeHead(404).end() : script(request, response);
+
+/** A redirect to `location` for any path but robots.txt. */
+export const redirectTo = (location: string): WebScript =>
+  withoutRobots((_request, response) => void response.writeHead(302, { location }).end());
+
+/** Sends `begin`, then `chunk` until the connection breaks or 100 MB are sent; `sent.bytes` counts. */
+export const endless = (begin: string, contentType: string, sent: { bytes: number }): WebScript =>
+  withoutRobots((_request, response) => {
+    const chunk = Buffer.alloc(65_536, '<p>x</p>');
+    response.writeHead(200, { 'content-type': contentType }).write(begin);
+    const pour = () => {
+      while (!response.destroyed && sent.bytes < 100_000_000) {
+        sent.bytes += chunk.length;
+        if (!response.write(chunk)) return void response.once('drain', pour);
+      }
+      response.end();
+    };
+    pour();
+  });
+
+/** Certificates that must not be trusted, with Node's code for the reason. */
+export const badCertificates = (
+  [
+    ['self-signed', ['example.com', '*.example.com'], {}, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['expired', ['example.com', '*.example.com'], { fromDays: -9, toDays: -2 }, 'CERT_HAS_EXPIRED'],
+    ['not yet valid', ['example.com', '*.example.com'], { fromDays: 3 }, 'CERT_NOT_YET_VALID'],
+    ["another name's", ['other.test'], {}, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ] as const
+).map(([what, names, validity, code]) => ({
+  what,
+  code,
+  async make() {
+    const certificate = await makeCertificate(names, validity);
+    return { certificate, trustedCa: what === 'self-signed' ? [] : [certificate.cert] };
+  },
+}));
