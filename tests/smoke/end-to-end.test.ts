@@ -43,7 +43,7 @@ describe('the stack service', () => {
     }
     await service.running.service.app.pulse.now();
     const { data } = await stream.next('migration');
-    const event = JSON.parse(data) as { readonly domain: string; readonly from_id: string; readonly to_id: string };
+    console.error(data); const event = JSON.parse(data) as { readonly domain: string; readonly from_id: string; readonly to_id: string };
     assert.deepEqual([event.domain, event.from_id, event.to_id], [moved.domain, moved.from, moved.to]);
     assert.ok((await verifyBody(data, { baseUrl: service.base })).ok);
   });

@@ -7,12 +7,9 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import {
-  type ScannedStack,
-  startScannedStack,
-  startTestGateway,
-  type TestGateway,
-} from '../../support/client-services.ts';
+import type { Browser } from 'playwright-core';
+import { type Harness as Gateway, startHarness as startGateway } from '../../../services/gateway/src/test/harness.ts';
+import { type ScannedStack, startScannedStack } from '../../support/client-services.ts';
 import { serveModules } from '../../support/module-server.ts';
 import { openBrowser, skip } from '../../support/web/browser.ts';
 
@@ -35,15 +32,18 @@ const said: Readonly<Record<string, RegExp>> = {
 
 describe("the client's README", () => {
   let scanned: ScannedStack;
-  let gateway: TestGateway;
+  let gateway: Gateway;
   let directory: string;
+  let browser: Browser | undefined;
   before(async () => {
     directory = await mkdtemp(path.join(tmpdir(), 'strata-readme-'));
     scanned = await startScannedStack();
     await scanned.move(1);
-    gateway = await startTestGateway();
+    gateway = await startGateway();
+    if (!skip) browser = await openBrowser();
   });
   after(async () => {
+    await browser?.close();
     await gateway?.[Symbol.asyncDispose]();
     await scanned?.[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
@@ -55,22 +55,22 @@ describe("the client's README", () => {
   const placed = (code: string, client: string) =>
     code
       .replaceAll('@strata/client', client)
-      .replaceAll('http://127.0.0.1:8787', scanned.stack.url(''))
-      .replaceAll('http://127.0.0.1:8788', gateway.baseUrl);
+      .replaceAll('http://127.0.0.1:8787', scanned.service.base)
+      .replaceAll('http://127.0.0.1:8788', gateway.base);
 
   for (const [title, code] of examples) {
     if (!code.includes('document.'))
       it(`"${title}" runs in Node`, async () => {
         const file = path.join(directory, `${title.replaceAll(' ', '-')}.ts`);
         await writeFile(file, placed(code, pathToFileURL(path.join(root, 'packages/client/src/index.ts')).href));
-        const env = { ...process.env, STRATA_STACK_KEY: scanned.stack.key, STRATA_INFERENCE_KEY: gateway.key };
+        const env = { ...process.env, STRATA_STACK_KEY: scanned.key, STRATA_INFERENCE_KEY: gateway.key };
         const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 60_000 });
         assert.match(stdout, said[title] ?? /^$/);
       });
 
     it(`"${title}" runs in a browser, from a page of another origin`, { skip }, async () => {
       const here = placed(code, '@strata/client')
-        .replaceAll('process.env.STRATA_STACK_KEY', JSON.stringify(scanned.stack.key))
+        .replaceAll('process.env.STRATA_STACK_KEY', JSON.stringify(scanned.key))
         .replaceAll('process.env.STRATA_INFERENCE_KEY', JSON.stringify(gateway.key));
       assert.match(await saidInPage(here), said[title] ?? /^$/);
     });
@@ -79,9 +79,8 @@ describe("the client's README", () => {
   /** What a script writes in a page of its own: the text of the page, or else all that it prints. */
   async function saidInPage(code: string): Promise<string> {
     await using modules = await serveModules(code);
-    const browser = await openBrowser();
+    const page = await (browser ?? assert.fail()).newPage();
     try {
-      const page = await browser.newPage();
       const trouble: string[] = [];
       page.on('pageerror', (error) => trouble.push(error.message));
       await page.goto(modules.url);
@@ -89,7 +88,7 @@ describe("the client's README", () => {
       assert.deepEqual(trouble, []);
       return await page.evaluate(() => document.body.textContent || (window as unknown as { said: string }).said);
     } finally {
-      await browser.close();
+      await page.close();
     }
   }
 });

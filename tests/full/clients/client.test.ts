@@ -2,22 +2,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type ChatRecord, InferenceClient, StackClient, type StackEvent, StackProblem } from '@strata/client';
-import {
-  type ScannedStack,
-  startScannedStack,
-  startTestGateway,
-  type TestGateway,
-} from '../../support/client-services.ts';
-import type { TestStack } from '../../support/running-stack.ts';
+import { type Harness as Gateway, startHarness as startGateway } from '../../../services/gateway/src/test/harness.ts';
+import type { Harness } from '../../../services/stack/src/test/harness.ts';
+import { type ScannedStack, startScannedStack } from '../../support/client-services.ts';
 
 describe('the client of the stack service', () => {
   let scanned: ScannedStack;
-  let stack: TestStack;
+  let stack: Harness;
   let client: StackClient;
   before(async () => {
     scanned = await startScannedStack();
-    stack = scanned.stack;
-    client = new StackClient({ baseUrl: stack.url(''), key: stack.key });
+    stack = scanned.service;
+    client = new StackClient({ baseUrl: stack.base, key: scanned.key });
   });
   after(() => scanned?.[Symbol.asyncDispose]());
 
@@ -76,10 +72,10 @@ describe('the client of the stack service', () => {
     assert.match(unknown.requestId ?? '', /./);
     const limit = await problemOf(client.get('/stack/v1/search', { query: { limit: 5_000 } }));
     assert.deepEqual([limit.status, limit.errors[0]?.field], [400, 'limit']);
-    const keyless = await problemOf(new StackClient({ baseUrl: stack.url('') }).get('/stack/v1/stats'));
+    const keyless = await problemOf(new StackClient({ baseUrl: stack.base }).get('/stack/v1/stats'));
     assert.deepEqual([keyless.status, keyless.code], [401, 'missing_key']);
-    const { key } = await stack.running.service.app.store.keys.create({ tier: 'free' });
-    const free = new StackClient({ baseUrl: stack.url(''), key });
+    const key = await stack.newKey('free');
+    const free = new StackClient({ baseUrl: stack.base, key });
     let spent = await problemOf(
       (async () => {
         for (;;) await free.get('/stack/v1/stats');
@@ -127,7 +123,7 @@ describe('the client of the stack service', () => {
     await first;
     const port = stack.running.port;
     // Nobody reads while the service is away, and two events are told before the client is back.
-    await stack.restart({ port });
+    await stack.restart({ STRATA_STACK_PORT: String(port) });
     moved.push(...(await scanned.move(2)));
     await take(2);
     assert.deepEqual(told.map((event) => 'domain' in event && event.domain).sort(), moved.sort());
@@ -151,13 +147,13 @@ describe('the client of the stack service', () => {
 });
 
 describe('the client of the inference service', () => {
-  let gateway: TestGateway;
+  let gateway: Gateway;
   let client: InferenceClient;
   const model = 'strata-tiny-chat';
   const messages = [{ role: 'user' as const, content: 'What is DMARC?' }];
   before(async () => {
-    gateway = await startTestGateway();
-    client = new InferenceClient(gateway);
+    gateway = await startGateway();
+    client = new InferenceClient({ baseUrl: gateway.base, key: gateway.key });
   });
   after(() => gateway?.[Symbol.asyncDispose]());
 

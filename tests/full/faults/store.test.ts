@@ -146,7 +146,7 @@ describe('a service whose store may not be written', {
       chmodSync(at.file, 0o644);
       if (what === 'file') chownSync(at.path, NOBODY, NOBODY);
       else chownSync(at.file, NOBODY, NOBODY);
-      const { code, stderr } = await spawnStrata(["stack", "serve"], { env: settingsOf(at.path), uid: NOBODY });
+      const { code, stderr } = await spawnStrata(['stack', 'serve'], { env: settingsOf(at.path), uid: NOBODY });
       assert.equal(code, 1, stderr);
       assert.match(stderr, /^strata: [^\n]*(?:cannot be written|cannot be opened|read-only|permission)[^\n]*\n$/i);
     }
