@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { judge, type Sample, type SeriesKind } from './anomaly.ts';
+import { holds } from './test/property.ts';
 
 const TODAY = 20_000;
 const kind = fc.constantFrom<SeriesKind>('count', 'level');
@@ -47,51 +48,39 @@ describe('any series', () => {
     );
   });
 
-  it('does not depend on the order of its samples, nor on the unit of exposure', () => {
-    fc.assert(
-      fc.property(ordinary, value, kind, (window, today, of) => {
-        const options = { kind: of, tests: 10 };
-        const found = judge(window, now(today), options);
-        assert.deepEqual(judge(window.toReversed(), now(today), options), found);
-        const doubled = window.map((each) => ({ ...each, exposure: each.exposure * 2 }));
-        const again = judge(doubled, now(today, 2000), options);
-        assert.equal(again?.sigma, found?.sigma);
-      }),
-    );
-  });
+  it('does not depend on the order of its samples, nor on the unit of exposure', () =>
+    holds(100, [ordinary, value, kind], (window, today, of) => {
+      const options = { kind: of, tests: 10 };
+      const found = judge(window, now(today), options);
+      assert.deepEqual(judge(window.toReversed(), now(today), options), found);
+      const doubled = window.map((each) => ({ ...each, exposure: each.exposure * 2 }));
+      const again = judge(doubled, now(today, 2000), options);
+      assert.equal(again?.sigma, found?.sigma);
+    }));
 
-  it('that is an anomaly among many is one among few', () => {
-    fc.assert(
-      fc.property(ordinary, value, kind, tests, tests, (window, today, of, a, b) => {
-        const strict = judge(window, now(today), { kind: of, tests: Math.max(a, b) });
-        if (strict) assert.deepEqual(judge(window, now(today), { kind: of, tests: Math.min(a, b) }), strict);
-      }),
-    );
-  });
+  it('that is an anomaly among many is one among few', () =>
+    holds(100, [ordinary, value, kind, tests, tests], (window, today, of, a, b) => {
+      const strict = judge(window, now(today), { kind: of, tests: Math.max(a, b) });
+      if (strict) assert.deepEqual(judge(window, now(today), { kind: of, tests: Math.min(a, b) }), strict);
+    }));
 
-  it('that is an anomaly is one still when the day is further off', () => {
-    fc.assert(
-      fc.property(ordinary, value, stepOf(1, 5000), kind, (window, today, further, of) => {
-        const options = { kind: of, tests: 1500 };
-        const found = judge(window, now(today), options);
-        if (found?.direction !== 'up') return;
-        const next = judge(window, now(today + further), options);
-        assert.ok(next && next.sigma > found.sigma && next.chance <= found.chance);
-      }),
-    );
-  });
+  it('that is an anomaly is one still when the day is further off', () =>
+    holds(100, [ordinary, value, stepOf(1, 5000), kind], (window, today, further, of) => {
+      const options = { kind: of, tests: 1500 };
+      const found = judge(window, now(today), options);
+      if (found?.direction !== 'up') return;
+      const next = judge(window, now(today + further), options);
+      assert.ok(next && next.sigma > found.sigma && next.chance <= found.chance);
+    }));
 
-  it('of a level means the same upside down', () => {
-    fc.assert(
-      fc.property(ordinary, value, (window, today) => {
-        const options = { kind: 'level', tests: 1500 } as const;
-        const flipped = window.map((each) => ({ ...each, value: -each.value }));
-        const found = judge(window, now(today), options);
-        const mirrored = judge(flipped, now(-today), options);
-        assert.equal(found === undefined, mirrored === undefined);
-        assert.equal(found && -found.sigma, mirrored?.sigma);
-        assert.equal(found?.chance, mirrored?.chance);
-      }),
-    );
-  });
+  it('of a level means the same upside down', () =>
+    holds(100, [ordinary, value], (window, today) => {
+      const options = { kind: 'level', tests: 1500 } as const;
+      const flipped = window.map((each) => ({ ...each, value: -each.value }));
+      const found = judge(window, now(today), options);
+      const mirrored = judge(flipped, now(-today), options);
+      assert.equal(found === undefined, mirrored === undefined);
+      assert.equal(found && -found.sigma, mirrored?.sigma);
+      assert.equal(found?.chance, mirrored?.chance);
+    }));
 });

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { buildSets } from './build-sets.ts';
 import { DomainSet } from './domain-set.ts';
+import { holds } from './test/property.ts';
 
 const COUNT = 12;
 
@@ -16,46 +17,34 @@ const memberships = fc
   );
 
 describe('sets built at once', () => {
-  it('equal sets filled one by one', () => {
-    fc.assert(
-      fc.property(memberships, fc.nat(5), (told, more) => {
-        const limit = (told.at(-1)?.member ?? 0) + 1 + more;
-        const built = buildSets(COUNT, limit, (visit) => {
-          for (const { member, sets } of told) for (const set of sets) visit(set, member);
-        });
-        assert.equal(built.length, COUNT);
-        for (const [number, set] of built.entries()) {
-          const expected = DomainSet.of(told.filter(({ sets }) => sets.includes(number)).map(({ member }) => member));
-          assert.deepEqual(set?.toArray() ?? new Uint32Array(0), expected.toArray());
-          assert.equal(set?.size ?? 0, expected.size);
-        }
-      }),
-      { numRuns: 200 },
-    );
-  });
+  it('equal sets filled one by one', () =>
+    holds(200, [memberships, fc.nat(5)], (told, more) => {
+      const limit = (told.at(-1)?.member ?? 0) + 1 + more;
+      const built = buildSets(COUNT, limit, (visit) => {
+        for (const { member, sets } of told) for (const set of sets) visit(set, member);
+      });
+      assert.equal(built.length, COUNT);
+      for (const [number, set] of built.entries()) {
+        const expected = DomainSet.of(told.filter(({ sets }) => sets.includes(number)).map(({ member }) => member));
+        assert.deepEqual(set?.toArray() ?? new Uint32Array(0), expected.toArray());
+        assert.equal(set?.size ?? 0, expected.size);
+      }
+    }));
 
-  it('can be changed without changing their neighbours', () => {
-    fc.assert(
-      fc.property(
-        memberships,
-        fc.array(fc.nat(3_000), { minLength: 1, maxLength: 60, size: 'max' }),
-        (told, changes) => {
-          const built = buildSets(COUNT, 200_001, (visit) => {
-            for (const { member, sets } of told) for (const set of sets) visit(set, member);
-          });
-          const before = built.map((set) => set?.toArray());
-          for (const [number, set] of built.entries()) {
-            for (const member of changes) if (!set?.delete(member)) set?.add(member);
-            for (let other = number + 1; other < COUNT; other += 1) {
-              assert.deepEqual(built[other]?.toArray(), before[other]);
-            }
-            if (number > 0) assert.equal(built[number - 1]?.size, built[number - 1]?.toArray().length);
-          }
-        },
-      ),
-      { numRuns: 50 },
-    );
-  });
+  it('can be changed without changing their neighbours', () =>
+    holds(50, [memberships, fc.array(fc.nat(3_000), { minLength: 1, maxLength: 60, size: 'max' })], (told, changes) => {
+      const built = buildSets(COUNT, 200_001, (visit) => {
+        for (const { member, sets } of told) for (const set of sets) visit(set, member);
+      });
+      const before = built.map((set) => set?.toArray());
+      for (const [number, set] of built.entries()) {
+        for (const member of changes) if (!set?.delete(member)) set?.add(member);
+        for (let other = number + 1; other < COUNT; other += 1) {
+          assert.deepEqual(built[other]?.toArray(), before[other]);
+        }
+        if (number > 0) assert.equal(built[number - 1]?.size, built[number - 1]?.toArray().length);
+      }
+    }));
 
   it('keeps a set without members undefined, and dense ones as bitmaps', () => {
     const [none, dense, sparse] = buildSets(3, 100_000, (visit) => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CATEGORIES } from '@strata/detect';
-import fc from 'fast-check';
 import { ChangeHistory, type IndexedChange } from './change-history.ts';
 import { dayOf } from './daily-series.ts';
+import { holds } from './test/property.ts';
 import { changes, DAYS, FIRST_DAY, scans } from './test/random-changes.ts';
 import { PROVIDERS } from './test/random-domains.ts';
 
@@ -75,46 +75,34 @@ function check(history: ChangeHistory, all: readonly IndexedChange[], scanned: S
 }
 
 describe('the history of changes', () => {
-  it('counts what a walk over all changes counts, in whatever order they come', () => {
-    fc.assert(
-      fc.property(changes, scans, (all, scanned) => check(historyOf(all, scanned), all, scanned)),
-      { numRuns: 60 },
-    );
-  });
+  it('counts what a walk over all changes counts, in whatever order they come', () =>
+    holds(60, [changes, scans], (all, scanned) => check(historyOf(all, scanned), all, scanned)));
 
-  it('is the same after it was written and read, and goes on counting', () => {
-    fc.assert(
-      fc.property(changes, changes, scans, (all, more, scanned) => {
-        const history = historyOf(all, scanned);
-        const { columns, lists } = history.columns();
-        const again = ChangeHistory.from({
-          columns: structuredClone(columns),
-          lists: JSON.parse(JSON.stringify(lists)),
-        });
-        assert.deepEqual(again.describe(), history.describe());
-        for (const change of more) again.add(change);
-        for (const { day, scans, rulebook } of scanned) again.addScans(day, { scans, measured: scans, rulebook });
-        check(again, [...all, ...more], [...scanned, ...scanned]);
-        check(history, all, scanned);
-      }),
-      { numRuns: 30 },
-    );
-  });
+  it('is the same after it was written and read, and goes on counting', () =>
+    holds(30, [changes, changes, scans], (all, more, scanned) => {
+      const history = historyOf(all, scanned);
+      const { columns, lists } = history.columns();
+      const again = ChangeHistory.from({
+        columns: structuredClone(columns),
+        lists: JSON.parse(JSON.stringify(lists)),
+      });
+      assert.deepEqual(again.describe(), history.describe());
+      for (const change of more) again.add(change);
+      for (const { day, scans, rulebook } of scanned) again.addScans(day, { scans, measured: scans, rulebook });
+      check(again, [...all, ...more], [...scanned, ...scanned]);
+      check(history, all, scanned);
+    }));
 
-  it('is the same in whatever order changes were told', () => {
-    fc.assert(
-      fc.property(changes, scans, (all, scanned) => {
-        assert.deepEqual(
-          historyOf(all.toReversed(), scanned.toReversed()).describe(),
-          historyOf(
-            all.toSorted((a, b) => a.confirmedAt - b.confirmedAt),
-            scanned,
-          ).describe(),
-        );
-      }),
-      { numRuns: 40 },
-    );
-  });
+  it('is the same in whatever order changes were told', () =>
+    holds(40, [changes, scans], (all, scanned) => {
+      assert.deepEqual(
+        historyOf(all.toReversed(), scanned.toReversed()).describe(),
+        historyOf(
+          all.toSorted((a, b) => a.confirmedAt - b.confirmedAt),
+          scanned,
+        ).describe(),
+      );
+    }));
 
   it('counts a change on the day on which it was confirmed, not on the day of the scan', () => {
     const history = new ChangeHistory();

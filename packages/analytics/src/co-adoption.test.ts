@@ -5,6 +5,7 @@ import { coAdoption } from './co-adoption.ts';
 import { compareText } from './compare-text.ts';
 import { LEAST_SUPPORT } from './neighbours.ts';
 import { indexOf, plainDomains, usersOf } from './test/firms.ts';
+import { holds } from './test/property.ts';
 import { manyDomains, ownerOf, PROVIDERS } from './test/random-domains.ts';
 
 const isClose = (a: number, b: number) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
@@ -21,39 +22,35 @@ describe('co-adoption', () => {
     ).flat(),
   );
 
-  it('counts the domains of two providers, with Jaccard and lift, and leaves out brands of one owner', () => {
-    fc.assert(
-      fc.property(manyAlike, fc.integer({ min: 1, max: 6 }), (domains, limit) => {
-        const index = indexOf(domains);
-        for (const provider of PROVIDERS) {
-          const own = usersOf(domains, provider);
-          const expected = PROVIDERS.filter((other) => ownerOf(other) !== ownerOf(provider))
-            .map((other) => {
-              const theirs = usersOf(domains, other);
-              const common = usersOf(own, other).length;
-              const either = new Set([...own, ...theirs]).size;
-              const [p, q] = [own.length / domains.length, theirs.length / domains.length];
-              return {
-                provider: other,
-                domains: common,
-                jaccard: common / either,
-                lift: common / domains.length / (p * q),
-              };
-            })
-            .filter(({ domains }) => domains >= LEAST_SUPPORT)
-            .sort((a, b) => b.jaccard - a.jaccard || compareText(a.provider, b.provider))
-            .slice(0, limit);
-          const found = coAdoption(index, provider, { ownerOf, limit });
-          assert.deepEqual(
-            found.map(({ lift: _, ...rest }) => rest),
-            expected.map(({ lift: _, ...rest }) => rest),
-          );
-          for (const [i, { lift }] of found.entries()) assert.ok(Math.abs(lift / (expected[i]?.lift ?? 0) - 1) < 1e-9);
-        }
-      }),
-      { numRuns: 40 },
-    );
-  });
+  it('counts the domains of two providers, with Jaccard and lift, and leaves out brands of one owner', () =>
+    holds(40, [manyAlike, fc.integer({ min: 1, max: 6 })], (domains, limit) => {
+      const index = indexOf(domains);
+      for (const provider of PROVIDERS) {
+        const own = usersOf(domains, provider);
+        const expected = PROVIDERS.filter((other) => ownerOf(other) !== ownerOf(provider))
+          .map((other) => {
+            const theirs = usersOf(domains, other);
+            const common = usersOf(own, other).length;
+            const either = new Set([...own, ...theirs]).size;
+            const [p, q] = [own.length / domains.length, theirs.length / domains.length];
+            return {
+              provider: other,
+              domains: common,
+              jaccard: common / either,
+              lift: common / domains.length / (p * q),
+            };
+          })
+          .filter(({ domains }) => domains >= LEAST_SUPPORT)
+          .sort((a, b) => b.jaccard - a.jaccard || compareText(a.provider, b.provider))
+          .slice(0, limit);
+        const found = coAdoption(index, provider, { ownerOf, limit });
+        assert.deepEqual(
+          found.map(({ lift: _, ...rest }) => rest),
+          expected.map(({ lift: _, ...rest }) => rest),
+        );
+        for (const [i, { lift }] of found.entries()) assert.ok(Math.abs(lift / (expected[i]?.lift ?? 0) - 1) < 1e-9);
+      }
+    }));
 
   it('worked out by hand: of 1,000 domains 100 use one, 50 the other, 40 both', () => {
     const use = (...providers: string[]) => ({ services: providers.map((each) => ['dns', each, 'low'] as const) });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CATEGORIES } from '@strata/detect';
-import fc from 'fast-check';
 import type { Build } from './builds.ts';
 import { DomainIndex, type IndexedDomain } from './domain-index.ts';
 import { IndexBuilder } from './index-builder.ts';
 import { LEVELS, STATES } from './terms.ts';
 import { checkIndex } from './test/check-index.ts';
 import { plainDomain } from './test/firms.ts';
+import { holds } from './test/property.ts';
 import { manyDomains, PROVIDERS, type Step, steps } from './test/random-domains.ts';
 
 function take(index: DomainIndex, step: Step) {
@@ -88,110 +88,87 @@ function check(index: DomainIndex, known: ReadonlyMap<number, IndexedDomain>): v
 }
 
 describe('the index', () => {
-  it('is right after each step, whatever is put, put again and touched', () => {
-    fc.assert(
-      fc.property(steps({ domains: 6, most: 12 }), (all) => {
-        const index = new DomainIndex();
-        const known = new Map<number, IndexedDomain>();
-        for (const step of all) {
-          take(index, step);
-          follow(known, step);
-          check(index, known);
-        }
-      }),
-      { numRuns: 25 },
-    );
-  });
-
-  it('is right after many steps over many domains', () => {
-    fc.assert(
-      fc.property(steps({ domains: 80, most: 400 }), (all) => {
-        const index = new DomainIndex();
-        const known = new Map<number, IndexedDomain>();
-        for (const step of all) {
-          take(index, step);
-          follow(known, step);
-        }
+  it('is right after each step, whatever is put, put again and touched', () =>
+    holds(25, [steps({ domains: 6, most: 12 })], (all) => {
+      const index = new DomainIndex();
+      const known = new Map<number, IndexedDomain>();
+      for (const step of all) {
+        take(index, step);
+        follow(known, step);
         check(index, known);
-      }),
-      { numRuns: 10 },
-    );
-  });
+      }
+    }));
 
-  it('built at once is right, and goes on being right', () => {
-    fc.assert(
-      fc.property(manyDomains(80), (domains) => {
-        const half = domains.length >> 1;
-        const builder = new IndexBuilder();
-        for (const domain of domains.slice(0, half)) builder.put(domain);
-        const index = builder.build({ seq: 7, scanId: 9 });
-        assert.deepEqual(index.position, { seq: 7, scanId: 9 });
-        const known = new Map(domains.slice(0, half).map((domain) => [domain.id, domain]));
-        check(index, known);
-        // Each known one becomes what another is, then the others come.
-        const changed = domains
-          .slice(0, half)
-          .map(({ id, name }, i) => ({ ...(domains[half + i] as IndexedDomain), id, name }));
-        for (const domain of [...changed, ...domains.slice(half)]) {
-          take(index, { kind: 'put', domain });
-          follow(known, { kind: 'put', domain });
-        }
-        check(index, known);
-      }),
-      { numRuns: 15 },
-    );
-  });
+  it('is right after many steps over many domains', () =>
+    holds(10, [steps({ domains: 80, most: 400 })], (all) => {
+      const index = new DomainIndex();
+      const known = new Map<number, IndexedDomain>();
+      for (const step of all) {
+        take(index, step);
+        follow(known, step);
+      }
+      check(index, known);
+    }));
 
-  it('tells what a put touched: all providers and categories before and after it', () => {
-    fc.assert(
-      fc.property(steps({ domains: 5, most: 30 }), (all) => {
-        const index = new DomainIndex();
-        const known = new Map<number, IndexedDomain>();
-        for (const step of all) {
-          const touched = take(index, step);
-          if (step.kind === 'put') {
-            const before = known.get(step.domain.id);
-            const services = [...(before?.services ?? []), ...step.domain.services];
-            assert.equal(touched?.isNew, before === undefined);
-            assert.deepEqual(
-              touched?.providers.toSorted(),
-              [...new Set(services.map(([, provider]) => provider))].sort(),
-            );
-            assert.deepEqual(
-              touched?.categories.toSorted(),
-              [...new Set(services.map(([category]) => category))].sort(),
-            );
-          }
-          const shownBefore = buildsIn(known);
-          follow(known, step);
-          const come = [...buildsIn(known)].filter((build) => !shownBefore.has(build));
-          assert.deepEqual((touched?.newBuilds ?? []).map(wordsOf).sort(), come.sort());
-        }
-      }),
-      { numRuns: 50 },
-    );
-  });
+  it('built at once is right, and goes on being right', () =>
+    holds(15, [manyDomains(80)], (domains) => {
+      const half = domains.length >> 1;
+      const builder = new IndexBuilder();
+      for (const domain of domains.slice(0, half)) builder.put(domain);
+      const index = builder.build({ seq: 7, scanId: 9 });
+      assert.deepEqual(index.position, { seq: 7, scanId: 9 });
+      const known = new Map(domains.slice(0, half).map((domain) => [domain.id, domain]));
+      check(index, known);
+      // Each known one becomes what another is, then the others come.
+      const changed = domains
+        .slice(0, half)
+        .map(({ id, name }, i) => ({ ...(domains[half + i] as IndexedDomain), id, name }));
+      for (const domain of [...changed, ...domains.slice(half)]) {
+        take(index, { kind: 'put', domain });
+        follow(known, { kind: 'put', domain });
+      }
+      check(index, known);
+    }));
 
-  it('counts domains by state, and domains and providers by category', () => {
-    fc.assert(
-      fc.property(manyDomains(40), (domains) => {
-        const index = new DomainIndex();
-        for (const domain of domains) index.put(domain);
-        for (const state of STATES) {
-          assert.equal(index.domainsByState()[state], domains.filter((domain) => domain.state === state).length);
+  it('tells what a put touched: all providers and categories before and after it', () =>
+    holds(50, [steps({ domains: 5, most: 30 })], (all) => {
+      const index = new DomainIndex();
+      const known = new Map<number, IndexedDomain>();
+      for (const step of all) {
+        const touched = take(index, step);
+        if (step.kind === 'put') {
+          const before = known.get(step.domain.id);
+          const services = [...(before?.services ?? []), ...step.domain.services];
+          assert.equal(touched?.isNew, before === undefined);
+          assert.deepEqual(
+            touched?.providers.toSorted(),
+            [...new Set(services.map(([, provider]) => provider))].sort(),
+          );
+          assert.deepEqual(touched?.categories.toSorted(), [...new Set(services.map(([category]) => category))].sort());
         }
-        for (const category of CATEGORIES) {
-          const using = domains.filter(({ services }) => services.some(([each]) => each === category));
-          const providers = using.flatMap(({ services }) => services.filter(([each]) => each === category));
-          assert.deepEqual(index.categorySize(category), {
-            domains: using.length,
-            providers: new Set(providers.map(([, provider]) => provider)).size,
-          });
-        }
-      }),
-      { numRuns: 30 },
-    );
-  });
+        const shownBefore = buildsIn(known);
+        follow(known, step);
+        const come = [...buildsIn(known)].filter((build) => !shownBefore.has(build));
+        assert.deepEqual((touched?.newBuilds ?? []).map(wordsOf).sort(), come.sort());
+      }
+    }));
+
+  it('counts domains by state, and domains and providers by category', () =>
+    holds(30, [manyDomains(40)], (domains) => {
+      const index = new DomainIndex();
+      for (const domain of domains) index.put(domain);
+      for (const state of STATES) {
+        assert.equal(index.domainsByState()[state], domains.filter((domain) => domain.state === state).length);
+      }
+      for (const category of CATEGORIES) {
+        const using = domains.filter(({ services }) => services.some(([each]) => each === category));
+        const providers = using.flatMap(({ services }) => services.filter(([each]) => each === category));
+        assert.deepEqual(index.categorySize(category), {
+          domains: using.length,
+          providers: new Set(providers.map(([, provider]) => provider)).size,
+        });
+      }
+    }));
 
   it('keeps a build for as long as some domain shows it, and one that comes back is new again', () => {
     const index = new DomainIndex();

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { compareText } from './compare-text.ts';
 import { DAY_MS } from './daily-series.ts';
 import { type Flow, MigrationLog } from './migration-log.ts';
+import { holds } from './test/property.ts';
 import { DAYS, FIRST_DAY } from './test/random-changes.ts';
 
 interface Move {
@@ -63,54 +64,47 @@ function flowsByHand(all: readonly Move[]): Flow[] {
 }
 
 describe('the log of migrations', () => {
-  it('tells who went where as a walk over all migrations does, while more come in', () => {
-    fc.assert(
-      fc.property(moves, moves, questions, (before, later, asked) => {
-        const log = logOf(before);
-        const ask = (moved: readonly Move[]) => {
-          for (const { from, days, limit, category, provider, direction, other } of asked) {
-            const to = from + days;
-            const fitting = moved.filter(
-              (move) =>
-                move.at >= from * DAY_MS &&
-                move.at < (to + 1) * DAY_MS &&
-                (category ?? move.category) === move.category &&
-                (provider === undefined ||
-                  (direction !== 'out' && move.to === provider && (other ?? move.from) === move.from) ||
-                  (direction !== 'in' && move.from === provider && (other ?? move.to) === move.to)),
-            );
-            const filter = {
-              ...(category && { category }),
-              ...(provider && { provider }),
-              ...(direction && { direction }),
-              ...(other && { other }),
-              limit,
-            };
-            const all = flowsByHand(fitting);
-            const expected = { total: fitting.length, pairs: all.length, flows: all.slice(0, limit) };
-            assert.deepEqual(log.flows(from, to, filter), expected);
-            assert.deepEqual(log.flowsBetween(from * DAY_MS - 1, (to + 1) * DAY_MS - 1, filter), expected);
-          }
-        };
-        ask(before);
-        for (const { at, category, from, to } of later) log.add(at, category, from, to);
-        ask([...before, ...later]);
-      }),
-      { numRuns: 100 },
-    );
-  });
-
-  it('counts those after one moment up to and with another', () => {
-    fc.assert(
-      fc.property(moves, fc.nat(DAYS * DAY_MS), fc.nat(DAYS * DAY_MS), (all, a, b) => {
-        const log = logOf(all);
-        for (const moment of [a, all[0]?.at ?? 0, all[1]?.at ?? 0]) {
-          const [since, until] = [FIRST_DAY * DAY_MS + b, Math.max(FIRST_DAY * DAY_MS + b, moment)];
-          assert.equal(log.countBetween(since, until), all.filter(({ at }) => at > since && at <= until).length);
+  it('tells who went where as a walk over all migrations does, while more come in', () =>
+    holds(100, [moves, moves, questions], (before, later, asked) => {
+      const log = logOf(before);
+      const ask = (moved: readonly Move[]) => {
+        for (const { from, days, limit, category, provider, direction, other } of asked) {
+          const to = from + days;
+          const fitting = moved.filter(
+            (move) =>
+              move.at >= from * DAY_MS &&
+              move.at < (to + 1) * DAY_MS &&
+              (category ?? move.category) === move.category &&
+              (provider === undefined ||
+                (direction !== 'out' && move.to === provider && (other ?? move.from) === move.from) ||
+                (direction !== 'in' && move.from === provider && (other ?? move.to) === move.to)),
+          );
+          const filter = {
+            ...(category && { category }),
+            ...(provider && { provider }),
+            ...(direction && { direction }),
+            ...(other && { other }),
+            limit,
+          };
+          const all = flowsByHand(fitting);
+          const expected = { total: fitting.length, pairs: all.length, flows: all.slice(0, limit) };
+          assert.deepEqual(log.flows(from, to, filter), expected);
+          assert.deepEqual(log.flowsBetween(from * DAY_MS - 1, (to + 1) * DAY_MS - 1, filter), expected);
         }
-      }),
-    );
-  });
+      };
+      ask(before);
+      for (const { at, category, from, to } of later) log.add(at, category, from, to);
+      ask([...before, ...later]);
+    }));
+
+  it('counts those after one moment up to and with another', () =>
+    holds(100, [moves, fc.nat(DAYS * DAY_MS), fc.nat(DAYS * DAY_MS)], (all, a, b) => {
+      const log = logOf(all);
+      for (const moment of [a, all[0]?.at ?? 0, all[1]?.at ?? 0]) {
+        const [since, until] = [FIRST_DAY * DAY_MS + b, Math.max(FIRST_DAY * DAY_MS + b, moment)];
+        assert.equal(log.countBetween(since, until), all.filter(({ at }) => at > since && at <= until).length);
+      }
+    }));
 
   it('keeps sixty days before the newest and forgets the rest', () => {
     const move = (day: number): Move => ({ at: day * DAY_MS, category: 'dns', from: 'acme', to: 'borealis' });

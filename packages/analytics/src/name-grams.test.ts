@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { NameGrams } from './name-grams.ts';
 import { NameTable } from './name-table.ts';
 import { partsOf, uniqueNames } from './test/domain-names.ts';
+import { holds } from './test/property.ts';
 
 const tables = (most: number) =>
   uniqueNames(most).chain((all) =>
@@ -20,25 +21,21 @@ function tableOf(all: readonly string[]): NameTable {
 }
 
 describe('parts of names', () => {
-  it('are found in every name that holds them and in no other, built at once or one by one', () => {
-    fc.assert(
-      fc.property(tables(120), ({ all, parts }) => {
-        const table = tableOf(all);
-        const atOnce = NameGrams.of(table);
-        const oneByOne = new NameGrams();
-        for (const [number, name] of all.entries()) oneByOne.add(number, name);
-        const half = NameGrams.of(tableOf(all.slice(0, all.length >> 1)));
-        for (const [number, name] of all.entries()) if (number >= all.length >> 1) half.add(number, name);
-        for (const part of parts) {
-          const expected = holding(all, part);
-          assert.deepEqual([...atOnce.search(part, table).toArray()], expected, part);
-          assert.deepEqual([...oneByOne.search(part, table).toArray()], expected, part);
-          assert.deepEqual([...half.search(part, table).toArray()], expected, part);
-        }
-      }),
-      { numRuns: 60 },
-    );
-  });
+  it('are found in every name that holds them and in no other, built at once or one by one', () =>
+    holds(60, [tables(120)], ({ all, parts }) => {
+      const table = tableOf(all);
+      const atOnce = NameGrams.of(table);
+      const oneByOne = new NameGrams();
+      for (const [number, name] of all.entries()) oneByOne.add(number, name);
+      const half = NameGrams.of(tableOf(all.slice(0, all.length >> 1)));
+      for (const [number, name] of all.entries()) if (number >= all.length >> 1) half.add(number, name);
+      for (const part of parts) {
+        const expected = holding(all, part);
+        assert.deepEqual([...atOnce.search(part, table).toArray()], expected, part);
+        assert.deepEqual([...oneByOne.search(part, table).toArray()], expected, part);
+        assert.deepEqual([...half.search(part, table).toArray()], expected, part);
+      }
+    }));
 
   it('are found among many names, where sets are joined before names are read', () => {
     const all = Array.from(

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { compareText } from './compare-text.ts';
 import { bytesOf, NameTable } from './name-table.ts';
 import { partsOf, uniqueNames } from './test/domain-names.ts';
+import { holds } from './test/property.ts';
 
 /** Everything that can be asked of a table, against the plain list of numbers and names. */
 function check(table: NameTable, entries: ReadonlyMap<number, string>, parts: readonly string[]): void {
@@ -49,35 +50,27 @@ const tables = uniqueNames(60).chain((all) =>
 );
 
 describe('the table of names', () => {
-  it('keeps order, ranks and look-ups right while names come between the look-ups', () => {
-    fc.assert(
-      fc.property(tables, ({ entries, parts, looks }) => {
-        const table = new NameTable();
-        for (const [i, [number, name]] of entries.entries()) {
-          table.add(number, name);
-          if (looks.includes(i)) check(table, new Map(entries.slice(0, i + 1)), parts);
-        }
-        check(table, new Map(entries), parts);
-      }),
-      { numRuns: 60 },
-    );
-  });
+  it('keeps order, ranks and look-ups right while names come between the look-ups', () =>
+    holds(60, [tables], ({ entries, parts, looks }) => {
+      const table = new NameTable();
+      for (const [i, [number, name]] of entries.entries()) {
+        table.add(number, name);
+        if (looks.includes(i)) check(table, new Map(entries.slice(0, i + 1)), parts);
+      }
+      check(table, new Map(entries), parts);
+    }));
 
-  it('is the same after its columns were written and read, and goes on growing', () => {
-    fc.assert(
-      fc.property(tables, ({ entries, parts }) => {
-        const half = entries.length >> 1;
-        const table = new NameTable();
-        for (const [number, name] of entries.slice(0, half)) table.add(number, name);
-        const again = NameTable.from(structuredClone(table.columns()));
-        check(again, new Map(entries.slice(0, half)), parts);
-        for (const [number, name] of entries.slice(half)) again.add(number, name);
-        check(again, new Map(entries), parts);
-        check(table, new Map(entries.slice(0, half)), parts);
-      }),
-      { numRuns: 40 },
-    );
-  });
+  it('is the same after its columns were written and read, and goes on growing', () =>
+    holds(40, [tables], ({ entries, parts }) => {
+      const half = entries.length >> 1;
+      const table = new NameTable();
+      for (const [number, name] of entries.slice(0, half)) table.add(number, name);
+      const again = NameTable.from(structuredClone(table.columns()));
+      check(again, new Map(entries.slice(0, half)), parts);
+      for (const [number, name] of entries.slice(half)) again.add(number, name);
+      check(again, new Map(entries), parts);
+      check(table, new Map(entries.slice(0, half)), parts);
+    }));
 
   it('keeps the name that a number got first', () => {
     const table = new NameTable();

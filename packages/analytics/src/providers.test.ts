@@ -6,6 +6,7 @@ import { dayOf } from './daily-series.ts';
 import type { IndexedDomain } from './domain-index.ts';
 import { categoriesOf, leaders, providersInUse, rankOf } from './providers.ts';
 import { indexOf, plainDomains, usersOf } from './test/firms.ts';
+import { holds } from './test/property.ts';
 import { changes, DAYS, FIRST_DAY } from './test/random-changes.ts';
 import { manyDomains, PROVIDERS } from './test/random-domains.ts';
 
@@ -19,41 +20,37 @@ function ranking(domains: readonly IndexedDomain[]) {
 }
 
 describe('the leaders', () => {
-  it('are those with the most domains, with their movement over thirty days', () => {
-    fc.assert(
-      fc.property(manyDomains(80), changes, fc.integer({ min: 1, max: 7 }), (domains, changed, limit) => {
-        const index = indexOf(domains);
-        for (const change of changed) index.history.add(change);
-        const real = changed.filter(({ type, confirmedAt }) => {
-          const day = dayOf(confirmedAt);
-          return type !== 'reclassified' && day > TODAY - 30 && day <= TODAY;
-        });
-        const expected = ranking(domains).map(({ provider, users }, i) => ({
-          rank: i + 1,
-          provider,
-          domains: users.length,
-          share: users.length / domains.length,
-          change30d:
-            real.filter((change) => change.to === provider && change.isEntry).length -
-            real.filter((change) => change.from === provider && change.isExit).length,
-        }));
-        const found = leaders(index, { today: TODAY, limit });
-        assert.deepEqual(
-          found.map(({ categories: _, ...rest }) => rest),
-          expected.slice(0, limit),
-        );
-        for (const { provider, categories } of found) {
-          const using = domains.flatMap(({ services }) => services.filter((service) => service[1] === provider));
-          assert.deepEqual(new Set(categories), new Set(using.map(([category]) => category)));
-          assert.deepEqual(categories, categoriesOf(index, index.vocabulary.providers.find(provider) ?? -1));
-        }
-        assert.equal(providersInUse(index), expected.length);
-        for (const { provider, rank } of expected) assert.equal(rankOf(index, provider), rank);
-        assert.equal(rankOf(index, 'nobody'), expected.length + 1);
-      }),
-      { numRuns: 60 },
-    );
-  });
+  it('are those with the most domains, with their movement over thirty days', () =>
+    holds(60, [manyDomains(80), changes, fc.integer({ min: 1, max: 7 })], (domains, changed, limit) => {
+      const index = indexOf(domains);
+      for (const change of changed) index.history.add(change);
+      const real = changed.filter(({ type, confirmedAt }) => {
+        const day = dayOf(confirmedAt);
+        return type !== 'reclassified' && day > TODAY - 30 && day <= TODAY;
+      });
+      const expected = ranking(domains).map(({ provider, users }, i) => ({
+        rank: i + 1,
+        provider,
+        domains: users.length,
+        share: users.length / domains.length,
+        change30d:
+          real.filter((change) => change.to === provider && change.isEntry).length -
+          real.filter((change) => change.from === provider && change.isExit).length,
+      }));
+      const found = leaders(index, { today: TODAY, limit });
+      assert.deepEqual(
+        found.map(({ categories: _, ...rest }) => rest),
+        expected.slice(0, limit),
+      );
+      for (const { provider, categories } of found) {
+        const using = domains.flatMap(({ services }) => services.filter((service) => service[1] === provider));
+        assert.deepEqual(new Set(categories), new Set(using.map(([category]) => category)));
+        assert.deepEqual(categories, categoriesOf(index, index.vocabulary.providers.find(provider) ?? -1));
+      }
+      assert.equal(providersInUse(index), expected.length);
+      for (const { provider, rank } of expected) assert.equal(rankOf(index, provider), rank);
+      assert.equal(rankOf(index, 'nobody'), expected.length + 1);
+    }));
 
   it('leave out a provider that nobody uses any more', () => {
     const [domain] = plainDomains([1, { services: [['email', 'acme', 'high']] }]);

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { CATEGORIES, type Category, type Finding, type Posture, type PostureFactor } from '@strata/detect';
 import fc from 'fast-check';
 import { assessRisk, type RiskInput, riskLevel } from './risk.ts';
+import { holds } from './test/property.ts';
 import { ownerOf, PROVIDERS } from './test/random-domains.ts';
 
 type Factor = PostureFactor['factor'];
@@ -122,38 +123,34 @@ const inputs: fc.Arbitrary<RiskInput> = fc
   }));
 
 describe('the risk of a domain', () => {
-  it('is the weighted mean of the factors that could be measured, each by its definition', () => {
-    fc.assert(
-      fc.property(inputs, (input) => {
-        const profile = assessRisk(input);
-        const expected = risksByHand(input);
-        const all = [...profile.security.factors, ...profile.vendorConcentration.factors];
-        assert.deepEqual(all.map(({ factor }) => factor).sort(), Object.keys(WEIGHTS).sort());
-        for (const { factor, risk, weight, finding } of all) {
-          const byHand = expected[factor] ?? null;
-          if (risk === null || byHand === null) assert.equal(risk, byHand, factor);
-          else assert.ok(Math.abs(risk - byHand) <= 0.5 && Number.isInteger(risk), `${factor}: ${risk}, ${byHand}`);
-          assert.equal(weight, WEIGHTS[factor as keyof typeof WEIGHTS]);
-          assert.match(finding, /^\S.*\.$/);
+  it('is the weighted mean of the factors that could be measured, each by its definition', () =>
+    holds(300, [inputs], (input) => {
+      const profile = assessRisk(input);
+      const expected = risksByHand(input);
+      const all = [...profile.security.factors, ...profile.vendorConcentration.factors];
+      assert.deepEqual(all.map(({ factor }) => factor).sort(), Object.keys(WEIGHTS).sort());
+      for (const { factor, risk, weight, finding } of all) {
+        const byHand = expected[factor] ?? null;
+        if (risk === null || byHand === null) assert.equal(risk, byHand, factor);
+        else assert.ok(Math.abs(risk - byHand) <= 0.5 && Number.isInteger(risk), `${factor}: ${risk}, ${byHand}`);
+        assert.equal(weight, WEIGHTS[factor as keyof typeof WEIGHTS]);
+        assert.match(finding, /^\S.*\.$/);
+      }
+      for (const [part, factors] of [
+        [profile, all],
+        [profile.security, profile.security.factors],
+        [profile.vendorConcentration, profile.vendorConcentration.factors],
+      ] as const) {
+        const measured = factors.filter(({ risk }) => risk !== null);
+        const weight = measured.reduce((sum, each) => sum + each.weight, 0);
+        const mean = measured.reduce((sum, each) => sum + each.weight * (each.risk ?? 0), 0) / weight;
+        if (measured.length === 0) assert.deepEqual([part.score, part.level], [null, null]);
+        else {
+          assert.ok(Math.abs((part.score ?? -1) - mean) <= 0.5 + 1e-9);
+          assert.equal(part.level, riskLevel(part.score ?? -1));
         }
-        for (const [part, factors] of [
-          [profile, all],
-          [profile.security, profile.security.factors],
-          [profile.vendorConcentration, profile.vendorConcentration.factors],
-        ] as const) {
-          const measured = factors.filter(({ risk }) => risk !== null);
-          const weight = measured.reduce((sum, each) => sum + each.weight, 0);
-          const mean = measured.reduce((sum, each) => sum + each.weight * (each.risk ?? 0), 0) / weight;
-          if (measured.length === 0) assert.deepEqual([part.score, part.level], [null, null]);
-          else {
-            assert.ok(Math.abs((part.score ?? -1) - mean) <= 0.5 + 1e-9);
-            assert.equal(part.level, riskLevel(part.score ?? -1));
-          }
-        }
-      }),
-      { numRuns: 300 },
-    );
-  });
+      }
+    }));
 
   it('has weights that add up to one', () => {
     const { security, vendorConcentration } = assess({});

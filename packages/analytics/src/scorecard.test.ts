@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { POSTURE_FLAGS, type PostureFlag, SECTORS } from '@strata/detect';
-import fc from 'fast-check';
 import type { IndexedDomain } from './domain-index.ts';
 import { type Adoption, COUNTED_STANDARDS, scorecard } from './scorecard.ts';
 import { indexOf, plainDomains } from './test/firms.ts';
+import { holds } from './test/property.ts';
 import { manyDomains } from './test/random-domains.ts';
 
 const has = ({ posture }: IndexedDomain, flag: PostureFlag) => ((posture >>> POSTURE_FLAGS.indexOf(flag)) & 1) === 1;
@@ -52,42 +52,38 @@ const GRADES = [
 ] as const;
 
 describe('the scorecard', () => {
-  it('counts what a walk over all domains that exist counts, by sector and in all', () => {
-    fc.assert(
-      fc.property(manyDomains(120), (domains) => {
-        const live = domains
-          .filter(exists)
-          .map((domain) => ({ ...domain, sector: SECTORS.find((each) => each === domain.sector) ?? 'unknown' }));
-        const card = scorecard(indexOf(domains));
-        assert.equal(card.domains, live.length);
-        expectAdoption(card.adoption, live);
-        assert.equal(card.meanScore, meanScore(live));
-        assert.equal(card.scored, live.filter(({ score }) => score !== null).length);
-        assert.deepEqual(
-          card.grades,
-          GRADES.map(([grade, from, to]) => ({
-            grade,
-            domains: live.filter(({ score }) => score !== null && score >= from && score <= to).length,
-          })),
-        );
-        const measured = live.filter((domain) => has(domain, 'spf_measured') && has(domain, 'dmarc_measured')).length;
-        const both = live.filter((domain) => has(domain, 'spf_valid') && has(domain, 'dmarc_valid')).length;
-        assert.deepEqual(card.both, { domains: both, measured, share: measured === 0 ? null : both / measured });
-        const sectors = SECTORS.filter((sector) => live.some((domain) => domain.sector === sector));
-        assert.deepEqual(
-          card.bySector.map(({ sector }) => sector),
-          sectors,
-        );
-        for (const { sector, domains, adoption, meanScore: mean } of card.bySector) {
-          const among = live.filter((domain) => domain.sector === sector);
-          assert.equal(domains, among.length);
-          assert.equal(mean, meanScore(among));
-          expectAdoption(adoption, among);
-        }
-      }),
-      { numRuns: 40 },
-    );
-  });
+  it('counts what a walk over all domains that exist counts, by sector and in all', () =>
+    holds(40, [manyDomains(120)], (domains) => {
+      const live = domains
+        .filter(exists)
+        .map((domain) => ({ ...domain, sector: SECTORS.find((each) => each === domain.sector) ?? 'unknown' }));
+      const card = scorecard(indexOf(domains));
+      assert.equal(card.domains, live.length);
+      expectAdoption(card.adoption, live);
+      assert.equal(card.meanScore, meanScore(live));
+      assert.equal(card.scored, live.filter(({ score }) => score !== null).length);
+      assert.deepEqual(
+        card.grades,
+        GRADES.map(([grade, from, to]) => ({
+          grade,
+          domains: live.filter(({ score }) => score !== null && score >= from && score <= to).length,
+        })),
+      );
+      const measured = live.filter((domain) => has(domain, 'spf_measured') && has(domain, 'dmarc_measured')).length;
+      const both = live.filter((domain) => has(domain, 'spf_valid') && has(domain, 'dmarc_valid')).length;
+      assert.deepEqual(card.both, { domains: both, measured, share: measured === 0 ? null : both / measured });
+      const sectors = SECTORS.filter((sector) => live.some((domain) => domain.sector === sector));
+      assert.deepEqual(
+        card.bySector.map(({ sector }) => sector),
+        sectors,
+      );
+      for (const { sector, domains, adoption, meanScore: mean } of card.bySector) {
+        const among = live.filter((domain) => domain.sector === sector);
+        assert.equal(domains, among.length);
+        assert.equal(mean, meanScore(among));
+        expectAdoption(adoption, among);
+      }
+    }));
 
   it('worked out by hand: what could not be looked up is in no share', () => {
     const spf = bits('spf_measured', 'spf_valid', 'spf_fail');

@@ -9,6 +9,7 @@ import { type DomainFilter, inNameOrder, searchDomains, worstScores } from './se
 import { LEVELS, STATES } from './terms.ts';
 import { partsOf } from './test/domain-names.ts';
 import { indexOf, plainDomains } from './test/firms.ts';
+import { holds } from './test/property.ts';
 import { manyDomains, PROVIDERS } from './test/random-domains.ts';
 
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 });
@@ -101,26 +102,22 @@ function byHand(domains: readonly IndexedDomain[], filter: DomainFilter): number
 }
 
 describe('search', () => {
-  it('finds what meets every condition, in one order, whatever the page', () => {
-    fc.assert(
-      fc.property(worlds, fc.integer({ min: 1, max: 7 }), ({ domains, filters }, size) => {
-        const index = indexOf(domains);
-        for (const filter of filters) {
-          const expected = byHand(domains, filter);
-          const all = searchDomains(index, filter, { limit: 1_000, offset: 0 });
-          assert.deepEqual(all, { total: expected.length, domains: expected }, JSON.stringify(filter));
-          const paged: number[] = [];
-          for (let offset = 0; offset <= expected.length; offset += size) {
-            const page = searchDomains(index, filter, { limit: size, offset });
-            assert.equal(page.total, expected.length);
-            paged.push(...page.domains);
-          }
-          assert.deepEqual(paged, expected);
+  it('finds what meets every condition, in one order, whatever the page', () =>
+    holds(40, [worlds, fc.integer({ min: 1, max: 7 })], ({ domains, filters }, size) => {
+      const index = indexOf(domains);
+      for (const filter of filters) {
+        const expected = byHand(domains, filter);
+        const all = searchDomains(index, filter, { limit: 1_000, offset: 0 });
+        assert.deepEqual(all, { total: expected.length, domains: expected }, JSON.stringify(filter));
+        const paged: number[] = [];
+        for (let offset = 0; offset <= expected.length; offset += size) {
+          const page = searchDomains(index, filter, { limit: size, offset });
+          assert.equal(page.total, expected.length);
+          paged.push(...page.domains);
         }
-      }),
-      { numRuns: 40 },
-    );
-  });
+        assert.deepEqual(paged, expected);
+      }
+    }));
 
   it('gives an empty page beyond the end, and the last one cut short', () => {
     const size = 40;
@@ -169,26 +166,25 @@ describe('search', () => {
 });
 
 describe('the worst scores', () => {
-  it('are those of domains that exist, worst first, then by name', () => {
-    fc.assert(
-      fc.property(
+  it('are those of domains that exist, worst first, then by name', () =>
+    holds(
+      80,
+      [
         manyDomains(90),
         fc.option(fc.constantFrom(...SECTORS.slice(0, 4)), { nil: undefined }),
         fc.integer({ min: 0, max: 120 }),
         fc.integer({ min: 1, max: 60 }),
-        (domains, sector, scoreAtMost, limit) => {
-          const expected = domains
-            .filter(({ state, score }) => (state === 'active' || state === 'parked') && score !== null)
-            .filter((domain) => (domain.score ?? 0) <= scoreAtMost && matches(domain, { sector }))
-            .toSorted((a, b) => (a.score ?? 0) - (b.score ?? 0) || compareText(a.name, b.name))
-            .map(({ id }) => id);
-          assert.deepEqual(worstScores(indexOf(domains), { sector, scoreAtMost }, limit), {
-            total: expected.length,
-            domains: expected.slice(0, limit),
-          });
-        },
-      ),
-      { numRuns: 80 },
-    );
-  });
+      ],
+      (domains, sector, scoreAtMost, limit) => {
+        const expected = domains
+          .filter(({ state, score }) => (state === 'active' || state === 'parked') && score !== null)
+          .filter((domain) => (domain.score ?? 0) <= scoreAtMost && matches(domain, { sector }))
+          .toSorted((a, b) => (a.score ?? 0) - (b.score ?? 0) || compareText(a.name, b.name))
+          .map(({ id }) => id);
+        assert.deepEqual(worstScores(indexOf(domains), { sector, scoreAtMost }, limit), {
+          total: expected.length,
+          domains: expected.slice(0, limit),
+        });
+      },
+    ));
 });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { DomainIndex } from './domain-index.ts';
 import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
 import { checkIndex } from './test/check-index.ts';
+import { holds } from './test/property.ts';
 import { changes, scans } from './test/random-changes.ts';
 import { PROVIDERS, steps } from './test/random-domains.ts';
 
@@ -92,37 +93,29 @@ function changedColumn(
 }
 
 describe('a snapshot', () => {
-  it('gives the same index, which goes on like the old one', () => {
-    fc.assert(
-      fc.property(contents, fc.nat(100), (all, half) => {
-        const first = { ...all, steps: all.steps.slice(0, half) };
-        const second = { ...all, steps: all.steps.slice(half) };
-        const again = decoded(encodeSnapshot(indexOf(first), STORE));
-        assert.deepEqual(told(again), told(indexOf(first)));
-        checkIndex(again);
-        take(again, second);
-        assert.deepEqual(told(again), told(indexOf(first, second)));
-        checkIndex(again);
-      }),
-      { numRuns: 15 },
-    );
-  });
+  it('gives the same index, which goes on like the old one', () =>
+    holds(15, [contents, fc.nat(100)], (all, half) => {
+      const first = { ...all, steps: all.steps.slice(0, half) };
+      const second = { ...all, steps: all.steps.slice(half) };
+      const again = decoded(encodeSnapshot(indexOf(first), STORE));
+      assert.deepEqual(told(again), told(indexOf(first)));
+      checkIndex(again);
+      take(again, second);
+      assert.deepEqual(told(again), told(indexOf(first, second)));
+      checkIndex(again);
+    }));
 
-  it('is read from anywhere in a larger buffer, and does not change with it', () => {
-    fc.assert(
-      fc.property(contents, fc.integer({ min: 1, max: 9 }), (all, shift) => {
-        const index = indexOf(all);
-        const bytes = encodeSnapshot(index, STORE);
-        const buffer = Buffer.alloc(bytes.length + 20, 0xaa);
-        buffer.set(bytes, shift);
-        const again = decoded(buffer.subarray(shift, shift + bytes.length));
-        buffer.fill(0xff);
-        assert.deepEqual(told(again), told(index));
-        checkIndex(again);
-      }),
-      { numRuns: 10 },
-    );
-  });
+  it('is read from anywhere in a larger buffer, and does not change with it', () =>
+    holds(10, [contents, fc.integer({ min: 1, max: 9 })], (all, shift) => {
+      const index = indexOf(all);
+      const bytes = encodeSnapshot(index, STORE);
+      const buffer = Buffer.alloc(bytes.length + 20, 0xaa);
+      buffer.set(bytes, shift);
+      const again = decoded(buffer.subarray(shift, shift + bytes.length));
+      buffer.fill(0xff);
+      assert.deepEqual(told(again), told(index));
+      checkIndex(again);
+    }));
 
   it('of an empty index is one too', () => {
     const again = decoded(encodeSnapshot(new DomainIndex(), STORE));
@@ -155,49 +148,42 @@ describe('a snapshot', () => {
     assert.throws(() => decodeSnapshot(new Uint8Array([...bytes, 0, 0, 0, 0, 0, 0, 0, 0]), STORE));
   });
 
-  it('of garbage throws or is refused', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 300, size: 'max' }), (bytes) => {
-        let index: DomainIndex | undefined;
-        try {
-          index = decodeSnapshot(bytes, STORE);
-        } catch {}
-        assert.equal(index, undefined);
-      }),
-    );
-  });
+  it('of garbage throws or is refused', () =>
+    holds(100, [fc.uint8Array({ maxLength: 300, size: 'max' })], (bytes) => {
+      let index: DomainIndex | undefined;
+      try {
+        index = decodeSnapshot(bytes, STORE);
+      } catch {}
+      assert.equal(index, undefined);
+    }));
 
-  it('with a byte changed throws, or gives an index that is whole: which byte it was is for the checksum', () => {
-    fc.assert(
-      fc.property(
-        contents,
-        fc.array(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })), { minLength: 20 }),
-        (all, flips) => {
-          const index = indexOf(all);
-          const bytes = encodeSnapshot(index, STORE);
-          const head = new DataView(bytes.buffer).getUint32(0, true);
-          const start = Math.ceil((4 + head) / 8) * 8;
-          for (const [place, by] of flips) {
-            const damaged = bytes.slice();
-            const at = start + (place % (bytes.length - start));
-            damaged[at] = (damaged[at] ?? 0) ^ by;
-            let again: DomainIndex | undefined;
-            try {
-              again = decodeSnapshot(damaged, STORE);
-            } catch (error) {
-              assert.match(String(error), /the snapshot does not hang together/);
-            }
-            // Names may have lost their order; nothing else depends on a byte of a name.
-            if (again) assert.equal(again.size, index.size);
-            if (again)
-              for (const id of again.names.order())
-                assert.equal(again.services(id).length, again.columns.services(id).length);
+  it('with a byte changed throws, or gives an index that is whole: which byte it was is for the checksum', () =>
+    holds(
+      6,
+      [contents, fc.array(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })), { minLength: 20 })],
+      (all, flips) => {
+        const index = indexOf(all);
+        const bytes = encodeSnapshot(index, STORE);
+        const head = new DataView(bytes.buffer).getUint32(0, true);
+        const start = Math.ceil((4 + head) / 8) * 8;
+        for (const [place, by] of flips) {
+          const damaged = bytes.slice();
+          const at = start + (place % (bytes.length - start));
+          damaged[at] = (damaged[at] ?? 0) ^ by;
+          let again: DomainIndex | undefined;
+          try {
+            again = decodeSnapshot(damaged, STORE);
+          } catch (error) {
+            assert.match(String(error), /the snapshot does not hang together/);
           }
-        },
-      ),
-      { numRuns: 6 },
-    );
-  });
+          // Names may have lost their order; nothing else depends on a byte of a name.
+          if (again) assert.equal(again.size, index.size);
+          if (again)
+            for (const id of again.names.order())
+              assert.equal(again.services(id).length, again.columns.services(id).length);
+        }
+      },
+    ));
 
   it('whose columns do not fit each other throws and names one', () => {
     const bytes = encodeSnapshot(sampleIndex(), STORE);

@@ -5,63 +5,60 @@ import { compareText } from './compare-text.ts';
 import { LEAST_SUPPORT } from './neighbours.ts';
 import { supplyChain } from './supply-chain.ts';
 import { firmProviders, indexOf, usersOf } from './test/firms.ts';
+import { holds } from './test/property.ts';
 import { manyDomains, ownerOf, PROVIDERS } from './test/random-domains.ts';
 
 describe('the supply chain', () => {
-  it('names dependents, markets, sole sources and neighbours as a walk over all domains does', () => {
-    fc.assert(
-      fc.property(manyDomains(120), fc.integer({ min: 1, max: 6 }), (domains, limit) => {
-        const index = indexOf(domains);
-        for (const provider of [...PROVIDERS, 'nobody']) {
-          const chain = supplyChain(index, provider, { ownerOf, limit });
-          const own = usersOf(domains, provider);
-          assert.equal(chain.dependentDomains, own.length);
-          const sole = own.filter((domain) =>
-            domain.services.some(([category]) => {
-              const firms = firmProviders(domain, category);
-              return firms.length === 1 && firms[0] === provider;
-            }),
-          );
-          assert.equal(chain.soleSourceDomains, sole.length);
-          const others = PROVIDERS.filter((other) => ownerOf(other) !== ownerOf(provider))
-            .map((other) => ({
-              provider: other,
-              domains: usersOf(own, other).length,
-              all: usersOf(domains, other).length,
-            }))
-            .filter((other) => other.domains >= LEAST_SUPPORT);
-          const ranked = (shareOf: (other: (typeof others)[number]) => number) =>
-            others
-              .map((other) => ({ provider: other.provider, domains: other.domains, share: shareOf(other) }))
-              .sort((a, b) => b.share - a.share || b.domains - a.domains || compareText(a.provider, b.provider))
-              .slice(0, limit);
-          assert.deepEqual(
-            chain.upstream,
-            ranked((other) => other.domains / own.length),
-          );
-          assert.deepEqual(
-            chain.downstream,
-            ranked((other) => other.domains / other.all),
-          );
-          const active = own.filter(({ state }) => state === 'active');
-          const held = new Set(
-            active.flatMap((domain) =>
-              domain.services
-                .filter(([, each, confidence]) => each === provider && confidence !== 'low')
-                .map(([category]) => category),
-            ),
-          );
-          assert.deepEqual(new Set(chain.markets.map(({ market }) => market.category)), held);
-          for (const { market, share } of chain.markets) {
-            const weight = active.reduce((sum, domain) => {
-              const firms = firmProviders(domain, market.category);
-              return sum + (firms.includes(provider) ? 1 / firms.length : 0);
-            }, 0);
-            assert.ok(Math.abs(share - weight / market.denominator) < 1e-9);
-          }
+  it('names dependents, markets, sole sources and neighbours as a walk over all domains does', () =>
+    holds(25, [manyDomains(120), fc.integer({ min: 1, max: 6 })], (domains, limit) => {
+      const index = indexOf(domains);
+      for (const provider of [...PROVIDERS, 'nobody']) {
+        const chain = supplyChain(index, provider, { ownerOf, limit });
+        const own = usersOf(domains, provider);
+        assert.equal(chain.dependentDomains, own.length);
+        const sole = own.filter((domain) =>
+          domain.services.some(([category]) => {
+            const firms = firmProviders(domain, category);
+            return firms.length === 1 && firms[0] === provider;
+          }),
+        );
+        assert.equal(chain.soleSourceDomains, sole.length);
+        const others = PROVIDERS.filter((other) => ownerOf(other) !== ownerOf(provider))
+          .map((other) => ({
+            provider: other,
+            domains: usersOf(own, other).length,
+            all: usersOf(domains, other).length,
+          }))
+          .filter((other) => other.domains >= LEAST_SUPPORT);
+        const ranked = (shareOf: (other: (typeof others)[number]) => number) =>
+          others
+            .map((other) => ({ provider: other.provider, domains: other.domains, share: shareOf(other) }))
+            .sort((a, b) => b.share - a.share || b.domains - a.domains || compareText(a.provider, b.provider))
+            .slice(0, limit);
+        assert.deepEqual(
+          chain.upstream,
+          ranked((other) => other.domains / own.length),
+        );
+        assert.deepEqual(
+          chain.downstream,
+          ranked((other) => other.domains / other.all),
+        );
+        const active = own.filter(({ state }) => state === 'active');
+        const held = new Set(
+          active.flatMap((domain) =>
+            domain.services
+              .filter(([, each, confidence]) => each === provider && confidence !== 'low')
+              .map(([category]) => category),
+          ),
+        );
+        assert.deepEqual(new Set(chain.markets.map(({ market }) => market.category)), held);
+        for (const { market, share } of chain.markets) {
+          const weight = active.reduce((sum, domain) => {
+            const firms = firmProviders(domain, market.category);
+            return sum + (firms.includes(provider) ? 1 / firms.length : 0);
+          }, 0);
+          assert.ok(Math.abs(share - weight / market.denominator) < 1e-9);
         }
-      }),
-      { numRuns: 25 },
-    );
-  });
+      }
+    }));
 });
