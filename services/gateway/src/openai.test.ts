@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import OpenAI, { APIUserAbortError, AuthenticationError, BadRequestError, NotFoundError } from 'openai';
 import { MODEL } from './test/harness.ts';
+import { until } from './test/network/answers.ts';
 import { ENDLESS, MESSAGES as messages, sharedGateway, untilIdle } from './test/shared.ts';
 
 type ChatOptions = Partial<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming>;
@@ -201,7 +202,7 @@ describe('the official client', () => {
     const controller = new AbortController();
     const aborted = client.chat.completions.create(long, { signal: controller.signal });
     const isRejected = assert.rejects(aborted, APIUserAbortError);
-    while (service.running.gateway.models.busy === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => service.running.gateway.models.busy > 0);
     controller.abort();
     await isRejected;
     await untilIdle(service);

@@ -2,19 +2,19 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { gatewayOpenApi } from './openapi.ts';
-import { type Harness, type Json, MODEL, startHarness } from './test/harness.ts';
+import { type Harness, type Json, MODEL } from './test/harness.ts';
+import { MESSAGES as messages, sharedGateway } from './test/shared.ts';
 
 const document = gatewayOpenApi();
 
 describe('openapi/gateway.json', () => {
   let service: Harness;
   before(async () => {
-    service = await startHarness();
+    service = await sharedGateway();
   });
-  after(() => service?.[Symbol.asyncDispose]());
 
   it('is what the code says', () => {
     const file = path.join(import.meta.dirname, '../../../openapi/gateway.json');
@@ -48,29 +48,23 @@ describe('openapi/gateway.json', () => {
       assert.ok(isValid, name);
       assert.ok(isValid(body), `${name}: ${ajv.errorsText(isValid.errors)} ${JSON.stringify(body)}`);
     };
-    const messages = [{ role: 'user', content: 'What is DMARC?' }];
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
     const chat = { model: MODEL, messages, max_tokens: 20 };
+    const post = async (endpoint: string, body: object) => (await service.post(`/v1/${endpoint}`, body)).body;
     holds('ChatCompletionRequest', chat);
-    const whole = await service.post('/v1/chat/completions', { ...chat, logprobs: true, top_logprobs: 2 });
-    holds('ChatCompletion', whole.body);
-    holds(
-      'ChatCompletion',
-      (await service.post('/v1/chat/completions', { ...chat, tools, tool_choice: 'required' })).body,
-    );
-    const stream = await service.post('/v1/chat/completions', {
-      ...chat,
-      stream: true,
-      stream_options: { include_usage: true },
-    });
-    const chunks = stream.text.split('\n\n').filter((block) => block.startsWith('data: {'));
+    const full = await service.post('/v1/chat/completions', { ...chat, logprobs: true, top_logprobs: 2 });
+    holds('ChatCompletion', full.body);
+    holds('ChatCompletion', await post('chat/completions', { ...chat, tools, tool_choice: 'required' }));
+    const streamed = { ...chat, stream: true, stream_options: { include_usage: true } };
+    const { text } = await service.post('/v1/chat/completions', streamed);
+    const chunks = text.split('\n\n').filter((block) => block.startsWith('data: {'));
     assert.ok(chunks.length > 3);
     for (const chunk of chunks) holds('ChatCompletionChunk', JSON.parse(chunk.slice(6)));
-    holds('Completion', (await service.post('/v1/completions', { model: MODEL, prompt: 'a', logprobs: 1 })).body);
-    holds('Response', (await service.post('/v1/responses', { model: MODEL, input: 'a', max_output_tokens: 16 })).body);
-    holds('Embeddings', (await service.post('/v1/embeddings', { model: MODEL, input: 'a' })).body);
+    holds('Completion', await post('completions', { model: MODEL, prompt: 'a', logprobs: 1 }));
+    holds('Response', await post('responses', { model: MODEL, input: 'a', max_output_tokens: 16 }));
+    holds('Embeddings', await post('embeddings', { model: MODEL, input: 'a' }));
     holds('Model', (await service.get(`/v1/models/${MODEL}`)).body);
-    holds('Receipt', (await service.get(`/v1/receipts/${whole.headers.get('x-receipt-id')}`)).body);
-    holds('Error', (await service.post('/v1/chat/completions', {})).body);
+    holds('Receipt', (await service.get(`/v1/receipts/${full.headers.get('x-receipt-id')}`)).body);
+    holds('Error', await post('chat/completions', {}));
   });
 });

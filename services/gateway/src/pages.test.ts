@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { type Harness, startHarness } from './test/harness.ts';
+import { before, describe, it } from 'node:test';
+import type { Harness } from './test/harness.ts';
+import { sharedGateway } from './test/shared.ts';
 
 const isBuilt = existsSync(path.join(import.meta.dirname, '../../../web/dist/chat.html'));
 
 describe('the pages of the inference service', () => {
   let service: Harness;
   before(async () => {
-    service = await startHarness();
+    service = await sharedGateway();
   });
-  after(() => service?.[Symbol.asyncDispose]());
 
   for (const place of ['/', '/machines']) {
     it(`serves ${place}, or says that it is not built`, async () => {

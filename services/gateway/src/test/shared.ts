@@ -1,10 +1,10 @@
 // What test files share within one process: one loaded model, and one gateway with the default settings that serves it.
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Engine, startLlamaEngine } from '@strata/engine';
 import { tinyChatModel } from '@strata/testnet';
 import { type Answer, type Harness, MODEL, startHarness } from './harness.ts';
+import { until } from './network/answers.ts';
 
 let engine: Promise<Engine> | undefined;
 let gateway: Promise<Harness> | undefined;
@@ -36,11 +36,8 @@ export const MESSAGES = [{ role: 'user' as const, content: 'What is DMARC?' }];
 export const ENDLESS = { model: MODEL, messages: MESSAGES, logit_bias: { 1023: -100 } };
 
 /** Waits until no answer holds or awaits a slot. */
-export async function untilIdle(...gateways: readonly Harness[]): Promise<void> {
-  const busy = () => gateways.reduce((sum, { running }) => sum + running.gateway.models.busy, 0);
-  for (const end = Date.now() + 10_000; busy() > 0 && Date.now() < end; ) await sleep(5);
-  assert.equal(busy(), 0);
-}
+export const untilIdle = (...gateways: readonly Harness[]): Promise<void> =>
+  until(() => gateways.every(({ running }) => running.gateway.models.busy === 0));
 
 /** Asserts an error in the form of the contract, with a message for people. */
 export function assertRefusal(

@@ -67,7 +67,7 @@ export function stalledAt(positionOf: (id: number) => number): Required<Pick<Wor
 }
 
 /** Waits, a tick at a time, for something that other tasks bring about. */
-export async function until(isSo: () => boolean, limitMs = 5_000): Promise<void> {
+export async function until(isSo: () => boolean, limitMs = 15_000): Promise<void> {
   for (const endMs = performance.now() + limitMs; !isSo(); ) {
     if (performance.now() > endMs) throw new Error(`not within ${limitMs} ms: ${isSo}`);
     await new Promise((resolve) => setTimeout(resolve, 2));

@@ -1,0 +1,3 @@
+import { describeHostileBodies } from './test/hostile-bodies.ts';
+
+describeHostileBodies(10_000);

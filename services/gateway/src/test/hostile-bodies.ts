@@ -1,0 +1,85 @@
+// Random bodies to every endpoint that takes one: each is refused or answered, none fails, and none leaves a slot taken.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type Json, MODEL } from './harness.ts';
+import { MESSAGES, sharedGateway } from './shared.ts';
+
+const ENDPOINTS = ['/v1/chat/completions', '/v1/completions', '/v1/embeddings', '/v1/responses'];
+
+const valid = {
+  model: MODEL,
+  messages: [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: [{ type: 'text', text: 'What is DMARC?' }] },
+  ],
+  max_tokens: 2,
+  temperature: 0.5,
+  stop: ['x'],
+  logit_bias: { 5: 1 },
+  tools: [
+    {
+      type: 'function',
+      function: { name: 'f', parameters: { type: 'object', properties: { a: { type: 'string' } } } },
+    },
+  ],
+  tool_choice: 'auto',
+  response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } },
+  stream: false,
+};
+const junk = fc.oneof(
+  fc.constantFrom<unknown>(null, true, '', -1, 0, 1e308, 2 ** 53, 0.1, [], {}),
+  fc.constantFrom('\u0000', '<|im_end|>', '\ud800', '__proto__', 'a'.repeat(5_000)),
+  fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<unknown>,
+  fc.constant(Array.from({ length: 300 }, () => ({ type: 'text', text: 'x' }))),
+  fc.constant(JSON.parse('['.repeat(200) + ']'.repeat(200)) as unknown),
+  fc.constant(JSON.parse('{"__proto__":{"model":"x"},"constructor":1}') as unknown),
+);
+
+/** The valid body with something else at one place. */
+function mutated(path: readonly number[], value: unknown): unknown {
+  const body = structuredClone(valid) as Json;
+  let at = body;
+  for (const step of path) {
+    const names = Object.keys(at);
+    const name = names[step % names.length] as string;
+    if (typeof at[name] !== 'object' || step === path.at(-1)) {
+      at[name] = value;
+      return body;
+    }
+    at = at[name];
+  }
+  return value;
+}
+
+/** Sends so many bodies to each endpoint. */
+export const describeHostileBodies = (numRuns: number) =>
+  describe('hostile bodies', () => {
+    for (const url of ENDPOINTS)
+      it(`to ${url} are refused or answered`, async () => {
+        const { running, key } = await sharedGateway();
+        const { fastify } = running.gateway.server;
+        const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+        let refused = 0;
+        await fc.assert(
+          fc.asyncProperty(fc.array(fc.nat(20), { maxLength: 6 }), junk, fc.boolean(), async (path, value, isRaw) => {
+            const payload = JSON.stringify(isRaw ? value : mutated(path, value)) ?? '';
+            const { statusCode, body } = await fastify.inject({ method: 'POST', url, headers, payload });
+            if (statusCode === 400) refused += 1;
+            assert.ok([200, 400, 404].includes(statusCode), `${statusCode} ${body} for ${payload.slice(0, 500)}`);
+            if (statusCode !== 200) assert.equal(typeof JSON.parse(body).error.message, 'string');
+          }),
+          { numRuns, seed: 20_261_121, endOnFailure: true },
+        );
+        assert.ok(refused > numRuns / 4, `${refused} of ${numRuns} were refused`);
+      });
+
+    it('leave nothing behind', async () => {
+      const service = await sharedGateway();
+      const asked = { model: MODEL, messages: MESSAGES, temperature: 0 };
+      const { body } = await service.post('/v1/chat/completions', asked);
+      assert.match(body.choices[0].message.content, /^DMARC tells/);
+      assert.equal(service.running.gateway.models.busy, 0);
+      assert.equal(({} as Json).model, undefined);
+    });
+  });
