@@ -4,6 +4,7 @@ import { it } from 'node:test';
 import { encodeQuery } from '../message.ts';
 import { type DnsScript, startDnsServer } from '../test/dns-server.ts';
 import { address, authority, ns, ROOT, told, withHierarchy } from '../test/hierarchy.ts';
+import { until } from '../test/until.ts';
 import { TimerWheel } from '../timer-wheel.ts';
 import { StopSwitch, UdpChannel } from '../udp-channel.ts';
 
@@ -51,7 +52,7 @@ it('a socket that retires waits for the answers that are on their way', async ()
   void retired.then(() => {
     isClosed = true;
   });
-  while (waiting.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => waiting.length === 2);
   assert.equal(isClosed, false);
   for (const answer of waiting) answer();
   assert.deepEqual(

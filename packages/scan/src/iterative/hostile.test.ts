@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { it } from 'node:test';
 import { cname, type DnsScript, reply } from '../test/dns-server.ts';
 import { address, authority, ns, ROOT, told, withHierarchy } from '../test/hierarchy.ts';
+import { until } from '../test/until.ts';
 
 const TEST = '127.66.1.1';
 const EVIL = '127.66.2.1';
@@ -191,7 +192,7 @@ it('what is under way ends as skipped when the resolver is disposed', () =>
     evil(() => []),
     async ({ resolver, asked }) => {
       const asking = ['a', 'b', 'c'].map((label) => resolver.query(`${label}.evil.test`, 'A'));
-      while (asked(EVIL).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => asked(EVIL).length > 0);
       await resolver[Symbol.asyncDispose]();
       for (const { status } of await Promise.all(asking)) assert.equal(status, 'skipped');
     },

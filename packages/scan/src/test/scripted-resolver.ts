@@ -1,6 +1,10 @@
 // A resolver whose upstreams follow scripts, and the scripts that several tests use.
+import dnsPacket from 'dns-packet';
 import { Resolver, type ResolverOptions } from '../resolver.ts';
 import { a, type DnsScript, type DnsServer, reply, startDnsServer } from './dns-server.ts';
+
+/** For tests of silence: all others are generous, since a busy machine may answer late. */
+export const IMPATIENT = { tryTimeoutMs: 100, totalTimeoutMs: 250 } as const;
 
 /** Lets `test` ask a resolver whose upstreams follow the scripts. */
 export async function withServers(
@@ -9,7 +13,7 @@ export async function withServers(
   options: ResolverOptions = {},
 ) {
   const servers = await Promise.all(scripts.map((script) => startDnsServer(script)));
-  const resolver = new Resolver({ upstreams: servers, tryTimeoutMs: 150, totalTimeoutMs: 400, ...options });
+  const resolver = new Resolver({ upstreams: servers, tryTimeoutMs: 15_000, totalTimeoutMs: 30_000, ...options });
   try {
     await test(resolver, servers);
   } finally {
@@ -21,6 +25,11 @@ export async function withServers(
 export const rcode =
   (code: number): DnsScript =>
   (question) => [reply(question, { rcode: code })];
+/** Over UDP the answer is cut short, over TCP `overTcp` answers. */
+export const truncated =
+  (overTcp: DnsScript): DnsScript =>
+  (question) =>
+    question.transport === 'udp' ? [reply(question, { flags: dnsPacket.TRUNCATED_RESPONSE })] : overTcp(question);
 export const silent: DnsScript = () => [];
 /** An honest one-record answer whose bytes are then spoilt. */
 export const spoilt =
