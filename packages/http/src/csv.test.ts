@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { contentDisposition, csvBytes } from './csv.ts';
-import { AnswerCache, createHttpServer, createLogger, Metrics, route } from './index.ts';
+import { route } from './index.ts';
+import { serverOf } from './test/test-server.ts';
 
 const columns = [
   { name: 'domain', description: 'A domain.' },
@@ -40,13 +41,8 @@ function parse(csv: string): string[][] {
 
 describe('a table as CSV', () => {
   it('has a header row, CRLF everywhere, and empty cells for null', () => {
-    assert.equal(
-      text([
-        ['a.com', null],
-        ['b.com', 5],
-      ]),
-      'domain,value\r\na.com,\r\nb.com,5\r\n',
-    );
+    const rows = ['a.com', 'b.com'].map((name, i) => [name, [null, 5][i] ?? null]);
+    assert.equal(text(rows), 'domain,value\r\na.com,\r\nb.com,5\r\n');
     assert.equal(text([]), 'domain,value\r\n');
   });
 
@@ -93,9 +89,7 @@ describe('a CSV route', () => {
   );
   let signed = 0;
   const server = () =>
-    createHttpServer({
-      app: {},
-      routes: [table],
+    serverOf([table], {
       notary: {
         sign: async (body) => body,
         signBytes: async (content, contentType) => {
@@ -103,10 +97,6 @@ describe('a CSV route', () => {
           return { length: content.length, contentType };
         },
       },
-      keys: { find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },
-      answers: new AnswerCache(),
-      logger: createLogger({ level: 'silent' }),
-      metrics: new Metrics(),
     });
 
   it('carries its receipt in a header, says that it is cut, and is signed once', async () => {

@@ -1,278 +1,232 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ErrorCode } from './errors.ts';
 import { Refusal } from './errors.ts';
 import { KeyCheck } from './keys.ts';
 import type { ApiKey } from './route.ts';
 
 const key: ApiKey = { id: 'k1', tier: 'free', dailyLimit: 2 };
+const uncounted: ApiKey = { ...key, dailyLimit: null };
 
-/** A gate over a map that counts how often it is asked, and a clock that the test turns. */
-function createGate() {
-  const state = {
-    keys: new Map([['ssk_good', key]]),
+interface GateState {
+  readonly keys: Map<string, ApiKey>;
+  finds: number;
+  used: number;
+  monotonicMs: number;
+  revision: number;
+  /** How the gate looks a key up; may throw before it has a promise to give. */
+  find: (presented: string) => Promise<ApiKey | undefined>;
+}
+
+/** A gate over a map that counts its look-ups, and clocks that the test sets. */
+function createGate({ publishesRevocations = false } = {}) {
+  const state: GateState = {
+    keys: new Map([
+      ['ssk_good', key],
+      ['ssk_unlimited', uncounted],
+    ]),
     finds: 0,
     used: 0,
     monotonicMs: 1,
-    at: '2026-05-01T23:59:30.250Z',
+    revision: 0,
+    find: async (presented) => state.keys.get(presented),
+  };
+  const gate = {
+    find(presented: string) {
+      state.finds += 1;
+      return state.find(presented);
+    },
+    async take(_id: string, _day: string, limit: number) {
+      if (state.used >= limit) return { isAllowed: false, used: limit };
+      state.used += 1;
+      return { isAllowed: true, used: state.used };
+    },
   };
   const check = new KeyCheck(
-    {
-      // Not async: a gate may fail before it has a promise to give.
-      find(presented) {
-        state.finds += 1;
-        return Promise.resolve(state.keys.get(presented));
-      },
-      async take(_id, _day, limit) {
-        if (state.used >= limit) return { isAllowed: false, used: limit };
-        state.used += 1;
-        return { isAllowed: true, used: state.used };
-      },
-    },
-    () => new Date(state.at),
+    publishesRevocations ? { ...gate, revision: () => state.revision } : gate,
+    () => new Date('2026-05-01T23:59:30.250Z'),
     () => state.monotonicMs,
   );
-  return { state, check };
+  const identify = async (header: string | string[] | undefined, from?: string) => check.identify(header, from);
+  const rejects = (header: string | string[] | undefined, code: ErrorCode | RegExp, from?: string) =>
+    assert.rejects(identify(header, from), code instanceof RegExp ? code : (error) => isRefusal(error, code));
+  return { state, check, identify, rejects };
 }
 
-function refusedWith(code: ErrorCode) {
-  return (error: unknown) => error instanceof Refusal && error.code === code;
-}
+const isRefusal = (error: unknown, code: ErrorCode) => error instanceof Refusal && error.code === code;
+const fails = () => {
+  throw new Error('the database is gone');
+};
 
 describe('the key check', () => {
-  it('forgets what it remembers when the gate says that a key may have been revoked', async () => {
-    let revision = 0;
-    let finds = 0;
-    let isThere = true;
-    let found = () => {};
-    const check = new KeyCheck(
-      {
-        async find() {
-          finds += 1;
-          const seen = isThere ? { ...key, dailyLimit: null } : undefined;
-          if (finds === 2) await new Promise<void>((resolve) => (found = resolve));
-          return seen;
-        },
-        take: () => assert.fail('nothing is counted'),
-        revision: () => revision,
-      },
-      () => new Date(),
-    );
-    await check.identify('ssk_good');
-    assert.ok(check.isKnownUncounted('ssk_good'));
-    revision = 1;
-    assert.ok(!check.isKnownUncounted('ssk_good'));
-    // Revoked while it is looked for: whoever asked before gets it, nobody after.
-    const asked = check.identify('ssk_good');
-    isThere = false;
-    revision = 2;
-    await assert.rejects(async () => check.identify('ssk_good'), refusedWith('invalid_key'));
-    found();
-    await asked;
-    assert.ok(!check.isKnownUncounted('ssk_good'));
-    await assert.rejects(async () => check.identify('ssk_good'), refusedWith('invalid_key'));
-  });
-
-  it('refuses a missing, repeated, overlong or unknown key, and says how to send one', async () => {
-    const { check } = createGate();
-    for (const missing of [undefined, ''])
-      await assert.rejects(async () => check.identify(missing), refusedWith('missing_key'));
+  it('refuses a missing, repeated, overlong or unknown key, and names the header of keys', async () => {
+    const { check, rejects } = createGate();
+    for (const missing of [undefined, '']) await rejects(missing, 'missing_key');
     for (const wrong of ['ssk_good, ssk_good', ['ssk_good', 'ssk_good'], 'x'.repeat(201), 'ssk_other'])
-      await assert.rejects(async () => check.identify(wrong), refusedWith('invalid_key'));
+      await rejects(wrong, 'invalid_key');
     await assert.rejects(
       async () => check.identify('ssk_other'),
       (error: Refusal) => /X-Stack-Key/.test(error.headers['www-authenticate'] ?? ''),
     );
   });
 
-  it('remembers a key, so that the next request does not wait for the gate', async () => {
-    const { state, check } = createGate();
-    assert.equal(await check.identify('ssk_good'), key);
+  it('asks the gate once for requests that arrive together, and remembers the key for two seconds', async () => {
+    const { state, check, identify, rejects } = createGate();
+    assert.deepEqual(await Promise.all([1, 2, 3].map(() => identify('ssk_good'))), [key, key, key]);
     assert.equal(check.identify('ssk_good'), key, 'at once, not a promise');
     assert.equal(state.finds, 1);
-  });
-
-  it('asks the gate once for requests that come together', async () => {
-    const { state, check } = createGate();
-    await Promise.all([check.identify('ssk_good'), check.identify('ssk_good'), check.identify('ssk_good')]);
-    assert.equal(state.finds, 1);
-  });
-
-  it('forgets a revoked key within two seconds', async () => {
-    const { state, check } = createGate();
-    await check.identify('ssk_good');
     state.keys.clear();
     state.monotonicMs = 2_002;
-    await assert.rejects(async () => check.identify('ssk_good'), refusedWith('invalid_key'));
+    await rejects('ssk_good', 'invalid_key');
   });
 
-  it('remembers a key for longer where the gate tells of revocations, and not for ever: its news may be lost', async () => {
-    let finds = 0;
-    const clock = { ms: 1 };
-    const find = async () => {
-      finds += 1;
-      return key;
-    };
-    const gate = { find, take: () => assert.fail('nothing is counted'), revision: () => 0 };
-    const check = new KeyCheck(
-      gate,
-      () => new Date(),
-      () => clock.ms,
-    );
-    for (const ms of [0, 3_000, 26_000]) {
-      clock.ms += ms;
-      await check.identify('ssk_good');
+  it('remembers a key for longer where the gate publishes revocations, and not for ever', async () => {
+    const { state, identify } = createGate({ publishesRevocations: true });
+    for (const [ms, finds] of [
+      [0, 1],
+      [3_000, 1],
+      [26_000, 1],
+      [1_001, 2],
+    ] as const) {
+      state.monotonicMs += ms;
+      await identify('ssk_good');
+      assert.equal(state.finds, finds);
     }
-    assert.equal(finds, 1);
-    clock.ms += 1_001;
-    await check.identify('ssk_good');
-    assert.equal(finds, 2);
   });
 
-  it('remembers a wrong key as briefly, and apart from the good ones', async () => {
-    const { state, check } = createGate();
-    await check.identify('ssk_good');
+  it('forgets what it remembers when the gate publishes a revocation', async () => {
+    const { state, check, identify, rejects } = createGate({ publishesRevocations: true });
+    await identify('ssk_unlimited');
+    assert.ok(check.isKnownUncounted('ssk_unlimited'));
+    state.revision = 1;
+    assert.ok(!check.isKnownUncounted('ssk_unlimited'));
+    // Revoked while it is looked up: a request that came before gets it, no later one.
+    const found = Promise.withResolvers<ApiKey>();
+    state.find = () => found.promise;
+    const asked = identify('ssk_unlimited');
+    state.find = async () => undefined;
+    state.revision = 2;
+    await rejects('ssk_unlimited', 'invalid_key');
+    found.resolve(uncounted);
+    await asked;
+    assert.ok(!check.isKnownUncounted('ssk_unlimited'));
+    await rejects('ssk_unlimited', 'invalid_key');
+  });
+
+  it('remembers a wrong key as briefly, and separately from good ones', async () => {
+    const { state, check, identify, rejects } = createGate();
+    await identify('ssk_good');
     const from = (i: number) => `198.18.${i >> 8}.${i & 255}`;
-    for (let i = 0; i < 10_100; i += 1) await assert.rejects(async () => check.identify(`ssk_${i}`, from(i)));
-    const finds = state.finds;
-    assert.equal(check.identify('ssk_good'), key, 'guesses pushed it out');
-    await assert.rejects(async () => check.identify('ssk_10099'), refusedWith('invalid_key'));
+    for (let i = 0; i < 10_100; i += 1) await assert.rejects(identify(`ssk_${i}`, from(i)));
+    const { finds } = state;
+    assert.equal(check.identify('ssk_good'), key, 'guesses evicted it');
+    await rejects('ssk_10099', 'invalid_key');
     assert.equal(state.finds, finds);
     state.keys.set('ssk_10099', key);
     state.monotonicMs = 2_002;
-    assert.equal(await check.identify('ssk_10099'), key);
+    assert.equal(await identify('ssk_10099'), key);
   });
 
-  it('lets an address guess for a while, then looks up only keys that were good before', async () => {
-    const { state, check } = createGate();
-    await check.identify('ssk_good', '192.0.2.1');
-    const guess = (i: number, from: string) => check.identify(`ssk_${i}`, from);
-    await Promise.allSettled(Array.from({ length: 150 }, async (_, i) => guess(i, '192.0.2.1')));
-    assert.equal(state.finds, 101, 'guesses that come at once count as many');
+  it('limits the guesses of an address, and then looks up only keys that were good before', async () => {
+    const { state, identify, rejects } = createGate();
+    await identify('ssk_good', '192.0.2.1');
+    await Promise.allSettled(Array.from({ length: 150 }, (_, i) => identify(`ssk_${i}`, '192.0.2.1')));
+    assert.equal(state.finds, 101, 'concurrent guesses are counted one by one');
     await assert.rejects(
-      async () => guess(200, '192.0.2.1'),
-      (error: Refusal) => refusedWith('quota_exceeded')(error) && error.headers['retry-after'] === '60',
+      identify('ssk_200', '192.0.2.1'),
+      (error: Refusal) => isRefusal(error, 'quota_exceeded') && error.headers['retry-after'] === '60',
     );
     assert.equal(state.finds, 101);
     state.monotonicMs += 3_000;
-    assert.equal(
-      await check.identify('ssk_good', '192.0.2.1'),
-      key,
-      'forgotten by the short memory, and yet looked up',
-    );
-    await assert.rejects(async () => guess(200, '192.0.2.2'), refusedWith('invalid_key'), 'another address is another');
+    assert.equal(await identify('ssk_good', '192.0.2.1'), key, 'no longer remembered, and yet looked up');
+    await rejects('ssk_200', 'invalid_key', '192.0.2.2');
     state.monotonicMs += 60_000;
-    await assert.rejects(async () => guess(201, '192.0.2.1'), refusedWith('invalid_key'));
+    await rejects('ssk_201', 'invalid_key', '192.0.2.1');
   });
 
-  it('counts one line to the internet as one caller, and good keys as no guess', async () => {
-    const { state, check } = createGate();
+  it('counts the guesses of an IPv6 network together, and good keys as no guess', async () => {
+    const { state, identify, rejects } = createGate();
     for (let i = 0; i < 150; i += 1) state.keys.set(`ssk_good${i}`, key);
-    for (let i = 0; i < 150; i += 1) assert.equal(await check.identify(`ssk_good${i}`, '2001:db8::1'), key);
-    for (let i = 0; i < 100; i += 1)
-      await assert.rejects(async () => check.identify(`ssk_${i}`, `2001:db8::${i + 1}`), refusedWith('invalid_key'));
-    await assert.rejects(async () => check.identify('ssk_x', '2001:db8::ffff'), refusedWith('quota_exceeded'));
+    for (let i = 0; i < 150; i += 1) assert.equal(await identify(`ssk_good${i}`, '2001:db8::1'), key);
+    for (let i = 0; i < 100; i += 1) await rejects(`ssk_${i}`, 'invalid_key', `2001:db8::${i + 1}`);
+    await rejects('ssk_x', 'quota_exceeded', '2001:db8::ffff');
   });
 
-  it('does not remember that the gate failed', async () => {
-    const { state, check } = createGate();
-    const get = state.keys.get.bind(state.keys);
-    state.keys.get = () => {
-      throw new Error('the database is gone');
-    };
-    await assert.rejects(async () => check.identify('ssk_good'), /gone/);
-    state.keys.get = get;
-    assert.equal(await check.identify('ssk_good'), key);
-  });
-
-  it('goes on knowing an uncounted key for a minute while the gate fails, and no other', async () => {
-    const { state, check } = createGate();
-    const unlimited: ApiKey = { ...key, dailyLimit: null };
-    state.keys.set('ssk_unlimited', unlimited);
-    state.keys.set('ssk_unseen', unlimited);
-    await check.identify('ssk_unlimited');
-    await check.identify('ssk_good');
-    const get = state.keys.get.bind(state.keys);
-    state.keys.get = () => {
-      throw new Error('the database is gone');
-    };
+  it('keeps an uncounted key for a minute while the gate fails, and no other, and remembers no failure', async () => {
+    const { state, check, identify, rejects } = createGate();
+    state.keys.set('ssk_unseen', uncounted);
+    await identify('ssk_unlimited');
+    await identify('ssk_good');
+    const { find } = state;
+    state.find = fails;
     state.monotonicMs = 30_000;
-    assert.equal(await check.identify('ssk_unlimited'), unlimited);
+    assert.equal(await identify('ssk_unlimited'), uncounted);
     const { finds } = state;
     state.monotonicMs = 39_999;
-    assert.equal(check.isKnownUncounted('ssk_unlimited'), true, 'nobody waits for the gate again and again');
+    assert.equal(check.isKnownUncounted('ssk_unlimited'), true, 'no request waits for the gate again and again');
     assert.equal(state.finds, finds);
-    await assert.rejects(async () => check.identify('ssk_good'), /gone/, 'what it asks cannot be counted');
-    await assert.rejects(async () => check.identify('ssk_unseen'), /gone/);
+    await rejects('ssk_good', /gone/);
+    await rejects('ssk_unseen', /gone/);
     state.monotonicMs = 59_000;
-    assert.equal(await check.identify('ssk_unlimited'), unlimited);
+    assert.equal(await identify('ssk_unlimited'), uncounted);
     state.monotonicMs = 60_002;
-    await assert.rejects(
-      async () => check.identify('ssk_unlimited'),
-      /gone/,
-      'a minute is over, however often it was asked',
-    );
-    state.keys.get = get;
-    assert.equal(await check.identify('ssk_unlimited'), unlimited);
+    await rejects('ssk_unlimited', /gone/);
+    state.find = find;
+    assert.equal(await identify('ssk_unlimited'), uncounted);
+    assert.equal(await identify('ssk_good'), key);
   });
 
-  it('waits two seconds for a silent gate where a key is remembered, and hears what it says in the end', async () => {
-    let find = async (): Promise<ApiKey | undefined> => ({ ...key, dailyLimit: null });
-    const clock = { ms: 1 };
-    const check = new KeyCheck(
-      { find: () => find(), take: () => assert.fail('nothing is counted') },
-      () => new Date(),
-      () => clock.ms,
-    );
-    await check.identify('ssk_good');
-    clock.ms += 3_000;
+  it('waits two seconds for a silent gate where a key is remembered, and uses a late answer', async (t) => {
+    const { state, check, identify } = createGate();
+    await identify('ssk_unlimited');
+    state.monotonicMs += 3_000;
     const late = Promise.withResolvers<ApiKey | undefined>();
-    find = () => late.promise;
-    assert.equal((await check.identify('ssk_good')).dailyLimit, null);
-    assert.equal(check.isKnownUncounted('ssk_good'), true);
-    late.resolve(undefined);
-    await late.promise;
-    await new Promise(setImmediate);
-    assert.equal(check.isKnownUncounted('ssk_good'), false, 'it was revoked meanwhile');
-  });
-
-  it('knows a key no longer that was revoked, though the gate fails afterwards', async () => {
-    for (const how of ['is told of it', 'has seen it'] as const) {
-      let revision = 0;
-      let find = async (): Promise<ApiKey | undefined> => ({ ...key, dailyLimit: null });
-      const clock = { ms: 1 };
-      const check = new KeyCheck(
-        { find: () => find(), take: () => assert.fail('nothing is counted'), revision: () => revision },
-        () => new Date(),
-        () => clock.ms,
-      );
-      await check.identify('ssk_good');
-      clock.ms += 31_000;
-      if (how === 'has seen it') {
-        find = async () => undefined;
-        await assert.rejects(async () => check.identify('ssk_good'), refusedWith('invalid_key'));
-      } else revision = 1;
-      clock.ms += 3_000;
-      find = () => Promise.reject(new Error('gone'));
-      await assert.rejects(async () => check.identify('ssk_good'), /gone/, how);
-    }
-  });
-
-  it('takes the short way only for a key that it knows and need not count', async () => {
-    const { state, check } = createGate();
-    state.keys.set('ssk_unlimited', { ...key, dailyLimit: null });
-    assert.equal(check.isKnownUncounted('ssk_unlimited'), false, 'not seen yet');
-    await check.identify('ssk_unlimited');
-    await check.identify('ssk_good');
+    state.find = () => late.promise;
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const asked = identify('ssk_unlimited');
+    let isOver = false;
+    void asked.then(() => {
+      isOver = true;
+    });
+    t.mock.timers.tick(1_999);
+    await nextTurn();
+    assert.equal(isOver, false);
+    t.mock.timers.tick(1);
+    assert.equal(await asked, uncounted);
     assert.equal(check.isKnownUncounted('ssk_unlimited'), true);
-    assert.equal(check.isKnownUncounted('ssk_good'), false);
-    for (const header of [undefined, '', ['ssk_unlimited'], 'x'.repeat(201)])
+    late.resolve(undefined);
+    await nextTurn();
+    assert.equal(check.isKnownUncounted('ssk_unlimited'), false, 'it was revoked while the gate was silent');
+  });
+
+  for (const how of ['published', 'observed'] as const)
+    it(`does not keep a key whose revocation was ${how} before the gate failed`, async () => {
+      const { state, identify, rejects } = createGate({ publishesRevocations: true });
+      await identify('ssk_unlimited');
+      state.monotonicMs += 31_000;
+      if (how === 'published') state.revision = 1;
+      else {
+        state.find = async () => undefined;
+        await rejects('ssk_unlimited', 'invalid_key');
+      }
+      state.monotonicMs += 3_000;
+      state.find = () => Promise.reject(new Error('gone'));
+      await rejects('ssk_unlimited', /gone/);
+    });
+
+  it('takes the short path only for a known key that need not be counted', async () => {
+    const { state, check, identify } = createGate();
+    assert.equal(check.isKnownUncounted('ssk_unlimited'), false, 'not observed yet');
+    for (const each of ['ssk_unlimited', 'ssk_good']) await identify(each);
+    assert.equal(check.isKnownUncounted('ssk_unlimited'), true);
+    for (const header of ['ssk_good', undefined, '', ['ssk_unlimited'], 'x'.repeat(201)])
       assert.equal(check.isKnownUncounted(header), false);
     state.monotonicMs = 2_002;
     assert.equal(check.isKnownUncounted('ssk_unlimited'), false, 'forgotten');
   });
 
-  it('tells what is left, and with 429 when the day begins anew', async () => {
+  it('reports what is left of the quota, and with 429 when the next day begins', async () => {
     const { check } = createGate();
     assert.deepEqual(await check.count(key), {
       'ratelimit-policy': '"free";q=2;w=86400',
@@ -284,8 +238,8 @@ describe('the key check', () => {
     await check.count(key);
     await assert.rejects(
       check.count(key),
-      (error: Refusal) => error.code === 'quota_exceeded' && error.headers['retry-after'] === '30',
+      (error: Refusal) => isRefusal(error, 'quota_exceeded') && error.headers['retry-after'] === '30',
     );
-    assert.deepEqual(await check.count({ ...key, dailyLimit: null }), {});
+    assert.deepEqual(await check.count(uncounted), {});
   });
 });

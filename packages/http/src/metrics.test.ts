@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Metrics, serveMetrics } from './metrics.ts';
-import { Readiness } from './readiness.ts';
 
-it('counts requests by route and status, and serves them where it is asked to', async () => {
+it('counts requests by route and status, and serves them on a port of its own', async () => {
   const metrics = new Metrics();
   const meter = metrics.routeMeter('GET', '/things/{id}');
   meter(200, 3);
@@ -29,7 +28,7 @@ it('counts requests by route and status, and serves them where it is asked to', 
   assert.equal((await fetch(`${url}/`)).status, 404);
 });
 
-it('leaves out a figure that cannot be read, without its cause, and lets go of its port', async () => {
+it('leaves out a figure that cannot be read, without its cause, and releases its port', async () => {
   const metrics = new Metrics();
   let isBroken = true;
   metrics.gauge('strata_test_broken', 'A figure', () => {
@@ -56,21 +55,25 @@ it('fails to start on a port that is taken', async () => {
   await assert.rejects(serveMetrics(new Metrics(), { host: '127.0.0.1', port: first.port }), /EADDRINUSE/);
 });
 
-it('says of a process that serves nothing else that it lives, and whether it is ready', async () => {
-  let database: () => Promise<unknown> = async () => {};
-  const options = { facts: () => ({ role: 'scanner' }), checkMs: 50, keepMs: 0 };
-  const readiness = new Readiness({ database: () => database() }, options);
-  await using served = await serveMetrics(new Metrics(), { host: '127.0.0.1', port: 0, readiness });
-  const ask = async (path: string) => {
-    const response = await fetch(`http://127.0.0.1:${served.port}${path}`);
-    return [response.status, await response.json()];
-  };
-  assert.deepEqual(await ask('/ready'), [503, { status: 'starting' }]);
-  readiness.started();
-  assert.deepEqual(await ask('/ready'), [200, { status: 'ready', role: 'scanner' }]);
-  for (const failing of [() => Promise.reject(new Error('a secret')), () => new Promise<never>(() => {})]) {
-    database = failing;
-    assert.deepEqual(await ask('/ready'), [503, { status: 'not ready', problems: { database: 'does not answer' } }]);
-    assert.deepEqual(await ask('/health'), [200, { status: 'ok' }]);
-  }
+it('a source of metrics that fails is left out, and the others are published', async () => {
+  const metrics = new Metrics();
+  let isBroken = true;
+  metrics.gauges('x_age', 'Age', 'source', async () => {
+    if (isBroken) throw new Error('gone');
+    return [['nvd', 3]];
+  });
+  let total = 5;
+  metrics.total('x_total', 'All', () => total);
+  metrics.counter('x_ends_total', 'Ends', 'outcome')('done', 2);
+  metrics.durations('x_seconds', 'Time', { label: 'outcome', buckets: [1, 2] })('done', 1_500);
+  const broken = await metrics.registry.metrics();
+  assert.doesNotMatch(broken, /x_age\{/);
+  assert.match(broken, /^x_total 5$/m);
+  assert.match(broken, /^x_ends_total\{outcome="done"\} 2$/m);
+  assert.match(broken, /^x_seconds_bucket\{le="2",outcome="done"\} 1$/m);
+  isBroken = false;
+  total = 7;
+  const repaired = await metrics.registry.metrics();
+  assert.match(repaired, /^x_age\{source="nvd"\} 3$/m);
+  assert.match(repaired, /^x_total 7$/m);
 });

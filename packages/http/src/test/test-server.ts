@@ -1,6 +1,9 @@
-// A server over a small table of routes, with real receipts and keys in memory.
+// Servers over small tables of routes, with receipts and keys in memory, and what tests send to them on raw sockets.
+import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   decodeBase64Url,
   issueDetachedReceipt,
@@ -13,11 +16,20 @@ import {
 } from '@strata/receipts';
 import pino from 'pino';
 import { z } from 'zod';
-import { AnswerCache, createHttpServer, type HttpServer, Metrics, type Notary, type Route, route } from '../index.ts';
+import {
+  AnswerCache,
+  createHttpServer,
+  type HttpServer,
+  type HttpServerParts,
+  Metrics,
+  type Notary,
+  type Route,
+  route,
+} from '../index.ts';
 
 export interface TestApp {
   calls: number;
-  /** The thing `slow` says `asked` and then waits for `go`. */
+  /** The handler of `slow` emits `asked` and then waits for `go`. */
   readonly slow: EventEmitter;
 }
 
@@ -116,22 +128,44 @@ export function createTestServer(
   return { ...server, app, answers, verify };
 }
 
+/** A server whose answers are not signed and that knows no keys. */
+export const serverOf = (routes: readonly Route<object>[], options: Partial<HttpServerParts<object>> = {}) =>
+  createHttpServer({
+    app: {},
+    routes,
+    notary: { sign: async (body) => body, signBytes: async () => ({}) },
+    keys: { find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },
+    answers: new AnswerCache(),
+    logger: pino({ level: 'silent' }),
+    metrics: new Metrics(),
+    ...options,
+  });
+
+/** All that the server sends until it ends the connection. */
+export async function exchange(port: number, text: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.setTimeout(10_000, () => socket.destroy(new Error('the connection did not end in 10 s')));
+  socket.write(text, 'latin1');
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('latin1');
+}
+
+export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (const deadline = Date.now() + 20_000; !(await isSo()); await sleep(5))
+    assert.ok(Date.now() < deadline, `waited in vain until ${what}`);
+}
+
 function createNotary() {
   const { privateKey } = generateKeyPairSync('ed25519');
   const publicKey = decodeBase64Url(privateKey.export({ format: 'jwk' }).x ?? '') ?? new Uint8Array();
   const signer = { keyId: keyIdOf(publicKey), sign: (bytes: Uint8Array) => sign(null, bytes, privateKey) };
   const keys = [publicKeyEntry(publicKey, { status: 'current', not_before: '2026-01-01T00:00:00Z' })];
   const ledger = ledgerEntry(keys, { origin: 'ledger.test', url: '/ledger/' });
+  const issuing = () => ({ signer, now: new Date(), random: randomBytes(16), publicKeyUrl: '/keys.json' });
   const notary: Notary = {
-    sign: async (body) =>
-      issueReceipt(body, { signer, now: new Date(), random: randomBytes(16), publicKeyUrl: '/keys.json' }).body,
-    signBytes: async (content, contentType) =>
-      issueDetachedReceipt(content, contentType, {
-        signer,
-        now: new Date(),
-        random: randomBytes(16),
-        publicKeyUrl: '/keys.json',
-      }).provenance,
+    sign: async (body) => issueReceipt(body, issuing()).body,
+    signBytes: async (content, type) => issueDetachedReceipt(content, type, issuing()).provenance,
   };
   return { notary, keySet: keySetDocument(keys, ledger) };
 }

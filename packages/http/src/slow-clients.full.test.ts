@@ -1,61 +1,39 @@
-// Clients that take their time, on real sockets: headers and bodies that never end, answers that nobody reads.
+// Slow clients on real sockets and in real time: headers and bodies that never end, answers that nobody reads.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import {
-  AnswerCache,
-  createHttpServer,
-  createLogger,
-  type HttpServer,
-  Metrics,
-  type Patience,
-  route,
-} from './index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type HttpServer, type Patience, route } from './index.ts';
+import { serverOf, until } from './test/test-server.ts';
 
 const SHORT: Patience = { headersMs: 300, requestMs: 600, stillMs: 60_000, checkMs: 50 };
 /** More than the system keeps for a reader that does not read. */
 const LARGE = Buffer.alloc(64 * 1024 * 1024, 'x');
 
+const output = { kind: 'bytes', contentType: 'text/plain', description: 'Bytes.' } as const;
+const contract = { tag: 'Files', summary: 'A large file', output, errors: [], access: 'open' } as const;
 let begun = 0;
-const large = route(
-  {
-    method: 'GET',
-    path: '/large',
-    tag: 'Files',
-    summary: 'A large file',
-    output: { kind: 'bytes', contentType: 'text/plain', description: 'Bytes.' },
-    errors: [],
-    access: 'open',
-  },
-  (_app: object) => {
-    begun += 1;
-    return { bytes: LARGE };
-  },
-);
-const make = route(
-  {
-    ...large.contract,
-    method: 'POST',
-    path: '/make',
-    output: { kind: 'bytes', contentType: 'text/plain', description: '.' },
-  },
-  (_app: object) => ({ bytes: 'made' }),
-);
+const large = route({ ...contract, method: 'GET', path: '/large' }, (_app: object) => {
+  begun += 1;
+  return { bytes: LARGE };
+});
+const make = route({ ...contract, method: 'POST', path: '/make' }, (_app: object) => ({ bytes: 'made' }));
+const GET_LARGE = 'GET /large HTTP/1.1\r\nhost: x\r\n';
 
-async function listening(patience: Partial<Patience>): Promise<{ http: HttpServer; port: number } & AsyncDisposable> {
-  const http = createHttpServer({
-    app: {},
-    routes: [large, make],
-    notary: { sign: async (body) => body, signBytes: async () => ({}) },
-    keys: { find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },
-    answers: new AnswerCache(),
-    logger: createLogger({ level: 'silent' }),
-    metrics: new Metrics(),
-    patience: { ...SHORT, ...patience },
-  });
+async function listening(patience: Partial<Patience> = {}) {
+  const http = serverOf([large, make], { patience: { ...SHORT, ...patience } });
   const port = await http.listen({ host: '127.0.0.1', port: 0 });
   return { http, port, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() };
+}
+
+/** A client that sends a request and reads nothing. */
+function unread(port: number, text: string): Socket {
+  const socket = connect(port, '127.0.0.1');
+  socket.pause();
+  socket.on('error', () => {});
+  socket.write(text);
+  return socket;
 }
 
 /** Sends the bytes, then a drop now and then as long as it may; gives what was answered. */
@@ -76,27 +54,22 @@ const open = (http: HttpServer) =>
     http.fastify.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
   );
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !(await isSo()); await new Promise((done) => setTimeout(done, 20)))
-    assert.ok(Date.now() < deadline, 'it does not come to that');
-}
-
 describe('a client', { timeout: 120_000 }, () => {
   it('that never ends its headers is cut', async () => {
-    await using server = await listening({});
-    const said = await dripping(server.port, 'GET /large HTTP/1.1\r\nhost: x\r\n', 'x-a: b\r\n');
+    await using server = await listening();
+    const said = await dripping(server.port, GET_LARGE, 'x-a: b\r\n');
     assert.match(said, /^HTTP\/1\.1 408 /);
   });
 
   it('that says nothing at all, or half a line, is cut', async () => {
-    await using server = await listening({});
+    await using server = await listening();
     const half = await dripping(server.port, 'G', '');
     assert.match(half, /^HTTP\/1\.1 408 /);
     await dripping(server.port, '', '');
   });
 
   it('that never ends its body is cut, chunked or with a length', async () => {
-    await using server = await listening({});
+    await using server = await listening();
     const head = 'POST /make HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
     assert.match(await dripping(server.port, `${head}content-length: 60000\r\n\r\n`, ' '), /^HTTP\/1\.1 408 /);
     const chunked = await dripping(server.port, `${head}transfer-encoding: chunked\r\n\r\n`, '1\r\n \r\n');
@@ -105,34 +78,28 @@ describe('a client', { timeout: 120_000 }, () => {
 
   it('that does not read its answer is let go, and another is served meanwhile', async () => {
     await using server = await listening({ stillMs: 500 });
-    const socket = connect(server.port, '127.0.0.1');
-    socket.pause();
-    socket.on('error', () => {});
-    socket.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n');
-    await until(async () => (await open(server.http)) === 1);
+    const socket = unread(server.port, `${GET_LARGE}\r\n`);
+    await until(async () => (await open(server.http)) === 1, 'it is connected');
     const post = await fetch(`http://127.0.0.1:${server.port}/make`, {
       method: 'POST',
       headers: { connection: 'close' },
     });
     assert.equal(await post.text(), 'made');
-    await until(async () => (await open(server.http)) === 0);
+    await until(async () => (await open(server.http)) === 0, 'it was cut');
     socket.destroy();
   });
 
   it('that asks on and on without reading is cut, and few of its questions are begun', async () => {
-    await using server = await listening({});
-    const socket = connect(server.port, '127.0.0.1');
-    socket.pause();
-    socket.on('error', () => {});
+    await using server = await listening();
     begun = 0;
-    socket.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(5_000));
-    await until(async () => begun > 0 && (await open(server.http)) === 0);
+    const socket = unread(server.port, `${GET_LARGE}\r\n`.repeat(5_000));
+    await until(async () => begun > 0 && (await open(server.http)) === 0, 'it was cut');
     assert.ok(begun <= 17, `${begun} were begun`);
     socket.destroy();
   });
 
   it('that asks for a few things at once, and for more when it has read them, gets all of them in order', async () => {
-    await using server = await listening({});
+    await using server = await listening();
     const socket = connect(server.port, '127.0.0.1');
     let said = '';
     socket.on('data', (chunk) => {
@@ -141,19 +108,19 @@ describe('a client', { timeout: 120_000 }, () => {
     const asked = 'POST /make HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n';
     for (let round = 1; round <= 5; round += 1) {
       socket.write(asked.repeat(16));
-      await until(async () => (said.match(/\r\n\r\nmade/g) ?? []).length === round * 16);
+      await until(async () => (said.match(/\r\n\r\nmade/g) ?? []).length === round * 16, `round ${round} was answered`);
     }
     socket.destroy();
   });
 
   it('that takes its time in reading is served to the end', async () => {
     await using server = await listening({ stillMs: 2_000 });
-    const socket: Socket = connect(server.port, '127.0.0.1');
-    socket.write('GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(`${GET_LARGE}connection: close\r\n\r\n`);
     let bytes = 0;
     for await (const chunk of socket) {
       bytes += (chunk as Buffer).length;
-      if (bytes % 7 === 0) await new Promise((done) => setTimeout(done, 1));
+      if (bytes % 7 === 0) await sleep(1);
     }
     assert.ok(bytes > LARGE.length);
   });
