@@ -4,28 +4,28 @@ import type { ChatOptions } from './commands/chat.ts';
 import type { GatewayCommandOptions } from './commands/gateway.ts';
 import type { UsageOptions } from './commands/usage.ts';
 import type { VerifyReceiptOptions } from './commands/verify-receipt.ts';
+import type { CommandContext } from './context.ts';
 import { chatHelp, gatewayHelp, verifyReceiptHelp } from './help.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addNetworkCommands } from './network-commands.ts';
 import type { OutputOptions } from './output.ts';
-import { minded } from './owner.ts';
+import type { DataOwner } from './owner.ts';
 import { effectiveEnvironment } from './settings/settings.ts';
 import { wholeDays } from './whole-days.ts';
 import { addWorkerCommands } from './worker-commands.ts';
-
-const config = async (more: Readonly<Record<string, string>> = {}) =>
-  minded(
-    (await import('@strata/gateway')).readGatewayConfig({
-      ...(await effectiveEnvironment(process.env, 'gateway')),
-      ...more,
-    }),
-  );
 
 const base = () =>
   new Option('--base <url>', 'the gateway').env('STRATA_INFERENCE_URL').default('http://127.0.0.1:8788');
 const key = () => new Option('--key <key>', 'its API key').env('STRATA_INFERENCE_KEY');
 
-export function addInferenceCommands(inference: Command): void {
+export function addInferenceCommands(inference: Command, context: CommandContext, owner: DataOwner): void {
+  const config = async (more: Readonly<Record<string, string>> = {}) =>
+    owner.minded(
+      (await import('@strata/gateway')).readGatewayConfig({
+        ...(await effectiveEnvironment(context.env, 'gateway')),
+        ...more,
+      }),
+    );
   inference
     .command('gateway')
     .description(
@@ -36,9 +36,9 @@ export function addInferenceCommands(inference: Command): void {
     .option('--join <address...>', 'multiaddrs or join tokens of nodes of a network to join (STRATA_JOIN)')
     .addHelpText('after', gatewayHelp)
     .action(async (options: GatewayCommandOptions) =>
-      (await import('./commands/gateway.ts')).gatewayCommand(options, config),
+      (await import('./commands/gateway.ts')).gatewayCommand(context, options, config),
     );
-  addWorkerCommands(inference);
+  addWorkerCommands(inference, context);
   inference
     .command('chat')
     .description('talk to a model: one question as an argument, or a conversation without one')
@@ -61,7 +61,7 @@ export function addInferenceCommands(inference: Command): void {
     .addHelpText('after', chatHelp)
     .action(async (words: string[], options: ChatOptions) => {
       const { chatCommand } = await import('./commands/chat.ts');
-      await chatCommand(words.join(' '), options);
+      await chatCommand(context, words.join(' '), options);
     });
 
   const models = inference.command('models').description('models: those that are served, and files');
@@ -74,7 +74,9 @@ export function addInferenceCommands(inference: Command): void {
     .option('--json', 'print as JSON')
     .action(async (options: ChatOptions & OutputOptions & { readonly local?: boolean }) => {
       const { listLocalModels, listModels } = await import('./commands/models.ts');
-      await (options.local ? listLocalModels((await config()).modelStore, options) : listModels(options));
+      await (options.local
+        ? listLocalModels(context, (await config()).modelStore, options)
+        : listModels(context, options));
     });
   models
     .command('pull')
@@ -85,7 +87,7 @@ export function addInferenceCommands(inference: Command): void {
     )
     .option('--json', 'print as JSON')
     .action(async (reference: string, options: OutputOptions) =>
-      (await import('./commands/models.ts')).pullModel(reference, (await config()).modelStore, options),
+      (await import('./commands/models.ts')).pullModel(context, reference, (await config()).modelStore, options),
     );
   models
     .command('inspect')
@@ -93,7 +95,7 @@ export function addInferenceCommands(inference: Command): void {
     .argument('<model>', 'a GGUF file, or an hf: reference')
     .option('--json', 'print as JSON')
     .action(async (model: string, options: OutputOptions) =>
-      (await import('./commands/models.ts')).inspectModel(model, (await config()).modelStore, options),
+      (await import('./commands/models.ts')).inspectModel(context, model, (await config()).modelStore, options),
     );
   inference
     .command('verify')
@@ -107,7 +109,7 @@ export function addInferenceCommands(inference: Command): void {
     .option('--json', 'print the steps as JSON')
     .addHelpText('after', verifyReceiptHelp)
     .action(async (target: string, options: VerifyReceiptOptions) =>
-      (await import('./commands/verify-receipt.ts')).verifyReceiptCommand(target, options),
+      (await import('./commands/verify-receipt.ts')).verifyReceiptCommand(context, target, options),
     );
 
   const open = async () => (await import('@strata/gateway')).openGatewayStore(await config());
@@ -118,6 +120,7 @@ export function addInferenceCommands(inference: Command): void {
       .description(
         'API keys of the gateway, and its signing keys; STRATA_INFERENCE_FREE_KEYS_PER_DAY lets POST /keys give free ones',
       ),
+    context,
     {
       hasPriorities: true,
       open,
@@ -132,7 +135,10 @@ export function addInferenceCommands(inference: Command): void {
     .option('--days <number>', 'so many days, today included', wholeDays, 30)
     .option('--json', 'print as JSON')
     .action(async (id: string | undefined, options: UsageOptions) =>
-      (await import('./commands/usage.ts')).usageCommand(id, options, { open, databaseUrl: await databaseUrl() }),
+      (await import('./commands/usage.ts')).usageCommand(context, id, options, {
+        open,
+        databaseUrl: await databaseUrl(),
+      }),
     );
-  addNetworkCommands(inference, { base, wholeDays, config });
+  addNetworkCommands(inference, context, { base, wholeDays, config });
 }

@@ -1,6 +1,7 @@
 // `keys create | list | revoke | rotate-signing`, the same for each service.
 import type { Command } from 'commander';
 import type { LedgerName, OpenKeys } from './commands/keys.ts';
+import type { CommandContext } from './context.ts';
 
 export interface KeyPlaces {
   readonly open: OpenKeys;
@@ -19,6 +20,7 @@ const commands = () => import('./commands/keys.ts');
 /** Adds the commands to `keys`; returns it. */
 export function addKeyCommands(
   keys: Command,
+  context: CommandContext,
   { open, databaseUrl, signingDirectory, ledger, hasPriorities }: KeyPlaces,
 ): Command {
   const create = keys
@@ -27,7 +29,7 @@ export function addKeyCommands(
     .option('--tier <tier>', 'free, standard or unlimited', 'free')
     .option('--label <text>', 'whose it is')
     .option('--json', 'print as JSON')
-    .action(async (options) => (await commands()).createKeyCommand(options, open, await databaseUrl()));
+    .action(async (options) => (await commands()).createKeyCommand(context, options, open, await databaseUrl()));
   if (hasPriorities)
     create.option(
       '--priority <priority>',
@@ -38,19 +40,21 @@ export function addKeyCommands(
     .command('list')
     .description('list API keys')
     .option('--json', 'print as JSON')
-    .action(async (options) => (await commands()).listKeysCommand(options, open, await databaseUrl()));
+    .action(async (options) => (await commands()).listKeysCommand(context, options, open, await databaseUrl()));
   keys
     .command('revoke')
     .description('revoke an API key')
     .argument('<id>', 'the id that list shows')
     .option('--json', 'print as JSON')
-    .action(async (id: string, options) => (await commands()).revokeKeyCommand(id, options, open, await databaseUrl()));
+    .action(async (id: string, options) =>
+      (await commands()).revokeKeyCommand(context, id, options, open, await databaseUrl()),
+    );
   keys
     .command('rotate-signing')
     .description('retire the signing keys and make new ones')
     .option('--json', 'print as JSON')
     .action(async (options) =>
-      (await commands()).rotateSigningCommand(options, open, {
+      (await commands()).rotateSigningCommand(context, options, open, {
         directory: await signingDirectory(),
         ledger: await ledger?.(),
       }),

@@ -1,52 +1,63 @@
-// The command as a whole: help, wrong use, and trouble at the start told in one line.
+// The command as a whole: help, wrong use, failures at the start in one line, and that a process of it starts.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { stackOpenApi } from '@strata/stack';
-import { runStrata, temporaryDirectory } from './test/run-strata.ts';
+import { runStrata, spawnStrata, temporaryDirectory } from './test/run-strata.ts';
 
 describe('the strata command', () => {
-  const commands = ['', 'stack', 'stack serve', 'stack scan', 'stack verify', 'stack explain', 'stack keys'];
-  const keyCommands = ['create', 'list', 'revoke', 'rotate-signing'].map((name) => `stack keys ${name}`);
+  const groups = {
+    '': ['start', 'stack', 'inference', 'mcp', 'config', 'doctor'],
+    stack: ['serve', 'scan', 'verify', 'explain', 'fingerprints', 'migrate-store', 'migrate-log', 'backup', 'restore'],
+    'stack feeds': ['add', 'list', 'remove', 'import', 'export', 'poll'],
+    'stack keys': ['create', 'list', 'revoke', 'rotate-signing'],
+    'stack enrich': ['sync', 'status'],
+    inference: ['gateway', 'worker', 'chat', 'models', 'verify', 'keys', 'network'],
+    'inference models': ['list', 'pull', 'inspect'],
+    'inference keys': ['create', 'list', 'revoke', 'rotate-signing', 'usage'],
+    config: ['check', 'print'],
+  };
 
   it('has help for every command, each option with its meaning', async () => {
-    const all = [...commands, ...keyCommands];
-    const outcomes = await Promise.all(
-      all.map((command) => runStrata([...command.split(' '), '--help'].filter(Boolean))),
-    );
-    outcomes.forEach(({ code, stdout, stderr }, i) => {
-      assert.deepEqual([code, stderr], [0, ''], all[i]);
-      assert.ok(stdout.startsWith(`Usage: strata${all[i] === '' ? '' : ` ${all[i]}`}`), stdout.slice(0, 80));
+    const check = async (command: string) => {
+      const { code, stdout, stderr } = await runStrata([...command.split(' '), '--help'].filter(Boolean));
+      assert.deepEqual([code, stderr], [0, ''], command);
+      assert.ok(stdout.startsWith(`Usage: strata${command === '' ? '' : ` ${command}`}`), stdout.slice(0, 80));
       for (const line of stdout.split('\n').filter((text) => /^ {2}-/.test(text)))
         assert.match(line, /^ {2}-\S.* {2,}\S/, line);
-    });
-    for (const command of keyCommands) assert.ok(outcomes[6]?.stdout.includes(command.split(' ')[2] ?? ''), command);
+      return stdout;
+    };
+    for (const [group, commands] of Object.entries(groups)) {
+      const listed = await check(group);
+      for (const name of commands) {
+        assert.match(listed, new RegExp(`^ {2}${name}\\b`, 'm'));
+        await check(`${group} ${name}`.trim());
+      }
+    }
   });
 
   it('calls wrong use by exit code 2, and says what would be right', async () => {
-    const wrong = [
+    for (const args of [
       ['nonsense'],
       ['stack', 'nonsense'],
       ['stack', 'scan'],
       ['stack', 'keys', 'revoke'],
       ['stack', 'keys', 'list', '--nonsense'],
       ['stack', 'verify', 'a', 'b'],
-    ];
-    const outcomes = await Promise.all(wrong.map((args) => runStrata(args)));
-    outcomes.forEach(({ code, stdout, stderr }, i) => {
-      assert.deepEqual([code, stdout], [2, ''], wrong[i]?.join(' '));
-      assert.match(stderr, /^error: .+\n\(strata --help/, wrong[i]?.join(' '));
-    });
+    ]) {
+      const { code, stdout, stderr } = await runStrata(args);
+      assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+      assert.match(stderr, /^error: .+\n\(strata --help/, args.join(' '));
+    }
   });
 
   it('tells its version and that of the API, as the package and the description have them', async () => {
-    const { code, stdout, stderr } = await runStrata(['--version']);
     const { version } = JSON.parse(await readFile(path.join(import.meta.dirname, '../package.json'), 'utf8'));
     const { info } = stackOpenApi() as { info?: { version: string } };
-    assert.deepEqual([code, stdout, stderr], [0, `strata ${version} (API ${info?.version})\n`, '']);
+    const stdout = `strata ${version} (API ${info?.version})\n`;
+    assert.deepEqual(await runStrata(['--version']), { code: 0, stdout, stderr: '' });
   });
 
   it('names the settings that cannot be used, with exit code 2', async () => {
@@ -58,15 +69,42 @@ describe('the strata command', () => {
       /^strata: a setting cannot be used\n {2}STRATA_STACK_PORT: .+\n {2}STRATA_RESOLVERS\.?\d*: .+\n$/,
     );
   });
+
+  it('reaches nothing but loopback in these tests', async () => {
+    const args = ['inference', 'network', '--base', 'http://192.0.2.1'];
+    for (const run of [runStrata, spawnStrata])
+      assert.match((await run(args)).stderr, /^strata: nothing answers at http:\/\/192\.0\.2\.1\/network/);
+    await assert.rejects(fetch('http://192.0.2.1/'), ({ cause }: Error) => /ECONNREFUSED/.test(String(cause)));
+  });
 });
 
-describe('trouble at the start', () => {
+describe('a process of the strata command', () => {
+  for (const [args, code, words] of [
+    [['stack', 'explain'], 1, /could not be read/],
+    [['stack', 'fingerprints', '/nowhere'], 1, /cannot read the fingerprints/],
+    [['stack', 'verify', '/nowhere'], 2, /there is no file/],
+    [['stack', 'scan', 'missing.txt'], 2, /there is no file/],
+    [['stack', 'keys', 'list'], 1, /there is no database/],
+    [['stack', 'feeds', 'add', 'nonsense'], 2, /this is no address/],
+    [['config', 'check'], 0, /^$/],
+    [['mcp', '--base', 'nowhere'], 2, /--base is the URL/],
+    [['inference', 'chat', 'hi', '--model', 'x'], 2, /which key\?/],
+    [['inference', 'gateway', '--model', '/nowhere.gguf'], 1, /cannot be loaded/],
+    [['inference', 'worker'], 2, /no model to lend/],
+  ] as const)
+    it(`starts: ${args.join(' ')}`, async () => {
+      await using data = await temporaryDirectory();
+      const env = { STRATA_DATA: data.path, STRATA_LOG_LEVEL: 'silent' };
+      const outcome = await spawnStrata(args, { env, input: 'nonsense\n' });
+      assert.equal(outcome.code, code, outcome.stderr);
+      assert.match(outcome.stderr, words);
+    });
+});
+
+describe('a failure at the start', () => {
   const quiet = {
-    STRATA_SCAN: 'off',
-    STRATA_ADVISORIES: 'off',
-    STRATA_LOG_LEVEL: 'fatal',
-    STRATA_STACK_PORT: '0',
-    STRATA_METRICS_PORT: '0',
+    ...{ STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_LOG_LEVEL: 'fatal' },
+    ...{ STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0' },
   };
 
   /** Runs `serve` with these settings; it must end by itself with one line that matches. */
@@ -79,7 +117,7 @@ describe('trouble at the start', () => {
 
   it('is a clear line and exit code 1: a port in use', async () => {
     await using data = await temporaryDirectory();
-    const server = createServer().listen(0, '127.0.0.1');
+    await using server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { port: number };
     for (const name of ['STRATA_STACK_PORT', 'STRATA_METRICS_PORT']) {
@@ -88,60 +126,28 @@ describe('trouble at the start', () => {
         new RegExp(`^strata: cannot serve the .+ port ${port}: the port is in use; choose another with ${name}`),
       );
     }
-    server.close();
   });
 
-  it('is a clear line and exit code 1: a database that is damaged, none, a directory, or cut off', async () => {
+  it('is a clear line and exit code 1: a database, a data directory, a list or keys that cannot be used', async () => {
     await using data = await temporaryDirectory();
-    const text = path.join(data.path, 'text.db');
-    await writeFile(text, 'not a database, but long enough to be read as one. '.repeat(100));
-    const directory = path.join(data.path, 'directory.db');
-    await mkdir(directory);
-    const at = (file: string) => ({ STRATA_DATA: data.path, STRATA_DATABASE_URL: `sqlite:${file}` });
-    await Promise.all([
-      failsWith(at(text), /^strata: The file is not a Strata database\./),
-      failsWith(at(directory), /^strata: The database file cannot be opened/),
-      failsWith(at(path.join(data.path, 'nowhere', 'x.db')), /^strata: The database file cannot be opened/),
-      failsWith(at('/proc/version'), /^strata: The /),
-    ]);
-  });
-
-  it('is a clear line and exit code 1: a data directory that cannot be made or written, a list that cannot be read', async () => {
-    await using data = await temporaryDirectory();
-    const file = path.join(data.path, 'file');
-    await writeFile(file, '');
-    await Promise.all([
-      failsWith({ STRATA_DATA: file }, /^strata: cannot make the data directory .+: a file is in its place/),
-      failsWith({ STRATA_DATA: path.join(file, 'below') }, /^strata: cannot make the data directory .+ is a file/),
-      failsWith({ STRATA_DATA: data.path, STRATA_OPT_OUT_FILE: '/nowhere' }, /^strata: cannot read the opt-out list/),
-    ]);
-  });
-
-  it('is a clear line and exit code 1: a data directory without the right to write', async (test) => {
-    await using data = await temporaryDirectory();
-    // Root may write everywhere, so the command runs as somebody else then.
-    await chmod(data.path, 0o555);
-    const asNobody = process.getuid?.() === 0 ? { uid: 65_534 } : {};
-    if (asNobody.uid !== undefined && spawnSync(process.execPath, ['--version'], asNobody).error) {
-      // A checkout below a private folder of root's.
-      test.skip('root may write everywhere, and nobody else may run what is here');
-      return;
-    }
-    const env = { ...quiet, STRATA_DATA: data.path };
-    const { code, stderr } = await runStrata(['stack', 'serve'], { env, ...asNobody });
-    assert.equal(code, 1, stderr);
-    assert.match(
-      stderr,
-      /^strata: The database file cannot be opened: check that the directory exists and may be written: .+ belongs to user \d+.* with mode 0555, and this process is of user 65534; give it to the user of the service \(chown\)/,
-    );
-  });
-
-  it('is a clear line and exit code 1: signing keys that others may read', async () => {
-    await using data = await temporaryDirectory();
-    const keys = path.join(data.path, 'keys', 'receipts');
-    await mkdir(keys, { recursive: true });
-    await writeFile(path.join(keys, 'signing-keys.json'), '{}', { mode: 0o644 });
-    await failsWith({ STRATA_DATA: data.path }, /^strata: .+signing-keys\.json may be read by others/);
+    const below = (...names: string[]) => path.join(data.path, ...names);
+    await writeFile(below('text.db'), 'not a database, but long enough to be read as one. '.repeat(100));
+    await mkdir(below('directory.db'));
+    await writeFile(below('file'), '');
+    await mkdir(below('keys', 'receipts'), { recursive: true });
+    await writeFile(below('keys', 'receipts', 'signing-keys.json'), '{}', { mode: 0o644 });
+    const at = (file: string) => ({ STRATA_DATA: below('data'), STRATA_DATABASE_URL: `sqlite:${file}` });
+    for (const [env, line] of [
+      [at(below('text.db')), /^strata: The file is not a Strata database\./],
+      [at(below('directory.db')), /^strata: The database file cannot be opened/],
+      [at(below('nowhere', 'x.db')), /^strata: The database file cannot be opened/],
+      [at('/proc/version'), /^strata: The /],
+      [{ STRATA_DATA: below('file') }, /^strata: cannot make the data directory .+: a file is in its place/],
+      [{ STRATA_DATA: below('file', 'below') }, /^strata: cannot make the data directory .+ is a file/],
+      [{ STRATA_DATA: below('other'), STRATA_OPT_OUT_FILE: '/nowhere' }, /^strata: cannot read the opt-out list/],
+      [{ STRATA_DATA: data.path }, /^strata: .+signing-keys\.json may be read by others/],
+    ] as const)
+      await failsWith(env, line);
   });
 });
 
@@ -149,14 +155,10 @@ describe('strata stack serve', () => {
   it('runs until it is told to stop, and ends with exit code 0; a second one on its data is refused', async () => {
     await using data = await temporaryDirectory();
     const env = {
-      STRATA_DATA: data.path,
-      STRATA_SCAN: 'off',
-      STRATA_ADVISORIES: 'off',
-      STRATA_STACK_PORT: '0',
-      STRATA_METRICS_PORT: '0',
-      STRATA_RESOLVERS: '127.0.0.1:1',
+      ...{ STRATA_DATA: data.path, STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_RESOLVERS: '127.0.0.1:1' },
+      ...{ STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0' },
     };
-    const { code, signal, stderr } = await runStrata(['stack', 'serve'], {
+    const { code, stderr } = await spawnStrata(['stack', 'serve'], {
       env,
       async whileAt({ matched }) {
         const second = await runStrata(['stack', 'serve'], { env });
@@ -165,12 +167,11 @@ describe('strata stack serve', () => {
           second.stderr,
           /^strata: .+lock is held by process \d+.+: another .+; stop it, or .+STRATA_DATA\n$/,
         );
-        const health = await fetch(new URL('/health', matched[1]));
-        assert.equal(health.status, 200);
+        assert.equal((await fetch(new URL('/health', matched[1]))).status, 200);
       },
       interruptAt: /"url":"(http:[^"]+)"/,
     });
-    assert.deepEqual([code, signal], [0, null], stderr);
+    assert.equal(code, 0, stderr);
     assert.match(stderr, /"msg":"ready"/);
     assert.match(stderr, /"msg":"stopping"/);
   });

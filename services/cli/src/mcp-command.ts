@@ -1,6 +1,7 @@
 // `strata mcp`.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { McpCommandOptions } from './commands/mcp.ts';
+import type { CommandContext } from './context.ts';
 import { mcpHelp } from './help.ts';
 
 const wholeNumber = (least: number, most: number) => (text: string) => {
@@ -11,7 +12,7 @@ const wholeNumber = (least: number, most: number) => (text: string) => {
 };
 
 /** Adds the command to `strata`. */
-export function addMcpCommand(strata: Command): void {
+export function addMcpCommand(strata: Command, context: CommandContext): void {
   strata
     .command('mcp')
     .description('serve the questions of the stack service as tools for agents (Model Context Protocol)')
@@ -36,5 +37,5 @@ export function addMcpCommand(strata: Command): void {
     )
     .option('--ledger-key <key>', "C2SP verifier key of the ledger, to trust in place of the service's own")
     .addHelpText('after', mcpHelp)
-    .action(async (options: McpCommandOptions) => (await import('./commands/mcp.ts')).mcpCommand(options));
+    .action(async (options: McpCommandOptions) => (await import('./commands/mcp.ts')).mcpCommand(context, options));
 }

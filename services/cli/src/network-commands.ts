@@ -2,16 +2,21 @@
 import { type Command, Option } from 'commander';
 import type { AccountsOptions } from './commands/accounts.ts';
 import type { NetworkOptions } from './commands/network.ts';
+import type { CommandContext } from './context.ts';
 import { networkHelp } from './help.ts';
 
 export interface NetworkPlaces {
   readonly base: () => Option;
   readonly wholeDays: (text: string) => number;
-  readonly config: () => Promise<Parameters<typeof import('./commands/accounts.ts')['accountsCommand']>[1]>;
+  readonly config: () => Promise<Parameters<typeof import('./commands/accounts.ts')['accountsCommand']>[2]>;
 }
 
 /** Adds the commands to `inference`. */
-export function addNetworkCommands(inference: Command, { base, wholeDays, config }: NetworkPlaces): void {
+export function addNetworkCommands(
+  inference: Command,
+  context: CommandContext,
+  { base, wholeDays, config }: NetworkPlaces,
+): void {
   const network = inference
     .command('network')
     .description('the network of workers as a gateway sees it: peers, models, load and standing')
@@ -19,7 +24,9 @@ export function addNetworkCommands(inference: Command, { base, wholeDays, config
     .option('--watch', 'anew every second, until Ctrl-C')
     .option('--json', 'print as JSON; with --watch one value a line')
     .addHelpText('after', networkHelp)
-    .action(async (options: NetworkOptions) => (await import('./commands/network.ts')).networkCommand(options));
+    .action(async (options: NetworkOptions) =>
+      (await import('./commands/network.ts')).networkCommand(context, options),
+    );
   network
     .command('accounts')
     .description('what workers made for the gateway of this data directory, by receipts that both have signed')
@@ -31,6 +38,7 @@ export function addNetworkCommands(inference: Command, { base, wholeDays, config
     .action(async (_options: AccountsOptions, command: Command) =>
       // `--json` is taken by the command above it, which has it too.
       (await import('./commands/accounts.ts')).accountsCommand(
+        context,
         command.optsWithGlobals<AccountsOptions>(),
         await config(),
       ),

@@ -2,12 +2,13 @@
 import { type Command, Option } from 'commander';
 import type { ConfigOptions } from './commands/config.ts';
 import type { DoctorOptions } from './commands/doctor.ts';
+import type { CommandContext } from './context.ts';
 import { configHelp, doctorHelp } from './help.ts';
 import { SERVICES } from './settings/tables.ts';
 
 const service = () => new Option('--service <name>', 'of this service alone').choices(SERVICES);
 
-export function addOperationsCommands(strata: Command): void {
+export function addOperationsCommands(strata: Command, context: CommandContext): void {
   const config = strata.command('config').description('the settings: what they come to, and what is wrong with them');
   config
     .command('check')
@@ -16,7 +17,7 @@ export function addOperationsCommands(strata: Command): void {
     .option('--json', 'print as JSON')
     .addHelpText('after', configHelp)
     .action(async (options: ConfigOptions) =>
-      (await import('./commands/config.ts')).checkConfigCommand(options, process.env),
+      (await import('./commands/config.ts')).checkConfigCommand(context, options),
     );
   config
     .command('print')
@@ -24,7 +25,7 @@ export function addOperationsCommands(strata: Command): void {
     .addOption(service())
     .option('--json', 'print as JSON')
     .action(async (options: ConfigOptions) =>
-      (await import('./commands/config.ts')).printConfigCommand(options, process.env),
+      (await import('./commands/config.ts')).printConfigCommand(context, options),
     );
   strata
     .command('doctor')
@@ -32,7 +33,5 @@ export function addOperationsCommands(strata: Command): void {
     .addOption(service())
     .option('--json', 'print as JSON')
     .addHelpText('after', doctorHelp)
-    .action(async (options: DoctorOptions) =>
-      (await import('./commands/doctor.ts')).doctorCommand(options, process.env),
-    );
+    .action(async (options: DoctorOptions) => (await import('./commands/doctor.ts')).doctorCommand(context, options));
 }

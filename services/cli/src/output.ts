@@ -1,15 +1,16 @@
 // What a command prints: a table for people, one JSON value with --json. Results go to standard output, the rest to standard error.
 import Table from 'cli-table3';
+import type { OutputStream } from './context.ts';
 
 export interface OutputOptions {
   readonly json?: boolean;
 }
 
-export function printJson(value: unknown): void {
-  const json = JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined);
+export function printJson(stdout: OutputStream, value: unknown): void {
+  const json = JSON.stringify(value, null, stdout.isTTY ? 2 : undefined);
   // Outside of strings JSON has none of these: escaped they say the same, and steer no terminal.
   const escaped = json.replace(/[\u007f-\u009f\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu, escapeOf);
-  process.stdout.write(`${escaped}\n`);
+  stdout.write(`${escaped}\n`);
 }
 
 function escapeOf(character: string): string {
@@ -34,7 +35,7 @@ export function plainText(text: string): string {
 }
 
 /** Prints rows under a header; without borders, so that it can be cut and pasted. */
-export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+export function printTable(stdout: OutputStream, head: readonly string[], rows: readonly (readonly string[])[]): void {
   const blank = Object.fromEntries(
     ['top', 'bottom', 'left', 'right', 'mid', 'middle'].flatMap((side) => [
       [side, ''],
@@ -46,10 +47,10 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
   const table = new Table({
     head: [...head],
     chars: { ...blank, middle: '  ' },
-    style: { 'padding-left': 0, 'padding-right': 0, head: process.stdout.isTTY ? ['bold'] : [], border: [] },
+    style: { 'padding-left': 0, 'padding-right': 0, head: stdout.isTTY ? ['bold'] : [], border: [] },
   });
   for (const row of rows) table.push(row.map(plainText));
-  process.stdout.write(`${table.toString()}\n`);
+  stdout.write(`${table.toString()}\n`);
 }
 
 /** `1 record`, `2 records`; for words that take an s. */

@@ -13,6 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import path from 'node:path';
+import type { CommandContext, OutputStream } from './context.ts';
 
 /** Where the data of a service is. */
 export interface DataPlaces {
@@ -20,33 +21,41 @@ export interface DataPlaces {
   readonly databaseUrl: string;
 }
 
-/** The settings' directories of this process, with the database files that are elsewhere. */
-const places = new Set<string>();
-
-/** Remembers where these settings keep their data, and gives to its owner, when the process ends, what root has left there. Answers the settings. */
-export function minded<Settings extends DataPlaces>(settings: Settings): Settings {
-  if (places.size === 0) process.once('exit', giveBack);
-  places.add(path.resolve(settings.dataDirectory));
-  const file = /^sqlite:(.+)$/.exec(settings.databaseUrl)?.[1];
-  if (file !== undefined) places.add(path.resolve(file));
-  return settings;
+export interface DataOwner {
+  /** Remembers where these settings keep their data, and gives to its owner, when the process ends, what root has left there. Answers the settings. */
+  minded<Settings extends DataPlaces>(settings: Settings): Settings;
+  /** Which of the remembered places this process may not use, and whose it is. */
+  denied(): Promise<string | undefined>;
 }
 
-/** Which of the remembered places this process may not use, and whose it is. */
-export async function deniedAmong(): Promise<string | undefined> {
-  const { deniedText } = await import('@strata/log');
-  for (const place of places) {
-    try {
-      accessSync(place, constants.R_OK | constants.W_OK);
-    } catch (error) {
-      const denied = deniedText(place, error);
-      if (denied !== undefined) return denied;
-    }
-  }
-  return undefined;
+/** The owner of the data of one command. */
+export function dataOwner(context: Pick<CommandContext, 'once' | 'stderr'>): DataOwner {
+  /** The settings' directories, with the database files that are elsewhere. */
+  const places = new Set<string>();
+  return {
+    minded(settings) {
+      if (places.size === 0) context.once('exit', () => giveBack(places, context.stderr));
+      places.add(path.resolve(settings.dataDirectory));
+      const file = /^sqlite:(.+)$/.exec(settings.databaseUrl)?.[1];
+      if (file !== undefined) places.add(path.resolve(file));
+      return settings;
+    },
+    async denied() {
+      const { deniedText } = await import('@strata/log');
+      for (const place of places) {
+        try {
+          accessSync(place, constants.R_OK | constants.W_OK);
+        } catch (error) {
+          const denied = deniedText(place, error);
+          if (denied !== undefined) return denied;
+        }
+      }
+      return undefined;
+    },
+  };
 }
 
-function giveBack(): void {
+function giveBack(places: ReadonlySet<string>, stderr: OutputStream): void {
   if (process.geteuid?.() !== 0) return;
   for (const place of places) {
     try {
@@ -55,7 +64,7 @@ function giveBack(): void {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== 'ENOENT' && code !== 'ENOTDIR')
-        process.stderr.write(`strata: what root wrote in ${place} may still be root's (${code}): chown it\n`);
+        stderr.write(`strata: what root wrote in ${place} may still be root's (${code}): chown it\n`);
     }
   }
 }

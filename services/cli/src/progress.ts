@@ -1,5 +1,6 @@
 // Progress of a long job on standard error: a bar on a terminal, a plain line every few seconds otherwise.
 import { SingleBar } from 'cli-progress';
+import type { OutputStream } from './context.ts';
 
 export interface Progress {
   advance(): void;
@@ -12,11 +13,11 @@ const plainIntervalMs = 5_000;
 /**
  * Shows `done of total`, the rate since the start and the remaining time. Standard output stays free for results.
  */
-export function startProgress(total: number, unit: string, stream: NodeJS.WriteStream = process.stderr): Progress {
+export function startProgress(total: number, unit: string, stream: OutputStream): Progress {
   return stream.isTTY ? barProgress(total, unit, stream) : plainProgress(total, unit, stream);
 }
 
-function barProgress(total: number, unit: string, stream: NodeJS.WriteStream): Progress {
+function barProgress(total: number, unit: string, stream: OutputStream): Progress {
   const bar = new SingleBar({
     stream,
     format: `{bar} {percentage} % | {value} of {total} ${unit} | {rate}/s | {remaining} left`,
@@ -33,7 +34,7 @@ function barProgress(total: number, unit: string, stream: NodeJS.WriteStream): P
   };
 }
 
-function plainProgress(total: number, unit: string, stream: NodeJS.WriteStream): Progress {
+function plainProgress(total: number, unit: string, stream: OutputStream): Progress {
   const meter = startMeter(total);
   let done = 0;
   let last = { rate: '–', remaining: '–' };
@@ -58,7 +59,7 @@ export interface Tally {
   stop(): void;
 }
 
-export function startTally(what: string, unit: string, stream: NodeJS.WriteStream = process.stderr): Tally {
+export function startTally(what: string, unit: string, stream: OutputStream): Tally {
   let told = { done: 0, total: undefined as number | undefined };
   const startedAt = performance.now();
   const line = () => {

@@ -16,8 +16,8 @@ export interface SavedHeaders {
 }
 
 /** Bytes of a file, or of standard input for `-`. Throws CommandError (exit code 2) that says what is wrong. */
-export async function readAnswerFile(file: string): Promise<Uint8Array> {
-  const input: Readable = file === '-' ? process.stdin : createReadStream(file);
+export async function readAnswerFile(file: string, stdin: Readable): Promise<Uint8Array> {
+  const input: Readable = file === '-' ? stdin : createReadStream(file);
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
   try {

@@ -1,6 +1,7 @@
 // What a scan of a list found, counted while it runs and told at its end.
 import { CATEGORIES, type Rulebook } from '@strata/detect';
 import type { ScanOutcome } from '@strata/stack';
+import type { OutputStream } from './context.ts';
 import { counted, printJson, printTable } from './output.ts';
 
 export class ScanTally {
@@ -40,6 +41,7 @@ export class ScanTally {
 
 /** Prints the tally: a line and a table for people, or one JSON value. */
 export function printSummary(
+  stdout: OutputStream,
   tally: ScanTally,
   { seconds, json, rulebook }: { seconds: number; json: boolean; rulebook: Rulebook },
 ): void {
@@ -48,7 +50,7 @@ export function printSummary(
     [...providers].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   const name = (id: string) => rulebook.providers.get(id)?.name ?? id;
   if (json) {
-    printJson({
+    printJson(stdout, {
       scanned: tally.scanned,
       seconds: Number(seconds.toFixed(3)),
       domains_per_second: Number(rate.toFixed(1)),
@@ -69,7 +71,7 @@ export function printSummary(
   }
   const states = [...tally.states].map(([state, count]) => `${count} ${state}`).join(', ');
   const pace = `in ${seconds.toFixed(1)} s (${rate.toFixed(0)}/s)`;
-  process.stdout.write(
+  stdout.write(
     `${counted(tally.scanned, 'domain')} ${pace}: ${states || 'none'}; ${counted(tally.changes, 'change')}\n\n`,
   );
   const rows = CATEGORIES.flatMap((category) => {
@@ -80,5 +82,5 @@ export function printSummary(
       .map(([id, count]) => `${name(id)} ${count}`);
     return [[category, String(entry.domains), leaders.join(', ')]];
   });
-  if (rows.length > 0) printTable(['category', 'domains', 'most frequent'], rows);
+  if (rows.length > 0) printTable(stdout, ['category', 'domains', 'most frequent'], rows);
 }

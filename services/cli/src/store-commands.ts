@@ -2,13 +2,14 @@
 import type { Config } from '@strata/stack';
 import type { Command } from 'commander';
 import type { BackupCommandOptions, RestoreCommandOptions } from './commands/backup.ts';
+import type { CommandContext } from './context.ts';
 import { backupHelp, restoreHelp } from './help.ts';
 import type { OutputOptions } from './output.ts';
 
 const commands = () => import('./commands/backup.ts');
 
 /** Adds the commands to `stack`. */
-export function addStoreCommands(stack: Command, config: () => Promise<Config>): void {
+export function addStoreCommands(stack: Command, context: CommandContext, config: () => Promise<Config>): void {
   stack
     .command('backup')
     .description('back up store, ledger and public keys as one set, while the service runs; or verify such a set')
@@ -18,7 +19,7 @@ export function addStoreCommands(stack: Command, config: () => Promise<Config>):
     .option('--json', 'print the manifest as JSON')
     .addHelpText('after', backupHelp)
     .action(async (folder: string, options: BackupCommandOptions) =>
-      (await commands()).backupCommand(folder, options, await config()),
+      (await commands()).backupCommand(context, folder, options, await config()),
     );
   stack
     .command('restore')
@@ -35,13 +36,13 @@ export function addStoreCommands(stack: Command, config: () => Promise<Config>):
     .option('--json', 'print as JSON')
     .addHelpText('after', restoreHelp)
     .action(async (folder: string, options: RestoreCommandOptions) =>
-      (await commands()).restoreCommand(folder, options, await config()),
+      (await commands()).restoreCommand(context, folder, options, await config()),
     );
   stack
     .command('check-store')
     .description('look for damage in the configured database, and say what to do about it; changes nothing')
     .option('--json', 'print the findings as JSON')
     .action(async (options: OutputOptions) =>
-      (await import('./commands/check-store.ts')).checkStoreCommand(options, await config()),
+      (await import('./commands/check-store.ts')).checkStoreCommand(context, options, await config()),
     );
 }

@@ -1,6 +1,7 @@
 // `strata inference worker`, and what it has earned.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { EarningsOptions } from './commands/earnings.ts';
+import type { CommandContext } from './context.ts';
 import type { OutputOptions } from './output.ts';
 import { effectiveEnvironment } from './settings/settings.ts';
 import { wholeDays } from './whole-days.ts';
@@ -12,12 +13,6 @@ interface WorkerOptions extends OutputOptions {
   readonly slots?: number;
 }
 
-const config = async (more: Readonly<Record<string, string>> = {}) =>
-  (await import('@strata/worker')).readWorkerConfig({
-    ...(await effectiveEnvironment(process.env, 'worker')),
-    ...more,
-  });
-
 /** Throws InvalidArgumentError. */
 function slotCount(text: string): number {
   const slots = Number(text);
@@ -26,7 +21,12 @@ function slotCount(text: string): number {
   return slots;
 }
 
-export function addWorkerCommands(inference: Command): void {
+export function addWorkerCommands(inference: Command, context: CommandContext): void {
+  const config = async (more: Readonly<Record<string, string>> = {}) =>
+    (await import('@strata/worker')).readWorkerConfig({
+      ...(await effectiveEnvironment(context.env, 'worker')),
+      ...more,
+    });
   const worker = inference
     .command('worker')
     .description('lend a model of this machine to the gateways of a network, until SIGINT or SIGTERM')
@@ -43,7 +43,7 @@ export function addWorkerCommands(inference: Command): void {
         ...(name === undefined ? {} : { STRATA_WORKER_NAME: name }),
         ...(slots === undefined ? {} : { STRATA_MODEL_SLOTS: String(slots) }),
       };
-      await workerCommand(await config(settings), options);
+      await workerCommand(context, await config(settings), options);
     });
   worker
     .command('earnings')
@@ -56,6 +56,6 @@ export function addWorkerCommands(inference: Command): void {
     .action(async (_options: EarningsOptions, command: Command) => {
       const { earningsCommand } = await import('./commands/earnings.ts');
       // `--json` is taken by the command above it, which has it too.
-      await earningsCommand(command.optsWithGlobals<EarningsOptions>(), await config());
+      await earningsCommand(context, command.optsWithGlobals<EarningsOptions>(), await config());
     });
 }

@@ -1,6 +1,7 @@
 // `strata inference network accounts`: what workers made for this gateway, from the receipts that both have signed.
 import { existsSync } from 'node:fs';
 import { type GatewayStoreConfig, openGatewayStore } from '@strata/gateway';
+import type { CommandContext } from '../context.ts';
 import { CommandError, type OutputOptions, printJson, printTable } from '../output.ts';
 
 export interface AccountsOptions extends OutputOptions {
@@ -14,6 +15,7 @@ const DAY_MS = 86_400_000;
 
 /** Looks, and makes nothing: a directory without a gateway's database is told. */
 export async function accountsCommand(
+  { stdout }: CommandContext,
   { by, days, json = false }: AccountsOptions,
   config: GatewayStoreConfig,
 ): Promise<void> {
@@ -25,6 +27,7 @@ export async function accountsCommand(
   const totals = await store.segments.totals({ by, fromMs });
   if (json) {
     printJson(
+      stdout,
       totals.map(({ key, segments, settled, promptTokens, cachedTokens, outputTokens }) => ({
         [by]: key,
         segments,
@@ -37,7 +40,7 @@ export async function accountsCommand(
     return;
   }
   if (totals.length === 0) {
-    process.stdout.write(`no worker made anything since ${new Date(fromMs).toISOString().slice(0, 10)}\n`);
+    stdout.write(`no worker made anything since ${new Date(fromMs).toISOString().slice(0, 10)}\n`);
     return;
   }
   const named = await namesOf(by, store);
@@ -46,7 +49,7 @@ export async function accountsCommand(
     ...[segments, settled, promptTokens, cachedTokens, outputTokens].map(String),
     ...(named ? [named.names.get(key) ?? ''] : []),
   ]);
-  printTable([by, 'segments', 'settled', 'prompt', 'cached', 'output', ...(named ? [named.head] : [])], rows);
+  printTable(stdout, [by, 'segments', 'settled', 'prompt', 'cached', 'output', ...(named ? [named.head] : [])], rows);
 }
 
 /** What people call them, where an id or a digest says little. */

@@ -4,6 +4,7 @@ import { checkBackup } from '../backup/check-backup.ts';
 import { type BackupProgress, makeBackup } from '../backup/make-backup.ts';
 import type { Manifest } from '../backup/manifest.ts';
 import { restoreBackup } from '../backup/restore-backup.ts';
+import { type CommandContext, listenForInterruption, type OutputStream } from '../context.ts';
 import { CommandError, counted, type OutputOptions, printJson, printTable } from '../output.ts';
 import { startTally, type Tally } from '../progress.ts';
 
@@ -20,63 +21,77 @@ export interface RestoreCommandOptions extends OutputOptions {
   readonly published?: string;
 }
 
-export async function backupCommand(folder: string, options: BackupCommandOptions, config: Config): Promise<void> {
+export async function backupCommand(
+  context: CommandContext,
+  folder: string,
+  options: BackupCommandOptions,
+  config: Config,
+): Promise<void> {
+  const { stdout, stderr } = context;
   const { verify = false, keys, json = false } = options;
   if (verify && keys !== undefined) throw new CommandError('--verify writes no keys', { exitCode: 2 });
-  const manifest = await interruptible(verify ? 'nothing was changed' : 'nothing is left of the backup', (parts) =>
-    verify
-      ? checkBackup(folder, parts).then((checked) => checked.manifest)
-      : makeBackup(config, folder, { ...parts, keysFile: keys }),
+  const manifest = await interruptible(
+    context,
+    verify ? 'nothing was changed' : 'nothing is left of the backup',
+    (parts) =>
+      verify
+        ? checkBackup(folder, parts).then((checked) => checked.manifest)
+        : makeBackup(config, folder, { ...parts, keysFile: keys }),
   );
-  if (json) return printJson(manifest);
-  printContents(manifest);
-  process.stdout.write(
+  if (json) return printJson(stdout, manifest);
+  printContents(stdout, manifest);
+  stdout.write(
     verify
       ? 'the backup is whole\n'
       : `written to ${folder}; \`strata stack backup --verify ${folder}\` reads it again\n`,
   );
   if (!verify && keys === undefined)
-    process.stderr.write('the private signing keys are not in it: --keys FILE writes them to a file of their own\n');
+    stderr.write('the private signing keys are not in it: --keys FILE writes them to a file of their own\n');
 }
 
-export async function restoreCommand(folder: string, options: RestoreCommandOptions, config: Config): Promise<void> {
+export async function restoreCommand(
+  context: CommandContext,
+  folder: string,
+  options: RestoreCommandOptions,
+  config: Config,
+): Promise<void> {
+  const { stdout } = context;
   const { replace = false, keepLedger = false, keys, origin, published, json = false } = options;
   if (keepLedger && origin !== undefined)
     throw new CommandError('--keep-ledger and --origin exclude one another', { exitCode: 2 });
-  const restored = await interruptible('nothing of it is in place: run it again', (parts) =>
+  const restored = await interruptible(context, 'nothing of it is in place: run it again', (parts) =>
     restoreBackup(config, folder, { ...parts, keysFile: keys, replace, keepLedger, origin, published }),
   );
   const { manifest, leaves, newKeys, aside } = restored;
-  if (json) return printJson({ made_at: manifest.made_at, leaves, new_keys: newKeys, moved_aside: aside });
-  printContents(manifest);
-  process.stdout.write(`restored; the ledger goes on at ${counted(leaves, 'receipt')}\n`);
-  for (const each of aside) process.stdout.write(`what was there is now ${each}\n`);
+  if (json) return printJson(stdout, { made_at: manifest.made_at, leaves, new_keys: newKeys, moved_aside: aside });
+  printContents(stdout, manifest);
+  stdout.write(`restored; the ledger goes on at ${counted(leaves, 'receipt')}\n`);
+  for (const each of aside) stdout.write(`what was there is now ${each}\n`);
   if (newKeys.length > 0)
-    process.stdout.write(
+    stdout.write(
       `new signing keys were made (${newKeys.join(', ')}); the old ones stay in the key set, and old receipts hold\n`,
     );
-  if (origin !== undefined) process.stdout.write(`start the service with STRATA_LEDGER_ORIGIN=${origin}\n`);
+  if (origin !== undefined) stdout.write(`start the service with STRATA_LEDGER_ORIGIN=${origin}\n`);
   else if (published === undefined && !keepLedger)
-    process.stdout.write(
+    stdout.write(
       'where checkpoints with more receipts than that were published, do not start the service: see --origin, and --published to let this command tell\n',
     );
 }
 
 /** Runs with progress on standard error; SIGINT and SIGTERM stop it, and `left` says what a stop leaves. */
 async function interruptible<T>(
+  context: CommandContext,
   left: string,
   work: (parts: {
     readonly onProgress: (progress: BackupProgress) => void;
     readonly signal: AbortSignal;
   }) => Promise<T>,
 ): Promise<T> {
-  const stopping = new AbortController();
-  const stop = () => stopping.abort();
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const stopping = listenForInterruption(context);
   const tallies = new Map<string, Tally>();
   const onProgress = ({ what, done, unit }: BackupProgress) => {
     for (const [name, tally] of tallies) if (name !== what) tally.stop();
-    const tally = tallies.get(what) ?? startTally(what, unit);
+    const tally = tallies.get(what) ?? startTally(what, unit, context.stderr);
     tallies.set(what, tally);
     tally.set(Math.round(done));
   };
@@ -87,12 +102,13 @@ async function interruptible<T>(
     throw error;
   } finally {
     for (const tally of tallies.values()) tally.stop();
-    process.off('SIGINT', stop).off('SIGTERM', stop);
+    stopping.release();
   }
 }
 
-function printContents({ made_at, store, ledger, files }: Manifest): void {
+function printContents(stdout: OutputStream, { made_at, store, ledger, files }: Manifest): void {
   printTable(
+    stdout,
     ['made', 'store', 'rows', 'receipts', 'bytes'],
     [
       [

@@ -1,33 +1,25 @@
 // What `strata inference chat` does with a gateway that breaks off, stands elsewhere or is hostile; inference.test.ts has a real one.
 import assert from 'node:assert/strict';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
+import { fakeService } from '../test/mcp-client.ts';
 import { runStrata } from '../test/run-strata.ts';
 import { forTerminal } from './chat.ts';
 
 const piece = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
 
 /** Runs `strata inference chat` against a gateway that answers so, at this path. */
-async function chatWith(answering: (response: ServerResponse) => void, at = '') {
+async function chatWith(text: string, at = '') {
   const paths: string[] = [];
-  const server = createServer((request, response) => {
+  const answer = (response: ServerResponse) =>
+    void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
+  await using gateway = await fakeService((request, response) => {
     paths.push(request.url ?? '');
-    request.resume().on('end', () => answering(response));
+    request.resume().on('end', () => answer(response));
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}${at}`;
-  try {
-    const args = ['inference', 'chat', '--model', 'm', '--base', base, '--key', 'sk-1', 'Hi'];
-    return { ...(await runStrata(args, {})), paths };
-  } finally {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  }
+  const args = ['inference', 'chat', '--model', 'm', '--base', gateway.base + at, '--key', 'sk-1', 'Hi'];
+  return { ...(await runStrata(args)), paths };
 }
-
-const streaming = (text: string) => (response: ServerResponse) =>
-  void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
 
 describe('strata inference chat', () => {
   it('fails where an answer breaks off, an error comes midway, or a piece is nonsense; what came is printed', async () => {
@@ -38,7 +30,7 @@ describe('strata inference chat', () => {
       ['data: {\n\n', /a chunk that cannot be read/],
       ['data: {"choices":[{"index":0,"delta":{"content":7}}]}\n\n', /a chunk that cannot be read/],
     ] as const) {
-      const { code, stdout, stderr } = await chatWith(streaming(piece('Half') + rest));
+      const { code, stdout, stderr } = await chatWith(piece('Half') + rest);
       assert.deepEqual([code, stdout], [1, 'Half\n']);
       assert.match(stderr, words);
       assert.doesNotMatch(stderr, /\n +at /);
@@ -46,7 +38,7 @@ describe('strata inference chat', () => {
   });
 
   it('finds a gateway that stands below a path of its host', async () => {
-    const { code, stdout, paths } = await chatWith(streaming(`${piece('Yes')}data: [DONE]\n\n`), '/lent/v1');
+    const { code, stdout, paths } = await chatWith(`${piece('Yes')}data: [DONE]\n\n`, '/lent/v1');
     assert.deepEqual([code, stdout, paths], [0, 'Yes\n', ['/lent/v1/chat/completions']]);
   });
 

@@ -1,6 +1,7 @@
 // `strata inference chat`: a conversation in the terminal, the answer as it comes.
 import { createInterface } from 'node:readline/promises';
 import { AnswerPace, InferenceClient, InferenceProblem, type Model } from '@strata/client';
+import { type CommandContext, listenForInterruption } from '../context.ts';
 import { bearer, gatewayBase } from '../gateway-address.ts';
 import { CommandError, counted, plainText } from '../output.ts';
 
@@ -28,17 +29,18 @@ interface Turn {
 }
 
 /** Answers one question, or, without one, all that is typed until Ctrl-D. */
-export async function chatCommand(question: string, options: ChatOptions): Promise<void> {
+export async function chatCommand(context: CommandContext, question: string, options: ChatOptions): Promise<void> {
+  const { stdin, stderr } = context;
   const model = options.model ?? (await firstModel(options));
   const { repeat } = options;
-  if (repeat !== undefined) return askAgainAndAgain(question, model, { ...options, repeat });
+  if (repeat !== undefined) return askAgainAndAgain(context, question, model, { ...options, repeat });
   if (question !== '') {
-    await answer([{ role: 'user', content: question }], model, options);
+    await answer(context, [{ role: 'user', content: question }], model, options);
     return;
   }
-  const lines = createInterface({ input: process.stdin });
+  const lines = createInterface({ input: stdin });
   // Whoever pipes questions in wants the answers alone.
-  const say = (text: string) => (process.stdin.isTTY ? process.stderr.write(text) : undefined);
+  const say = (text: string) => (stdin.isTTY ? stderr.write(text) : undefined);
   const prompt = () => say('> ');
   say(`${model}; Ctrl-D ends\n`);
   const turns: Turn[] = [];
@@ -47,12 +49,12 @@ export async function chatCommand(question: string, options: ChatOptions): Promi
     if (line.trim() !== '') {
       turns.push({ role: 'user', content: line });
       try {
-        turns.push({ role: 'assistant', content: (await answer(turns, model, options)).text });
+        turns.push({ role: 'assistant', content: (await answer(context, turns, model, options)).text });
       } catch (error) {
         // Somebody at a terminal can go on; a script must hear of it.
-        if (!process.stdin.isTTY || !(error instanceof CommandError)) throw error;
+        if (!stdin.isTTY || !(error instanceof CommandError)) throw error;
         turns.length = 0;
-        process.stderr.write(`strata: ${error.message} (the conversation begins anew)\n`);
+        stderr.write(`strata: ${error.message} (the conversation begins anew)\n`);
       }
     }
     prompt();
@@ -62,32 +64,39 @@ export async function chatCommand(question: string, options: ChatOptions): Promi
 
 /** Until it is enough or SIGINT, then how that went: for whoever kills workers meanwhile. */
 async function askAgainAndAgain(
+  context: CommandContext,
   question: string,
   model: string,
   options: ChatOptions & { readonly repeat: number },
 ): Promise<void> {
   if (question === '') throw new CommandError('--repeat needs a question', { exitCode: 2 });
-  const leaving = new AbortController();
-  process.once('SIGINT', () => leaving.abort());
+  const leaving = listenForInterruption(context, ['SIGINT']);
   let answers = 0;
   let slowest: Answer | undefined;
   while (answers < options.repeat && !leaving.signal.aborted) {
-    const next = await answer([{ role: 'user', content: question }], model, options).catch((error: unknown) => {
-      throw error instanceof CommandError
-        ? new CommandError(`after ${counted(answers, 'whole answer')}: ${error.message}`, { cause: error })
-        : error;
-    });
+    const next = await answer(context, [{ role: 'user', content: question }], model, options).catch(
+      (error: unknown) => {
+        throw error instanceof CommandError
+          ? new CommandError(`after ${counted(answers, 'whole answer')}: ${error.message}`, { cause: error })
+          : error;
+      },
+    );
     answers += 1;
     if (!slowest || next.pauseMs > slowest.pauseMs) slowest = next;
   }
   if (!slowest) return;
-  process.stderr.write(
+  context.stderr.write(
     `${counted(answers, 'answer')}, all whole; the longest pause within one took ${slowest.pauseMs.toFixed(0)} ms, in that of receipt ${plainText(slowest.receiptId)}\n`,
   );
 }
 
 /** Prints the answer as it comes. Rejects with CommandError when it is refused or breaks off. */
-async function answer(messages: readonly Turn[], model: string, options: ChatOptions): Promise<Answer> {
+async function answer(
+  { stdout }: CommandContext,
+  messages: readonly Turn[],
+  model: string,
+  options: ChatOptions,
+): Promise<Answer> {
   const { temperature } = options;
   const pace = new AnswerPace(performance.now());
   let text = '';
@@ -101,13 +110,13 @@ async function answer(messages: readonly Turn[], model: string, options: ChatOpt
         pace.see(event, performance.now());
         if (event.kind === 'begun') receiptId = event.receiptId ?? receiptId;
         if (event.kind !== 'text') continue;
-        process.stdout.write(process.stdout.isTTY ? forTerminal(event.text) : event.text);
+        stdout.write(stdout.isTTY ? forTerminal(event.text) : event.text);
         text += event.text;
       }
     } catch (cause) {
       throw hasBegun && cause instanceof InferenceProblem ? new CommandError(cause.message, { cause }) : cause;
     } finally {
-      if (hasBegun) process.stdout.write('\n');
+      if (hasBegun) stdout.write('\n');
     }
     return { text, pauseMs: pace.figures().pauseMs ?? 0, receiptId };
   });

@@ -1,5 +1,5 @@
 // `strata config check|print`: what the settings come to, before a service is started with them.
-
+import type { CommandContext } from '../context.ts';
 import { CommandError, counted, type OutputOptions, plainText, printJson, printTable } from '../output.ts';
 import { findSettings, type GivenSettings, openSecrets } from '../settings/settings.ts';
 import { SECRETS, SERVICES, type ServiceName, type SettingTable, tableOf } from '../settings/tables.ts';
@@ -11,13 +11,16 @@ export interface ConfigOptions extends OutputOptions {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Prints every problem of the settings, and ends with 1 where there is one. */
-export async function checkConfigCommand({ service, json = false }: ConfigOptions, env: Environment): Promise<void> {
+export async function checkConfigCommand(
+  { env, stdout }: CommandContext,
+  { service, json = false }: ConfigOptions,
+): Promise<void> {
   const problems = await problemsOf(service ? [service] : SERVICES, env);
   const warnings = await openSecrets(env, service ?? 'stack');
-  if (!json) process.stdout.write(warnings.map((warning) => `warning: ${plainText(warning)}\n`).join(''));
-  if (json) printJson({ ok: problems.length === 0, problems, warnings });
-  else if (problems.length === 0) process.stdout.write('the settings can be used\n');
-  else process.stdout.write(`${problems.map(plainText).join('\n')}\n`);
+  if (!json) stdout.write(warnings.map((warning) => `warning: ${plainText(warning)}\n`).join(''));
+  if (json) printJson(stdout, { ok: problems.length === 0, problems, warnings });
+  else if (problems.length === 0) stdout.write('the settings can be used\n');
+  else stdout.write(`${problems.map(plainText).join('\n')}\n`);
   if (problems.length > 0) throw new CommandError(`${counted(problems.length, 'problem')} in the settings`);
 }
 
@@ -68,7 +71,10 @@ interface Row {
 }
 
 /** Prints every setting with its value and where that comes from; secrets are masked. */
-export async function printConfigCommand({ service, json = false }: ConfigOptions, env: Environment): Promise<void> {
+export async function printConfigCommand(
+  { env, stdout }: CommandContext,
+  { service, json = false }: ConfigOptions,
+): Promise<void> {
   const services = service ? [service] : SERVICES;
   const problems = await problemsOf(services, env);
   if (problems.length > 0) throw new CommandError(`a setting cannot be used\n${problems.join('\n')}`);
@@ -86,9 +92,10 @@ export async function printConfigCommand({ service, json = false }: ConfigOption
     }
   }
   const sorted = [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-  if (json) printJson(sorted);
+  if (json) printJson(stdout, sorted);
   else
     printTable(
+      stdout,
       ['setting', 'value', 'from', 'of'],
       sorted.map(({ name, value, source, services: of }) => [name, value, source, of.join(', ')]),
     );

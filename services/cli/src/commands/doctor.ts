@@ -5,6 +5,7 @@ import type { Config } from '@strata/stack';
 import { StoreError } from '@strata/store';
 import type { WorkerConfig } from '@strata/worker';
 import { openLedgerSource } from '../backup/ledger-source.ts';
+import type { CommandContext } from '../context.ts';
 import { judgeClock, readClock } from '../doctor/clock.ts';
 import { checkDatabase, needsOf } from '../doctor/database.ts';
 import { checkDisk } from '../doctor/disk.ts';
@@ -28,13 +29,13 @@ export interface DoctorOptions extends OutputOptions {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Prints what every check found, and ends with 1 where there is a problem. */
-export async function doctorCommand(options: DoctorOptions, env: Environment): Promise<void> {
+export async function doctorCommand({ env, stdout }: CommandContext, options: DoctorOptions): Promise<void> {
   const findings = await examine(options.service, env);
   const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
-  if (options.json) printJson({ ok: count('problem') === 0, findings });
+  if (options.json) printJson(stdout, { ok: count('problem') === 0, findings });
   else {
-    for (const finding of findings) process.stdout.write(wordsOf(finding));
-    process.stdout.write(
+    for (const finding of findings) stdout.write(wordsOf(finding));
+    stdout.write(
       `${count('ok')} well, ${counted(count('warning'), 'warning')}, ${counted(count('problem'), 'problem')}\n`,
     );
   }

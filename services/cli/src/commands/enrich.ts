@@ -8,6 +8,7 @@ import {
   SOURCE_NAMES,
   type SyncEnd,
 } from '@strata/stack';
+import { type CommandContext, listenForInterruption, type OutputStream } from '../context.ts';
 import { CommandError, counted, type OutputOptions, printJson, printTable } from '../output.ts';
 import { startTally } from '../progress.ts';
 
@@ -21,32 +22,38 @@ interface Synced {
   readonly end: SyncEnd;
 }
 
-export async function syncCommand(names: readonly string[], options: SyncOptions, config: Config): Promise<void> {
+export async function syncCommand(
+  context: CommandContext,
+  names: readonly string[],
+  options: SyncOptions,
+  config: Config,
+): Promise<void> {
   const asked = checkedNames(names, options);
   const settings = options.from === undefined ? config : withFolder(config, options.from);
   await using enrichment = await openEnrichment(settings);
   const chosen = choose(enrichment.sources, asked);
-  const stopping = new AbortController();
-  const stop = () => stopping.abort();
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const stopping = listenForInterruption(context);
   const done: Synced[] = [];
   try {
     for (const source of chosen) {
       if (stopping.signal.aborted) break;
-      done.push({ source: source.name, end: await syncOne(source, enrichment, stopping.signal) });
+      done.push({
+        source: source.name,
+        end: await syncOne(source, { ...enrichment, signal: stopping.signal, stderr: context.stderr }),
+      });
     }
   } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop);
+    stopping.release();
   }
-  printOutcome(done, options);
+  printOutcome(context.stdout, done, options);
   judgeOutcome(done, stopping.signal);
 }
 
-export async function statusCommand(options: OutputOptions, config: Config): Promise<void> {
+export async function statusCommand({ stdout }: CommandContext, options: OutputOptions, config: Config): Promise<void> {
   await using enrichment = await openEnrichment(config);
   const { sources, counts } = await enrichmentState(enrichment);
   if (options.json) {
-    printJson({
+    printJson(stdout, {
       sources: sources.map((source) => ({
         source: source.name,
         state: source.state,
@@ -72,8 +79,12 @@ export async function statusCommand(options: OutputOptions, config: Config): Pro
     String(source.skipped),
     source.error ?? source.skippedExample ?? '',
   ]);
-  printTable(['source', 'state', 'last sync', 'records', 'skipped', 'error, or the first that was skipped'], rows);
-  process.stdout.write(`${counts.advisories} vulnerabilities, ${counts.knownExploited} known to be exploited\n`);
+  printTable(
+    stdout,
+    ['source', 'state', 'last sync', 'records', 'skipped', 'error, or the first that was skipped'],
+    rows,
+  );
+  stdout.write(`${counts.advisories} vulnerabilities, ${counts.knownExploited} known to be exploited\n`);
 }
 
 function checkedNames(names: readonly string[], { from }: SyncOptions): readonly string[] {
@@ -103,12 +114,14 @@ function choose(sources: readonly AdvisorySource[], asked: readonly string[]): r
 
 type Enrichment = Awaited<ReturnType<typeof openEnrichment>>;
 
-async function syncOne(source: AdvisorySource, enrichment: Enrichment, signal: AbortSignal): Promise<SyncEnd> {
-  const tally = startTally(source.name, 'records');
+async function syncOne(
+  source: AdvisorySource,
+  { stderr, ...enrichment }: Enrichment & { readonly signal: AbortSignal; readonly stderr: OutputStream },
+): Promise<SyncEnd> {
+  const tally = startTally(source.name, 'records', stderr);
   try {
     return await runSource(source, {
       ...enrichment,
-      signal,
       onStep: ({ read, total }) => tally.set(read, total),
     });
   } finally {
@@ -116,9 +129,12 @@ async function syncOne(source: AdvisorySource, enrichment: Enrichment, signal: A
   }
 }
 
-function printOutcome(done: readonly Synced[], options: SyncOptions): void {
+function printOutcome(stdout: OutputStream, done: readonly Synced[], options: SyncOptions): void {
   if (options.json) {
-    printJson(done.map(({ source, end }) => ({ source, ...end })));
+    printJson(
+      stdout,
+      done.map(({ source, end }) => ({ source, ...end })),
+    );
     return;
   }
   const rows = done.map(({ source, end }) => [
@@ -128,7 +144,7 @@ function printOutcome(done: readonly Synced[], options: SyncOptions): void {
     end.kind === 'busy' ? '' : String(end.skipped),
     end.kind === 'failed' ? end.error : end.kind === 'busy' ? 'another process is syncing it' : '',
   ]);
-  printTable(['source', 'outcome', 'read', 'skipped', ''], rows);
+  printTable(stdout, ['source', 'outcome', 'read', 'skipped', ''], rows);
 }
 
 function judgeOutcome(done: readonly Synced[], signal: AbortSignal): void {

@@ -1,8 +1,8 @@
 // `strata stack explain`: records in, one JSON object a line; what detection makes of each out, one line each. No network.
 import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
 import { entries } from '@strata/catalog';
 import { compileRulebook, explainRecord, loadCatalog, type Rulebook } from '@strata/detect';
+import type { CommandContext } from '../context.ts';
 import { unknownFieldWatch } from '../unknown-fields.ts';
 
 /** Longest line read: full evidence with a large HTML page stays well below. */
@@ -22,22 +22,22 @@ async function rulebookFor({ fingerprints }: ExplainOptions): Promise<Rulebook> 
 
 /**
  * Answers every line; a bad one with `{"error", "line"}`, so that line n out always belongs to line n in (blank ones aside).
- * Fields that mean nothing are named in `warnings`. Returns the number of bad lines.
+ * Fields that mean nothing are named on standard error. Returns the number of bad lines.
  */
 export async function explain(
-  { input, output, warnings }: { readonly input: Readable; readonly output: Writable; readonly warnings: Writable },
+  { stdin, stdout, stderr }: Pick<CommandContext, 'stdin' | 'stdout' | 'stderr'>,
   options: ExplainOptions = {},
 ): Promise<number> {
   const rulebook = await rulebookFor(options);
-  const watchFields = unknownFieldWatch((message) => warnings.write(`${message}\n`));
+  const watchFields = unknownFieldWatch((message) => stderr.write(`${message}\n`));
   let number = 0;
   let bad = 0;
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     number += 1;
     if (line.trim() === '') continue;
     const result = answer(line, number);
     if ('error' in result) bad += 1;
-    if (!output.write(`${JSON.stringify(result)}\n`)) await new Promise((resolve) => output.once('drain', resolve));
+    if (!stdout.write(`${JSON.stringify(result)}\n`)) await new Promise((resolve) => stdout.once('drain', resolve));
   }
   return bad;
 

@@ -1,4 +1,4 @@
-// Subscriptions from the command line: each command as a process of its own, with nothing on the network that answers.
+// Subscriptions from the command line, with nothing on the network that answers.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -109,18 +109,17 @@ describe('strata stack feeds', () => {
 
   it('says what is wrong with a list', async () => {
     await using feeds = await commands();
-    const missing = await feeds.run(['import', path.join(feeds.directory, 'missing.opml')]);
-    assert.deepEqual([missing.code, /there is no file/.test(missing.stderr)], [2, true], missing.stderr);
-    const directory = await feeds.run(['import', feeds.directory]);
-    assert.deepEqual(
-      [directory.code, /is a directory, not a file/.test(directory.stderr)],
-      [2, true],
-      directory.stderr,
-    );
-    const broken = await feeds.run(['import', '-'], '<html><p>not a list');
-    assert.deepEqual([broken.code, /'-' cannot be read: /.test(broken.stderr)], [2, true], broken.stderr);
-    const empty = await feeds.run(['import', '-'], '# nothing\n');
-    assert.deepEqual([empty.code, empty.stderr], [1, 'strata: there is no feed in it\n']);
+    const missing = path.join(feeds.directory, 'missing.opml');
+    for (const [file, input, code, words] of [
+      [missing, '', 2, /there is no file/],
+      [feeds.directory, '', 2, /is a directory, not a file/],
+      ['-', '<html><p>not a list', 2, /'-' cannot be read: /],
+      ['-', '# nothing\n', 1, /^strata: there is no feed in it\n$/],
+    ] as const) {
+      const outcome = await feeds.run(['import', file], input);
+      assert.equal(outcome.code, code, outcome.stderr);
+      assert.match(outcome.stderr, words);
+    }
   });
 
   it('polls what is due, says that nothing could be read, and shows why', async () => {
@@ -147,11 +146,12 @@ describe('strata stack feeds', () => {
     // A resolver that never answers: every poll waits.
     const resolver = createSocket('udp4').bind(0, '127.0.0.1');
     await once(resolver, 'listening');
+    const asked = once(resolver, 'message');
     try {
       await feeds.run(['add', ...Array.from({ length: 20 }, (_, i) => `https://h${i}.example/feed`)]);
       const polled = await runStrata(['stack', 'feeds', 'poll', '--json'], {
         env: { ...settings(feeds.directory), STRATA_RESOLVERS: `127.0.0.1:${resolver.address().port}` },
-        interruptAt: /\d+ of 20 feeds/,
+        interruptOn: asked,
       });
       assert.equal(polled.code, 130, polled.stderr);
       const { polled: count } = JSON.parse(polled.stdout);

@@ -13,6 +13,7 @@ import {
   withoutCredentials,
 } from '@strata/stack';
 import type { AddedFeeds, Store, StoredFeed } from '@strata/store';
+import type { CommandContext } from '../context.ts';
 import { fileTrouble } from '../file-trouble.ts';
 import { CommandError, counted, type OutputOptions, plainText, printJson, printTable } from '../output.ts';
 
@@ -25,6 +26,7 @@ const WIDEST_ERROR = 60;
 const MOST_CHECKED = 20;
 
 export async function addFeedsCommand(
+  context: CommandContext,
   urls: readonly string[],
   options: OutputOptions & { readonly check: boolean },
   config: Config,
@@ -36,7 +38,7 @@ export async function addFeedsCommand(
       config,
     );
   await using store = await openConfiguredStore(config);
-  printAdded(await store.feeds.add(feeds, new Date()), options);
+  printAdded(context, await store.feeds.add(feeds, new Date()), options);
 }
 
 /** People paste the address that they see: a page is no feed, but may say where its feeds are. */
@@ -55,6 +57,7 @@ async function refusePages(urls: readonly string[], config: Config): Promise<voi
 }
 
 export async function removeFeedsCommand(
+  { stdout }: CommandContext,
   urls: readonly string[],
   options: OutputOptions,
   config: Config,
@@ -67,12 +70,13 @@ export async function removeFeedsCommand(
     if (await store.feeds.remove(url)) removed += 1;
     else unknown.push(url);
   }
-  if (options.json) printJson({ removed, unknown });
-  else process.stdout.write(`${counted(removed, 'feed')} removed, and what ${removed === 1 ? 'it' : 'they'} said\n`);
+  if (options.json) printJson(stdout, { removed, unknown });
+  else stdout.write(`${counted(removed, 'feed')} removed, and what ${removed === 1 ? 'it' : 'they'} said\n`);
   if (unknown.length > 0) throw new CommandError(`nobody subscribes to ${unknown.join(', ')}`);
 }
 
 export async function listFeedsCommand(
+  { stdout }: CommandContext,
   options: OutputOptions & { readonly failing?: boolean },
   config: Config,
 ): Promise<void> {
@@ -82,9 +86,9 @@ export async function listFeedsCommand(
     const { status, failures } = feed.state;
     if (!options.failing || status === 'gone' || failures > 0) all.push(feed);
   }
-  if (options.json) printJson(all.map(described));
+  if (options.json) printJson(stdout, all.map(described));
   else if (all.length === 0)
-    process.stdout.write(options.failing ? 'no feed fails\n' : 'no feeds yet; `feeds add URL` subscribes to one\n');
+    stdout.write(options.failing ? 'no feed fails\n' : 'no feeds yet; `feeds add URL` subscribes to one\n');
   else {
     const rows = all.map((feed) => [
       feed.state.url,
@@ -94,24 +98,33 @@ export async function listFeedsCommand(
       feed.polledAt?.toISOString() ?? 'never',
       (feed.state.error ?? feed.state.title ?? '').slice(0, WIDEST_ERROR),
     ]);
-    printTable(['url', 'state', 'items', 'mentions', 'last poll', 'title or error'], rows);
+    printTable(stdout, ['url', 'state', 'items', 'mentions', 'last poll', 'title or error'], rows);
   }
 }
 
-export async function importFeedsCommand(file: string, options: OutputOptions, config: Config): Promise<void> {
-  const { feeds, rejected, problem } = readSubscriptions(await readList(file));
+export async function importFeedsCommand(
+  context: CommandContext,
+  file: string,
+  options: OutputOptions,
+  config: Config,
+): Promise<void> {
+  const { feeds, rejected, problem } = readSubscriptions(await readList(file, context.stdin));
   if (problem !== undefined) throw new CommandError(`'${file}' cannot be read: ${problem}`, { exitCode: 2 });
-  reportRejected(rejected);
+  reportRejected(context, rejected);
   if (feeds.length === 0) throw new CommandError('there is no feed in it');
   await using store = await openConfiguredStore(config);
-  printAdded(await store.feeds.add(feeds, new Date()), options, rejected.length);
+  printAdded(context, await store.feeds.add(feeds, new Date()), options, rejected.length);
 }
 
-export async function exportFeedsCommand(options: { readonly opml?: boolean }, config: Config): Promise<void> {
+export async function exportFeedsCommand(
+  { stdout }: CommandContext,
+  options: { readonly opml?: boolean },
+  config: Config,
+): Promise<void> {
   await using store = await openConfiguredStore(config);
   const all: StoredFeed['state'][] = [];
   for await (const { state } of everyFeed(store)) all.push(state);
-  process.stdout.write(
+  stdout.write(
     options.opml
       ? writeOpml(all, { title: 'Feeds that Strata polls', now: new Date() })
       : all.map(({ url }) => `${url}\n`).join(''),
@@ -136,7 +149,7 @@ function addressOf(given: string): string {
   });
 }
 
-async function readList(file: string): Promise<string> {
+async function readList(file: string, stdin: CommandContext['stdin']): Promise<string> {
   if (file !== '-') {
     return readListFile(file).catch((cause: unknown) => {
       throw (cause as NodeJS.ErrnoException).code === undefined ? cause : fileTrouble(file, cause);
@@ -144,7 +157,7 @@ async function readList(file: string): Promise<string> {
   }
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+  for await (const chunk of stdin as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
     if (sizeBytes > MOST_LIST_BYTES) throw new CommandError('the list is too long', { exitCode: 2 });
     chunks.push(chunk);
@@ -152,23 +165,28 @@ async function readList(file: string): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function printAdded({ added, known, revived, refused }: AddedFeeds, { json }: OutputOptions, rejected = 0): void {
+function printAdded(
+  { stdout, stderr }: CommandContext,
+  { added, known, revived, refused }: AddedFeeds,
+  { json }: OutputOptions,
+  rejected = 0,
+): void {
   if (json) {
-    printJson({ added, known, revived, rejected: rejected + refused });
+    printJson(stdout, { added, known, revived, rejected: rejected + refused });
     return;
   }
   const more = [known > 0 ? `${known} known` : '', revived > 0 ? `${revived} asked again` : ''].filter(Boolean);
-  process.stdout.write(`${counted(added, 'feed')} added${more.map((each) => `, ${each}`).join('')}\n`);
-  if (added + revived > 0) process.stderr.write('a running service polls them soon; `feeds poll` does it now\n');
+  stdout.write(`${counted(added, 'feed')} added${more.map((each) => `, ${each}`).join('')}\n`);
+  if (added + revived > 0) stderr.write('a running service polls them soon; `feeds poll` does it now\n');
 }
 
-function reportRejected(rejected: Subscriptions['rejected']): void {
+function reportRejected({ stderr }: CommandContext, rejected: Subscriptions['rejected']): void {
   for (const { line, text, message } of rejected.slice(0, SHOWN_REJECTS)) {
     const where = line === null ? '' : `line ${line}: `;
-    process.stderr.write(`${where}'${plainText(text)}' is left out: ${message}\n`);
+    stderr.write(`${where}'${plainText(text)}' is left out: ${message}\n`);
   }
   const more = rejected.length - SHOWN_REJECTS;
-  if (more > 0) process.stderr.write(`and ${more} more that ${more === 1 ? 'is no address' : 'are no addresses'}\n`);
+  if (more > 0) stderr.write(`and ${more} more that ${more === 1 ? 'is no address' : 'are no addresses'}\n`);
 }
 
 function described({ state, isLeaving, addedAt, polledAt, items, mentions }: StoredFeed) {

@@ -9,16 +9,15 @@ import { after, before, describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
 import { tinyChatModel } from '@strata/testnet';
 import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
-import { model, startTestGateway, type TestGateway } from '../test/running-gateway.ts';
+import { model, type TestGateway, testGateway } from '../test/running-gateway.ts';
 
 describe('the receipt of a completion', () => {
   let service: TestGateway;
   let env: Readonly<Record<string, string>>;
   before(async () => {
-    service = await startTestGateway();
+    service = await testGateway();
     env = service.env;
   });
-  after(() => service?.[Symbol.asyncDispose]());
 
   /** Asks, and keeps what was sent and what came in files. */
   async function asked(stream: boolean): Promise<{ id: string; request: string; answer: string }> {
@@ -114,7 +113,6 @@ describe('the receipt of a completion', () => {
   it('stands beside what the key used', async () => {
     await asked(false);
     // Counted with the receipts of the same moment.
-    await new Promise((resolve) => setTimeout(resolve, 300));
     const table = await runStrata(['inference', 'keys', 'usage'], { env });
     assert.match(table.stdout, /day +key +model +requests +prompt +cached +completion +label/);
     assert.match(table.stdout, /key_\w+ +strata-tiny-chat +\d+ +\d+ +\d+ +\d+ +mine/);

@@ -1,24 +1,25 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { tinyChatModel } from '@strata/testnet';
-import { runStrata } from '../test/run-strata.ts';
-import { startTestGateway, type TestGateway } from '../test/running-gateway.ts';
+import { type RunOptions, runStrata } from '../test/run-strata.ts';
+import { type TestGateway, testGateway } from '../test/running-gateway.ts';
 
 describe('strata inference', () => {
   let service: TestGateway;
   let env: Readonly<Record<string, string>>;
   before(async () => {
-    service = await startTestGateway();
+    service = await testGateway();
     env = service.env;
   });
-  after(() => service?.[Symbol.asyncDispose]());
+
+  const strata = (args: readonly string[], options: RunOptions = { env }) => runStrata(['inference', ...args], options);
 
   it('answers a question, and a conversation line by line', async () => {
-    const one = await runStrata(['inference', 'chat', 'What', 'is', 'DMARC?', '--temperature', '0'], { env });
+    const one = await strata(['chat', 'What', 'is', 'DMARC?', '--temperature', '0']);
     assert.deepEqual([one.code, one.stderr], [0, '']);
     assert.match(one.stdout, /^DMARC tells receivers [^\n]*\n$/);
-    const more = await runStrata(['inference', 'chat', '--temperature', '0'], {
+    const more = await strata(['chat', '--temperature', '0'], {
       env,
       input: 'What is DMARC?\n\nWho are you?\n',
     });
@@ -28,8 +29,8 @@ describe('strata inference', () => {
   });
 
   it('asks a question again and again, and tells how that went', async () => {
-    const args = ['inference', 'chat', '--repeat', '3', '--temperature', '0', 'What is DMARC?'];
-    const { code, stdout, stderr } = await runStrata(args, { env });
+    const args = ['chat', '--repeat', '3', '--temperature', '0', 'What is DMARC?'];
+    const { code, stdout, stderr } = await strata(args);
     assert.equal(code, 0, stderr);
     const [first, ...more] = stdout.trim().split('\n');
     assert.match(first ?? '', /^DMARC tells receivers /);
@@ -37,8 +38,8 @@ describe('strata inference', () => {
     const [, receipt = ''] =
       /^3 answers, all whole; the longest pause within one took \d+ ms, in that of receipt (rwr_\w+)\n$/.exec(stderr) ??
       [];
-    assert.equal((await runStrata(['inference', 'verify', receipt], { env })).code, 0);
-    const interrupted = await runStrata(['inference', 'chat', '--repeat', '100000', 'What is DMARC?'], {
+    assert.equal((await strata(['verify', receipt])).code, 0);
+    const interrupted = await strata(['chat', '--repeat', '100000', 'What is DMARC?'], {
       env,
       interruptAt: /\n.*\n/,
     });
@@ -47,29 +48,22 @@ describe('strata inference', () => {
   });
 
   it('lists models and looks into a file', async () => {
-    assert.match(
-      (await runStrata(['inference', 'models', 'list'], { env })).stdout,
-      /strata-tiny-chat\s+2\.4 M\s+F16\s+256/,
-    );
-    const [listed] = JSON.parse((await runStrata(['inference', 'models', 'list', '--json'], { env })).stdout);
-    const inspected = JSON.parse(
-      (await runStrata(['inference', 'models', 'inspect', tinyChatModel, '--json'], { env })).stdout,
-    );
+    assert.match((await strata(['models', 'list'])).stdout, /strata-tiny-chat\s+2\.4 M\s+F16\s+256/);
+    const [listed] = JSON.parse((await strata(['models', 'list', '--json'])).stdout);
+    const inspected = JSON.parse((await strata(['models', 'inspect', tinyChatModel, '--json'])).stdout);
     assert.equal(inspected.sha256, listed.sha256);
-    const none = await runStrata(['inference', 'models', 'inspect', '/nowhere.gguf'], { env });
+    const none = await strata(['models', 'inspect', '/nowhere.gguf']);
     assert.equal(none.code, 1);
     assert.match(none.stderr, /^strata: the model \/nowhere\.gguf cannot be loaded: [^\n]*\n$/);
   });
 
   it('makes keys of its own kind, which a running gateway takes and lets go', async () => {
-    const made = JSON.parse(
-      (await runStrata(['inference', 'keys', 'create', '--tier', 'unlimited', '--json'], { env })).stdout,
-    );
+    const made = JSON.parse((await strata(['keys', 'create', '--tier', 'unlimited', '--json'])).stdout);
     assert.match(made.key, /^sk-[\w-]{43}$/);
-    const listed = await runStrata(['inference', 'models', 'list', '--key', made.key], { env });
+    const listed = await strata(['models', 'list', '--key', made.key]);
     assert.equal(listed.code, 0);
-    assert.equal((await runStrata(['inference', 'keys', 'revoke', made.id], { env })).code, 0);
-    assert.match((await runStrata(['inference', 'keys', 'list'], { env })).stdout, /revoked/);
+    assert.equal((await strata(['keys', 'revoke', made.id])).code, 0);
+    assert.match((await strata(['keys', 'list'])).stdout, /revoked/);
   });
 
   it('says what is missing', async () => {
@@ -92,7 +86,7 @@ describe('strata inference', () => {
       [['chat', 'hi', '--model', 'none'], env, 1, /The model 'none' does not exist here/],
       [['chat', 'hi', '--base', 'http://127.0.0.1:1'], env, 1, /nothing answers/],
     ] as const) {
-      const outcome = await runStrata(['inference', ...args], { env: more });
+      const outcome = await strata(args, { env: more });
       assert.equal(outcome.code, code, outcome.stderr);
       assert.match(outcome.stderr, words);
       assert.equal(outcome.stdout, '');

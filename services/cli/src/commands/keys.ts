@@ -4,6 +4,7 @@ import path from 'node:path';
 import { rotateSigningKeys } from '@strata/log';
 import { KEY_OVERLAP_MS } from '@strata/receipts';
 import { isPriority, isTier, PRIORITIES, type Store, type StoredKey, TIERS } from '@strata/store';
+import type { CommandContext } from '../context.ts';
 import { CommandError, type OutputOptions, printJson, printTable } from '../output.ts';
 import { shown } from './config.ts';
 
@@ -17,6 +18,7 @@ async function withStore<T>(open: OpenKeys, work: (store: KeyStore) => Promise<T
 }
 
 export async function createKeyCommand(
+  { stdout, stderr }: CommandContext,
   options: OutputOptions & { readonly tier: string; readonly priority?: string; readonly label?: string },
   open: OpenKeys,
   databaseUrl: string,
@@ -29,12 +31,12 @@ export async function createKeyCommand(
   const made = await withStore(open, (store) =>
     store.keys.create({ tier, priority, ...(label === undefined ? {} : { label }) }),
   );
-  if (options.json) printJson({ key: made.key, ...described(made.stored) });
+  if (options.json) printJson(stdout, { key: made.key, ...described(made.stored) });
   else {
-    process.stdout.write(`${made.key}\n`);
-    process.stderr.write(`${made.stored.id}, ${tier} (${limitText(made.stored)}). The key is shown only now.\n`);
+    stdout.write(`${made.key}\n`);
+    stderr.write(`${made.stored.id}, ${tier} (${limitText(made.stored)}). The key is shown only now.\n`);
     // A service on another database does not know it.
-    process.stderr.write(`It is in ${placeOf(databaseUrl)}.\n`);
+    stderr.write(`It is in ${placeOf(databaseUrl)}.\n`);
   }
 }
 
@@ -54,11 +56,16 @@ function placeOf(databaseUrl: string): string {
   return file === undefined ? shown('STRATA_DATABASE_URL', databaseUrl) : path.resolve(file);
 }
 
-export async function listKeysCommand(options: OutputOptions, open: OpenKeys, databaseUrl: string): Promise<void> {
+export async function listKeysCommand(
+  { stdout }: CommandContext,
+  options: OutputOptions,
+  open: OpenKeys,
+  databaseUrl: string,
+): Promise<void> {
   requireDatabase(databaseUrl);
   const keys = await withStore(open, (store) => store.keys.list());
-  if (options.json) printJson(keys.map(described));
-  else if (keys.length === 0) process.stdout.write('no keys yet; `keys create --tier free` makes one\n');
+  if (options.json) printJson(stdout, keys.map(described));
+  else if (keys.length === 0) stdout.write('no keys yet; `keys create --tier free` makes one\n');
   else {
     const rows = keys.map((key) => [
       key.id,
@@ -69,11 +76,12 @@ export async function listKeysCommand(options: OutputOptions, open: OpenKeys, da
       key.revokedAt ? 'revoked' : 'active',
       key.label ?? '',
     ]);
-    printTable(['id', 'tier', 'limit', 'priority', 'created', 'state', 'label'], rows);
+    printTable(stdout, ['id', 'tier', 'limit', 'priority', 'created', 'state', 'label'], rows);
   }
 }
 
 export async function revokeKeyCommand(
+  { stdout }: CommandContext,
   id: string,
   options: OutputOptions,
   open: OpenKeys,
@@ -82,8 +90,8 @@ export async function revokeKeyCommand(
   requireDatabase(databaseUrl);
   const isRevoked = await withStore(open, (store) => store.keys.revoke(id));
   if (!isRevoked) throw new CommandError(`there is no active key with the id '${id}'`);
-  if (options.json) printJson({ id, revoked: true });
-  else process.stdout.write(`${id} is revoked; running services refuse it within seconds\n`);
+  if (options.json) printJson(stdout, { id, revoked: true });
+  else stdout.write(`${id} is revoked; running services refuse it within seconds\n`);
 }
 
 const localNow = () => new Date();
@@ -96,6 +104,7 @@ export interface LedgerName {
 
 /** `directory` holds the keys of the service. */
 export async function rotateSigningCommand(
+  { stdout, stderr }: CommandContext,
   options: OutputOptions,
   open: OpenKeys,
   { directory, ledger }: { readonly directory: string; readonly ledger: LedgerName | undefined },
@@ -104,14 +113,14 @@ export async function rotateSigningCommand(
   const [receiptKey = '', ledgerKey = ''] = isShared
     ? await withStore(open, (store) => rotateShared(directory, store, ledger))
     : await rotateSigningKeys(directory, localNow);
-  if (options.json) printJson({ receipt_key_id: receiptKey, ledger_key_id: ledgerKey });
+  if (options.json) printJson(stdout, { receipt_key_id: receiptKey, ledger_key_id: ledgerKey });
   else
-    process.stdout.write(
+    stdout.write(
       `new receipt key ${receiptKey}\nnew ledger key ${ledgerKey}\nthe old ones stay in the key set as retired; a running service takes the new ones up within seconds${isShared ? ' of finding them in its folder' : ''}\n`,
     );
   // To standard error, since scripts that print JSON must hear it too.
   if (isShared)
-    process.stderr.write(
+    stderr.write(
       `every other API node and scheduler of this database signs with the old keys for ${KEY_OVERLAP_MS / 60_000} minutes more and then gives no receipts: copy ${path.join(directory, 'keys')} to each of them by then, under STRATA_DATA and of its user; after that /ready of one without them says 503\n`,
     );
 }

@@ -1,7 +1,8 @@
 // `strata mcp`: the questions of the stack service as tools of the Model Context Protocol.
 import { once } from 'node:events';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { parseVerifierKey } from '@strata/receipts';
+import { type CommandContext, listenForInterruption } from '../context.ts';
 import { isLoopback, MCP_PATH, serveMcpHttp } from '../mcp/http.ts';
 import { mcpServers } from '../mcp/server.ts';
 import { CommandError, plainText } from '../output.ts';
@@ -23,7 +24,10 @@ export interface McpCommandOptions {
 const USUAL_PORT = 8789;
 
 /** Serves until standard input ends, or SIGINT or SIGTERM. Throws CommandError (exit code 2) for options that cannot be. */
-export async function mcpCommand(options: McpCommandOptions): Promise<void> {
+export async function mcpCommand(context: CommandContext, options: McpCommandOptions): Promise<void> {
+  const { stdin, stdout, stderr } = context;
+  const say = (text: string) => void stderr.write(`strata mcp: ${plainText(text)}\n`);
+  const log = (error: unknown) => say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   const baseUrl = serviceBase(options.baseUrl);
   const key = serviceKey(options.key);
   const { http, ledgerKey } = options;
@@ -31,15 +35,15 @@ export async function mcpCommand(options: McpCommandOptions): Promise<void> {
     throw new CommandError('--ledger-key is no verifier key of a ledger (C2SP: name+id+key)', { exitCode: 2 });
   const isLent = mayLend(options, key);
   const serverFor = mcpServers({ baseUrl, ledgerKey, timeoutMs: options.timeout * 1_000, onError: log });
-  const stopped = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
+  const { signal } = listenForInterruption(context);
+  const stopped = once(signal, 'abort');
   if (http === undefined) {
     if (key === undefined) say('no API key: set STRATA_KEY; tools say how to get one');
     // Standard output is the protocol's: whatever else is printed by mistake must not break it.
-    console.log = console.error;
-    const stdio = serveStdio(() => serverFor(key), { onerror: log });
-    await Promise.race([stopped, once(process.stdin, 'close'), once(process.stdin, 'end')]);
+    if (stdout === process.stdout) console.log = console.error;
+    const transport = new StdioServerTransport(stdin, stdout);
+    const stdio = serveStdio(() => serverFor(key), { onerror: log, transport });
+    await Promise.race([stopped, once(stdin, 'close'), once(stdin, 'end')]);
     await stdio.close();
     return;
   }
@@ -71,12 +75,4 @@ function mayLend({ lendKey = false, http, host, allowHost = [] }: McpCommandOpti
           : undefined;
   if (why === undefined) return true;
   throw new CommandError(`--lend-key ${why}`, { exitCode: 2 });
-}
-
-function say(text: string): void {
-  process.stderr.write(`strata mcp: ${plainText(text)}\n`);
-}
-
-function log(error: unknown): void {
-  say(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }

@@ -3,20 +3,20 @@ import { importLedger, LogError } from '@strata/log';
 import { encodeBase64 } from '@strata/receipts';
 import { type Config, sharedLedgerOf } from '@strata/stack';
 import { openStore } from '@strata/store';
+import { type CommandContext, listenForInterruption } from '../context.ts';
 import { CommandError, type OutputOptions, printJson } from '../output.ts';
 import { startTally } from '../progress.ts';
 import { postgresAddress } from './migrate-store.ts';
 
 export async function migrateLogCommand(
+  context: CommandContext,
   address: string | undefined,
   { json = false }: OutputOptions,
   config: Config,
 ): Promise<void> {
-  const url = await postgresAddress(address ?? config.databaseUrl);
-  const stopping = new AbortController();
-  const stop = () => stopping.abort();
-  process.once('SIGINT', stop).once('SIGTERM', stop);
-  const tally = startTally('copied and checked', 'leaves');
+  const url = await postgresAddress(address ?? config.databaseUrl, context.stdin);
+  const stopping = listenForInterruption(context);
+  const tally = startTally('copied and checked', 'leaves', context.stderr);
   const done = { written: 0, checked: 0 };
   try {
     await using store = await openStore(url, { poolSize: 2 });
@@ -33,8 +33,8 @@ export async function migrateLogCommand(
       signal: stopping.signal,
     });
     tally.stop();
-    if (json) return printJson({ size, added, root: encodeBase64(root) });
-    process.stdout.write(
+    if (json) return printJson(context.stdout, { size, added, root: encodeBase64(root) });
+    context.stdout.write(
       `${size} leaves checked, ${added} of them new in the database; the folder is closed, its ledger goes on there\n`,
     );
   } catch (error) {
@@ -47,6 +47,6 @@ export async function migrateLogCommand(
       );
     throw error;
   } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop);
+    stopping.release();
   }
 }

@@ -1,27 +1,32 @@
 // `strata inference models`: what a gateway serves, and what a file holds.
 import { listModels as listStored, type ModelStoreOptions, resolveModel, startLlamaEngine } from '@strata/engine';
+import type { CommandContext, OutputStream } from '../context.ts';
 import { CommandError, type OutputOptions, printJson, printTable } from '../output.ts';
 import { formatSeconds } from '../progress.ts';
 import { askModels, type ChatOptions } from './chat.ts';
 
-export async function listModels(options: ChatOptions & OutputOptions): Promise<void> {
+export async function listModels({ stdout }: CommandContext, options: ChatOptions & OutputOptions): Promise<void> {
   const data = await askModels(options);
-  if (options.json) return printJson(data);
+  if (options.json) return printJson(stdout, data);
   const rows = data.map(({ id, parameters, quantisation, context_length }) => [
     id,
     sizeText(parameters),
     quantisation ?? '',
     String(context_length ?? ''),
   ]);
-  printTable(['model', 'parameters', 'weights', 'context'], rows);
+  printTable(stdout, ['model', 'parameters', 'weights', 'context'], rows);
 }
 
 /** What was downloaded to this machine, half or whole. */
-export async function listLocalModels({ dir }: Store, options: OutputOptions): Promise<void> {
+export async function listLocalModels(
+  { stdout }: CommandContext,
+  { dir }: Store,
+  options: OutputOptions,
+): Promise<void> {
   const stored = await listStored(dir);
-  if (options.json) return printJson(stored);
+  if (options.json) return printJson(stdout, stored);
   if (stored.length === 0) {
-    process.stdout.write(`no models in ${dir} yet; \`models pull hf:owner/repository\` downloads one\n`);
+    stdout.write(`no models in ${dir} yet; \`models pull hf:owner/repository\` downloads one\n`);
     return;
   }
   const rows = stored.map((model) => [
@@ -31,28 +36,32 @@ export async function listLocalModels({ dir }: Store, options: OutputOptions): P
       : `${bytesText(model.receivedBytes)} of ${bytesText(model.sizeBytes)}`,
     model.kind,
   ]);
-  printTable(['model', 'size', 'state'], rows);
+  printTable(stdout, ['model', 'size', 'state'], rows);
 }
 
 type Store = Pick<ModelStoreOptions, 'dir' | 'endpoint' | 'token'>;
 
 /** Downloads a model, or finds that it is there; Ctrl-C leaves what has come, and the next pull goes on from it. */
-export async function pullModel(reference: string, store: Store, options: OutputOptions): Promise<void> {
-  const found = await resolved(reference, store);
-  if (options.json) return printJson(found);
-  process.stdout.write(`${found.path}\n`);
+export async function pullModel(
+  context: CommandContext,
+  reference: string,
+  store: Store,
+  options: OutputOptions,
+): Promise<void> {
+  const { stdout, stderr } = context;
+  const found = await resolved(context, reference, store);
+  if (options.json) return printJson(stdout, found);
+  stdout.write(`${found.path}\n`);
   const how = found.isDownloaded ? 'downloaded' : 'was here already';
-  process.stderr.write(
-    `${bytesText(found.sizeBytes)} ${how}; serve it: strata inference gateway --model ${reference}\n`,
-  );
+  stderr.write(`${bytesText(found.sizeBytes)} ${how}; serve it: strata inference gateway --model ${reference}\n`);
 }
 
-async function resolved(reference: string, store: Store) {
+async function resolved(context: CommandContext, reference: string, store: Store) {
   const leaving = new AbortController();
   const interrupted = new CommandError('interrupted; the next pull goes on from here', { exitCode: 130 });
   const leave = () => leaving.abort(interrupted);
-  process.once('SIGINT', leave);
-  const progress = downloadProgress();
+  context.once('SIGINT', leave);
+  const progress = downloadProgress(context.stderr);
   try {
     return await resolveModel(
       reference,
@@ -65,14 +74,14 @@ async function resolved(reference: string, store: Store) {
     );
   } finally {
     progress.stop();
-    process.removeListener('SIGINT', leave);
+    context.off('SIGINT', leave);
   }
 }
 
 const TELL_MS = 5_000;
 
 /** One line that is written over on a terminal, and a line now and then elsewhere. */
-function downloadProgress(stream: NodeJS.WriteStream = process.stderr) {
+function downloadProgress(stream: OutputStream) {
   const startedAt = performance.now();
   let toldAt = Number.NEGATIVE_INFINITY;
   let firstBytes: number | undefined;
@@ -107,12 +116,19 @@ function bytesText(bytes: number | undefined): string {
 }
 
 /** `file`: a path, or a reference to what may be here. */
-export async function inspectModel(reference: string, store: Store, options: OutputOptions): Promise<void> {
-  const file = /^hf:/.test(reference) ? (await resolved(reference, store)).path : reference;
+export async function inspectModel(
+  context: CommandContext,
+  reference: string,
+  store: Store,
+  options: OutputOptions,
+): Promise<void> {
+  const { stdout } = context;
+  const file = /^hf:/.test(reference) ? (await resolved(context, reference, store)).path : reference;
   await using engine = await startLlamaEngine({ file, slots: 1, threads: 1, gpu: false });
   const { info } = engine;
-  if (options.json) return printJson(info);
+  if (options.json) return printJson(stdout, info);
   printTable(
+    stdout,
     ['what', 'value'],
     [
       ['name', info.name],

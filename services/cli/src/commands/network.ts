@@ -1,11 +1,14 @@
 // `strata inference network`: who is on the network of a gateway, what they have, how busy they are and how far they are trusted.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type CommandContext, listenForInterruption, type OutputStream } from '../context.ts';
 import { gatewayBase } from '../gateway-address.ts';
 import { CommandError, counted, type OutputOptions, plainText, printJson, printTable } from '../output.ts';
 
 export interface NetworkOptions extends OutputOptions {
   readonly base: string;
   readonly watch?: boolean;
+  /** Between two questions of `watch`. */
+  readonly watchMs?: number;
 }
 
 /** As `GET /network` of a gateway tells it. */
@@ -42,22 +45,25 @@ const WATCH_MS = 1_000;
 const LIMIT_MS = 10_000;
 
 /** With `watch` until SIGINT; a gateway that does not answer for a while is told, and asked again. */
-export async function networkCommand({ base, json = false, watch = false }: NetworkOptions): Promise<void> {
+export async function networkCommand(
+  context: CommandContext,
+  { base, json = false, watch = false, watchMs = WATCH_MS }: NetworkOptions,
+): Promise<void> {
+  const { stdout, stderr } = context;
   const url = `${gatewayBase(base)}/network`;
-  const print = json ? printJson : show;
+  const print = (network: Network) => (json ? printJson(stdout, network) : show(stdout, network));
   if (!watch) return print(await askNetwork(url));
-  const leaving = new AbortController();
-  process.once('SIGINT', () => leaving.abort());
+  const leaving = listenForInterruption(context, ['SIGINT']);
   for (let asked = 0; !leaving.signal.aborted; asked += 1) {
     const seen = await askNetwork(url, leaving.signal).catch((error: CommandError) => error);
     if (leaving.signal.aborted) return;
     // The first one says whether there is anything to watch.
     if (seen instanceof Error && asked === 0) throw seen;
     // Home, and what is below: the table is written over.
-    if (!json && process.stdout.isTTY) process.stdout.write('\u001b[H\u001b[2J');
-    if (seen instanceof Error) process.stderr.write(`strata: ${seen.message}; it is asked again\n`);
+    if (!json && stdout.isTTY) stdout.write('\u001b[H\u001b[2J');
+    if (seen instanceof Error) stderr.write(`strata: ${seen.message}; it is asked again\n`);
     else print(seen);
-    await sleep(WATCH_MS, undefined, { signal: leaving.signal }).catch(() => {});
+    await sleep(watchMs, undefined, { signal: leaving.signal }).catch(() => {});
   }
 }
 
@@ -75,22 +81,21 @@ async function askNetwork(url: string, leaving?: AbortSignal): Promise<Network> 
   throw new CommandError(`${url} answers ${response.status}: ${plainText(String(body?.error?.message ?? 'no JSON'))}`);
 }
 
-function show({ self, peers, models, totals }: Network): void {
-  process.stdout.write(
-    `gateway ${self.peer}: ${counted(totals.workers, 'worker')} of ${counted(totals.peers, 'peer')}\n\n`,
-  );
-  if (models.length === 0) process.stdout.write('no worker offers a model just now\n\n');
+function show(stdout: OutputStream, { self, peers, models, totals }: Network): void {
+  stdout.write(`gateway ${self.peer}: ${counted(totals.workers, 'worker')} of ${counted(totals.peers, 'peer')}\n\n`);
+  if (models.length === 0) stdout.write('no worker offers a model just now\n\n');
   else {
     const rows = models.map(({ id, sha256, workers, slots, running, waiting }) => [
       id,
       sha256.slice(0, 12),
       ...[workers, slots, running, waiting].map(String),
     ]);
-    printTable(['model', 'sha256', 'workers', 'slots', 'running', 'waiting'], rows);
-    process.stdout.write('\n');
+    printTable(stdout, ['model', 'sha256', 'workers', 'slots', 'running', 'waiting'], rows);
+    stdout.write('\n');
   }
   if (peers.length > 0)
     printTable(
+      stdout,
       ['peer', 'role', 'since', 'rtt', 'models', 'tokens/s', 'running', 'waiting', 'standing', 'audits'],
       peers.map(peerRow),
     );

@@ -1,6 +1,7 @@
 // `strata stack feeds poll`: polls what is due. Interruptible: what was not polled is still due.
 import { createLogger } from '@strata/http';
 import { type Config, openFeeding, type PollResult } from '@strata/stack';
+import { type CommandContext, listenForInterruption } from '../context.ts';
 import { CommandError, counted, type OutputOptions, printJson } from '../output.ts';
 import { startProgress } from '../progress.ts';
 
@@ -9,18 +10,20 @@ export interface PollFeedsOptions extends OutputOptions {
   readonly all?: boolean;
 }
 
-export async function pollFeedsCommand(options: PollFeedsOptions, config: Config): Promise<void> {
-  const logger = createLogger({ level: config.logLevel === 'info' ? 'warn' : config.logLevel });
+export async function pollFeedsCommand(
+  context: CommandContext,
+  options: PollFeedsOptions,
+  config: Config,
+): Promise<void> {
+  const logger = createLogger({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }, context.log);
   await using feeding = await openFeeding(config, { logger });
   const { store, poller } = feeding;
   if (options.all) await store.feeds.askAll();
   const due = await store.feeds.countDue(new Date());
-  const stopping = new AbortController();
-  const stop = () => stopping.abort();
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const stopping = listenForInterruption(context);
   const results = new Map<PollResult, number>();
   const startedAt = performance.now();
-  const progress = startProgress(due, due === 1 ? 'feed' : 'feeds');
+  const progress = startProgress(due, due === 1 ? 'feed' : 'feeds', context.stderr);
   try {
     await poller.runDue({
       onDone: (_feed, result) => {
@@ -31,17 +34,18 @@ export async function pollFeedsCommand(options: PollFeedsOptions, config: Config
     });
   } finally {
     progress.stop();
-    process.off('SIGINT', stop).off('SIGTERM', stop);
+    stopping.release();
   }
   const seconds = (performance.now() - startedAt) / 1_000;
   const count = (result: PollResult) => results.get(result) ?? 0;
   const { polls, items, mentions } = poller.counts();
   const summary = { read: count('read'), unchanged: count('unchanged'), failed: count('failed'), gone: count('gone') };
-  if (options.json) printJson({ polled: polls, ...summary, items, mentions, seconds: Number(seconds.toFixed(3)) });
+  if (options.json)
+    printJson(context.stdout, { polled: polls, ...summary, items, mentions, seconds: Number(seconds.toFixed(3)) });
   else {
     const states = Object.entries(summary).filter(([, n]) => n > 0);
     const shown = states.map(([state, n]) => `${n} ${state}`).join(', ') || 'none was due';
-    process.stdout.write(
+    context.stdout.write(
       `${counted(polls, 'feed')} polled in ${seconds.toFixed(1)} s: ${shown}; ${counted(items, 'new item')}, ${counted(mentions, 'mention')}\n`,
     );
   }

@@ -1,17 +1,19 @@
 // Scanning lists from the command line, against the simulated internet's resolver. Its sites are out of reach: DNS alone.
 import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { createInternet, type Internet } from '@strata/testnet';
+import { before, describe, it } from 'node:test';
+import type { Internet } from '@strata/testnet';
+import { liveService } from '../test/live-service.ts';
 import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
 
 describe('strata stack scan', () => {
   let internet: Internet;
   before(async () => {
-    internet = await createInternet({ domains: 60, hasFaults: false });
+    ({ internet } = await liveService());
   });
-  after(async () => internet?.[Symbol.asyncDispose]());
 
   const settings = (directory: string) => ({
     STRATA_DATA: directory,
@@ -63,16 +65,6 @@ describe('strata stack scan', () => {
     assert.deepEqual(JSON.parse(piped.stdout).states, { nonexistent: 1 });
   });
 
-  it('has no use for a list without a name', async () => {
-    await using data = await temporaryDirectory();
-    const { code, stderr } = await runStrata(['stack', 'scan', '-'], {
-      env: settings(data.path),
-      input: 'co.uk\n# x\n',
-    });
-    assert.equal(code, 1);
-    assert.match(stderr, /line 1: "co\.uk" is left out: .+\nstrata: there is no domain to scan\n$/);
-  });
-
   it('takes files and names together, and counts one as one', async () => {
     await using data = await temporaryDirectory();
     const [a = '', b = ''] = internet.domains().slice(8);
@@ -92,6 +84,10 @@ describe('strata stack scan', () => {
   it('takes what looks like a file and is none for wrong use, not for a domain', async () => {
     await using data = await temporaryDirectory();
     const [a = ''] = internet.domains();
+    const env = settings(data.path);
+    const none = await runStrata(['stack', 'scan', '-'], { env, input: 'co.uk\n# x\n' });
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /line 1: "co\.uk" is left out: .+\nstrata: there is no domain to scan\n$/);
     const wrong: [target: string, says: RegExp][] = [
       ['missing.txt', /^strata: there is no file 'missing\.txt'\n$/],
       ['Top-1000.CSV', /there is no file/],
@@ -103,7 +99,7 @@ describe('strata stack scan', () => {
       ['co.uk', /'co\.uk' is neither a file nor a domain/],
     ];
     for (const [target, says] of wrong) {
-      const { code, stdout, stderr } = await runStrata(['stack', 'scan', a, target], { env: settings(data.path) });
+      const { code, stdout, stderr } = await runStrata(['stack', 'scan', a, target], { env });
       assert.deepEqual([code, stdout, says.test(stderr)], [2, '', true], `${target}: ${stderr}`);
     }
   });
@@ -123,16 +119,28 @@ describe('strata stack scan', () => {
     const file = path.join(data.path, 'list.txt');
     const domains = internet.domains().slice(0, 50);
     await writeFile(file, domains.join('\n'));
-    // One after the other, and one of them slow, so that there is something left.
-    const slow = domains[10] ?? '';
-    internet.fail(slow, { type: 'CAA', status: 'timeout' });
-    const env = { ...settings(data.path), STRATA_SCAN_CONCURRENCY: '1', STRATA_LOG_LEVEL: 'silent' };
+    // One after the other, until the resolver is asked about this one.
+    const [eleventh = ''] = (domains[10] ?? '').split('.');
+    const { promise: isAsked, resolve } = Promise.withResolvers<void>();
+    const { port, address } = internet.resolver;
+    await using resolver = createSocket('udp4', (query, from) => {
+      if (query.includes(eleventh)) resolve();
+      const forwarded = createSocket('udp4', (answer) => {
+        resolver.send(answer, from.port, from.address);
+        forwarded.close();
+      });
+      forwarded.send(query, port, address);
+    });
+    await once(resolver.bind(0, '127.0.0.1'), 'listening');
+    const env = { ...settings(data.path), STRATA_SCAN_CONCURRENCY: '1' };
     const args = ['stack', 'scan', file, '--json'];
-    const first = await runStrata(args, { env, interruptAt: /\d+ of 50 domains/ });
-    internet.heal(slow);
+    const first = await runStrata(args, {
+      env: { ...env, STRATA_RESOLVERS: `127.0.0.1:${resolver.address().port}` },
+      interruptOn: isAsked,
+    });
     assert.equal(first.code, 130, first.stderr);
     const done = JSON.parse(first.stdout).scanned;
-    assert.ok(done < 50);
+    assert.ok(done >= 10 && done < 50, String(done));
     assert.match(first.stderr, new RegExp(`strata: interrupted: ${50 - done} domains are left`));
 
     const second = await runStrata(args, { env: { ...env, STRATA_SCAN_CONCURRENCY: '64' } });

@@ -3,6 +3,7 @@ import { type GatewayConfig, serveGateway } from '@strata/gateway';
 import { createLogger, openedAt, startTracing, urlAt } from '@strata/http';
 import { readJoinToken } from '@strata/p2p';
 import { type Config, serve } from '@strata/stack';
+import type { CommandContext } from '../context.ts';
 
 /** Both services, each told where readers find the other; unless the settings say it, or the address is none that can be opened. */
 export function whereBothAre(
@@ -23,9 +24,9 @@ const isServing = ({ model, upstream, network }: GatewayConfig) =>
  * Neither waits for the other, to start or to stop, and one that cannot start leaves the other running. Without anything to serve, the
  * gateway stays out.
  */
-export async function startCommand(stack: Config, inference: GatewayConfig): Promise<void> {
-  const logger = createLogger({ level: stack.logLevel });
-  await using _traces = await startTracing(process.env, 'strata');
+export async function startCommand(context: CommandContext, stack: Config, inference: GatewayConfig): Promise<void> {
+  const logger = createLogger({ level: stack.logLevel }, context.log);
+  await using _traces = await startTracing(context.env, 'strata');
   const chat = isServing(inference) ? serveChat(inference, logger) : undefined;
   if (chat === undefined)
     logger.info(

@@ -1,5 +1,6 @@
 // `strata inference keys usage`: what each key used of each model, day by day.
 import type { Store } from '@strata/store';
+import type { CommandContext } from '../context.ts';
 import { type OutputOptions, printJson, printTable } from '../output.ts';
 import { requireDatabase } from './keys.ts';
 
@@ -10,6 +11,7 @@ export interface UsageOptions extends OutputOptions {
 const DAY_MS = 86_400_000;
 
 export async function usageCommand(
+  { stdout }: CommandContext,
   keyId: string | undefined,
   { days, json = false }: UsageOptions,
   {
@@ -26,6 +28,7 @@ export async function usageCommand(
   const rows = await store.answers.usage({ since, ...(keyId === undefined ? {} : { keyId }) });
   if (json) {
     printJson(
+      stdout,
       rows.map((row) => ({
         day: row.day,
         key_id: row.keyId,
@@ -36,7 +39,7 @@ export async function usageCommand(
         completion_tokens: row.completionTokens,
       })),
     );
-  } else if (rows.length === 0) process.stdout.write(`nothing was used since ${since}\n`);
+  } else if (rows.length === 0) stdout.write(`nothing was used since ${since}\n`);
   else {
     const labels = new Map((await store.keys.list()).map(({ id, label }) => [id, label]));
     const table = rows.map((row) => [
@@ -46,6 +49,6 @@ export async function usageCommand(
       ...[row.requests, row.promptTokens, row.cachedTokens, row.completionTokens].map(String),
       labels.get(row.keyId) ?? '',
     ]);
-    printTable(['day', 'key', 'model', 'requests', 'prompt', 'cached', 'completion', 'label'], table);
+    printTable(stdout, ['day', 'key', 'model', 'requests', 'prompt', 'cached', 'completion', 'label'], table);
   }
 }

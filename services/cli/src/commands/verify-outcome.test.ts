@@ -5,19 +5,18 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { type LiveService, startLiveService } from '../test/live-service.ts';
+import { before, describe, it } from 'node:test';
+import { type LiveService, liveService } from '../test/live-service.ts';
 import { runStrata } from '../test/run-strata.ts';
 
 let service: LiveService;
 let base: string;
 let key: string;
 before(async () => {
-  service = await startLiveService();
+  service = await liveService();
   ({ base, key } = service);
   await fetch(`${base}/stack/v1/domains/${service.domain}`, { headers: { 'x-stack-key': key } });
 });
-after(() => service?.[Symbol.asyncDispose]());
 
 const verify = (args: readonly string[], env: Record<string, string> = {}) =>
   runStrata(['stack', 'verify', ...args], { env });

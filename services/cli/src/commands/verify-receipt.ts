@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { type VerifiedAnswer, verifyBody, verifyUrl } from '@strata/client';
 import { readAnswerContent } from '@strata/inference';
 import { canonicalize } from '@strata/receipts';
+import type { CommandContext } from '../context.ts';
 import { bearer, gatewayBase } from '../gateway-address.ts';
 import { CommandError, type OutputOptions } from '../output.ts';
 import { readAnswerFile } from '../saved-answer.ts';
@@ -26,21 +27,25 @@ const PEER_ID = /^[1-9A-HJ-NP-Za-km-z]{1,128}$/;
 const RECEIPT_ID = /^rwr_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** `target`: the id of a receipt (`x-receipt-id`), or a file that holds one. */
-export async function verifyReceiptCommand(target: string, options: VerifyReceiptOptions): Promise<void> {
+export async function verifyReceiptCommand(
+  context: CommandContext,
+  target: string,
+  options: VerifyReceiptOptions,
+): Promise<void> {
   const base = gatewayBase(options.base);
   const isId = RECEIPT_ID.test(target);
   if (!isId && /^rwr_[^./\\]*$/.test(target))
     throw wrongUse(`'${target}' is no id of a receipt: that is rwr_ and 26 letters and digits, as x-receipt-id said`);
-  const result = await (isId ? fetched(target, base, options) : saved(target, base, options));
+  const result = await (isId ? fetched(target, base, options) : saved(context, target, base, options));
   if (result.unchecked?.kind === 'no-receipt') throw noReceipt(target, result);
-  printSteps(result, options);
+  printSteps(context, result, options);
   judge(target, { result, isUrl: isId });
-  if (!options.json) printWorkers(Object(result.answer));
-  await compare('request', options.request, {
+  if (!options.json) printWorkers(context, Object(result.answer));
+  await compare(context, 'request', options.request, {
     result,
-    digest: async (file) => hash('sha256', await readAnswerFile(file)),
+    digest: (_file, content) => hash('sha256', content),
   });
-  await compare('answer', options.answer, { result, digest: digestOfAnswer });
+  await compare(context, 'answer', options.answer, { result, digest: digestOfAnswer });
 }
 
 function fetched(id: string, base: string, { key, ledgerKey }: VerifyReceiptOptions): Promise<VerifiedAnswer> {
@@ -49,42 +54,44 @@ function fetched(id: string, base: string, { key, ledgerKey }: VerifyReceiptOpti
   return verifyUrl(`${base}/v1/receipts/${id}`, { headers, ...(ledgerKey === undefined ? {} : { ledgerKey }) });
 }
 
-async function saved(file: string, baseUrl: string, { ledgerKey }: VerifyReceiptOptions): Promise<VerifiedAnswer> {
-  const content = await readAnswerFile(file);
+async function saved(
+  { stdin }: CommandContext,
+  file: string,
+  baseUrl: string,
+  { ledgerKey }: VerifyReceiptOptions,
+): Promise<VerifiedAnswer> {
+  const content = await readAnswerFile(file, stdin);
   return verifyBody(content, { baseUrl, ...(ledgerKey === undefined ? {} : { ledgerKey }) });
 }
 
 /** Whether a file is what the receipt tells of. */
 async function compare(
+  { stdin, stdout }: CommandContext,
   what: 'request' | 'answer',
   file: string | undefined,
-  parts: { readonly result: VerifiedAnswer; readonly digest: (file: string) => Promise<string> },
+  parts: { readonly result: VerifiedAnswer; readonly digest: (file: string, content: Uint8Array) => string },
 ): Promise<void> {
   if (file === undefined) return;
   const told = (parts.result.answer as Readonly<Record<string, unknown>>)[`${what}_sha256`];
   if (typeof told !== 'string') throw new CommandError(`the receipt tells no digest of its ${what}`);
-  const isSame = (await parts.digest(file)) === told;
-  printStep(
-    isSame,
-    what,
-    isSame ? `${file} is what the receipt tells of.` : `${file} is not what the receipt tells of.`,
-  );
+  const isSame = parts.digest(file, await readAnswerFile(file, stdin)) === told;
+  const detail = isSame ? `${file} is what the receipt tells of.` : `${file} is not what the receipt tells of.`;
+  printStep(stdout, { ok: isSame, step: what, detail });
   if (!isSame) throw new CommandError(`the receipt is of another ${what}`, { exitCode: EXIT.doesNotHold });
 }
 
-async function digestOfAnswer(file: string): Promise<string> {
-  const content = readAnswerContent(new TextDecoder().decode(await readAnswerFile(file)));
+function digestOfAnswer(file: string, bytes: Uint8Array): string {
+  const content = readAnswerContent(new TextDecoder().decode(bytes));
   if (!content) throw wrongUse(`'${file}' holds no answer of this service, whole or streamed`);
   return hash('sha256', canonicalize(content));
 }
 
 /** Which workers made the answer, as the gateway signed it: told, and not checked. Whether each says the same is in the worker's own receipt. */
-function printWorkers({ segments }: { readonly segments?: unknown }): void {
+function printWorkers({ stdout }: CommandContext, { segments }: { readonly segments?: unknown }): void {
   for (const segment of Array.isArray(segments) ? (segments as unknown[]) : []) {
     const { choice, worker, from, to } = Object(segment) as Readonly<Record<string, unknown>>;
     const isTold = [choice, from, to].every(Number.isSafeInteger) && PEER_ID.test(String(worker));
-    if (isTold)
-      process.stdout.write(`${TOLD} choice ${choice}, tokens ${from} to ${to}: ${worker}, told by the gateway\n`);
+    if (isTold) stdout.write(`${TOLD} choice ${choice}, tokens ${from} to ${to}: ${worker}, told by the gateway\n`);
   }
 }
 

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { verifyUrl } from '@strata/client';
 import { rotateSigningKeys } from '@strata/log';
-import { type LiveService, startLiveService } from '../test/live-service.ts';
+import { type LiveService, liveService } from '../test/live-service.ts';
 import { runStrata } from '../test/run-strata.ts';
 
 let service: LiveService;
@@ -14,12 +14,11 @@ let key: string;
 let domain: string;
 let directory: string;
 before(async () => {
-  service = await startLiveService();
+  service = await liveService();
   ({ base, key, domain, directory } = service);
   // Proofs have siblings only in a tree of some size.
   for (let i = 0; i < 5; i += 1) await fetch(`${base}/problems/nothing-${i}`);
 });
-after(() => service?.[Symbol.asyncDispose]());
 
 /** A fetch between client and service that alters what comes from one path. */
 function tampering(on: RegExp, alter: (text: string) => string): typeof fetch {

@@ -1,5 +1,6 @@
 // `strata stack verify`: does a receipt hold, and what does it say? Each way to fail has a sentence and an exit code.
 import { type AnswerProblem, type VerifiedAnswer, verifyBody, verifyDetached, verifyUrl } from '@strata/client';
+import type { CommandContext, OutputStream } from '../context.ts';
 import { CommandError, type OutputOptions, printJson } from '../output.ts';
 import { parseSavedHeaders, readAnswerFile } from '../saved-answer.ts';
 import { refuseCredentials, serviceBase, serviceKey } from '../service-address.ts';
@@ -20,25 +21,31 @@ export const EXIT = { doesNotHold: 1, wrongUse: 2, isProblem: 3, notFetched: 4 }
 /** What the service calls its CSV; used where only the receipt was saved. */
 const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
-export async function verifyCommand(target: string, options: VerifyOptions): Promise<void> {
+export async function verifyCommand(context: CommandContext, target: string, options: VerifyOptions): Promise<void> {
   const isUrl = /^https?:\/\//i.test(target);
-  const result = await (isUrl ? verifyFetched(target, options) : verifySaved(target, options));
-  printSteps(result, options);
+  const result = await (isUrl ? verifyFetched(target, options) : verifySaved(context, target, options));
+  printSteps(context, result, options);
   judge(target, { result, isUrl });
 }
 
 /** What was checked, step by step. */
-export function printSteps(result: VerifiedAnswer, { json }: OutputOptions): void {
+export function printSteps({ stdout }: CommandContext, result: VerifiedAnswer, { json }: OutputOptions): void {
   const { answer: _answer, ...verification } = result;
-  if (json) printJson(verification);
+  if (json) printJson(stdout, verification);
   // Where the check never began, a line about a step would say less than the reason does.
   else if (result.steps.length > 1 || !result.unchecked) {
-    for (const { step, ok, detail } of result.steps) printStep(ok, step, detail);
+    for (const { step, ok, detail } of result.steps) printStep(stdout, { ok, step, detail });
   }
 }
 
-export function printStep(ok: boolean, step: string, detail: string): void {
-  process.stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${step.padEnd(10)} ${detail}\n`);
+interface Step {
+  readonly step: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+export function printStep(stdout: OutputStream, { ok, step, detail }: Step): void {
+  stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${step.padEnd(10)} ${detail}\n`);
 }
 
 function verifyFetched(url: string, options: VerifyOptions): Promise<VerifiedAnswer> {
@@ -49,12 +56,12 @@ function verifyFetched(url: string, options: VerifyOptions): Promise<VerifiedAns
   return verifyUrl(url, { ...trustOf(options), ...(known === undefined ? {} : { key: known }) });
 }
 
-async function verifySaved(file: string, options: VerifyOptions): Promise<VerifiedAnswer> {
+async function verifySaved({ stdin }: CommandContext, file: string, options: VerifyOptions): Promise<VerifiedAnswer> {
   const against = { ...trustOf(options), baseUrl: serviceBase(options.base) };
   if (file === '-' && options.provenance === '-') throw wrongUse('standard input cannot be both files');
-  const content = await readAnswerFile(file);
+  const content = await readAnswerFile(file, stdin);
   if (options.provenance === undefined) return verifyBody(content, against);
-  const text = new TextDecoder().decode(await readAnswerFile(options.provenance));
+  const text = new TextDecoder().decode(await readAnswerFile(options.provenance, stdin));
   const { provenance, contentType = CSV_TYPE } = parseSavedHeaders(text, options.provenance);
   // A refusal saved in place of the CSV is JSON, with its receipt inside.
   if (provenance === undefined) return verifyBody(content, against);

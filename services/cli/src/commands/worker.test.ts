@@ -1,9 +1,7 @@
 // `strata inference worker` as a user runs it, and its earnings, with a gateway that speaks the frames.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import {
@@ -128,29 +126,6 @@ describe('strata inference worker', () => {
       'line 6: it is no line of an export',
     ])
       assert.ok(refused.stderr.includes(words), refused.stderr);
-  });
-
-  it('ends when it is told to, also while it waits for its model', async () => {
-    await using data = await temporaryDirectory();
-    const asked = Promise.withResolvers<void>();
-    // A hub that never answers.
-    const hub = createServer(() => asked.resolve()).listen(0, '127.0.0.1');
-    try {
-      await once(hub, 'listening');
-      const { port } = hub.address() as { readonly port: number };
-      const { code, signal, stderr } = await runStrata(['inference', 'worker', '--model', 'hf:someone/something'], {
-        env: {
-          ...{ STRATA_DATA: data.path, STRATA_MDNS: 'off', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' },
-          STRATA_HF_ENDPOINT: `http://127.0.0.1:${port}`,
-        },
-        interruptAt: /looking for the model/,
-        whileAt: () => asked.promise,
-      });
-      assert.deepEqual([code, signal], [0, null], stderr);
-    } finally {
-      hub.closeAllConnections();
-      hub.close();
-    }
   });
 
   it('says what is wrong with what it was given', async () => {

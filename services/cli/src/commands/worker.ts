@@ -1,10 +1,15 @@
 // `strata inference worker`: an engine of this machine, lent to the gateways of a network; says in plain words how that goes.
 import { createLogger, startTracing } from '@strata/http';
 import { serveWorker, type WorkerConfig, type WorkerNews } from '@strata/worker';
+import type { CommandContext } from '../context.ts';
 import { CommandError, counted, type OutputOptions, plainText } from '../output.ts';
 
 /** Serves until SIGINT or SIGTERM; what is under way then is finished, for ten seconds at most. */
-export async function workerCommand(config: WorkerConfig, { json = false }: OutputOptions): Promise<void> {
+export async function workerCommand(
+  context: CommandContext,
+  config: WorkerConfig,
+  { json = false }: OutputOptions,
+): Promise<void> {
   if (config.model === undefined)
     throw new CommandError('no model to lend: name a GGUF file or hf:owner/repository with --model or STRATA_MODEL', {
       exitCode: 2,
@@ -17,10 +22,10 @@ export async function workerCommand(config: WorkerConfig, { json = false }: Outp
     const lines = json
       ? [JSON.stringify(factsOf(news))]
       : wordsOf(news, { ...search, isServing: serving.size > 0 }).map(plainText);
-    process.stdout.write(`${lines.join('\n')}\n`);
+    context.stdout.write(`${lines.join('\n')}\n`);
   };
-  await using _traces = await startTracing(process.env, 'strata-worker');
-  await serveWorker(config, { logger: createLogger({ level: config.logLevel }), onNews: say });
+  await using _traces = await startTracing(context.env, 'strata-worker');
+  await serveWorker(config, { logger: createLogger({ level: config.logLevel }, context.log), onNews: say });
 }
 
 function factsOf(news: WorkerNews): object {

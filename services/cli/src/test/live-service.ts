@@ -1,10 +1,12 @@
-// A real service on the simulated internet, for commands that ask one.
+// A real service on the simulated internet, for commands that ask one; the tests of a run share it.
+import { after } from 'node:test';
 import { createLogger } from '@strata/http';
 import { type RunningStack, readConfig, startStack } from '@strata/stack';
-import { createInternet } from '@strata/testnet';
+import { createInternet, type Internet } from '@strata/testnet';
 import { temporaryDirectory } from './run-strata.ts';
 
 export interface LiveService extends AsyncDisposable {
+  readonly internet: Internet;
   readonly running: RunningStack;
   readonly base: string;
   /** An API key without a limit. */
@@ -14,9 +16,17 @@ export interface LiveService extends AsyncDisposable {
   readonly directory: string;
 }
 
-export async function startLiveService(): Promise<LiveService> {
+let shared: Promise<LiveService> | undefined;
+after(async () => (await shared)?.[Symbol.asyncDispose]());
+
+export function liveService(): Promise<LiveService> {
+  shared ??= startLiveService();
+  return shared;
+}
+
+async function startLiveService(): Promise<LiveService> {
   await using stack = new AsyncDisposableStack();
-  const internet = stack.use(await createInternet({ domains: 20, hasFaults: false }));
+  const internet = stack.use(await createInternet({ domains: 60, hasFaults: false }));
   const directory = stack.use(await temporaryDirectory()).path;
   const config = readConfig({
     STRATA_DATA: directory,
@@ -31,6 +41,7 @@ export async function startLiveService(): Promise<LiveService> {
   const { key } = await running.service.app.store.keys.create({ tier: 'unlimited' });
   const owned = stack.move();
   return {
+    internet,
     running,
     base: `http://127.0.0.1:${running.port}`,
     key,

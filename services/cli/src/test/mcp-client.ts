@@ -1,5 +1,5 @@
 // The SDK's own client at the command's two ends, and a service that answers whatever a test wants.
-import { spawn } from 'node:child_process';
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
   createServer,
@@ -9,21 +9,12 @@ import {
   type RequestListener,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-
-const main = path.join(import.meta.dirname, '../main.ts');
-const guard = path.join(import.meta.dirname, 'loopback-only.ts');
-
-/** How a process of the command is started. */
-export const mcpProcess = (args: readonly string[], env: Readonly<Record<string, string>>) => ({
-  command: process.execPath,
-  args: ['--import', guard, main, 'mcp', ...args],
-  env: { PATH: process.env.PATH ?? '', ...env },
-});
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { runCli } from '../run-cli.ts';
+import { TestContext } from './run-strata.ts';
 
 export interface ToolResult {
   readonly isError: boolean;
@@ -59,18 +50,19 @@ export async function startMcp(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
 ): Promise<McpTester> {
-  const transport = new StdioClientTransport({ ...mcpProcess(args, env), stderr: 'pipe' });
-  let stderr = '';
-  transport.stderr?.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString();
-  });
+  const context = new TestContext(env);
+  const ended = runCli(['mcp', ...args], context);
   const client = new Client({ name: 'test', version: '1.0.0' });
-  await client.connect(transport);
+  await client.connect(new StdioServerTransport(context.stdout, context.stdin));
   return {
     client,
-    stderr: () => stderr,
+    stderr: () => context.stderr.text,
     call: (name, given, signal) => callTool(client, name, given, signal),
-    [Symbol.asyncDispose]: () => client.close(),
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      context.stdin.end();
+      await ended;
+    },
   };
 }
 
@@ -96,8 +88,6 @@ export interface McpHttpTester extends AsyncDisposable {
   connect(headers?: Record<string, string>): Promise<Client>;
   /** One request as it is, whatever its headers. */
   post(body: string | Readable, headers?: Record<string, string>, target?: string): Promise<RawAnswer>;
-  /** Ends it by a signal; resolves with the exit code and what it printed. */
-  stop(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly stdout: string }>;
 }
 
 export interface RawAnswer {
@@ -111,31 +101,19 @@ export async function startMcpHttp(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
 ): Promise<McpHttpTester> {
-  const { command, args: all, env: whole } = mcpProcess(['--http', '0', ...args], env);
-  const child = spawn(command, all, { env: whole, stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = once(child, 'close');
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString();
-  });
+  const context = new TestContext(env);
+  const ended = runCli(['mcp', '--http', '0', ...args], context);
   const found = Promise.withResolvers<string>();
-  child.stderr.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString();
-    // Whether a key is lent is said last.
-    const port = /MCP at http:\S+:(\d+)\/mcp[\s\S]*\bkey is (?:not )?lent/.exec(stderr)?.[1];
+  context.stderr.on('text', () => {
+    // Whether the key is lent is printed last.
+    const port = /MCP at http:\S+:(\d+)\/mcp[\s\S]*\bkey is (?:not )?lent/.exec(context.stderr.text)?.[1];
     if (port !== undefined) found.resolve(port);
   });
-  ended.then(() => found.reject(new Error(`it ended: ${stderr}`)), found.reject);
+  ended.then(() => found.reject(new Error(`it ended: ${context.stderr.text}`)), found.reject);
   const url = new URL(`http://127.0.0.1:${await found.promise}/mcp`);
-  const stop = async (signal: NodeJS.Signals) => {
-    child.kill(signal);
-    const [code] = await ended;
-    return { code: code as number | null, stdout };
-  };
   return {
     url,
-    stderr: () => stderr,
+    stderr: () => context.stderr.text,
     async connect(headers = {}) {
       const client = new Client({ name: 'test', version: '1.0.0' });
       await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
@@ -159,9 +137,9 @@ export async function startMcpHttp(
       const { statusCode = 0 } = response;
       return { status: statusCode, headers: response.headers, text: await text(response) };
     },
-    stop,
     async [Symbol.asyncDispose]() {
-      await stop('SIGKILL');
+      context.kill('SIGTERM');
+      assert.equal(await ended, 0);
     },
   };
 }

@@ -1,8 +1,13 @@
-// Runs the command as a user does: a process of its own, with its own environment and data directory.
+// Runs the command: in this process, or as a user does in a process of its own. Neither reaches anything beyond loopback.
 import { spawn } from 'node:child_process';
+import { EventEmitter } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { PassThrough, Transform, type TransformCallback } from 'node:stream';
+import type { CommandContext } from '../context.ts';
+import { runCli } from '../run-cli.ts';
+import './loopback-only.ts';
 
 export interface RunOptions {
   /** Settings; nothing of STRATA_* is inherited. */
@@ -10,62 +15,143 @@ export interface RunOptions {
   readonly input?: string;
   /** Sends SIGINT once standard error or output matches, and `whileAt` has ended. */
   readonly interruptAt?: RegExp;
-  readonly whileAt?: (at: { readonly matched: RegExpExecArray }) => Promise<void>;
+  readonly whileAt?: (at: { readonly matched: RegExpExecArray }) => Promise<unknown>;
+  /** Sends SIGINT once this resolves. */
+  readonly interruptOn?: Promise<unknown>;
+}
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Enough for a loaded machine; a command that hangs fails its test. */
+const LIMIT_MS = 120_000;
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+class Captured extends Transform {
+  text = '';
+  override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
+    this.text += chunk.toString();
+    this.emit('text');
+    done(null, chunk);
+  }
+}
+
+/** What a command has in place of its process. */
+export class TestContext extends EventEmitter implements CommandContext {
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdin = new PassThrough();
+  readonly stdout = new Captured();
+  readonly stderr = new Captured();
+  readonly log = this.stderr;
+  /** Services listen to the process itself: these were there before the command. */
+  private readonly others = SIGNALS.flatMap((name) => process.listeners(name));
+
+  constructor(env: Readonly<Record<string, string>> = {}) {
+    super();
+    this.env = { ...env };
+  }
+
+  /** As if the process had received the signal. */
+  kill(name: (typeof SIGNALS)[number]): void {
+    this.emit(name);
+    for (const listener of this.added(name)) listener(name);
+  }
+
+  /** As if the process had ended. */
+  exit(): void {
+    this.emit('exit');
+    for (const name of SIGNALS) for (const listener of this.added(name)) process.off(name, listener);
+  }
+
+  private readonly added = (name: (typeof SIGNALS)[number]) =>
+    process.listeners(name).filter((listener) => !this.others.includes(listener));
+}
+
+/** Runs the command in this process. */
+export async function runStrata(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+  const context = new TestContext(options.env);
+  const { stdin, stdout, stderr } = context;
+  const interrupt = () => context.kill('SIGINT');
+  const atMatch = watchFor(options, () => stderr.text + stdout.text, interrupt);
+  for (const stream of [stdout, stderr]) stream.on('text', atMatch.look).resume();
+  options.interruptOn?.then(interrupt);
+  stdin.end(options.input ?? '');
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const limit = setTimeout(() => reject(new Error(`${args.join(' ')} hangs: ${stderr.text}`)), LIMIT_MS);
+  try {
+    const code = await Promise.race([runCli(args, context), late]);
+    await atMatch.done();
+    return { code, stdout: stdout.text, stderr: stderr.text };
+  } finally {
+    clearTimeout(limit);
+    context.exit();
+  }
+}
+
+/** Calls `interrupt` once what was printed matches, and `whileAt` has ended. */
+function watchFor({ interruptAt, whileAt }: RunOptions, printed: () => string, interrupt: () => void) {
+  let meanwhile: Promise<unknown> | undefined;
+  return {
+    look() {
+      const matched = meanwhile ? undefined : interruptAt?.exec(printed());
+      if (!matched) return;
+      meanwhile = (whileAt?.({ matched }) ?? Promise.resolve()).finally(interrupt);
+      meanwhile.catch(() => {});
+    },
+    done: async () => void (await meanwhile),
+  };
+}
+
+export interface ProcessOptions extends RunOptions {
   /** Closes standard output's reading end at once. */
   readonly closesOutput?: boolean;
   /** Runs as this user; only root may ask for it. */
   readonly uid?: number;
 }
 
-export interface Outcome {
-  readonly code: number | null;
-  readonly signal: string | null;
-  readonly stdout: string;
-  readonly stderr: string;
+/** How a process of the command is started. */
+export function strataProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const guard = path.join(import.meta.dirname, 'loopback-only.ts');
+  const main = path.join(import.meta.dirname, '../main.ts');
+  return {
+    command: process.execPath,
+    args: ['--import', guard, main, ...args],
+    env: { PATH: process.env.PATH ?? '', ...env },
+  };
 }
 
-const main = path.join(import.meta.dirname, '../main.ts');
-const guard = path.join(import.meta.dirname, 'loopback-only.ts');
-/** Enough for a loaded machine; a command that hangs fails its test by `code` null. */
-const LIMIT_MS = 120_000;
-
-export function runStrata(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith('STRATA_') && !name.startsWith('NODE_'),
+/** Runs the command in a process of its own; `code` is null where a signal ended it. */
+export function spawnStrata(args: readonly string[], options: ProcessOptions = {}): Promise<Outcome> {
+  const { command, args: all, env } = strataProcess(args, options.env);
+  const child = spawn(command, all, { env, ...(options.uid === undefined ? {} : { uid: options.uid }) });
+  let [stdout, stderr] = ['', ''];
+  const atMatch = watchFor(
+    options,
+    () => stderr + stdout,
+    () => child.kill('SIGINT'),
   );
-  const child = spawn(process.execPath, ['--import', guard, main, ...args], {
-    env: { ...Object.fromEntries(inherited), ...options.env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    ...(options.uid === undefined ? {} : { uid: options.uid }),
-  });
-  let stdout = '';
-  let stderr = '';
-  let meanwhile: Promise<void> | undefined;
-  const interrupt = () => {
-    const matched = options.interruptAt?.exec(stderr + stdout);
-    if (!matched || meanwhile) return;
-    meanwhile = (options.whileAt?.({ matched }) ?? Promise.resolve()).finally(() => child.kill('SIGINT'));
-    meanwhile.catch(() => {});
-  };
   if (options.closesOutput) child.stdout.destroy();
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
-    interrupt();
+    atMatch.look();
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
-    interrupt();
+    atMatch.look();
   });
+  options.interruptOn?.then(() => child.kill('SIGINT'));
   // A command that ends before it has read everything is no failure of the test.
   child.stdin.on('error', () => {});
   child.stdin.end(options.input ?? '');
   const limit = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code, signal) => {
+    child.once('close', (code) => {
       clearTimeout(limit);
-      const outcome = { code, signal, stdout, stderr };
-      Promise.resolve(meanwhile).then(() => resolve(outcome), reject);
+      atMatch.done().then(() => resolve({ code, stdout, stderr }), reject);
     });
   });
 }

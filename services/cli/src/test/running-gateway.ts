@@ -1,5 +1,6 @@
-// A gateway on the demo's model for tests of the command, and the environment of somebody who has a key to it.
+// A gateway on the demo's model, and the environment of a client with a key to it; the tests of a run share it.
 import path from 'node:path';
+import { after } from 'node:test';
 import { type RunningGateway, readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
@@ -14,8 +15,16 @@ export interface TestGateway extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
 }
 
+let shared: Promise<TestGateway> | undefined;
+after(async () => (await shared)?.[Symbol.asyncDispose]());
+
+export function testGateway(): Promise<TestGateway> {
+  shared ??= startTestGateway();
+  return shared;
+}
+
 /** Its key is unlimited, and labelled `mine`. */
-export async function startTestGateway(): Promise<TestGateway> {
+async function startTestGateway(): Promise<TestGateway> {
   await using stack = new AsyncDisposableStack();
   const { path: directory } = stack.use(await temporaryDirectory());
   const settings = { STRATA_DATA: directory, STRATA_INFERENCE_PORT: '0', STRATA_MODEL: tinyChatModel };

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { Server as HttpServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { runStrata, temporaryDirectory } from './test/run-strata.ts';
+import { spawnStrata, temporaryDirectory } from './test/run-strata.ts';
 
 const SECRETS = {
   database: 'database-pass-5f1c9a7e',
@@ -29,30 +29,36 @@ function assertNoSecret(text: string, where: string): void {
 
 interface Listening extends AsyncDisposable {
   readonly port: number;
+  readonly received: string[];
 }
 
-/** A publisher or model server that repeats in its errors what it was told in confidence. */
-async function repeating(answer: RequestListener): Promise<Listening & { readonly heard: string[] }> {
-  const heard: string[] = [];
-  const server = createServer((request, response) => {
-    heard.push(JSON.stringify(request.headers));
-    answer(request, response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+async function listening(server: Server, received: string[]): Promise<Listening> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
   return {
-    heard,
-    port: (server.address() as AddressInfo).port,
+    received,
+    port,
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
+      if (server instanceof HttpServer) server.closeAllConnections();
       server.close();
     },
   };
 }
 
+/** A publisher or model server that repeats in its errors what it was told in confidence. */
+function repeating(answer: RequestListener): Promise<Listening> {
+  const received: string[] = [];
+  const server = new HttpServer((request, response) => {
+    received.push(JSON.stringify(request.headers));
+    answer(request, response);
+  });
+  return listening(server, received);
+}
+
 /** A database server that asks for the password in clear text, and says in its refusal what it was told. */
-async function repeatingDatabase(): Promise<Listening & { readonly heard: string[] }> {
-  const heard: string[] = [];
-  const server = createTcpServer((socket) => {
+function repeatingDatabase(): Promise<Listening> {
+  const received: string[] = [];
+  const server = createServer((socket) => {
     let hasStarted = false;
     socket.on('error', () => {});
     socket.on('data', (bytes) => {
@@ -63,22 +69,15 @@ async function repeatingDatabase(): Promise<Listening & { readonly heard: string
         return;
       }
       const text = bytes.subarray(5).toString('latin1').replaceAll('\0', '');
-      heard.push(text);
+      received.push(text);
       const fields = Buffer.from(`SFATAL\0C28P01\0Mthe password ${text} is wrong\0\0`, 'latin1');
       const head = Buffer.alloc(5);
       head.write('E', 'latin1');
       head.writeInt32BE(fields.length + 4, 1);
       socket.end(Buffer.concat([head, fields]));
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    heard,
-    port: (server.address() as AddressInfo).port,
-    async [Symbol.asyncDispose]() {
-      server.close();
-    },
-  };
+  });
+  return listening(server, received);
 }
 
 /** What every user of the machine may read of every process: its arguments. */
@@ -116,7 +115,7 @@ describe('secrets', { timeout: 120_000 }, () => {
     await using publisher = await repeating((request, response) => {
       response.writeHead(500).end(JSON.stringify(request.headers));
     });
-    const outcome = await runStrata(['stack', 'serve'], {
+    const outcome = await spawnStrata(['stack', 'serve'], {
       env: {
         ...quiet,
         STRATA_DATA: data,
@@ -141,7 +140,7 @@ describe('secrets', { timeout: 120_000 }, () => {
         ]);
         const key = (await (await fetch(`${base}/keys`, { method: 'POST' })).json()) as { key: string };
         // What a publisher answered stands in the report for those who have a key.
-        for (const deadline = Date.now() + 60_000; publisher.heard.length === 0; ) {
+        for (const deadline = Date.now() + 60_000; publisher.received.length === 0; ) {
           assert.ok(Date.now() < deadline, 'the publisher is not asked');
           await new Promise((resolve) => setTimeout(resolve, 50));
         }
@@ -153,7 +152,7 @@ describe('secrets', { timeout: 120_000 }, () => {
       },
     });
     assert.equal(outcome.code, 0, outcome.stderr.slice(-2_000));
-    assert.ok(publisher.heard.join('').includes(SECRETS.nvd), 'the publisher got its key');
+    assert.ok(publisher.received.join('').includes(SECRETS.nvd), 'the publisher got its key');
     assertNoSecret(outcome.stdout + outcome.stderr, 'the log');
   });
 
@@ -176,7 +175,7 @@ describe('secrets', { timeout: 120_000 }, () => {
       STRATA_NVD_API_KEY: SECRETS.nvd,
       STRATA_INFERENCE_FREE_KEYS_PER_DAY: '5',
     };
-    const outcome = await runStrata(['inference', 'gateway'], {
+    const outcome = await spawnStrata(['inference', 'gateway'], {
       env,
       interruptAt: /"url":"(http:[^"]+)\/v1"/,
       async whileAt({ matched }) {
@@ -195,7 +194,7 @@ describe('secrets', { timeout: 120_000 }, () => {
       },
     });
     assert.equal(outcome.code, 0, outcome.stderr.slice(-2_000));
-    assert.ok(upstream.heard.join('').includes(SECRETS.upstream), 'the server behind it got its key');
+    assert.ok(upstream.received.join('').includes(SECRETS.upstream), 'the server behind it got its key');
     assertNoSecret(outcome.stdout + outcome.stderr, 'the log');
   });
 
@@ -242,7 +241,7 @@ describe('secrets', { timeout: 120_000 }, () => {
           STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0',
         };
         const ports = { STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_INFERENCE_PORT: '0' };
-        const outcome = await runStrata(args, {
+        const outcome = await spawnStrata(args, {
           env: { ...quiet, ...own, ...ports, ...env },
           interruptAt: /"msg":"ready"/,
         });
@@ -253,7 +252,7 @@ describe('secrets', { timeout: 120_000 }, () => {
         );
       }),
     );
-    assert.ok(hub.heard.join('').includes(SECRETS.hub), 'the hub was asked with its token');
-    assert.ok(database.heard.join('').includes(SECRETS.database), 'the database was asked with its password');
+    assert.ok(hub.received.join('').includes(SECRETS.hub), 'the hub was asked with its token');
+    assert.ok(database.received.join('').includes(SECRETS.database), 'the database was asked with its password');
   });
 });
