@@ -41,6 +41,8 @@ import { StreamHub } from './stream-hub.ts';
 /** What a test or the demo puts in place of the world. */
 export interface World {
   readonly now?: () => Date;
+  /** Milliseconds by which the age of kept answers is measured; `performance.now` by default. */
+  readonly monotonicNow?: () => number;
   /** Where a checked address is really dialled. */
   readonly dial?: (target: Target) => Target;
   readonly trustedCa?: readonly string[];
@@ -101,7 +103,7 @@ function bringsProvider({ providers, shownBefore }: TakenEvent): boolean {
 /** Builds what answers, and in the role `all` the scheduler too; nothing listens and nothing scans yet. */
 export async function createStack(config: Config, logger: Logger, world: World = {}): Promise<StackService> {
   await using stack = new AsyncDisposableStack();
-  const answers = new AnswerCache();
+  const answers = new AnswerCache(world.monotonicNow ? { now: world.monotonicNow } : {});
   const metrics = new Metrics();
   const ownScans = new LRUCache<string, number>({ max: 100_000 });
   let pulse: Pulse | undefined;

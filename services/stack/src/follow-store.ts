@@ -12,6 +12,8 @@ export interface FollowParts {
   readonly onNews?: (differing: ReadonlySet<keyof StoreHeads>, heads: StoreHeads) => void;
   /** Takes in everything that was committed before. Never rejects. */
   readonly beat: () => Promise<void>;
+  /** In place of real waits. */
+  readonly sleep?: typeof sleep;
 }
 
 /** One statement each time. With a beat and the time that an aggregate may be stale it makes less than a second. */
@@ -20,7 +22,8 @@ const LOOK_MS = 250;
 const BEAT_MS = 1_000;
 
 /** Until `signal` aborts. */
-export async function followStore({ store, logger, onNews, beat }: FollowParts, signal: AbortSignal): Promise<void> {
+export async function followStore(parts: FollowParts, signal: AbortSignal): Promise<void> {
+  const { store, logger, onNews, beat, sleep: pause = sleep } = parts;
   const trouble = new TroubleLog(logger, { what: 'looking for what other processes wrote' });
   let before: StoreHeads | undefined;
   let beatAt = Number.NEGATIVE_INFINITY;
@@ -38,9 +41,9 @@ export async function followStore({ store, logger, onNews, beat }: FollowParts, 
       }
     } catch (error) {
       trouble.failed(error);
-      await sleep(BEAT_MS, signal);
+      await pause(BEAT_MS, signal);
     }
-    await sleep(Math.max(0, startedAt + LOOK_MS - performance.now()), signal);
+    await pause(Math.max(0, startedAt + LOOK_MS - performance.now()), signal);
   }
 }
 

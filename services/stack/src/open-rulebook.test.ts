@@ -7,13 +7,12 @@ import { after, before, describe, it } from 'node:test';
 import { openRulebook } from './open-rulebook.ts';
 import { StartError } from './start-error.ts';
 
-let folder: string;
-before(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'strata-rulebook-'));
-});
-after(() => rm(folder, { recursive: true }));
-
 describe('STRATA_SECTORS', () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'strata-rulebook-'));
+  });
+  after(() => rm(folder, { recursive: true }));
   const listed = async (text: string) => {
     const sectorsFile = path.join(folder, 'sectors.csv');
     await writeFile(sectorsFile, text);

@@ -1,32 +1,15 @@
 // Pages for people: complete in themselves, and unable to load or send anything elsewhere. What is in the explorer's pages tests/web looks at.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
-import type { Internet } from '@strata/testnet';
-import { type Browser, chromium } from 'playwright-core';
-import { company, type Harness, smallInternet, startHarness } from './test/harness.ts';
-
-const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-const skip = existsSync(executablePath) ? false : `no browser at ${executablePath}; set CHROMIUM_PATH to run this`;
-
-let internet: Internet;
-let service: Harness;
-let exampleDomain: string;
-before(async () => {
-  internet = await smallInternet();
-  exampleDomain = company(internet, 0);
-  service = await startHarness({
-    internet,
-    world: { exampleDomain: () => exampleDomain },
-    settings: { STRATA_CHAT_URL: 'https://chat.example/' },
-  });
-});
-after(async () => {
-  await service?.[Symbol.asyncDispose]();
-  await internet?.[Symbol.asyncDispose]();
-});
+import { before, describe, it } from 'node:test';
+import { company } from './test/harness.ts';
+import { type SharedService, sharedService } from './test/shared.ts';
 
 describe('the pages', () => {
+  let service: SharedService;
+  before(async () => {
+    service = await sharedService();
+  });
+
   /** What the markup would make a browser fetch: sources, style sheets, frames. Plain links to read are no fetch. */
   const loaded = (html: string) =>
     [
@@ -120,7 +103,7 @@ describe('the pages', () => {
 
   it('tells the explorer which domain to show, before anybody has a key', async () => {
     assert.deepEqual((await service.ask('/site.json')).body, {
-      example_domain: exampleDomain,
+      example_domain: company(service.internet, 0),
       chat_url: 'https://chat.example',
       is_simulated: false,
     });
@@ -135,40 +118,5 @@ describe('the pages', () => {
     assert.match(text, /"withDefaultFonts":\s*false/);
     assert.match(text, /"telemetry":\s*false/);
     assert.doesNotMatch(text, /proxyUrl|cdn\.|googleapis/);
-  });
-});
-
-describe('the reference in a browser', { skip }, () => {
-  let browser: Browser;
-  before(async () => {
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
-  });
-  after(() => browser?.close());
-
-  /** A page that noted everything that went wrong in it: refused loads, missing files, errors of scripts. */
-  async function opened(path: string, viewport: { width: number; height: number }) {
-    const context = await browser.newContext({ viewport, permissions: ['clipboard-read', 'clipboard-write'] });
-    const page = await context.newPage();
-    const trouble: string[] = [];
-    page.on('console', (message) => message.type() === 'error' && trouble.push(message.text()));
-    page.on('pageerror', (error) => trouble.push(error.message));
-    page.on('response', (response) => response.status() >= 400 && trouble.push(response.url()));
-    page.on(
-      'request',
-      (request) =>
-        /^(?:data|blob):/.test(request.url()) || request.url().startsWith(service.base) || trouble.push(request.url()),
-    );
-    await page.goto(service.base + path);
-    return { page, trouble };
-  }
-
-  it('opens the reference on its introduction, under its own title and icon', async () => {
-    const { page, trouble } = await opened('/reference/', { width: 1280, height: 900 });
-    await page.getByRole('heading', { name: 'Strata Stack Intelligence' }).waitFor();
-    await page.getByText('Streams').first().waitFor();
-    assert.equal(await page.title(), 'Strata API reference');
-    assert.equal(await page.locator('link[rel~=icon]').first().getAttribute('href'), '/favicon.svg');
-    assert.equal(await page.getByRole('navigation').getByText('Health check').count(), 0);
-    assert.deepEqual(trouble, []);
   });
 });

@@ -1,30 +1,16 @@
 // Suggestions while one types: the right names in the right order, nothing but names, bounded and limited.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Internet } from '@strata/testnet';
+import { before, describe, it } from 'node:test';
 import type { Suggestions } from './suggest.ts';
-import { type Harness, smallInternet, startHarness } from './test/harness.ts';
+import { type SharedService, sharedService } from './test/shared.ts';
 
-let internet: Internet;
-let service: Harness;
-before(async () => {
-  internet = await smallInternet();
-  service = await startHarness({ internet, settings: { STRATA_TRUSTED_PROXIES: '127.0.0.1' } });
-  await service.scan(...internet.domains());
-  await service.running.service.app.pulse.now();
-});
-after(async () => {
-  await service?.[Symbol.asyncDispose]();
-  await internet?.[Symbol.asyncDispose]();
-});
-
-let readers = 0;
+let service: SharedService;
+const open = async () => {
+  service = await sharedService();
+};
 /** Each time from another address, so that none asks too often. */
-function ask(query: string, headers: Record<string, string> = {}) {
-  readers += 1;
-  const address = `2001:db8:0:${readers.toString(16)}::1`;
-  return service.ask(`/suggest?${query}`, { headers: { 'x-forwarded-for': address, ...headers } });
-}
+const ask = (query: string, headers: Record<string, string> = {}) =>
+  service.fromElsewhere(`/suggest?${query}`, { headers });
 
 async function suggest(q: string): Promise<Suggestions> {
   const { status, text } = await ask(`q=${encodeURIComponent(q)}`);
@@ -35,8 +21,10 @@ async function suggest(q: string): Promise<Suggestions> {
 const idsOf = ({ providers }: Suggestions) => providers.map(({ id }) => id);
 
 describe('suggestions', () => {
+  before(open);
+
   it('are domains by the exact name, then by its beginning, then by any part', async () => {
-    const names = internet.domains();
+    const names = service.internet.domains();
     for (const part of [...names.map((name) => name.slice(0, 3)), ...names, 'com', 'net', 'e.c', '.de']) {
       const classOf = (name: string) => (name === part ? 0 : name.startsWith(part) ? 1 : 2);
       const expected = names
@@ -49,7 +37,7 @@ describe('suggestions', () => {
   it('begin with the text where that is short', async () => {
     for (const part of ['s', 'sk', 'q', 'zz']) {
       const { domains, providers } = await suggest(part);
-      const expected = internet.domains().filter((name) => name.startsWith(part));
+      const expected = service.internet.domains().filter((name) => name.startsWith(part));
       assert.deepEqual(domains, expected.toSorted().slice(0, 8), part);
       for (const { name } of providers) assert.ok(name.toLowerCase().startsWith(part), `${part}: ${name}`);
     }
@@ -94,6 +82,8 @@ describe('suggestions', () => {
 });
 
 describe('suggestions asked too often', () => {
+  before(open);
+
   it('are refused to that address, and to no other, until the time that Retry-After tells', async () => {
     const one = { 'x-forwarded-for': '192.0.2.1' };
     const answers = await Promise.all(Array.from({ length: 120 }, () => ask('q=a', one)));

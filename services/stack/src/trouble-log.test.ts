@@ -43,7 +43,7 @@ describe('trouble that goes on', () => {
     );
   });
 
-  it('of who follows the store is two lines, however often it looked', { timeout: 300_000 }, async () => {
+  it('of who follows the store is two lines, however often it looked', async () => {
     const { lines, logger } = logging();
     const heads = { events: 1 } as never;
     const stop = new AbortController();
@@ -56,7 +56,7 @@ describe('trouble that goes on', () => {
       },
     };
     const beat = async () => stop.abort();
-    await followStore({ store, logger, beat }, stop.signal);
+    await followStore({ store, logger, beat, sleep: async () => {} }, stop.signal);
     assert.deepEqual(
       lines.map(({ msg, failures }) => [msg, failures]),
       [

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { pino } from 'pino';
 import { runEnrichment } from './enrichment.ts';
 import { type AdvisorySource, RecordBatch, SourceError, type SourceName } from './source.ts';
@@ -17,7 +18,10 @@ async function keepUntil(ground: Ground, sources: readonly AdvisorySource[], isD
   const onStep = () => {
     if (isDone()) stopping.abort();
   };
-  await runEnrichment({ ...parts, onStep }, AbortSignal.any([stopping.signal, AbortSignal.timeout(20_000)]));
+  await runEnrichment(
+    { ...parts, onStep, sleep: () => setImmediate() },
+    AbortSignal.any([stopping.signal, AbortSignal.timeout(20_000)]),
+  );
 }
 
 async function withGround(test: (ground: Ground, clock: { at: number }) => Promise<void>): Promise<void> {

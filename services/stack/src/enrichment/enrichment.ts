@@ -11,6 +11,8 @@ export interface EnrichmentParts extends Omit<SourceParts, 'signal'> {
   readonly logger: Logger;
   /** Called when a step has brought something. */
   readonly onStep: () => void;
+  /** In place of real waits. */
+  readonly sleep?: typeof sleep;
 }
 
 /** How often the sources are looked through. */
@@ -27,7 +29,7 @@ export async function runEnrichment(parts: EnrichmentParts, signal: AbortSignal)
     } catch (error) {
       if (!signal.aborted) logger.error({ err: error }, 'syncing advisories failed');
     }
-    await sleep(LOOK_MS, signal);
+    await (parts.sleep ?? sleep)(LOOK_MS, signal);
   }
 }
 

@@ -31,7 +31,8 @@ describe('publishers that fail', () => {
       await using world = await openWorld();
       await using whole = await world.ground();
       await whole.run(world.source(name));
-      const failures = [{ status: 500 }, { status: 403 }, { status: 429 }, { kind: 'cut' }] as const;
+      const statuses = name === 'kev' ? [403, 429, 500] : [500];
+      const failures = [...statuses.map((status) => ({ status })), { kind: 'cut' }] as const;
       for (const failure of failures) {
         await using ground = await world.ground();
         world.publishers.fail(publisherOf(name), { ...failure, times: 2 });
@@ -49,7 +50,9 @@ describe('publishers that fail', () => {
       let waited = 0;
       for (const [i, failure] of failures.entries()) {
         world.publishers.fail(publisherOf(name), { ...failure, times: 50 });
-        const end = await ground.run(source);
+        // However long is waited for one that hangs, it answers nothing.
+        const patience = { firstPauseMs: 1, requestMs: 60, downloadMs: 60 };
+        const end = await ground.run(source, 'kind' in failure ? { patience } : {});
         assert.equal(end.kind, 'failed', `${JSON.stringify(failure)}: ${JSON.stringify(end)}`);
         const stored = await ground.stored(name);
         assert.deepEqual([stored.state, stored.failures, stored.finishedAt], ['failed', i + 1, null]);
@@ -147,24 +150,21 @@ describe('publishers that fail', () => {
 });
 
 describe('an archive that is damaged while it is read', () => {
-  const archives = { osv: 'osv-Packagist.zip', cve: 'cve-list-records.zip' } as const;
-  for (const name of ['osv', 'cve'] as const) {
-    it(`is fetched anew (${name})`, async () => {
-      await using world = await openWorld({ bulk: 700 });
-      await using ground = await world.ground();
-      await using whole = await world.ground();
-      const stopping = new AbortController();
-      const onStep = () => stopping.abort();
-      const source = world.source(name);
-      assert.equal((await ground.run(source, { signal: stopping.signal, onStep })).kind, 'interrupted');
-      await writeFile(path.join(ground.parts.directory, archives[name]), 'PK and no more');
-      const end = await ground.run(source);
-      assert.match(end.kind === 'failed' ? end.error : end.kind, /damaged or no zip/);
-      assert.equal((await ground.run(source)).kind, 'complete');
-      await whole.run(source);
-      assert.ok(JSON.stringify(ground.dump()) === JSON.stringify(whole.dump()));
-    });
-  }
+  it('is fetched anew', async () => {
+    await using world = await openWorld({ bulk: 700 });
+    await using ground = await world.ground();
+    await using whole = await world.ground();
+    const stopping = new AbortController();
+    const onStep = () => stopping.abort();
+    const source = world.source('osv');
+    assert.equal((await ground.run(source, { signal: stopping.signal, onStep })).kind, 'interrupted');
+    await writeFile(path.join(ground.parts.directory, 'osv-Packagist.zip'), 'PK and no more');
+    const end = await ground.run(source);
+    assert.match(end.kind === 'failed' ? end.error : end.kind, /damaged or no zip/);
+    assert.equal((await ground.run(source)).kind, 'complete');
+    await whole.run(source);
+    assert.ok(JSON.stringify(ground.dump()) === JSON.stringify(whole.dump()));
+  });
 });
 
 describe('manners', () => {

@@ -1,113 +1,29 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import type { Store } from '@strata/store';
-import { DAY, type Dump, type Ground, NET_NAMES, type NetName, openWorld, type World } from './test/syncing.ts';
-
-/** Small enough to be stopped at every step, large enough to have several. */
-const BULK = 700;
-
-class Killed extends Error {}
-
-/** A store whose process dies at its n-th write: that one and all after it are not made. */
-function dyingAt(writes: number, { advisories, sources }: Store, store: Store): Store {
-  let left = writes;
-  const mortal = <T extends object>(table: T, names: readonly (keyof T)[]): T =>
-    new Proxy(table, {
-      get(target, name) {
-        const method = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;
-        if (!names.includes(name as keyof T)) return method.bind(target);
-        return async (...given: unknown[]) => {
-          left -= 1;
-          if (left < 0) throw new Killed();
-          return method.apply(target, given);
-        };
-      },
-    });
-  return {
-    ...store,
-    advisories: mortal(advisories, ['putRecords', 'putExploited', 'putScores']),
-    sources: mortal(sources, ['step', 'finish', 'stop']),
-  };
-}
-
-/** As when its time has run out. */
-function endLeases(directory: string): void {
-  const database = new DatabaseSync(path.join(directory, 'strata.db'));
-  database.exec('UPDATE advisory_sources SET lease_until = 0');
-  database.close();
-}
-
-/** Syncs once whole, and again with a stop at each step in turn; what comes out is always the same. */
-async function stopEverywhere(name: NetName, world: World, expected: Dump): Promise<number> {
-  for (let stopAt = 1; ; stopAt += 1) {
-    await using ground = await world.ground();
-    let steps = 0;
-    let stops = 0;
-    for (;;) {
-      const stopping = new AbortController();
-      const onStep = () => {
-        steps += 1;
-        if (steps === stopAt || (stops > 0 && stops < 3)) stopping.abort();
-      };
-      const end = await ground.run(world.source(name), { signal: stopping.signal, onStep });
-      const { state, finishedAt } = await ground.stored(name);
-      assert.equal(state, end.kind);
-      if (end.kind === 'complete') break;
-      assert.deepEqual([end.kind, finishedAt], ['interrupted', null]);
-      stops += 1;
-    }
-    assert.deepEqual(ground.dump(), expected, `${name} stopped at ${stopAt}`);
-    if (stops === 0) return stopAt - 1;
-  }
-}
-
-async function dieEverywhere(name: NetName, world: World, whole: Ground): Promise<number> {
-  const expected = whole.dump();
-  const cursor = JSON.stringify((await whole.stored(name)).cursor);
-  for (let writes = 0; ; writes += 1) {
-    await using ground = await world.ground();
-    const dying = dyingAt(writes, ground.store, ground.store);
-    const isDead = await ground.run(world.source(name), { store: dying }).then(
-      () => false,
-      (error) => error instanceof Killed,
-    );
-    if (!isDead) return writes;
-    assert.equal((await ground.stored(name)).state, 'syncing');
-    assert.deepEqual(await ground.run(world.source(name)), { kind: 'busy' });
-    endLeases(ground.directory);
-    const { state, finishedAt } = await ground.stored(name);
-    assert.deepEqual([state, finishedAt], ['interrupted', null]);
-    assert.equal((await ground.run(world.source(name))).kind, 'complete');
-    assert.deepEqual(ground.dump(), expected, `${name} killed at ${writes}`);
-    assert.equal(JSON.stringify((await ground.stored(name)).cursor), cursor);
-  }
-}
-
-async function withWhole(test: (world: World, whole: Ground) => Promise<void>): Promise<void> {
-  await using world = await openWorld({ bulk: BULK });
-  await using whole = await world.ground();
-  await test(world, whole);
-}
+import { BULK, dieAtWrites, stopAfterSteps } from './test/cut-off.ts';
+import { DAY, openWorld } from './test/syncing.ts';
 
 describe('a sync that is cut off', () => {
-  for (const name of NET_NAMES) {
-    it(`of ${name} ends the same wherever it is stopped`, () =>
-      withWhole(async (world, whole) => {
-        assert.equal((await whole.run(world.source(name))).kind, 'complete');
-        const steps = await stopEverywhere(name, world, whole.dump());
-        assert.ok(steps >= 1, String(steps));
-      }));
+  // At every step and write: resume.full.test.ts.
+  for (const [name, steps] of [
+    ['kev', [1]],
+    ['epss', [1]],
+    ['nvd', [2]],
+    ['osv', [1, 3]],
+    ['cve', [2]],
+  ] as const)
+    it(`of ${name} ends the same where it is stopped after step ${steps.join(' and ')}`, async () => {
+      assert.ok((await stopAfterSteps(name, steps)) >= Math.max(...steps));
+    });
 
-    it(`of ${name} ends the same wherever its process dies`, () =>
-      withWhole(async (world, whole) => {
-        assert.equal((await whole.run(world.source(name))).kind, 'complete');
-        assert.ok((await dieEverywhere(name, world, whole)) >= 3);
-      }));
-  }
+  for (const [name, writes] of [
+    ['kev', [0, 1, 2]],
+    ['epss', [1]],
+    ['osv', [2, 5]],
+  ] as const)
+    it(`of ${name} ends the same where its process dies at write ${writes.join(', ')}`, async () => {
+      assert.equal(await dieAtWrites(name, writes), writes.length);
+    });
 
   it('keeps its place when another ecosystem has news at the restart', async () => {
     await using world = await openWorld({ bulk: BULK });
@@ -160,44 +76,4 @@ describe('a sync that is cut off', () => {
     assert.deepEqual(missing, []);
     assert.ok(JSON.stringify(ground.dump()) === JSON.stringify(whole.dump()));
   });
-
-  it('in a process killed at any moment ends the same', async () => {
-    await using world = await openWorld({ bulk: BULK });
-    await using whole = await world.ground();
-    for (const name of NET_NAMES) await whole.run(world.source(name));
-    await using ground = await world.ground();
-    let kills = 0;
-    for (let steps = 1; ; steps += 2) {
-      const ended = await runUntil(steps, world, ground);
-      if (ended) break;
-      kills += 1;
-      endLeases(ground.directory);
-    }
-    assert.ok(kills >= 3, String(kills));
-    assert.deepEqual(ground.dump(), whole.dump());
-    for (const name of NET_NAMES) {
-      const [a, b] = [await ground.stored(name), await whole.stored(name)];
-      assert.deepEqual([a.state, a.cursor], [b.state, b.cursor]);
-    }
-  });
 });
-
-/** A process of its own syncs everything that is not complete, until it has told of so many steps; then it is killed. */
-async function runUntil(steps: number, world: World, ground: Ground): Promise<boolean> {
-  const { nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl } = world.publishers;
-  const work = {
-    directory: ground.directory,
-    at: world.clock.at,
-    urls: { nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl },
-  };
-  const main = path.join(import.meta.dirname, 'test/sync-process.ts');
-  const child = spawn(process.execPath, [main, JSON.stringify(work)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let seen = 0;
-  child.stdout.on('data', (bytes: Buffer) => {
-    seen += bytes.toString().split('\n').length - 1;
-    if (seen >= steps) child.kill('SIGKILL');
-  });
-  const [code, signal] = await once(child, 'close');
-  assert.ok(code === 0 || signal === 'SIGKILL', `${code} ${signal}`);
-  return code === 0;
-}

@@ -17,16 +17,17 @@ export interface PollLoopOptions {
   readonly concurrency: number;
   /** Whether it is over when nothing is due, instead of waiting for more. */
   readonly isEnding: boolean;
+  /** How long the loop sleeps when nothing is due. */
+  readonly idleMs?: number;
   readonly signal: AbortSignal;
 }
 
-/** How long is slept when nothing is due. */
 const IDLE_MS = 1_000;
 
 /** Resolves when the last poll has ended. */
 export async function loopPolls(parts: PollLoopParts, options: PollLoopOptions): Promise<void> {
   const { queue } = parts;
-  const { concurrency, isEnding, signal } = options;
+  const { concurrency, isEnding, idleMs = IDLE_MS, signal } = options;
   const pause = new Pause();
   const trouble = new TroubleLog(parts.logger, { what: 'reading which feeds are due' });
   const stop = () => pause.end();
@@ -58,7 +59,7 @@ export async function loopPolls(parts: PollLoopParts, options: PollLoopOptions):
       isCrowded = seen.isCrowded;
       if (seen.found > 0) continue;
       if (isEnding && underWay.size === 0 && seen.isNothingLeft) break;
-      lookAgainAt = performance.now() + IDLE_MS;
+      lookAgainAt = performance.now() + idleMs;
     }
     await pause.begin(hasRoom ? lookAgainAt - performance.now() : undefined);
   }

@@ -27,6 +27,8 @@ export interface PollerOptions {
   readonly perHost?: number;
   /** Items are kept this long. */
   readonly keepMs: number;
+  /** How long the poller sleeps when nothing is due; a second by default. */
+  readonly idleMs?: number;
 }
 
 /** How one poll ended. `stopped`: it was not recorded, since the poller stops; `trouble`: ours, already logged. */
@@ -149,8 +151,11 @@ export function createPoller(parts: PollerParts, options: PollerOptions): FeedPo
       done?.add(id);
       if (polled) onDone?.(polled.feed, polled.result);
     };
-    const { concurrency } = options;
-    return loopPolls({ queue, look, poll, logger }, { concurrency, isEnding: done !== undefined, signal });
+    const { concurrency, idleMs } = options;
+    return loopPolls(
+      { queue, look, poll, logger },
+      { concurrency, isEnding: done !== undefined, ...(idleMs ? { idleMs } : {}), signal },
+    );
   }
 }
 

@@ -1,9 +1,8 @@
 // Answers on advisories follow what publishers say and what scans see, both ways, and keep their receipts until then.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { AdvisorySources, Internet } from '@strata/testnet';
-import { advisorySettings, sync } from '../test/advisories.ts';
-import { type Body, type Harness, smallInternet, startHarness } from '../test/harness.ts';
+import { before, describe, it } from 'node:test';
+import { type AdvisoryService, sharedAdvisories } from '../test/advisories.ts';
+import type { Body } from '../test/harness.ts';
 
 interface About extends Record<string, unknown> {
   readonly id: string;
@@ -17,41 +16,20 @@ interface Affected extends About {
 
 const TAKEOVER = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
 
-let internet: Internet;
-let publishers: AdvisorySources;
-let service: Harness;
-/** The last ones are left unscanned for the tests of what was never scanned. */
-let scanned: readonly string[];
-let left: string[];
-
-before(async () => {
-  internet = await smallInternet();
-  publishers = await internet.advisories();
-  service = await startHarness({ internet, settings: advisorySettings(publishers) });
-  left = internet.domains().filter((domain) => internet.truth(domain).versions.php?.version != null);
-  left = left.slice(-3);
-  scanned = internet.domains().filter((domain) => !left.includes(domain));
-  await service.scan(...scanned);
-  await sync(service, publishers);
-});
-after(async () => {
-  await service?.[Symbol.asyncDispose]();
-  await internet?.[Symbol.asyncDispose]();
-});
+let advisoryService: AdvisoryService;
 
 async function get(path: string): Promise<Body> {
-  const { status, body, text } = await service.get(`/stack/v1/${path}`);
+  const { status, body, text } = await advisoryService.service.get(`/stack/v1/${path}`);
   assert.equal(status, 200, text.slice(0, 300));
   return body;
 }
 const affected = async (query = '') => (await get(`enrichment/affected?limit=1000${query}`)).affected as Affected[];
 const advisories = async (query = '') => (await get(`enrichment/advisories?limit=1000${query}`)).advisories as About[];
 const withoutReceipt = ({ provenance: _, ...body }: Body) => body;
-/** Answers older than a second are made anew. */
-const aSecond = () => new Promise((resolve) => setTimeout(resolve, 1_050));
 /** A scanned company whose site shows this. */
 const showing = (product: string) =>
-  scanned.find((domain) => internet.truth(domain).versions[product]?.version != null) ?? assert.fail(product);
+  advisoryService.scanned.find((domain) => advisoryService.internet.truth(domain).versions[product]?.version != null) ??
+  assert.fail(product);
 
 const phpHole = (id: string, more: object = {}) => ({
   id,
@@ -62,6 +40,12 @@ const phpHole = (id: string, more: object = {}) => ({
 });
 
 describe('what changes of advisories', () => {
+  let publishers: AdvisoryService['publishers'];
+  before(async () => {
+    advisoryService = await sharedAdvisories();
+    publishers = advisoryService.publishers;
+  });
+
   const everything = async () => ({
     list: withoutReceipt(await get('enrichment/advisories?limit=1000')),
     domain: withoutReceipt(await get(`domains/${showing('php')}`)),
@@ -72,14 +56,12 @@ describe('what changes of advisories', () => {
   };
 
   it('changes the answers at once, and until then they keep their receipts', async () => {
-    await aSecond();
+    await advisoryService.sync();
     const before = await receipts();
-    await sync(service, publishers);
-    await aSecond();
+    await advisoryService.sync();
     assert.deepEqual(await receipts(), before, 'a sync that brought nothing');
     publishers.publish(phpHole('CVE-2026-80001'));
-    await sync(service, publishers);
-    await aSecond();
+    await advisoryService.sync();
     const after = await receipts();
     assert.ok(after.every((receipt, i) => receipt !== before[i]));
     const domain = showing('php');
@@ -90,11 +72,10 @@ describe('what changes of advisories', () => {
 
   it('takes back what is withdrawn, and moves up what is exploited', async () => {
     const position = async () => (await advisories()).findIndex(({ id }) => id === 'CVE-2026-80001');
-    await aSecond();
+    advisoryService.age();
     const before = await position();
     publishers.exploit('CVE-2026-80001');
-    await sync(service, publishers, ['kev', 'epss']);
-    await aSecond();
+    await advisoryService.sync(['kev', 'epss']);
     const up = await position();
     assert.ok(up >= 0 && up < before, `${before} to ${up}`);
     const all = await affected();
@@ -119,15 +100,14 @@ describe('what changes of advisories', () => {
       domain: false,
     });
     publishers.withdraw('CVE-2026-80001');
-    await sync(service, publishers);
-    await aSecond();
+    await advisoryService.sync();
     assert.equal(await position(), -1);
     assert.deepEqual(await affected('&advisory=CVE-2026-80001'), []);
   });
 
   it('is counted once for a domain, whatever number of its products it names', async () => {
-    const domain = scanned.find((name) => {
-      const { php, wordpress } = internet.truth(name).versions;
+    const domain = advisoryService.scanned.find((name) => {
+      const { php, wordpress } = advisoryService.internet.truth(name).versions;
       return php?.version != null && wordpress?.version != null;
     });
     assert.ok(domain);
@@ -138,8 +118,7 @@ describe('what changes of advisories', () => {
     const { affected: products, ...hole } = phpHole('CVE-2026-80003');
     const wordpress = { cpe: 'wordpress:wordpress', vendor: 'WordPress Foundation', product: 'WordPress' };
     publishers.publish({ ...hole, affected: [...products, { ...wordpress, versions: [{ below: '0.1' }, {}] }] });
-    await sync(service, publishers);
-    await aSecond();
+    await advisoryService.sync();
     const rows = await affected(`&domain=${domain}&advisory=CVE-2026-80003`);
     assert.deepEqual(rows.map(({ product_id }) => product_id).sort(), ['php', 'wordpress']);
     const after = await open();
@@ -155,14 +134,15 @@ describe('what changes of advisories', () => {
   });
 
   it('is found by a new scan, also one that a request waits for', async () => {
-    const [onRequest = '', waited = ''] = left;
-    await aSecond();
+    const { service, unscanned } = advisoryService;
+    const [onRequest = '', waited = ''] = unscanned;
+    advisoryService.age();
     const before = (await get('enrichment/affected')).total as number;
     const open = (await get(`domains/${onRequest}`)).advisories as { version: number; product: number };
     const risk = (await get(`intelligence/risk/${onRequest}`)).advisories as { version: number };
     await service.scan(waited);
     await service.running.service.app.pulse.now();
-    await aSecond();
+    advisoryService.age();
     const rows = await affected(`&domain=${onRequest}`);
     assert.ok(rows.length > 0);
     assert.equal(open.version + open.product, new Set(rows.map(({ id }) => id)).size);
@@ -172,12 +152,13 @@ describe('what changes of advisories', () => {
   });
 
   it('is the same after a restart, and what was synced meanwhile is found', async () => {
-    await aSecond();
+    advisoryService.age();
     const before = await everything();
+    const { service } = advisoryService;
     await service.restart();
     assert.deepEqual(await everything(), before);
     publishers.publish(phpHole('CVE-2026-80002'));
-    await sync(service, publishers);
+    await advisoryService.sync();
     await service.restart();
     assert.ok((await affected('&advisory=cve-2026-80002')).length > 0);
   });

@@ -1,9 +1,9 @@
 // Feeds over HTTP: numbers counted by hand under a clock of the test, from polls to answers.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Internet } from '@strata/testnet';
 import { type FakeWeb, fakeWeb } from '../test/fake-web.ts';
-import { company, type Harness, smallInternet, startHarness } from '../test/harness.ts';
+import { company, type Harness } from '../test/harness.ts';
+import { sharedInternet, startAging } from '../test/shared.ts';
 
 const DAY_MS = 86_400_000;
 const NOON = Date.parse('2026-03-10T12:00:00Z');
@@ -11,8 +11,8 @@ const A = 'https://a.example/feed';
 const B = 'https://b.example/feed';
 const C = 'https://c.example/feed';
 
-let internet: Internet;
 let service: Harness;
+let age: () => void;
 let web: FakeWeb;
 let now = NOON;
 const ago = (days: number) => new Date(NOON - days * DAY_MS);
@@ -24,6 +24,7 @@ async function poll(): Promise<void> {
   await store.feeds.askAll();
   await scheduling?.poller.runDue({ onDone: () => {}, signal: new AbortController().signal });
   await pulse.now();
+  age();
 }
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape is what they test
 async function get(target: string): Promise<any> {
@@ -31,8 +32,6 @@ async function get(target: string): Promise<any> {
   assert.equal(answer.status, 200, answer.text.slice(0, 300));
   return answer.body;
 }
-/** Answers older than a second are made anew. */
-const aSecond = () => new Promise((resolve) => setTimeout(resolve, 1_050));
 // biome-ignore lint/suspicious/noExplicitAny: as above
 const board = ({ domains }: any) =>
   domains.map((each: Record<string, unknown>) => [
@@ -44,22 +43,18 @@ const board = ({ domains }: any) =>
     each.movement,
   ]);
 
-before(async () => {
-  internet = await smallInternet();
-  web = fakeWeb();
-  service = await startHarness({
-    internet,
-    settings: { STRATA_FEEDS: 'off' },
-    world: { now: () => new Date(now), fetcher: web.fetcher },
+describe('numbers of feeds', () => {
+  before(async () => {
+    web = fakeWeb();
+    ({ service, age } = await startAging({
+      internet: await sharedInternet(),
+      settings: { STRATA_FEEDS: 'off' },
+      world: { now: () => new Date(now), fetcher: web.fetcher },
+    }));
   });
-});
-after(async () => {
-  await service?.[Symbol.asyncDispose]();
-  await internet?.[Symbol.asyncDispose]();
-});
+  after(() => service?.[Symbol.asyncDispose]());
 
-describe('feeds that nobody subscribed to', () => {
-  it('have zeros everywhere, and no problem', async () => {
+  it('are zeros everywhere where no feed is subscribed to', async () => {
     const stats = await get('stats');
     assert.deepEqual(stats.feeds, { total: 0, active: 0, gone: 0 });
     assert.deepEqual([stats.items, stats.domains, stats.top_domains, stats.last_poll], [0, 0, [], null]);
@@ -74,10 +69,8 @@ describe('feeds that nobody subscribed to', () => {
     );
     assert.ok(profile.windows.every((each: { trend: string }) => each.trend === 'none'));
   });
-});
 
-describe('numbers of feeds', () => {
-  before(async () => {
+  it('are those of a count by hand: the leaderboard, its movement and its shares', async () => {
     web.pages.set(A, [
       { guid: '1', at: ago(0), links: ['top.com', 'second.com'], title: 'Newest', link: 'https://linked.com/post' },
       { guid: '2', at: ago(1), links: ['top.com'] },
@@ -96,10 +89,6 @@ describe('numbers of feeds', () => {
       new Date(now),
     );
     await poll();
-    await aSecond();
-  });
-
-  it('are those of a count by hand: the leaderboard, its movement and its shares', async () => {
     const leaders = await get('leaderboard?limit=10');
     assert.deepEqual(board(leaders), [
       [1, 'top.com', 4, 2, null, null],
@@ -175,11 +164,10 @@ describe('numbers of feeds', () => {
   });
 
   it('say what a scan says, once there was one', async () => {
-    const named = company(internet, 1);
+    const named = company(await sharedInternet(), 1);
     web.pages.set(A, [{ guid: 'scan', at: ago(0), links: [named] }]);
     now += 7_200_000;
     await poll();
-    await aSecond();
     const find = async () =>
       (await get('leaderboard?limit=1000')).domains.find((each: { domain: string }) => each.domain === named);
     const before = await find();
@@ -187,7 +175,7 @@ describe('numbers of feeds', () => {
     assert.equal((await get(`domain/${named}`)).scanned, null);
     await service.scan(named);
     await service.running.service.app.pulse.now();
-    await aSecond();
+    age();
     const { scanned } = await get(`domain/${named}`);
     const { body } = await service.get(`/stack/v1/domains/${named}`);
     assert.deepEqual(scanned.services, body.services);
@@ -198,12 +186,11 @@ describe('numbers of feeds', () => {
 
   it('keep their receipt until something is named, and then differ', async () => {
     const receipt = async (target: string) => (await get(target)).provenance.receipt_id;
-    await aSecond();
+    age();
     const [top, leaders] = [await receipt('domain/top.com'), await receipt('leaderboard?limit=7')];
     web.pages.set(B, [{ guid: 'fresh', at: new Date(now), links: ['fresh.com'] }]);
     now += 7_200_000;
     await poll();
-    await aSecond();
     assert.equal(await receipt('domain/top.com'), top, 'it was not named');
     assert.notEqual(await receipt('leaderboard?limit=7'), leaders);
   });
@@ -211,7 +198,7 @@ describe('numbers of feeds', () => {
   it('move on with the day, also when nothing comes', async () => {
     now = NOON + 6 * DAY_MS;
     await service.running.service.app.pulse.now();
-    await aSecond();
+    age();
     const profile = await get('domain/top.com');
     assert.deepEqual(
       [profile.per_day.at(-1).date, profile.windows[1].mentions, profile.windows[1].previous],
@@ -232,7 +219,7 @@ describe('numbers of feeds', () => {
     assert.deepEqual(await told(), before);
     await service.running.service.app.store.feeds.remove(A);
     await service.running.service.app.pulse.now();
-    await aSecond();
+    age();
     assert.equal((await get('domain/second.com')).mentions, 0);
     assert.deepEqual((await get('domain/top.com')).windows[2].mentions, 1);
   });

@@ -1,31 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { verifyAnswer } from '@strata/receipts';
-import type { Internet } from '@strata/testnet';
-import { type Body, type Harness, smallInternet, startHarness } from '../test/harness.ts';
+import type { Body } from '../test/harness.ts';
+import { type SharedService, sharedService } from '../test/shared.ts';
 import { openStream, type StreamReader } from '../test/stream-reader.ts';
 
-let internet: Internet;
-let service: Harness;
-before(async () => {
-  internet = await smallInternet();
-  service = await startHarness({ internet, settings: { STRATA_CONFIRM_AFTER_HOURS: '0' } });
-  await service.scan(...internet.domains());
-  await service.running.service.app.pulse.now();
-});
-after(async () => {
-  await service?.[Symbol.asyncDispose]();
-  await internet?.[Symbol.asyncDispose]();
-});
-
+let service: SharedService;
 let key: string;
-beforeEach(async () => {
+const begin = async () => {
+  service = await sharedService();
   key = await service.newKey();
-});
+};
 
 const active = () =>
-  internet.domains().filter((domain) => {
-    const { state, services } = internet.truth(domain);
+  service.internet.domains().filter((domain) => {
+    const { state, services } = service.internet.truth(domain);
     return state === 'active' && services.filter(({ category }) => category === 'dns').length === 1;
   });
 
@@ -33,13 +22,13 @@ const active = () =>
 async function move(count: number): Promise<string[]> {
   const moved = active().slice(0, count);
   for (const domain of moved) {
-    const [dns] = internet.truth(domain).services.filter(({ category }) => category === 'dns');
-    internet.migrate(domain, { category: 'dns', to: dns?.provider === 'ns1' ? 'dnsimple' : 'ns1' });
+    const [dns] = service.internet.truth(domain).services.filter(({ category }) => category === 'dns');
+    service.internet.migrate(domain, { category: 'dns', to: dns?.provider === 'ns1' ? 'dnsimple' : 'ns1' });
   }
   for (let look = 0; look < 2; look += 1) {
     await service.scan(...moved);
     // The second look has to be a later moment than the first.
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 2));
   }
   await service.running.service.app.pulse.now();
   return moved;
@@ -72,7 +61,11 @@ const open = (options: { lastEventId?: string; query?: string } = {}): Promise<S
   openStream(`${service.base}/stack/v1/stream${options.query ?? ''}`, { key, ...options });
 
 describe('the event stream', () => {
+  before(begin);
+
   it('tells a migration live, signed, and the same to who polls', async () => {
+    const { gap } = (await poll('2001-01-01T00:00:00Z')).body as Body & { gap: { reason: string } };
+    assert.equal(gap.reason, 'the log began later');
     const since = await now();
     await using stream = await open();
     const [domain] = await move(1);
@@ -82,7 +75,7 @@ describe('the event stream', () => {
     const change = body.change as { type: string; to_id: string };
     assert.deepEqual(
       [change.type, change.to_id],
-      ['migrated', internet.truth(domain ?? '').services.find(({ category }) => category === 'dns')?.provider],
+      ['migrated', service.internet.truth(domain ?? '').services.find(({ category }) => category === 'dns')?.provider],
     );
     const keySet = (await service.ask('/.well-known/stack-keys.json')).body;
     const receipt = (await service.ask(`/ledger/receipts/${body.provenance.ledger_receipt_id}`)).body;

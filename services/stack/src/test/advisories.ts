@@ -4,7 +4,8 @@ import type { Internet } from '@strata/testnet';
 import { readConfig } from '../config.ts';
 import { runSource } from '../enrichment/run-source.ts';
 import { configuredSources } from '../enrichment/sources.ts';
-import type { Harness } from './harness.ts';
+import { type Harness, smallInternet } from './harness.ts';
+import { shared, startAging } from './shared.ts';
 
 export type Publishers = Awaited<ReturnType<Internet['advisories']>>;
 
@@ -42,3 +43,42 @@ export async function sync(service: Harness, publishers: Publishers, names?: rea
   await syncOnly(service, publishers, names);
   await service.running.service.app.pulse.now();
 }
+
+export interface AdvisoryService {
+  readonly internet: Internet;
+  readonly publishers: Publishers;
+  readonly service: Harness;
+  /** Companies with PHP that are never scanned before a test does. */
+  readonly unscanned: readonly string[];
+  readonly scanned: readonly string[];
+  /** Lets kept answers grow older, without waiting. */
+  age(ms?: number): void;
+  /** One sync of every source, or of those named, processed, and no older answer kept. */
+  sync(names?: readonly string[]): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Scanned and synced once. Tests publish advisories with ids of their own. */
+export const sharedAdvisories = shared(async (): Promise<AdvisoryService> => {
+  await using stack = new AsyncDisposableStack();
+  const internet = stack.use(await smallInternet());
+  const publishers = await internet.advisories();
+  const { service, age } = await startAging({ internet, settings: advisorySettings(publishers) });
+  stack.use(service);
+  const unscanned = internet
+    .domains()
+    .filter((domain) => internet.truth(domain).versions.php?.version != null)
+    .slice(-3);
+  const scanned = internet.domains().filter((domain) => !unscanned.includes(domain));
+  await service.scan(...scanned);
+  await sync(service, publishers);
+  const owned = stack.move();
+  return {
+    ...{ internet, publishers, service, unscanned, scanned, age },
+    async sync(names) {
+      await sync(service, publishers, names);
+      age();
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+});

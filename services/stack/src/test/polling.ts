@@ -38,8 +38,11 @@ export async function readsOne(
   };
 }
 
-export function setUp(store: Store, more: Partial<PollerParts> & { concurrency?: number; perHost?: number } = {}) {
-  const { concurrency = 16, perHost, ...parts } = more;
+export function setUp(
+  store: Store,
+  more: Partial<PollerParts> & { concurrency?: number; perHost?: number; idleMs?: number } = {},
+) {
+  const { concurrency = 16, perHost, idleMs, ...parts } = more;
   let now = T0;
   const poller = createPoller(
     {
@@ -52,7 +55,7 @@ export function setUp(store: Store, more: Partial<PollerParts> & { concurrency?:
       onRecorded: () => {},
       ...parts,
     },
-    { concurrency, keepMs: 400 * DAY_MS, ...(perHost === undefined ? {} : { perHost }) },
+    { concurrency, keepMs: 400 * DAY_MS, ...(perHost && { perHost }), ...(idleMs && { idleMs }) },
   );
   return { poller, pass: (ms: number) => (now += ms) };
 }

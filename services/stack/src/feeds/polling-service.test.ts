@@ -1,66 +1,13 @@
-// What the feed routes refuse, and a service that polls by itself: its list, its bounds, its stop, its restart.
+// A service that polls by itself: its list, its bounds, its stop, its restart.
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import type { Internet } from '@strata/testnet';
+import { describe, it } from 'node:test';
 import { fakeWeb } from '../test/fake-web.ts';
-import { type Harness, smallInternet, startHarness, temporaryDirectory } from '../test/harness.ts';
+import { startHarness, temporaryDirectory } from '../test/harness.ts';
+import { sharedInternet } from '../test/shared.ts';
 
 const A = 'https://a.example/feed';
-let internet: Internet;
-let service: Harness;
-before(async () => {
-  internet = await smallInternet();
-  service = await startHarness({ internet, settings: { STRATA_FEEDS: 'off' } });
-});
-after(async () => {
-  await service?.[Symbol.asyncDispose]();
-  await internet?.[Symbol.asyncDispose]();
-});
-
-describe('parameters of the feed routes', () => {
-  it('are refused by name when they make no sense', async () => {
-    const refused = [
-      ...['0', '1001', '-1', '', 'x', '1.5', '1e2', '9'.repeat(400)].map((value) => [
-        `leaderboard?limit=${value}`,
-        'limit',
-      ]),
-      ...['', '2d', '__proto__', 'constructor', '7', '%00', '7d%00', 'x'.repeat(5_000)].map((value) => [
-        `leaderboard?window=${value}`,
-        'window',
-      ]),
-      ['leaderboard?window=7d&window=1d', 'window'],
-    ];
-    for (const [target, field] of refused) {
-      const { status, body } = await service.get(`/stack/v1/feeds/${target}`);
-      assert.equal(status, 400, target?.slice(0, 80));
-      assert.ok(
-        body.errors?.some((error) => error.field === field),
-        target?.slice(0, 80),
-      );
-    }
-    for (const name of [
-      'com',
-      '192.0.2.1',
-      'a..b',
-      'not%20a%20name',
-      `${'x'.repeat(300)}.com`,
-      '%00',
-      '__proto__',
-      '-x.com',
-    ]) {
-      const { status, body } = await service.get(`/stack/v1/feeds/domain/${name}`);
-      assert.deepEqual([status, body.code], [400, 'invalid_domain'], name.slice(0, 80));
-    }
-  });
-
-  it('need a key', async () => {
-    for (const target of ['stats', 'leaderboard', 'domain/x.com'])
-      assert.equal((await service.ask(`/stack/v1/feeds/${target}`)).status, 401);
-  });
-});
-
 describe('a service that polls', () => {
   it('subscribes to its list, polls, gives new domains to the scan, as many as it may, and stops', async () => {
     await using directory = await temporaryDirectory();
@@ -71,7 +18,7 @@ describe('a service that polls', () => {
     const world = fakeWeb();
     world.pages.set(A, [{ guid: '1', links: ['never.com', 'one.com', 'two.com', 'three.com'] }]);
     await using polling = await startHarness({
-      internet,
+      internet: await sharedInternet(),
       settings: {
         STRATA_FEEDS_FILE: list,
         STRATA_OPT_OUT_FILE: optOut,
@@ -94,7 +41,7 @@ describe('a service that polls', () => {
 
   it('does not start with a list that it cannot read', async () => {
     await assert.rejects(
-      startHarness({ internet, settings: { STRATA_FEEDS_FILE: '/no/such/file' } }),
+      startHarness({ internet: await sharedInternet(), settings: { STRATA_FEEDS_FILE: '/no/such/file' } }),
       /cannot read the feeds of .+STRATA_FEEDS_FILE/,
     );
   });
@@ -102,7 +49,7 @@ describe('a service that polls', () => {
   it('closes the fetcher that it was given when it ends', async () => {
     const closes: string[] = [];
     const fetcher = { ...fakeWeb().fetcher, [Symbol.asyncDispose]: async () => void closes.push('fetcher') };
-    await (await startHarness({ internet, world: { fetcher } }))[Symbol.asyncDispose]();
+    await (await startHarness({ internet: await sharedInternet(), world: { fetcher } }))[Symbol.asyncDispose]();
     assert.deepEqual(closes, ['fetcher']);
   });
 
@@ -116,7 +63,7 @@ describe('a service that polls', () => {
         return new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
       },
     };
-    await using polling = await startHarness({ internet, world: { fetcher: hangs } });
+    await using polling = await startHarness({ internet: await sharedInternet(), world: { fetcher: hangs } });
     await polling.running.service.app.store.feeds.add([{ url: A }], new Date());
     const askedTimes = async (times: number) => {
       const until = performance.now() + 5_000;

@@ -1,0 +1,60 @@
+// Syncs stopped at every step and killed at every write, and a process killed at any moment.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { BULK, dieAtWrites, endLeases, everyNumber, stopAfterSteps } from './test/cut-off.ts';
+import { type Ground, NET_NAMES, openWorld, type World } from './test/syncing.ts';
+
+describe('a sync that is cut off', () => {
+  for (const name of NET_NAMES) {
+    it(`of ${name} ends the same wherever it is stopped`, async () => {
+      assert.ok((await stopAfterSteps(name, everyNumber(1))) >= 1);
+    });
+
+    it(`of ${name} ends the same wherever its process dies`, async () => {
+      assert.ok((await dieAtWrites(name, everyNumber())) >= 3);
+    });
+  }
+
+  it('in a process killed at any moment ends the same', async () => {
+    await using world = await openWorld({ bulk: BULK });
+    await using whole = await world.ground();
+    for (const name of NET_NAMES) await whole.run(world.source(name));
+    await using ground = await world.ground();
+    let kills = 0;
+    for (let steps = 1; ; steps += 2) {
+      const ended = await runUntil(steps, world, ground);
+      if (ended) break;
+      kills += 1;
+      endLeases(ground.directory);
+    }
+    assert.ok(kills >= 3, String(kills));
+    assert.deepEqual(ground.dump(), whole.dump());
+    for (const name of NET_NAMES) {
+      const [a, b] = [await ground.stored(name), await whole.stored(name)];
+      assert.deepEqual([a.state, a.cursor], [b.state, b.cursor]);
+    }
+  });
+});
+
+/** A process of its own syncs everything that is not complete, until it has told of so many steps; then it is killed. */
+async function runUntil(steps: number, world: World, ground: Ground): Promise<boolean> {
+  const { nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl } = world.publishers;
+  const work = {
+    directory: ground.directory,
+    at: world.clock.at,
+    urls: { nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl },
+  };
+  const main = path.join(import.meta.dirname, 'test/sync-process.ts');
+  const child = spawn(process.execPath, [main, JSON.stringify(work)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let seen = 0;
+  child.stdout.on('data', (bytes: Buffer) => {
+    seen += bytes.toString().split('\n').length - 1;
+    if (seen >= steps) child.kill('SIGKILL');
+  });
+  const [code, signal] = await once(child, 'close');
+  assert.ok(code === 0 || signal === 'SIGKILL', `${code} ${signal}`);
+  return code === 0;
+}

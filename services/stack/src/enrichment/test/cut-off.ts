@@ -1,0 +1,108 @@
+// Syncs that are stopped after a step or die at a write, and what the next one makes of it.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Store } from '@strata/store';
+import { type NetName, openWorld } from './syncing.ts';
+
+/** Small enough to be stopped at every step, large enough to have several. */
+export const BULK = 700;
+
+class Killed extends Error {}
+
+/** A store whose process dies at its n-th write: that one and all after it are not made. */
+function dyingAt(writes: number, { advisories, sources }: Store, store: Store): Store {
+  let left = writes;
+  const mortal = <T extends object>(table: T, names: readonly (keyof T)[]): T =>
+    new Proxy(table, {
+      get(target, name) {
+        const method = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;
+        if (!names.includes(name as keyof T)) return method.bind(target);
+        return async (...given: unknown[]) => {
+          left -= 1;
+          if (left < 0) throw new Killed();
+          return method.apply(target, given);
+        };
+      },
+    });
+  return {
+    ...store,
+    advisories: mortal(advisories, ['putRecords', 'putExploited', 'putScores']),
+    sources: mortal(sources, ['step', 'finish', 'stop']),
+  };
+}
+
+/** As when its time has run out. */
+export function endLeases(directory: string): void {
+  const database = new DatabaseSync(path.join(directory, 'strata.db'));
+  database.exec('UPDATE advisory_sources SET lease_until = 0');
+  database.close();
+}
+
+/** Syncs with a stop after each of these steps, and at some of those that follow; the result is the same. Returns the steps of a sync. */
+export async function stopAfterSteps(name: NetName, stops: Iterable<number>): Promise<number> {
+  await using world = await openWorld({ bulk: BULK });
+  await using whole = await world.ground();
+  let steps = 0;
+  await whole.run(world.source(name), {
+    onStep: () => {
+      steps += 1;
+    },
+  });
+  const expected = whole.dump();
+  for (const stopAt of stops) {
+    if (stopAt > steps) break;
+    await using ground = await world.ground();
+    let [done, stopped] = [0, 0];
+    for (;;) {
+      const stopping = new AbortController();
+      const onStep = () => {
+        done += 1;
+        if (done === stopAt || (stopped > 0 && stopped < 3)) stopping.abort();
+      };
+      const end = await ground.run(world.source(name), { signal: stopping.signal, onStep });
+      const { state, finishedAt } = await ground.stored(name);
+      assert.equal(state, end.kind);
+      if (end.kind === 'complete') break;
+      assert.deepEqual([end.kind, finishedAt], ['interrupted', null]);
+      stopped += 1;
+    }
+    assert.ok(stopped > 0);
+    assert.deepEqual(ground.dump(), expected, `${name} stopped at ${stopAt}`);
+  }
+  return steps;
+}
+
+/** Syncs with a store that dies at each of these writes; the result is the same. Returns how often it died. */
+export async function dieAtWrites(name: NetName, writes: Iterable<number>): Promise<number> {
+  await using world = await openWorld({ bulk: BULK });
+  await using whole = await world.ground();
+  await whole.run(world.source(name));
+  const expected = whole.dump();
+  const cursor = JSON.stringify((await whole.stored(name)).cursor);
+  let deaths = 0;
+  for (const count of writes) {
+    await using ground = await world.ground();
+    const dying = dyingAt(count, ground.store, ground.store);
+    const isDead = await ground.run(world.source(name), { store: dying }).then(
+      () => false,
+      (error) => error instanceof Killed,
+    );
+    if (!isDead) break;
+    deaths += 1;
+    assert.equal((await ground.stored(name)).state, 'syncing');
+    assert.deepEqual(await ground.run(world.source(name)), { kind: 'busy' });
+    endLeases(ground.directory);
+    const { state, finishedAt } = await ground.stored(name);
+    assert.deepEqual([state, finishedAt], ['interrupted', null]);
+    assert.equal((await ground.run(world.source(name))).kind, 'complete');
+    assert.deepEqual(ground.dump(), expected, `${name} killed at ${count}`);
+    assert.equal(JSON.stringify((await ground.stored(name)).cursor), cursor);
+  }
+  return deaths;
+}
+
+/** 0, 1, 2, … */
+export function* everyNumber(from = 0): Generator<number> {
+  for (let number = from; ; number += 1) yield number;
+}

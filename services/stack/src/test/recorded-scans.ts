@@ -1,0 +1,41 @@
+// Scans written straight into a store: evidence made from a few records, detected by the bundled rulebook.
+import { entries } from '@strata/catalog';
+import { compileRulebook, detect, type Evidence, evidenceFromRecord, loadCatalog, type Rulebook } from '@strata/detect';
+import type { Store } from '@strata/store';
+
+export const HOUR_MS = 3_600_000;
+export const rulebook = compileRulebook(loadCatalog(entries));
+export const rulebookWithout = (provider: string) =>
+  compileRulebook(loadCatalog(entries.filter((entry) => (entry as { id: string }).id !== provider)));
+
+export interface RecordedOptions {
+  /** What came of the look-ups that the record does not name. */
+  readonly others?: 'empty' | 'timeout';
+  /** Look-ups that timed out, whatever the record says. */
+  readonly failed?: readonly string[];
+}
+
+export function evidenceAt(
+  record: Parameters<typeof evidenceFromRecord>[0],
+  at: number,
+  { others = 'empty', failed = [] }: RecordedOptions = {},
+): Evidence {
+  const base = evidenceFromRecord(record);
+  const asked = Object.entries(base.dns).map(([name, lookup]) => [
+    name,
+    'status' in lookup && lookup.status === 'skipped' ? { ...lookup, status: others } : lookup,
+  ]);
+  const named = rulebook.probeLabels.map((label) => [label, { status: 'nxdomain', records: [], aliases: [] }]);
+  const timeouts = failed.map((name) => [name, { status: 'timeout', records: [], aliases: [] }]);
+  const dns = { ...Object.fromEntries([...asked, ...timeouts]), named: Object.fromEntries(named) } as Evidence['dns'];
+  return { ...base, observedAt: new Date(at).toISOString(), dns };
+}
+
+/** Changes are confirmed by a scan at least six hours later. */
+export async function recordScan(store: Store, evidence: Evidence, rules: Rulebook = rulebook): Promise<void> {
+  const time = new Date(evidence.observedAt);
+  await store.recordScan(
+    { profile: detect(evidence, rules), evidence, startedAt: time, finishedAt: time },
+    { confirmAfterMs: 6 * HOUR_MS, redetect: (old) => detect(old, rules) },
+  );
+}

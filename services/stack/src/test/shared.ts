@@ -1,0 +1,82 @@
+// What the test files of this package share within one process: an internet and a scanned service, opened by the first test that asks and
+// closed after the last one.
+import { after } from 'node:test';
+import type { Internet } from '@strata/testnet';
+import { company, type Harness, smallInternet, startHarness } from './harness.ts';
+
+const owned = new AsyncDisposableStack();
+after(() => owned.disposeAsync());
+
+/** One value for all callers; closed at the end of the run. */
+export function shared<T extends AsyncDisposable>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined;
+  return () => {
+    opened ??= open().then((value) => owned.use(value));
+    return opened;
+  };
+}
+
+/** For services that leave it as it is: whoever moves or breaks companies takes those of `sharedService` or an internet of its own. */
+export const sharedInternet = shared(smallInternet);
+
+export interface SharedService extends Harness {
+  readonly internet: Internet;
+  /** Every line of the log since the start. */
+  readonly log: string[];
+  /** Lets kept answers grow older, without waiting. */
+  age(ms?: number): void;
+  /** GET as from another address each time, without a key. */
+  fromElsewhere(
+    path: string,
+    init?: { readonly method?: string; readonly headers?: Record<string, string> },
+  ): ReturnType<Harness['ask']>;
+}
+
+/** How long an answer about many domains may be served after a change. */
+export const STALE_MS = 1_000;
+
+/** A service whose kept answers grow older only by `age`. */
+export async function startAging(options: Parameters<typeof startHarness>[0]) {
+  let nowMs = 0;
+  const world = { monotonicNow: () => nowMs, ...options.world };
+  const service = await startHarness({ ...options, world });
+  const age = (ms = STALE_MS) => {
+    nowMs += ms;
+  };
+  return { service, age };
+}
+
+/** All forty companies are scanned; a second look confirms a change at once. Tests that change a company take their own. */
+export const sharedService = shared(async (): Promise<SharedService> => {
+  await using stack = new AsyncDisposableStack();
+  const internet = stack.use(await smallInternet());
+  const log: string[] = [];
+  const settings = {
+    STRATA_CONFIRM_AFTER_HOURS: '0',
+    STRATA_FREE_KEYS_PER_DAY: '2',
+    STRATA_TRUSTED_PROXIES: '127.0.0.1',
+    STRATA_CHAT_URL: 'https://chat.example/',
+    STRATA_FEEDS: 'off',
+  };
+  const { service, age } = await startAging({
+    ...{ internet, settings, log },
+    world: { exampleDomain: () => company(internet, 0) },
+  });
+  stack.use(service);
+  await service.scan(...internet.domains());
+  await service.running.service.app.pulse.now();
+  let addresses = 0;
+  const owned = stack.move();
+  const more = {
+    internet,
+    log,
+    age,
+    fromElsewhere: (path: string, { method = 'GET', headers = {} } = {}) => {
+      addresses += 1;
+      const address = `2001:db8:0:${addresses.toString(16)}::1`;
+      return service.ask(path, { method, headers: { 'x-forwarded-for': address, ...headers } });
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+  return Object.create(service, Object.getOwnPropertyDescriptors(more)) as SharedService;
+});
