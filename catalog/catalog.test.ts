@@ -6,34 +6,10 @@ import { compileRulebook, detect, evidenceFromRecord, loadCatalog, productKeysOf
 import { entries } from './index.ts';
 
 const SERVICES = [
-  'akamai',
-  'amazon-cloudfront',
-  'amazon-web-services',
-  'bigcommerce',
-  'cloudflare',
-  'digicert',
-  'fastly',
-  'flywheel',
-  'github-pages',
-  'google-analytics',
-  'google-workspace',
-  'hetzner',
-  'hubspot',
-  'jsdelivr',
-  'kinsta',
-  'lets-encrypt',
-  'microsoft-365',
-  'netlify',
-  'proofpoint',
-  'sentry',
-  'shopify',
-  'squarespace',
-  'vercel',
-  'webflow',
-  'wix',
-  'wordpress-com',
-  'wordpress-vip',
-  'wp-engine',
+  ...['akamai', 'amazon-cloudfront', 'amazon-web-services', 'bigcommerce', 'cloudflare', 'digicert', 'fastly'],
+  ...['flywheel', 'github-pages', 'google-analytics', 'google-workspace', 'hetzner', 'hubspot', 'jsdelivr', 'kinsta'],
+  ...['lets-encrypt', 'microsoft-365', 'netlify', 'proofpoint', 'sentry', 'shopify', 'squarespace', 'vercel'],
+  ...['webflow', 'wix', 'wordpress-com', 'wordpress-vip', 'wp-engine'],
 ];
 
 /** Files beside the providers' own. */

@@ -17,12 +17,8 @@ const scores: readonly (readonly [string, number])[] = [
 ];
 const refused = [
   ...[
-    '',
-    'CVSS:3.1',
-    'CVSS:3.1/',
-    'CVSS:3.1/AV:N',
-    'CVSS:9.9/AV:N/AC:L',
-    'CVSS:3.1/AV:Q/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
+    ...['', 'CVSS:3.1', 'CVSS:3.1/', 'CVSS:3.1/AV:N', 'CVSS:9.9/AV:N/AC:L'],
+    ...['CVSS:3.1/AV:Q/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H'],
   ],
   ...['CVSS:3.1/AV:N/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H', 'CVSS:3.1/XX:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H'],
   ...['9.8', 'AV:N//AC:M', '/'.repeat(500), 'AV:N/'.repeat(100_000), '__proto__:N/AC:L', 'CVSS:4.0/AV:N/AC:L'],

@@ -165,12 +165,7 @@ describe('a market', () => {
 describe('the index of concentration', () => {
   it('has the bands of the merger guidelines of 2023: moderate from 1,000, high above 1,800', () => {
     assert.deepEqual([0, 999.9, 1_000, 1_800, 1_800.1, 10_000].map(bandOf), [
-      'unconcentrated',
-      'unconcentrated',
-      'moderate',
-      'moderate',
-      'high',
-      'high',
+      ...['unconcentrated', 'unconcentrated', 'moderate', 'moderate', 'high', 'high'],
     ]);
   });
 

@@ -34,10 +34,7 @@ describe('docs/metrics.md', () => {
     const [, moderate, high] = /`unconcentrated` below (\d,\d+), `moderate` from \1 to (\d,\d+)/.exec(page) ?? [];
     const from = (text: string | undefined) => Number(text?.replace(',', ''));
     assert.deepEqual([from(moderate) - 1, from(moderate), from(high), from(high) + 1].map(bandOf), [
-      'unconcentrated',
-      'moderate',
-      'moderate',
-      'high',
+      ...['unconcentrated', 'moderate', 'moderate', 'high'],
     ]);
     const levels =
       /Levels: low below (\d+), medium below (\d+), high below (\d+), critical from there/.exec(page) ?? [];

@@ -198,14 +198,7 @@ describe('the risk of a domain', () => {
 
   it('is low below 25, medium below 50, high below 75 and critical from there', () => {
     assert.deepEqual([0, 24, 25, 49, 50, 74, 75, 100].map(riskLevel), [
-      'low',
-      'low',
-      'medium',
-      'medium',
-      'high',
-      'high',
-      'critical',
-      'critical',
+      ...['low', 'low', 'medium', 'medium', 'high', 'high', 'critical', 'critical'],
     ]);
   });
 

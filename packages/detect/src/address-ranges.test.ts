@@ -168,22 +168,17 @@ describe('what is wrong with the files', () => {
       { name: 'g.json', text: `{"prefixes": [${bad}], "ipv6_prefixes": []}` },
     );
     assert.deepEqual(problems, [
-      "own.csv line 1: '192.0.2.1/24' has bits set beyond its length",
-      "own.csv line 2: 'nobody' is no id of a provider",
-      "own.csv line 3: 'both' may be cdn or hosting: lines of provider,prefix,category say which",
-      "own.csv line 4: '0.0.0.0/0' is wider than /8",
-      "own.csv line 5: '' is no address and no address/length",
-      "mail.csv line 1: 'mailer' runs no hosting, cdn or security",
-      "mail.csv line 2: 'email' is no hosting, cdn or security",
-      "mail.csv line 3: '2000::/3' is wider than /16",
-      "stranger.txt line 1: 'stranger' is no id of a provider",
-      'a.json is no JSON, though it begins so',
-      'b.json is of no known format (AWS, Azure, Google, Oracle, Fastly, GitHub)',
-      'c.json is of no known format (AWS, Azure, Google, Oracle, Fastly, GitHub)',
-      'd.txt is empty',
-      'e.txt has only comments',
-      'f.html has no prefix in line 1',
-      "g.json prefixes.0: 'x/8' is no address and no address/length",
+      ...["own.csv line 1: '192.0.2.1/24' has bits set beyond its length"],
+      ...["own.csv line 2: 'nobody' is no id of a provider"],
+      ...["own.csv line 3: 'both' may be cdn or hosting: lines of provider,prefix,category say which"],
+      ...["own.csv line 4: '0.0.0.0/0' is wider than /8", "own.csv line 5: '' is no address and no address/length"],
+      ...["mail.csv line 1: 'mailer' runs no hosting, cdn or security"],
+      ...["mail.csv line 2: 'email' is no hosting, cdn or security", "mail.csv line 3: '2000::/3' is wider than /16"],
+      ...["stranger.txt line 1: 'stranger' is no id of a provider", 'a.json is no JSON, though it begins so'],
+      ...['b.json is of no known format (AWS, Azure, Google, Oracle, Fastly, GitHub)'],
+      ...['c.json is of no known format (AWS, Azure, Google, Oracle, Fastly, GitHub)', 'd.txt is empty'],
+      ...['e.txt has only comments', 'f.html has no prefix in line 1'],
+      ...["g.json prefixes.0: 'x/8' is no address and no address/length"],
     ]);
   });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type DmarcRecord, parseDmarc, selectDmarc } from './dmarc.ts';
+import { holds } from './test/property.ts';
 
 function reads(record: string, expected: Partial<DmarcRecord>, codes = ''): void {
   const parsed = parseDmarc(record);
@@ -72,9 +73,8 @@ describe('parseDmarc reads', () => {
     assert.deepEqual(aggregateHosts, ['b.test']);
   });
 
-  it('anything without throwing', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => parseDmarc(`v=DMARC1;${text}`).record !== ''));
-  });
+  it('anything without throwing', () =>
+    holds(100, [fc.string({ unit: 'binary' })], (text) => parseDmarc(`v=DMARC1;${text}`).record !== ''));
 });
 
 describe('selectDmarc', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
+import { holds } from './test/property.ts';
 import { testRulebook } from './test/rulebook-of.ts';
 
 const explain = (record: unknown) => explainRecord(record, testRulebook);
@@ -157,15 +158,12 @@ describe('explainRecord refuses', () => {
     });
   }
 
-  it('nothing else: any JSON is read or refused', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.jsonValue(), (value, other) => {
-        try {
-          explain({ domain: 'example.com', headers: value, txt: other, soa: value, ds: other, spf_policies: value });
-        } catch (error) {
-          assert.ok(error instanceof RecordError);
-        }
-      }),
-    );
-  });
+  it('nothing else: any JSON is read or refused', () =>
+    holds(100, [fc.jsonValue(), fc.jsonValue()], (value, other) => {
+      try {
+        explain({ domain: 'example.com', headers: value, txt: other, soa: value, ds: other, spf_policies: value });
+      } catch (error) {
+        assert.ok(error instanceof RecordError);
+      }
+    }));
 });

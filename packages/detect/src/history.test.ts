@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type KnownService, keyOf, type ReconcileOptions, type Reconciliation, reconcile } from './history.ts';
 import { type Category, type Measurement, type Profile, ROLES, type Service, SOURCES, type Source } from './profile.ts';
+import { holds } from './test/property.ts';
 
 const HOUR = 3_600_000;
 const START = Date.parse('2026-01-01T00:00:00Z');
@@ -242,48 +243,44 @@ describe('any history', () => {
     hours: fc.integer({ min: 1, max: 40 }),
   });
 
-  it('changes nothing that was not measured, never overlaps itself, and ends up where two clean looks agree', () => {
-    fc.assert(
-      fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), fc.subarray(universe), (steps, last) => {
-        let hour = 0;
-        let open: readonly KnownService[] = [];
-        const measured = new Set<Source>();
-        const intervals = new Map<string, [number, number][]>();
-        const apply = (profile: Profile) => {
-          const given = { ...options, measuredBefore: new Set(measured) };
-          const result = reconcile(open, profile, given);
-          assert.deepEqual(reconcile(structuredClone(open), profile, given), result, 'a replay gives the same');
-          for (const source of SOURCES) if (profile.sources[source] !== 'unmeasured') measured.add(source);
-          for (const change of result.changes) {
-            const source = SOURCE_OF[change.category] ?? 'cname';
-            assert.notEqual(profile.sources[source], 'unmeasured', `${change.type} ${change.category}`);
-            assert.ok(change.confirmedAt - change.at >= options.confirmAfterMs);
-          }
-          for (const { service, validTo } of result.ended) {
-            const list = intervals.get(keyOf(service)) ?? [];
-            const overlaps = list.some(([, end]) => service.validFrom < end);
-            assert.ok(!overlaps, `${keyOf(service)} overlaps`);
-            assert.ok(validTo > service.validFrom);
-            intervals.set(keyOf(service), [...list, [service.validFrom, validTo]]);
-          }
-          assert.equal(new Set(result.open.map(keyOf)).size, result.open.length, 'one open interval each');
-          open = result.open;
-          const again = reconcile(open, profile, { ...options, measuredBefore: measured });
-          assert.deepEqual([sorted(again.open), again.changes, again.ended], [sorted(open), [], []], 'the same twice');
-        };
-        for (const { services, failed, hours } of steps) {
-          hour += hours;
-          apply(profileOf(hour, services.join(' '), { failed }));
+  it('changes nothing that was not measured, never overlaps itself, and ends up where two clean looks agree', () =>
+    holds(400, [fc.array(step, { minLength: 1, maxLength: 12 }), fc.subarray(universe)], (steps, last) => {
+      let hour = 0;
+      let open: readonly KnownService[] = [];
+      const measured = new Set<Source>();
+      const intervals = new Map<string, [number, number][]>();
+      const apply = (profile: Profile) => {
+        const given = { ...options, measuredBefore: new Set(measured) };
+        const result = reconcile(open, profile, given);
+        assert.deepEqual(reconcile(structuredClone(open), profile, given), result, 'a replay gives the same');
+        for (const source of SOURCES) if (profile.sources[source] !== 'unmeasured') measured.add(source);
+        for (const change of result.changes) {
+          const source = SOURCE_OF[change.category] ?? 'cname';
+          assert.notEqual(profile.sources[source], 'unmeasured', `${change.type} ${change.category}`);
+          assert.ok(change.confirmedAt - change.at >= options.confirmAfterMs);
         }
-        // Three, since a newcomer may have to wait for the one before it to be missed twice.
-        for (let i = 0; i < 3; i += 1) {
-          hour += 24;
-          apply(profileOf(hour, last.join(' ')));
+        for (const { service, validTo } of result.ended) {
+          const list = intervals.get(keyOf(service)) ?? [];
+          const overlaps = list.some(([, end]) => service.validFrom < end);
+          assert.ok(!overlaps, `${keyOf(service)} overlaps`);
+          assert.ok(validTo > service.validFrom);
+          intervals.set(keyOf(service), [...list, [service.validFrom, validTo]]);
         }
-        assert.deepEqual(confirmed({ open }), last.map((text) => text.replace(':', '/')).sort());
-        assert.ok(open.every((service) => service.status === 'confirmed'));
-      }),
-      { numRuns: 400 },
-    );
-  });
+        assert.equal(new Set(result.open.map(keyOf)).size, result.open.length, 'one open interval each');
+        open = result.open;
+        const again = reconcile(open, profile, { ...options, measuredBefore: measured });
+        assert.deepEqual([sorted(again.open), again.changes, again.ended], [sorted(open), [], []], 'the same twice');
+      };
+      for (const { services, failed, hours } of steps) {
+        hour += hours;
+        apply(profileOf(hour, services.join(' '), { failed }));
+      }
+      // Three, since a newcomer may have to wait for the one before it to be missed twice.
+      for (let i = 0; i < 3; i += 1) {
+        hour += 24;
+        apply(profileOf(hour, last.join(' ')));
+      }
+      assert.deepEqual(confirmed({ open }), last.map((text) => text.replace(':', '/')).sort());
+      assert.ok(open.every((service) => service.status === 'confirmed'));
+    }));
 });

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { hasSameOwner, hostOfUrl, parseDomain, registrableDomain } from './names.ts';
 import { decodePunycode } from './punycode.ts';
+import { holds } from './test/property.ts';
 
 interface NameVectors {
   accepted: { input: string; host: string; domain: string; why: string }[];
@@ -47,28 +48,20 @@ describe('parseDomain refuses', () => {
 });
 
 describe('parseDomain', () => {
-  it('takes whatever it gives, unchanged', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.domain(), fc.string({ unit: 'grapheme', maxLength: 40 })), (input) => {
-        const first = parseDomain(input);
-        if (!first.ok) return;
-        assert.deepEqual(parseDomain(first.domain), { ok: true, host: first.domain, domain: first.domain });
-      }),
-      { numRuns: 500 },
-    );
-  });
+  it('takes whatever it gives, unchanged', () =>
+    holds(500, [fc.oneof(fc.domain(), fc.string({ unit: 'grapheme', maxLength: 40 }))], (input) => {
+      const first = parseDomain(input);
+      if (!first.ok) return;
+      assert.deepEqual(parseDomain(first.domain), { ok: true, host: first.domain, domain: first.domain });
+    }));
 
-  it('gives a host that only has the characters of the DNS, within its lengths', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => {
-        const result = parseDomain(`${text}.com`);
-        if (!result.ok) return;
-        assert.match(result.host, /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})+$/);
-        assert.ok(result.host.length <= 253);
-      }),
-      { numRuns: 500 },
-    );
-  });
+  it('gives a host that only has the characters of the DNS, within its lengths', () =>
+    holds(500, [fc.string({ unit: 'binary', maxLength: 80 })], (text) => {
+      const result = parseDomain(`${text}.com`);
+      if (!result.ok) return;
+      assert.match(result.host, /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})+$/);
+      assert.ok(result.host.length <= 253);
+    }));
 });
 
 describe('registrableDomain', () => {
@@ -103,16 +96,12 @@ describe('decodePunycode', () => {
   }
 
   const letter = fc.integer({ min: 0x61, max: 0x2fff }).map((code) => String.fromCodePoint(code));
-  it('undoes what the URL parser encodes', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: letter, minLength: 1, maxLength: 12 }), (text) => {
-        const label = URL.parse(`http://${text}/`)?.hostname;
-        if (!label?.startsWith('xn--') || label.includes('.')) return;
-        assert.equal(URL.parse(`http://${decodePunycode(label.slice(4))}/`)?.hostname, label);
-      }),
-      { numRuns: 500 },
-    );
-  });
+  it('undoes what the URL parser encodes', () =>
+    holds(500, [fc.string({ unit: letter, minLength: 1, maxLength: 12 })], (text) => {
+      const label = URL.parse(`http://${text}/`)?.hostname;
+      if (!label?.startsWith('xn--') || label.includes('.')) return;
+      assert.equal(URL.parse(`http://${decodePunycode(label.slice(4))}/`)?.hostname, label);
+    }));
 });
 
 describe('hasSameOwner', () => {

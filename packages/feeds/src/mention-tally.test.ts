@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Mention, MentionTally, type MentionWindow, TALLY_DAYS, WINDOW_NAMES, WINDOWS } from './mention-tally.ts';
+import { holds } from './test/property.ts';
 
 const DAY_MS = 86_400_000;
 const BEGIN = Date.parse('2026-03-01T00:00:00Z');
@@ -50,53 +51,49 @@ const stepsArbitrary = fc.array(
 );
 
 describe('the tally of mentions', () => {
-  it('says of every window, domain and day what a plain count says', () => {
-    fc.assert(
-      fc.property(stepsArbitrary, fc.integer({ min: 1, max: 10 }), (steps, limit) => {
-        let now = BEGIN;
-        const tally = new MentionTally({ now });
-        const mentions: Mention[] = [];
-        for (const step of steps) {
-          if (step.kind === 'sleep') {
-            now += step.hours * 3_600_000;
-            tally.moveTo(now);
-            continue;
-          }
-          const mention = { domain: step.domain, feedId: step.feedId, at: now - step.age * 3_600_000 };
-          tally.add(mention);
-          mentions.push(mention);
+  it('says of every window, domain and day what a plain count says', () =>
+    holds(150, [stepsArbitrary, fc.integer({ min: 1, max: 10 })], (steps, limit) => {
+      let now = BEGIN;
+      const tally = new MentionTally({ now });
+      const mentions: Mention[] = [];
+      for (const step of steps) {
+        if (step.kind === 'sleep') {
+          now += step.hours * 3_600_000;
+          tally.moveTo(now);
+          continue;
         }
-        const kept = mentions.filter(({ at }) => dayOf(at) > dayOf(now) - TALLY_DAYS);
-        assert.equal(tally.size, new Set(kept.map(({ domain }) => domain)).size);
+        const mention = { domain: step.domain, feedId: step.feedId, at: now - step.age * 3_600_000 };
+        tally.add(mention);
+        mentions.push(mention);
+      }
+      const kept = mentions.filter(({ at }) => dayOf(at) > dayOf(now) - TALLY_DAYS);
+      assert.equal(tally.size, new Set(kept.map(({ domain }) => domain)).size);
+      for (const window of WINDOW_NAMES) {
+        const expected = naive(kept, now, window);
+        assert.deepEqual(tally.leaderboard(window, limit), {
+          ...expected,
+          leaders: expected.leaders.slice(0, limit),
+        });
+      }
+      for (const domain of names) {
+        const { windows, days } = tally.domain(domain, 30);
         for (const window of WINDOW_NAMES) {
-          const expected = naive(kept, now, window);
-          assert.deepEqual(tally.leaderboard(window, limit), {
-            ...expected,
-            leaders: expected.leaders.slice(0, limit),
-          });
-        }
-        for (const domain of names) {
-          const { windows, days } = tally.domain(domain, 30);
-          for (const window of WINDOW_NAMES) {
-            const found = naive(kept, now, window).leaders.find((leader) => leader.domain === domain);
-            assert.deepEqual(
-              [windows[window].mentions, windows[window].feeds],
-              [found?.mentions ?? 0, found?.feeds ?? 0],
-            );
-          }
-          const ofDay = (age: number) =>
-            kept.filter((each) => each.domain === domain && dayOf(each.at) === dayOf(now) - age).length;
+          const found = naive(kept, now, window).leaders.find((leader) => leader.domain === domain);
           assert.deepEqual(
-            days,
-            Array.from({ length: 30 }, (_, i) => ofDay(29 - i)),
+            [windows[window].mentions, windows[window].feeds],
+            [found?.mentions ?? 0, found?.feeds ?? 0],
           );
         }
-        const total = tally.perDay(30).reduce((sum, day) => sum + day.mentions, 0);
-        assert.equal(total, naive(kept, now, '30d').mentions);
-      }),
-      { numRuns: 150 },
-    );
-  });
+        const ofDay = (age: number) =>
+          kept.filter((each) => each.domain === domain && dayOf(each.at) === dayOf(now) - age).length;
+        assert.deepEqual(
+          days,
+          Array.from({ length: 30 }, (_, i) => ofDay(29 - i)),
+        );
+      }
+      const total = tally.perDay(30).reduce((sum, day) => sum + day.mentions, 0);
+      assert.equal(total, naive(kept, now, '30d').mentions);
+    }));
 
   it('counts days that hold more than a byte does', () => {
     const tally = new MentionTally({ now: BEGIN });

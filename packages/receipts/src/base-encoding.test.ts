@@ -12,6 +12,7 @@ import {
   encodeHex,
 } from './base-encoding.ts';
 import { bytesOf } from './test/fixture.ts';
+import { holds } from './test/property.ts';
 
 const codecs = [
   { name: 'hex', encode: encodeHex, decode: decodeHex, foobar: '666f6f626172' },
@@ -24,31 +25,24 @@ describe('text forms of bytes', () => {
   for (const { name, encode, decode, foobar } of codecs) {
     it(`${name} writes the vector of RFC 4648`, () => assert.equal(encode(bytesOf('foobar')), foobar));
 
-    it(`${name} reads back what it writes, and refuses every other spelling`, () => {
-      fc.assert(
-        fc.property(
-          fc.uint8Array({ maxLength: 70 }),
-          fc.nat(),
-          fc.string({ minLength: 1, maxLength: 1 }),
-          (bytes, at, other) => {
-            const text = encode(bytes);
-            assert.deepEqual(decode(text), bytes);
-            const place = at % (text.length + 1);
-            const altered = text.slice(0, place) + other + text.slice(place + 1);
-            const decoded = decode(altered);
-            if (altered !== text && decoded) assert.notDeepEqual(decoded, bytes);
-            if (decoded) assert.equal(encode(decoded), altered);
-          },
-        ),
-      );
-    });
+    it(`${name} reads back what it writes, and refuses every other spelling`, () =>
+      holds(
+        100,
+        [fc.uint8Array({ maxLength: 70 }), fc.nat(), fc.string({ minLength: 1, maxLength: 1 })],
+        (bytes, at, other) => {
+          const text = encode(bytes);
+          assert.deepEqual(decode(text), bytes);
+          const place = at % (text.length + 1);
+          const altered = text.slice(0, place) + other + text.slice(place + 1);
+          const decoded = decode(altered);
+          if (altered !== text && decoded) assert.notDeepEqual(decoded, bytes);
+          if (decoded) assert.equal(encode(decoded), altered);
+        },
+      ));
   }
 
-  it('base64 agrees with Node for any bytes', () => {
-    fc.assert(
-      fc.property(fc.uint8Array(), (bytes) => assert.equal(encodeBase64(bytes), Buffer.from(bytes).toString('base64'))),
-    );
-  });
+  it('base64 agrees with Node for any bytes', () =>
+    holds(100, [fc.uint8Array()], (bytes) => assert.equal(encodeBase64(bytes), Buffer.from(bytes).toString('base64'))));
 
   it('base64 refuses missing padding, white space and stray bits', () => {
     for (const text of ['Zg', 'Zg=', 'Zh==', 'Zm9=', ' Zg==', 'Zg==\n', '=', '====', 'Zg===', 'Zm9v=', 'Z===']) {

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { CanonicalFormError, canonicalize } from './jcs.ts';
 import { readVector } from './test/fixture.ts';
+import { holds } from './test/property.ts';
 
 describe('the canonical form', () => {
   const examples = JSON.parse(readVector('jcs/examples.json')) as { name: string; input: string; canonical: string }[];
@@ -49,16 +50,13 @@ describe('the canonical form', () => {
     assert.throws(() => canonicalize(JSON.parse(text)), CanonicalFormError);
   });
 
-  it('means the same value and does not depend on the order of members', () => {
-    fc.assert(
-      fc.property(fc.jsonValue({ depthSize: 'medium' }), (value) => {
-        const text = canonicalize(value);
-        assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(value)));
-        assert.equal(canonicalize(JSON.parse(text)), text);
-        assert.equal(canonicalize(reversed(value)), text);
-      }),
-    );
-  });
+  it('means the same value and does not depend on the order of members', () =>
+    holds(100, [fc.jsonValue({ depthSize: 'medium' })], (value) => {
+      const text = canonicalize(value);
+      assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(value)));
+      assert.equal(canonicalize(JSON.parse(text)), text);
+      assert.equal(canonicalize(reversed(value)), text);
+    }));
 });
 
 function reversed(value: unknown): unknown {

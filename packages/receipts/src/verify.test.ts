@@ -177,11 +177,7 @@ describe('issuing', () => {
     assert.match(issued.receiptId, /^rwr_[0-9A-HJKMNP-TV-Z]{26}$/);
     assert.match(issued.ledgerReceiptId, /^cr_[a-z2-7]{32}$/);
     assert.deepEqual(Object.keys(JSON.parse(Buffer.from(issued.leaf).toString()) as object), [
-      'content_sha256',
-      'key_id',
-      'receipt_id',
-      'signature',
-      'signed_at',
+      ...['content_sha256', 'key_id', 'receipt_id', 'signature', 'signed_at'],
     ]);
     assert.throws(() => issueReceipt(issued.body, options), /has a receipt already/);
     assert.throws(() => issueReceipt({ a: undefined }, options), /not JSON/);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../test/property.ts';
 import { affectedClaim } from './cna-affected.ts';
 import { cpeProductKey } from './cpe-key.ts';
 import { compareBounds } from './order.ts';
@@ -114,17 +115,7 @@ describe('text and times', () => {
 describe('the order of bounds', () => {
   it('is that of versions', () => {
     const ordered = [
-      '1.0~rc1',
-      '1.0-alpha',
-      '1.0-rc1',
-      '1.0',
-      '1.0.1',
-      '1.0.1f',
-      '1.0.1g',
-      '1.0.2',
-      '1.9',
-      '1.10',
-      '1:0.1',
+      ...['1.0~rc1', '1.0-alpha', '1.0-rc1', '1.0', '1.0.1', '1.0.1f', '1.0.1g', '1.0.2', '1.9', '1.10', '1:0.1'],
     ];
     fc.assert(
       fc.property(fc.shuffledSubarray(ordered, { minLength: ordered.length }), (shuffled) => {
@@ -134,11 +125,8 @@ describe('the order of bounds', () => {
     assert.equal(compareBounds('1.0', 'v1.0.0'.slice(1)), 0);
   });
 
-  it('is the same both ways for any text', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.string(), (a, b) => {
-        assert.equal(Math.sign(compareBounds(a, b)) + Math.sign(compareBounds(b, a)), 0);
-      }),
-    );
-  });
+  it('is the same both ways for any text', () =>
+    holds(100, [fc.string(), fc.string()], (a, b) => {
+      assert.equal(Math.sign(compareBounds(a, b)) + Math.sign(compareBounds(b, a)), 0);
+    }));
 });

@@ -163,12 +163,7 @@ describe('an OSV record', () => {
   it('takes a word for the severity where it knows it', () => {
     const word = (severity: unknown) => claimOf([], { database_specific: { severity } }).record?.severity;
     assert.deepEqual(['LOW', 'MODERATE', 'HIGH', 'CRITICAL', 'constructor', 7].map(word), [
-      'low',
-      'medium',
-      'high',
-      'critical',
-      null,
-      null,
+      ...['low', 'medium', 'high', 'critical', null, null],
     ]);
   });
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { holds } from '../test/property.ts';
 import { type Zone, zoneLookups } from '../test/spf-zone.ts';
 import { checkHost } from './check-host.ts';
 import { readSpf, type SpfPolicy } from './policy.ts';
@@ -82,16 +83,13 @@ describe('check_host()', () => {
     );
   });
 
-  it('ends on any record without throwing', () => {
-    fc.assert(
-      fc.property(
-        fc.string({ unit: 'binary', maxLength: 200 }),
-        fc.constantFrom('', 'include:', 'a:', 'exists:%{', 'exp='),
-        (text, start) => {
-          const zone = zoneLookups({ 'a.test': [{ TXT: `v=spf1 ${start}${text}` }] });
-          assert.ok(checkHost({ ip: '192.0.2.1', domain: 'a.test', sender: 'b@a.test' }, zone).result);
-        },
-      ),
-    );
-  });
+  it('ends on any record without throwing', () =>
+    holds(
+      100,
+      [fc.string({ unit: 'binary', maxLength: 200 }), fc.constantFrom('', 'include:', 'a:', 'exists:%{', 'exp=')],
+      (text, start) => {
+        const zone = zoneLookups({ 'a.test': [{ TXT: `v=spf1 ${start}${text}` }] });
+        assert.ok(checkHost({ ip: '192.0.2.1', domain: 'a.test', sender: 'b@a.test' }, zone).result);
+      },
+    ));
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { evidenceOf } from '../test/evidence-of.ts';
+import { holds } from '../test/property.ts';
 import { type SpfPolicy, spfNames, spfOf } from './policy.ts';
 import { spfTargets } from './senders.ts';
 
@@ -97,14 +98,11 @@ describe('a hostile SPF policy', () => {
     assert.ok(performance.now() - start < 20_000);
   });
 
-  it('never throws, and keeps what it tells fit to be stored', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const { problems } = policyOf([`v=spf1 ${text}`]);
-        return problems.every(({ term }) => term.isWellFormed() && !term.includes('\u0000'));
-      }),
-    );
-  });
+  it('never throws, and keeps what it tells fit to be stored', () =>
+    holds(100, [fc.string({ unit: 'binary' })], (text) => {
+      const { problems } = policyOf([`v=spf1 ${text}`]);
+      return problems.every(({ term }) => term.isWellFormed() && !term.includes('\u0000'));
+    }));
 });
 
 describe('a long SPF term', () => {
