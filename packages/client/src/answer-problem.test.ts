@@ -1,10 +1,8 @@
 // Errors that verify, and checks that could not be made, are told from answers and from receipts that do not hold.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { verifyBody, verifyUrl } from './index.ts';
+import { type HttpServer, startHttpServer } from './test/http-server.ts';
 import { BASE_URL, PATHS, serviceOf, vector } from './test/service.ts';
 
 const answer = vector('answer.json');
@@ -39,30 +37,25 @@ describe('an answer that is an error', () => {
 });
 
 describe('a check that could not be made', () => {
-  const server = createServer((request, response) => {
-    if (request.url === '/moved') return response.writeHead(302, { location: '/health' }).end();
-    if (request.url === '/stream')
-      return response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n');
-    if (request.url === '/cut') return request.socket.destroy();
-    return response.end('<html>');
-  });
+  let server: HttpServer;
   let base = '';
   before(async () => {
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server = await startHttpServer((request, response) => {
+      const stream = { 'content-type': 'text/event-stream' };
+      if (request.url === '/moved') response.writeHead(302, { location: '/health' }).end();
+      else if (request.url === '/stream') response.writeHead(200, stream).write(':\n\n');
+      else if (request.url === '/cut') request.socket.destroy();
+      else response.end('<html>');
+    });
+    base = server.baseUrl;
   });
-  after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  after(() => server[Symbol.asyncDispose]());
 
   it('says what kept the answer from being fetched', async () => {
-    const gone = createServer().listen(0, '127.0.0.1');
-    await once(gone, 'listening');
-    const { port } = gone.address() as AddressInfo;
-    await new Promise((closed) => gone.close(closed));
+    const gone = await startHttpServer(() => {});
+    await gone[Symbol.asyncDispose]();
     const cases: [url: string, reason: RegExp][] = [
-      [`http://127.0.0.1:${port}/`, /cannot be reached: nothing listens there/],
+      [gone.baseUrl, /cannot be reached: nothing listens there/],
       ['http://no-such-host.invalid/', /cannot be reached: (?:the host name is unknown|DNS does not answer)/],
       [`${base}/cut`, /cannot be reached: the connection broke off/],
       [`${base}/moved`, /it redirects, which is not followed/],

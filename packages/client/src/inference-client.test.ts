@@ -59,16 +59,9 @@ describe('a chat', () => {
     assert.equal(told.problem.message, 'Lost.');
   });
 
-  const nonsense = [
-    'nonsense',
-    '[]',
-    '{}',
-    '{"choices":{}}',
-    '{"choices":[null]}',
-    '{"choices":"ab"}',
-    '{"choices":[{"index":0,"delta":{"tool_calls":7}}]}',
-    '{"choices":[{"index":0,"delta":{"content":{"a":1}}}]}',
-  ];
+  const chunkWith = (delta: string) => `{"choices":[{"index":0,"delta":${delta}}]}`;
+  const nonsense = ['nonsense', '[]', '{}', '{"choices":{}}', '{"choices":[null]}', '{"choices":"ab"}'];
+  nonsense.push(chunkWith('{"tool_calls":7}'), chunkWith('{"content":{"a":1}}'));
   for (const data of nonsense)
     it(`with the chunk ${data} is a problem`, async () => {
       const { problem } = await failedChat(streams(`data: ${data}\n\n`));
@@ -141,10 +134,7 @@ describe('an answer', () => {
     const reading = (async () => {
       for await (const event of new InferenceClient(server).answer(request, options)) events.push(event);
     })();
-    const problem = await reading.then(
-      () => null,
-      (error: unknown) => error as InferenceProblem,
-    );
+    const problem = await reading.then(() => null).catch((error: unknown) => error as InferenceProblem);
     return { events, problem };
   };
 
@@ -168,12 +158,8 @@ describe('an answer', () => {
     const record = events.at(-1)?.kind === 'whole' ? events.pop() : undefined;
     assert.ok(record?.kind === 'whole' && record.record?.receiptId === 'rwr_1');
     const { requestSha256 } = record.record;
-    assert.equal(
-      requestSha256,
-      createHash('sha256')
-        .update(JSON.stringify({ ...request, stream: true }))
-        .digest('hex'),
-    );
+    const body = JSON.stringify({ ...request, stream: true });
+    assert.equal(requestSha256, createHash('sha256').update(body).digest('hex'));
     assert.deepEqual(events, [
       { kind: 'begun', receiptId: 'rwr_1', requestId: 'r1', requestSha256 },
       { kind: 'reasoning', text: 'hm' },
@@ -204,19 +190,15 @@ describe('an answer', () => {
 
   it('tells the request by which a failure is found, refused or midway', async () => {
     const error = JSON.stringify({ error: { message: 'Lost.', type: 'server_error', code: 'engine_failed' } });
-    const midway = await eventsOf((_asked, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'r1' });
-      response.end(`data: ${error}\n\n`);
-    });
-    assert.deepEqual([midway.problem?.code, midway.problem?.requestId], ['engine_failed', 'r1']);
-    const cut = await eventsOf((_asked, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'r2' }).end(chunk('a'));
-    });
-    assert.deepEqual([cut.problem?.code, cut.problem?.requestId], ['network', 'r2']);
-    const refused = await eventsOf((_asked, response) => {
-      response.writeHead(503, { 'x-request-id': 'r3' }).end(error);
-    });
-    assert.deepEqual([refused.problem?.code, refused.problem?.requestId], ['engine_failed', 'r3']);
+    for (const [status, body, code] of [
+      [200, `data: ${error}\n\n`, 'engine_failed'],
+      [200, chunk('a'), 'network'],
+      [503, error, 'engine_failed'],
+    ] as const) {
+      const headers = { 'content-type': 'text/event-stream', 'x-request-id': `r-${body.length}` };
+      const { problem } = await eventsOf((_asked, response) => response.writeHead(status, headers).end(body));
+      assert.deepEqual([problem?.code, problem?.requestId], [code, headers['x-request-id']]);
+    }
   });
 
   it('gives nothing more after an abort, though more had come', async () => {

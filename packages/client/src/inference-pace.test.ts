@@ -6,43 +6,34 @@ const text = (words: string): AnswerEvent => ({ kind: 'text', text: words });
 const reasoning = (words: string): AnswerEvent => ({ kind: 'reasoning', text: words });
 
 describe('the pace of an answer', () => {
-  const cases: readonly {
-    readonly what: string;
-    readonly seen: readonly (readonly [number, AnswerEvent])[];
-    readonly figures: readonly (number | null)[];
-  }[] = [
-    { what: 'nothing came', seen: [], figures: [null, null, null] },
-    {
-      what: 'reasoning is no visible word',
-      seen: [[150, reasoning('hm')]],
-      figures: [null, null, null],
-    },
-    {
-      what: 'the first token is the first that can be seen, after reasoning and blanks',
-      seen: [
+  for (const [what, events, figures] of [
+    ['no event', [], [null, null, null]],
+    ['reasoning is no visible text', [[150, reasoning('hm')]], [null, null, null]],
+    [
+      'the first token is the first visible one, after reasoning and blanks',
+      [
         [120, reasoning('hm')],
         [200, text('\n')],
         [250, text('A')],
         [260, text('b')],
         [300, text('c')],
       ],
-      figures: [150, 50, 40],
-    },
-    { what: 'one piece has no pace', seen: [[130, text('all')]], figures: [30, 0, null] },
-    {
-      what: 'blanks within an answer count as text',
-      seen: [
+      [150, 50, 40],
+    ],
+    ['one piece has no pace', [[130, text('all')]], [30, 0, null]],
+    [
+      'blanks within an answer are text',
+      [
         [110, text('a')],
         [150, text(' ')],
         [160, { kind: 'finished', reason: 'stop' }],
       ],
-      figures: [10, 40, 40],
-    },
-  ];
-  for (const { what, seen, figures } of cases)
+      [10, 40, 40],
+    ],
+  ] as [string, [number, AnswerEvent][], (number | null)[]][])
     it(what, () => {
       const pace = new AnswerPace(100);
-      for (const [at, event] of seen) pace.see(event, at);
+      for (const [at, event] of events) pace.see(event, at);
       const { firstTokenMs, writingMs, pauseMs } = pace.figures();
       assert.deepEqual([firstTokenMs, writingMs, pauseMs], figures);
     });

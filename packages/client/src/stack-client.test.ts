@@ -16,11 +16,7 @@ const sends =
 
 describe('a base address', () => {
   it('holds no password, which is not repeated either', () => {
-    for (const baseUrl of [
-      'https://me:s3cret@strata.test',
-      'https://s3cret@strata.test',
-      'ftp://me:s3cret@strata.test',
-    ]) {
+    for (const baseUrl of ['https://me:s3cret@strata.test', 'https://s3cret@a.test', 'ftp://me:s3cret@a.test']) {
       const isDiscreet = (error: unknown) => error instanceof TypeError && !/s3cret/.test(error.message);
       assert.throws(() => new StackClient({ baseUrl }), isDiscreet);
       assert.throws(() => new InferenceClient({ baseUrl }), isDiscreet);
@@ -64,10 +60,8 @@ describe('an answer that is none', () => {
   });
 
   it('is refused when it is a stream, or CSV is asked for and something else comes', async () => {
-    assert.equal(
-      (await stats(sends('data: {}\n\n', 200, { 'content-type': 'text/event-stream' }))).code,
-      'invalid_answer',
-    );
+    const stream = sends('data: {}\n\n', 200, { 'content-type': 'text/event-stream' });
+    assert.equal((await stats(stream)).code, 'invalid_answer');
     await using server = await startHttpServer(sends('<html>', 200, { 'content-type': 'text/html' }));
     const client = new StackClient({ baseUrl: server.baseUrl });
     const problem = await rejectionOf(client.get('/stack/v1/security/export.csv'), StackProblem);
@@ -111,30 +105,21 @@ describe('a problem', () => {
   it('is read whoever sent it, however odd its members', async () => {
     const gateway = await stats(sends('<h1>Bad gateway</h1>', 502, { 'retry-after': '7' }));
     assert.deepEqual([gateway.status, gateway.code, gateway.retryAfterSeconds], [502, 'invalid_answer', 7]);
-    const odd = {
-      code: 7,
-      title: ['x'],
-      detail: null,
-      errors: [null, 1, { field: 'q' }, { field: 'q', message: 'no' }],
-    };
+    const errors = [null, 1, { field: 'q' }, { field: 'q', message: 'no' }];
+    const odd = { code: 7, title: ['x'], detail: null, errors };
     const problem = await stats(sends(JSON.stringify(odd), 400, { 'retry-after': 'soon', 'x-ratelimit-reset': '-1' }));
-    assert.deepEqual(
-      [problem.code, problem.detail, problem.retryAfterSeconds, problem.quota],
-      ['invalid_answer', '', null, null],
-    );
+    const { code, detail, retryAfterSeconds, quota } = problem;
+    assert.deepEqual([code, detail, retryAfterSeconds, quota], ['invalid_answer', '', null, null]);
     assert.deepEqual(problem.errors, [{ field: 'q', message: 'no' }]);
     assert.equal((await stats(sends('{"errors":{}}', 400))).errors.length, 0);
   });
 
   it('tells when to come back, in seconds or by a date', async () => {
-    const date = new Date(Date.now() + 90_000).toUTCString();
-    const seconds = (await stats(sends('{}', 503, { 'retry-after': date }))).retryAfterSeconds ?? 0;
+    const after = async (value: string) => (await stats(sends('{}', 503, { 'retry-after': value }))).retryAfterSeconds;
+    const seconds = (await after(new Date(Date.now() + 90_000).toUTCString())) ?? 0;
     assert.ok(seconds > 80 && seconds <= 91, String(seconds));
-    assert.equal(
-      (await stats(sends('{}', 503, { 'retry-after': 'Mon, 01 Jan 2001 00:00:00 GMT' }))).retryAfterSeconds,
-      0,
-    );
-    assert.equal((await stats(sends('{}', 503, { 'retry-after': '9'.repeat(400) }))).retryAfterSeconds, null);
+    assert.equal(await after('Mon, 01 Jan 2001 00:00:00 GMT'), 0);
+    assert.equal(await after('9'.repeat(400)), null);
   });
 
   it('tells the quota from either kind of header', async () => {
@@ -164,10 +149,8 @@ describe('an address', () => {
 
   it('holds any value without becoming another, in a URL and in a shell', () => {
     const provider = "a/../b?c#d'e\ud800";
-    const url = client.url('/stack/v1/providers/{provider}', {
-      path: { provider },
-      query: { limit: 5, offset: undefined },
-    });
+    const query = { limit: 5, offset: undefined };
+    const url = client.url('/stack/v1/providers/{provider}', { path: { provider }, query });
     assert.equal(url, 'https://strata.test/stack/v1/providers/a%2F..%2Fb%3Fc%23d%27e%EF%BF%BD?limit=5');
     const command = client.curl('/stack/v1/search', { query: { q: "'; rm -rf $HOME" } });
     assert.equal(command.split("'").length, 5);

@@ -44,6 +44,8 @@ export interface FollowComponents {
   readonly headers: () => Record<string, string>;
   /** Three heartbeats of the service. */
   readonly silentMs?: number;
+  /** Waits before the line is joined again; rejects with the signal's reason. */
+  readonly wait?: typeof pause;
 }
 
 const SILENT_MS = 45_000;
@@ -75,7 +77,7 @@ export async function* followEvents(
   url: URL,
   { signal, onState, onEventId, ...options }: FollowOptions & FollowComponents,
 ): AsyncGenerator<StackEvent, void, undefined> {
-  const { silentMs = SILENT_MS } = options;
+  const { silentMs = SILENT_MS, wait = pause } = options;
   let { lastEventId } = options;
   let retryMs: number = RETRY_MS.default;
   const comeTo = (place: string) => {
@@ -129,7 +131,7 @@ export async function* followEvents(
     if (performance.now() - openedAt > RETRY_MS.max) failures = 0;
     const retryInMs = pauseMs({ retryMs, failures, atLeastMs });
     onState?.({ kind: 'waiting', retryInMs, reason });
-    await pause(retryInMs, signal);
+    await wait(retryInMs, signal);
   }
 }
 

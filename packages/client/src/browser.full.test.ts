@@ -1,4 +1,4 @@
-// The same client in a real browser: types stripped on the way, nothing bundled.
+// The same client in a real browser: with types stripped, nothing bundled.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -12,14 +12,8 @@ import { GOOD_PAGES, PATHS, vector } from './test/service.ts';
 
 const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const skip = existsSync(executablePath) ? false : `no browser at ${executablePath}; set CHROMIUM_PATH to run this`;
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-];
+const quiet = ['background-networking', 'component-update', 'gpu', 'sync'].map((each) => `--disable-${each}`);
+const args = ['--no-sandbox', '--no-first-run', ...quiet];
 
 const root = path.join(import.meta.dirname, '../../..');
 const imports = {
