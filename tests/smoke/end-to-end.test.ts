@@ -43,8 +43,12 @@ describe('the stack service', () => {
     }
     await service.running.service.app.pulse.now();
     const { data } = await stream.next('migration');
-    console.error(data); const event = JSON.parse(data) as { readonly domain: string; readonly from_id: string; readonly to_id: string };
-    assert.deepEqual([event.domain, event.from_id, event.to_id], [moved.domain, moved.from, moved.to]);
+    const event = JSON.parse(data) as {
+      readonly domain: string;
+      readonly change: { readonly from_id: string; readonly to_id: string };
+    };
+    const { from_id, to_id } = event.change;
+    assert.deepEqual([event.domain, from_id, to_id], [moved.domain, moved.from, moved.to]);
     assert.ok((await verifyBody(data, { baseUrl: service.base })).ok);
   });
 });

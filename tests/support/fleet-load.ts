@@ -6,7 +6,7 @@ import type { PostgresCluster } from '../../packages/store/src/test/postgres.ts'
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../packages/store/src/test/scans.ts';
 import type { Fleet } from './fleet.ts';
 import { everyEvent, follow, get } from './node-answers.ts';
-import { until } from './nodes.ts';
+import { untilTrue } from './nodes.ts';
 
 /** Counted one by one, so that what was answered is what is counted. */
 const FREE = 50;
@@ -103,7 +103,7 @@ export async function startLoad({ fleet, store, asked, freeKeys, moving = 'movin
       await delay(20);
     }),
   ];
-  await until('the stream has begun', async () => stream.hasBegun(), Boolean);
+  await untilTrue('the stream has begun', async () => stream.hasBegun());
 
   return {
     ...{ key: unlimited.key, receipts, profiles, statuses, wrong },
@@ -113,11 +113,7 @@ export async function startLoad({ fleet, store, asked, freeKeys, moving = 'movin
     /** Until clients have so many more answers than now. */
     async goesOn(answers = 20): Promise<void> {
       const before = statuses[200] ?? 0;
-      await until(
-        'clients get answers',
-        async () => statuses,
-        (now) => (now[200] ?? 0) >= before + answers,
-      );
+      await untilTrue('clients get answers', async () => (statuses[200] ?? 0) >= before + answers);
     },
     async stop(): Promise<void> {
       stopping.abort();
@@ -153,10 +149,9 @@ export async function startLoad({ fleet, store, asked, freeKeys, moving = 'movin
       const changes = (await everyEvent(store)).filter(({ kind }) => kind === 'change-confirmed');
       const all = changes.map(({ seq }) => `ev_${String(seq).padStart(10, '0')}`);
       await using rest = await follow(node, unlimited.key, String(stream.events.at(-1)?.seq));
-      await until(
+      await untilTrue(
         'all is told',
-        async () => [...stream.events, ...rest.events].at(-1)?.body ?? '',
-        (body) => body.includes(all.at(-1) ?? '-'),
+        async () => [...stream.events, ...rest.events].at(-1)?.body.includes(all.at(-1) ?? '-') ?? false,
       );
       const told = [...stream.events, ...rest.events].map(
         ({ body }) => (JSON.parse(body) as { readonly id: string }).id,

@@ -49,3 +49,15 @@ export async function everyEvent(store: Store) {
     events.push(...page);
   }
 }
+
+const VARYING: ReadonlySet<string> = new Set([
+  ...['provenance', 'computed_at', 'uptime_seconds', 'started_at', 'duration_ms', 'request_id'],
+]);
+
+/** The content of an answer, without what differs from answer to answer: the receipt, times of the process. */
+export function contentOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(contentOf);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([name]) => !VARYING.has(name));
+  return Object.fromEntries(kept.map(([name, each]) => [name, contentOf(each)]));
+}

@@ -110,9 +110,10 @@ export async function testNodes({ databaseUrl, domains, isApiSeeing = false }: N
   };
 }
 
+/** Real time, for a machine whose cores are busy. */
 const DEADLINE_MS = 180_000;
 
-/** Asks until it is so. */
+/** Asks until the answer is as wanted. */
 export async function until<T>(what: string, ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
   let seen: T | undefined;
   for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline; await delay(10)) {
@@ -120,6 +121,11 @@ export async function until<T>(what: string, ask: () => Promise<T>, isSo: (value
     if (isSo(seen)) return seen;
   }
   throw new Error(`${what}: not within ${DEADLINE_MS} ms; last ${JSON.stringify(seen)}`);
+}
+
+/** Waits until a condition holds. */
+export async function untilTrue(what: string, condition: () => Promise<boolean>): Promise<void> {
+  await until(what, condition, Boolean);
 }
 
 /** The scheduler that works. */

@@ -13,7 +13,7 @@ import { type BadLink, startBadLink } from '../../support/bad-link.ts';
 import { Fleet } from '../../support/fleet.ts';
 import { type FleetLoad, startLoad } from '../../support/fleet-load.ts';
 import { get } from '../../support/node-answers.ts';
-import { type TestNode, testNodes, until } from '../../support/nodes.ts';
+import { type TestNode, testNodes, until, untilTrue } from '../../support/nodes.ts';
 import { mountSmallDisk, type SmallDisk } from '../../support/small-disk.ts';
 
 /** Set it to 10 for a long look. */
@@ -181,10 +181,8 @@ describe('processes whose PostgreSQL has trouble', { skip: binaries ? false : no
         await saysSo(load);
         for (const node of fleet.all()) {
           if (node.role === 'scanner') continue;
-          await until(
-            `the log of the ${node.role} says what it is`,
-            async () => /takes no more connections/.test(node.log()),
-            Boolean,
+          await untilTrue(`the log of the ${node.role} says what it is`, async () =>
+            /takes no more connections/.test(node.log()),
           );
         }
       } finally {
@@ -203,10 +201,8 @@ describe('processes whose PostgreSQL has trouble', { skip: binaries ? false : no
       const reads = ['/ledger/checkpoint', `/ledger/receipts/${[...load.receipts][0]}`, '/.well-known/stack-keys.json'];
       full.fill();
       await refuses(load, 10);
-      await until(
-        'a log says what it is',
-        async () => fleet.all().some((node) => node.log().includes('The disk is full')),
-        Boolean,
+      await untilTrue('a log says what it is', async () =>
+        fleet.all().some((node) => node.log().includes('The disk is full')),
       );
       for (const where of reads) assert.equal((await get({ base }, where, load.key)).status, 200, where);
       const ready = await Promise.all(fleet.all().map((node) => statusOf(node, '/ready')));

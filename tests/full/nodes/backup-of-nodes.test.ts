@@ -17,8 +17,9 @@ import { postgresServer, rows } from '../../../packages/store/src/test/places.ts
 import { binaries, notice, type PostgresCluster } from '../../../packages/store/src/test/postgres.ts';
 import { readPart } from '../../../services/cli/src/backup/parts.ts';
 import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
-import { type Harness, smallInternet, startHarness } from '../../../services/stack/src/test/harness.ts';
+import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
 import { type Busy, startBusy } from '../../support/busy-stack.ts';
+import { sharedInternet } from '../../support/shared-internet.ts';
 
 const MAIN = path.join(import.meta.dirname, '../../../services/cli/src/main.ts');
 const DEADLINE_MS = 60_000;
@@ -66,7 +67,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: binaries ? false : notic
   });
 
   before(async () => {
-    internet = await smallInternet();
+    internet = await sharedInternet();
     server = await postgresServer();
     place = await temporaryDirectory();
     const settings = { STRATA_DATABASE_URL: await server.fresh() };
@@ -98,7 +99,6 @@ describe('a backup of two nodes on PostgreSQL', { skip: binaries ? false : notic
     await second?.[Symbol.asyncDispose]();
     await busy?.[Symbol.asyncDispose]();
     await place?.[Symbol.asyncDispose]();
-    await internet?.[Symbol.asyncDispose]();
   });
 
   it('has the leaves once, under the checkpoint that covers them all, and is found whole', async () => {

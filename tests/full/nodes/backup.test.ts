@@ -1,45 +1,25 @@
-// Backups of a running service by the command, on both databases: what is in them, what is found wrong with them, and a service that
-// goes on from them.
+// Backups of a running service by the command: what is in them, which damage is found, and a service that continues from one.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { cp, mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
-import { binaries, notice, type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import {
   type Outcome,
   type RunOptions,
   runStrata,
   temporaryDirectory,
 } from '../../../services/cli/src/test/run-strata.ts';
-import { type Harness, smallInternet, startHarness } from '../../../services/stack/src/test/harness.ts';
+import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
 import { type Busy, startBusy } from '../../support/busy-stack.ts';
+import { contentOf } from '../../support/node-answers.ts';
+import { sharedInternet } from '../../support/shared-internet.ts';
 
 let internet: Internet;
-let server: PostgresServer | undefined;
 before(async () => {
-  internet = await smallInternet();
+  internet = await sharedInternet();
 });
-after(async () => {
-  await internet[Symbol.asyncDispose]();
-});
-
-interface Kind {
-  readonly name: 'SQLite' | 'PostgreSQL';
-  readonly skip: string | false;
-  /** Settings of a place where no store is. */
-  fresh(): Promise<Readonly<Record<string, string>>>;
-}
-const sqlite: Kind = { name: 'SQLite', skip: false, fresh: async () => ({}) };
-const postgres: Kind = {
-  name: 'PostgreSQL',
-  skip: binaries ? false : notice,
-  async fresh() {
-    server ??= await startPostgres();
-    return { STRATA_DATABASE_URL: await server.fresh() };
-  },
-};
 
 type Place = Readonly<Record<string, string>>;
 const strata = (args: readonly string[], env: Place, options: RunOptions = {}) =>
@@ -50,86 +30,67 @@ const succeeds = async (running: Promise<Outcome>): Promise<Outcome> => {
   return outcome;
 };
 
-/** What an answer says, but for who signed it when. */
-async function saidOf(harness: Harness, domains: readonly string[]): Promise<unknown> {
-  const paths = [
-    ...domains.map((domain) => `/stack/v1/domains/${domain}`),
-    '/stack/v1/search?limit=20',
-    '/stack/v1/stats/migrations',
-  ];
-  const said = [];
-  for (const each of paths) {
-    const { status, body } = await harness.get(each);
+async function contentsOf(harness: Harness, domains: readonly string[]): Promise<unknown> {
+  const contents = [];
+  for (const each of [...domains.map((domain) => `domains/${domain}`), 'search?limit=20', 'stats/migrations']) {
+    const { status, body } = await harness.get(`/stack/v1/${each}`);
     assert.equal(status, 200, each);
-    const { provenance: _, ...rest } = body;
-    said.push(rest);
+    contents.push(contentOf(body));
   }
-  return said;
+  return contents;
 }
 
-for (const kind of [sqlite, postgres]) {
-  describe(`a backup of a service on ${kind.name}`, { skip: kind.skip }, () => {
-    it('made while it works holds every receipt that was given before, and a service goes on from it', {
-      timeout: 300_000,
-    }, async () => {
-      await using busy = await startBusy({ internet, settings: await kind.fresh() });
-      await using place = await temporaryDirectory();
-      const stopping = new AbortController();
-      const working = (async () => {
-        while (!stopping.signal.aborted) await busy.step();
-      })();
-      const sets: { folder: string; given: string[] }[] = [];
-      try {
-        for (const name of ['one', 'two']) {
-          const given = [...busy.given];
-          const folder = path.join(place.path, name);
-          await succeeds(strata(['backup', folder, '--keys', `${folder}.keys`], busy.env));
-          sets.push({ folder, given });
-        }
-      } finally {
-        stopping.abort();
-        await working;
-      }
-      const last = path.join(place.path, 'last');
-      const said = await saidOf(busy.harness, busy.domains);
-      await succeeds(strata(['backup', last], busy.env));
-      for (const { folder } of [...sets, { folder: last }])
-        assert.match((await succeeds(strata(['backup', '--verify', folder], busy.env))).stdout, /is whole/);
+describe('a backup of a service at work', () => {
+  it('holds every receipt that was given before it, and a service continues from it', async () => {
+    await using busy = await startBusy({ internet, settings: {} });
+    await using place = await temporaryDirectory();
+    const stopping = new AbortController();
+    const working = (async () => {
+      while (!stopping.signal.aborted) await busy.step();
+    })();
+    const given = [...busy.given];
+    const folder = path.join(place.path, 'one');
+    try {
+      await succeeds(strata(['backup', folder, '--keys', `${folder}.keys`], busy.env));
+    } finally {
+      stopping.abort();
+      await working;
+    }
+    const last = path.join(place.path, 'last');
+    const contents = await contentsOf(busy.harness, busy.domains);
+    await succeeds(strata(['backup', last], busy.env));
+    for (const each of [folder, last])
+      assert.match((await succeeds(strata(['backup', '--verify', each], busy.env))).stdout, /is whole/);
 
-      for (const { folder, given } of sets) {
-        await using to = await temporaryDirectory();
-        const env = { STRATA_DATA: path.join(to.path, 'data'), ...(await kind.fresh()) };
-        await succeeds(strata(['restore', folder, '--keys', `${folder}.keys`], env));
-        await using restored = await startHarness({ internet, settings: env, world: busy.world });
-        for (const id of given) {
-          const { status } = await restored.ask(`/ledger/receipts/${id}`);
-          assert.equal(status, 200, `a receipt that was given before ${folder}`);
-        }
-        await restored.scan(busy.domains[0] ?? '');
-        const answer = await restored.get(`/stack/v1/domains/${busy.domains[0]}`);
-        assert.equal(answer.status, 200);
-        // Both logs at the size of the backup are the same log.
-        const { ledger } = JSON.parse(readFileSync(path.join(folder, 'manifest.json'), 'utf8'));
-        const rootOf = (each: Harness) =>
-          each.running.service.app.ledger.log.read(`tile/0/000.p/${Math.min(ledger.leaves, 255)}`);
-        assert.deepEqual(await rootOf(restored), await rootOf(busy.harness));
-        assert.ok(restored.running.service.app.ledger.log.size > ledger.leaves);
-      }
+    {
       await using to = await temporaryDirectory();
-      const env = { STRATA_DATA: path.join(to.path, 'data'), ...(await kind.fresh()) };
-      await succeeds(strata(['restore', last], env));
+      const env = { STRATA_DATA: path.join(to.path, 'data') };
+      await succeeds(strata(['restore', folder, '--keys', `${folder}.keys`], env));
       await using restored = await startHarness({ internet, settings: env, world: busy.world });
-      assert.deepEqual(await saidOf(restored, busy.domains), said);
-    });
+      for (const id of given) assert.equal((await restored.ask(`/ledger/receipts/${id}`)).status, 200, id);
+      await restored.scan(busy.domains[0] ?? '');
+      assert.equal((await restored.get(`/stack/v1/domains/${busy.domains[0]}`)).status, 200);
+      // Both logs at the size of the backup are the same log.
+      const { ledger } = JSON.parse(readFileSync(path.join(folder, 'manifest.json'), 'utf8'));
+      const tileOf = ({ running: { service } }: Harness) =>
+        service.app.ledger.log.read(`tile/0/000.p/${Math.min(ledger.leaves, 255)}`);
+      assert.deepEqual(await tileOf(restored), await tileOf(busy.harness));
+      assert.ok(restored.running.service.app.ledger.log.size > ledger.leaves);
+    }
+    await using to = await temporaryDirectory();
+    const env = { STRATA_DATA: path.join(to.path, 'data') };
+    await succeeds(strata(['restore', last], env));
+    await using restored = await startHarness({ internet, settings: env, world: busy.world });
+    assert.deepEqual(await contentsOf(restored, busy.domains), contents);
   });
-}
+});
 
 describe('a backup', () => {
   let busy: Busy;
   let place: Awaited<ReturnType<typeof temporaryDirectory>>;
   let set: string;
   before(async () => {
-    busy = await startBusy({ internet, settings: await sqlite.fresh() });
+    busy = await startBusy({ internet, settings: {} });
     place = await temporaryDirectory();
     set = path.join(place.path, 'set');
     await succeeds(strata(['backup', set, '--keys', path.join(place.path, 'keys')], busy.env));

@@ -44,19 +44,6 @@ describe('the inference service on PostgreSQL', { skip: binaries ? false : notic
     assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, receipts.length);
   });
 
-  it('counts the requests of a limited key exactly, however many come at once', async () => {
-    await using service = await start(await server.fresh());
-    const { key } = await service.running.gateway.keys.create({ tier: 'free' });
-    const headers = { authorization: `Bearer ${key}` };
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, () => service.post(CHAT, { model: MODEL, messages, max_tokens: 1 }, headers)),
-    );
-    // Twenty a minute: docs/inference.md.
-    const served = answers.filter(({ status }) => status === 200);
-    assert.equal(served.length, 20);
-    assert.ok(answers.every(({ status }) => status === 200 || status === 429));
-  });
-
   it('says that its database is away, and goes on when it is back, with every receipt that it gave out', async () => {
     // Its own server: this one is killed.
     await using own = await startPostgres();

@@ -11,7 +11,7 @@ import { postgresServer } from '../../../packages/store/src/test/places.ts';
 import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
 import { runStrata, temporaryDirectory } from '../../../services/cli/src/test/run-strata.ts';
 import { openLedger } from '../../../services/stack/src/ledger.ts';
-import { until } from '../../support/nodes.ts';
+import { untilTrue } from '../../support/nodes.ts';
 
 const rotateWith = (data: string, url: string) =>
   runStrata(['stack', 'keys', 'rotate-signing'], { env: { STRATA_DATA: data, STRATA_DATABASE_URL: url } });
@@ -137,27 +137,15 @@ describe('strata stack keys rotate-signing', () => {
       });
     await give(one.path, two.path);
     await rotated(1);
-    await until(
-      'a warning',
-      async () => told(/were rotated on another node/).length,
-      (count) => count > 0,
-    );
+    await untilTrue('a warning', async () => told(/were rotated on another node/).length > 0);
     assert.equal((await ask()).status, 200);
     assert.deepEqual(await figures(), ['1', '0']);
     await give(two.path, one.path);
-    await until(
-      'new keys',
-      async () => told(/new signing keys are taken up/).length,
-      (count) => count > 0,
-    );
+    await untilTrue('new keys', async () => told(/new signing keys are taken up/).length > 0);
     assert.deepEqual(await figures(), ['0', '0']);
 
     await rotated(10);
-    await until(
-      'a refusal',
-      async () => (await ask()).status,
-      (status) => status === 503,
-    );
+    await untilTrue('a refusal', async () => (await ask()).status === 503);
     const refused = await Promise.all(Array.from({ length: 200 }, ask));
     assert.deepEqual([...new Set(refused.map(({ status }) => status))], [503]);
     assert.equal(refused[0]?.headers.get('retry-after'), '30');
@@ -165,11 +153,7 @@ describe('strata stack keys rotate-signing', () => {
     assert.ok(told(/request failed|could not be signed/).length < 20, 'not a stack for each');
     assert.equal(told(/were rotated on another node/).length, 2, 'once for each rotation');
     await give(two.path, one.path);
-    await until(
-      'an answer',
-      async () => (await ask()).status,
-      (status) => status === 200,
-    );
+    await untilTrue('an answer', async () => (await ask()).status === 200);
     assert.deepEqual(await figures(), ['0', '0']);
   });
 });
