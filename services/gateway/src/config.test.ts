@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { Environment, GatewayConfigError, readGatewayConfig } from './config.ts';
 import { GatewayStartError } from './index.ts';
 import { startHarness } from './test/harness.ts';
+import { sharedGateway } from './test/shared.ts';
 import { VERSION } from './version.ts';
 
 const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), 'utf8');
@@ -50,10 +51,8 @@ describe('the settings', () => {
   it('turn the network on when they say so, or name somebody to join', () => {
     assert.equal(readGatewayConfig({}).network, undefined);
     assert.equal(readGatewayConfig({ STRATA_NETWORK: 'off', STRATA_JOIN: 'strata1x' }).network, undefined);
-    assert.deepEqual(readGatewayConfig({ STRATA_JOIN: 'strata1x, strata1y' }).network?.peer.join, [
-      'strata1x',
-      'strata1y',
-    ]);
+    const { network } = readGatewayConfig({ STRATA_JOIN: 'strata1x, strata1y' });
+    assert.deepEqual(network?.peer.join, ['strata1x', 'strata1y']);
     const sha256 = 'aB'.repeat(32);
     const pinned = { STRATA_NETWORK: 'on', STRATA_PIN_MODELS: `llama3=${sha256},org/model:Q4=${'0'.repeat(64)}` };
     assert.deepEqual(
@@ -72,8 +71,7 @@ describe('the settings', () => {
   });
 
   it('that name a port in use say so', async () => {
-    await using first = await startHarness();
-    const port = String(first.running.port);
+    const port = String((await sharedGateway()).running.port);
     await assert.rejects(
       startHarness({ STRATA_INFERENCE_PORT: port }),
       (error) => error instanceof GatewayStartError && error.message.includes(`port ${port}: the port is in use`),

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EventWriter } from './event-writer.ts';
+import { until } from './test/network/answers.ts';
 
 /** One request on a socket that can stop reading; `answer` gets what a route would. */
 async function withReader(answer: (raw: ServerResponse, reader: ReturnType<typeof connect>) => Promise<void>) {
@@ -32,13 +32,12 @@ describe('the stream of an answer', () => {
       const heard: string[] = [];
       reader.on('data', (chunk: Buffer) => heard.push(chunk.toString()));
       using writer = new EventWriter(replyOf(raw), new AbortController().signal, { keepAliveMs: 20 });
-      await sleep(90);
+      const received = (text: RegExp) => until(() => text.test(heard.join('')));
+      await received(/^HTTP\/1\.1 200 OK\r\n[\s\S]*: keep-alive\n\n[\s\S]*: keep-alive\n\n/);
       assert.ok(writer.hasBegun);
-      assert.match(heard.join(''), /^HTTP\/1\.1 200 OK\r\n[\s\S]*: keep-alive\n\n[\s\S]*: keep-alive\n\n/);
       await writer.send({ a: 1 });
       writer.end();
-      await sleep(20);
-      assert.match(heard.join(''), /data: \{"a":1\}\n\n/);
+      await received(/data: \{"a":1\}\n\n/);
       await assert.rejects(writer.send({ a: 2 }), /over/);
     }));
 

@@ -5,7 +5,8 @@ import { createFrontDoor } from '@strata/http';
 import Fastify from 'fastify';
 import { addKeyRoute } from './key-routes.ts';
 import { TIER_LIMITS } from './limits.ts';
-import { type Harness, MODEL, startHarness } from './test/harness.ts';
+import { type Harness, MODEL } from './test/harness.ts';
+import { MESSAGES as messages, sharedGateway, startOnSharedEngine } from './test/shared.ts';
 
 const askKey = async (base: string, headers: Record<string, string> = {}, body?: string) => {
   const response = await fetch(`${base}/keys`, { method: 'POST', headers, ...(body === undefined ? {} : { body }) });
@@ -15,7 +16,7 @@ const askKey = async (base: string, headers: Record<string, string> = {}, body?:
 describe('free keys', () => {
   let service: Harness;
   before(async () => {
-    service = await startHarness({
+    service = await startOnSharedEngine({
       STRATA_INFERENCE_FREE_KEYS_PER_DAY: '2',
       STRATA_TRUSTED_PROXIES: '127.0.0.1',
       STRATA_EXPLORER_URL: 'https://stack.example/',
@@ -39,7 +40,7 @@ describe('free keys', () => {
     });
     const answer = await service.post(
       '/v1/chat/completions',
-      { model: MODEL, messages: [{ role: 'user', content: 'What is DMARC?' }], max_tokens: 5 },
+      { model: MODEL, messages, max_tokens: 5 },
       { authorization: `Bearer ${key}` },
     );
     const stored = (await service.running.gateway.keys.list()).find(({ id }) => id === key_id);
@@ -65,14 +66,15 @@ describe('free keys', () => {
   });
 
   it('are given to programs and to our own page, and to no page of another site', async () => {
-    for (const from of ['cross-site', 'same-site']) {
-      const { status, body } = await askKey(service.base, { 'sec-fetch-site': from, 'x-forwarded-for': '192.0.2.9' });
-      assert.equal(status, 403, from);
-      assert.match(body.error.message, /another site/);
-    }
-    for (const from of ['same-origin', 'none']) {
-      const { status } = await askKey(service.base, { 'sec-fetch-site': from, 'x-forwarded-for': '192.0.2.9' });
-      assert.equal(status, 201, from);
+    for (const [site, expected] of Object.entries({
+      'cross-site': 403,
+      'same-site': 403,
+      'same-origin': 201,
+      none: 201,
+    })) {
+      const { status, body } = await askKey(service.base, { 'sec-fetch-site': site, 'x-forwarded-for': '192.0.2.9' });
+      assert.equal(status, expected, site);
+      if (status === 403) assert.match(body.error.message, /another site/);
     }
   });
 
@@ -107,7 +109,7 @@ describe('free keys', () => {
 
 describe('a gateway that gives no keys away', () => {
   it('says so, and who makes them', async () => {
-    await using service = await startHarness();
+    const service = await sharedGateway();
     const { status, body } = await askKey(service.base);
     assert.equal(status, 404);
     assert.match(body.error.message, /strata inference keys create/);
@@ -127,15 +129,10 @@ describe('an address that asks without end', () => {
     };
     const frontDoor = createFrontDoor({ host: '127.0.0.1', allowedHosts: [] });
     addKeyRoute(fastify, { keys: { issue }, freeKeysPerDay: 5, now: () => new Date(at), frontDoor });
-    const ask = (remoteAddress: string) => fastify.inject({ method: 'POST', url: '/keys', remoteAddress });
-    // Pages of other sites cannot use up how often their reader may ask.
-    for (let time = 0; time < 25; time += 1)
-      await fastify.inject({
-        method: 'POST',
-        url: '/keys',
-        remoteAddress: '2001:db8::1',
-        headers: { 'sec-fetch-site': 'cross-site' },
-      });
+    const ask = (remoteAddress: string, headers = {}) =>
+      fastify.inject({ method: 'POST', url: '/keys', remoteAddress, headers });
+    // Pages of other sites cannot use up the requests of their reader.
+    for (let time = 0; time < 25; time += 1) await ask('2001:db8::1', { 'sec-fetch-site': 'cross-site' });
     for (let time = 0; time < 25; time += 1) await ask(`2001:db8::${time}`);
     assert.equal(looks, 10);
     await ask('2001:db8:1::1');

@@ -1,148 +1,119 @@
-// Receipts of answers: verified as anyone would, of whole answers and of streams, kept through a kill, given to whom they belong.
+// Receipts of answers: of every endpoint, of streams, of clients that leave and of workers; and who gets them.
 import assert from 'node:assert/strict';
-import { hash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { createHash, hash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createLogger } from '@strata/http';
+import type { Engine, JobContext } from '@strata/engine';
 import { readAnswerContent } from '@strata/inference';
-import { openSignedLedger } from '@strata/log';
 import { canonicalize, verifyAnswer } from '@strata/receipts';
-import { openStore } from '@strata/store';
-import { Books } from './books.ts';
-import { KEY_SET_PATH } from './ledger-routes.ts';
+import { createSimulatedEngine } from '@strata/testnet';
 import { type Harness, type Json, MODEL, startHarness } from './test/harness.ts';
+import { ENDLESS, MESSAGES as messages, sharedGateway } from './test/shared.ts';
+import { MOST_SEGMENTS, WorkersHeard } from './workers-heard.ts';
 
-let service: Harness;
-before(async () => {
-  service = await startHarness();
-});
-after(() => service?.[Symbol.asyncDispose]());
+const CHAT = '/v1/chat/completions';
+const short = { model: MODEL, messages, max_tokens: 1 };
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-const messages = [{ role: 'user', content: 'What is DMARC?' }];
-const digestOf = (answer: string) => hash('sha256', canonicalize(readAnswerContent(answer)));
-
-/** Verified from nothing but what the gateway serves to everyone. */
-async function verified(receipt: Json): Promise<boolean> {
-  const keySet = (await service.get(receipt.provenance.public_key_url)).body;
-  const ledgerReceipt = (await service.get(`/ledger/receipts/${receipt.provenance.ledger_receipt_id}`)).body;
-  return (await verifyAnswer(receipt, { keySet, ledgerReceipt })).ok;
-}
-
-async function receiptOf(headers: Headers, key = service.key): Promise<Json> {
+/** The receipt of an answer, verified with nothing but what the gateway serves to everyone. */
+async function receiptOf(service: Harness, { headers }: { headers: Headers }, key = service.key): Promise<Json> {
   const id = headers.get('x-receipt-id') ?? '';
   assert.match(id, /^rwr_[0-9A-Z]{26}$/);
-  const { status, body } = await service.get(`/v1/receipts/${id}`, { authorization: `Bearer ${key}` });
-  assert.equal(status, 200, JSON.stringify(body));
-  assert.equal(body.provenance.receipt_id, id);
-  return body;
+  const { status, body: receipt, text } = await service.get(`/v1/receipts/${id}`, bearer(key));
+  assert.equal(status, 200, text);
+  assert.equal(receipt.provenance.receipt_id, id);
+  const { body: keySet } = await service.get(receipt.provenance.public_key_url);
+  const { body: ledgerReceipt } = await service.get(`/ledger/receipts/${receipt.provenance.ledger_receipt_id}`);
+  assert.ok((await verifyAnswer(receipt, { keySet, ledgerReceipt })).ok);
+  return receipt;
 }
 
 describe('the receipt of an answer', () => {
-  const asked: [what: string, target: string, body: Record<string, unknown>, finish: unknown[]][] = [
-    ['a chat', '/v1/chat/completions', { messages, temperature: 0, n: 2 }, ['stop', 'stop']],
-    ['a stream', '/v1/chat/completions', { messages, temperature: 0, n: 2, stream: true }, ['stop', 'stop']],
-    ['one cut short', '/v1/chat/completions', { messages, max_tokens: 3 }, ['length']],
-    [
-      'completions',
-      '/v1/completions',
-      { prompt: ['DMARC', 'SPF'], echo: true, max_tokens: 4, temperature: 0, logit_bias: { 1023: -100 } },
-      ['length', 'length'],
-    ],
-    ['a stream of completions', '/v1/completions', { prompt: 'DMARC', max_tokens: 4, stream: true }, ['length']],
-    ['a response', '/v1/responses', { input: 'What is DMARC?', temperature: 0 }, ['stop']],
-    [
-      'a stream of events',
-      '/v1/responses',
-      { input: 'What is DMARC?', stream: true, max_output_tokens: 16 },
-      ['length'],
-    ],
-    ['embeddings', '/v1/embeddings', { input: ['a', 'b'] }, []],
-    ['embeddings in base64', '/v1/embeddings', { input: 'a', encoding_format: 'base64' }, []],
+  let service: Harness;
+  before(async () => {
+    service = await sharedGateway();
+  });
+
+  const echoed = { prompt: ['DMARC', 'SPF'], echo: true, max_tokens: 4, logit_bias: { 1023: -100 } };
+  const input = 'What is DMARC?';
+  const asked: readonly (readonly [endpoint: string, body: object, finish: readonly string[]])[] = [
+    ['chat/completions', { messages, temperature: 0, n: 2 }, ['stop', 'stop']],
+    ['chat/completions', { messages, temperature: 0, n: 2, stream: true }, ['stop', 'stop']],
+    ['chat/completions', { messages, max_tokens: 3 }, ['length']],
+    ['completions', echoed, ['length', 'length']],
+    ['completions', { prompt: 'DMARC', max_tokens: 4, stream: true }, ['length']],
+    ['responses', { input, temperature: 0 }, ['stop']],
+    ['responses', { input, stream: true, max_output_tokens: 16 }, ['length']],
+    ['embeddings', { input: ['a', 'b'] }, []],
+    ['embeddings', { input: 'a', encoding_format: 'base64' }, []],
   ];
-  for (const [what, target, more, finish] of asked) {
-    it(`of ${what} is signed, in the ledger, and of this request and this answer`, async () => {
+  const chats: Json[] = [];
+  for (const [endpoint, more, finish] of asked)
+    it(`of ${endpoint} is of this request and this answer: ${JSON.stringify(more)}`, async () => {
       const body = JSON.stringify({ model: MODEL, ...more });
-      const { headers, text, status } = await service.post(target, body);
-      assert.equal(status, 200, text);
-      const receipt = await receiptOf(headers);
-      assert.ok(await verified(receipt));
+      const answer = await service.post(`/v1/${endpoint}`, body);
+      assert.equal(answer.status, 200, answer.text);
+      const receipt = await receiptOf(service, answer);
       assert.equal(receipt.request_sha256, hash('sha256', body));
-      assert.equal(receipt.answer_sha256, digestOf(text));
-      assert.deepEqual([receipt.outcome, receipt.endpoint, receipt.finish_reasons], ['completed', target, finish]);
+      assert.equal(receipt.answer_sha256, hash('sha256', canonicalize(readAnswerContent(answer.text))));
+      const { outcome, finish_reasons } = receipt;
+      assert.deepEqual([outcome, receipt.endpoint, finish_reasons], ['completed', `/v1/${endpoint}`, finish]);
       const [model] = service.running.gateway.models.list();
       assert.equal(receipt.model.sha256, model?.backend.facts.sha256);
       assert.ok(receipt.usage.prompt_tokens > 0);
       assert.ok(Date.parse(receipt.times.received_at) <= Date.parse(receipt.times.finished_at));
-      assert.doesNotMatch(JSON.stringify(receipt), /DMARC|receivers/, 'no text is in it');
-      assert.equal(await verified({ ...receipt, usage: { ...receipt.usage, prompt_tokens: 99 } }), false);
+      assert.doesNotMatch(JSON.stringify(receipt), /DMARC|receivers/, 'it holds no text');
+      chats.push(receipt);
     });
-  }
 
-  it('has the same digest for a stream as for the whole answer', async () => {
-    const ask = { model: MODEL, messages, temperature: 0 };
-    const whole = await receiptOf((await service.post('/v1/chat/completions', ask)).headers);
-    const stream = await receiptOf((await service.post('/v1/chat/completions', { ...ask, stream: true })).headers);
-    assert.equal(whole.answer_sha256, stream.answer_sha256);
+  it('has the same digest for a stream as for the same answer at once', () => {
+    assert.equal(chats[0].answer_sha256, chats[1].answer_sha256);
   });
 
-  it('tells that the client left', async () => {
+  it('records that the client left', async () => {
     const leaving = new AbortController();
-    const response = await fetch(`${service.base}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: MODEL, messages, stream: true, logit_bias: { 1023: -100 } }),
-      signal: leaving.signal,
-    });
-    for await (const _chunk of response.body ?? []) break;
+    const response = await service.open(CHAT, { ...ENDLESS, stream: true }, leaving.signal);
+    await response.body?.getReader().read();
     leaving.abort();
-    const receipt = await eventually(() => receiptOf(response.headers));
-    assert.deepEqual([receipt.outcome, receipt.finish_reasons], ['cancelled', [null]]);
-    assert.ok(await verified(receipt));
+    const target = `/v1/receipts/${response.headers.get('x-receipt-id')}`;
+    for (let tries = 0; tries < 1_000 && (await service.get(target)).status !== 200; tries += 1);
+    const { outcome, finish_reasons } = await receiptOf(service, response);
+    assert.deepEqual([outcome, finish_reasons], ['cancelled', [null]]);
   });
 
-  it('is for the key that asked; who was refused has none', async () => {
-    const { headers } = await service.post('/v1/chat/completions', { model: MODEL, messages, max_tokens: 1 });
-    const id = headers.get('x-receipt-id');
+  it('is for the key that asked; a refusal has none', async () => {
+    const { headers } = await service.post(CHAT, short);
+    const target = `/v1/receipts/${headers.get('x-receipt-id')}`;
     const { key } = await service.running.gateway.keys.create({ tier: 'unlimited' });
-    assert.equal((await service.get(`/v1/receipts/${id}`, { authorization: `Bearer ${key}` })).status, 404);
-    assert.equal((await fetch(`${service.base}/v1/receipts/${id}`)).status, 401);
+    assert.equal((await service.get(target, bearer(key))).status, 404);
+    assert.equal((await fetch(service.base + target)).status, 401);
     assert.equal((await service.get('/v1/receipts/rwr_none')).status, 400);
-    const refused = await service.post('/v1/chat/completions', { model: MODEL, messages: [] });
+    const refused = await service.post(CHAT, { model: MODEL, messages: [] });
     assert.equal(refused.headers.get('x-receipt-id'), null);
   });
 
-  it('is proved by a ledger that anyone can read', async () => {
-    const { headers } = await service.post('/v1/chat/completions', { model: MODEL, messages, max_tokens: 1 });
-    const { provenance } = await receiptOf(headers);
-    const checkpoint = await fetch(`${service.base}/ledger/checkpoint`);
-    assert.match(await checkpoint.text(), /^localhost\/strata\/inference\n\d+\n/);
-    const proof = await fetch(`${service.base}/ledger/receipts/${provenance.ledger_receipt_id}/proof`);
-    assert.match(await proof.text(), /^c2sp\.org\/tlog-proof@v1\n/);
-    assert.equal((await fetch(`${service.base}/ledger/tile/0/000.p/1`)).status, 200);
-    for (const [target, status] of [
-      ['/ledger/tile/0/999', 404],
-      ['/ledger/tile/..%2f..%2fkeys', 404],
-      ['/ledger/receipts/cr_x', 400],
-      [`/ledger/receipts/cr_${'a'.repeat(32)}`, 404],
-    ] as const)
-      assert.equal((await fetch(service.base + target)).status, status, target);
+  it('is in a ledger that is served without a key', async () => {
+    const { provenance } = await receiptOf(service, await service.post(CHAT, short));
+    for (const [target, status, text] of [
+      ['checkpoint', 200, /^localhost\/strata\/inference\n\d+\n/],
+      [`receipts/${provenance.ledger_receipt_id}/proof`, 200, /^c2sp\.org\/tlog-proof@v1\n/],
+      ['tile/0/000.p/1', 200, /./s],
+      ['tile/0/999', 404, /./],
+      ['tile/..%2f..%2fkeys', 404, /./],
+      ['receipts/cr_x', 400, /./],
+      [`receipts/cr_${'a'.repeat(32)}`, 404, /./],
+    ] as const) {
+      const response = await fetch(`${service.base}/ledger/${target}`);
+      assert.equal(response.status, status, target);
+      assert.match(await response.text(), text);
+    }
   });
 
-  it('and what was used are counted by key and model', async () => {
+  it('and its usage are counted by key and model', async () => {
     const { key, stored } = await service.running.gateway.keys.create({ tier: 'standard' });
-    const ask = () =>
-      service.post(
-        '/v1/chat/completions',
-        { model: MODEL, messages, n: 2, max_tokens: 5 },
-        { authorization: `Bearer ${key}` },
-      );
+    const ask = () => service.post(CHAT, { model: MODEL, messages, n: 2, max_tokens: 5 }, bearer(key));
     const { body } = await ask();
-    const { headers } = await ask();
-    // Counted a moment later; whoever asks for a receipt waits for it.
-    await receiptOf(headers, key);
+    // The request for a receipt waits until the answer is counted.
+    await receiptOf(service, await ask(), key);
     const [row, ...more] = await service.running.gateway.answers.usage({ since: '2000-01-01', keyId: stored.id });
     assert.deepEqual(more, []);
     assert.deepEqual([row?.requests, row?.model], [2, MODEL]);
@@ -151,143 +122,80 @@ describe('the receipt of an answer', () => {
   });
 });
 
-async function eventually<T>(ask: () => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (tries === 50) throw error;
-      await sleep(20);
-    }
-  }
+const HEAD = 'c'.repeat(64);
+const nonceOf = (seed: number) => createHash('md5').update(String(seed)).digest('hex');
+const segment = (choice: number, worker: string, seed: number, [from, to]: readonly [number, number]) => ({
+  ...{ choice, worker, nonce: nonceOf(seed + from), from, to, chain_head: HEAD },
+});
+
+/** An engine whose answers two workers make: the first is lost after three tokens. `contexts` gets that of each job. */
+function twoWorkers(contexts: JobContext[]): Engine {
+  const simulated = createSimulatedEngine({ answerTokens: 8 }) as unknown as Engine;
+  return {
+    ...simulated,
+    info: simulated.info,
+    isReady: true,
+    async *generate(job, signal, context = {}) {
+      contexts.push(context);
+      let position = 0;
+      let [worker, from] = ['first', 0];
+      const ended = () => {
+        const nonce = nonceOf(job.sampling.seed + from);
+        context.onSegment?.({ worker, nonce, from, to: position, chainHead: HEAD });
+      };
+      try {
+        for await (const event of simulated.generate(job, signal, context)) {
+          if (event.kind === 'token' && position === 3) {
+            ended();
+            [worker, from] = ['second', 3];
+          }
+          if (event.kind === 'token') position += 1;
+          yield event;
+        }
+      } finally {
+        ended();
+      }
+    },
+  };
 }
 
-describe('the books after a kill', () => {
-  const now = () => new Date();
-  const logger = createLogger({ level: 'silent' });
-  const end = {
-    outcome: 'completed',
-    content: [],
-    finishReasons: [],
-    usage: { promptTokens: 1, completionTokens: 1, cachedTokens: 0 },
-    firstTokenAt: undefined,
-    segments: [],
-  } as const;
-  const start = {
-    answerId: 'chatcmpl-1',
-    requestId: 'req_1',
-    keyId: 'key_1',
-    endpoint: '/v1/chat/completions',
-    model: { id: 'm', sha256: null, engine: 'e' },
-    requestSha256: '00',
-    receivedAt: new Date(),
-  };
+describe('the receipt of an answer that workers made', () => {
+  const contexts: JobContext[] = [];
+  let service: Harness;
+  before(async () => {
+    const alone = createSimulatedEngine({ answerTokens: 8 }) as unknown as Engine;
+    service = await startHarness({ STRATA_MODEL: '' }, { engines: { workers: twoWorkers(contexts), alone } });
+  });
+  after(() => service?.[Symbol.asyncDispose]());
+  const receiptFor = async (more: object) =>
+    receiptOf(service, await service.post(CHAT, { model: 'workers', messages, seed: 5, ...more }));
 
-  it('enter everything soon, also where the ledger is slower than the answers', async () => {
-    const directory = await mkdtemp(path.join(tmpdir(), 'strata-books-'));
-    try {
-      await using store = await openStore('sqlite::memory:', { keyPrefix: 'sk-' });
-      await using ledger = await openSignedLedger({
-        ...{ directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now },
-      });
-      const slow = {
-        ...ledger,
-        log: new Proxy(ledger.log, {
-          get: (log, name) =>
-            name === 'append'
-              ? (leaf: Uint8Array) => sleep(250).then(() => log.append(leaf))
-              : Reflect.get(log, name, log),
-        }),
-      };
-      const { segments } = store;
-      await using books = await Books.open({ ledger: slow, answers: store.answers, segments, logger, now });
-      for (const count of [20, 1]) {
-        for (let i = 0; i < count; i += 1) {
-          await books.keep(books.newId(), start, end);
-          await sleep(20);
-        }
-        for (let i = 0; i < 100 && (await store.answers.unentered(1)).length > 0; i += 1) await sleep(20);
-        assert.deepEqual(await store.answers.unentered(1), []);
-      }
-      assert.equal(ledger.log.size, 21);
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
+  it('names the worker of each part of each choice, and the engine knows the key', async () => {
+    for (const stream of [false, true])
+      assert.deepEqual((await receiptFor({ n: 2, stream })).segments, [
+        segment(0, 'first', 5, [0, 3]),
+        segment(0, 'second', 5, [3, 8]),
+        segment(1, 'first', 6, [0, 3]),
+        segment(1, 'second', 6, [3, 8]),
+      ]);
+    const [stored] = await service.running.gateway.keys.list();
+    assert.deepEqual([...new Set(contexts.map(({ caller }) => caller))], [stored?.id]);
   });
 
-  it('forget old receipts, and the proofs of what workers made; the counts stay', async () => {
-    const directory = await mkdtemp(path.join(tmpdir(), 'strata-books-'));
-    try {
-      await using store = await openStore('sqlite::memory:', { keyPrefix: 'sk-' });
-      const { segments } = store;
-      const bytes = (length: number, value: number) => new Uint8Array(length).fill(value);
-      const endedAtMs = Date.now() - 1_000;
-      for (const [n, at] of [endedAtMs - 86_400_000, endedAtMs].entries())
-        await segments.put({
-          ...{ nonce: bytes(16, n), worker: 'w', gateway: 'g', caller: 'key_1', modelSha256: 'ab'.repeat(32) },
-          ...{ promptTokens: 3, cachedTokens: 0, outputTokens: 5, endedAtMs: at, receipt: bytes(300, 1) },
-          ...{ workerSignature: bytes(64, 2), gatewaySignature: bytes(64, 3) },
-        });
-      const totals = await segments.totals({ by: 'worker' });
-      await using ledger = await openSignedLedger({
-        ...{ directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now },
-      });
-      await using books = await Books.open({ ledger, answers: store.answers, segments, logger, now });
-      await books.forget(new Date(endedAtMs - 1_000));
-      const sizes = (await segments.list({ limit: 9 })).map(({ receipt }) => receipt.byteLength);
-      assert.deepEqual(sizes, [300, 0]);
-      assert.deepEqual(await segments.totals({ by: 'worker' }), totals);
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
+  it('names what a worker made beyond a stop string, and no worker without a part', async () => {
+    assert.deepEqual((await receiptFor({ stop: ' w' })).segments, [segment(0, 'first', 5, [0, 1])]);
   });
 
-  it('enter what was kept and had not reached the ledger, once', async () => {
-    const directory = await mkdtemp(path.join(tmpdir(), 'strata-books-'));
-    try {
-      await using store = await openStore('sqlite::memory:', { keyPrefix: 'sk-' });
-      const { segments } = store;
-      const options = { directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now };
-      const ids: string[] = [];
-      {
-        await using ledger = await openSignedLedger(options);
-        // A ledger that takes the first receipt and hangs on the second, as if the process died there.
-        let appended = 0;
-        const hanging = {
-          ...ledger,
-          log: new Proxy(ledger.log, {
-            get: (log, name) =>
-              name === 'append'
-                ? (leaf: Uint8Array) => (++appended > 1 ? new Promise(() => {}) : log.append(leaf))
-                : Reflect.get(log, name, log),
-          }),
-        };
-        // Taken by the ledger, and not entered: the kill came between.
-        const answers = new Proxy(store.answers, {
-          get: (table, name) =>
-            name === 'enter' ? async () => {} : (Reflect.get(table, name, table) as () => unknown).bind(table),
-        });
-        const books = await Books.open({ ledger: hanging, answers, segments, logger, now });
-        for (let i = 0; i < 2; i += 1) {
-          const id = books.newId();
-          ids.push(id);
-          await books.keep(id, start, end);
-          await sleep(150);
-        }
-        assert.equal(ledger.log.size, 1);
-      }
-      assert.equal((await store.answers.unentered(10)).length, 2);
-      await using ledger = await openSignedLedger(options);
-      await using books = await Books.open({ ledger, answers: store.answers, segments, logger, now });
-      assert.equal(ledger.log.size, 2);
-      for (const id of ids) {
-        const receipt = JSON.parse((await books.receipt(id, 'key_1')) ?? '') as Json;
-        const ledgerReceipt = await ledger.log.receipt(receipt.provenance.ledger_receipt_id);
-        assert.ok((await verifyAnswer(receipt, { keySet: ledger.keySet(), ledgerReceipt })).ok);
-      }
-      assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
+  it('has no segments where there were no workers', async () => {
+    assert.equal('segments' in (await receiptFor({ model: 'alone' })), false);
+  });
+
+  it('has a bounded number of segments', () => {
+    const workers = new WorkersHeard();
+    const onSegment = workers.ofChoice(0);
+    for (let from = 0; from <= MOST_SEGMENTS; from += 1)
+      onSegment({ worker: 'w', nonce: nonceOf(from), from, to: from + 1, chainHead: HEAD });
+    const segments = workers.segments();
+    assert.deepEqual([segments.length, segments.at(-1)?.from], [MOST_SEGMENTS, MOST_SEGMENTS - 1]);
   });
 });

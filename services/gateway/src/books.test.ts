@@ -1,0 +1,144 @@
+// Receipts between database and ledger: entered soon, entered once after a kill, and forgotten after their time.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { createLogger } from '@strata/http';
+import { openSignedLedger, type SignedLedger } from '@strata/log';
+import { verifyAnswer } from '@strata/receipts';
+import { openStore } from '@strata/store';
+import { Books } from './books.ts';
+import { KEY_SET_PATH } from './ledger-routes.ts';
+import { until } from './test/network/answers.ts';
+
+const now = () => new Date();
+const usage = { promptTokens: 1, completionTokens: 1, cachedTokens: 0 };
+const end = {
+  outcome: 'completed',
+  content: [],
+  finishReasons: [],
+  usage,
+  firstTokenAt: undefined,
+  segments: [],
+} as const;
+const start = {
+  ...{ answerId: 'chatcmpl-1', requestId: 'req_1', keyId: 'key_1', endpoint: '/v1/chat/completions' },
+  ...{ model: { id: 'm', sha256: null, engine: 'e' }, requestSha256: '00', receivedAt: new Date() },
+};
+
+type Append = (leaf: Uint8Array) => Promise<unknown>;
+
+async function scene() {
+  const directory = await mkdtemp(path.join(tmpdir(), 'strata-books-'));
+  const store = await openStore('sqlite::memory:', { keyPrefix: 'sk-' });
+  return {
+    store,
+    openLedger: () => openSignedLedger({ directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now }),
+    /** `append` takes the place of the ledger's own. */
+    open: (
+      ledger: SignedLedger,
+      { append, answers = store.answers }: { append?: Append; answers?: typeof store.answers } = {},
+    ) => {
+      const get = (of: SignedLedger['log'], name: string | symbol) =>
+        name === 'append' ? append : Reflect.get(of, name, of);
+      const log = append ? new Proxy(ledger.log, { get }) : ledger.log;
+      const { segments } = store;
+      return Books.open({
+        ledger: { ...ledger, log },
+        answers,
+        segments,
+        logger: createLogger({ level: 'silent' }),
+        now,
+      });
+    },
+    async keep(books: Books): Promise<string> {
+      const id = books.newId();
+      await books.keep(id, start, end);
+      return id;
+    },
+    /** Receipts that are not in the ledger. */
+    unentered: async () => (await store.answers.unentered(99)).length,
+    async [Symbol.asyncDispose]() {
+      await store[Symbol.asyncDispose]();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+describe('receipts', () => {
+  it('are entered soon, also those that come while the ledger is at work', async () => {
+    await using world = await scene();
+    await using ledger = await world.openLedger();
+    const held = Promise.withResolvers<void>();
+    let appended = 0;
+    const append: Append = async (leaf) => {
+      appended += 1;
+      await held.promise;
+      return ledger.log.append(leaf);
+    };
+    await using books = await world.open(ledger, { append });
+    await world.keep(books);
+    await until(() => appended === 1);
+    for (let i = 0; i < 5; i += 1) await world.keep(books);
+    assert.equal(await world.unentered(), 6);
+    held.resolve();
+    await until(() => ledger.log.size === 6);
+    await world.keep(books);
+    await until(() => ledger.log.size === 7);
+    while ((await world.unentered()) > 0) await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it('that were kept and not entered at a kill are entered by the next start, once', async () => {
+    await using world = await scene();
+    const { store } = world;
+    const ids: string[] = [];
+    {
+      await using ledger = await world.openLedger();
+      // The ledger takes the first receipt and hangs on the second, as if the process were killed there.
+      let appended = 0;
+      const append: Append = (leaf) => (++appended > 1 ? new Promise(() => {}) : ledger.log.append(leaf));
+      // The first is in the ledger, but not marked as entered: the kill came between.
+      const answers = new Proxy(store.answers, {
+        get: (table, name) =>
+          name === 'enter' ? async () => {} : (Reflect.get(table, name, table) as () => unknown).bind(table),
+      });
+      const books = await world.open(ledger, { append, answers });
+      for (const count of [1, 2]) {
+        ids.push(await world.keep(books));
+        await until(() => appended === count);
+      }
+      await until(() => ledger.log.size === 1);
+    }
+    assert.equal(await world.unentered(), 2);
+    await using ledger = await world.openLedger();
+    await using books = await world.open(ledger);
+    assert.equal(ledger.log.size, 2);
+    for (const id of ids) {
+      const receipt = JSON.parse((await books.receipt(id, 'key_1')) ?? '');
+      const ledgerReceipt = await ledger.log.receipt(receipt.provenance.ledger_receipt_id);
+      assert.ok((await verifyAnswer(receipt, { keySet: ledger.keySet(), ledgerReceipt })).ok);
+    }
+    assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
+  });
+
+  it('and the proofs of segments are forgotten after their time; the counts stay', async () => {
+    await using world = await scene();
+    const { segments } = world.store;
+    const bytes = (length: number, value: number) => new Uint8Array(length).fill(value);
+    const endedAtMs = Date.now() - 1_000;
+    for (const [n, at] of [endedAtMs - 86_400_000, endedAtMs].entries())
+      await segments.put({
+        ...{ nonce: bytes(16, n), worker: 'w', gateway: 'g', caller: 'key_1', modelSha256: 'ab'.repeat(32) },
+        ...{ promptTokens: 3, cachedTokens: 0, outputTokens: 5, endedAtMs: at, receipt: bytes(300, 1) },
+        ...{ workerSignature: bytes(64, 2), gatewaySignature: bytes(64, 3) },
+      });
+    const totals = await segments.totals({ by: 'worker' });
+    await using ledger = await world.openLedger();
+    await using books = await world.open(ledger);
+    await books.forget(new Date(endedAtMs - 1_000));
+    const sizes = (await segments.list({ limit: 9 })).map(({ receipt }) => receipt.byteLength);
+    assert.deepEqual(sizes, [300, 0]);
+    assert.deepEqual(await segments.totals({ by: 'worker' }), totals);
+  });
+});
