@@ -30,17 +30,8 @@ describe('the canonical form', () => {
   it('refuses what JSON cannot say', () => {
     const cycle: unknown[] = [];
     cycle.push(cycle);
-    const values = [
-      undefined,
-      () => 1,
-      Symbol('s'),
-      1n,
-      new Date(0),
-      new Map(),
-      new Uint8Array(1),
-      { a: undefined },
-      cycle,
-    ];
+    const objects = [new Date(0), new Map(), new Uint8Array(1), { a: undefined }, cycle];
+    const values = [undefined, () => 1, Symbol('s'), 1n, ...objects];
     for (const value of values) assert.throws(() => canonicalize(value), CanonicalFormError);
     assert.throws(() => canonicalize(new Array(3)), CanonicalFormError);
   });

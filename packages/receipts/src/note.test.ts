@@ -73,18 +73,16 @@ describe('checkpoints', () => {
   });
   it('are refused when a line is malformed', () => {
     const good = formatCheckpoint(checkpoint);
-    const malformed = [
-      '',
-      good.slice(0, -1),
-      good.replace('2085', '02085'),
-      good.replace('20852163', '-1'),
-      good.replace('20852163', '1e3'),
-      good.replace('20852163', '99999999999999999999'),
-      good.replace('strata.example/ledger', ''),
-      good.replace('CQkJ', 'CQk'),
-      `${good}\n`,
-      good.split('\n').slice(0, 2).join('\n'),
+    const changes = [
+      ['2085', '02085'],
+      ['20852163', '-1'],
+      ['20852163', '1e3'],
+      ['20852163', '99999999999999999999'],
     ];
+    const replaced = [...changes, ['strata.example/ledger', ''], ['CQkJ', 'CQk']].map(([from = '', to = '']) =>
+      good.replace(from, to),
+    );
+    const malformed = ['', good.slice(0, -1), `${good}\n`, good.split('\n').slice(0, 2).join('\n'), ...replaced];
     for (const text of malformed) assert.equal(parseCheckpoint(text), undefined, JSON.stringify(text));
   });
 });
@@ -101,26 +99,24 @@ describe('tlog proofs', () => {
     const proof = parseTlogProof(readVector('receipts/ledger-receipt.tlog-proof'));
     const receipt = JSON.parse(readVector('receipts/ledger-receipt.json')) as Record<string, unknown>;
     assert.ok(proof?.extra);
-    assert.deepEqual(
-      [proof.index, proof.proof.map((bytes) => Buffer.from(bytes).toString('base64')), proof.checkpoint],
-      [receipt.index, receipt.proof, receipt.checkpoint],
-    );
+    const hashes = proof.proof.map((bytes) => Buffer.from(bytes).toString('base64'));
+    assert.deepEqual([proof.index, hashes, proof.checkpoint], [receipt.index, receipt.proof, receipt.checkpoint]);
     assert.equal(Buffer.from(proof.extra).toString('base64'), receipt.leaf);
   });
   it('are refused when a line is malformed', () => {
     const good = formatTlogProof({ index: 3, proof: [new Uint8Array(32)], checkpoint: 'c' });
-    const malformed = [
-      '',
-      good.replace('@v1', '@v2'),
-      good.replace('index 3', 'index 03'),
-      good.replace('index 3', 'index -3'),
-      good.replace('index 3\n', ''),
-      good.replace('index 3', 'extra !\nindex 3'),
-      good.replace('AAAA', 'AAA'),
-      good.replace('\n\n', '\n'),
-      formatTlogProof({ index: 3, proof: new Array<Uint8Array>(65).fill(new Uint8Array(32)), checkpoint: '' }),
-      `${good.split('\n\n')[0]}\n${'A'.repeat(100_000)}\n\nc`,
+    const changes = [
+      ['@v1', '@v2'],
+      ['index 3', 'index 03'],
+      ['index 3', 'index -3'],
+      ['index 3\n', ''],
     ];
+    const replaced = [...changes, ['index 3', 'extra !\nindex 3'], ['AAAA', 'AAA'], ['\n\n', '\n']].map(
+      ([from = '', to = '']) => good.replace(from, to),
+    );
+    const hashes = new Array<Uint8Array>(65).fill(new Uint8Array(32));
+    const long = [formatTlogProof({ index: 3, proof: hashes, checkpoint: '' }), `${'A'.repeat(100_000)}\n\nc`];
+    const malformed = ['', `${good.split('\n\n')[0]}\n${long[1]}`, long[0] ?? '', ...replaced];
     for (const text of malformed) assert.equal(parseTlogProof(text), undefined, text.slice(0, 80));
   });
 });

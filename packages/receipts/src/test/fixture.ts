@@ -1,6 +1,8 @@
 // A signer, a ledger in memory and an issued answer: what the tests of this package need around the pure code.
+import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import {
   formatCheckpoint,
   type HashReader,
@@ -20,6 +22,8 @@ import {
   type Signer,
   signNote,
   treeRoot,
+  type VerifyStep,
+  verifyAnswer,
 } from '../index.ts';
 
 export const ORIGIN = 'strata.example/ledger';
@@ -112,4 +116,26 @@ export async function goodAnswer(signer: Signer = RECEIPT_KEY, now: Date = NOW):
   const others = Array.from({ length: 6 }, (_, at) => bytesOf(`leaf ${at}`));
   const leaves = [...others.slice(0, 4), leaf, ...others.slice(4)];
   return { body, keySet: KEY_SET, ledgerReceipt: await ledgerReceiptOf(leaves, 4) };
+}
+
+export const good = await goodAnswer();
+
+export interface ChangedParts {
+  body?: unknown;
+  keySet?: unknown;
+  ledgerReceipt?: unknown;
+}
+
+/** Verifies the good answer with some of its parts replaced: the step at which that fails. */
+export async function failureOf(changed: ChangedParts): Promise<VerifyStep | undefined> {
+  const { body, keySet, ledgerReceipt } = { ...good, ...changed };
+  const result = await verifyAnswer(body, { keySet, ledgerReceipt });
+  assert.equal(result.ok, result.failedStep === undefined);
+  assert.equal(result.steps.at(-1)?.ok, result.ok);
+  return result.failedStep;
+}
+
+/** Each changed part fails at the step. */
+export async function failAt(step: VerifyStep | undefined, ...changes: readonly ChangedParts[]): Promise<void> {
+  for (const changed of changes) assert.equal(await failureOf(changed), step, inspect(changed, { maxStringLength: 200 }));
 }
