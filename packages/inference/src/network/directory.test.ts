@@ -7,21 +7,20 @@ import type { Offer } from './frame.ts';
 const NOW = 1_800_000_000_000;
 const asStranger = { nowMs: NOW, isConnected: false };
 const asConnected = { nowMs: NOW, isConnected: true };
+const peersOf = (directory: Directory) => directory.workers().map(({ peer }) => peer);
+/** So many different models. */
+const modelsOf = (count: number) =>
+  Array.from({ length: count }, (_, i) => offeredModel({ sha256: i.toString(16).padStart(64, '0') }));
 
 describe('directory', () => {
   it('keeps the newest offer of each worker, and no replay', () => {
     const directory = new Directory();
     assert.equal(directory.take(offerOf('w', { sequence: 5, running: 1 }, NOW), asConnected), 'taken');
     assert.equal(directory.take(offerOf('w', { sequence: 7, running: 2 }, NOW), asConnected), 'taken');
+    // A later time does not replace a higher sequence.
     for (const sequence of [7, 6, 5, 0])
-      assert.equal(directory.take(offerOf('w', { sequence, running: 9 }, NOW), asConnected), 'replayed');
+      assert.equal(directory.take(offerOf('w', { sequence, running: 9 }, NOW + 1_000), asConnected), 'replayed');
     assert.equal(directory.worker('w')?.offer.running, 2);
-  });
-
-  it('does not let a later time stand in for a higher sequence', () => {
-    const directory = new Directory();
-    directory.take(offerOf('w', { sequence: 5 }, NOW), asConnected);
-    assert.equal(directory.take(offerOf('w', { sequence: 4 }, NOW + 1_000), asConnected), 'replayed');
   });
 
   it('knows a worker as connected when its gossiped offer comes over its channel', () => {
@@ -53,12 +52,9 @@ describe('directory', () => {
     directory.take(offerOf('usual', { expiresAtMs: NOW + 120_000 }, NOW), asStranger);
     assert.equal(directory.worker('eternal')?.expiresAtMs, NOW + 600_000);
     directory.expire(NOW + 120_000);
-    assert.deepEqual(
-      directory.workers().map(({ peer }) => peer),
-      ['eternal'],
-    );
+    assert.deepEqual(peersOf(directory), ['eternal']);
     directory.expire(NOW + 600_000);
-    assert.deepEqual(directory.workers(), []);
+    assert.deepEqual(peersOf(directory), []);
   });
 
   it('takes so many offers of one worker in a minute and no more', () => {
@@ -75,10 +71,7 @@ describe('directory', () => {
     assert.equal(directory.take(offerOf('d', {}, NOW), asStranger), 'full');
     directory.take(offerOf('a', { sequence: 2 }, NOW), { nowMs: NOW + 50_000, isConnected: false });
     assert.equal(directory.take(offerOf('d', {}, NOW), { nowMs: NOW + 60_000, isConnected: false }), 'taken');
-    assert.deepEqual(
-      directory.workers().map(({ peer }) => peer),
-      ['c', 'a', 'd'],
-    );
+    assert.deepEqual(peersOf(directory), ['c', 'a', 'd']);
     for (const peer of ['x', 'y', 'z']) assert.equal(directory.take(offerOf(peer, {}, NOW), asConnected), 'taken');
     assert.equal(directory.take(offerOf('u', {}, NOW), asConnected), 'full');
     assert.equal(directory.take(offerOf('x', { sequence: 2 }, NOW), asConnected), 'taken');
@@ -86,7 +79,7 @@ describe('directory', () => {
 
   it('bounds the models of all workers together', () => {
     const directory = new Directory({ mostModels: 100 });
-    const models = Array.from({ length: 64 }, (_, i) => offeredModel({ sha256: i.toString(16).padStart(64, '0') }));
+    const models = modelsOf(64);
     assert.equal(directory.take(offerOf('a', { models }, NOW), asStranger), 'taken');
     assert.equal(directory.take(offerOf('b', { models }, NOW), asStranger), 'full');
     assert.equal(directory.take(offerOf('c', { models: models.slice(0, 36) }, NOW), asStranger), 'taken');
@@ -98,7 +91,7 @@ describe('directory', () => {
 
   it('has room for what a connected worker offers, however much others do', () => {
     const directory = new Directory({ mostWorkers: 100, mostModels: 1_000 });
-    const models = Array.from({ length: 64 }, () => offeredModel());
+    const models = modelsOf(64);
     const say = (peer: string, count: number) =>
       directory.take(offerOf(peer, { models: models.slice(0, count) }, NOW), { nowMs: NOW, isConnected: true });
     const outcomes = Array.from({ length: 21 }, (_, i) => say(`greedy${i}`, 50));
@@ -109,14 +102,11 @@ describe('directory', () => {
 
   it('lets others give way to a stranger that offers more than before, not itself', () => {
     const directory = new Directory({ mostModels: 100 });
-    const models = Array.from({ length: 64 }, (_, i) => offeredModel({ sha256: i.toString(16).padStart(64, '0') }));
+    const models = modelsOf(64);
     for (const peer of ['a', 'b']) directory.take(offerOf(peer, { models: models.slice(0, 40) }, NOW), asStranger);
     const later = { nowMs: NOW + 61_000, isConnected: false };
     assert.equal(directory.take(offerOf('a', { models, sequence: 2 }, NOW), later), 'taken');
-    assert.deepEqual(
-      directory.workers().map(({ peer }) => peer),
-      ['a'],
-    );
+    assert.deepEqual(peersOf(directory), ['a']);
     assert.equal(directory.take(offerOf('c', { models: models.slice(0, 37) }, NOW), later), 'full');
     assert.equal(directory.take(offerOf('c', { models: models.slice(0, 36) }, NOW), later), 'taken');
   });
@@ -142,10 +132,8 @@ describe('directory', () => {
         say(honest, true);
         say(known, false);
       }
-      const outcome = directory.take(
-        { ...offer, issuedAtMs: nowMs, expiresAtMs: nowMs + 120_000 },
-        { nowMs, isConnected: false },
-      );
+      const timed = { ...offer, issuedAtMs: nowMs, expiresAtMs: nowMs + 120_000 };
+      const outcome = directory.take(timed, { nowMs, isConnected: false });
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }
     assert.equal(directory.workers().length, 2_000);

@@ -20,44 +20,40 @@ import { writeMessage } from './wire-writer.ts';
 
 const KINDS = Frame.options.map(({ shape }) => shape.kind.value);
 
+const anyKind = (draw: Draw) => randomFrame(draw, KINDS[draw(KINDS.length)] ?? 'hello');
 const decoders = [
-  {
-    name: 'frames',
-    decode: decodeFrame,
-    encode: encodeFrame,
-    draw: (draw: Draw) => randomFrame(draw, KINDS[draw(KINDS.length)] ?? 'hello'),
-  },
-  { name: 'offers', decode: decodeOffer, encode: encodeOffer, draw: randomOffer },
-  { name: 'receipts', decode: decodeSegmentReceipt, encode: encodeSegmentReceipt, draw: randomReceipt },
-] as const;
+  ['frames', decodeFrame, encodeFrame, anyKind],
+  ['offers', decodeOffer, encodeOffer, randomOffer],
+  ['receipts', decodeSegmentReceipt, encodeSegmentReceipt, randomReceipt],
+] as unknown as readonly [
+  name: string,
+  decode: (bytes: Uint8Array) => unknown,
+  encode: (value: unknown) => Uint8Array,
+  draw: (draw: Draw) => unknown,
+][];
 
-for (const { name, decode, encode, draw } of decoders as readonly {
-  readonly name: string;
-  readonly decode: (bytes: Uint8Array) => unknown;
-  readonly encode: (value: never) => Uint8Array;
-  readonly draw: (draw: Draw) => unknown;
-}[])
+for (const [name, decode, encode, draw] of decoders)
   describe(`${name}, drawn at random`, () => {
     it('come back as they were', () => {
-      for (let seed = 1; seed <= 2_000; seed += 1) {
+      for (let seed = 1; seed <= 1_000; seed += 1) {
         const value = draw(seeded(seed));
-        assert.deepEqual(decode(encode(value as never)), value, `seed ${seed}`);
+        assert.deepEqual(decode(encode(value)), value, `seed ${seed}`);
       }
     });
 
     it('are read or refused, whatever became of their bytes, and what is read can be written again', () => {
       let read = 0;
-      for (let seed = 1; seed <= 8_000; seed += 1) {
+      for (let seed = 1; seed <= 4_000; seed += 1) {
         const random = seeded(seed);
-        const bytes = mutated(encode(draw(random) as never), random);
+        const bytes = mutated(encode(draw(random)), random);
         const value = orFrameError(() => decode(bytes), seed);
         if (value === undefined) continue;
         read += 1;
-        const again = decode(encode(value as never));
+        const again = decode(encode(value));
         assert.deepEqual(again, value, `seed ${seed}`);
       }
-      assert.ok(read > 200, `${read} were read`);
-      assert.ok(read < 7_600, `${read} were read`);
+      assert.ok(read > 100, `${read} were read`);
+      assert.ok(read < 3_800, `${read} were read`);
     });
   });
 
@@ -97,21 +93,10 @@ const request: FrameOf<'request'> = {
 const cancel = encodeFrame({ kind: 'cancel', id: 7 });
 
 describe('a frame', () => {
-  it('may have fields that nobody knows, of every wire type', () => {
-    // Within the frame and within its message: varint, fixed 64, length-delimited, fixed 32, all as field 100.
-    const unknown = [0xa0, 0x06, 0x05, 0xa1, 0x06, ...Array(8).fill(1), 0xa2, 0x06, 0x02, 9, 9, 0xa5, 0x06, 1, 2, 3, 4];
-    const within = Uint8Array.of(0x1a, 2 + unknown.length, 0x08, 7, ...unknown);
-    assert.deepEqual(decodeFrame(within), { kind: 'cancel', id: 7 });
-    assert.deepEqual(decodeFrame(Uint8Array.of(...unknown, ...cancel, ...unknown)), { kind: 'cancel', id: 7 });
-  });
-
-  it('may have its numbers packed, one by one, or both, in any order of fields', () => {
-    const packed = Uint8Array.of(0x6a, 16, 0x08, 7, 0x12, 4, 0, 0, 0x80, 0x3f, 0x15, 0, 0, 0, 0x40, 0xa5);
-    packed[1] = packed.length - 3;
-    const frame = decodeFrame(packed.subarray(0, -1));
+  it('may have its numbers partly packed', () => {
+    // Two fields of floats: one packed with a single number, one alone.
+    const frame = decodeFrame(Uint8Array.of(0x6a, 13, 0x08, 7, 0x12, 4, 0, 0, 0x80, 0x3f, 0x15, 0, 0, 0, 0x40));
     assert.deepEqual(frame, { kind: 'embedded', id: 7, vector: [1, 2] });
-    const reversed = Uint8Array.of(0x6a, 7, 0x15, 0, 0, 0, 0x40, 0x08, 7);
-    assert.deepEqual(decodeFrame(reversed), { kind: 'embedded', id: 7, vector: [2] });
   });
 
   it('tells zero from nothing where that says something', () => {
@@ -122,9 +107,8 @@ describe('a frame', () => {
 
   it('keeps the sign of a zero', () => {
     const choice = { token: 1, text: new Uint8Array(), logprob: -0, top: [] };
-    const { tokens } = decodeFrame(
-      encodeFrame({ kind: 'tokens', id: 1, position: 0, tokens: [choice] }),
-    ) as FrameOf<'tokens'>;
+    const bytes = encodeFrame({ kind: 'tokens', id: 1, position: 0, tokens: [choice] });
+    const { tokens } = decodeFrame(bytes) as FrameOf<'tokens'>;
     assert.ok(Object.is(tokens[0]?.logprob, -0));
   });
 
@@ -133,28 +117,16 @@ describe('a frame', () => {
     assert.equal(frame.grammar, 'a\ufffdb');
   });
 
-  const refused: readonly (readonly [string, FrameErrorCode, readonly number[]])[] = [
-    ['of no bytes', 'unknown-kind', []],
-    ['of a kind of another version', 'unknown-kind', [0x92, 0x01, 0]],
-    ['with its kind as a number', 'malformed', [0x18, 7]],
-    ['with a number as text', 'malformed', [0x1a, 3, 0x0a, 1, 7]],
-    ['with the same field twice', 'malformed', [0x1a, 4, 0x08, 7, 0x08, 8]],
-    ['twice', 'malformed', [...cancel, ...cancel]],
-    ['of two kinds', 'malformed', [...cancel, 0x22, 4, 0x08, 7, 0x10, 1]],
-    ['with a number of 33 bits', 'malformed', [0x1a, 6, 0x08, 0x87, 0x80, 0x80, 0x80, 0x10]],
-    ['with a negative number', 'malformed', [0x1a, 11, 0x08, ...Array(9).fill(0xff), 0x01]],
-    ['with a number of eleven bytes', 'malformed', [0x1a, 12, 0x08, ...Array(10).fill(0x80), 0x01]],
-    ['with a group', 'malformed', [...cancel, 0xa3, 0x06, 0xa4, 0x06]],
-    ['with a field of number 0', 'malformed', [...cancel, 0x00, 0x01]],
-    ['with a length beyond its end', 'malformed', [0x1a, 3, 0x08, 7]],
-    ['with a length within beyond the outer one', 'malformed', [0x0a, 4, 0x12, 9, 65, 65, ...Array(9).fill(65)]],
-    ['with text that is no UTF-8', 'malformed', [0x0a, 4, 0x12, 2, 0xc0, 0x80]],
-    ['without what it needs', 'not-allowed', [0x1a, 0]],
-  ];
-  for (const [name, code, bytes] of refused)
-    it(`${name} is refused: ${code}`, () =>
-      assert.throws(() => decodeFrame(Uint8Array.from(bytes)), { name: 'FrameError', code }));
+  // Those of vectors/network/refused.json are in vectors.test.ts.
+  for (const [name, bytes] of [
+    ['with its kind as a number', [0x18, 7]],
+    ['twice', [...cancel, ...cancel]],
+    ['with a field of number 0', [...cancel, 0x00, 0x01]],
+  ] as const)
+    it(`${name} is malformed`, () =>
+      assert.throws(() => decodeFrame(Uint8Array.from(bytes)), { name: 'FrameError', code: 'malformed' }));
 
+  const infinite = { token: 1, text: new Uint8Array(), logprob: Number.NEGATIVE_INFINITY, top: [] };
   const forbidden: readonly (readonly [string, Frame])[] = [
     ['an id of 0', { kind: 'cancel', id: 0 }],
     ['a temperature that is no number', { ...request, sampling: { ...sampling, temperature: Number.NaN } }],
@@ -166,15 +138,7 @@ describe('a frame', () => {
     ['a long grammar', { ...request, grammar: '日'.repeat(333_334) }],
     ['a margin that is no number', { kind: 'scored', id: 1, margins: [Number.NaN] }],
     ['a negative margin', { kind: 'scored', id: 1, margins: [-1] }],
-    [
-      'an infinite logarithm',
-      {
-        kind: 'tokens',
-        id: 1,
-        position: 0,
-        tokens: [{ token: 1, text: new Uint8Array(), logprob: Number.NEGATIVE_INFINITY, top: [] }],
-      },
-    ],
+    ['an infinite logarithm', { kind: 'tokens', id: 1, position: 0, tokens: [infinite] }],
     ['no tokens', { kind: 'tokens', id: 1, position: 0, tokens: [] }],
   ];
   for (const [name, frame] of forbidden)
@@ -210,10 +174,8 @@ describe('the bounds of a frame', () => {
   it('do not hold a longer prompt, nor one that is too long together with its answer', () => {
     const tooLarge = { name: 'FrameError', code: 'too-large' };
     assert.throws(() => encodeFrame({ ...request, prompt: million, given: [1, 2] }), tooLarge);
-    assert.throws(() => encodeFrame({ ...request, prompt: [...million, 1] }), {
-      name: 'FrameError',
-      code: 'not-allowed',
-    });
+    const notAllowed = { name: 'FrameError', code: 'not-allowed' };
+    assert.throws(() => encodeFrame({ ...request, prompt: [...million, 1] }), notAllowed);
   });
 
   it('do not hold more tokens and alternatives than a receiver would take: a sender divides them', () => {
@@ -236,18 +198,13 @@ describe('the bounds of a frame', () => {
     it(`are cheap to hold against 4 MiB of ${name}`, () => {
       const bytes = new Uint8Array(4 * 1024 * 1024 - 8);
       const length = bytes.byteLength - 5 - ((bytes.byteLength - 5) % part.length);
-      bytes.set([
-        tag,
-        (length & 0x7f) | 0x80,
-        ((length >> 7) & 0x7f) | 0x80,
-        ((length >> 14) & 0x7f) | 0x80,
-        length >> 21,
-      ]);
+      const varint = [0, 7, 14].map((shift) => ((length >> shift) & 0x7f) | 0x80);
+      bytes.set([tag, ...varint, length >> 21]);
       for (let at = 0; at < length; at += part.length) bytes.set(part, 5 + at);
       const startedAt = performance.now();
       assert.throws(() => decodeFrame(bytes.subarray(0, 5 + length)), { name: 'FrameError', code });
-      // Some tens of milliseconds alone on a core.
-      assert.ok(performance.now() - startedAt < 1_500);
+      // Some tens of milliseconds alone on a core; seconds if each part became an object.
+      assert.ok(performance.now() - startedAt < 5_000);
     });
 });
 

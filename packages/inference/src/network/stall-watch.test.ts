@@ -38,123 +38,94 @@ function firstStall({ worker, lagMs = () => 0 }: Simulation) {
   return undefined;
 }
 
-// What was heard just before a tick is counted from that tick on: silence of one second is told after 1 to 1.25 s.
-const table: readonly (readonly [string, Simulation, ReturnType<typeof firstStall>])[] = [
-  ['a worker that never says anything', { worker: () => {} }, { atMs: 1_250, stalled: 'worker' }],
+type Scene = Parameters<Worker>[0];
+const onlyFirst = ({ work }: Scene) => work(1);
+/** The first job goes on; the second one is in the phase. */
+const inPhase =
+  (phase: (nowMs: number) => 'waiting' | 'reading'): Worker =>
+  ({ watch, nowMs, work }) => {
+    work(1);
+    watch.phase(2, phase(nowMs));
+  };
+
+// What was received just before a tick is counted from that tick on: silence of one second is reported after 1 to 1.25 s.
+const table: readonly (readonly [string, Worker, ReturnType<typeof firstStall>, Simulation['lagMs']?])[] = [
+  ['a worker that never sends anything', () => {}, { atMs: 1_250, stalled: 'worker' }],
   [
     'a worker that falls silent, four ticks later',
-    { worker: ({ nowMs, work }) => nowMs <= 5_000 && work(1, 2) },
+    ({ nowMs, work }) => nowMs <= 5_000 && work(1, 2),
     { atMs: 6_000, stalled: 'worker' },
   ],
-  ['nobody who works well', { worker: ({ work }) => work(1, 2) }, undefined],
-  [
-    'nobody who speaks every fourth tick',
-    { worker: ({ nowMs, work }) => nowMs % 1_000 === 0 && work(1, 2) },
-    undefined,
-  ],
+  ['no worker that works', ({ work }) => work(1, 2), undefined],
+  ['no worker that sends every fourth tick', ({ nowMs, work }) => nowMs % 1_000 === 0 && work(1, 2), undefined],
   [
     'the one job that gets no more tokens, a second later',
-    { worker: ({ nowMs, work }) => (nowMs <= 5_000 ? work(1, 2) : work(1)) },
+    ({ nowMs, work }) => (nowMs <= 5_000 ? work(1, 2) : work(1)),
     { atMs: 6_000, stalled: [2] },
   ],
   [
-    'a slow job later, after twenty times its mean gap, of which four times the expected one are believed',
-    {
-      worker: ({ watch, nowMs, work }) => {
-        work(1);
-        if (nowMs <= 15_000 && nowMs % 750 === 0) watch.tokens(2, 1, { nowMs, isHeld: false });
-      },
+    'a slow job later, after twenty times its mean gap, which is limited to four times the expected one',
+    ({ watch, nowMs, work }) => {
+      work(1);
+      if (nowMs <= 15_000 && nowMs % 750 === 0) watch.tokens(2, 1, { nowMs, isHeld: false });
     },
     { atMs: 16_750, stalled: [2] },
   ],
+  ['a job in the queue after ten seconds', inPhase(() => 'waiting'), { atMs: 10_250, stalled: [2] }],
   [
-    'a job in line after ten seconds',
-    {
-      worker: ({ watch, work }) => {
-        work(1);
-        watch.phase(2, 'waiting');
-      },
-    },
-    { atMs: 10_250, stalled: [2] },
+    'a job without any report after four times what was expected and two seconds',
+    onlyFirst,
+    { atMs: 4_250, stalled: [2] },
   ],
+  ['a job that is read after the same time', inPhase(() => 'reading'), { atMs: 4_250, stalled: [2] }],
   [
-    'a job of which nothing was said, after four times what was expected and two seconds',
-    { worker: ({ work }) => work(1) },
+    'a job whose worker alternates between phases, all the same',
+    inPhase((nowMs) => (nowMs % 500 === 0 ? 'waiting' : 'reading')),
     { atMs: 4_250, stalled: [2] },
   ],
   [
-    'a job that is read, after four times what was expected and two seconds',
-    {
-      worker: ({ watch, work }) => {
-        work(1);
-        watch.phase(2, 'reading');
-      },
-    },
-    { atMs: 4_250, stalled: [2] },
-  ],
-  [
-    'a job whose worker goes back and forth between phases, all the same',
-    {
-      worker: ({ watch, nowMs, work }) => {
-        work(1);
-        watch.phase(2, nowMs % 500 === 0 ? 'waiting' : 'reading');
-      },
-    },
-    { atMs: 4_250, stalled: [2] },
-  ],
-  [
-    'nobody who has no credit, however long',
-    {
-      worker: ({ watch, nowMs, work }) => {
-        work();
-        if (nowMs <= 2_000) for (const id of [1, 2]) watch.tokens(id, 10, { nowMs, isHeld: nowMs === 2_000 });
-      },
+    'no job without credit, however long',
+    ({ watch, nowMs, work }) => {
+      work();
+      if (nowMs <= 2_000) for (const id of [1, 2]) watch.tokens(id, 10, { nowMs, isHeld: nowMs === 2_000 });
     },
     undefined,
   ],
   [
-    'a job that stands still once it has credit again, from then on',
-    {
-      worker: ({ watch, nowMs, work }) => {
-        work(1);
-        if (nowMs <= 2_000) watch.tokens(2, 10, { nowMs, isHeld: nowMs === 2_000 });
-        if (nowMs === 20_000) watch.credited(2, nowMs);
-      },
+    'a job that stalls once it has credit again, from then on',
+    ({ watch, nowMs, work }) => {
+      work(1);
+      if (nowMs <= 2_000) watch.tokens(2, 10, { nowMs, isHeld: nowMs === 2_000 });
+      if (nowMs === 20_000) watch.credited(2, nowMs);
     },
     { atMs: 21_000, stalled: [2] },
   ],
   [
     'a worker that dies while its jobs have no credit',
-    {
-      worker: ({ watch, nowMs, work }) => {
-        if (nowMs <= 3_000) work();
-        for (const id of [1, 2]) watch.tokens(id, 10, { nowMs, isHeld: true });
-      },
+    ({ watch, nowMs, work }) => {
+      if (nowMs <= 3_000) work();
+      for (const id of [1, 2]) watch.tokens(id, 10, { nowMs, isHeld: true });
     },
     { atMs: 4_000, stalled: 'worker' },
   ],
   [
-    'nobody whose word lies unread while we halt, and comes just in time without that',
-    {
-      lagMs: (tick) => (tick % 8 === 0 ? 30_000 : 0),
-      worker: ({ tick, work }) => (tick % 8 === 1 || tick % 8 === 4) && work(1, 2),
-    },
+    'no worker whose message is unread while we halt, and arrives just in time without that',
+    ({ tick, work }) => (tick % 8 === 1 || tick % 8 === 4) && work(1, 2),
     undefined,
+    (tick) => (tick % 8 === 0 ? 30_000 : 0),
   ],
-  [
-    'nobody because we are late time after time, as long as something comes between',
-    { lagMs: () => 2_000, worker: ({ work }) => work(1, 2) },
-    undefined,
-  ],
+  ['no worker because we are late again and again', ({ work }) => work(1, 2), undefined, () => 2_000],
   [
     'a dead worker even while every tick is late, after twice as many',
-    { lagMs: () => 250, worker: ({ nowMs, work }) => nowMs <= 2_000 && work(1, 2) },
+    ({ nowMs, work }) => nowMs <= 2_000 && work(1, 2),
     { atMs: 2_000 + 9 * 500, stalled: 'worker' },
+    () => 250,
   ],
 ];
 
 describe('a watch finds', () => {
-  for (const [name, simulation, expected] of table) it(name, () => assert.deepEqual(firstStall(simulation), expected));
+  for (const [name, worker, expected, lagMs = () => 0] of table)
+    it(name, () => assert.deepEqual(firstStall({ worker, lagMs }), expected));
 
   it('an idle worker after five seconds of silence, and no job that is over or was never there', () => {
     const watch = new StallWatch({ tickMs: TICK_MS });
@@ -177,6 +148,21 @@ describe('a watch finds', () => {
     assert.equal(watch.tick(11 * TICK_MS).isSilent, false);
   });
 
+  /** When job 1 is reported, of a worker that sends nothing but that it lives. */
+  const stallOf = (
+    job: { readTokens: number; expectedMs: number; gapMs?: number },
+    begin: (watch: StallWatch) => void,
+  ) => {
+    const watch = new StallWatch({ tickMs: TICK_MS });
+    watch.started(1, job);
+    begin(watch);
+    watch.tick(0);
+    for (let nowMs = TICK_MS; ; nowMs += TICK_MS) {
+      watch.heard();
+      if (watch.tick(nowMs).jobs.length > 0) return nowMs;
+    }
+  };
+
   for (const [gapMs, expectedMs] of [
     [undefined, 5_000],
     [20, 1_000],
@@ -185,16 +171,9 @@ describe('a watch finds', () => {
     [1_000_000, 10_000],
   ] as const)
     it(`a job that stops after its first token ${expectedMs} ms later, where a gap of ${gapMs} ms is expected`, () => {
-      const watch = new StallWatch({ tickMs: TICK_MS });
-      watch.started(1, { readTokens: 100, expectedMs: 500, gapMs });
-      watch.tokens(1, 1, { nowMs: 0, isHeld: false });
-      watch.tick(0);
-      let nowMs = 0;
-      do {
-        nowMs += TICK_MS;
-        watch.heard();
-      } while (watch.tick(nowMs).jobs.length === 0);
-      assert.equal(nowMs, expectedMs);
+      const job = { readTokens: 100, expectedMs: 500, ...(gapMs === undefined ? {} : { gapMs }) };
+      const stalledMs = stallOf(job, (watch) => watch.tokens(1, 1, { nowMs: 0, isHeld: false }));
+      assert.equal(stalledMs, expectedMs);
     });
 
   for (const [readTokens, expectedMs] of [
@@ -202,15 +181,9 @@ describe('a watch finds', () => {
     [1_000, 110_000],
   ] as const)
     it(`a job that reads ${readTokens} tokens after ${expectedMs} ms, whatever was expected`, () => {
-      const watch = new StallWatch({ tickMs: TICK_MS });
-      watch.started(1, { readTokens, expectedMs: 1e9 });
-      watch.phase(1, 'reading');
-      watch.tick(0);
-      let nowMs = 0;
-      do {
-        nowMs += TICK_MS;
-        watch.heard();
-      } while (watch.tick(nowMs).jobs.length === 0);
-      assert.equal(nowMs, expectedMs);
+      assert.equal(
+        stallOf({ readTokens, expectedMs: 1e9 }, (watch) => watch.phase(1, 'reading')),
+        expectedMs,
+      );
     });
 });
