@@ -7,11 +7,8 @@ const whole = answer('a', 'q', 1);
 
 describe('the figures of an answer', () => {
   it('are tokens, speed, the time to the first one and who made it', () => {
-    const segments = ['12D3KooWaaaaaaAAAAAA', '12D3KooWbbbbbbBBBBBB'].map((worker, i) => ({
-      worker,
-      from: i,
-      to: i + 1,
-    }));
+    const workers = ['12D3KooWaaaaaaAAAAAA', '12D3KooWbbbbbbBBBBBB'];
+    const segments = workers.map((worker, i) => ({ worker, from: i, to: i + 1 }));
     assert.deepEqual(figuresOf({ ...whole, segments }), [
       ...['m', '11 tokens', '100 tokens/s', 'first after 10 ms', 'by workers …AAAAAA, then …BBBBBB'],
     ]);

@@ -6,11 +6,8 @@ import { answer, question } from './test/turns.ts';
 
 describe('a kept conversation', () => {
   it('is read as it was written', () => {
-    const asked = withTurn(
-      newConversation({ model: 'm', temperature: 0, system: 'Be kind.', stop: '\n' }, 'Hi', 5),
-      question('q', null, 5),
-      5,
-    );
+    const settings = { model: 'm', temperature: 0, system: 'Be kind.', stop: '\n' };
+    const asked = withTurn(newConversation(settings, 'Hi', 5), question('q', null, 5), 5);
     const problem = { code: 'network', message: 'Gone.', requestId: null, retryAt: 7 };
     const segments = [{ worker: 'w', from: 0, to: 3 }];
     const whole = withTurn(asked, { ...answer('a', 'q', 6), problem, segments }, 6);
@@ -21,14 +18,8 @@ describe('a kept conversation', () => {
     const { parent: _p, at: _a, ...first } = question('q1', null, 1);
     const { parent: _q, at: _b, ...second } = answer('a1', 'q1', 2);
     const third = { role: 'user', id: 'q2', text: 'And?' };
-    const old = {
-      id: 'c',
-      title: 'Old',
-      changedAt: 9,
-      settings: { model: 'm' },
-      turns: [first, second, third],
-      sentFrom: 2,
-    };
+    const turns = [first, second, third];
+    const old = { id: 'c', title: 'Old', changedAt: 9, settings: { model: 'm' }, turns, sentFrom: 2 };
     const read = readConversation(JSON.stringify(old));
     assert.ok(read);
     assert.deepEqual(
@@ -43,15 +34,8 @@ describe('a kept conversation', () => {
     for (const text of ['', '{', 'null', '[]', '7', '{"id":7,"turns":[]}', '{"id":"c"}'])
       assert.equal(readConversation(text), undefined, text);
     const odd = [null, 7, {}, { role: 'user', id: 'q', text: 7 }, { role: 'robot', id: 'r', text: '' }];
-    const broken = {
-      role: 'assistant',
-      id: 'a',
-      parent: 'q',
-      text: 'x',
-      state: 'odd',
-      segments: [{ worker: 7 }],
-      problem: {},
-    };
+    const part = { state: 'odd', segments: [{ worker: 7 }], problem: {} };
+    const broken = { role: 'assistant', id: 'a', parent: 'q', text: 'x', ...part };
     const settings = { model: 7, system: {}, stop: null, temperature: 'hot', topP: 0.5, seed: [] };
     const read = readConversation(JSON.stringify({ id: 'c', settings, turns: [...odd, broken] }));
     assert.deepEqual(read?.settings, { topP: 0.5 });

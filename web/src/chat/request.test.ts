@@ -5,11 +5,8 @@ import { requestOf, tokensOf } from './request.ts';
 import { answer, question } from './test/turns.ts';
 
 const first = withTurn(newConversation({}, 'Hi', 1), question('q1', null, 1, 'Hi'), 1);
-const second = withTurn(
-  withTurn(first, { ...answer('a1', 'q1', 2), text: 'Hello' }, 2),
-  question('q2', 'a1', 3, 'And?'),
-  3,
-);
+const answered = withTurn(first, { ...answer('a1', 'q1', 2), text: 'Hello' }, 2);
+const second = withTurn(answered, question('q2', 'a1', 3, 'And?'), 3);
 
 describe('a request', () => {
   it('has the path, instructions and what was set, and nothing that was not', () => {

@@ -17,20 +17,14 @@ const told = (fleet: Fleet | undefined) => fleet?.events.map(({ kind, peer, at }
 describe('the fleet', () => {
   it('begins with whoever is there, as nobody new; only workers that are connected count', () => {
     const fleet = after([worker('a'), worker('b', { connected_since: null }), worker('c', { role: 'other' })]);
-    assert.deepEqual(
-      fleet?.peers.map(({ peer }) => peer),
-      ['a'],
-    );
+    assert.equal(fleet?.peers.map(({ peer }) => peer).join(), 'a');
     assert.deepEqual(told(fleet), []);
   });
 
   it('tells who came and who went, newest first, and that one is back', () => {
     const gone = after([worker('a'), worker('b')], [worker('b')]);
     assert.deepEqual(told(gone), ['gone a 1000']);
-    assert.deepEqual(
-      gone?.gone.map(({ peer }) => peer.peer),
-      ['a'],
-    );
+    assert.equal(gone?.gone.map(({ peer }) => peer.peer).join(), 'a');
     const back = after([worker('a'), worker('b')], [worker('b')], [worker('a'), worker('b')]);
     assert.deepEqual(told(back), ['joined a 2000', 'gone a 1000']);
     assert.deepEqual(back?.gone, []);
