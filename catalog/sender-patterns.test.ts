@@ -12,16 +12,8 @@ import verificationBusiness from './verification-business.json' with { type: 'js
 import verificationDeveloper from './verification-developer.json' with { type: 'json' };
 import verificationSecurity from './verification-security.json' with { type: 'json' };
 
-const FILES = [
-  certificateAuthorities,
-  dmarc,
-  senders,
-  sendersBusiness,
-  verification,
-  verificationBusiness,
-  verificationDeveloper,
-  verificationSecurity,
-];
+const TOKENS = [verification, verificationBusiness, verificationDeveloper, verificationSecurity];
+const FILES = [certificateAuthorities, dmarc, senders, sendersBusiness, ...TOKENS];
 
 const all = loadCatalog(entries);
 const rulebook = compileRulebook(all);
@@ -61,9 +53,6 @@ describe('the patterns of senders, tokens and authorities', () => {
 
   it('belong to providers whose kind is said', () => {
     assert.ok(providers.length >= 490, `${providers.length} providers`);
-    assert.deepEqual(
-      providers.filter(({ kinds }) => kinds.length === 0).map(({ id }) => id),
-      [],
-    );
+    for (const { id, kinds } of providers) assert.ok(kinds.length > 0, id);
   });
 });

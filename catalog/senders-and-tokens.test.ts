@@ -15,8 +15,8 @@ const named = (...expected: readonly (readonly [record: object, services: readon
   for (const [record, services] of expected) assert.deepEqual(servicesOf(record), services, JSON.stringify(record));
 };
 const spf = (policy: string) => ({ txt: [`v=spf1 ${policy}`] });
-const senderIds = (...ids: readonly string[]) => ids.map((id) => `email_sending ${id}`).sort();
-const accountIds = (...ids: readonly string[]) => ids.map((id) => `verified_service ${id}`).sort();
+const senders = (...ids: readonly string[]) => ids.map((id) => `email_sending ${id}`).sort();
+const accounts = (...ids: readonly string[]) => ids.map((id) => `verified_service ${id}`).sort();
 const rua = (...addresses: readonly string[]) => ({
   dmarc: `v=DMARC1; p=quarantine; rua=${addresses.map((address) => `mailto:${address}`).join(',')}`,
 });
@@ -24,42 +24,42 @@ const rua = (...addresses: readonly string[]) => ({
 describe('SPF policies', () => {
   it('name the services that a domain lets send', () => {
     named(
-      [spf('include:email-od.com ~all'), senderIds('socketlabs')],
-      [spf('include:_spf.smtp.mailtrap.live -all'), senderIds('mailtrap')],
-      [spf('include:relay.mailchannels.net include:_spf.odoo.com ~all'), senderIds('mailchannels', 'odoo')],
-      [spf('include:spf.tipalti.com include:cvent-planner.com -all'), senderIds('cvent', 'tipalti')],
+      [spf('include:email-od.com ~all'), senders('socketlabs')],
+      [spf('include:_spf.smtp.mailtrap.live -all'), senders('mailtrap')],
+      [spf('include:relay.mailchannels.net include:_spf.odoo.com ~all'), senders('mailchannels', 'odoo')],
+      [spf('include:spf.tipalti.com include:cvent-planner.com -all'), senders('cvent', 'tipalti')],
       [
         spf('include:spf_c.oraclecloud.com include:rnmk.com ~all'),
-        senderIds('oracle-b2c-service', 'oracle-fusion-cloud'),
+        senders('oracle-b2c-service', 'oracle-fusion-cloud'),
       ],
-      [spf('include:outboundmail.convio.net ~all'), senderIds('blackbaud')],
-      [spf('include:519224.spf06.hubspotemail.net ~all'), senderIds('hubspot')],
-      [spf('include:stspg-customer.com include:_spf.alchemer.eu ~all'), senderIds('alchemer', 'statuspage')],
-      [spf('include:_spf.firebasemail.com ~all'), senderIds('firebase-authentication')],
-      [spf('include:_spf.psm.knowbe4.com include:securityiqmail.net ~all'), senderIds('infosec-iq', 'knowbe4')],
+      [spf('include:outboundmail.convio.net ~all'), senders('blackbaud')],
+      [spf('include:519224.spf06.hubspotemail.net ~all'), senders('hubspot')],
+      [spf('include:stspg-customer.com include:_spf.alchemer.eu ~all'), senders('alchemer', 'statuspage')],
+      [spf('include:_spf.firebasemail.com ~all'), senders('firebase-authentication')],
+      [spf('include:_spf.psm.knowbe4.com include:securityiqmail.net ~all'), senders('infosec-iq', 'knowbe4')],
     );
   });
 
   it('name the services of every part of the world', () => {
     named(
-      [spf('include:spf.sendcloud.org ~all'), senderIds('sendcloud')],
-      [spf('include:spf1.dm.aliyun.com include:qcloudmail.com -all'), senderIds('alibaba-direct-mail', 'tencent-ses')],
-      [spf('include:_spf.stibee.com ~all'), senderIds('stibee')],
-      [spf('include:spf.sendsay.ru include:spf.mindbox.ru ~all'), senderIds('mindbox', 'sendsay')],
-      [spf('mx a include:_spf.emaillabs.net.pl ~all'), senderIds('emaillabs')],
-      [spf('include:spf.mailkit.eu include:_spf.ecomailapp.cz ~all'), senderIds('ecomail', 'mailkit')],
-      [spf('include:spf.flexmail.eu include:spf.afas.online -all'), senderIds('afas', 'flexmail')],
-      [spf('include:spf.topdesk.net include:_spf.emply.com -all'), senderIds('emply', 'topdesk')],
-      [spf('include:_spf.embluemail.com include:spf.fromdoppler.com -all'), senderIds('doppler', 'embluemail')],
-      [spf('include:_spf.everlytic.net ?all'), senderIds('everlytic')],
+      [spf('include:spf.sendcloud.org ~all'), senders('sendcloud')],
+      [spf('include:spf1.dm.aliyun.com include:qcloudmail.com -all'), senders('alibaba-direct-mail', 'tencent-ses')],
+      [spf('include:_spf.stibee.com ~all'), senders('stibee')],
+      [spf('include:spf.sendsay.ru include:spf.mindbox.ru ~all'), senders('mindbox', 'sendsay')],
+      [spf('mx a include:_spf.emaillabs.net.pl ~all'), senders('emaillabs')],
+      [spf('include:spf.mailkit.eu include:_spf.ecomailapp.cz ~all'), senders('ecomail', 'mailkit')],
+      [spf('include:spf.flexmail.eu include:spf.afas.online -all'), senders('afas', 'flexmail')],
+      [spf('include:spf.topdesk.net include:_spf.emply.com -all'), senders('emply', 'topdesk')],
+      [spf('include:_spf.embluemail.com include:spf.fromdoppler.com -all'), senders('doppler', 'embluemail')],
+      [spf('include:_spf.everlytic.net ?all'), senders('everlytic')],
       [
         spf('include:_spf.rdstation.com.br include:_spf.octadesk.com include:spf_12392.aknamail.com.br -all'),
-        senderIds('akna', 'octadesk', 'rd-station'),
+        senders('akna', 'octadesk', 'rd-station'),
       ],
-      [spf('include:spf-au.iress.com include:a._spf.brightspace.com -all'), senderIds('brightspace', 'iress')],
-      [spf('include:_spf.qemailserver.com include:_spf.sidetrade.net -all'), senderIds('qualtrics', 'sidetrade')],
-      [spf('include:spf.nl2go.com -all'), senderIds('brevo')],
-      [spf('include:spf.umantis.com include:spf.de.umantis.com -all'), senderIds('umantis')],
+      [spf('include:spf-au.iress.com include:a._spf.brightspace.com -all'), senders('brightspace', 'iress')],
+      [spf('include:_spf.qemailserver.com include:_spf.sidetrade.net -all'), senders('qualtrics', 'sidetrade')],
+      [spf('include:spf.nl2go.com -all'), senders('brevo')],
+      [spf('include:spf.umantis.com include:spf.de.umantis.com -all'), senders('umantis')],
     );
   });
 
@@ -86,33 +86,33 @@ describe('aliases that a sending service asks for', () => {
 
   it('name it, where the target is its own', () => {
     named(
-      [alias('brevo1._domainkey', 'b1.example-com.dkim.brevo.com'), senderIds('brevo')],
-      [alias('acdkim1._domainkey', 'dkim.acdkim1.acems3.com'), senderIds('activecampaign')],
-      [alias('k2._domainkey', 'dkim2.mcsv.net'), senderIds('mailchimp')],
-      [alias('litesrv._domainkey', 'litesrv._domainkey.mlsend.com'), senderIds('mailerlite')],
-      [alias('mlsend2._domainkey', 'mlsend2._domainkey.mailersend.net'), senderIds('mailersend')],
-      [alias('kl._domainkey', 'kl1.domainkey.7.klaviyodns.com'), senderIds('klaviyo')],
-      [alias('cka._domainkey', 'dkim.dm-0a1b2c3d.sg6.convertkit.com'), senderIds('convertkit')],
-      [alias('eo._domainkey', 'eo._domainkey.0a1b2c3d4e.alecto.eoidentity.com'), senderIds('emailoctopus')],
-      [alias('strong1._domainkey', 'strong1._domainkey.helpscout.net'), senderIds('helpscout')],
-      [alias('rwmt1._domainkey', 'rwmt1.dkim.smtp.mailtrap.live'), senderIds('mailtrap')],
-      [alias('mailpoet1._domainkey', 'dkim1.sendingservice.net'), senderIds('mailpoet')],
-      [alias('clk._domainkey', 'dkim1.0a1b2c3d4e5f.clerk.services'), senderIds('clerk')],
+      [alias('brevo1._domainkey', 'b1.example-com.dkim.brevo.com'), senders('brevo')],
+      [alias('acdkim1._domainkey', 'dkim.acdkim1.acems3.com'), senders('activecampaign')],
+      [alias('k2._domainkey', 'dkim2.mcsv.net'), senders('mailchimp')],
+      [alias('litesrv._domainkey', 'litesrv._domainkey.mlsend.com'), senders('mailerlite')],
+      [alias('mlsend2._domainkey', 'mlsend2._domainkey.mailersend.net'), senders('mailersend')],
+      [alias('kl._domainkey', 'kl1.domainkey.7.klaviyodns.com'), senders('klaviyo')],
+      [alias('cka._domainkey', 'dkim.dm-0a1b2c3d.sg6.convertkit.com'), senders('convertkit')],
+      [alias('eo._domainkey', 'eo._domainkey.0a1b2c3d4e.alecto.eoidentity.com'), senders('emailoctopus')],
+      [alias('strong1._domainkey', 'strong1._domainkey.helpscout.net'), senders('helpscout')],
+      [alias('rwmt1._domainkey', 'rwmt1.dkim.smtp.mailtrap.live'), senders('mailtrap')],
+      [alias('mailpoet1._domainkey', 'dkim1.sendingservice.net'), senders('mailpoet')],
+      [alias('clk._domainkey', 'dkim1.0a1b2c3d4e5f.clerk.services'), senders('clerk')],
       [
         alias('firebase1._domainkey', 'mail-example-com.dkim1._domainkey.firebasemail.com'),
-        senderIds('firebase-authentication'),
+        senders('firebase-authentication'),
       ],
       [
         alias('squarespace._domainkey', 'squarespace-domainkey.squarespace-mail.com'),
-        senderIds('squarespace-email-campaigns'),
+        senders('squarespace-email-campaigns'),
       ],
       [
         alias('selector1-azurecomm-prod-net._domainkey', 'selector1-azurecomm-prod-net._domainkey.azurecomm.net'),
-        senderIds('azure-communication-services'),
+        senders('azure-communication-services'),
       ],
-      [alias('pm-bounces', 'pm.mtasv.net'), senderIds('postmark')],
-      [alias('bounce', 'custom-email-domain.stripe.com'), senderIds('stripe')],
-      [alias('bounce', 'eu.sparkpostmail.com'), senderIds('sparkpost')],
+      [alias('pm-bounces', 'pm.mtasv.net'), senders('postmark')],
+      [alias('bounce', 'custom-email-domain.stripe.com'), senders('stripe')],
+      [alias('bounce', 'eu.sparkpostmail.com'), senders('sparkpost')],
     );
   });
 
@@ -136,7 +136,7 @@ describe('DMARC report addresses', () => {
         rua('reports@dmarc.cyber.dhs.gov', 'dmarc_rua@emaildefense.proofpoint.com!10m'),
         ['email_security cisa', 'email_security proofpoint-efd'],
       ],
-      [rua('rua@dmarc.brevo.com'), senderIds('brevo')],
+      [rua('rua@dmarc.brevo.com'), senders('brevo')],
       [rua('dmarc@example.com', 'dmarc@example.org'), []],
     );
   });
@@ -149,60 +149,54 @@ describe('verification tokens', () => {
     named(
       [
         tokens('cisco-ci-domain-verification=4a1c92ef69fe42f8', 'webexdomainverification.AB1C=0a1b2c3d'),
-        accountIds('webex'),
+        accounts('webex'),
       ],
       [
         tokens('h1-domain-verification=3bPxkTRBe4uck7tr', 'bugcrowd-verification=4889742e219d4b28'),
-        accountIds('bugcrowd', 'hackerone'),
+        accounts('bugcrowd', 'hackerone'),
       ],
       [
         tokens('hcp-domain-verification=ce2770782fd69f68', 'launchdarkly-domain-verification=c190690f'),
-        accountIds('hashicorp', 'launchdarkly'),
+        accounts('hashicorp', 'launchdarkly'),
       ],
       [
         tokens('mistral-domain-verification=2139895d', 'elevenlabs=AkVMNw8U', 'windsurf-verification=LRBAV_kH'),
-        accountIds('elevenlabs', 'mistral', 'windsurf'),
+        accounts('elevenlabs', 'mistral', 'windsurf'),
       ],
-      [
-        tokens('Foxit-domain-verification=0da244e9', 'DeepL-Domain-Verification=b8faec8a'),
-        accountIds('deepl', 'foxit'),
-      ],
+      [tokens('Foxit-domain-verification=0da244e9', 'DeepL-Domain-Verification=b8faec8a'), accounts('deepl', 'foxit')],
       [
         tokens('TAILSCALE-xOzoDvFUzZr5YYVC', 'OSSRH-58518', 'Probe.ly:0a1b2c3d'),
-        accountIds('probely', 'sonatype', 'tailscale'),
+        accounts('probely', 'sonatype', 'tailscale'),
       ],
       [
         tokens('flexera-domain-verification-nsbtshbvpbsmbnzh', 'carta-domain-verification-p6kprv=Hf8pYNQg'),
-        accountIds('carta', 'flexera'),
+        accounts('carta', 'flexera'),
       ],
       [
         tokens('pexip-ms-tenant-domain-verification=38ff6049', 'neat-pulse-domain-verification-W8XZ4xN=35c9459f'),
-        accountIds('neat', 'pexip'),
+        accounts('neat', 'pexip'),
       ],
       [
         tokens('android-enroll=https://mdm.example.com/c', 'android-mdm-enroll=https://mdm.example.com/d'),
-        accountIds('ivanti'),
+        accounts('ivanti'),
       ],
       [
         tokens('mentimeter-8599dcd1-e0da-4326-882e-7570e7c942fb', 'slido-domain-verification=87b6e1fe-2406-444f-90df'),
-        accountIds('mentimeter', 'slido'),
+        accounts('mentimeter', 'slido'),
       ],
-      [
-        tokens('meltwater_sso_20260521_triton-36710', 'prowly-verification=bebd281d'),
-        accountIds('meltwater', 'prowly'),
-      ],
-      [tokens('UK-federation-domain-verification=d262373b2f27d3ca'), accountIds('uk-federation')],
-      [tokens('pardot801473=19f8d9f3e51c', 'sending_domain801473=07a4a2149977'), accountIds('pardot')],
-      [tokens('mgverify=fa8deab5e1cdad1a', 'unione-validate-hash=483bb362ebdb'), accountIds('mailgun', 'unione')],
+      [tokens('meltwater_sso_20260521_triton-36710', 'prowly-verification=bebd281d'), accounts('meltwater', 'prowly')],
+      [tokens('UK-federation-domain-verification=d262373b2f27d3ca'), accounts('uk-federation')],
+      [tokens('pardot801473=19f8d9f3e51c', 'sending_domain801473=07a4a2149977'), accounts('pardot')],
+      [tokens('mgverify=fa8deab5e1cdad1a', 'unione-validate-hash=483bb362ebdb'), accounts('mailgun', 'unione')],
       [
         tokens(
           'globalsign-smime-dv=CDYX+XFHUw2w',
           '_telesec-domain-validation=2026-01-17_EsWjLFKa',
           'QuoVadis=d56f7361',
         ),
-        accountIds('globalsign', 'quovadis', 'telesec'),
+        accounts('globalsign', 'quovadis', 'telesec'),
       ],
-      [tokens('brevo-code:3fd38860523365d0', 'Sendinblue-code:893b13ba16ab42c9'), accountIds('brevo')],
+      [tokens('brevo-code:3fd38860523365d0', 'Sendinblue-code:893b13ba16ab42c9'), accounts('brevo')],
     );
   });
 

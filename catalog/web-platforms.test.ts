@@ -1,31 +1,28 @@
 // Answers as sites give them, and the software that headers, cookies, pages and aliases show behind them.
 import { describe, it } from 'node:test';
-import { alias, assertShown, generator, scripts } from './test/shapes.ts';
+import { alias, assertShown, cookies, generator, page, poweredBy, scripts, server } from './test/shapes.ts';
 
 describe('servers and languages', () => {
   it('tell themselves and their versions in the Server header', () => {
     assertShown(
+      [server('IBM_HTTP_Server/6.1.0.47 Apache/2.0.47 (Unix)'), ['apache 2.0.47', 'ibm-http-server 6.1.0.47']],
       [
-        { headers: { server: 'IBM_HTTP_Server/6.1.0.47 Apache/2.0.47 (Unix)' } },
-        ['apache 2.0.47', 'ibm-http-server 6.1.0.47'],
-      ],
-      [
-        { headers: { server: 'Apache/2.4.6 (CentOS) mod_perl/2.0.11 Perl/v5.16.3' } },
+        server('Apache/2.4.6 (CentOS) mod_perl/2.0.11 Perl/v5.16.3'),
         ['apache 2.4.6', 'mod-perl 2.0.11', 'perl 5.16.3'],
       ],
       [
-        { headers: { server: 'Apache/2.2.15 (Red Hat) mod_jk/1.2.40 mod_wsgi/3.2 Python/2.6.6' } },
+        server('Apache/2.2.15 (Red Hat) mod_jk/1.2.40 mod_wsgi/3.2 Python/2.6.6'),
         ['apache 2.2.15', 'mod-jk 1.2.40', 'mod-wsgi 3.2', 'python 2.6.6'],
       ],
-      [{ headers: { server: 'WEBrick/1.6.1 (Ruby/2.7.8/2023-03-30)' } }, ['ruby 2.7.8', 'webrick 1.6.1']],
-      [{ headers: { server: 'Apache Tomcat/9.0.65' } }, ['tomcat']],
-      [{ headers: { server: 'h2o/2.2.6' } }, ['h2o 2.2.6']],
-      [{ headers: { server: 'Yaws 2.0.9' } }, ['yaws 2.0.9']],
-      [{ headers: { server: 'Hiawatha v11.4' } }, ['hiawatha 11.4']],
-      [{ headers: { server: 'Unit/1.32.1' } }, ['nginx-unit 1.32.1']],
-      [{ headers: { server: 'ATS/9.2.3' } }, ['apache-traffic-server 9.2.3']],
-      [{ headers: { server: 'Lotus-Domino' } }, ['lotus-domino']],
-      [{ headers: { server: 'FrankenPHP Caddy' } }, ['caddy', 'frankenphp']],
+      [server('WEBrick/1.6.1 (Ruby/2.7.8/2023-03-30)'), ['ruby 2.7.8', 'webrick 1.6.1']],
+      [server('Apache Tomcat/9.0.65'), ['tomcat']],
+      [server('h2o/2.2.6'), ['h2o 2.2.6']],
+      [server('Yaws 2.0.9'), ['yaws 2.0.9']],
+      [server('Hiawatha v11.4'), ['hiawatha 11.4']],
+      [server('Unit/1.32.1'), ['nginx-unit 1.32.1']],
+      [server('ATS/9.2.3'), ['apache-traffic-server 9.2.3']],
+      [server('Lotus-Domino'), ['lotus-domino']],
+      [server('FrankenPHP Caddy'), ['caddy', 'frankenphp']],
     );
   });
 
@@ -34,13 +31,10 @@ describe('servers and languages', () => {
       [{ headers: { via: '1.1 varnish (Varnish/6.0), 1.1 varnish', 'x-varnish': '32770 5' } }, ['varnish']],
       [{ headers: { via: 'kong/3.4.2', 'x-kong-upstream-latency': '12' } }, ['kong 3.4.2']],
       [{ headers: { server: 'istio-envoy', 'x-envoy-upstream-service-time': '7' } }, ['envoy']],
-      [
-        { headers: { 'x-powered-by': 'Servlet/3.1 JSP/2.3 (GlassFish Server Open Source Edition 4.1)' } },
-        ['glassfish', 'servlet'],
-      ],
+      [poweredBy('Servlet/3.1 JSP/2.3 (GlassFish Server Open Source Edition 4.1)'), ['glassfish', 'servlet']],
       [{ headers: { server: 'WildFly/10', 'x-powered-by': 'Undertow/1' } }, ['undertow', 'wildfly']],
-      [{ headers: { 'x-powered-by': 'ThinkPHP' } }, ['thinkphp']],
-      [{ headers: { 'x-powered-by': 'W3 Total Cache/2.6.0' } }, ['wordpress-w3-total-cache 2.6.0']],
+      [poweredBy('ThinkPHP'), ['thinkphp']],
+      [poweredBy('W3 Total Cache/2.6.0'), ['wordpress-w3-total-cache 2.6.0']],
       [
         { headers: { microsoftsharepointteamservices: '16.0.0.10396', 'x-sharepointhealthscore': '0' } },
         ['sharepoint'],
@@ -50,11 +44,11 @@ describe('servers and languages', () => {
 
   it('are known by their cookies', () => {
     assertShown(
-      [{ cookies: ['.AspNetCore.Antiforgery.w5W7x28NAIs'] }, ['kestrel']],
-      [{ cookies: ['PLAY_SESSION'] }, ['play-framework']],
-      [{ cookies: ['CFID', 'CFTOKEN'] }, ['coldfusion']],
-      [{ cookies: ['ci_session'] }, ['codeigniter']],
-      [{ cookies: ['ASPSESSIONIDQQBCADTC'] }, ['asp-net']],
+      [cookies('.AspNetCore.Antiforgery.w5W7x28NAIs'), ['kestrel']],
+      [cookies('PLAY_SESSION'), ['play-framework']],
+      [cookies('CFID', 'CFTOKEN'), ['coldfusion']],
+      [cookies('ci_session'), ['codeigniter']],
+      [cookies('ASPSESSIONIDQQBCADTC'), ['asp-net']],
     );
   });
 });
@@ -62,20 +56,18 @@ describe('servers and languages', () => {
 describe('frameworks and libraries', () => {
   it('leave their marks in a page', () => {
     assertShown(
-      [{ html: '<app-root ng-version="17.3.1"></app-root>' }, ['angular']],
+      [page('<app-root ng-version="17.3.1"></app-root>'), ['angular']],
       [
-        {
-          html: '<div id="svelte" data-sveltekit-preload-data="hover"><script src="/_app/immutable/entry/start.js"></script></div>',
-        },
+        page(
+          '<div id="svelte" data-sveltekit-preload-data="hover"><script src="/_app/immutable/entry/start.js"></script></div>',
+        ),
         ['sveltekit'],
       ],
-      [{ html: '<script type="x/boundary" id="fastboot-body-start"></script>' }, ['ember']],
-      [{ html: '<div data-phx-main data-phx-session="SFMyNTY"></div>' }, ['phoenix']],
-      [{ html: '<div id="blazor-error-ui"></div><script src="/_framework/blazor.web.js"></script>' }, ['blazor']],
+      [page('<script type="x/boundary" id="fastboot-body-start"></script>'), ['ember']],
+      [page('<div data-phx-main data-phx-session="SFMyNTY"></div>'), ['phoenix']],
+      [page('<div id="blazor-error-ui"></div><script src="/_framework/blazor.web.js"></script>'), ['blazor']],
       [
-        {
-          html: '<link rel="stylesheet" href="/_astro/index.3f1c.css"><meta name="generator" content="Astro v4.5.16">',
-        },
+        page('<link rel="stylesheet" href="/_astro/index.3f1c.css"><meta name="generator" content="Astro v4.5.16">'),
         ['astro 4.5.16'],
       ],
       [scripts('/livewire/livewire.min.js?id=38dc8241'), ['livewire']],
@@ -148,7 +140,7 @@ describe('content management', () => {
         { headers: { 'liferay-portal': 'Liferay Digital Experience Platform' }, cookies: ['GUEST_LANGUAGE_ID'] },
         ['liferay'],
       ],
-      [{ headers: { 'x-powered-by': 'pimcore' } }, ['pimcore']],
+      [poweredBy('pimcore'), ['pimcore']],
       [{ headers: { 'x-flow-powered': 'Flow/8.3 Neos/8.3' } }, ['neos']],
       [{ headers: { 'x-flow-powered': 'Flow/8.3' } }, []],
       [
@@ -161,10 +153,10 @@ describe('content management', () => {
         ['contact-form-7', 'jquery', 'wordpress'],
       ],
       [
-        { html: '<img src="https://images.prismic.io/acme/hero.png"><img src="https://a.storyblok.com/f/1/logo.svg">' },
+        page('<img src="https://images.prismic.io/acme/hero.png"><img src="https://a.storyblok.com/f/1/logo.svg">'),
         ['prismic', 'storyblok'],
       ],
-      [{ cookies: ['MoodleSessionprod'] }, ['moodle']],
+      [cookies('MoodleSessionprod'), ['moodle']],
       [{ html: '<html data-xf-init="x">', cookies: ['xf_csrf'] }, ['xenforo']],
     );
   });
@@ -191,16 +183,16 @@ describe('shops', () => {
         ['shopify'],
       ],
       [scripts('/static/version1712/frontend/Magento/luma/en_US/requirejs/require.js'), ['magento']],
-      [{ cookies: ['OCSESSID'] }, ['opencart']],
-      [{ cookies: ['JTLSHOP'] }, ['jtl-shop']],
-      [{ cookies: ['.Nop.Customer'] }, ['nopcommerce']],
+      [cookies('OCSESSID'), ['opencart']],
+      [cookies('JTLSHOP'), ['jtl-shop']],
+      [cookies('.Nop.Customer'), ['nopcommerce']],
       [{ cookies: ['WC_PERSISTENT'], html: '<script src="/wcsstore/dojo18/dojo/dojo.js"></script>' }, ['hcl-commerce']],
       [{ html: '<img src="https://example.vtexassets.com/arquivos/logo.png">', cookies: ['vtex_session'] }, ['vtex']],
       [scripts('https://dcdn.mitiendanube.com/stores/js/main.js'), ['nuvemshop']],
-      [{ html: '<img src="https://images.tcdn.com.br/img/1/logo.png">' }, ['tray']],
+      [page('<img src="https://images.tcdn.com.br/img/1/logo.png">'), ['tray']],
       [scripts('https://cdn.myshoptet.com/prj/dist/main.js'), ['shoptet']],
-      [{ html: '<img src="https://dcsaascdn.net/shop/logo.png">' }, ['shoper']],
-      [{ html: '<img src="https://img.shop-pro.jp/tmpl_img/logo.png">' }, ['color-me-shop']],
+      [page('<img src="https://dcsaascdn.net/shop/logo.png">'), ['shoper']],
+      [page('<img src="https://img.shop-pro.jp/tmpl_img/logo.png">'), ['color-me-shop']],
       [scripts('https://bizweb.dktcdn.net/100/1/main.js'), ['sapo']],
       [scripts('https://cdn.salla.network/js/twilight.js'), ['salla']],
       [scripts('https://static.insales-cdn.com/assets/1/shop.js'), ['insales']],

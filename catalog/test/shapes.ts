@@ -39,3 +39,8 @@ export function scripts(...urls: readonly string[]): object {
 export function alias(label: string, target: string): object {
   return { cname: { [`${label}.example.com`]: target } };
 }
+
+export const page = (html: string): object => ({ html });
+export const server = (value: string): object => ({ headers: { server: value } });
+export const poweredBy = (value: string): object => ({ headers: { 'x-powered-by': value } });
+export const cookies = (...names: readonly string[]): object => ({ cookies: names });

@@ -17,81 +17,77 @@ const GOOGLY = '_spf.googly.test';
 const reseller = { '_spf.reseller.test': ['v=spf1 include:deeper.reseller.test ~all'] };
 const dangling = { status: 'nxdomain' as const, records: [], aliases: ['s1.dkim.sendy.test'] };
 const atVps = [{ use: 'mail' as const, asn: 64501 }];
-const shows = (parts: EvidenceParts, services: string) => assert.equal(servicesOf(parts), services);
+const shows = (services: string, parts: EvidenceParts) => assert.equal(servicesOf(parts), services);
 
-function showsMailbox(mailbox: string, parts: EvidenceParts, services: string): void {
+function showsMailbox(mailbox: string, services: string, parts: EvidenceParts): void {
   assert.deepEqual([servicesOf(parts), profileOf(parts).roles.mailbox], [services, mailbox]);
 }
 
 describe('the mailbox', () => {
-  it('belongs to the provider whose exchange receives the mail', () => shows({ mx: googlyMx }, 'email googly high'));
-  it('is not the forwarding service', () => shows({ mx: ['10 mx1.forwarder.test'] }, 'email_security forwarder high'));
+  it('belongs to the provider whose exchange receives the mail', () => shows('email googly high', { mx: googlyMx }));
+  it('is not the forwarding service', () => shows('email_security forwarder high', { mx: ['10 mx1.forwarder.test'] }));
   it('behind a gateway is found by its DKIM selector', () =>
-    shows(
-      { mx: guardMx, named: { 'selector1._domainkey': aliasTo('selector1-example-com._domainkey.acme.onmicro.test') } },
-      `email micro medium, ${guard}`,
-    ));
+    shows(`email micro medium, ${guard}`, {
+      mx: guardMx,
+      named: { 'selector1._domainkey': aliasTo('selector1-example-com._domainkey.acme.onmicro.test') },
+    }));
   it('behind a gateway is found by autodiscover', () =>
-    shows({ mx: guardMx, named: { autodiscover: micro } }, `email micro medium, ${guard}`));
+    shows(`email micro medium, ${guard}`, { mx: guardMx, named: { autodiscover: micro } }));
   it('is high with autodiscover and DKIM together', () =>
-    shows({ mx: guardMx, named: both }, `email micro high, ${guard}`));
+    shows(`email micro high, ${guard}`, { mx: guardMx, named: both }));
   it('behind a gateway is low by an SPF include, which shows a sender', () =>
-    shows({ mx: guardMx, txt: spf(MICRO) }, `email micro low, ${guard}, email_sending micro high`));
+    shows(`email micro low, ${guard}, email_sending micro high`, { mx: guardMx, txt: spf(MICRO) }));
   it('behind a gateway stays unknown where two includes weigh the same', () =>
-    shows({ mx: guardMx, txt: spf(MICRO, GOOGLY) }, `${guard}, email_sending googly high, email_sending micro high`));
+    shows(`${guard}, email_sending googly high, email_sending micro high`, { mx: guardMx, txt: spf(MICRO, GOOGLY) }));
   it('behind a gateway is decided between two includes by the account token', () =>
-    shows(
-      { mx: guardMx, txt: [...spf(MICRO, GOOGLY), 'googly-account=1'] },
-      `email googly medium, ${guard}, email_sending googly high, email_sending micro high`,
-    ));
+    shows(`email googly medium, ${guard}, email_sending googly high, email_sending micro high`, {
+      mx: guardMx,
+      txt: [...spf(MICRO, GOOGLY), 'googly-account=1'],
+    }));
   it('is decided by two kinds of names against an include of another provider', () =>
-    shows({ mx: guardMx, named: both, txt: spf(GOOGLY) }, `email micro high, ${guard}, email_sending googly high`));
+    shows(`email micro high, ${guard}, email_sending googly high`, { mx: guardMx, named: both, txt: spf(GOOGLY) }));
   it('is not decided by one kind of names against an include of another provider', () =>
-    shows({ mx: guardMx, named: dkim, txt: spf(GOOGLY) }, `${guard}, email_sending googly high`));
+    shows(`${guard}, email_sending googly high`, { mx: guardMx, named: dkim, txt: spf(GOOGLY) }));
   it('is not decided by names while TXT cannot be looked up', () =>
-    shows({ mx: guardMx, named: dkim, txt: 'timeout' }, guard));
+    shows(guard, { mx: guardMx, named: dkim, txt: 'timeout' }));
   it('is not where an SPF include points without a gateway', () =>
-    shows({ mx: ownMx, txt: spf(GOOGLY) }, 'email_sending googly high'));
+    shows('email_sending googly high', { mx: ownMx, txt: spf(GOOGLY) }));
   it('is not a second provider whose DKIM or include stands beside the exchange of the first', () =>
-    shows({ mx: googlyMx, named: dkim, txt: spf(MICRO) }, 'email googly high, email_sending micro high'));
-  it('is not shown by an account token alone', () => shows({ mx: ownMx, txt: ['googly-account=1'] }, ''));
+    shows('email googly high, email_sending micro high', { mx: googlyMx, named: dkim, txt: spf(MICRO) }));
+  it('is not shown by an account token alone', () => shows('', { mx: ownMx, txt: ['googly-account=1'] }));
   it('is two where two providers have exchanges of equal preference', () =>
-    shows({ mx: ['10 aspmx.l.googly.test', '10 a.mail.micro.test'] }, 'email googly high, email micro high'));
+    shows('email googly high, email micro high', { mx: ['10 aspmx.l.googly.test', '10 a.mail.micro.test'] }));
   it('is not a backup exchange of another provider', () =>
-    shows({ mx: ['10 a.mail.micro.test', '50 aspmx.l.googly.test'] }, 'email micro high'));
+    shows('email micro high', { mx: ['10 a.mail.micro.test', '50 aspmx.l.googly.test'] }));
   it('is low at a less preferred exchange behind a gateway', () =>
-    shows({ mx: [...guardMx, '50 a.mail.micro.test'] }, `email micro low, ${guard}`));
+    shows(`email micro low, ${guard}`, { mx: [...guardMx, '50 a.mail.micro.test'] }));
   it('is not a less preferred exchange behind an unknown one', () =>
-    shows({ mx: [...ownMx, '50 a.mail.micro.test'] }, ''));
+    shows('', { mx: [...ownMx, '50 a.mail.micro.test'] }));
   it('at a vanity exchange is known by its network', () =>
-    shows({ mx: ownMx, addresses: atVps }, 'email vpshost medium'));
-  it('behind a gateway is not known by the network', () => shows({ mx: guardMx, addresses: atVps }, guard));
+    shows('email vpshost medium', { mx: ownMx, addresses: atVps }));
+  it('behind a gateway is not known by the network', () => shows(guard, { mx: guardMx, addresses: atVps }));
   it('is shown beside a verification residue', () =>
-    shows({ mx: ['0 ms1.msv1.invalid', ...googlyMx] }, 'email googly high'));
+    shows('email googly high', { mx: ['0 ms1.msv1.invalid', ...googlyMx] }));
 
-  it('is hidden by the gateway before it', () => showsMailbox('blocked', { mx: guardMx }, guard));
+  it('is hidden by the gateway before it', () => showsMailbox('blocked', guard, { mx: guardMx }));
   it('is absent under a null MX, whatever else is published', () =>
-    showsMailbox(
-      'absent',
-      { mx: ['0 '], named: { autodiscover: micro }, txt: spf(MICRO) },
-      'email_sending micro high',
-    ));
-  it('is absent where there is no MX at all', () => showsMailbox('absent', { mx: 'empty' }, ''));
+    showsMailbox('absent', 'email_sending micro high', {
+      mx: ['0 '],
+      named: { autodiscover: micro },
+      txt: spf(MICRO),
+    }));
+  it('is absent where there is no MX at all', () => showsMailbox('absent', '', { mx: 'empty' }));
   it('is absent with a verification residue alone', () =>
-    showsMailbox('absent', { mx: ['0 ms12345678.msv1.invalid'] }, ''));
+    showsMailbox('absent', '', { mx: ['0 ms12345678.msv1.invalid'] }));
   it('at an unknown exchange is absent, and not hidden by a vendor that only reads reports', () =>
-    showsMailbox(
-      'absent',
-      {
-        mx: ownMx,
-        dmarc: ['v=DMARC1; p=none; rua=mailto:x@rua.dmarcer.test'],
-        named: noLabels,
-        addresses: [{ asn: 64511 }, { asn: 64511, use: 'mail' }],
-      },
-      'email_security dmarcer high',
-    ));
+    showsMailbox('absent', 'email_security dmarcer high', {
+      mx: ownMx,
+      dmarc: ['v=DMARC1; p=none; rua=mailto:x@rua.dmarcer.test'],
+      named: noLabels,
+      addresses: [{ asn: 64511 }, { asn: 64511, use: 'mail' }],
+    }));
   it('is unmeasured when the MX look-up failed', () =>
-    showsMailbox('unmeasured', { mx: 'timeout', txt: spf(MICRO) }, ''));
+    showsMailbox('unmeasured', '', { mx: 'timeout', txt: spf(MICRO) }));
 
   it('is corroborated by its own SPF include, which then is no service of its own', () => {
     const { services } = profileOf({ mx: googlyMx, txt: spf(GOOGLY) });
@@ -117,9 +113,9 @@ describe('a gateway', () => {
   });
 
   it('is not shown by its include alone, which lets it send', () =>
-    shows({ mx: googlyMx, txt: spf('spf.guard.test') }, 'email googly high, email_sending guard high'));
+    shows('email googly high, email_sending guard high', { mx: googlyMx, txt: spf('spf.guard.test') }));
   it('is low as a backup exchange', () =>
-    shows({ mx: [...ownMx, '90 backup.guard.test'] }, 'email_security guard low'));
+    shows('email_security guard low', { mx: [...ownMx, '90 backup.guard.test'] }));
 
   it('does not become a sender while its exchange or its reports cannot be looked up', () => {
     for (const parts of [{ mx: 'timeout' }, { dmarc: 'timeout' }] as const) {
@@ -132,48 +128,42 @@ describe('a gateway', () => {
 describe('record vendors and senders', () => {
   const sendy = 'email_sending sendy high';
   const dmarcer = 'email_security dmarcer high';
-  it('a vendor that hosts the SPF record', () => shows({ txt: spf('%{i}._ip.%{h}._spf.dmarcer.test') }, dmarcer));
+  it('a vendor that hosts the SPF record', () => shows(dmarcer, { txt: spf('%{i}._ip.%{h}._spf.dmarcer.test') }));
   it('a vendor that takes the reports', () =>
-    shows({ dmarc: ['v=DMARC1; p=none; rua=mailto:x@rua.dmarcer.test'] }, dmarcer));
+    shows(dmarcer, { dmarc: ['v=DMARC1; p=none; rua=mailto:x@rua.dmarcer.test'] }));
   it('a vendor that _dmarc is delegated to by CNAME', () =>
-    shows(
-      { dmarc: { status: 'found', records: ['v=DMARC1; p=none'], aliases: ['example.com.rua.dmarcer.test'] } },
-      dmarcer,
-    ));
-  it('a sender by include', () => shows({ txt: spf('sendy.test') }, sendy));
-  it('a sender by DKIM', () => shows({ named: { 's1._domainkey': aliasTo('s1.dkim.sendy.test') } }, sendy));
+    shows(dmarcer, {
+      dmarc: { status: 'found', records: ['v=DMARC1; p=none'], aliases: ['example.com.rua.dmarcer.test'] },
+    }));
+  it('a sender by include', () => shows(sendy, { txt: spf('sendy.test') }));
+  it('a sender by DKIM', () => shows(sendy, { named: { 's1._domainkey': aliasTo('s1.dkim.sendy.test') } }));
   it('half the score for an SPF policy that receivers cannot evaluate', () =>
-    shows({ txt: [...spf('sendy.test'), 'v=spf1 -all'] }, 'email_sending sendy low'));
+    shows('email_sending sendy low', { txt: [...spf('sendy.test'), 'v=spf1 -all'] }));
   it('no sender of an unknown policy that includes none', () =>
-    shows({ txt: spf('_spf.reseller.test'), spf: reseller }, ''));
+    shows('', { txt: spf('_spf.reseller.test'), spf: reseller }));
   it('a sender that an unknown host’s policy includes, with less confidence', () =>
-    shows(
-      {
-        txt: spf('_spf.reseller.test'),
-        spf: { ...reseller, 'deeper.reseller.test': ['v=spf1 ip4:192.0.2.1 include:sendy.test ~all'] },
-      },
-      'email_sending sendy medium',
-    ));
+    shows('email_sending sendy medium', {
+      txt: spf('_spf.reseller.test'),
+      spf: { ...reseller, 'deeper.reseller.test': ['v=spf1 ip4:192.0.2.1 include:sendy.test ~all'] },
+    }));
   it('no sender that a known provider’s own policy includes', () =>
-    shows(
-      { mx: googlyMx, txt: spf(GOOGLY), spf: { [GOOGLY]: ['v=spf1 include:sendy.test ~all'] } },
-      'email googly high',
-    ));
+    shows('email googly high', {
+      mx: googlyMx,
+      txt: spf(GOOGLY),
+      spf: { [GOOGLY]: ['v=spf1 include:sendy.test ~all'] },
+    }));
   it('nothing where policies include each other', () =>
-    shows(
-      {
-        txt: spf('a.test'),
-        spf: { 'a.test': ['v=spf1 include:b.test ~all'], 'b.test': ['v=spf1 include:a.test redirect=__proto__ ~all'] },
-      },
-      '',
-    ));
-  it('a redirect', () => shows({ txt: ['v=spf1 redirect=sendy.test'] }, sendy));
-  it('no redirect that `all` makes void', () => shows({ txt: ['v=spf1 redirect=sendy.test -all'] }, ''));
+    shows('', {
+      txt: spf('a.test'),
+      spf: { 'a.test': ['v=spf1 include:b.test ~all'], 'b.test': ['v=spf1 include:a.test redirect=__proto__ ~all'] },
+    }));
+  it('a redirect', () => shows(sendy, { txt: ['v=spf1 redirect=sendy.test'] }));
+  it('no redirect that `all` makes void', () => shows('', { txt: ['v=spf1 redirect=sendy.test -all'] }));
   it('no sender by a DKIM alias whose target does not exist', () =>
-    shows({ named: { 's1._domainkey': dangling } }, ''));
+    shows('', { named: { 's1._domainkey': dangling } }));
   it('a token as a past verification', () =>
-    shows({ txt: ['Socially-Verification=abc'] }, 'verified_service socially medium'));
-  it('no token in the middle of a text', () => shows({ txt: ['x socially-verification=abc'] }, ''));
+    shows('verified_service socially medium', { txt: ['Socially-Verification=abc'] }));
+  it('no token in the middle of a text', () => shows('', { txt: ['x socially-verification=abc'] }));
 
   it('counts a dangling DKIM alias where something else shows the sender', () => {
     const { services } = profileOf({ named: { 's1._domainkey': dangling }, txt: spf('sendy.test') });
@@ -194,9 +184,9 @@ describe('a policy that is split', () => {
     '_more.example.com': ['v=spf1 include:sendy.test ~all'],
   });
   it('by an include into names of the domain’s own is one policy', () =>
-    shows({ txt: spf('_spf.example.com'), spf: splitAt('_spf.example.com') }, 'email_sending sendy high'));
+    shows('email_sending sendy high', { txt: spf('_spf.example.com'), spf: splitAt('_spf.example.com') }));
   it('by a redirect into names of the domain’s own is one policy', () =>
-    shows({ txt: ['v=spf1 redirect=_spf.example.com'], spf: splitAt('_spf.example.com') }, 'email_sending sendy high'));
+    shows('email_sending sendy high', { txt: ['v=spf1 redirect=_spf.example.com'], spf: splitAt('_spf.example.com') }));
   it('into names of another owner is the policy of that owner', () =>
-    shows({ txt: spf('_spf.notexample.com'), spf: splitAt('_spf.notexample.com') }, 'email_sending sendy medium'));
+    shows('email_sending sendy medium', { txt: spf('_spf.notexample.com'), spf: splitAt('_spf.notexample.com') }));
 });

@@ -8,31 +8,31 @@ const onCloudy = [{ asn: 64499, asName: 'CLOUDY' }];
 const onEdgy = [{ asn: 64496, asName: 'EDGY' }];
 const withHeaders = (headers: Record<string, string>): EvidenceParts => ({ http: { headers } });
 
-const shows = (parts: EvidenceParts, services: string) => assert.equal(servicesOf(parts), services);
+const shows = (services: string, parts: EvidenceParts) => assert.equal(servicesOf(parts), services);
 
 describe('hosting', () => {
   const edgyAndDeploy = 'hosting deploy high, cdn edgy high';
-  it('is shown by the network, with medium confidence', () => shows({ addresses: onCloudy }, 'hosting cloudy medium'));
+  it('is shown by the network, with medium confidence', () => shows('hosting cloudy medium', { addresses: onCloudy }));
   it('is not the network of one address where an edge stands before the other', () =>
-    shows({ addresses: onCloudy, www: aliasTo('x.edgy.test') }, 'cdn edgy high'));
+    shows('cdn edgy high', { addresses: onCloudy, www: aliasTo('x.edgy.test') }));
   it('is not the network behind a protection', () =>
-    shows({ addresses: onCloudy, ...withHeaders({ 'x-waffle': '1' }) }, 'security waffle high'));
+    shows('security waffle high', { addresses: onCloudy, ...withHeaders({ 'x-waffle': '1' }) }));
   it('behind an edge is found by the host’s own header', () =>
-    shows({ addresses: onEdgy, ...withHeaders({ 'x-edgy-ray': '1', 'x-deploy-id': 'abc' }) }, edgyAndDeploy));
+    shows(edgyAndDeploy, { addresses: onEdgy, ...withHeaders({ 'x-edgy-ray': '1', 'x-deploy-id': 'abc' }) }));
   it('behind an edge is found by an alias', () =>
-    shows({ www: aliasTo('acme.deploy.test', 'x.edgy.test') }, edgyAndDeploy));
+    shows(edgyAndDeploy, { www: aliasTo('acme.deploy.test', 'x.edgy.test') }));
   it('is the named host, not the owner of the network that it runs on', () =>
-    shows({ addresses: onCloudy, www: aliasTo('acme.deploy.test') }, 'hosting deploy high'));
+    shows('hosting deploy high', { addresses: onCloudy, www: aliasTo('acme.deploy.test') }));
   it('is corroborated by the network of the same provider', () =>
-    shows({ addresses: onCloudy, www: aliasTo('lb.cloudy.test') }, 'hosting cloudy high'));
+    shows('hosting cloudy high', { addresses: onCloudy, www: aliasTo('lb.cloudy.test') }));
   it('at a product of an edge’s owner is shown by its alias', () =>
-    shows({ www: aliasTo('acme.pages.edgy-host.test') }, 'hosting edgy high'));
+    shows('hosting edgy high', { www: aliasTo('acme.pages.edgy-host.test') }));
   it('is not shown by an alias whose target does not exist', () =>
-    shows({ www: { status: 'nxdomain', records: [], aliases: ['acme.deploy.test'] } }, ''));
+    shows('', { www: { status: 'nxdomain', records: [], aliases: ['acme.deploy.test'] } }));
   it('by a rewritable Server header is medium', () =>
-    shows(withHeaders({ server: 'Deploy/1.2' }), 'hosting deploy medium'));
+    shows('hosting deploy medium', withHeaders({ server: 'Deploy/1.2' })));
   it('is the network where no page was asked for', () =>
-    shows({ addresses: onCloudy, http: { status: 'skipped' } }, 'hosting cloudy medium'));
+    shows('hosting cloudy medium', { addresses: onCloudy, http: { status: 'skipped' } }));
 
   it('is unknown behind an edge, and never the edge', () => {
     const { services, roles } = profileOf({ addresses: onEdgy, ...withHeaders({ 'x-edgy-ray': '1' }) });
@@ -55,9 +55,9 @@ describe('hosting', () => {
 });
 
 describe('an edge', () => {
-  it('is medium by network alone', () => shows({ addresses: onEdgy }, 'cdn edgy medium'));
+  it('is medium by network alone', () => shows('cdn edgy medium', { addresses: onEdgy }));
   it('is high by two kinds of evidence', () =>
-    shows({ addresses: onEdgy, ...withHeaders({ server: 'edgy' }) }, 'cdn edgy high'));
+    shows('cdn edgy high', { addresses: onEdgy, ...withHeaders({ server: 'edgy' }) }));
 
   it('counts the strongest of one family once', () => {
     const [edge] = profileOf(withHeaders({ 'x-edgy-ray': '1', server: 'edgy' })).services;
@@ -71,15 +71,15 @@ describe('a Server header', () => {
     addresses: [{ asn, use: 'web' }],
   });
   it('is low in a network of another provider, and hides no host', () =>
-    shows(at(64499), 'hosting cloudy medium, cdn edgy low'));
-  it('is high in its provider’s network', () => shows(at(64496), 'cdn edgy high'));
-  it('is medium at an unknown network', () => shows(at(null), 'cdn edgy medium'));
-  it('is medium without an address', () => shows(withHeaders({ server: 'edgy' }), 'cdn edgy medium'));
-  it('is high with another header', () => shows(at(64499, { server: 'edgy', 'x-edgy-ray': '1' }), 'cdn edgy high'));
+    shows('hosting cloudy medium, cdn edgy low', at(64499)));
+  it('is high in its provider’s network', () => shows('cdn edgy high', at(64496)));
+  it('is medium at an unknown network', () => shows('cdn edgy medium', at(null)));
+  it('is medium without an address', () => shows('cdn edgy medium', withHeaders({ server: 'edgy' })));
+  it('is high with another header', () => shows('cdn edgy high', at(64499, { server: 'edgy', 'x-edgy-ray': '1' })));
   it('is medium behind another front', () =>
-    shows(at(64499, { server: 'edgy', 'x-waffle': '1' }), 'cdn edgy medium, security waffle high'));
+    shows('cdn edgy medium, security waffle high', at(64499, { server: 'edgy', 'x-waffle': '1' })));
   it('of a provider without known networks is medium', () =>
-    shows(at(64511, { server: 'Deploy' }), 'hosting deploy medium'));
+    shows('hosting deploy medium', at(64511, { server: 'Deploy' })));
 });
 
 describe('a redirect to another owner', () => {
@@ -91,14 +91,14 @@ describe('a redirect to another owner', () => {
     page: { metas: { generator: 'Blogger 1' } },
   };
   it('to the host of a platform is no platform', () =>
-    shows({ http: { url: 'https://cdn.blogger.test/blog-content/x' } }, ''));
+    shows('', { http: { url: 'https://cdn.blogger.test/blog-content/x' } }));
   it('leaves DNS evidence and the network alone', () =>
-    shows({ http, addresses: onCloudy, ns: ['ns1.dnsco.test'] }, 'dns dnsco high, hosting cloudy medium'));
+    shows('dns dnsco high, hosting cloudy medium', { http, addresses: onCloudy, ns: ['ns1.dnsco.test'] }));
   it('leaves a certificate that covers this domain', () =>
-    shows(
-      { http, tls: { issuer: 'Certy', names: ['other.test', 'example.com'] } },
-      'certificate_authority certy high',
-    ));
+    shows('certificate_authority certy high', {
+      http,
+      tls: { issuer: 'Certy', names: ['other.test', 'example.com'] },
+    }));
 
   it('leaves nothing of the target’s web to this domain', () => {
     const profile = profileOf({ http, tls: { issuer: 'Certy', names: ['other.test'] } });
@@ -141,7 +141,7 @@ describe('a bot wall', () => {
     page: { metas: { generator: 'Blogger 1' } },
   };
   it('shows itself by header and cookie, and nothing of the site', () =>
-    shows({ http }, 'cdn edgy high, security waffle medium'));
+    shows('cdn edgy high, security waffle medium', { http }));
 
   it('is blocked and not absent', () => {
     const { sources, roles } = profileOf({ http, named: noLabels });
@@ -154,26 +154,26 @@ describe('a web platform', () => {
   const metas = { generator: 'Blogger 6.4' };
   const blogger = 'web_platform blogger medium';
   const loading = (...assets: readonly string[]): EvidenceParts => ({ http: { page: { assets } } });
-  it('is medium by what the page says of itself', () => shows({ http: { page: { metas } } }, blogger));
+  it('is medium by what the page says of itself', () => shows(blogger, { http: { page: { metas } } }));
   it('is high with a header', () =>
-    shows({ http: { headers: { 'x-powered-by': 'Blogger' }, page: { metas } } }, 'web_platform blogger high'));
-  it('is shown by a path', () => shows(loading('https://example.com/Blog-Content/themes/x.css'), blogger));
-  it('is shown by a host', () => shows(loading('https://x.cdn.blogger.test:8443/a.js'), blogger));
-  it('is shown by a marker', () => shows({ http: { page: { markers: ['__blogger'] } } }, blogger));
+    shows('web_platform blogger high', { http: { headers: { 'x-powered-by': 'Blogger' }, page: { metas } } }));
+  it('is shown by a path', () => shows(blogger, loading('https://example.com/Blog-Content/themes/x.css')));
+  it('is shown by a host', () => shows(blogger, loading('https://x.cdn.blogger.test:8443/a.js')));
+  it('is shown by a marker', () => shows(blogger, { http: { page: { markers: ['__blogger'] } } }));
   it('is shown by a host and path', () =>
-    shows(loading('https://tags.tagman.test/gtm.js?id=1'), 'web_platform tagman medium'));
+    shows('web_platform tagman medium', loading('https://tags.tagman.test/gtm.js?id=1')));
   it('is not shown by the host with another path', () =>
-    shows(loading('https://tags.tagman.test/other.js', 'not a url'), ''));
+    shows('', loading('https://tags.tagman.test/other.js', 'not a url')));
   it('is shown by a picture on the domain itself', () =>
-    shows(loading('https://example.com/blog-content/a.png'), blogger));
+    shows(blogger, loading('https://example.com/blog-content/a.png')));
   it('is shown by a picture on a host below the domain', () =>
-    shows(loading('https://static.example.com/blog-content/a.png'), blogger));
+    shows(blogger, loading('https://static.example.com/blog-content/a.png')));
   it('is shown by a style of another host', () =>
-    shows(loading('https://cdn.assets.test/blog-content/theme.css?v=1'), blogger));
+    shows(blogger, loading('https://cdn.assets.test/blog-content/theme.css?v=1')));
   it('is shown by a script of another host', () =>
-    shows(loading('https://cdn.assets.test/blog-content/app.js'), blogger));
+    shows(blogger, loading('https://cdn.assets.test/blog-content/app.js')));
   it('is not shown by pictures of other hosts', () =>
-    shows(loading('https://partner.test/blog-content/a.png', 'https://notexample.com/blog-content/b.jpg'), ''));
+    shows('', loading('https://partner.test/blog-content/a.png', 'https://notexample.com/blog-content/b.jpg')));
 
   it('loaded in a hundred files is one finding', () => {
     const assets = Array.from({ length: 100 }, (_, i) => `https://example.com/blog-content/${i}.js`);
@@ -186,14 +186,14 @@ describe('the certificate authority', () => {
   const certy = 'certificate_authority certy';
   const untrusted = (problem: string): EvidenceParts => ({ tls: { issuer: 'Certy', isTrusted: false, problem } });
   it('is the issuer of the certificate, not another one that CAA permits', () =>
-    shows({ caa: ['0 issue certy.test', '0 issue signly.test'], tls: { issuer: 'Certy Ltd' } }, `${certy} high`));
+    shows(`${certy} high`, { caa: ['0 issue certy.test', '0 issue signly.test'], tls: { issuer: 'Certy Ltd' } }));
   it('by CAA alone is low where no certificate was asked for', () =>
-    shows({ caa, tls: { status: 'skipped' } }, `${certy} low`));
-  it('by CAA alone is low where there is no address', () => shows({ caa, a: 'empty' }, `${certy} low`));
-  it('is not what a self-signed certificate names', () => shows(untrusted('DEPTH_ZERO_SELF_SIGNED_CERT'), ''));
-  it('is not what a chain with an unknown root names', () => shows(untrusted('SELF_SIGNED_CERT_IN_CHAIN'), ''));
-  it('is not the issuer of a certificate for another name', () => shows(untrusted('ERR_TLS_CERT_ALTNAME_INVALID'), ''));
-  it('of an expired certificate is medium', () => shows(untrusted('CERT_HAS_EXPIRED'), `${certy} medium`));
+    shows(`${certy} low`, { caa, tls: { status: 'skipped' } }));
+  it('by CAA alone is low where there is no address', () => shows(`${certy} low`, { caa, a: 'empty' }));
+  it('is not what a self-signed certificate names', () => shows('', untrusted('DEPTH_ZERO_SELF_SIGNED_CERT')));
+  it('is not what a chain with an unknown root names', () => shows('', untrusted('SELF_SIGNED_CERT_IN_CHAIN')));
+  it('is not the issuer of a certificate for another name', () => shows('', untrusted('ERR_TLS_CERT_ALTNAME_INVALID')));
+  it('of an expired certificate is medium', () => shows(`${certy} medium`, untrusted('CERT_HAS_EXPIRED')));
 
   it('is not what CAA permits while the certificate cannot be had', () => {
     const { services, roles } = profileOf({ caa: ['0 issue certy.test'], tls: { status: 'timeout' } });
