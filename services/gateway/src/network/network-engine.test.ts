@@ -1,251 +1,164 @@
-// Answers of a network whose workers are killed, against what an undisturbed worker says: token by token the same.
+// Answers of a network whose workers are lost, against what an undisturbed worker generates: token by token the same.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { EngineError, type JobSegment } from '@strata/engine';
+import { describe, it } from 'node:test';
+import type { JobSegment } from '@strata/engine';
 import { createSimulatedEngine } from '@strata/testnet';
-import { answerOf, at, COUNT, job, killed, MODEL, PROMPT, truth, until } from '../test/network/answers.ts';
-import { NetworkBed } from '../test/network/network-bed.ts';
-import type { WorkerEngine, WorkerScript } from '../test/network/scripted-worker.ts';
-
-let bed: NetworkBed;
-before(async () => {
-  bed = await NetworkBed.start(5);
-});
-after(() => bed?.[Symbol.asyncDispose]());
-
-const whole = { tokens: truth(), kinds: ['begin', 'length'] };
+import { at, COUNT, job, killed, PROMPT, truth, until } from '../test/network/answers.ts';
+import type { WorkerEngine } from '../test/network/scripted-worker.ts';
+import { networkOf, UNDISTURBED, type WorkerOptions } from '../test/network/shared-bed.ts';
 
 describe('an answer of the network', () => {
-  it('is what its worker says, and whoever asks is told who made it', async () => {
-    await bed.fresh();
-    await bed.worker(0, createSimulatedEngine());
+  it('is what its worker generates, and its segment names the worker', async () => {
+    await using net = await networkOf([{}]);
     const segments: JobSegment[] = [];
-    await using engine = bed.engine(MODEL);
-    assert.deepEqual(await answerOf(engine, job(), { onSegment: (segment) => segments.push(segment) }), whole);
-    const [served] = bed.fleet.served;
+    assert.deepEqual(await net.answer(job(), { onSegment: (segment) => segments.push(segment) }), UNDISTURBED);
+    const [served] = net.fleet.served;
     assert.deepEqual([served?.made, served?.tokens], [COUNT, [...PROMPT, ...truth()]]);
-    assert.deepEqual(
-      segments.map(({ from, to, worker }) => [from, to, worker]),
-      [[0, COUNT, bed.nodes[0]?.id]],
-    );
+    const [segment, ...more] = segments;
+    assert.deepEqual([segment?.from, segment?.to, segment?.worker, more], [0, COUNT, net.bed.peer(0), []]);
   });
 
-  it('goes on from tokens that there are', async () => {
-    await bed.fresh();
-    await bed.worker(0, createSimulatedEngine());
-    await using engine = bed.engine(MODEL);
-    const { tokens } = await answerOf(engine, job({ given: truth(12) }));
+  it('continues given tokens', async () => {
+    await using net = await networkOf([{}]);
+    const { tokens } = await net.answer(job({ given: truth(12) }));
     assert.deepEqual(tokens, truth().slice(12));
   });
 
-  it('asks nobody for what is whole already', async () => {
-    await bed.fresh();
-    await using engine = bed.engine(MODEL);
-    assert.deepEqual(await answerOf(engine, job({ given: truth() })), { tokens: [], kinds: ['begin', 'length'] });
+  it('needs no worker where all tokens are given', async () => {
+    await using net = await networkOf([]);
+    assert.deepEqual(await net.answer(job({ given: truth() })), { tokens: [], kinds: ['begin', 'length'] });
   });
 
   it('ends where the model ends', async () => {
-    await bed.fresh();
-    await bed.worker(0, createSimulatedEngine({ answerTokens: 5 }), at(3, killed));
-    await bed.worker(1, createSimulatedEngine({ answerTokens: 5 }));
-    await using engine = bed.engine(MODEL);
-    assert.deepEqual(await answerOf(engine), { tokens: truth(5), kinds: ['begin', 'stop'] });
+    await using net = await networkOf([{ answerTokens: 5, ...at(3, killed) }, { answerTokens: 5 }]);
+    assert.deepEqual(await net.answer(), { tokens: truth(5), kinds: ['begin', 'stop'] });
   });
 
-  it('that ends without a token is told to trust, also where it goes on with one of others', async () => {
-    for (const made of [0, 10]) {
-      await bed.fresh();
-      if (made > 0) await bed.worker(0, createSimulatedEngine(), at(made, killed));
-      await bed.worker(1, createSimulatedEngine({ answerTokens: made }));
-      await using engine = bed.engine(MODEL);
-      assert.deepEqual(await answerOf(engine), { tokens: truth(made), kinds: ['begin', 'stop'] });
-      const last = bed.trust.answers.at(-1);
-      assert.deepEqual([last?.from, last?.answer, last?.reason], [made, truth(made), 'stop']);
-    }
-  });
+  for (const made of [0, 10])
+    it(`that ends without a token of its worker is reported to trust, after ${made} of another`, async () => {
+      await using net = await networkOf(made > 0 ? [at(made, killed)] : []);
+      await net.connect(1, { answerTokens: made });
+      assert.deepEqual(await net.answer(), { tokens: truth(made), kinds: ['begin', 'stop'] });
+      const last = net.trust.answers.at(-1);
+      assert.deepEqual(
+        [last?.worker, last?.from, last?.answer, last?.reason],
+        [net.bed.peer(1), made, truth(made), 'stop'],
+      );
+    });
 
-  it('counts what a worker makes side by side, and not what waits', async () => {
-    for (const [slots, sideBySide] of [
-      [1, 1],
-      [3, 3],
-    ] as const) {
-      await bed.fresh();
-      await bed.worker(0, createSimulatedEngine({ slots, tokensPerSecond: 200 }));
-      await using engine = bed.engine(MODEL);
-      await Promise.all(Array.from({ length: 3 }, () => answerOf(engine)));
-      assert.equal(Math.max(...bed.fleet.served.map((served) => served.sideBySide)), sideBySide, `${slots} slots`);
-    }
-  });
+  for (const slots of [1, 3])
+    it(`is counted as made concurrently with others only while it is generated: ${slots} of 3`, async () => {
+      await using net = await networkOf([{ slots, tokensPerSecond: 200 }]);
+      await Promise.all(Array.from({ length: 3 }, () => net.answer()));
+      assert.equal(Math.max(...net.fleet.served.map(({ sideBySide }) => sideBySide)), slots);
+    });
 
   it('needs a prompt', async () => {
-    await bed.fresh();
-    await using engine = bed.engine(MODEL);
-    await assert.rejects(answerOf(engine, job({ prompt: [] })), { code: 'prompt-empty' });
+    await using net = await networkOf([]);
+    await assert.rejects(net.answer(job({ prompt: [] })), { code: 'prompt-empty' });
   });
 });
 
-describe('an answer whose worker has room for less', () => {
+describe('an answer whose worker has a smaller context', () => {
   /** An honest worker with a smaller context, or one that lies: from here they look alike. */
-  const ending = (maxTokens: number): WorkerEngine => {
+  const ending = (maxTokens: number): WorkerOptions => {
     const engine = createSimulatedEngine();
-    return { info: engine.info, generate: (asked, signal) => engine.generate({ ...asked, maxTokens }, signal) };
+    const generate: WorkerEngine['generate'] = (asked, signal) => engine.generate({ ...asked, maxTokens }, signal);
+    return { engine: { info: engine.info, generate } };
   };
 
-  it('goes on with one that has more', async () => {
-    await bed.fresh();
-    await bed.worker(0, ending(4));
-    await using engine = bed.engine(MODEL);
-    const answer = answerOf(engine);
-    await until(() => bed.fleet.lost.length === 1);
-    await bed.worker(1, createSimulatedEngine());
-    assert.deepEqual(await answer, whole);
-    assert.deepEqual(
-      bed.fleet.lost.map(({ loss }) => loss),
-      ['full'],
-    );
+  it('is continued by one with a larger context', async () => {
+    await using net = await networkOf([ending(4)]);
+    const answer = net.answer();
+    await until(() => net.fleet.lost.length === 1);
+    await net.connect(1);
+    assert.deepEqual(await answer, UNDISTURBED);
+    assert.deepEqual(net.fleet.losses, ['full']);
   });
 
-  it('ends where nobody has more', async () => {
-    await bed.fresh();
-    await bed.worker(0, ending(4));
-    await bed.worker(1, ending(9));
-    const ids = bed.nodes.map(({ id }) => id);
-    const { choose } = bed.fleet;
-    bed.fleet.choose = (wanted, { except }) =>
-      choose.call(bed.fleet, wanted, {
-        except: except.has(ids[0] ?? '') ? except : new Set([...except, ids[1] ?? '']),
-      });
-    await using engine = bed.engine(MODEL);
-    assert.deepEqual(await answerOf(engine), { tokens: truth(9), kinds: ['begin', 'length'] });
+  it('ends where no worker has a larger one', async () => {
+    await using net = await networkOf([ending(4), ending(9)]);
+    net.bed.chooseInOrder();
+    assert.deepEqual(await net.answer(), { tokens: truth(9), kinds: ['begin', 'length'] });
   });
 });
 
 describe('an answer whose worker is killed', () => {
   it('is the same at whichever token that is', async () => {
     for (let position = 0; position < COUNT; position += 1) {
-      await bed.fresh();
-      await bed.worker(0, createSimulatedEngine(), at(position, killed));
-      await bed.worker(1, createSimulatedEngine());
-      const segments: JobSegment[] = [];
-      await using engine = bed.engine(MODEL);
-      const answer = await answerOf(engine, job(), { onSegment: (segment) => segments.push(segment) });
-      assert.deepEqual(answer, whole, `killed at ${position}`);
-      assert.deepEqual(
-        bed.fleet.lost.map(({ loss }) => loss),
-        ['gone'],
-      );
-      const cuts =
-        position === 0
-          ? [[0, COUNT]]
-          : [
-              [0, position],
-              [position, COUNT],
-            ];
-      assert.deepEqual(
-        segments.map(({ from, to }) => [from, to]),
-        cuts,
-      );
+      await using net = await networkOf([at(position, killed), {}]);
+      const cuts: (readonly number[])[] = [];
+      const answer = await net.answer(job(), { onSegment: ({ from, to }) => cuts.push([from, to]) });
+      assert.deepEqual(answer, UNDISTURBED, `killed at ${position}`);
+      assert.deepEqual(net.fleet.losses, ['gone']);
+      const second = [position, COUNT];
+      assert.deepEqual(cuts, position === 0 ? [second] : [[0, position], second]);
     }
   });
 
-  it('is the same when the next one is killed too, wherever', async () => {
-    for (const [first, second] of [
-      [0, 0],
-      [0, 1],
-      [4, 4],
-      [4, 5],
-      [7, 29],
-      [28, 29],
-    ] as const) {
-      await bed.fresh();
-      await bed.worker(0, createSimulatedEngine(), at(first, killed));
-      await bed.worker(1, createSimulatedEngine(), at(second, killed));
-      await bed.worker(2, createSimulatedEngine());
-      await using engine = bed.engine(MODEL);
-      assert.deepEqual(await answerOf(engine), whole, `killed at ${first} and ${second}`);
-      assert.equal(bed.fleet.lost.length, 2);
+  it('is the same when the next one is killed too, at whichever tokens', async () => {
+    for (const positions of ['0 0', '0 1', '4 4', '4 5', '7 29', '28 29']) {
+      const [first = 0, second = 0] = positions.split(' ').map(Number);
+      await using net = await networkOf([at(first, killed), at(second, killed), {}]);
+      assert.deepEqual(await net.answer(), UNDISTURBED, `killed at ${positions}`);
+      assert.equal(net.fleet.lost.length, 2);
     }
   });
 
-  it('is the same when the next one is killed while it reads what there is', async () => {
-    await bed.fresh();
-    await bed.worker(0, createSimulatedEngine(), at(15, killed));
-    // Reads 15 tokens in 300 ms, and does not live so long.
-    const slow: WorkerScript = {
+  it('is the same when the next one is killed while it reads the given tokens', async () => {
+    // It reads 15 tokens in 300 ms, and is killed before.
+    const slow: WorkerOptions = {
+      tokensPerSecond: 50,
       hear: (frame, worker) => {
         if (frame.kind === 'request') setTimeout(() => worker.kill(), 60);
         return false;
       },
     };
-    await bed.worker(1, createSimulatedEngine({ tokensPerSecond: 50 }), slow);
-    await bed.worker(2, createSimulatedEngine());
-    await using engine = bed.engine(MODEL);
-    assert.deepEqual(await answerOf(engine), whole);
-    assert.equal(bed.fleet.lost.length, 2);
+    await using net = await networkOf([at(15, killed), slow, {}]);
+    assert.deepEqual(await net.answer(), UNDISTURBED);
+    assert.equal(net.fleet.lost.length, 2);
   });
 
-  it('is the same when the worker closes as if nothing were under way, fails, or leaves', async () => {
-    for (const code of ['closed', 'engine-failed', 'busy', 'leaving', 'unknown-model'] as const) {
-      await bed.fresh();
-      const act: WorkerScript = at(9, ({ id }, worker) => {
+  for (const code of ['closed', 'engine-failed', 'busy', 'leaving', 'unknown-model'] as const)
+    it(`is the same when the worker ends it as ${code}`, async () => {
+      const act = at(9, ({ id }, worker) => {
         if (code !== 'closed') return [{ kind: 'failed', id, code, message: 'no more' }];
         void worker.close();
         return [];
       });
-      const other: WorkerScript = { ...act, hear: (frame) => frame.kind === 'cancel' };
-      await bed.worker(0, createSimulatedEngine({ tokensPerSecond: 500 }), other);
-      await bed.worker(1, createSimulatedEngine());
-      await using engine = bed.engine(MODEL);
-      assert.deepEqual(await answerOf(engine), whole, code);
-      assert.deepEqual(
-        bed.fleet.lost.map(({ loss }) => loss),
-        [code === 'closed' ? 'gone' : code],
-      );
-    }
-  });
+      const hear: WorkerOptions['hear'] = (frame) => frame.kind === 'cancel';
+      await using net = await networkOf([{ tokensPerSecond: 500, ...act, hear }, {}]);
+      assert.deepEqual(await net.answer(), UNDISTURBED);
+      assert.deepEqual(net.fleet.losses, [code === 'closed' ? 'gone' : code]);
+    });
 
-  it('is read again token by token while that is soon done, else in one batch', async () => {
-    for (const [tokensPerSecond, replay] of [
-      [1_000, 'exact'],
-      [5, 'fast'],
-      [0, 'exact'],
-    ] as const) {
-      await bed.fresh();
-      await bed.worker(0, createSimulatedEngine(), at(10, killed));
-      const second = await bed.worker(1, createSimulatedEngine());
-      bed.fleet.decodeTokensPerSecond = tokensPerSecond;
-      await using engine = bed.engine(MODEL);
-      assert.deepEqual(await answerOf(engine), whole);
-      const request = second.heard.find(({ kind }) => kind === 'request');
-      assert.ok(request?.kind === 'request');
+  for (const [tokensPerSecond, replay] of [
+    [1_000, 'exact'],
+    [5, 'fast'],
+    [0, 'exact'],
+  ] as const)
+    it(`is read again ${replay} where ${tokensPerSecond} tokens a second are expected`, async () => {
+      await using net = await networkOf([at(10, killed), {}]);
+      net.fleet.decodeTokensPerSecond = tokensPerSecond;
+      assert.deepEqual(await net.answer(), UNDISTURBED);
+      const request = await net.worker(1).received('request');
       assert.deepEqual([request.replay, request.given], [replay, truth(10)]);
-    }
-  });
+    });
 
-  it('waits for a worker to come when all are lost', async () => {
-    await bed.fresh();
-    await bed.worker(0, createSimulatedEngine(), at(5, killed));
-    await using engine = bed.engine(MODEL);
-    const answer = answerOf(engine);
-    await until(() => bed.fleet.lost.length === 1);
-    await bed.worker(1, createSimulatedEngine());
-    assert.deepEqual(await answer, whole);
-  });
+  for (const [name, host] of [
+    ['waits for another worker to connect', 1],
+    ['is continued by the same worker once it is back, where there is no other', 0],
+  ] as const)
+    it(name, async () => {
+      await using net = await networkOf([at(5, killed)]);
+      const answer = net.answer();
+      await until(() => net.fleet.lost.length === 1);
+      await net.connect(host);
+      assert.deepEqual(await answer, UNDISTURBED);
+    });
 
-  it('goes on with the same worker once it is back, where there is no other', async () => {
-    await bed.fresh();
-    await bed.worker(0, createSimulatedEngine(), at(5, killed));
-    await using engine = bed.engine(MODEL);
-    const answer = answerOf(engine);
-    await until(() => bed.fleet.lost.length === 1);
-    await bed.worker(0, createSimulatedEngine());
-    assert.deepEqual(await answer, whole);
-  });
-
-  it('fails when nobody comes within its patience', async () => {
-    await bed.fresh();
-    await bed.worker(0, createSimulatedEngine(), at(5, killed));
-    await using engine = bed.engine(MODEL, { patienceMs: 100 });
-    await assert.rejects(answerOf(engine), (error) => error instanceof EngineError && error.code === 'nobody-there');
+  it('fails when no worker connects within its patience', async () => {
+    await using net = await networkOf([at(5, killed)], { patienceMs: 100 });
+    await assert.rejects(net.answer(), { name: 'EngineError', code: 'nobody-there' });
   });
 });

@@ -50,7 +50,12 @@ export class BedFleet implements Fleet {
     if (!session) return undefined;
     this.chosen.push({ peer: session.peer, atMs: performance.now() });
     const { expectedFirstTokenMs, decodeTokensPerSecond } = this;
-    return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: 131_072 };
+    return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: CONTEXT };
+  }
+
+  /** Why workers were lost, in order. */
+  get losses(): readonly string[] {
+    return this.lost.map(({ loss }) => loss);
   }
 
   noteServed(served: Served): void {
@@ -147,10 +152,25 @@ export class NetworkBed implements AsyncDisposable {
     return end as SessionEnd;
   }
 
+  /** The id of a worker's host. */
+  peer(at: number): string {
+    return this.#node(at).id;
+  }
+
   session(at = 0): WorkerSession {
-    const session = [...this.fleet.sessions].find(({ peer }) => peer === this.#node(at).id);
+    const session = [...this.fleet.sessions].find(({ peer }) => peer === this.peer(at));
     if (!session) throw new Error(`there is no session with worker ${at}`);
     return session;
+  }
+
+  /** The fleet prefers workers in the order of their hosts, whatever their load. */
+  chooseInOrder(expectedFirstTokenMs = 100): void {
+    this.fleet.choose = (_wanted, { except }) => {
+      const free = [...this.fleet.sessions].filter(({ peer, isAlive }) => isAlive && !except.has(peer));
+      const ids = this.nodes.map(({ id }) => id);
+      const [session] = free.sort((a, b) => ids.indexOf(a.peer) - ids.indexOf(b.peer));
+      return session && { session, expectedFirstTokenMs, decodeTokensPerSecond: 1_000, contextLength: CONTEXT };
+    };
   }
 
   /** `sha256` is that of the model; nothing is asked of its vocabulary. */

@@ -15,6 +15,7 @@ import {
   tokensSha256,
 } from '@strata/inference';
 import type { Channel, PeerNode } from '@strata/p2p';
+import { until } from './answers.ts';
 
 export interface WorkerEngine {
   readonly info: { readonly sha256: string; readonly engine: string };
@@ -73,6 +74,13 @@ export class ScriptedWorker {
   ): Promise<ScriptedWorker> {
     const channel = await node.channels.open(gateway, PROTOCOL, { signal: AbortSignal.timeout(5_000) });
     return new ScriptedWorker(node, gateway, channel, engine, script);
+  }
+
+  /** Waits for a frame of this kind; the first of them. */
+  async received<Kind extends Frame['kind']>(kind: Kind): Promise<FrameOf<Kind>> {
+    const find = () => this.heard.find((frame): frame is FrameOf<Kind> => frame.kind === kind);
+    await until(() => find() !== undefined);
+    return find() as FrameOf<Kind>;
   }
 
   get running(): number {

@@ -1,0 +1,53 @@
+// The hosts that all files of a process share, and a network engine over workers on them.
+import { after } from 'node:test';
+import type { Job, JobContext } from '@strata/engine';
+import { createSimulatedEngine, type SimulatedEngineOptions } from '@strata/testnet';
+import type { NetworkEngineOptions } from '../../network/network-engine.ts';
+import type { SessionOptions } from '../../network/open-session.ts';
+import { answerOf, job, MODEL, truth } from './answers.ts';
+import { NetworkBed } from './network-bed.ts';
+import type { ScriptedWorker, WorkerEngine, WorkerScript } from './scripted-worker.ts';
+
+const HOSTS = 5;
+let bed: Promise<NetworkBed> | undefined;
+after(async () => (await bed)?.[Symbol.asyncDispose]());
+
+/** The shared hosts without any worker. */
+export async function freshBed(options: Partial<SessionOptions> = {}): Promise<NetworkBed> {
+  bed ??= NetworkBed.start(HOSTS);
+  const shared = await bed;
+  await shared.fresh(options);
+  return shared;
+}
+
+/** How a worker behaves, and its engine: simulated, unless it is given. */
+export interface WorkerOptions extends WorkerScript, SimulatedEngineOptions {
+  readonly engine?: WorkerEngine;
+}
+
+/** A worker on the host of this number. */
+export const connect = (on: NetworkBed, at: number, options: WorkerOptions = {}): Promise<ScriptedWorker> =>
+  on.worker(at, options.engine ?? createSimulatedEngine(options), options);
+
+export interface NetworkOptions extends Partial<NetworkEngineOptions> {
+  readonly session?: Partial<SessionOptions>;
+}
+
+/** Workers on the shared hosts, and an engine over them. */
+export async function networkOf(workers: readonly WorkerOptions[], { session, ...options }: NetworkOptions = {}) {
+  const shared = await freshBed(session);
+  const connected: ScriptedWorker[] = [];
+  for (const [at, each] of workers.entries()) connected.push(await connect(shared, at, each));
+  const engine = shared.engine(MODEL, options);
+  return {
+    ...{ bed: shared, engine, workers: connected, fleet: shared.fleet, trust: shared.trust },
+    worker: (at: number): ScriptedWorker => connected[at] as ScriptedWorker,
+    /** Connects another worker. */
+    connect: (at: number, more: WorkerOptions = {}) => connect(shared, at, more),
+    answer: (asked: Job = job(), context: JobContext = {}) => answerOf(engine, asked, context),
+    [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
+  };
+}
+
+/** What `answer` gives where every worker is honest. */
+export const UNDISTURBED = { tokens: truth(), kinds: ['begin', 'length'] };
