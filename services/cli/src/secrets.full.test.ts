@@ -8,7 +8,7 @@ import { Server as HttpServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { spawnStrata, temporaryDirectory } from './test/run-strata.ts';
+import { runStrata, spawnStrata, temporaryDirectory } from './test/run-strata.ts';
 
 const SECRETS = {
   database: 'database-pass-5f1c9a7e',
@@ -117,27 +117,15 @@ describe('secrets', { timeout: 120_000 }, () => {
     });
     const outcome = await spawnStrata(['stack', 'serve'], {
       env: {
-        ...quiet,
-        STRATA_DATA: data,
-        STRATA_STACK_PORT: '0',
-        STRATA_METRICS_PORT: '0',
-        STRATA_ADVISORIES: 'nvd',
-        STRATA_NVD_URL: `http://127.0.0.1:${publisher.port}/cves`,
-        STRATA_NVD_API_KEY: SECRETS.nvd,
-        STRATA_JOIN: SECRETS.join,
-        STRATA_UPSTREAM_KEY: SECRETS.upstream,
+        ...{ ...quiet, STRATA_DATA: data, STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_ADVISORIES: 'nvd' },
+        ...{ STRATA_NVD_URL: `http://127.0.0.1:${publisher.port}/cves`, STRATA_NVD_API_KEY: SECRETS.nvd },
+        ...{ STRATA_JOIN: SECRETS.join, STRATA_UPSTREAM_KEY: SECRETS.upstream },
       },
       interruptAt: /"url":"(http:[^"]+)\/","metricsPort":(\d+)/,
       async whileAt({ matched }) {
         const [, base = '', metricsPort] = matched;
-        await provoke(base, [
-          '/nowhere',
-          '/stack/v1/stats',
-          '/stack/v1/domains/x',
-          '/openapi.json',
-          '/site.json',
-          '/keys',
-        ]);
+        const targets = ['/nowhere', '/stack/v1/stats', '/stack/v1/domains/x', '/openapi.json', '/site.json', '/keys'];
+        await provoke(base, targets);
         const key = (await (await fetch(`${base}/keys`, { method: 'POST' })).json()) as { key: string };
         // What a publisher answered stands in the report for those who have a key.
         for (const deadline = Date.now() + 60_000; publisher.received.length === 0; ) {
@@ -207,51 +195,32 @@ describe('secrets', { timeout: 120_000 }, () => {
         .end(JSON.stringify(request.headers));
     });
     const login = `strata:${SECRETS.database}`;
-    const starts: readonly [readonly string[], Readonly<Record<string, string>>][] = [
-      [['stack', 'serve'], { STRATA_DATABASE_URL: `postgres://${login}@127.0.0.1:${database.port}/strata` }],
-      [['stack', 'serve'], { STRATA_DATABASE_URL: `postgres://${login}@127.0.0.1:1/strata` }],
-      [['stack', 'serve'], { STRATA_DATABASE_URL: `postgres://${login}@[bad/strata` }],
-      [['stack', 'serve'], { STRATA_DATABASE_URL: `postgres://${login}@localhost:99999999/strata` }],
-      [['stack', 'serve'], { STRATA_DATABASE_URL: `mysql://${login}@localhost/strata` }],
-      [['stack', 'serve'], { STRATA_NVD_URL: `ftp://${login}@nvd.example`, STRATA_NVD_API_KEY: SECRETS.nvd }],
-      [['stack', 'keys', 'list'], { STRATA_DATABASE_URL: `postgres://${login}@127.0.0.1:1/strata` }],
-      [['inference', 'gateway'], { STRATA_UPSTREAM: `ftp://${login}@host`, STRATA_UPSTREAM_KEY: SECRETS.upstream }],
+    const databases = [`127.0.0.1:${database.port}`, '127.0.0.1:1', '[bad', 'localhost:99999999'];
+    const upstream = { STRATA_UPSTREAM_KEY: SECRETS.upstream };
+    const endpoint = `http://127.0.0.1:${hub.port}`;
+    const starts: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+      ...databases.map((at) => ['stack serve', { STRATA_DATABASE_URL: `postgres://${login}@${at}/strata` }] as const),
+      ['stack serve', { STRATA_DATABASE_URL: `mysql://${login}@localhost/strata` }],
+      ['stack serve', { STRATA_NVD_URL: `ftp://${login}@nvd.example`, STRATA_NVD_API_KEY: SECRETS.nvd }],
+      ['stack keys list', { STRATA_DATABASE_URL: `postgres://${login}@127.0.0.1:1/strata` }],
+      ['inference gateway', { STRATA_UPSTREAM: `ftp://${login}@host`, ...upstream }],
+      ['inference gateway', { STRATA_UPSTREAM: 'http://127.0.0.1:1/v1', STRATA_UPSTREAM_MODELS: 'm', ...upstream }],
+      ['inference gateway', { STRATA_NETWORK: 'on', STRATA_JOIN: SECRETS.join }],
       [
-        ['inference', 'gateway'],
-        {
-          STRATA_UPSTREAM: 'http://127.0.0.1:1/v1',
-          STRATA_UPSTREAM_MODELS: 'm',
-          STRATA_UPSTREAM_KEY: SECRETS.upstream,
-        },
-      ],
-      [['inference', 'gateway'], { STRATA_NETWORK: 'on', STRATA_JOIN: SECRETS.join }],
-      [
-        ['inference', 'gateway'],
-        {
-          STRATA_MODEL: 'hf:owner/repository',
-          STRATA_HF_TOKEN: SECRETS.hub,
-          STRATA_HF_ENDPOINT: `http://127.0.0.1:${hub.port}`,
-        },
+        'inference gateway',
+        { STRATA_MODEL: 'hf:owner/repository', STRATA_HF_TOKEN: SECRETS.hub, STRATA_HF_ENDPOINT: endpoint },
       ],
     ];
-    await Promise.all(
-      starts.map(async ([args, env], place) => {
-        const own = {
-          STRATA_DATA: path.join(directory.path, String(place)),
-          STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0',
-        };
-        const ports = { STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_INFERENCE_PORT: '0' };
-        const outcome = await spawnStrata(args, {
-          env: { ...quiet, ...own, ...ports, ...env },
-          interruptAt: /"msg":"ready"/,
-        });
-        assertNoSecret(outcome.stdout + outcome.stderr, `${args.join(' ')} with ${Object.keys(env).join(', ')}`);
-        assert.ok(
-          [1, 2].includes(outcome.code ?? -1),
-          `${args.join(' ')} (${place}): ${outcome.code} ${outcome.stderr.slice(-400)}`,
-        );
-      }),
-    );
+    for (const [place, [command, env]] of starts.entries()) {
+      const own = { STRATA_DATA: path.join(directory.path, String(place)), STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
+      const ports = { STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_INFERENCE_PORT: '0' };
+      const outcome = await runStrata(command.split(' '), {
+        env: { ...quiet, ...own, ...ports, ...env },
+        interruptAt: /"msg":"ready"/,
+      });
+      assertNoSecret(outcome.stdout + outcome.stderr, `${command} with ${Object.keys(env).join(', ')}`);
+      assert.ok(outcome.code === 1 || outcome.code === 2, `${command}: ${outcome.code} ${outcome.stderr.slice(-400)}`);
+    }
     assert.ok(hub.received.join('').includes(SECRETS.hub), 'the hub was asked with its token');
     assert.ok(database.received.join('').includes(SECRETS.database), 'the database was asked with its password');
   });

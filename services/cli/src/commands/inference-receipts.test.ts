@@ -130,14 +130,11 @@ describe('the receipt of a completion', () => {
   it('is signed by keys that can be changed while the gateway runs', async () => {
     const before = await asked(false);
     assert.equal((await runStrata(['inference', 'keys', 'rotate-signing'], { env })).code, 0);
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await service.running.gateway.ledger.reload();
     const after = await asked(false);
     for (const { id } of [before, after]) assert.equal((await runStrata(['inference', 'verify', id], { env })).code, 0);
-    const { keys } = (await (
-      await fetch(`http://127.0.0.1:${service.running.port}/.well-known/inference-keys.json`)
-    ).json()) as {
-      keys: { status: string }[];
-    };
+    const published = await fetch(`http://127.0.0.1:${service.running.port}/.well-known/inference-keys.json`);
+    const { keys } = (await published.json()) as { keys: { status: string }[] };
     assert.deepEqual(
       keys.map(({ status }) => status),
       ['current', 'retired'],

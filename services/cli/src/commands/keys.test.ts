@@ -43,40 +43,31 @@ describe('strata stack keys', () => {
     assert.doesNotMatch(table.stdout + JSON.stringify(listed), /ssk_/);
   });
 
-  it('refuses a tier that does not exist, as wrong use', async () => {
+  it('gives keys of the gateway a priority, and knows no other tiers and priorities than there are', async () => {
     await using data = await temporaryDirectory();
-    const { code, stderr } = await runStrata(['stack', 'keys', 'create', '--tier', 'toString'], {
-      env: { STRATA_DATA: data.path },
-    });
-    assert.equal(code, 2);
-    assert.match(stderr, /there is no tier 'toString'; there are: free, standard, unlimited/);
-  });
-
-  it('gives keys of the gateway a priority, and no other than there is', async () => {
-    await using data = await temporaryDirectory();
-    const create = (...args: string[]) =>
-      runStrata(['inference', 'keys', 'create', '--json', ...args], { env: { STRATA_DATA: data.path } });
-    assert.equal(JSON.parse((await create()).stdout).priority, 'normal');
-    assert.equal(JSON.parse((await create('--priority', 'low')).stdout).priority, 'low');
-    const { code, stderr } = await create('--priority', 'highest');
-    assert.equal(code, 2);
-    assert.match(stderr, /there is no priority 'highest'; there are: low, normal, high/);
+    const create = (service: string, ...args: readonly string[]) =>
+      runStrata([service, 'keys', 'create', '--json', ...args], { env: { STRATA_DATA: data.path } });
+    assert.equal(JSON.parse((await create('inference')).stdout).priority, 'normal');
+    assert.equal(JSON.parse((await create('inference', '--priority', 'low')).stdout).priority, 'low');
+    for (const [args, words] of [
+      [['inference', '--priority', 'highest'], /there is no priority 'highest'; there are: low, normal, high/],
+      [['stack', '--tier', 'toString'], /there is no tier 'toString'; there are: free, standard, unlimited/],
+    ] as const) {
+      const { code, stderr } = await create(args[0], ...args.slice(1));
+      assert.equal(code, 2);
+      assert.match(stderr, words);
+    }
   });
 
   it('rotates the signing keys', async () => {
     await using data = await temporaryDirectory();
-    const rotate = async () =>
-      JSON.parse(
-        (await runStrata(['stack', 'keys', 'rotate-signing', '--json'], { env: { STRATA_DATA: data.path } })).stdout,
-      );
-    const [first, second] = [await rotate(), await rotate()];
+    const rotate = (more = {}) =>
+      runStrata(['stack', 'keys', 'rotate-signing', '--json'], { env: { STRATA_DATA: data.path, ...more } });
+    const [first, second] = [JSON.parse((await rotate()).stdout), JSON.parse((await rotate()).stdout)];
     assert.ok(first.receipt_key_id && first.ledger_key_id);
     assert.notEqual(first.receipt_key_id, second.receipt_key_id);
     assert.notEqual(first.ledger_key_id, second.ledger_key_id);
-    const sqlite = await rotateWith(data.path, `sqlite:${path.join(data.path, 'x.db')}`);
+    const sqlite = await rotate({ STRATA_DATABASE_URL: `sqlite:${path.join(data.path, 'x.db')}` });
     assert.deepEqual([sqlite.code, sqlite.stderr], [0, '']);
   });
 });
-
-const rotateWith = (data: string, url: string) =>
-  runStrata(['stack', 'keys', 'rotate-signing'], { env: { STRATA_DATA: data, STRATA_DATABASE_URL: url } });

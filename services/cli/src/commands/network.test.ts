@@ -1,14 +1,13 @@
 // What a gateway's operator sees of its network: how workers join, who is there, and what they have made.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { openGatewayStore, readGatewayConfig } from '@strata/gateway';
 import { createJoinToken } from '@strata/p2p';
-import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
+import { fakeService } from '../test/mcp-client.ts';
+import { runStrata, TestContext, temporaryDirectory } from '../test/run-strata.ts';
+import { networkCommand } from './network.ts';
 
 const LOOPBACK = { STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_INFERENCE_PORT: '0' };
 
@@ -86,25 +85,23 @@ describe('strata inference network', () => {
 
   it('goes on being watched when the gateway is away for a while', async () => {
     const empty = {
-      object: 'network',
-      self: { peer: '12D3KooW' },
-      peers: [],
-      models: [],
+      ...{ object: 'network', self: { peer: '12D3KooW' }, peers: [], models: [] },
       totals: { peers: 0, workers: 0 },
     };
     let asked = 0;
-    await using gateway = createServer((_request, response) => {
+    await using gateway = await fakeService((_request, response) => {
       asked += 1;
       if (asked === 2) response.destroy();
       else response.end(JSON.stringify(empty));
-    }).listen(0, '127.0.0.1');
-    await once(gateway, 'listening');
-    const base = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
-    const watched = await runStrata(['inference', 'network', '--watch', '--json', '--base', base], {
-      interruptAt: /again\n\{.*\}\n\{.*\}\n/,
     });
-    assert.equal(watched.code, 0, watched.stderr);
-    assert.match(watched.stderr, /^strata: nothing answers at \S+; is the gateway running\?; it is asked again\n$/);
+    const context = new TestContext();
+    context.stdout.on('text', () => context.stdout.text.split('\n').length === 4 && context.kill('SIGINT'));
+    await networkCommand(context, { base: gateway.base, watch: true, json: true, watchMs: 1 });
+    assert.match(
+      context.stderr.text,
+      /^strata: nothing answers at \S+; is the gateway running\?; it is asked again\n$/,
+    );
+    assert.equal(asked, 4);
   });
 
   it('tells the token of a private network as a secret, and never in the log', async () => {

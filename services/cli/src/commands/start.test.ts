@@ -34,7 +34,7 @@ describe('both services', () => {
 
   it('are told to balancers as stopping side by side, and answer until the time for that is over', async () => {
     await using directory = await temporaryDirectory();
-    const DRAIN_SECONDS = 3;
+    const DRAIN_SECONDS = 1;
     const looks: { readonly ready: readonly string[]; readonly health: readonly number[] }[] = [];
     let watching: Promise<void> | undefined;
     const watch = async (bases: readonly string[]) => {
@@ -44,7 +44,7 @@ describe('both services', () => {
         if (!answers) return;
         const states = answers[0].map(async (answer) => ((await answer.json()) as { status: string }).status);
         looks.push({ ready: await Promise.all(states), health: answers[1].map(({ status }) => status) });
-        await delay(100);
+        await delay(10);
       }
     };
     const { code, stderr } = await runStrata(['start'], {
@@ -56,7 +56,6 @@ describe('both services', () => {
       interruptAt: /^(?=[\s\S]*"url":"(http:[^"]+)\/v1")(?=[\s\S]*"url":"(http:[^"]+)\/","metricsPort")/,
       whileAt: async ({ matched: [, chat = '', stack = ''] }) => {
         watching = watch([stack, chat]);
-        await delay(300);
       },
     });
     await watching;

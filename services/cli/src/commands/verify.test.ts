@@ -1,111 +1,68 @@
-// Receipts of a real service on the simulated internet, verified as a user does, whole and tampered with.
+// Receipts of a real service, verified from the command line; packages/receipts and packages/client prove how each step fails.
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, it } from 'node:test';
 import { verifyUrl } from '@strata/client';
 import { rotateSigningKeys } from '@strata/log';
 import { type LiveService, liveService } from '../test/live-service.ts';
+import { closedAddress, fakeService } from '../test/mcp-client.ts';
 import { runStrata } from '../test/run-strata.ts';
+
+const ALL_STEPS = /^ok +content .+\nok +key .+\nok +signature .+\nok +leaf .+\nok +inclusion .+\nok +checkpoint .+\n$/;
 
 let service: LiveService;
 let base: string;
 let key: string;
-let domain: string;
-let directory: string;
+let domainUrl: string;
 before(async () => {
   service = await liveService();
-  ({ base, key, domain, directory } = service);
+  ({ base, key } = service);
+  domainUrl = `${base}/stack/v1/domains/${service.domain}`;
   // Proofs have siblings only in a tree of some size.
   for (let i = 0; i < 5; i += 1) await fetch(`${base}/problems/nothing-${i}`);
 });
 
-/** A fetch between client and service that alters what comes from one path. */
-function tampering(on: RegExp, alter: (text: string) => string): typeof fetch {
-  return async (input, init) => {
-    const response = await fetch(input, init);
-    const url = String(input instanceof Request ? input.url : input);
-    if (!on.test(url)) return response;
-    const text = await response.text();
-    const altered = alter(text);
-    assert.notEqual(altered, text, `nothing was altered in ${url}`);
-    return new Response(altered, { status: response.status, headers: response.headers });
-  };
+const verify = (args: readonly string[], env: Record<string, string> = {}, input = '') =>
+  runStrata(['stack', 'verify', ...args], { env, input });
+
+async function saved(name: string, content: string): Promise<string> {
+  const file = path.join(service.directory, name);
+  await writeFile(file, content);
+  return file;
 }
 
-/** Another character of the same alphabet at a place: the smallest change. */
-const flip = (text: string, at: number) => text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
-const flipAfter = (text: string, mark: string, skip = 0) => flip(text, text.indexOf(mark) + mark.length + skip);
-
 describe('the receipt of a live answer', () => {
-  const paths = () => [
-    '/health',
-    `/stack/v1/domains/${domain}`,
-    `/stack/v1/domains/${domain}/changes`,
-    '/problems/not_found',
-  ];
-
   it('holds on every signed route, and on problems', async () => {
     const problems = ['/nowhere', '/stack/v1/domains/com', '/stack/v1/domains/gone-gone-gone.com', '/problems/x'];
-    for (const at of [...paths(), ...problems]) {
-      const result = await verifyUrl(base + at, { key });
-      assert.ok(result.ok, `${at}: ${JSON.stringify(result.steps)}`);
+    for (const url of [`${base}/health`, domainUrl, `${domainUrl}/changes`, ...problems.map((at) => base + at)]) {
+      const result = await verifyUrl(url, { key });
+      assert.ok(result.ok, `${url}: ${JSON.stringify(result.steps)}`);
       assert.equal(result.steps.length, 6);
     }
-    const made = await fetch(`${base}/keys`, { method: 'POST' });
-    const file = path.join(directory, 'key.json');
-    await writeFile(file, await made.text());
-    assert.equal((await runStrata(['stack', 'verify', file, '--base', base])).code, 0);
+    const { code, stdout, stderr } = await verify([domainUrl], { STRATA_KEY: key });
+    assert.deepEqual([code, stderr], [0, ''], stdout);
+    assert.match(stdout, ALL_STEPS);
   });
 
-  const receipts = /\/ledger\/receipts\//;
-  const keySet = /stack-keys\.json$/;
-  const cases: [what: string, step: string, on: RegExp, alter: (text: string) => string][] = [
-    ['a byte of the body', 'signature', /\/health$/, (text) => text.replace('"ok"', '"oK"')],
-    ['a time of the receipt', 'signature', /\/health$/, (text) => text.replace(/("signed_at":"20)\d/, '$19')],
-    ['the signature', 'signature', /\/health$/, (text) => flipAfter(text, 'ed25519:', 5)],
-    ['the id of the key', 'key', /\/health$/, (text) => flipAfter(text, '"key_id":"', 3)],
-    ['the public key', 'key', keySet, (text) => flipAfter(text, '"x":"', 3)],
-    ['the leaf', 'leaf', receipts, (text) => flipAfter(text, '"leaf":"', 20)],
-    ['a hash of the proof', 'inclusion', receipts, (text) => flipAfter(text, '"proof":["', 3)],
-    ['the place in the tree', 'inclusion', receipts, (text) => text.replace(/"index":\d+/, '"index":0')],
-  ];
-  for (const [what, step, on, alter] of cases) {
-    it(`does not hold when somebody alters ${what}: the step '${step}' fails`, async () => {
-      await fetch(`${base}/health`);
-      const target = `${base}/stack/v1/domains/${domain}`;
-      const url = on.source.includes('health') ? `${base}/health` : target;
-      const result = await verifyUrl(url, { key, fetch: tampering(on, alter) });
-      assert.deepEqual([result.ok, result.failedStep], [false, step], JSON.stringify(result.steps.at(-1)));
-    });
-  }
-
-  it('does not hold when somebody alters the checkpoint: its root, its size or its signature', async () => {
-    const alterations: ((lines: string[]) => string[])[] = [
-      ([origin = '', size = '', root = '', ...rest]) => [origin, size, flip(root, 4), ...rest],
-      ([origin = '', size = '', ...rest]) => [origin, String(Number(size) + 1), ...rest],
-      (lines) => lines.map((line) => (line.startsWith('—') ? flip(line, line.length - 8) : line)),
-      ([origin = '', ...rest]) => [`${origin}x`, ...rest],
-    ];
-    for (const alter of alterations) {
-      const fetch = tampering(receipts, (text) => {
-        const receipt = JSON.parse(text);
-        return JSON.stringify({ ...receipt, checkpoint: alter(receipt.checkpoint.split('\n')).join('\n') });
-      });
-      const result = await verifyUrl(`${base}/stack/v1/domains/${domain}`, { key, fetch });
-      assert.equal(result.ok, false);
-      assert.ok(['inclusion', 'checkpoint'].includes(result.failedStep ?? ''), result.failedStep ?? '');
-    }
+  it('holds in a file or on standard input, and does not when a byte was altered', async () => {
+    const made = await saved('key.json', await (await fetch(`${base}/keys`, { method: 'POST' })).text());
+    assert.equal((await verify([made, '--base', base])).code, 0);
+    const text = await (await fetch(`${base}/health`)).text();
+    const piped = await verify(['-', '--base', base, '--json'], {}, text);
+    assert.deepEqual([piped.code, JSON.parse(piped.stdout).ok], [0, true]);
+    const altered = await verify([await saved('altered.json', text.replace('"ok"', '"oK"')), '--base', base]);
+    assert.equal(altered.code, 1);
+    assert.match(altered.stdout, /^ok +content .+\nok +key .+\nFAILED signature /);
+    assert.equal(altered.stderr, "strata: the receipt does not hold: step 'signature' failed\n");
   });
 
   it('still holds after a rotation, under the retired key, and new answers hold under the new one', async () => {
     const old = await (await fetch(`${base}/health`)).text();
-    const file = path.join(directory, 'old.json');
-    await writeFile(file, old);
-    const [keyId] = await rotateSigningKeys(directory, () => new Date());
+    const file = await saved('old.json', old);
+    const [keyId] = await rotateSigningKeys(service.directory, () => new Date());
     await service.running.service.app.ledger.reload();
-    const saved = await runStrata(['stack', 'verify', file, '--base', base, '--json']);
-    assert.equal(saved.code, 0, saved.stdout + saved.stderr);
+    assert.equal((await verify([file, '--base', base])).code, 0);
     const fresh = await verifyUrl(`${base}/nowhere`);
     assert.ok(fresh.ok);
     const { provenance } = fresh.answer as { provenance: { key_id: string } };
@@ -114,32 +71,134 @@ describe('the receipt of a live answer', () => {
   });
 });
 
-describe('strata stack verify', () => {
-  it('verifies a URL with a key and prints each step', async () => {
-    const { code, stdout, stderr } = await runStrata(['stack', 'verify', `${base}/stack/v1/domains/${domain}`], {
-      env: { STRATA_KEY: key },
-    });
-    assert.deepEqual([code, stderr], [0, ''], stdout);
-    const steps = stdout
-      .trim()
-      .split('\n')
-      .map((line) => line.split(/\s+/).slice(0, 2).join(' '));
-    assert.deepEqual(
-      steps,
-      ['content', 'key', 'signature', 'leaf', 'inclusion', 'checkpoint'].map((step) => `ok ${step}`),
-    );
+describe('an answer that is an error', () => {
+  it('is verified, and told with its status, code and detail and exit code 3', async () => {
+    const wrongKey = await verify([domainUrl, '--key', 'ssk_wrong']);
+    assert.equal(wrongKey.code, 3, wrongKey.stderr);
+    assert.match(wrongKey.stdout, ALL_STEPS);
+    assert.match(wrongKey.stderr, /^strata: the receipt holds, but the answer is an error: 401 invalid_key: .+\n$/);
+    const noKey = await verify([domainUrl], { STRATA_KEY: '' });
+    assert.deepEqual([noKey.code, / 401 missing_key: /.test(noKey.stderr)], [3, true], noKey.stderr);
+    const misspelt = await verify([`${base}/stack/v1/domains/gone-gone-gone.com`, '--json'], { STRATA_KEY: key });
+    const { ok, problem } = JSON.parse(misspelt.stdout);
+    assert.deepEqual([misspelt.code, ok, problem.status, problem.code], [3, true, 404, 'unknown_domain']);
+    const kept = await verify([await saved('x.json', await (await fetch(`${base}/nowhere`)).text()), '--base', base]);
+    assert.equal(kept.code, 3);
+    assert.match(kept.stderr, /the answer is an error: 404 not_found/);
+  });
+});
+
+describe('a CSV answer', () => {
+  const csvUrl = () => `${base}/stack/v1/security/export.csv`;
+
+  /** The files that the command in the help makes. */
+  async function savedCsv() {
+    const response = await fetch(csvUrl(), { headers: { 'x-stack-key': key } });
+    const content = await response.text();
+    const dump = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    // A proxy's own response stands before the one that counts.
+    const proxy = 'HTTP/1.1 200 Connection established\r\nContent-Type: x\r\n\r\n';
+    return {
+      content,
+      csv: await saved('file.csv', content),
+      headers: await saved('headers.txt', `${proxy}HTTP/2 200\r\n${dump}\r\n`),
+      provenance: await saved('provenance.json', response.headers.get('stack-provenance') ?? ''),
+    };
+  }
+
+  it('is verified from its URL, and from a file beside its headers, or beside the provenance alone', async () => {
+    const { csv, headers, provenance } = await savedCsv();
+    for (const args of [[csvUrl()], [csv, '--provenance', headers], [csv, '--provenance', provenance]]) {
+      const { code, stdout, stderr } = await verify([...args, '--base', base], { STRATA_KEY: key });
+      assert.deepEqual([code, stderr], [0, ''], stdout);
+      assert.match(stdout, ALL_STEPS);
+    }
   });
 
-  it('verifies a saved answer from a file or standard input, and names the step when a byte was altered', async () => {
-    const text = await (await fetch(`${base}/health`)).text();
-    const piped = await runStrata(['stack', 'verify', '-', '--base', base, '--json'], { input: text });
-    assert.deepEqual([piped.code, JSON.parse(piped.stdout).ok], [0, true]);
+  it('does not hold when a cell, or the type it was sent as, is altered', async () => {
+    const { content, headers, csv, provenance } = await savedCsv();
+    const altered = await saved('altered.csv', content.replace('domain', 'Domain'));
+    const { code, stdout } = await verify([altered, '--provenance', headers, '--base', base]);
+    assert.equal(code, 1);
+    assert.match(stdout, /\nFAILED signature /);
+    const line = await readFile(provenance, 'utf8');
+    const typed = await saved('typed.txt', `HTTP/1.1 200 OK\nStack-Provenance: ${line}\nContent-Type: text/html\n`);
+    assert.equal((await verify([csv, '--provenance', typed, '--base', base])).code, 1);
+  });
 
-    const file = path.join(directory, 'altered.json');
-    await writeFile(file, text.replace('1.10.2', '1.10.3'));
-    const altered = await runStrata(['stack', 'verify', file, '--base', base]);
-    assert.equal(altered.code, 1);
-    assert.match(altered.stdout, /^ok +content .+\nok +key .+\nFAILED signature /);
-    assert.equal(altered.stderr, "strata: the receipt does not hold: step 'signature' failed\n");
+  it('asks for the headers where there are none, and for others where they are of no use', async () => {
+    const { csv, provenance } = await savedCsv();
+    const refused = await saved('refused.csv', await (await fetch(csvUrl())).text());
+    const refusal = await saved(
+      'refused.txt',
+      'HTTP/1.1 401 Unauthorized\r\nContent-Type: application/problem+json\r\n',
+    );
+    const twice = await saved('twice.txt', 'HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Type: a/b\r\n');
+    for (const [args, code, words] of [
+      [[csv], 2, /file\.csv' is not a JSON answer; for CSV give its headers too: --provenance/],
+      [[csv, '--provenance', csv], 2, /holds neither the headers of an answer nor the JSON/],
+      [[csv, '--provenance', twice], 2, /has Stack-Provenance or Content-Type twice/],
+      [[csv, '--provenance', '/none.txt'], 2, /there is no file '\/none\.txt'/],
+      [[csvUrl(), '--provenance', provenance], 2, /a URL brings its own headers/],
+      [['-', '--provenance', '-'], 2, /cannot be both/],
+      [[refused, '--provenance', refusal], 3, /401 missing_key/],
+    ] as const) {
+      const outcome = await verify([...args, '--base', base]);
+      assert.equal(outcome.code, code, outcome.stderr);
+      assert.match(outcome.stderr, words);
+    }
+  });
+});
+
+describe('an event of the stream', () => {
+  it('is verified as a file that holds its JSON', async () => {
+    const { notary } = service.running.service.app.ledger;
+    const event = await notary.sign({ id: 'ev_0000000001', type: 'migration', domain: service.domain });
+    const { code, stdout, stderr } = await verify([await saved('event.json', JSON.stringify(event)), '--base', base]);
+    assert.deepEqual([code, stderr], [0, ''], stdout);
+    const stream = await verify([`${base}/stack/v1/stream`], { STRATA_KEY: key });
+    assert.equal(stream.code, 4);
+    assert.match(stream.stderr, /is a stream without an end; each of its events has a receipt/);
+  });
+});
+
+describe('what is no answer', () => {
+  it('is told as what it is, in one line and with no step', async () => {
+    const folder = path.join(service.directory, 'folder');
+    await mkdir(folder);
+    const text = await saved('notes.txt', 'hello');
+    const bare = await saved('bare.json', '{"a":1}');
+    const health = await saved('health.json', await (await fetch(`${base}/health`)).text());
+    await using page = await fakeService((_request, response) => response.writeHead(502).end('<html>'));
+    const nothing = await closedAddress();
+    for (const [args, code, words] of [
+      [['/nowhere/at-all.json'], 2, /^strata: there is no file '\/nowhere\/at-all\.json'/],
+      [['example.com/stack/v1/stats'], 2, /there is no file 'example\.com.+'; a URL begins with http/],
+      [[folder], 2, /folder' is a directory/],
+      [[text, '--base', base], 2, /notes\.txt' is not a JSON answer/],
+      [[bare, '--base', base], 1, /there is no receipt to verify/],
+      [['/dev/zero'], 2, /is larger than 64 MiB/],
+      [[text, '--base', 'nowhere'], 2, /--base is the URL of a service/],
+      [[`${base}/health`, '--key', 'ssk_ü\n'], 2, /characters that no key has/],
+      [[`${page.base}/stack/v1/stats`], 1, /the answer \(status 502\) is not JSON and has no receipt/],
+      [[`${nothing}/stack/v1/stats`], 4, /^strata: not verified: .+cannot be reached: nothing listens there\.\n$/],
+    ] as const) {
+      const outcome = await verify(args);
+      assert.deepEqual([outcome.code, outcome.stdout], [code, ''], outcome.stderr);
+      assert.match(outcome.stderr, words);
+      assert.equal(outcome.stderr.split('\n').length, 2, outcome.stderr);
+    }
+    const unreached = await verify([health, '--base', nothing]);
+    assert.equal(unreached.code, 4);
+    assert.match(unreached.stderr, /nothing listens there\. --base names the service/);
+  });
+
+  it('has help that names the key, the way to save CSV, and every exit code', async () => {
+    const { stdout } = await verify(['--help'], { STRATA_KEY: 'ssk_secret' });
+    for (const part of ['--key', 'STRATA_KEY', 'curl -D headers.txt -o file.csv', '--provenance'])
+      assert.ok(stdout.includes(part), part);
+    const codes = [...stdout.matchAll(/^ {2}(\d) {2}\S/gm)].map(([, code]) => Number(code));
+    assert.deepEqual(codes, [0, 1, 2, 3, 4]);
+    assert.doesNotMatch(stdout, /ssk_secret/);
   });
 });

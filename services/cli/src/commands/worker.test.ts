@@ -104,11 +104,7 @@ describe('strata inference worker', () => {
     const file = path.join(other.path, 'export.jsonl');
     const lines = [
       { ...proof, receipt: altered.toString('base64') },
-      { ...proof, output_tokens: 4_700 },
-      { ...proof, worker: gateway.id },
-      proof,
-      proof,
-      'nonsense',
+      ...[{ ...proof, output_tokens: 4_700 }, { ...proof, worker: gateway.id }, proof, proof, 'nonsense'],
     ];
     await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'));
     const refused = await runStrata([...earnings, '--verify', file], { env: elsewhere });

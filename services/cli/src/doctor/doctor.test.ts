@@ -1,17 +1,13 @@
 // Each trouble that `strata doctor` tells, provoked: with real sockets, files, databases and name servers.
 import assert from 'node:assert/strict';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { openSignedLedger, rotateSigningKeys } from '@strata/log';
 import { openStore } from '@strata/store';
-import dns from 'dns-packet';
-import { runStrata } from '../test/run-strata.ts';
+import { fakeService } from '../test/mcp-client.ts';
+import { type Manners, nameServer } from '../test/name-server.ts';
+import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
 import { judgeClock } from './clock.ts';
 import { checkDatabase } from './database.ts';
 import { checkDisk, judgeDisk } from './disk.ts';
@@ -24,11 +20,6 @@ import { checkPort } from './ports.ts';
 import { checkReach } from './reach.ts';
 import { checkResolver } from './resolvers.ts';
 
-async function folder() {
-  const place = await mkdtemp(path.join(tmpdir(), 'strata-doctor-'));
-  return { place, [Symbol.asyncDispose]: () => rm(place, { recursive: true }) };
-}
-
 /** Whatever is not well says what it means, and mostly what to do. */
 function assertTold({ status, found, means }: Finding, expected: Finding['status'], words: RegExp) {
   assert.equal(status, expected, found);
@@ -39,20 +30,18 @@ function assertTold({ status, found, means }: Finding, expected: Finding['status
 describe('ports', () => {
   it('are free, held by a running service of ours, or by another program', async () => {
     let body = '{"status":"ok"}';
-    const server = createHttpServer((_request, response) => response.end(body)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const place = { what: 'API', host: '127.0.0.1', port, setting: 'STRATA_STACK_PORT' };
     const ours = { path: '/health', words: /"status":"ok"/ };
-    assertTold(await checkPort({ ...place, ours }), 'ok', /held by a running Strata/);
-    body = 'something else';
-    const taken = await checkPort({ ...place, ours });
-    assertTold(taken, 'problem', /in use at 127\.0\.0\.1 by another program/);
-    assert.match(taken.todo ?? '', /STRATA_STACK_PORT/);
-    assertTold(await checkPort(place), 'problem', /by another program/);
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
+    const place = { what: 'API', host: '127.0.0.1', port: 0, setting: 'STRATA_STACK_PORT' };
+    {
+      await using server = await fakeService((_request, response) => response.end(body));
+      place.port = Number(new URL(server.base).port);
+      assertTold(await checkPort({ ...place, ours }), 'ok', /held by a running Strata/);
+      body = 'something else';
+      const taken = await checkPort({ ...place, ours });
+      assertTold(taken, 'problem', /in use at 127\.0\.0\.1 by another program/);
+      assert.match(taken.todo ?? '', /STRATA_STACK_PORT/);
+      assertTold(await checkPort(place), 'problem', /by another program/);
+    }
     assertTold(await checkPort({ ...place, ours }), 'ok', /free/);
     assertTold(await checkPort({ ...place, host: '192.0.2.1' }), 'problem', /does not have the address/);
   });
@@ -68,62 +57,6 @@ describe('the clock', () => {
     assertTold(judgeClock({ ...well, isSynchronized: false }), 'warning', /not synchronised/);
   });
 });
-
-interface Manners {
-  readonly isSilent?: boolean;
-  readonly rcode?: number;
-  readonly lies?: boolean;
-  readonly hasTcp?: boolean;
-  readonly hasEdns?: boolean;
-  readonly validates?: boolean;
-}
-
-/** A name server on loopback that knows `com.` alone, with the manners of a good or a bad one. */
-async function nameServer({ isSilent, rcode = 0, lies, hasTcp = true, hasEdns = true, validates = true }: Manners) {
-  const answer = (bytes: Buffer): Buffer => {
-    const query = dns.decode(bytes);
-    const [question] = query.questions ?? [];
-    const isKnown = question?.name === 'com';
-    const answers: dns.Answer[] = isKnown
-      ? [{ type: 'NS', name: 'com', ttl: 60, data: 'a.gtld-servers.net' }]
-      : lies && question
-        ? [{ type: 'A', name: question.name, ttl: 60, data: '192.0.2.80' }]
-        : [];
-    return dns.encode({
-      type: 'response',
-      id: query.id ?? 0,
-      flags: (validates ? dns.AUTHENTIC_DATA : 0) | dns.RECURSION_AVAILABLE | (isKnown || lies ? rcode : 3),
-      questions: question ? [question] : [],
-      answers: rcode === 0 ? answers : [],
-      additionals: hasEdns ? (query.additionals ?? []) : [],
-    });
-  };
-  const socket = createSocket('udp4');
-  socket.on('message', (bytes, { port, address }) => {
-    if (!isSilent) socket.send(answer(bytes), port, address);
-  });
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  const server = createServer((connection) => {
-    connection.on('error', () => {});
-    connection.on('data', (bytes) => {
-      const reply = answer(bytes.subarray(2));
-      const length = Buffer.alloc(2);
-      length.writeUInt16BE(reply.length);
-      connection.end(Buffer.concat([length, reply]));
-    });
-  });
-  if (hasTcp) await once(server.listen(port, '127.0.0.1'), 'listening');
-  return {
-    address: '127.0.0.1',
-    port,
-    async [Symbol.asyncDispose]() {
-      socket.close();
-      if (hasTcp) await new Promise((closed) => server.close(closed));
-    },
-  };
-}
 
 describe('resolvers', () => {
   const cases: readonly (readonly [what: string, Manners, Finding['status'], RegExp])[] = [
@@ -145,14 +78,14 @@ describe('resolvers', () => {
 
 describe('the database', () => {
   it('is told empty, sound with its domains, damaged, or out of reach', async () => {
-    await using directory = await folder();
-    const file = path.join(directory.place, 'strata.db');
-    const dataDirectory = path.join(directory.place, 'data');
+    await using directory = await temporaryDirectory();
+    const file = path.join(directory.path, 'strata.db');
+    const dataDirectory = path.join(directory.path, 'data');
     const look = async (url = `sqlite:${file}`) =>
       checkDatabase(url, { connections: 10, needsSession: true, dataDirectory });
     const isMade = (await look(`sqlite:${path.join(dataDirectory, 'strata.db')}`)).findings[0] as Finding;
     assertTold(isMade, 'ok', /the first start makes it/);
-    const nowhere = (await look(`sqlite:${path.join(directory.place, 'nowhere', 'strata.db')}`)).findings[0] as Finding;
+    const nowhere = (await look(`sqlite:${path.join(directory.path, 'nowhere', 'strata.db')}`)).findings[0] as Finding;
     assertTold(nowhere, 'problem', /the folder .+nowhere is not there/);
     assertTold((await look()).findings[0] as Finding, 'ok', /empty, the first start fills it/);
     {
@@ -172,11 +105,11 @@ describe('the database', () => {
 
 describe('the disk', () => {
   it('is measured where it can be written, and left as it was', async () => {
-    await using directory = await folder();
-    const finding = await checkDisk(path.join(directory.place, 'not', 'there', 'yet'));
+    await using directory = await temporaryDirectory();
+    const finding = await checkDisk(path.join(directory.path, 'not', 'there', 'yet'));
     assert.match(finding.found, /free in .*a write is safe after [\d.]+ ms/);
-    assert.deepEqual(await readdir(directory.place), []);
-    const file = path.join(directory.place, 'file');
+    assert.deepEqual(await readdir(directory.path), []);
+    const file = path.join(directory.path, 'file');
     await writeFile(file, '');
     assertTold(await checkDisk(path.join(file, 'below')), 'problem', /cannot be written/);
   });
@@ -191,24 +124,24 @@ describe('the disk', () => {
 
 describe('signing keys', () => {
   it('are told open, missing, damaged, and of another ledger', async () => {
-    await using directory = await folder();
-    const place = { service: 'stack', directory: directory.place, origin: 'a.test/stack' };
+    await using directory = await temporaryDirectory();
+    const place = { service: 'stack', directory: directory.path, origin: 'a.test/stack' };
     assertTold(await checkKeys(place), 'ok', /none yet/);
-    assert.deepEqual(await readdir(directory.place), [], 'a look makes no key');
-    const options = { directory: directory.place, origin: place.origin, keySetPath: '/k', now: () => new Date() };
+    assert.deepEqual(await readdir(directory.path), [], 'a look makes no key');
+    const options = { directory: directory.path, origin: place.origin, keySetPath: '/k', now: () => new Date() };
     {
       await using ledger = await openSignedLedger(options);
       await ledger.log.append(new TextEncoder().encode('{}'));
     }
     assertTold(await checkKeys(place), 'ok', /private and whole, 0 retired, and those of the ledger/);
-    await rotateSigningKeys(directory.place, () => new Date());
+    await rotateSigningKeys(directory.path, () => new Date());
     assertTold(await checkKeys(place), 'ok', /1 retired, and those of the ledger/);
     assertTold(
       await checkKeys({ ...place, origin: 'b.test/stack' }),
       'problem',
       /not signed by them as b\.test\/stack/,
     );
-    const file = path.join(directory.place, 'keys', 'receipts', 'signing-keys.json');
+    const file = path.join(directory.path, 'keys', 'receipts', 'signing-keys.json');
     await chmod(file, 0o644);
     assertTold(await checkKeys(place), 'problem', /may be read by others/);
     await chmod(file, 0o600);
@@ -216,9 +149,9 @@ describe('signing keys', () => {
     await writeFile(file, 'nonsense');
     assertTold(await checkKeys(place), 'problem', /is not JSON/);
     await writeFile(file, kept);
-    await rm(path.join(directory.place, 'keys', 'ledger'), { recursive: true });
+    await rm(path.join(directory.path, 'keys', 'ledger'), { recursive: true });
     assertTold(await checkKeys(place), 'problem', /hold no key, while a ledger is there/);
-    assert.equal((await readdir(path.join(directory.place, 'keys'))).includes('ledger'), false);
+    assert.equal((await readdir(path.join(directory.path, 'keys'))).includes('ledger'), false);
   });
 });
 
@@ -241,9 +174,9 @@ describe('the machine', () => {
 
 describe('the model', () => {
   it('is told missing, no model, too large, or not downloaded yet', async () => {
-    await using directory = await folder();
-    const store = { dir: directory.place, endpoint: 'https://hub.test', token: undefined };
-    const file = path.join(directory.place, 'model.gguf');
+    await using directory = await temporaryDirectory();
+    const store = { dir: directory.path, endpoint: 'https://hub.test', token: undefined };
+    const file = path.join(directory.path, 'model.gguf');
     assertTold(await checkModel(file, store, 1e9), 'problem', /cannot be read/);
     await writeFile(file, 'nothing');
     assertTold(await checkModel(file, store, 1e9), 'problem', /no GGUF file/);
@@ -251,7 +184,7 @@ describe('the model', () => {
     assertTold(await checkModel(file, store, 1_000), 'problem', /has 9\.8 KiB, the memory/);
     assertTold(await checkModel(file, store, 1e9), 'ok', /9\.8 KiB/);
     assertTold(
-      await checkModel('hf:a/b', { ...store, dir: path.join(directory.place, 'x') }, 1e9),
+      await checkModel('hf:a/b', { ...store, dir: path.join(directory.path, 'x') }, 1e9),
       'warning',
       /nothing is downloaded/,
     );
@@ -261,17 +194,14 @@ describe('the model', () => {
 describe('other services', () => {
   it('are told reached, with another clock, or away; what is secret in an address is not repeated', async () => {
     let date = new Date().toUTCString();
-    const server = createHttpServer((_request, response) => {
-      response.writeHead(401, { date }).end();
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1?key=hidden`;
-    assertTold(await checkReach('STRATA_UPSTREAM', url), 'ok', /\/v1 answers 401/);
-    date = new Date(Date.now() - 600_000).toUTCString();
-    assertTold(await checkReach('STRATA_UPSTREAM', url), 'warning', /s behind ours/);
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
+    let url: string;
+    {
+      await using server = await fakeService((_request, response) => response.writeHead(401, { date }).end());
+      url = `${server.base}/v1?key=hidden`;
+      assertTold(await checkReach('STRATA_UPSTREAM', url), 'ok', /\/v1 answers 401/);
+      date = new Date(Date.now() - 600_000).toUTCString();
+      assertTold(await checkReach('STRATA_UPSTREAM', url), 'warning', /s behind ours/);
+    }
     const away = await checkReach('STRATA_UPSTREAM', url);
     assertTold(away, 'warning', /cannot be reached: \w+/);
     assert.doesNotMatch(JSON.stringify(away), /hidden/);
@@ -305,10 +235,10 @@ describe('the names of a service', () => {
 
 describe('strata doctor', () => {
   it('tells all of it in words and as JSON, and ends with 1 where there is a problem', async () => {
-    await using directory = await folder();
+    await using directory = await temporaryDirectory();
     await using good = await nameServer({});
     const env = {
-      STRATA_DATA: path.join(directory.place, 'data'),
+      STRATA_DATA: path.join(directory.path, 'data'),
       STRATA_RESOLVERS: `127.0.0.1:${good.port}`,
       STRATA_STACK_PORT: '0',
       STRATA_METRICS_PORT: '0',
@@ -329,7 +259,7 @@ describe('strata doctor', () => {
     const wrong = await runStrata(['doctor'], { env: { ...env, STRATA_SCAN: 'perhaps' } });
     assert.equal(wrong.code, 1);
     assert.match(wrong.stdout, /^problem {2}settings: STRATA_SCAN: /);
-    const worker = await runStrata(['doctor', '--service', 'worker'], { env: { STRATA_DATA: directory.place } });
+    const worker = await runStrata(['doctor', '--service', 'worker'], { env: { STRATA_DATA: directory.path } });
     assert.match(worker.stdout, /^problem {2}model: none is named/m);
   });
 });

@@ -1,26 +1,24 @@
 // Settings of the environment, of a file and of files for secrets, as commands see them.
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { runStrata } from '../test/run-strata.ts';
+import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
 import { nearest } from './nearest.ts';
 import { findSettings, gatherSettings } from './settings.ts';
 import { parseSettingsFile } from './settings-file.ts';
 import { SECRETS, SERVICES, tableOf } from './tables.ts';
 
 async function folder() {
-  const place = await mkdtemp(path.join(tmpdir(), 'strata-settings-'));
+  const directory = await temporaryDirectory();
   return {
-    place,
+    place: directory.path,
     async write(name: string, text: string, mode = 0o644) {
-      const file = path.join(place, name);
-      await writeFile(file, text);
-      await chmod(file, mode);
+      const file = path.join(directory.path, name);
+      await writeFile(file, text, { mode });
       return file;
     },
-    [Symbol.asyncDispose]: () => rm(place, { recursive: true }),
+    [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
   };
 }
 
@@ -176,22 +174,20 @@ describe('strata config', () => {
     await using files = await folder();
     const url = `postgres://strata:${password}/x@127.0.0.1:1/strata`;
     const env = { STRATA_DATA: files.place, STRATA_DATABASE_URL: url, STRATA_INFERENCE_DATABASE_URL: url };
-    for (const [args, names] of [
-      [
-        ['config', 'check'],
-        ['STRATA_DATABASE_URL', 'STRATA_INFERENCE_DATABASE_URL'],
-      ],
-      [['doctor'], ['STRATA_DATABASE_URL']],
-      [['stack', 'keys', 'list'], ['STRATA_DATABASE_URL']],
-      [['inference', 'gateway'], ['STRATA_INFERENCE_DATABASE_URL']],
-      [['stack', 'migrate-store', url], ['the address of the new database']],
+    for (const [command, name] of [
+      ['config check', 'STRATA_DATABASE_URL'],
+      ['config check', 'STRATA_INFERENCE_DATABASE_URL'],
+      ['doctor', 'STRATA_DATABASE_URL'],
+      ['stack keys list', 'STRATA_DATABASE_URL'],
+      ['inference gateway', 'STRATA_INFERENCE_DATABASE_URL'],
+      [`stack migrate-store ${url}`, 'the address of the new database'],
     ] as const) {
-      const { code, stdout, stderr } = await runStrata(args, { env: args[1] === 'migrate-store' ? {} : env });
-      const said = stdout + stderr;
-      for (const name of names)
-        assert.match(said, new RegExp(`${name}:? cannot be read as .* percent-encoded`), `${args.join(' ')}: ${said}`);
+      const more = command.includes('migrate-store') ? {} : env;
+      const { code, stdout, stderr } = await runStrata(command.split(' '), { env: more });
+      const printed = stdout + stderr;
+      assert.match(printed, new RegExp(`${name}:? cannot be read as .* percent-encoded`), command);
       assert.ok(code === 1 || code === 2, String(code));
-      assert.doesNotMatch(said, new RegExp(`${password}|unexpected|^ +at `, 'm'));
+      assert.doesNotMatch(printed, new RegExp(`${password}|unexpected|^ +at `, 'm'));
     }
   });
 

@@ -80,6 +80,12 @@ export async function fakeService(answer: RequestListener): Promise<AsyncDisposa
   };
 }
 
+/** An address at which nothing listens. */
+export async function closedAddress(): Promise<string> {
+  await using service = await fakeService(() => {});
+  return service.base;
+}
+
 export interface McpHttpTester extends AsyncDisposable {
   readonly url: URL;
   /** What was written to standard error so far. */

@@ -1,0 +1,66 @@
+// A name server on loopback that knows `com.` alone, for checks of resolvers.
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import dns from 'dns-packet';
+
+export interface Manners {
+  readonly isSilent?: boolean;
+  readonly rcode?: number;
+  readonly lies?: boolean;
+  readonly hasTcp?: boolean;
+  readonly hasEdns?: boolean;
+  readonly validates?: boolean;
+}
+
+/** One with the manners of a good or a bad one. */
+export async function nameServer({
+  isSilent,
+  rcode = 0,
+  lies,
+  hasTcp = true,
+  hasEdns = true,
+  validates = true,
+}: Manners) {
+  const answer = (bytes: Buffer): Buffer => {
+    const query = dns.decode(bytes);
+    const [question] = query.questions ?? [];
+    const isKnown = question?.name === 'com';
+    const answers: dns.Answer[] = isKnown
+      ? [{ type: 'NS', name: 'com', ttl: 60, data: 'a.gtld-servers.net' }]
+      : lies && question
+        ? [{ type: 'A', name: question.name, ttl: 60, data: '192.0.2.80' }]
+        : [];
+    return dns.encode({
+      type: 'response',
+      id: query.id ?? 0,
+      flags: (validates ? dns.AUTHENTIC_DATA : 0) | dns.RECURSION_AVAILABLE | (isKnown || lies ? rcode : 3),
+      questions: question ? [question] : [],
+      answers: rcode === 0 ? answers : [],
+      additionals: hasEdns ? (query.additionals ?? []) : [],
+    });
+  };
+  const socket = createSocket('udp4', (bytes, { port, address }) => {
+    if (!isSilent) socket.send(answer(bytes), port, address);
+  }).bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  const server = createServer((connection) => {
+    connection.on('error', () => {});
+    connection.on('data', (bytes) => {
+      const reply = answer(bytes.subarray(2));
+      const length = Buffer.alloc(2);
+      length.writeUInt16BE(reply.length);
+      connection.end(Buffer.concat([length, reply]));
+    });
+  });
+  if (hasTcp) await once(server.listen(port, '127.0.0.1'), 'listening');
+  return {
+    address: '127.0.0.1',
+    port,
+    async [Symbol.asyncDispose]() {
+      socket.close();
+      if (hasTcp) await new Promise((closed) => server.close(closed));
+    },
+  };
+}
