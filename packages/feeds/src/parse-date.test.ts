@@ -73,20 +73,16 @@ for (const [text, expected] of DATES) {
 }
 
 test('random text never throws and never gives a time that cannot be believed', () => {
-  const words = fc.array(
-    fc.constantFrom('Tue,', '3', '03', '2003', 'Jun', '09:39', '-0500', 'PM', 'Z', '-', '99', 'T'),
+  const words = fc.constantFrom('Tue,', '3', '03', '2003', 'Jun', '09:39', '-0500', 'PM', 'Z', '-', '99', 'T');
+  const texts = fc.oneof(
+    fc.string(),
+    fc.array(words).map((list) => list.join(' ')),
   );
   fc.assert(
-    fc.property(
-      fc.oneof(
-        fc.string(),
-        words.map((list) => list.join(' ')),
-      ),
-      (text) => {
-        const time = parseDate(text, NOW);
-        return time === null || (Number.isInteger(time) && time >= Date.UTC(1901, 0) && time <= NOW + 86_400_000);
-      },
-    ),
+    fc.property(texts, (text) => {
+      const time = parseDate(text, NOW);
+      return time === null || (Number.isInteger(time) && time >= Date.UTC(1901, 0) && time <= NOW + 86_400_000);
+    }),
   );
 });
 

@@ -21,6 +21,9 @@ const Expected = z.record(
 const table = Expected.parse(JSON.parse(readFileSync(new URL('expected.json', CORPUS), 'utf8')));
 const documents = readdirSync(CORPUS).filter((name) => name.endsWith('.feed'));
 
+const rss = (inner: string) => `<rss version="2.0"><channel><title>x</title>${inner}</channel></rss>`;
+const atom = (inner: string) => `<feed xmlns="http://www.w3.org/2005/Atom">${inner}</feed>`;
+
 test('the corpus and its table are of the same documents', () => {
   assert.deepEqual(documents.map((name) => name.replace('.feed', '')).sort(), Object.keys(table).sort());
   assert.ok(documents.length >= 40);
@@ -39,7 +42,7 @@ for (const [name, { contentType, isTruncated, problem, feed }] of Object.entries
 test('reading a feed twice gives the same keys, and an item keeps its key when its text changes', () => {
   const keysOf = (description: string) => {
     const item = `<item><guid>1</guid><description>${description}</description></item>`;
-    const reading = read(`<rss version="2.0"><channel><title>x</title>${item}</channel></rss>`);
+    const reading = read(rss(item));
     return reading.items.map(({ key }) => key);
   };
   assert.deepEqual(keysOf('one'), keysOf('two'));
@@ -49,14 +52,12 @@ test('reading a feed twice gives the same keys, and an item keeps its key when i
 test('a guid that items of one document share tells none of them from the others', () => {
   const item = (id: string, link: string, title: string) =>
     `<item><guid>${id}</guid><link>https://${link}/</link><title>${title}</title></item>`;
-  const itemsOf = (...items: string[]) =>
-    read(`<rss version="2.0"><channel><title>x</title>${items.join('')}</channel></rss>`).items;
+  const itemsOf = (...items: string[]) => read(rss(items.join(''))).items;
   const [one, two] = [item('same', 'a.org', 'one'), item('same', 'b.org', 'two')];
   const items = itemsOf(one, two, one, item('other', 'c.org', 'three'), item('same', 'a.org', 'four'));
-  assert.deepEqual(
-    items.map(({ url, title }) => `${url} ${title}`),
-    ['https://a.org/ one', 'https://b.org/ two', 'https://c.org/ three', 'https://a.org/ four'],
-  );
+  const found = items.map(({ url, title }) => `${url} ${title}`);
+  const [a, b, c, d] = ['https://a.org/ one', 'https://b.org/ two', 'https://c.org/ three', 'https://a.org/ four'];
+  assert.deepEqual(found, [a, b, c, d]);
   assert.equal(new Set(items.map(({ key }) => key)).size, 4);
   const keys = (read: typeof items) => read.map(({ key }) => key).sort();
   assert.deepEqual(keys(itemsOf(one, two)), keys(itemsOf(two, one)), 'whatever their order');
@@ -66,7 +67,7 @@ test('a guid that items of one document share tells none of them from the others
 
 test('a guid and a link of the same text are different keys', () => {
   const items = '<item><guid isPermaLink="false">http://a.com/</guid></item><item><link>http://a.com/</link></item>';
-  const { items: read2 } = read(`<rss version="2.0"><channel><title>x</title>${items}</channel></rss>`);
+  const { items: read2 } = read(rss(items));
   assert.equal(new Set(read2.map(({ key }) => key)).size, 2);
 });
 
@@ -75,18 +76,13 @@ test('an item of a link blog in JSON leads to its external address, and its own 
   const items = [item({}), item({ url: 'https://page.com/2' }), item({ id: '3', external_url: '' })];
   const feed = read(JSON.stringify({ version: 'https://jsonfeed.org/version/1.1', title: 'x', items }));
   assert.equal(new Set(feed.items.map(({ key }) => key)).size, 3);
-  assert.deepEqual(
-    feed.items.map(({ url, domains }) => [url, domains.map(({ domain, kind }) => `${kind} ${domain}`)]),
-    [
-      ['https://shop.com/x', ['link shop.com', 'content page.com']],
-      ['https://shop.com/x', ['link shop.com', 'content page.com']],
-      ['https://page.com/1', ['link page.com']],
-    ],
-  );
+  const found = feed.items.map(({ url, domains }) => [url, ...domains.map(({ domain, kind }) => `${kind} ${domain}`)]);
+  const led = ['https://shop.com/x', 'link shop.com', 'content page.com'];
+  assert.deepEqual(found, [led, led, ['https://page.com/1', 'link page.com']]);
 });
 
 test('what a feed asks for is bounded and cleaned', () => {
-  const channel = (inner: string) => read(`<rss version="2.0"><channel><title>x</title>${inner}</channel></rss>`);
+  const channel = (inner: string) => read(rss(inner));
   assert.equal(channel('<ttl>99999999999</ttl>').ttlMs, 7 * 86_400_000);
   assert.equal(channel('<ttl>-5</ttl>').ttlMs, null);
   assert.equal(channel('<ttl>soon</ttl>').ttlMs, null);
@@ -96,7 +92,7 @@ test('what a feed asks for is bounded and cleaned', () => {
 
 test('pictures and recordings that are attached name nobody, other documents do', () => {
   const item = (inner: string) => `<item><guid>1</guid><link>https://a.net/1</link>${inner}</item>`;
-  const rss = item(
+  const attached = item(
     [
       '<enclosure url="https://pictures.org/x" type="image/jpeg"/><enclosure url="https://sound.org/a.MP3?x=1" type="binary"/>',
       '<enclosure url="https://films.org/y" type=" Video/mp4"/><enclosure url="https://papers.org/z.pdf" type="application/pdf"/>',
@@ -105,17 +101,13 @@ test('pictures and recordings that are attached name nobody, other documents do'
   );
   const links =
     '<link rel="enclosure" type="audio/mpeg" href="https://sound.org/x"/><link rel="enclosure" href="https://papers.org/z"/>';
-  const atom = `<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><link href="https://a.net/1"/>${links}</entry></feed>`;
-  const attachments = [
-    { url: 'https://sound.org/x', mime_type: 'audio/mpeg' },
-    { url: 'https://papers.org/z', mime_type: 7 },
-    { url: 7 },
-    null,
-  ];
+  const entry = `<entry><id>1</id><link href="https://a.net/1"/>${links}</entry>`;
+  const sound = { url: 'https://sound.org/x', mime_type: 'audio/mpeg' };
+  const attachments = [sound, { url: 'https://papers.org/z', mime_type: 7 }, { url: 7 }, null];
   const items = [{ id: '1', url: 'https://a.net/1', attachments }];
   const named = (text: string) => read(text).items[0]?.domains.map(({ domain }) => domain);
-  assert.deepEqual(named(`<rss version="2.0"><channel>${rss}</channel></rss>`), ['a.net', 'papers.org', 'mp3.org']);
-  assert.deepEqual(named(atom), ['a.net', 'papers.org']);
+  assert.deepEqual(named(rss(attached)), ['a.net', 'papers.org', 'mp3.org']);
+  assert.deepEqual(named(atom(entry)), ['a.net', 'papers.org']);
   const json = { version: 'https://jsonfeed.org/version/1.1', title: 'x', items };
   assert.deepEqual(named(JSON.stringify(json)), ['a.net', 'papers.org']);
 });
@@ -135,37 +127,32 @@ test('links are found in XHTML with a prefix, in CDATA beside markup, and beside
 test('a link of another namespace does not hide the link of an item', () => {
   const self = '<link xmlns="http://www.w3.org/2005/Atom" rel="self" href="https://site.com/feed"/>';
   const item = `<item>${self}<link>https://a.org/2</link></item>`;
-  assert.equal(read(`<rss version="2.0"><channel>${item}</channel></rss>`).items[0]?.url, 'https://a.org/2');
+  assert.equal(read(rss(item)).items[0]?.url, 'https://a.org/2');
 });
 
 test('relative links of a text resolve against its own base, within that of its entry', () => {
   const entry = (inner: string, base = '') => {
-    const feed = `<feed xmlns="http://www.w3.org/2005/Atom"><entry${base}><id>1</id><title>x</title>${inner}</entry></feed>`;
-    const [item] = read(feed).items;
+    const [item] = read(atom(`<entry${base}><id>1</id><title>x</title>${inner}</entry>`)).items;
     return [item?.url, ...(item?.domains ?? []).map(({ kind, domain }) => `${kind} ${domain}`)];
   };
   const own = ' xml:base="https://own.org/x/"';
   const html = (base: string) => `<content type="html" xml:base="${base}">&lt;a href="q"&gt;</content>`;
   const link = '<link href="/a"/>';
-  assert.deepEqual(entry(link + html('https://other.org/')), ['https://site.com/a', 'content other.org']);
-  assert.deepEqual(entry(link + html('https://other.org/'), own), [
-    'https://own.org/a',
-    'link own.org',
-    'content other.org',
-  ]);
-  assert.deepEqual(entry(link + html('//third.org/'), own).at(-1), 'content third.org');
-  assert.deepEqual(entry(link + html('sub/'), own), ['https://own.org/a', 'link own.org']);
-  assert.deepEqual(entry('<content src="a" xml:base="https://other.org/y/"/>', own), [
-    'https://other.org/y/a',
-    'link other.org',
-  ]);
   const div = (base: string) => `<div xmlns="http://www.w3.org/1999/xhtml" xml:base="${base}"><a href="q">x</a></div>`;
   const xhtml = (base: string) => `${link}<content type="xhtml" xml:base="https://outer.org/">${div(base)}</content>`;
-  assert.deepEqual(entry(xhtml('https://inner.org/')), ['https://site.com/a', 'content inner.org']);
-  assert.deepEqual(entry(xhtml('inner/')), ['https://site.com/a', 'content outer.org']);
-  assert.deepEqual(entry(xhtml('javascript:1')), ['https://site.com/a', 'content outer.org']);
-  const ofLink = '<link href="a" xml:base="https://other.org/y/"/>';
-  assert.deepEqual(entry(ofLink, own), ['https://other.org/y/a', 'link other.org']);
+  for (const [inner, base, expected] of [
+    [link + html('https://other.org/'), '', 'https://site.com/a, content other.org'],
+    [link + html('https://other.org/'), own, 'https://own.org/a, link own.org, content other.org'],
+    [link + html('//third.org/'), own, 'https://own.org/a, link own.org, content third.org'],
+    [link + html('sub/'), own, 'https://own.org/a, link own.org'],
+    ['<content src="a" xml:base="https://other.org/y/"/>', own, 'https://other.org/y/a, link other.org'],
+    [xhtml('https://inner.org/'), '', 'https://site.com/a, content inner.org'],
+    [xhtml('inner/'), '', 'https://site.com/a, content outer.org'],
+    [xhtml('javascript:1'), '', 'https://site.com/a, content outer.org'],
+    ['<link href="a" xml:base="https://other.org/y/"/>', own, 'https://other.org/y/a, link other.org'],
+  ] as const) {
+    assert.equal(entry(inner, base).join(', '), expected, inner);
+  }
 });
 
 function read(text: string): ParsedFeed {

@@ -1,160 +1,111 @@
 // One poll at a time: what is asked, and what is remembered of each kind of answer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Ask } from './feed.ts';
+import type { Ask, FeedAnswer, FeedState } from './feed.ts';
 import { newFeed } from './poll-feed.ts';
 import { MAX_FAILURES } from './schedule.ts';
 import { answer, HOUR, NOW, poll, RSS, URL_OF_FEED } from './test/poll-answers.ts';
 
-test('a new feed is due at once, and its first poll sends no validators', async () => {
-  const state = newFeed(URL_OF_FEED);
-  assert.equal(state.nextPollAt, 0);
-  let asked: Parameters<Ask> | undefined;
-  await poll(state, async (...request) => {
-    asked = request;
-    return answer();
+const FEED = newFeed(URL_OF_FEED);
+
+/** The outcome of a poll and the request that was sent. */
+async function asked(state: FeedState, given: FeedAnswer) {
+  const requests: Parameters<Ask>[] = [];
+  const outcome = await poll(state, async (...request) => {
+    requests.push(request);
+    return given;
   });
-  assert.equal(asked?.[0], URL_OF_FEED);
-  assert.deepEqual(Object.keys(asked?.[1].headers ?? {}), ['accept']);
-  assert.equal(asked?.[1].maxBytes, 2_000_000);
+  const [url, { headers, maxBytes }] = requests[0] ?? assert.fail('no request');
+  return { ...outcome, url, headers, maxBytes };
+}
+
+test('a new feed is due at once, and its first poll sends no validators', async () => {
+  assert.equal(FEED.nextPollAt, 0);
+  const { url, headers, maxBytes } = await asked(FEED, answer());
+  assert.deepEqual([url, Object.keys(headers), maxBytes], [URL_OF_FEED, ['accept'], 2_000_000]);
 });
 
 test('a feed that was read is remembered with its validators, and asked conditionally the next time', async () => {
-  const headers = { etag: 'W/"1"', 'last-modified': 'Sat, 21 Nov 2026 10:00:00 GMT', 'content-type': 'text/xml' };
-  const { kind, state, feed } = await poll({ ...newFeed(URL_OF_FEED), failures: 3, error: 'x' }, answer({ headers }));
-  assert.equal(kind, 'read');
-  assert.equal(feed?.items.length, 1);
-  assert.deepEqual(state, {
-    url: URL_OF_FEED,
-    status: 'active',
-    etag: 'W/"1"',
-    lastModified: 'Sat, 21 Nov 2026 10:00:00 GMT',
-    // New two hours ago: asked every half an hour.
-    nextPollAt: NOW + HOUR / 2,
-    failures: 0,
-    error: null,
-    title: 'Blog',
-    siteUrl: 'https://site.com/',
-    lastNewAt: NOW - 2 * HOUR,
-    readAt: NOW,
-    ttlMs: null,
-    skipHours: [],
-    skipDays: [],
-  });
-  let headersSent: unknown;
-  const next = await poll(state, async (_, request) => {
-    headersSent = request.headers;
-    return answer({ status: 304, headers: { etag: '"2"' }, body: Buffer.alloc(0) });
-  });
-  assert.deepEqual(headersSent, {
-    accept: (headersSent as Record<string, string>).accept,
-    'if-none-match': 'W/"1"',
-    'if-modified-since': 'Sat, 21 Nov 2026 10:00:00 GMT',
-  });
-  assert.equal(next.kind, 'unchanged');
-  assert.equal(next.feed, null);
-  assert.deepEqual(next.state, { ...state, etag: '"2"' });
+  const lastModified = 'Sat, 21 Nov 2026 10:00:00 GMT';
+  const headers = { etag: 'W/"1"', 'last-modified': lastModified, 'content-type': 'text/xml' };
+  const { kind, state, feed } = await poll({ ...FEED, failures: 3, error: 'x' }, answer({ headers }));
+  assert.deepEqual([kind, feed?.items.length], ['read', 1]);
+  // New two hours ago: asked every half an hour.
+  const times = { nextPollAt: NOW + HOUR / 2, lastNewAt: NOW - 2 * HOUR, readAt: NOW };
+  const named = { title: 'Blog', siteUrl: 'https://site.com/' };
+  assert.deepEqual(state, { ...FEED, etag: 'W/"1"', lastModified, ...times, ...named });
+  const next = await asked(state, answer({ status: 304, headers: { etag: '"2"' }, body: Buffer.alloc(0) }));
+  const { accept: _, ...sent } = next.headers;
+  assert.deepEqual(sent, { 'if-none-match': 'W/"1"', 'if-modified-since': lastModified });
+  assert.deepEqual([next.kind, next.feed, next.state], ['unchanged', null, { ...state, etag: '"2"' }]);
 });
 
 test('the same bytes without validators are unchanged, and the digest of them is never sent', async () => {
-  const first = await poll(newFeed(URL_OF_FEED), answer());
+  const first = await poll(FEED, answer());
   assert.match(first.state.etag ?? '', /^body-sha256:[0-9a-f]{64}$/);
-  let headersSent: Readonly<Record<string, string>> = {};
-  const second = await poll(first.state, async (_, request) => {
-    headersSent = request.headers;
-    return answer();
-  });
-  assert.deepEqual(Object.keys(headersSent), ['accept']);
-  assert.equal(second.kind, 'unchanged');
+  const second = await asked(first.state, answer());
+  assert.deepEqual([Object.keys(second.headers), second.kind], [['accept'], 'unchanged']);
   assert.deepEqual(second.state, first.state);
   assert.equal((await poll(second.state, answer({}, RSS.replace('One', 'Two')))).kind, 'read');
 });
 
 test('a server cannot make its own tag look like our digest', async () => {
-  const { state } = await poll(newFeed(URL_OF_FEED), answer({ headers: { etag: 'body-sha256:00' } }));
+  const { state } = await poll(FEED, answer({ headers: { etag: 'body-sha256:00' } }));
   assert.equal(state.etag, null);
 });
 
-const CHAINS: readonly (readonly [string, readonly (readonly [number, string])[], string])[] = [
-  ['no redirect', [], URL_OF_FEED],
-  ['one permanent', [[301, 'https://b.com/']], 'https://b.com/'],
-  [
-    'two permanent',
-    [
-      [301, 'https://b.com/'],
-      [308, 'https://c.com/'],
-    ],
-    'https://c.com/',
-  ],
-  ['one temporary', [[302, 'https://b.com/']], URL_OF_FEED],
-  [
-    'permanent, then temporary',
-    [
-      [301, 'https://b.com/'],
-      [307, 'https://c.com/'],
-    ],
-    'https://b.com/',
-  ],
-  [
-    'temporary, then permanent',
-    [
-      [302, 'https://b.com/'],
-      [301, 'https://c.com/'],
-    ],
-    URL_OF_FEED,
-  ],
-  [
-    'permanent, temporary, permanent',
-    [
-      [308, 'https://b.com/'],
-      [303, 'https://c.com/'],
-      [301, 'https://d.com/'],
-    ],
-    'https://b.com/',
-  ],
-  ['to an endless address', [[301, `https://b.com/${'x'.repeat(3_000)}`]], URL_OF_FEED],
-  ['to another scheme', [[301, 'file:///etc/passwd']], URL_OF_FEED],
+/** Statuses with the host that each leads to, and the host where the feed is from then on. */
+const CHAINS: readonly (readonly [name: string, chain: string, expected: string])[] = [
+  ['no redirect', '', URL_OF_FEED],
+  ['one permanent', '301 https://b.com/', 'https://b.com/'],
+  ['two permanent', '301 https://b.com/ 308 https://c.com/', 'https://c.com/'],
+  ['one temporary', '302 https://b.com/', URL_OF_FEED],
+  ['permanent, then temporary', '301 https://b.com/ 307 https://c.com/', 'https://b.com/'],
+  ['temporary, then permanent', '302 https://b.com/ 301 https://c.com/', URL_OF_FEED],
+  ['permanent, temporary, permanent', '308 https://b.com/ 303 https://c.com/ 301 https://d.com/', 'https://b.com/'],
+  ['to an endless address', `301 https://b.com/${'x'.repeat(3_000)}`, URL_OF_FEED],
+  ['to another scheme', '301 file:///etc/passwd', URL_OF_FEED],
 ];
 
 for (const [name, chain, expected] of CHAINS) {
   test(`after ${name} the feed lives at ${expected}`, async () => {
-    const redirects = chain.map(([status, url]) => ({ status, url }));
-    assert.equal((await poll(newFeed(URL_OF_FEED), answer({ redirects }))).state.url, expected);
-    assert.equal(
-      (await poll({ ...newFeed(URL_OF_FEED), etag: '"1"' }, answer({ redirects, status: 304 }))).state.url,
-      expected,
-    );
-    // Where there is no feed nobody moves to.
-    assert.equal((await poll(newFeed(URL_OF_FEED), answer({ redirects, status: 404 }))).state.url, URL_OF_FEED);
-    assert.equal((await poll(newFeed(URL_OF_FEED), answer({ redirects }, '<html></html>'))).state.url, URL_OF_FEED);
+    const redirects = [...chain.matchAll(/(\d+) (\S+)/g)].map(([, status, url = '']) => ({
+      status: Number(status),
+      url,
+    }));
+    const urlAfter = async (changes: object, text?: string) =>
+      (await poll({ ...FEED, etag: '"1"' }, answer({ redirects, ...changes }, text))).state.url;
+    assert.deepEqual([await urlAfter({}), await urlAfter({ status: 304 })], [expected, expected]);
+    // The address is kept where there is no feed.
+    assert.equal(await urlAfter({ status: 404 }), URL_OF_FEED);
+    assert.equal(await urlAfter({}, '<html></html>'), URL_OF_FEED);
   });
 }
 
 test('no address that led to the feed is named by it, nor the site that it had', async () => {
   const links = ['a.net', 'blog.site.com', 'old.org', 'via.io'].map((host) => `<a href="https://${host}/">x</a>`);
   const text = `<rss version="2.0"><channel><item><guid>1</guid><description><![CDATA[${links.join('')}]]></description></item></channel></rss>`;
-  const state = { ...newFeed(URL_OF_FEED), siteUrl: 'https://old.org/' };
+  const state = { ...FEED, siteUrl: 'https://old.org/' };
   const redirects = [{ status: 302, url: 'https://via.io/x' }];
   const { feed } = await poll(state, answer({ url: 'https://beta.com/x', redirects }, text));
   assert.deepEqual(feed?.items[0]?.domains, [{ domain: 'a.net', kind: 'content' }]);
 });
 
 test('a 304 that nobody asked for is a failure', async () => {
-  assert.equal((await poll(newFeed(URL_OF_FEED), answer({ status: 304 }))).kind, 'failed');
-  const digested = { ...newFeed(URL_OF_FEED), etag: 'body-sha256:00' };
+  assert.equal((await poll(FEED, answer({ status: 304 }))).kind, 'failed');
+  const digested = { ...FEED, etag: 'body-sha256:00' };
   assert.equal((await poll(digested, answer({ status: 304 }))).kind, 'failed');
 });
 
 test('410 is the end of a feed', async () => {
-  const { kind, state } = await poll(newFeed(URL_OF_FEED), answer({ status: 410 }));
-  assert.equal(kind, 'gone');
-  assert.equal(state.status, 'gone');
+  const { kind, state } = await poll(FEED, answer({ status: 410 }));
+  assert.deepEqual([kind, state.status], ['gone', 'gone']);
   assert.match(state.error ?? '', /410/);
 });
 
 for (const status of [204, 206, 302, 400, 401, 403, 404, 429, 500, 503, 999]) {
   test(`${status} is a failure that keeps the validators`, async () => {
-    const before = { ...newFeed(URL_OF_FEED), etag: '"1"', failures: 2, lastNewAt: 5 };
+    const before = { ...FEED, etag: '"1"', failures: 2, lastNewAt: 5 };
     const { kind, state, feed } = await poll(before, answer({ status }));
     assert.equal(kind, 'failed');
     assert.equal(feed, null);
@@ -173,13 +124,13 @@ const RETRIES: readonly (readonly [number, string, number])[] = [
 
 for (const [status, value, expected] of RETRIES) {
   test(`${status} with retry-after ${value} is asked again after ${expected / HOUR} hours`, async () => {
-    const { state } = await poll(newFeed(URL_OF_FEED), answer({ status, headers: { 'retry-after': value } }));
+    const { state } = await poll(FEED, answer({ status, headers: { 'retry-after': value } }));
     assert.equal(state.nextPollAt, NOW + expected);
   });
 }
 
 test('a body that is no feed is a failure, says why, and forgets the validators', async () => {
-  const before = { ...newFeed(URL_OF_FEED), etag: '"1"', lastModified: 'x' };
+  const before = { ...FEED, etag: '"1"', lastModified: 'x' };
   const { kind, state } = await poll(before, answer({ headers: { etag: '"2"' } }, '<!doctype html><html></html>'));
   assert.equal(kind, 'failed');
   assert.deepEqual([state.etag, state.lastModified], [null, null]);
@@ -188,7 +139,7 @@ test('a body that is no feed is a failure, says why, and forgets the validators'
 
 test('of a body that was cut on its way the first items count, and all is asked for the next time', async () => {
   const headers = { etag: '"2"', 'last-modified': 'Sat, 21 Nov 2026 10:00:00 GMT' };
-  const before = { ...newFeed(URL_OF_FEED), etag: '"1"', lastModified: 'x' };
+  const before = { ...FEED, etag: '"1"', lastModified: 'x' };
   const cut = RSS.replace('</channel></rss>', '<item><title>Tw');
   for (const given of [headers, {}]) {
     const { kind, state, feed } = await poll(before, answer({ headers: given, isTruncated: true }, cut));
@@ -199,21 +150,20 @@ test('of a body that was cut on its way the first items count, and all is asked 
 
 test('a document longer than is read keeps its validators', async () => {
   const long = RSS.replace('</channel></rss>', ' '.repeat(2_000_000)).slice(0, 2_000_000);
-  const { state } = await poll(newFeed(URL_OF_FEED), answer({ headers: { etag: '"1"' }, isTruncated: true }, long));
+  const { state } = await poll(FEED, answer({ headers: { etag: '"1"' }, isTruncated: true }, long));
   assert.equal(state.etag, '"1"');
 });
 
 test('a fetch that fails, or an asker that throws, is a failure', async () => {
-  const failed = await poll(newFeed(URL_OF_FEED), { kind: 'failed', reason: 'timeout', detail: 'y'.repeat(5_000) });
-  assert.equal(failed.kind, 'failed');
-  assert.equal(failed.state.error?.length, 300);
-  const thrown = await poll(newFeed(URL_OF_FEED), () => Promise.reject(new Error('broken')));
+  const failed = await poll(FEED, { kind: 'failed', reason: 'timeout', detail: 'y'.repeat(5_000) });
+  assert.deepEqual([failed.kind, failed.state.error?.length], ['failed', 300]);
+  const thrown = await poll(FEED, () => Promise.reject(new Error('broken')));
   assert.equal(thrown.kind, 'failed');
   assert.match(thrown.state.error ?? '', /broken/);
 });
 
 test('a feed that fails long enough is given up with its last error', async () => {
-  let state = newFeed(URL_OF_FEED);
+  let state = FEED;
   for (let i = 0; i < MAX_FAILURES; i++) {
     const outcome = await poll(state, answer({ status: 500 }));
     assert.equal(outcome.kind, 'failed');
@@ -225,26 +175,23 @@ test('a feed that fails long enough is given up with its last error', async () =
 });
 
 test('one success forgets all failures', async () => {
-  const { state } = await poll({ ...newFeed(URL_OF_FEED), failures: MAX_FAILURES, error: 'x' }, answer());
+  const { state } = await poll({ ...FEED, failures: MAX_FAILURES, error: 'x' }, answer());
   assert.deepEqual([state.failures, state.error, state.status], [0, null, 'active']);
 });
 
 test('an abort rejects, before and during a request', async () => {
-  await assert.rejects(poll(newFeed(URL_OF_FEED), answer(), AbortSignal.abort(new Error('stop'))), /stop/);
+  await assert.rejects(poll(FEED, answer(), AbortSignal.abort(new Error('stop'))), /stop/);
   const controller = new AbortController();
-  const during = poll(
-    newFeed(URL_OF_FEED),
-    async () => {
-      controller.abort(new Error('stop'));
-      return { kind: 'failed', reason: 'aborted', detail: '' };
-    },
-    controller.signal,
-  );
+  const ask: Ask = async () => {
+    controller.abort(new Error('stop'));
+    return { kind: 'failed', reason: 'aborted', detail: '' };
+  };
+  const during = poll(FEED, ask, controller.signal);
   await assert.rejects(during, /stop/);
 });
 
 test('a feed that dates nothing is new whenever it changes', async () => {
   const undated = RSS.replace(/<pubDate>.*<\/pubDate>/, '');
-  const { state } = await poll(newFeed(URL_OF_FEED), answer({}, undated));
+  const { state } = await poll(FEED, answer({}, undated));
   assert.equal(state.lastNewAt, NOW);
 });
