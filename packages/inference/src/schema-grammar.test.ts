@@ -6,6 +6,9 @@ import { CompletionError } from './errors.ts';
 import { callGrammar, schemaGrammar, schemaOrCallGrammar } from './schema-grammar.ts';
 import { sampleGrammar } from './test/sample-grammar.ts';
 
+const object = (properties: object, ...required: string[]) => ({ type: 'object', properties, required });
+const properties = (count: number, schema: object) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, schema]));
 const grammarOf = (schema: Record<string, unknown>) => schemaGrammar(schema, 'response_format');
 const refused = (schema: Record<string, unknown>, kind: string, words: RegExp) =>
   assert.throws(
@@ -39,11 +42,7 @@ describe('the grammar of a schema', () => {
   it('has a rule for all that it names', () => {
     const schemas = [
       { type: 'object', properties: { a: { type: 'integer' }, b: { enum: ['x', 1, null] } }, required: ['a'] },
-      {
-        type: 'object',
-        properties: { a: { $ref: '#/$defs/n' } },
-        $defs: { n: { type: 'array', items: { $ref: '#' } } },
-      },
+      { ...object({ a: { $ref: '#/$defs/n' } }), $defs: { n: { type: 'array', items: { $ref: '#' } } } },
       { anyOf: [{ type: 'string', maxLength: 5 }, { type: ['null', 'boolean'] }] },
       { allOf: [{ properties: { a: { const: 'q"\\' } } }, { properties: { b: true }, required: ['b'] }] },
       { type: 'array', items: { type: 'string', format: 'date' }, minItems: 1, maxItems: 3 },
@@ -53,15 +52,8 @@ describe('the grammar of a schema', () => {
     ];
     for (const schema of schemas) assertWhole(grammarOf(schema));
     assertWhole(schemaOrCallGrammar({ type: 'object' }, 'f', [{ name: 'f', parameters: schemas[0] ?? {} }]));
-    assertWhole(
-      callGrammar(
-        [
-          { name: 'f', parameters: schemas[0] ?? {} },
-          { name: 'g', parameters: {} },
-        ],
-        'tools',
-      ),
-    );
+    const tools = [schemas[0] ?? {}, {}].map((parameters, i) => ({ name: 'fg'.charAt(i), parameters }));
+    assertWhole(callGrammar(tools, 'tools'));
   });
 
   it('refuses what it could not hold to, and what is no schema', () => {
@@ -130,12 +122,7 @@ describe('the grammar of a schema', () => {
       },
       { allOf: [{ enum: [1, 2] }, { enum: [2, 3] }] },
       { allOf: [a, { properties: { x: { minLength: 2 } } }, { allOf: [{ required: ['w'] }] }] },
-      {
-        type: 'object',
-        properties: { k: { const: 'x' } },
-        required: ['k'],
-        anyOf: [{ required: ['a'] }, { required: ['b'] }],
-      },
+      { ...object({ k: { const: 'x' } }, 'k'), anyOf: [{ required: ['a'] }, { required: ['b'] }] },
       { properties: { b: { type: 'boolean' } }, required: ['a', 'b'], additionalProperties: { type: 'integer' } },
       { type: ['string', 'integer'], enum: ['a', 1, null], title: 'one of two' },
       { minLength: 3 },
@@ -147,11 +134,7 @@ describe('the grammar of a schema', () => {
       { type: 'string', format: 'uuid' },
       { enum: ['😀', '😁', '😀a'] },
       { enum: ['a', 'ab', 'abc', 'b', 'ab', '', 'é"\\', 12, 123, 1, null, [1, { a: 'ab' }]] },
-      Object.fromEntries([
-        ['type', 'object'],
-        ['properties', Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`p${i}`, { type: 'integer' }]))],
-        ['required', ['p30']],
-      ]),
+      object(properties(60, { type: 'integer' }), 'p30'),
       { additionalProperties: false },
     ];
     const ajv = new Ajv2020({ strict: false });
@@ -166,11 +149,7 @@ describe('the grammar of a schema', () => {
   });
 
   it('grows with the schema, and no faster', () => {
-    const optional = (count: number) =>
-      grammarOf({
-        type: 'object',
-        properties: Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, {}])),
-      });
+    const optional = (count: number) => grammarOf(object(properties(count, {})));
     assert.ok(optional(400).length < 5 * optional(100).length);
     refused({ enum: Array.from({ length: 2_000 }, (_, i) => i) }, 'unsupported_value', /1000 values/);
     const twice = { type: 'array', items: { $ref: '#' } };
@@ -178,12 +157,8 @@ describe('the grammar of a schema', () => {
   });
 
   it('does not take longer and longer over schemas that refer to others twice', () => {
-    const $defs = Object.fromEntries(
-      Array.from({ length: 24 }, (_, i) => [
-        `d${i}`,
-        { allOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] },
-      ]),
-    );
+    const twice = (i: number) => ({ allOf: Array(2).fill({ $ref: `#/$defs/d${i + 1}` }) });
+    const $defs = Object.fromEntries(Array.from({ length: 24 }, (_, i) => [`d${i}`, twice(i)]));
     refused({ $ref: '#/$defs/d0', $defs: { ...$defs, d24: {} } }, 'unsupported_value', /too large/);
   });
 
@@ -191,7 +166,6 @@ describe('the grammar of a schema', () => {
     let deep: Record<string, unknown> = {};
     for (let i = 0; i < 100; i += 1) deep = { type: 'array', items: deep };
     refused(deep, 'unsupported_value', /deeper/);
-    const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`p${i}`, { type: 'string' }]));
-    refused({ type: 'object', properties: wide }, 'unsupported_value', /too large/);
+    refused(object(properties(5_000, { type: 'string' })), 'unsupported_value', /too large/);
   });
 });

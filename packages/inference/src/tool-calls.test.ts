@@ -11,6 +11,10 @@ interface Found {
   readonly input: unknown;
 }
 const found: Found = { name: 'look_up', input: { domain: 'example.com' } };
+const added = (input: unknown): Found => ({ name: 'add', input });
+/** A call of the other tool, its input in this field. */
+const add = (field: string, input: string) => `{"name":"add","${field}":${input}}`;
+const OTHER = '{"name":"g","arguments":{}}';
 
 function gathered(deltas: readonly ToolDelta[]): { text: string; calls: Found[] } {
   let text = '';
@@ -35,7 +39,7 @@ const cut = (text: string) =>
   });
 
 describe('calls of tools', () => {
-  const table: [why: string, text: string, told: string, calls: readonly Found[]][] = [
+  const table: [why: string, text: string, sent: string, calls: readonly Found[]][] = [
     ['an object alone', call, '', [found]],
     ['white space around it', `\n ${call}\n`, '\n', [found]],
     ['marks', `<tool_call>\n${call}\n</tool_call>`, '', [found]],
@@ -44,23 +48,23 @@ describe('calls of tools', () => {
     ['a mark that is not closed', `<tool_call>${call}`, '', [found]],
     [
       'two with marks',
-      `<tool_call>${call}</tool_call>\n<tool_call>{"name":"add","arguments":{"a":1}}</tool_call>`,
+      `<tool_call>${call}</tool_call>\n<tool_call>${add('arguments', '{"a":1}')}</tool_call>`,
       '',
-      [found, { name: 'add', input: { a: 1 } }],
+      [found, added({ a: 1 })],
     ],
     ['two objects on two lines', `${call}\n${call}`, '', [found, found]],
     [
       'marks within its arguments',
-      '{"name":"add","arguments":{"a":"</tool_call><tool_call>{\\"","b":[{}]}}',
+      add('arguments', '{"a":"</tool_call><tool_call>{\\"","b":[{}]}'),
       '',
-      [{ name: 'add', input: { a: '</tool_call><tool_call>{"', b: [{}] } }],
+      [added({ a: '</tool_call><tool_call>{"', b: [{}] })],
     ],
-    ['parameters instead of arguments', '{"name":"add","parameters":{}}', '', [{ name: 'add', input: {} }]],
-    ['arguments before the name', '{"arguments":{"a":2},"name":"add"}', '', [{ name: 'add', input: { a: 2 } }]],
-    ['more after the arguments', '{"name":"add","arguments":{},"id":"}x"}', '', [{ name: 'add', input: {} }]],
-    ['arguments as a text', '{"name":"add","arguments":"{\\"a\\":1}"}', '', [{ name: 'add', input: { a: 1 } }]],
-    ['arguments as a text that is no JSON', '{"name":"add","arguments":"no"}', '{"name":"add","arguments":"no"}', []],
-    ['no tool of that name', '{"name":"other","arguments":{}}', '{"name":"other","arguments":{}}', []],
+    ['parameters instead of arguments', add('parameters', '{}'), '', [added({})]],
+    ['arguments before the name', '{"arguments":{"a":2},"name":"add"}', '', [added({ a: 2 })]],
+    ['more after the arguments', '{"name":"add","arguments":{},"id":"}x"}', '', [added({})]],
+    ['arguments as a text', add('arguments', '"{\\"a\\":1}"'), '', [added({ a: 1 })]],
+    ['arguments as a text that is no JSON', add('arguments', '"no"'), add('arguments', '"no"'), []],
+    ['no tool of that name', OTHER, OTHER, []],
     [
       'a good call before a mark around none',
       `<tool_call>${call}</tool_call><tool_call>none</tool_call>`,
@@ -71,8 +75,8 @@ describe('calls of tools', () => {
     ['a mark around none before one', `<tool_call>no <tool_call>${call}</tool_call>`, '<tool_call>no ', [found]],
     [
       'a mark around another object before one',
-      `<tool_call>{"name":"g","arguments":{}}</tool_call><tool_call>${call}</tool_call>`,
-      '<tool_call>{"name":"g","arguments":{}}</tool_call>',
+      `<tool_call>${OTHER}</tool_call><tool_call>${call}</tool_call>`,
+      `<tool_call>${OTHER}</tool_call>`,
       [found],
     ],
     ['half an object', '{"name":"add"', '{"name":"add"', []],
@@ -80,9 +84,9 @@ describe('calls of tools', () => {
     ['half a mark at the end', 'so <tool_', 'so <tool_', []],
     ['nothing', '', '', []],
   ];
-  for (const [why, text, told, calls] of table) {
+  for (const [why, text, sent, calls] of table) {
     it(`are found, or not, in ${why}, however it comes`, () => {
-      fc.assert(fc.property(cut(text), (pieces) => assert.deepEqual(read(pieces), { text: told, calls })));
+      fc.assert(fc.property(cut(text), (pieces) => assert.deepEqual(read(pieces), { text: sent, calls })));
     });
   }
 

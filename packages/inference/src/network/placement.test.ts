@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { seededRandom } from '../test/simulated-fleet.ts';
 import { type Candidate, type CandidateField, choosePlacement, expectedFirstTokenMs } from './placement.ts';
 import { weightedDraw } from './weighted-draw.ts';
 
 const idle: Candidate = {
-  peer: 'idle',
-  slots: 4,
-  jobs: 0,
-  prefillTokensPerSecond: 1_000,
-  decodeTokensPerSecond: 50,
-  rttMs: 10,
-  cachedTokens: 0,
-  standing: 1,
-  isOpen: false,
+  ...{ peer: 'idle', slots: 4, jobs: 0, prefillTokensPerSecond: 1_000, decodeTokensPerSecond: 50, rttMs: 10 },
+  ...{ cachedTokens: 0, standing: 1, isOpen: false },
 };
 const request = { promptTokens: 1_000, replayTokens: 0 };
 
@@ -30,16 +24,7 @@ function fieldOf(candidates: readonly Candidate[], holders: readonly number[] = 
   return { field, looked };
 }
 
-/** The same numbers in each run: those of a multiplicative generator. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 48_271) % 0x7fffffff;
-    return state / 0x7fffffff;
-  };
-}
-
-const random = seeded(11);
+const random = seededRandom(11);
 const choose = (candidates: readonly Candidate[], holders?: readonly number[]) =>
   choosePlacement(fieldOf(candidates, holders).field, request, random);
 
@@ -107,10 +92,7 @@ describe('placement', () => {
   });
 
   it('never asks a quarantined worker, nor one whose breaker is open', () => {
-    const bad = [
-      { ...idle, standing: 0 },
-      { ...idle, isOpen: true },
-    ];
+    const bad = [{ standing: 0 }, { isOpen: true }].map((more) => ({ ...idle, ...more }));
     assert.equal(choose(bad, [0, 1]), undefined);
     assert.equal(choose([...bad, { ...idle, peer: 'slow', rttMs: 60_000 }], [0, 1])?.peer, 'slow');
   });

@@ -65,15 +65,4 @@ describe('prefix map', () => {
     for (let i = 0; i < 50_000; i++) map.note('w', MODEL, [...counting(63), i]);
     assert.equal(map.size, 50_000);
   });
-
-  it('looks a long prompt up in less than a millisecond', () => {
-    const map = new PrefixMap();
-    const prompt = counting(8_000, 3);
-    for (let i = 0; i < 8; i++) map.note(`w${i}`, MODEL, prompt);
-    for (let i = 0; i < 100; i++) map.cachedTokens(MODEL, prompt);
-    const startedAt = performance.now();
-    for (let i = 0; i < 100; i++) map.cachedTokens(MODEL, prompt);
-    // Alone it takes a tenth of this.
-    assert.ok((performance.now() - startedAt) / 100 < 1);
-  });
 });

@@ -1,17 +1,13 @@
 // Valid frames of every kind, drawn from a seed.
+import { seededRandom } from '../../test/simulated-fleet.ts';
 import { FAILURE_CODES, type Frame, type Offer, type SegmentReceipt } from '../frame.ts';
 
 export type Draw = (below: number) => number;
 
-/** Whole numbers from 0 to below the bound: mulberry32. */
+/** Whole numbers from 0 to below the bound. */
 export function seeded(seed: number): Draw {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
+  const random = seededRandom(seed);
+  return (below) => Math.floor(random() * below);
 }
 
 const MOST_UINT32 = 2 ** 32 - 1;

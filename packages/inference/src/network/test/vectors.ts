@@ -161,12 +161,8 @@ function offer() {
     ...{ expiresAtMs: 1_790_000_120_000, software: 'strata/0.1.0', running: 1, waiting: 0 },
     models: [
       {
-        ...{
-          name: 'tiny',
-          sha256: 'ab'.repeat(32),
-          vocabularySha256: 'cd'.repeat(32),
-          templateSha256: 'ef'.repeat(32),
-        },
+        ...{ name: 'tiny', sha256: 'ab'.repeat(32), vocabularySha256: 'cd'.repeat(32) },
+        templateSha256: 'ef'.repeat(32),
         ...{ architecture: 'llama', quantisation: 'Q4_K_M', sizeBytes: 5_000_000_000, parameters: 8_000_000_000 },
         ...{ contextLength: 8_192, vocabularySize: 128_256, longestToken: 128, slots: 4 },
         ...{ prefillTokensPerSecond: 512.5, decodeTokensPerSecond: 20, engine: 'llama.cpp b0' },
