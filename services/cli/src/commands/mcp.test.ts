@@ -13,17 +13,11 @@ before(async () => {
 });
 after(() => mcp?.[Symbol.asyncDispose]());
 
-/** What each tool needs; the rest need nothing. */
-const inputs = (): Record<string, Record<string, unknown>> => ({
-  stack_domain: { domain: service.domain },
-  stack_domain_changes: { domain: service.domain },
-  stack_domain_risk: { domain: service.domain },
-  stack_feed_domain: { domain: service.domain },
-  stack_provider: { provider: 'cloudflare' },
-  stack_provider_customers: { provider: 'cloudflare' },
-  stack_supply_chain: { provider: 'Cloudflare' },
-  stack_adoption: { tool: 'google-workspace' },
-});
+/** What a tool needs. */
+function inputOf(required: readonly string[] = []): Record<string, string> {
+  const known = { domain: service.domain, provider: 'cloudflare', tool: 'google-workspace' };
+  return Object.fromEntries(required.map((name) => [name, known[name as keyof typeof known]]));
+}
 
 describe('strata mcp', () => {
   it('offers the questions as tools that only read, and says what is strange in them', async () => {
@@ -42,8 +36,8 @@ describe('strata mcp', () => {
 
   it('answers every question with its receipt, in lines and as JSON', async () => {
     const { tools } = await mcp.client.listTools();
-    for (const { name } of tools.filter((tool) => tool.name !== 'stack_verify')) {
-      const { isError, text, body } = await mcp.call(name, inputs()[name]);
+    for (const { name, inputSchema } of tools.filter((tool) => tool.name !== 'stack_verify')) {
+      const { isError, text, body } = await mcp.call(name, inputOf(inputSchema.required));
       assert.equal(isError, false, `${name}: ${text}`);
       assert.match(body.receipt.receipt_id, /^rwr_/, name);
       assert.match(body.receipt.ledger_receipt_id, /^cr_/, name);
@@ -78,72 +72,65 @@ describe('strata mcp', () => {
       total = body.answer.total;
       offset = body.next_offset;
     }
-    assert.equal(found.length, total);
-    assert.equal(new Set(found).size, total);
+    assert.deepEqual([found.length, new Set(found).size], [total, total]);
     assert.ok(total > 0);
   });
 
-  it('verifies the receipt of an answer that it gave, and of one that was altered', async () => {
+  it('verifies receipts of answers, whole and altered, also with a ledger key that is known from elsewhere', async () => {
     const { body } = await mcp.call('stack_statistics');
     const held = await mcp.call('stack_verify', { receipt_id: body.receipt.receipt_id });
-    assert.equal(held.body.answer.outcome, 'holds', held.text);
     assert.equal(held.body.answer.steps.length, 6);
-    const url = `${service.base}/stack/v1/stats`;
-    const text = await (await fetch(url, { headers: { 'x-stack-key': service.key } })).text();
-    assert.equal((await mcp.call('stack_verify', { answer: text })).body.answer.outcome, 'holds');
-    const altered = text.replace(/"domains":\d+/, '"domains":999');
-    assert.notEqual(altered, text);
-    const refused = await mcp.call('stack_verify', { answer: altered });
-    assert.equal(refused.body.answer.outcome, 'does_not_hold');
-    assert.match(refused.text, /does NOT hold/);
+    const headers = { 'x-stack-key': service.key };
+    const text = await (await fetch(`${service.base}/stack/v1/stats`, { headers })).text();
+    const keySet = await (await fetch(`${service.base}/.well-known/stack-keys.json`)).json();
+    const known = (keySet as { ledger: { verifier_keys: string[] } }).ledger.verifier_keys.at(0) ?? '';
+    const other = 'elsewhere/log+26cb96d9+AQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJ';
+    const env = { STRATA_URL: service.base, STRATA_KEY: service.key };
+    await using pinned = await startMcp(env, ['--ledger-key', known]);
+    await using misled = await startMcp(env, ['--ledger-key', other]);
+    for (const [tester, answer, outcome] of [
+      [mcp, text, 'holds'],
+      [mcp, text.replace(/"domains":\d+/, '"domains":999'), 'does_not_hold'],
+      [mcp, '{"a":1}', 'not_checked'],
+      [pinned, text, 'holds'],
+      [misled, text, 'does_not_hold'],
+    ] as const) {
+      const verified = await tester.call('stack_verify', { answer });
+      assert.equal(verified.body.answer.outcome, outcome, verified.text);
+      assert.equal(/does NOT hold/.test(verified.text), outcome === 'does_not_hold');
+    }
     const unknown = await mcp.call('stack_verify', { receipt_id: `rwr_${'0'.repeat(26)}` });
     assert.deepEqual([unknown.isError, unknown.body.error.code], [true, 'unknown_receipt']);
-    const nothing = await mcp.call('stack_verify', { answer: '{"a":1}' });
-    assert.equal(nothing.body.answer.outcome, 'not_checked');
   });
 
-  it('verifies with a ledger key that is known from elsewhere', async () => {
-    const keySet = await (await fetch(`${service.base}/.well-known/stack-keys.json`)).json();
-    const [known = ''] = (keySet as { ledger: { verifier_keys: string[] } }).ledger.verifier_keys;
-    const other = 'elsewhere/log+26cb96d9+AQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJ';
-    for (const [ledgerKey, outcome] of [
-      [known, 'holds'],
-      [other, 'does_not_hold'],
+  it("refuses in the service's words, with a receipt that can be verified", async () => {
+    for (const [name, given, code, status, words] of [
+      ['stack_domain', { domain: 'single' }, 'invalid_domain', 400, /./],
+      ['stack_domain', { domain: 'gone-gone-gone.com' }, 'unknown_domain', 404, /./],
+      [
+        'stack_provider',
+        { provider: 'cloudflaer' },
+        'unknown_provider',
+        404,
+        /^unknown_provider \(404\): .*Cloudflare/,
+      ],
+      ['stack_recent_events', { since: 'yesterday' }, 'invalid_parameter', 400, /since/],
     ] as const) {
-      const env = { STRATA_URL: service.base, STRATA_KEY: service.key };
-      await using pinned = await startMcp(env, ['--ledger-key', ledgerKey]);
-      const { body } = await pinned.call('stack_statistics');
-      const verified = await pinned.call('stack_verify', { receipt_id: body.receipt.receipt_id });
-      assert.equal(verified.body.answer.outcome, outcome, verified.text);
-    }
-  });
-
-  it("refuses in the service's words", async () => {
-    const wrong = await mcp.call('stack_domain', { domain: 'single' });
-    assert.deepEqual([wrong.isError, wrong.body.error.code, wrong.body.error.status], [true, 'invalid_domain', 400]);
-    const gone = await mcp.call('stack_domain', { domain: 'gone-gone-gone.com' });
-    assert.equal(gone.body.error.code, 'unknown_domain');
-    const nobody = await mcp.call('stack_provider', { provider: 'cloudflaer' });
-    assert.match(nobody.text, /^unknown_provider \(404\): .*Cloudflare/);
-    const since = await mcp.call('stack_recent_events', { since: 'yesterday' });
-    assert.equal(since.body.error.code, 'invalid_parameter');
-    assert.equal(since.body.error.fields[0].field, 'since');
-    // Refusals are signed too, and each brings its receipt.
-    for (const { text, body } of [wrong, gone, nobody, since]) {
+      const { isError, text, body } = await mcp.call(name, given);
+      assert.deepEqual([isError, body.error.code, body.error.status], [true, code, status]);
+      assert.match(text, words);
       assert.match(body.receipt.receipt_id, /^rwr_/);
       assert.ok(text.includes(body.receipt.receipt_id), text);
       const verified = await mcp.call('stack_verify', { receipt_id: body.receipt.receipt_id });
       assert.equal(verified.body.answer.outcome, 'holds');
-      assert.match(verified.text, new RegExp(`of an error: ${body.error.code} \\(${body.error.status}\\)`));
+      assert.match(verified.text, new RegExp(`of an error: ${code} \\(${status}\\)`));
+      if (code === 'invalid_parameter') assert.equal(body.error.fields[0].field, 'since');
     }
   });
 
   it('refuses bad arguments and unknown tools, and goes on', async () => {
     const bad: [string, Record<string, unknown>, RegExp][] = [
       ['stack_search', { limit: 1_000 }, /limit/],
-      ['stack_search', { limit: '5; drop' }, /limit/],
-      ['stack_search', { category: 'everything' }, /category/],
-      ['stack_domain', {}, /domain/],
       ['stack_domain', { domain: 'x'.repeat(300) }, /domain/],
       ['stack_provider', { provider: 'a\u0000b' }, /control character/],
       ['stack_verify', {}, /receipt_id or answer/],
