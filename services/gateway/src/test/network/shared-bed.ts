@@ -40,7 +40,7 @@ export async function networkOf(workers: readonly WorkerOptions[], { session, ..
   for (const [at, each] of workers.entries()) connected.push(await connect(shared, at, each));
   const engine = shared.engine(MODEL, options);
   return {
-    ...{ bed: shared, engine, workers: connected, fleet: shared.fleet, trust: shared.trust },
+    ...{ bed: shared, engine, fleet: shared.fleet, trust: shared.trust },
     worker: (at: number): ScriptedWorker => connected[at] as ScriptedWorker,
     /** Connects another worker. */
     connect: (at: number, more: WorkerOptions = {}) => connect(shared, at, more),

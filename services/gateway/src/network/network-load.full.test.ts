@@ -1,11 +1,11 @@
 // Many answers side by side while workers are killed one after another: each is what an undisturbed worker says.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { GREEDY } from '@strata/inference';
 import { createSimulatedEngine, simulatedAnswer } from '@strata/testnet';
 import { answerOf, job, MODEL } from '../test/network/answers.ts';
-import { NetworkBed } from '../test/network/network-bed.ts';
 import type { ScriptedWorker } from '../test/network/scripted-worker.ts';
+import { freshBed } from '../test/network/shared-bed.ts';
 
 const WORKERS = 5;
 const ANSWERS = 200;
@@ -13,15 +13,9 @@ const TOKENS = 40;
 const TOKENS_PER_SECOND = 30;
 const KILL_MS = 300;
 
-let bed: NetworkBed;
-before(async () => {
-  bed = await NetworkBed.start(WORKERS);
-});
-after(() => bed?.[Symbol.asyncDispose]());
-
 describe('200 answers over 5 workers, of which one is killed every 300 ms', () => {
   it('lose no token and repeat none', async (context) => {
-    await bed.fresh();
+    const bed = await freshBed();
     // A worker tries until it is heard, as real ones do.
     const start = (at: number): Promise<ScriptedWorker> =>
       bed
