@@ -4,6 +4,8 @@ import { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
 
 const answerOf = (text: string): ReadyAnswer => ({ bytes: Buffer.from(text), etag: `"${text}"`, status: 200 });
 
+const makes = (text: string) => async () => answerOf(text);
+
 describe('the cache of ready answers', () => {
   it('computes an answer once, however many ask at the same time', async () => {
     const cache = new AnswerCache();
@@ -21,8 +23,8 @@ describe('the cache of ready answers', () => {
 
   it('drops what has an invalidated tag, and only that', async () => {
     const cache = new AnswerCache();
-    await cache.compute({ key: 'a', tags: ['x', 'y'] }, async () => answerOf('a'));
-    await cache.compute({ key: 'b', tags: ['z'] }, async () => answerOf('b'));
+    await cache.compute({ key: 'a', tags: ['x', 'y'] }, makes('a'));
+    await cache.compute({ key: 'b', tags: ['z'] }, makes('b'));
     cache.invalidate('y');
     assert.equal(cache.get('a'), undefined);
     assert.ok(cache.get('b'));
@@ -33,7 +35,7 @@ describe('the cache of ready answers', () => {
     const first = Promise.withResolvers<ReadyAnswer>();
     const asked = cache.compute({ key: 'a', tags: ['t'] }, () => first.promise);
     cache.invalidate('t');
-    const fresh = cache.compute({ key: 'a', tags: ['t'] }, async () => answerOf('new'));
+    const fresh = cache.compute({ key: 'a', tags: ['t'] }, makes('new'));
     first.resolve(answerOf('old'));
     assert.equal((await asked).bytes.toString(), 'old');
     assert.equal((await fresh).bytes.toString(), 'new');
@@ -82,7 +84,7 @@ describe('the cache of ready answers', () => {
     const cache = new AnswerCache();
     const failing = cache.compute({ key: 'a', tags: ['t'] }, () => Promise.reject(new Error('no')));
     await assert.rejects(failing, /no/);
-    assert.equal((await cache.compute({ key: 'a', tags: ['t'] }, async () => answerOf('yes'))).bytes.toString(), 'yes');
+    assert.equal((await cache.compute({ key: 'a', tags: ['t'] }, makes('yes'))).bytes.toString(), 'yes');
   });
 
   it('keeps no trace of a tag that leads nowhere any more', async () => {
@@ -109,16 +111,16 @@ describe('the cache of ready answers', () => {
       throw new Error('at once');
     };
     await assert.rejects(cache.compute({ key: 'a', tags: ['t'] }, make), /at once/);
-    await cache.compute({ key: 'a', tags: ['t'] }, async () => answerOf('a'));
+    await cache.compute({ key: 'a', tags: ['t'] }, makes('a'));
     cache.invalidate('t');
     assert.deepEqual([cache.size, cache.tagCount], [0, 0]);
   });
 
   it('replaces an answer of other tags without losing the new ones', async () => {
     const cache = new AnswerCache();
-    await cache.compute({ key: 'a', tags: ['x', 'y'] }, async () => answerOf('old'));
+    await cache.compute({ key: 'a', tags: ['x', 'y'] }, makes('old'));
     cache.invalidate('x');
-    await cache.compute({ key: 'a', tags: ['y', 'z'] }, async () => answerOf('new'));
+    await cache.compute({ key: 'a', tags: ['y', 'z'] }, makes('new'));
     assert.equal(cache.tagCount, 2);
     cache.invalidate('x');
     assert.ok(cache.get('a'));
