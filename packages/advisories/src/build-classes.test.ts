@@ -29,68 +29,49 @@ describe('builds that an advisory cannot tell apart', () => {
   it('are kept apart by thousands of bounds under five schemes', () => {
     const claims = (['rpm', 'deb', 'python', 'semver', 'dotted'] as const).map((scheme, line) => {
       const affectedVersions = Array.from({ length: 1_500 }, (_, minor) => `${9001 + line}.${minor}.7`);
-      const versions = {
-        affected: [],
-        affectedVersions,
-        unaffected: [],
+      const versions = { affected: [], affectedVersions, unaffected: [], platforms: [] };
+      return {
+        kind: 'product',
+        source: 'osv',
+        products: ['pkg:npm/x'],
+        scheme,
         otherwise: 'unaffected',
-        platforms: [],
+        ...versions,
       } as const;
-      return { kind: 'product', source: 'osv', products: ['pkg:npm/x'], scheme, ...versions } as const;
     });
-    const products = [null, 'ubuntu', 'win64'].flatMap((platform) =>
-      Array.from({ length: 40 }, (_, i) => i).flatMap((i) =>
-        ['9001', '9002', '9003', '9004', '9005', '3'].map((major) => {
-          return { keys: KEYS, version: `${major}.${i * 7}.${7 + (i % 2)}`, platform };
-        }),
-      ),
+    const majors = ['9001', '9002', '9003', '9004', '9005', '3'];
+    const all = [null, 'ubuntu', 'win64'].flatMap((platform) => majors.map((major) => ({ platform, major })));
+    const products = all.flatMap(({ platform, major }) =>
+      Array.from({ length: 40 }, (_, i) => ({ keys: KEYS, version: `${major}.${i * 7}.${7 + (i % 2)}`, platform })),
     );
     assertAsJudged(claims, products);
   });
 
-  const version = fc.constantFrom(
-    ...[
-      ...['1', '2', '1.0', '1.0.0', '1.0.1', '1.0.1f', '1.0.1-fips', '1.2.3-1', '1.2.3-1ubuntu2', '1:1.2.3-1'],
-      ...['1.2.3-1+deb11u1'],
-    ],
-    ...[
-      ...['1.18.0', '1.18', '2.0-rc1', '2.0.0-rc.1', '2.0b2', '8.7', '8.7p1', '1.1.1za', '0', '0.0', 'n/a', '*', '-'],
-      ...['1.x', ''],
-    ],
-    ...[
-      ...['1.2.3+build', '1.2.3.4', '10.4.1-mariadb', 'v1.2', '2-1ubuntu1', '1.0-1.el8', '1!2.0', '1.0.post1', ' 2'],
-      ...['2 ', '1.0~rc1'],
-    ],
-    ...['5.3.3-7+squeeze19', '1.24.0-1~bookworm', '7.4.33-1', '3-r1', '1.3'],
-  );
+  const plain =
+    '1 2 1.0 1.0.0 1.0.1 1.0.1f 1.0.1-fips 1.2.3-1 1.2.3-1ubuntu2 1:1.2.3-1 1.2.3-1+deb11u1 1.18.0 1.18 1.3 3-r1';
+  const others = '2.0-rc1 2.0.0-rc.1 2.0b2 8.7 8.7p1 1.1.1za 0 0.0 n/a * - 1.x 1.2.3+build 1.2.3.4 10.4.1-mariadb v1.2';
+  const distributed = '2-1ubuntu1 1.0-1.el8 1!2.0 1.0.post1 1.0~rc1 5.3.3-7+squeeze19 1.24.0-1~bookworm 7.4.33-1';
+  const version = fc.constantFrom(...`${plain} ${others} ${distributed}`.split(' '), '', ' 2', '2 ');
   const bound = fc.record({ version, isInclusive: fc.boolean() });
   const range = fc.record({ from: bound, to: bound }, { requiredKeys: [] });
+  const products = fc.constantFrom('a:f5:nginx', 'a:openssl:openssl', 'o:linux:linux_kernel');
+  const rests = ['*:*:*:*:*:*:*', '-:*:*:*:*:*:*', 'rc1:*:*:*:*:*:*', '*:*:*:lts:*:*:*', '*:*:*:*:windows:*:*'];
   const name = fc
-    .tuple(
-      fc.constantFrom('a:f5:nginx', 'a:openssl:openssl', 'o:linux:linux_kernel'),
-      fc.constantFrom('*', '-', '1.0', '1.2.3'),
-    )
-    .chain(([product, exact]) =>
-      fc
-        .constantFrom('*:*:*:*:*:*:*', '-:*:*:*:*:*:*', 'rc1:*:*:*:*:*:*', '*:*:*:lts:*:*:*', '*:*:*:*:windows:*:*')
-        .map((rest) => `cpe:2.3:${product}:${exact}:${rest}`),
-    );
+    .tuple(products, fc.constantFrom('*', '-', '1.0', '1.2.3'), fc.constantFrom(...rests))
+    .map((attributes) => `cpe:2.3:${attributes.join(':')}`);
   const cpe = fc.record({ kind: fc.constant('cpe' as const), name, isVulnerable: fc.boolean(), range });
-  const node = fc.record({
-    kind: fc.constant('node' as const),
-    operator: fc.constantFrom('AND' as const, 'OR' as const),
-    isNegated: fc.boolean(),
-    children: fc.array(cpe, { maxLength: 4 }),
-  });
-  const configuration = fc.record({
-    kind: fc.constant('configuration' as const),
-    products: fc.constant([...KEYS]),
-    root: fc.record({
+  const nodeOf = <Child>(child: fc.Arbitrary<Child>) =>
+    fc.record({
       kind: fc.constant('node' as const),
       operator: fc.constantFrom('AND' as const, 'OR' as const),
       isNegated: fc.boolean(),
-      children: fc.array(fc.oneof(cpe, node), { maxLength: 4 }),
-    }),
+      children: fc.array(child, { maxLength: 4 }),
+    });
+  const root = nodeOf(fc.oneof(cpe, nodeOf(cpe)));
+  const configuration = fc.record({
+    kind: fc.constant('configuration' as const),
+    products: fc.constant([...KEYS]),
+    root,
   });
   const ranges = fc.record({
     kind: fc.constant('product' as const),
@@ -104,10 +85,9 @@ describe('builds that an advisory cannot tell apart', () => {
   });
   const claim: fc.Arbitrary<Claim> = fc.oneof(configuration, ranges);
   const source = fc.constantFrom('nvd' as const, 'cna' as const, 'ghsa' as const, 'osv' as const);
-  const claims = fc.array(
-    fc.tuple(claim, source).map(([said, by]) => ({ ...said, source: by })),
-    { maxLength: 4 },
-  );
+  const claims = fc
+    .array(fc.tuple(claim, source), { maxLength: 4 })
+    .map((all) => all.map(([said, by]) => ({ ...said, source: by })));
   const product = fc.record({
     keys: fc.constant(KEYS),
     version: fc.option(version),

@@ -15,13 +15,11 @@ const scores: readonly (readonly [string, number])[] = [
   ['AV:N/AC:M/Au:N/C:C/I:C/A:C', 9.3],
   ['(AV:N/AC:L/Au:N/C:P/I:N/A:N)', 5],
 ];
+const V31 = 'AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
 const refused = [
-  ...[
-    ...['', 'CVSS:3.1', 'CVSS:3.1/', 'CVSS:3.1/AV:N', 'CVSS:9.9/AV:N/AC:L'],
-    ...['CVSS:3.1/AV:Q/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H'],
-  ],
-  ...['CVSS:3.1/AV:N/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H', 'CVSS:3.1/XX:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H'],
-  ...['9.8', 'AV:N//AC:M', '/'.repeat(500), 'AV:N/'.repeat(100_000), '__proto__:N/AC:L', 'CVSS:4.0/AV:N/AC:L'],
+  ...['', 'CVSS:3.1', 'CVSS:3.1/', 'CVSS:3.1/AV:N', 'CVSS:9.9/AV:N/AC:L', '9.8', 'AV:N//AC:M', '/'.repeat(500)],
+  ...[`CVSS:3.1/AV:Q/${V31}`, `CVSS:3.1/AV:N/AV:N/${V31}`, `CVSS:3.1/XX:N/${V31}`],
+  ...['AV:N/'.repeat(100_000), '__proto__:N/AC:L', 'CVSS:4.0/AV:N/AC:L'],
 ];
 
 describe('CVSS', () => {
@@ -45,25 +43,10 @@ describe('CVSS', () => {
 
   it('never throws and prints nothing, whatever the vector', (test) => {
     const printed = ['log', 'warn', 'error'].map((name) => test.mock.method(console, name as 'log', () => {}));
-    const parts = fc.constantFrom(
-      'AV:N',
-      'AC:L',
-      'CVSS:3.1',
-      'CVSS:4.0',
-      'Au:N',
-      'E:Z',
-      'S:',
-      ':',
-      '',
-      'A:H',
-      'VC:H',
-      'CVSS:3.0',
-    );
+    const metrics = ['AV:N', 'AC:L', 'Au:N', 'E:Z', 'S:', ':', '', 'A:H', 'VC:H', 'CVSS:3.0', 'CVSS:3.1', 'CVSS:4.0'];
+    const parts = fc.constantFrom(...metrics);
     fc.assert(fc.property(fc.array(parts, { maxLength: 20 }), (list) => void scoreOf(list.join('/'))));
     fc.assert(fc.property(fc.string(), (text) => void readVector(text)));
-    assert.equal(
-      printed.reduce((sum, { mock }) => sum + mock.callCount(), 0),
-      0,
-    );
+    for (const { mock } of printed) assert.equal(mock.callCount(), 0);
   });
 });

@@ -21,34 +21,15 @@ const NO_VERSION: Build = { version: null, platform: null };
 type Claim = Advisory['claims'][number];
 
 function claimOf(key: string, below: string): Claim {
-  return {
-    kind: 'product',
-    source: 'nvd',
-    products: [key],
-    scheme: 'dotted',
-    affected: [{ to: { version: below, isInclusive: false } }],
-    affectedVersions: [],
-    unaffected: [],
-    otherwise: 'unaffected',
-    platforms: [],
-  };
+  const ranges = { affected: [{ to: { version: below, isInclusive: false } }], affectedVersions: [], unaffected: [] };
+  const rest = { scheme: 'dotted', otherwise: 'unaffected', platforms: [] } as const;
+  return { kind: 'product', source: 'nvd', products: [key], ...ranges, ...rest };
 }
 
 function advisoryOf(id: string, more: Partial<Advisory> = {}): Advisory {
-  return {
-    id,
-    aliases: [],
-    state: 'published',
-    title: null,
-    summary: null,
-    published: '2024-01-01T00:00:00.000Z',
-    modified: '2024-01-01T00:00:00.000Z',
-    cvss: null,
-    severity: null,
-    claims: [claimOf('cpe:a:alpha', '2.0')],
-    urls: [],
-    ...more,
-  };
+  const times = { published: '2024-01-01T00:00:00.000Z', modified: '2024-01-01T00:00:00.000Z' };
+  const nothing = { aliases: [], title: null, summary: null, cvss: null, severity: null, urls: [] };
+  return { id, state: 'published', ...times, ...nothing, claims: [claimOf('cpe:a:alpha', '2.0')], ...more };
 }
 
 const assess = (advisory: Advisory, more: Partial<Assessed> = {}): Assessed => {
@@ -61,18 +42,14 @@ const build: fc.Arbitrary<Build> = fc.record({
   version: fc.option(version),
   platform: fc.option(fc.constantFrom('ubuntu', 'win64', '')),
 });
+const claim = fc.tuple(fc.constantFrom(...KEYS), version).map(([key, below]) => claimOf(key, below));
 const assessed: fc.Arbitrary<Assessed> = fc
   .record({
     id: fc.constantFrom(...Array.from({ length: 8 }, (_, i) => `CVE-2024-${i}`)),
     state: fc.constantFrom<Advisory['state']>('published', 'published', 'published', 'rejected'),
     severity: fc.constantFrom<Advisory['severity']>('low', 'critical', null),
     published: fc.constantFrom('2024-01-01T00:00:00.000Z', '2025-01-01T00:00:00.000Z', 'never'),
-    claims: fc.array(
-      fc.tuple(fc.constantFrom(...KEYS), version).map(([key, below]) => claimOf(key, below)),
-      {
-        maxLength: 3,
-      },
-    ),
+    claims: fc.array(claim, { maxLength: 3 }),
     epss: fc.option(fc.constantFrom(0, 0.5, 1)),
     isExploited: fc.boolean(),
   })
@@ -88,24 +65,15 @@ type Step =
   | { readonly kind: 'delete'; readonly id: string }
   | { readonly kind: 'build'; readonly product: string; readonly build: Build };
 
+const kindOf = <Kind extends Step['kind']>(kind: Kind) => ({ kind: fc.constant<Kind>(kind) });
+const id = fc.constantFrom('CVE-2024-0', 'CVE-2024-1', 'no');
+const product = fc.constantFrom(...PRODUCTS.map((each) => each.id), 'none');
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('put' as const), assessed }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('delete' as const),
-      id: fc.constantFrom('CVE-2024-0', 'CVE-2024-1', 'no'),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant('build' as const),
-      product: fc.constantFrom(...PRODUCTS.map(({ id }) => id), 'none'),
-      build,
-    }),
-  },
+  { weight: 4, arbitrary: fc.record({ ...kindOf('put'), assessed }) },
+  { weight: 1, arbitrary: fc.record({ ...kindOf('delete'), id }) },
+  { weight: 3, arbitrary: fc.record({ ...kindOf('build'), product, build }) },
 );
+const idsOf = (index: ExposureIndex) => index.inOrder().map(({ advisory }) => advisory.id);
 
 /** All advisories, judged anew whenever somebody asks. */
 class Naive {
@@ -135,10 +103,7 @@ class Naive {
 
 function assertSame(index: ExposureIndex, naive: Naive): void {
   assert.equal(index.size, naive.known().length);
-  assert.deepEqual(
-    index.inOrder().map(({ advisory }) => advisory.id),
-    naive.inOrder(),
-  );
+  assert.deepEqual(idsOf(index), naive.inOrder());
   for (const { id: product, keys, releaseParts } of PRODUCTS) {
     for (const shown of naive.builds.get(product) ?? []) {
       const list = index.verdictsOf(product, shown);
@@ -188,10 +153,8 @@ describe('the index of exposures', () => {
     assert.deepEqual(index.put(assess(advisoryOf('CVE-1'))), ['alpha']);
     const moved = assess(advisoryOf('CVE-1', { claims: [claimOf('cpe:b:beta', '2.0')] }));
     assert.deepEqual([...index.put(moved)].sort(), ['alpha', 'beta', 'beta-too']);
-    assert.deepEqual(
-      [...index.put({ ...moved, advisory: { ...moved.advisory, state: 'rejected' } })],
-      ['beta', 'beta-too'],
-    );
+    const rejected = { ...moved, advisory: { ...moved.advisory, state: 'rejected' as const } };
+    assert.deepEqual([...index.put(rejected)], ['beta', 'beta-too']);
     assert.deepEqual([index.find('CVE-1'), index.size, index.delete('CVE-1')], [undefined, 0, []]);
   });
 
@@ -203,10 +166,7 @@ describe('the index of exposures', () => {
     const { number } = index.find('CVE-1') ?? assert.fail();
     index.put(assess(advisoryOf('CVE-1', { title: 'in other words' }), { exploited: EXPLOITED }));
     assert.equal(index.find('CVE-1')?.number, number);
-    assert.deepEqual(
-      index.inOrder().map(({ advisory }) => advisory.id),
-      ['CVE-1', 'CVE-2'],
-    );
+    assert.deepEqual(idsOf(index), ['CVE-1', 'CVE-2']);
     assert.equal(index.verdictsOf('alpha', { version: '1.0', platform: null }).length, 2);
   });
 
@@ -254,10 +214,7 @@ describe('the index of exposures', () => {
       fc.property(fc.shuffledSubarray(ranked, { minLength: ranked.length }), (shuffled) => {
         const index = new ExposureIndex(PRODUCTS);
         for (const each of shuffled) index.put(each);
-        assert.deepEqual(
-          index.inOrder().map(({ advisory }) => advisory.id),
-          ids,
-        );
+        assert.deepEqual(idsOf(index), ids);
       }),
     );
   });

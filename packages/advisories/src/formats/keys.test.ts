@@ -72,15 +72,10 @@ describe('the key of a package', () => {
 
 describe('a product of a CNA', () => {
   it('has all its names, and none where it has nothing to say', () => {
-    const claim = affectedClaim({
-      vendor: ' Vercel ',
-      product: 'Next.js',
-      packageURL: 'pkg:npm/next',
-      collectionURL: 'https://registry.npmjs.org',
-      packageName: 'next',
-      cpes: ['cpe:2.3:a:vercel:next\\.js:*:*:*:*:*:node.js:*:*', 'nonsense'],
-      platforms: ['Windows', 'all'],
-    });
+    const names = { vendor: ' Vercel ', product: 'Next.js', packageURL: 'pkg:npm/next', packageName: 'next' };
+    const cpes = ['cpe:2.3:a:vercel:next\\.js:*:*:*:*:*:node.js:*:*', 'nonsense'];
+    const collectionURL = 'https://registry.npmjs.org';
+    const claim = affectedClaim({ ...names, collectionURL, cpes, platforms: ['Windows', 'all'] });
     assert.deepEqual(claim?.products, ['cna:vercel/next.js', 'pkg:npm/next', 'cpe:vercel:next.js']);
     assert.deepEqual(claim?.platforms, ['windows']);
     assert.equal(affectedClaim({ vendor: 'n/a', product: 'n/a' }), undefined);
@@ -98,9 +93,7 @@ describe('text and times', () => {
 
   it('are in UTC, without a zone too, wherever it is read', (test) => {
     const { TZ } = process.env;
-    test.after(() => {
-      process.env.TZ = TZ ?? '';
-    });
+    test.after(() => (TZ === undefined ? delete process.env.TZ : Object.assign(process.env, { TZ })));
     process.env.TZ = 'America/New_York';
     assert.equal(new Date(2021, 0, 1).getTimezoneOffset(), 300);
     assert.equal(utcTime('2021-06-01T13:15:07.853'), '2021-06-01T13:15:07.853Z');
@@ -114,13 +107,9 @@ describe('text and times', () => {
 
 describe('the order of bounds', () => {
   it('is that of versions', () => {
-    const ordered = [
-      ...['1.0~rc1', '1.0-alpha', '1.0-rc1', '1.0', '1.0.1', '1.0.1f', '1.0.1g', '1.0.2', '1.9', '1.10', '1:0.1'],
-    ];
-    fc.assert(
-      fc.property(fc.shuffledSubarray(ordered, { minLength: ordered.length }), (shuffled) => {
-        assert.deepEqual(shuffled.toSorted(compareBounds), ordered);
-      }),
+    const ordered = '1.0~rc1 1.0-alpha 1.0-rc1 1.0 1.0.1 1.0.1f 1.0.1g 1.0.2 1.9 1.10 1:0.1'.split(' ');
+    holds(100, [fc.shuffledSubarray(ordered, { minLength: ordered.length })], (shuffled) =>
+      assert.deepEqual(shuffled.toSorted(compareBounds), ordered),
     );
     assert.equal(compareBounds('1.0', 'v1.0.0'.slice(1)), 0);
   });

@@ -37,35 +37,20 @@ describe('a KEV catalog', () => {
 
 describe('a line of EPSS', () => {
   it('is a head only in its form', () => {
-    const heads = [
-      '#model_version:v2025.03.14,score_date:2025-03-14T00:00:00+0000',
-      '#model_version:v1,score_date:2025-03-14T00:00:00Z',
-    ];
-    assert.deepEqual(heads.map(readEpssHead), [
-      { modelVersion: 'v2025.03.14', scoredAt: '2025-03-14T00:00:00.000Z' },
-      { modelVersion: 'v1', scoredAt: '2025-03-14T00:00:00.000Z' },
-    ]);
-    const others = [
-      ...['', 'cve,epss,percentile', '#model_version:v1', '#model_version:v1,score_date:2025-13-14T00:00:00Z'],
-    ];
-    for (const other of others) assert.equal(readEpssHead(other), null);
+    const headOf = (version: string, date: string) => readEpssHead(`#model_version:${version},score_date:${date}`);
+    const scoredAt = '2025-03-14T00:00:00.000Z';
+    assert.deepEqual(headOf('v2025.03.14', '2025-03-14T00:00:00+0000'), { modelVersion: 'v2025.03.14', scoredAt });
+    assert.deepEqual(headOf('v1', '2025-03-14T00:00:00Z'), { modelVersion: 'v1', scoredAt });
+    assert.equal(headOf('v1', '2025-13-14T00:00:00Z'), null);
+    for (const other of ['', 'cve,epss,percentile', '#model_version:v1']) assert.equal(readEpssHead(other), null);
   });
 
   it('is a row only with an id and two shares', () => {
-    assert.deepEqual(readEpssRow(['CVE-2021-44228', '0.94358', '1']), {
-      cve: 'CVE-2021-44228',
-      epss: 0.94358,
-      percentile: 1,
-    });
-    assert.equal(readEpssRow(['CVE-2021-44228', '1e-5', '0.0'])?.epss, 0.00001);
-    const others = [
-      [],
-      ['CVE-2021-44228'],
-      ['CVE-2021-44228', '1.1', '0'],
-      ['CVE-2021-44228', '-0.1', '0'],
-      ['x', '0', '0'],
-    ];
-    for (const other of others) assert.equal(readEpssRow(other), null);
+    const cve = 'CVE-2021-44228';
+    assert.deepEqual(readEpssRow([cve, '0.94358', '1']), { cve, epss: 0.94358, percentile: 1 });
+    assert.equal(readEpssRow([cve, '1e-5', '0.0'])?.epss, 0.00001);
+    for (const other of [[], [cve], [cve, '1.1', '0'], [cve, '-0.1', '0'], ['x', '0', '0']])
+      assert.equal(readEpssRow(other), null);
     for (const share of ['', ' 0.5', 'NaN', 'Infinity', '0x1', '.5', '1_0']) {
       assert.equal(readEpssRow(['CVE-2021-44228', share, '0.5']), null, share);
     }
@@ -84,18 +69,7 @@ describe('a file of a folder', () => {
   it('is recognised by its outermost fields', () => {
     const delta = { fetchTime: '2025-01-01T00:00:00Z', numberOfChanges: 0, new: [], updated: [], error: [] };
     assert.equal(recognise(delta), 'cve-delta');
-    for (const other of [
-      null,
-      1,
-      'id',
-      [],
-      [delta],
-      {},
-      { vulnerabilities: [] },
-      { id: 'x' },
-      { new: [], updated: [] },
-    ]) {
-      assert.equal(recognise(other), 'unknown');
-    }
+    const others = [null, 1, 'id', [], [delta], {}, { vulnerabilities: [] }, { id: 'x' }, { new: [], updated: [] }];
+    for (const other of others) assert.equal(recognise(other), 'unknown');
   });
 });

@@ -31,23 +31,15 @@ const configurationOf = (size: number) => ({
 
 describe('a page of NVD', () => {
   it('gives its figures and records, and what is wrong with one does not touch the others', () => {
-    const broken = [
-      null,
-      {},
-      withCve({ published: 'yesterday' }),
-      withCve({ id: 'CVE-1' }),
-      withCve({ configurations: {} }),
-    ];
+    const changes = [{ published: 'yesterday' }, { id: 'CVE-1' }, { configurations: {} }];
+    const broken = [null, {}, ...changes.map(withCve)];
     const page = pageOf([log4shell, ...broken, nginx]);
     assert.equal(recognise(page), 'nvd');
     const read = readNvdPage(page);
     assert.ok(read.ok);
     assert.deepEqual([read.page.startIndex, read.page.resultsPerPage, read.page.totalResults], [4000, 2000, 310_000]);
-    assert.deepEqual(
-      read.page.records.map(({ id }) => id),
-      ['CVE-2021-44228', 'CVE-2021-23017'],
-    );
-    assert.equal(read.page.skipped, 5);
+    const ids = read.page.records.map(({ id }) => id);
+    assert.deepEqual([ids, read.page.skipped], [['CVE-2021-44228', 'CVE-2021-23017'], 5]);
     assert.deepEqual(read.page.problems.slice(2), [
       'CVE-2021-23017: cve.published: expected an ISO 8601 time',
       'CVE-1: cve.id: Invalid string: must match pattern /^CVE-\\d{4}-\\d{4,19}$/',
@@ -56,15 +48,8 @@ describe('a page of NVD', () => {
   });
 
   it('that is none is refused as a whole', () => {
-    const others = [
-      null,
-      [],
-      'page',
-      {},
-      pageOf({}),
-      { ...pageOf([]), version: '1.1' },
-      { ...pageOf([]), startIndex: -1 },
-    ];
+    const pages = [pageOf({}), { ...pageOf([]), version: '1.1' }, { ...pageOf([]), startIndex: -1 }];
+    const others = [null, [], 'page', {}, ...pages];
     for (const other of others) assert.equal(readNvdPage(other).ok, false);
   });
 });
@@ -77,15 +62,10 @@ describe('a record of NVD', () => {
   });
 
   it('keeps its claims when a scoring cannot be read', () => {
-    const metrics = {
-      cvssMetricV31: [null, { source: 'x' }, ...nginx.cve.metrics.cvssMetricV31],
-      cvssMetricV2: 'none',
-    };
-    const { record } = readNvdRecord(withCve({ metrics }));
-    assert.deepEqual(
-      record?.cvss.map(({ by, version }) => [by, version]),
-      [['nvd', '3.1']],
-    );
+    const cvssMetricV31 = [null, { source: 'x' }, ...nginx.cve.metrics.cvssMetricV31];
+    const { record } = readNvdRecord(withCve({ metrics: { cvssMetricV31, cvssMetricV2: 'none' } }));
+    const scores = record?.cvss.map(({ by, version }) => `${by} ${version}`);
+    assert.deepEqual(scores, ['nvd 3.1']);
     assert.equal(record?.claims.length, 1);
   });
 
@@ -94,16 +74,13 @@ describe('a record of NVD', () => {
     const sources = ['nvd@nist.gov', 'f5sirt@f5.com', '134c704f-9b21-4f2e-91b3-4a353353bcc0', 'Other@Example.org'];
     const metrics = { cvssMetricV31: sources.map((source) => ({ ...metric, source })) };
     const { record } = readNvdRecord(withCve({ metrics }));
-    assert.deepEqual(
-      record?.cvss.map(({ by }) => by),
-      ['nvd', 'cna', 'cisa-adp', 'other@example.org'],
-    );
+    const publishers = record?.cvss.map(({ by }) => by);
+    assert.deepEqual(publishers, ['nvd', 'cna', 'cisa-adp', 'other@example.org']);
   });
 
   it('leaves out whole configurations beyond 5,000 criteria, and says so', () => {
-    const { record, problem } = readNvdRecord(
-      withCve({ configurations: [configurationOf(4_999), configurationOf(2)] }),
-    );
+    const configurations = [configurationOf(4_999), configurationOf(2)];
+    const { record, problem } = readNvdRecord(withCve({ configurations }));
     assert.equal(record?.claims.length, 1);
     assert.equal(problem, 'CVE-2021-23017: too many criteria, some configurations are left out');
   });
@@ -128,11 +105,15 @@ describe('a record of NVD', () => {
     };
     const both = (including: string, excluding: string) =>
       rangeOf({ versionEndIncluding: including, versionEndExcluding: excluding })?.to;
-    assert.deepEqual(both('1.5', '1.2'), { version: '1.2', isInclusive: false });
-    assert.deepEqual(both('1.2', '1.10'), { version: '1.2', isInclusive: true });
-    assert.deepEqual(both('1.2', '1.2'), { version: '1.2', isInclusive: false });
-    assert.deepEqual(both(' ', '1.2'), { version: '1.2', isInclusive: false });
-    assert.deepEqual(both('1.2', ' '), { version: '1.2', isInclusive: true });
+    for (const [including, excluding, version, isInclusive] of [
+      ['1.5', '1.2', '1.2', false],
+      ['1.2', '1.10', '1.2', true],
+      ['1.2', '1.2', '1.2', false],
+      [' ', '1.2', '1.2', false],
+      ['1.2', ' ', '1.2', true],
+    ] as const) {
+      assert.deepEqual(both(including, excluding), { version, isInclusive }, `${including}, ${excluding}`);
+    }
     const start = rangeOf({ versionStartIncluding: '1.5', versionStartExcluding: '1.2' });
     assert.deepEqual(start, { from: { version: '1.5', isInclusive: true } });
   });
@@ -141,16 +122,5 @@ describe('a record of NVD', () => {
     const value = `${'a'.repeat(1_998)}${'😀'.repeat(100_000)}`;
     const { record } = readNvdRecord(withCve({ descriptions: [{ lang: 'en', value }] }));
     assert.equal(record?.summary, `${'a'.repeat(1_998)}…`);
-  });
-
-  it('is read 5,000 times a second', () => {
-    const documents = ['log4shell', 'apache-path-traversal', 'nginx-resolver', 'php-cgi', 'heartbleed'].map(documentOf);
-    const many = Array.from({ length: 5_000 }, (_, i) => documents[i % documents.length]);
-    readNvdPage(pageOf(many));
-    const started = performance.now();
-    const read = readNvdPage(pageOf(many));
-    const took = performance.now() - started;
-    assert.ok(read.ok && read.page.records.length === 5_000);
-    assert.ok(took < 1_000, `took ${took} ms`);
   });
 });
