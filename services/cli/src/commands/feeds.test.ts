@@ -37,13 +37,8 @@ describe('strata stack feeds', () => {
     const table = await feeds.run(['list']);
     assert.match(table.stdout, /https:\/\/a\.example\/feed\.xml\s+active\s+0\s+0\s+never/);
     const listed = JSON.parse((await feeds.run(['list', '--json'])).stdout);
-    assert.deepEqual(
-      listed.map((each: { url: string; status: string; polled_at: null }) => [each.url, each.status, each.polled_at]),
-      [
-        [A, 'active', null],
-        [B, 'active', null],
-      ],
-    );
+    for (const [i, url] of [A, B].entries())
+      assert.deepEqual([listed[i].url, listed[i].status, listed[i].polled_at], [url, 'active', null]);
     const removed = await feeds.run(['remove', A, 'https://nobody.example/']);
     assert.deepEqual([removed.code, removed.stdout], [1, '1 feed removed, and what it said\n']);
     assert.match(removed.stderr, /^strata: nobody subscribes to https:\/\/nobody\.example\/\n$/);

@@ -1,36 +1,35 @@
-// `strata inference verify`, `keys usage`, `models pull`, and `strata start`, as a user runs them.
+// `strata inference verify`, `keys usage` and `models pull`, as a user runs them.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
 import { tinyChatModel } from '@strata/testnet';
+import { fakeService } from '../test/mcp-client.ts';
 import { runStrata, temporaryDirectory } from '../test/run-strata.ts';
 import { model, type TestGateway, testGateway } from '../test/running-gateway.ts';
+
+const strata = (args: string, env: Readonly<Record<string, string>>) =>
+  runStrata(['inference', ...args.split(' ')], { env });
 
 describe('the receipt of a completion', () => {
   let service: TestGateway;
   let env: Readonly<Record<string, string>>;
+  let base: string;
+  let headers: Record<string, string>;
   before(async () => {
     service = await testGateway();
     env = service.env;
+    base = `http://127.0.0.1:${service.running.port}`;
+    headers = { authorization: `Bearer ${env.STRATA_INFERENCE_KEY}`, 'content-type': 'application/json' };
   });
 
   /** Asks, and keeps what was sent and what came in files. */
   async function asked(stream: boolean): Promise<{ id: string; request: string; answer: string }> {
     const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'What is SPF?' }], stream });
-    const response = await fetch(`http://127.0.0.1:${service.running.port}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${env.STRATA_INFERENCE_KEY}`, 'content-type': 'application/json' },
-      body,
-    });
-    const [request, answer] = [
-      path.join(service.directory, `request-${stream}.json`),
-      path.join(service.directory, `answer-${stream}`),
-    ];
+    const response = await fetch(`${base}/v1/chat/completions`, { method: 'POST', headers, body });
+    const request = path.join(service.directory, `request-${stream}.json`);
+    const answer = path.join(service.directory, `answer-${stream}`);
     await writeFile(request, body);
     await writeFile(answer, await response.text());
     return { id: response.headers.get('x-receipt-id') ?? '', request, answer };
@@ -39,29 +38,31 @@ describe('the receipt of a completion', () => {
   it('holds, and is of this request and this answer, whole or streamed', async () => {
     for (const stream of [false, true]) {
       const { id, request, answer } = await asked(stream);
-      const verified = await runStrata(['inference', 'verify', id, '--request', request, '--answer', answer], { env });
-      assert.equal(verified.code, 0, verified.stderr);
+      const { code, stdout, stderr } = await strata(`verify ${id} --request ${request} --answer ${answer}`, env);
+      assert.equal(code, 0, stderr);
       for (const step of ['content', 'key', 'signature', 'leaf', 'inclusion', 'checkpoint', 'request', 'answer'])
-        assert.match(verified.stdout, new RegExp(`^ok +${step}`, 'm'));
+        assert.match(stdout, new RegExp(`^ok +${step}`, 'm'));
     }
   });
 
   it('is not of another request or answer, and does not hold when it is altered', async () => {
     const { id, request, answer } = await asked(false);
     await writeFile(answer, (await readFile(answer, 'utf8')).replace('SPF', 'SPX'));
-    const other = await runStrata(['inference', 'verify', id, '--request', request, '--answer', answer], { env });
-    assert.equal(other.code, 1);
-    assert.match(other.stdout, /^FAILED answer/m);
+    for (const [args, step] of [
+      [`--answer ${answer} --request ${request}`, 'answer'],
+      [`--request ${answer}`, 'request'],
+    ] as const) {
+      const other = await strata(`verify ${id} ${args}`, env);
+      assert.equal(other.code, 1);
+      assert.match(other.stdout, new RegExp(`^FAILED ${step}`, 'm'));
+    }
     const saved = path.join(service.directory, 'receipt.json');
-    const headers = { authorization: `Bearer ${env.STRATA_INFERENCE_KEY}` };
-    const receipt = await (
-      await fetch(`http://127.0.0.1:${service.running.port}/v1/receipts/${id}`, { headers })
-    ).text();
+    const receipt = await (await fetch(`${base}/v1/receipts/${id}`, { headers })).text();
     await writeFile(saved, receipt);
     const { STRATA_INFERENCE_KEY: _key, ...open } = env;
-    assert.equal((await runStrata(['inference', 'verify', saved], { env: open })).code, 0, 'needs no key');
+    assert.equal((await strata(`verify ${saved}`, open)).code, 0, 'needs no key');
     await writeFile(saved, receipt.replace(/"completion_tokens":\d+/, '"completion_tokens":1'));
-    const altered = await runStrata(['inference', 'verify', saved], { env });
+    const altered = await strata(`verify ${saved}`, env);
     assert.equal(altered.code, 1);
     assert.match(altered.stdout, /^FAILED signature/m);
   });
@@ -79,121 +80,86 @@ describe('the receipt of a completion', () => {
     };
     const { id } = await asked(false);
     engine.generate = generate;
-    const { stdout, code } = await runStrata(['inference', 'verify', id], { env });
+    const { stdout, code } = await strata(`verify ${id}`, env);
     assert.equal(code, 0);
     assert.match(stdout, /^- {6}worker {5}choice 0, tokens 0 to 3: 12D3KooWFirst, told by the gateway$/m);
     assert.doesNotMatch(stdout, /^ok +worker/m, 'nothing was checked');
     assert.ok(!stdout.includes('\u001b'), 'what is no peer id is not printed');
   });
 
-  it('says what is missing', async () => {
+  it('is not verified where something is missing', async () => {
     const { STRATA_INFERENCE_KEY: _key, ...without } = env;
     const none = `rwr_${'0'.repeat(26)}`;
+    const { answer } = await asked(false);
     for (const [args, more, code, words] of [
-      [[none], without, 2, /whose receipt is it\?/],
-      [[none], env, 3, /404: This key has no such receipt/],
-      [[none, '--key', 'sk-wrong'], env, 3, /401: This API key is unknown/],
-      [['rwr_0'], env, 2, /'rwr_0' is no id of a receipt/],
-      [['nowhere.json'], env, 2, /nowhere\.json/],
-      [[none, '--base', 'not a url'], env, 2, /--base is the URL of a gateway/],
+      [none, without, 2, /whose receipt is it\?/],
+      [none, env, 3, /404: This key has no such receipt/],
+      [`${none} --key sk-wrong`, env, 3, /401: This API key is unknown/],
+      ['rwr_0', env, 2, /'rwr_0' is no id of a receipt/],
+      ['nowhere.json', env, 2, /nowhere\.json/],
+      [`${none} --base nowhere`, env, 2, /--base is the URL of a gateway/],
+      [answer, env, 2, /holds no receipt.*--answer/],
     ] as const) {
-      const { code: seen, stderr } = await runStrata(['inference', 'verify', ...args], { env: more });
+      const { code: seen, stderr } = await strata(`verify ${args}`, more);
       assert.equal(seen, code, stderr);
       assert.match(stderr, words);
     }
   });
 
-  it('is asked for where a file holds an answer instead', async () => {
-    const { answer } = await asked(false);
-    const { code, stderr } = await runStrata(['inference', 'verify', answer], { env });
-    assert.equal(code, 2);
-    assert.match(stderr, /holds no receipt.*--answer/);
-  });
-
   it('stands beside what the key used', async () => {
     await asked(false);
-    // Counted with the receipts of the same moment.
-    const table = await runStrata(['inference', 'keys', 'usage'], { env });
+    const table = await strata('keys usage', env);
     assert.match(table.stdout, /day +key +model +requests +prompt +cached +completion +label/);
     assert.match(table.stdout, /key_\w+ +strata-tiny-chat +\d+ +\d+ +\d+ +\d+ +mine/);
-    const [row] = JSON.parse(
-      (await runStrata(['inference', 'keys', 'usage', '--json', '--days', '1'], { env })).stdout,
-    );
+    const [row] = JSON.parse((await strata('keys usage --json --days 1', env)).stdout);
     assert.ok(row.requests >= 1 && row.completion_tokens > row.requests);
-    assert.equal((await runStrata(['inference', 'keys', 'usage', '--days', '0'], { env })).code, 2);
-    assert.match(
-      (await runStrata(['inference', 'keys', 'usage', 'key_none'], { env })).stdout,
-      /nothing was used since/,
-    );
+    assert.equal((await strata('keys usage --days 0', env)).code, 2);
+    assert.match((await strata('keys usage key_none', env)).stdout, /nothing was used since/);
   });
 
   it('is signed by keys that can be changed while the gateway runs', async () => {
     const before = await asked(false);
-    assert.equal((await runStrata(['inference', 'keys', 'rotate-signing'], { env })).code, 0);
+    assert.equal((await strata('keys rotate-signing', env)).code, 0);
     await service.running.gateway.ledger.reload();
     const after = await asked(false);
-    for (const { id } of [before, after]) assert.equal((await runStrata(['inference', 'verify', id], { env })).code, 0);
-    const published = await fetch(`http://127.0.0.1:${service.running.port}/.well-known/inference-keys.json`);
-    const { keys } = (await published.json()) as { keys: { status: string }[] };
-    assert.deepEqual(
-      keys.map(({ status }) => status),
-      ['current', 'retired'],
-    );
+    for (const { id } of [before, after]) assert.equal((await strata(`verify ${id}`, env)).code, 0);
+    const { keys } = (await (await fetch(`${base}/.well-known/inference-keys.json`)).json()) as {
+      readonly keys: readonly { readonly status: string }[];
+    };
+    assert.equal(keys.map(({ status }) => status).join(), 'current,retired');
   });
 });
 
 describe('strata inference models pull', () => {
-  let data: Awaited<ReturnType<typeof temporaryDirectory>>;
-  let hub: Server;
-  let env: Record<string, string>;
-  before(async () => {
-    data = await temporaryDirectory();
-    const file = await readFile(tinyChatModel);
-    hub = createServer((request, response) => {
-      if (request.url === '/maker/tiny/resolve/main/tiny.gguf')
-        response.writeHead(200, { 'content-length': file.length, etag: '"1"' }).end(file);
-      else if (request.url?.startsWith('/api/models/maker/tiny/tree/main'))
-        response
-          .writeHead(200, { 'content-type': 'application/json' })
-          .end(JSON.stringify([{ type: 'file', path: 'tiny.gguf', size: file.length }]));
-      else response.writeHead(404).end();
-    });
-    await once(hub.listen(0, '127.0.0.1'), 'listening');
-    env = {
-      STRATA_DATA: data.path,
-      STRATA_HF_ENDPOINT: `http://127.0.0.1:${(hub.address() as AddressInfo).port}`,
-    };
-  });
-  after(async () => {
-    hub?.closeAllConnections();
-    hub?.close();
-    await data?.[Symbol.asyncDispose]();
-  });
-
   it('downloads a model once, which is then listed, inspected and served from here', async () => {
-    const pulled = await runStrata(['inference', 'models', 'pull', 'hf:maker/tiny'], { env });
-    assert.equal(pulled.code, 0, pulled.stderr);
-    assert.match(pulled.stdout, /models\/maker\/tiny\/tiny\.gguf\n$/);
-    assert.match(pulled.stderr, /downloaded; serve it: strata inference gateway --model hf:maker\/tiny/);
-    hub.closeAllConnections();
-    hub.close();
-    const again = await runStrata(['inference', 'models', 'pull', 'hf:maker/tiny'], { env });
+    await using data = await temporaryDirectory();
+    const file = await readFile(tinyChatModel);
+    const list = JSON.stringify([{ type: 'file', path: 'tiny.gguf', size: file.length }]);
+    const env = { STRATA_DATA: data.path };
+    {
+      await using hub = await fakeService((request, response) => {
+        if (request.url === '/maker/tiny/resolve/main/tiny.gguf')
+          response.writeHead(200, { 'content-length': file.length, etag: '"1"' }).end(file);
+        else if (request.url?.startsWith('/api/models/maker/tiny/tree/main'))
+          response.writeHead(200, { 'content-type': 'application/json' }).end(list);
+        else response.writeHead(404).end();
+      });
+      const pulled = await strata('models pull hf:maker/tiny', { ...env, STRATA_HF_ENDPOINT: hub.base });
+      assert.equal(pulled.code, 0, pulled.stderr);
+      assert.match(pulled.stdout, /models\/maker\/tiny\/tiny\.gguf\n$/);
+      assert.match(pulled.stderr, /downloaded; serve it: strata inference gateway --model hf:maker\/tiny/);
+    }
+    const again = await strata('models pull hf:maker/tiny', env);
     assert.match(again.stderr, /was here already/);
-    assert.match(
-      (await runStrata(['inference', 'models', 'list', '--local'], { env })).stdout,
-      /hf:maker\/tiny\S* .*complete/,
-    );
-    const inspected = await runStrata(['inference', 'models', 'inspect', 'hf:maker/tiny', '--json'], { env });
-    assert.equal(JSON.parse(inspected.stdout).sizeBytes, (await readFile(tinyChatModel)).length);
-  });
-
-  it('says what is wrong with a reference', async () => {
-    for (const [reference, code, words] of [
-      ['hf:../../etc/passwd', 2, /hf:/],
-      ['maker/tiny', 2, /hf:|gguf/],
+    assert.match((await strata('models list --local', env)).stdout, /hf:maker\/tiny\S* .*complete/);
+    const inspected = await strata('models inspect hf:maker/tiny --json', env);
+    assert.equal(JSON.parse(inspected.stdout).sizeBytes, file.length);
+    for (const [reference, words] of [
+      ['hf:../../etc/passwd', /hf:/],
+      ['maker/tiny', /hf:|gguf/],
     ] as const) {
-      const { code: seen, stderr } = await runStrata(['inference', 'models', 'pull', reference], { env });
-      assert.equal(seen, code, stderr);
+      const { code, stderr } = await strata(`models pull ${reference}`, env);
+      assert.equal(code, 2, stderr);
       assert.match(stderr, words);
       assert.doesNotMatch(stderr, /unexpected|\n +at /);
     }
