@@ -6,18 +6,12 @@ import { type ChatPrompt, EngineError } from './engine.ts';
 const chatml =
   "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 const withTools = `{% if tools %}TOOLS {{ tools | tojson }}\n{% endif %}${chatml}`;
-const options = (source: string): TemplateOptions => ({
-  source,
-  bos: '<s>',
-  eos: '</s>',
-  controls: ['<|im_start|>', '<|im_end|>'],
-});
+const controls = ['<|im_start|>', '<|im_end|>'];
+const options = (source: string): TemplateOptions => ({ source, bos: '<s>', eos: '</s>', controls });
 const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }], tools: [] });
 const tool = { name: 'look', description: 'Looks', parameters: { type: 'object', properties: {} } };
-const textOf = (prompt: ChatPrompt, source = chatml) =>
-  renderChat(prompt, options(source))
-    .map(({ text }) => text)
-    .join('');
+const join = (pieces: ReturnType<typeof renderChat>) => pieces.map(({ text }) => text).join('');
+const textOf = (prompt: ChatPrompt, source = chatml) => join(renderChat(prompt, options(source)));
 
 describe('a chat template', () => {
   it('writes the conversation, a developer as the system', () => {
@@ -69,10 +63,7 @@ describe('a chat template', () => {
     const source = '{{ messages[0].tool_calls | tojson }}|||{{ tools | tojson }}';
     const pieces = renderChat(prompt, options(source));
     assert.ok(pieces.every(({ text, hasControl }) => !hasControl || !/<\|im_/.test(text)));
-    const [calls = '', tools = ''] = pieces
-      .map(({ text }) => text)
-      .join('')
-      .split('|||');
+    const [calls = '', tools = ''] = join(pieces).split('|||');
     assert.equal(JSON.parse(calls)[0].function.arguments.type, evil);
     assert.equal(JSON.parse(tools)[0].function.parameters.role, evil);
   });

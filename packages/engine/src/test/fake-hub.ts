@@ -1,4 +1,4 @@
-// A hub as Hugging Face's protocol describes it, on this machine: it lists, redirects to another origin, sends ranges, and fails to order.
+// A hub as Hugging Face's protocol describes it, on loopback: it lists, redirects to another origin, sends ranges, and has faults.
 import { createHash } from 'node:crypto';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ export type Fault =
   | { readonly kind: 'cut' | 'stall'; readonly afterBytes: number }
   | { readonly kind: 'status'; readonly status: number; readonly headers?: Record<string, string> }
   | { readonly kind: 'no-ranges' }
-  | { readonly kind: 'raw'; readonly answer: (response: ServerResponse, file: FakeFile) => void };
+  | { readonly kind: 'raw'; readonly answer: (response: ServerResponse) => void };
 
 export interface Seen {
   readonly server: 'hub' | 'elsewhere';
@@ -45,8 +45,6 @@ export class FakeHub implements AsyncDisposable {
   readonly faults: Fault[] = [];
   /** Taken by requests to the hub itself, listings included, before anything else. */
   readonly hubFaults: Extract<Fault, { kind: 'status' }>[] = [];
-  /** Bytes come from another origin, as large files do. */
-  isRedirecting = true;
   listing: ((response: ServerResponse, url: URL) => void) | undefined;
   readonly #hub = http.createServer((request, response) => this.#answerHub(request, response));
   readonly #elsewhere = http.createServer((request, response) => this.#answerElsewhere(request, response));
@@ -67,9 +65,9 @@ export class FakeHub implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#elsewhere.address() as AddressInfo).port}`;
   }
 
-  /** Requests for bytes, by whoever answered them. */
+  /** Requests for bytes, which come from another origin, as those of large files do. */
   get transfers(): readonly Seen[] {
-    return this.seen.filter(({ server }) => server === (this.isRedirecting ? 'elsewhere' : 'hub'));
+    return this.seen.filter(({ server }) => server === 'elsewhere');
   }
 
   #answerHub(request: IncomingMessage, response: ServerResponse): void {
@@ -78,10 +76,10 @@ export class FakeHub implements AsyncDisposable {
     const fault = this.hubFaults.shift();
     if (fault?.kind === 'status') fail(fault, response);
     else if (url.pathname.startsWith('/api/models/')) this.#list(response, url);
-    else this.#resolve(request, response, url);
+    else this.#resolve(response, url);
   }
 
-  #resolve(request: IncomingMessage, response: ServerResponse, url: URL): void {
+  #resolve(response: ServerResponse, url: URL): void {
     const path = decodeURIComponent(/^\/[^/]+\/[^/]+\/resolve\/[^/]+\/(.+)$/.exec(url.pathname)?.[1] ?? '');
     const file = this.files.get(path);
     if (!file) {
@@ -92,24 +90,17 @@ export class FakeHub implements AsyncDisposable {
     const told = file.sha256 === undefined ? sha256(file.bytes) : file.sha256;
     if (announced !== null) response.setHeader('x-linked-size', announced);
     if (told !== null) response.setHeader('x-linked-etag', `"${told}"`);
-    if (this.isRedirecting) {
-      response.writeHead(302, { location: `${this.elsewhere}/bytes/${path}?signature=secret` }).end();
-    } else this.#send(file, request, response);
+    response.writeHead(302, { location: `${this.elsewhere}/bytes/${path}?signature=secret` }).end();
   }
 
   #answerElsewhere(request: IncomingMessage, response: ServerResponse): void {
     this.#note('elsewhere', request);
     const url = new URL(request.url ?? '/', this.elsewhere);
     const file = this.files.get(url.pathname.slice('/bytes/'.length));
-    if (file) this.#send(file, request, response);
-    else fail({ kind: 'status', status: 404 }, response);
-  }
-
-  #send(file: FakeFile, request: IncomingMessage, response: ServerResponse): void {
-    const fault = this.faults.shift() ?? { kind: 'none' };
+    const fault = file ? (this.faults.shift() ?? { kind: 'none' }) : ({ kind: 'status', status: 404 } as const);
     if (fault.kind === 'status') fail(fault, response);
-    else if (fault.kind === 'raw') fault.answer(response, file);
-    else sendBytes(file, { fault, request, response });
+    else if (fault.kind === 'raw') fault.answer(response);
+    else if (file) sendBytes(file, { fault, request, response });
   }
 
   #list(response: ServerResponse, url: URL): void {
@@ -147,18 +138,15 @@ function sendBytes({ bytes, etag = '"one"' }: FakeFile, { fault, request, respon
   const isRange = range !== undefined && fault.kind !== 'no-ranges' && (ifRange === undefined || ifRange === etag);
   const from = isRange ? Number(/^bytes=(\d+)-$/.exec(range)?.[1]) : 0;
   response.setHeader('etag', etag);
-  if (isRange && from >= bytes.length) {
-    response.writeHead(416, { 'content-range': `bytes */${bytes.length}` }).end();
-    return;
-  }
+  if (isRange && from >= bytes.length)
+    return void response.writeHead(416, { 'content-range': `bytes */${bytes.length}` }).end();
   if (isRange) response.setHeader('content-range', `bytes ${from}-${bytes.length - 1}/${bytes.length}`);
   response.writeHead(isRange ? 206 : 200, { 'content-length': bytes.length - from });
-  if (fault.kind === 'cut' || fault.kind === 'stall') {
-    response.write(bytes.subarray(from, from + fault.afterBytes), () => {
-      // Later, so that what was sent is read before the connection is gone.
-      if (fault.kind === 'cut') setTimeout(() => response.destroy(), 30);
-    });
-  } else response.end(bytes.subarray(from));
+  if (fault.kind !== 'cut' && fault.kind !== 'stall') return void response.end(bytes.subarray(from));
+  response.write(bytes.subarray(from, from + fault.afterBytes), () => {
+    // Later, so that the bytes are read before the connection is closed.
+    if (fault.kind === 'cut') setTimeout(() => response.destroy(), 30);
+  });
 }
 
 function fail({ status, headers }: Extract<Fault, { kind: 'status' }>, response: ServerResponse): void {
